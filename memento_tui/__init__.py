@@ -1,0 +1,1 @@
+"""memento: see and govern what your AI agent remembers."""

@@ -1,0 +1,145 @@
+"""Every error that memento raises on purpose, each a sentence with a next step.
+
+The tree, with the process exit code of each branch::
+
+    MementoError                1
+    +-- InvalidInput            2   what was given cannot be used
+    |   +-- InvalidField            ... because one field breaks a rule
+    +-- NotFound                3   no record has that id
+    |   +-- AmbiguousId             ... because several have that prefix
+    +-- Conflict                4   the record changed since it was read
+    +-- NotAllowed              5   this caller may not do that
+    +-- DataDirectoryError      6   the data directory cannot be used
+    +-- EngineUnavailable       7   the engine does not answer
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+__all__ = [
+    "AmbiguousId",
+    "Conflict",
+    "DataDirectoryError",
+    "EngineUnavailable",
+    "InvalidField",
+    "InvalidInput",
+    "MementoError",
+    "NotAllowed",
+    "NotFound",
+]
+
+
+class MementoError(Exception):
+    """A failure that the caller is told about in one sentence.
+
+    ``message`` says what was wrong, ``hint`` what to do next (it may be empty).
+    ``code`` is a stable word for programs, ``exit_code`` the status of a command that fails with it.
+    """
+
+    code: ClassVar[str] = "error"
+    exit_code: ClassVar[int] = 1
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+    def __str__(self) -> str:
+        return f"{self.message} {self.hint}".strip()
+
+    def as_dict(self) -> dict[str, object]:
+        """Return the object that ``--json`` prints under ``error``."""
+        return {"code": self.code, "message": self.message, "hint": self.hint}
+
+
+class InvalidInput(MementoError):
+    """What was given cannot be used as it is."""
+
+    code = "invalid_input"
+    exit_code = 2
+
+
+class InvalidField(InvalidInput):
+    """One field of a record breaks one of its rules."""
+
+    code = "invalid_field"
+
+    def __init__(self, field: str, reason: str, hint: str = "") -> None:
+        super().__init__(f"{field}: {reason}.", hint)
+        self.field = field
+        self.reason = reason
+
+    def as_dict(self) -> dict[str, object]:
+        """Return the error with the field and the reason apart."""
+        return {**super().as_dict(), "field": self.field, "reason": self.reason}
+
+
+class NotFound(MementoError):
+    """No record has the id that was asked for."""
+
+    code = "not_found"
+    exit_code = 3
+
+
+class AmbiguousId(NotFound):
+    """Several records have ids that begin with the prefix that was given."""
+
+    code = "ambiguous_id"
+
+    def __init__(self, prefix: str, candidates: list[str]) -> None:
+        shown = ", ".join(candidates[:5]) + (", ..." if len(candidates) > 5 else "")  # noqa: PLR2004 - a line's worth
+        super().__init__(f"Several ids begin with {prefix!r}: {shown}.", "Type more of the id.")
+        self.candidates = candidates
+
+    def as_dict(self) -> dict[str, object]:
+        """Return the error with the ids that were meant, perhaps."""
+        return {**super().as_dict(), "candidates": self.candidates}
+
+
+class Conflict(MementoError):
+    """A record is no longer at the version that a change was made from.
+
+    ``current`` is the record as it stands and ``attempted`` the one that was refused, both as plain mappings;
+    either is ``None`` where the record does not exist on that side.
+    """
+
+    code = "conflict"
+    exit_code = 4
+
+    def __init__(
+        self,
+        message: str,
+        hint: str = "Read it again, then make your change from what it says now.",
+        *,
+        current: dict[str, object] | None = None,
+        attempted: dict[str, object] | None = None,
+    ) -> None:
+        super().__init__(message, hint)
+        self.current = current
+        self.attempted = attempted
+
+    def as_dict(self) -> dict[str, object]:
+        """Return the error with both sides."""
+        return {**super().as_dict(), "current": self.current, "attempted": self.attempted}
+
+
+class NotAllowed(MementoError):
+    """The caller may not do that; for an agent, because a person decides it."""
+
+    code = "not_allowed"
+    exit_code = 5
+
+
+class DataDirectoryError(MementoError):
+    """The data directory is missing, read-only, full, damaged or from a newer version."""
+
+    code = "data_directory"
+    exit_code = 6
+
+
+class EngineUnavailable(MementoError):
+    """The background engine does not answer."""
+
+    code = "engine_unavailable"
+    exit_code = 7

@@ -1,0 +1,80 @@
+"""Where everything lies. No other module joins a path below the data directory."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+__all__ = ["DataPaths", "data_directory"]
+
+_LONGEST_SOCKET_PATH = 100
+"""Bytes; the kernels of Linux and macOS take 107 and 103."""
+
+
+def data_directory(given: str | Path | None = None) -> Path:
+    """Return the data directory: the one given, else ``MEMENTO_HOME``, else the platform's place for user data."""
+    named = given or os.environ.get("MEMENTO_HOME")
+    if named:
+        return Path(named).expanduser().absolute()
+    import platformdirs  # noqa: PLC0415 - only the default place needs it
+
+    return Path(platformdirs.user_data_dir("memento", appauthor=False))
+
+
+@dataclass(frozen=True)
+class DataPaths:
+    """The files of one data directory."""
+
+    root: Path
+
+    @property
+    def database(self) -> Path:
+        """The one source of truth."""
+        return self.root / "memento.db"
+
+    @property
+    def config(self) -> Path:
+        """What the person set: policy, engine, keys."""
+        return self.root / "config.toml"
+
+    @property
+    def keyword_index(self) -> Path:
+        """The Tantivy index; may be deleted at any moment."""
+        return self.root / "index" / "keyword"
+
+    @property
+    def semantic_index(self) -> Path:
+        """The LanceDB tables; may be deleted at any moment."""
+        return self.root / "index" / "semantic"
+
+    @property
+    def keyword_lock(self) -> Path:
+        """Held by whoever brings the keyword index up to date."""
+        return self.root / "index" / "keyword.lock"
+
+    @property
+    def engine_lock(self) -> Path:
+        """Held by the engine for as long as it lives."""
+        return self.root / "engine.lock"
+
+    @property
+    def engine_log(self) -> Path:
+        """What the engine did; nothing of it reaches a terminal."""
+        return self.root / "engine.log"
+
+    @property
+    def drafts(self) -> Path:
+        """Text that a person was editing and has not saved."""
+        return self.root / "drafts"
+
+    @property
+    def engine_socket(self) -> Path:
+        """The engine's socket, beside the database unless that path is too long for a socket."""
+        direct = self.root / "engine.sock"
+        if len(os.fsencode(direct)) <= _LONGEST_SOCKET_PATH:
+            return direct
+        name = hashlib.sha256(os.fsencode(self.root)).hexdigest()[:24]
+        return Path(tempfile.gettempdir()) / f"memento-{os.getuid()}" / f"{name}.sock"

@@ -1,0 +1,48 @@
+"""An injection: one memory that was put in front of one agent session."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from memento_tui.errors import InvalidField
+from memento_tui.records.ids import check_id, new_id
+from memento_tui.records.rules import check_line, convert
+from memento_tui.records.when import utc_now
+
+__all__ = ["Injection", "make_injection"]
+
+
+class Injection(msgspec.Struct, frozen=True, kw_only=True):
+    """What was shown, where it stood, what it cost, and whether it was of use."""
+
+    id: str
+    memory_id: str
+    memory_version: int
+    session: str
+    channel: str = ""
+    at: datetime
+    rank: int
+    """1 for the first of what was shown together."""
+    score: float
+    tokens: int
+    used_at: datetime | None = None
+    """When the session was seen to use it; ``None`` until then."""
+
+
+_EXPECTED = {"rank": "a whole number", "score": "a number", "tokens": "a whole number", "session": "text"}
+
+
+def make_injection(fields: Mapping[str, Any], *, now: datetime | None = None) -> Injection:
+    """Make a ledger entry of plain values. Raises `InvalidField`."""
+    values = {"id": new_id(), "at": now or utc_now(), **fields}
+    injection = convert(values, Injection, expected=_EXPECTED, moments=("at", "used_at"))
+    check_id(injection.memory_id, "memory_id")
+    check_line(injection.session, "session", required=True)
+    for name, least in (("rank", 1), ("tokens", 0), ("memory_version", 1)):
+        if getattr(injection, name) < least:
+            raise InvalidField(name, f"must be {least} or more; not {getattr(injection, name)}")
+    return injection

@@ -1,0 +1,150 @@
+"""Rules that several records share, and the way from a caller's plain values to a typed record.
+
+Every function raises `InvalidField`, which names the field and says what it must be.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeVar
+
+import msgspec
+
+from memento_tui.errors import InvalidField
+from memento_tui.records.when import parse_moment
+
+__all__ = [
+    "MAX_CONTENT_BYTES",
+    "check_choice",
+    "check_line",
+    "check_namespace",
+    "check_tags",
+    "check_text",
+    "convert",
+    "encodable",
+]
+
+MAX_CONTENT_BYTES = 262_144
+"""UTF-8 bytes. A memory is read by a model: a quarter of a megabyte is about 60,000 tokens, more than is ever useful."""
+
+MAX_LINE_LENGTH = 1_000
+MAX_TAG_LENGTH = 100
+MAX_TAGS = 200
+MAX_NAMESPACE_LENGTH = 300
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+_PATH = re.compile(r"\$\.(\w+)")
+
+Record = TypeVar("Record", bound=msgspec.Struct)
+
+
+def encodable(value: str, field: str) -> str:
+    """Return ``value`` if UTF-8 can hold it; text read from bytes that were not UTF-8 cannot be written."""
+    try:
+        value.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise InvalidField(
+            field,
+            f"holds bytes that are not UTF-8 (at character {error.start})",
+            "Convert the text to UTF-8 first.",
+        ) from None
+    if "\x00" in value:
+        raise InvalidField(field, "holds a NUL character", "Remove it; text cannot contain one.")
+    return value
+
+
+def check_text(value: str, field: str, *, required: bool = True) -> str:
+    """Return prose of any number of lines, within the size that a record may have."""
+    encodable(value, field)
+    if required and not value.strip():
+        raise InvalidField(field, "is empty", "Write at least a word.")
+    if len(value) * 4 > MAX_CONTENT_BYTES and (size := len(value.encode())) > MAX_CONTENT_BYTES:
+        raise InvalidField(
+            field,
+            f"is {size:,} bytes long; the limit is {MAX_CONTENT_BYTES:,}",
+            "Split it into several memories, one idea each.",
+        )
+    return value
+
+
+def check_line(value: str, field: str, *, required: bool = False, limit: int = MAX_LINE_LENGTH) -> str:
+    """Return text of one line."""
+    encodable(value, field)
+    if required and not value.strip():
+        raise InvalidField(field, "is empty", "Write at least a word.")
+    if len(value) > limit:
+        raise InvalidField(field, f"has {len(value):,} characters; the limit is {limit:,}")
+    if "\n" in value or "\r" in value:
+        raise InvalidField(field, "must be one line")
+    return value
+
+
+def check_choice(value: str, field: str, choices: Iterable[str]) -> str:
+    """Return ``value`` if it is one of the words that the field knows."""
+    known = list(choices)
+    if value not in known:
+        raise InvalidField(field, f"must be one of {', '.join(known)}; not {value!r:.60}")
+    return value
+
+
+def check_tags(tags: Iterable[str], field: str = "tags") -> tuple[str, ...]:
+    """Return the tags in their order, trimmed and without repeats."""
+    kept: dict[str, None] = {}
+    for raw in tags:
+        tag = encodable(raw, field).strip()
+        if not tag:
+            raise InvalidField(field, "holds an empty tag")
+        if len(tag) > MAX_TAG_LENGTH:
+            raise InvalidField(field, f"holds a tag of {len(tag)} characters; the limit is {MAX_TAG_LENGTH}")
+        if _CONTROL.search(tag):
+            raise InvalidField(field, f"holds a tag with a control character: {tag!r:.60}")
+        kept[tag] = None
+    if len(kept) > MAX_TAGS:
+        raise InvalidField(field, f"holds {len(kept)} tags; the limit is {MAX_TAGS}")
+    return tuple(kept)
+
+
+def check_namespace(value: str, field: str = "namespace") -> str:
+    """Return a path of names such as ``projects/my-app``, without empty names, ``.`` or ``..``."""
+    encodable(value, field)
+    if len(value) > MAX_NAMESPACE_LENGTH:
+        raise InvalidField(field, f"has {len(value)} characters; the limit is {MAX_NAMESPACE_LENGTH}")
+    for name in value.split("/"):
+        if name in ("", ".", "..") or name != name.strip() or _CONTROL.search(name) or "\\" in name:
+            raise InvalidField(
+                field,
+                f"must be names joined by '/', such as projects/my-app; not {value!r:.60}",
+            )
+    return value
+
+
+def convert(
+    fields: Mapping[str, Any],
+    record: type[Record],
+    *,
+    expected: Mapping[str, str],
+    moments: Iterable[str] = (),
+) -> Record:
+    """Make a record of plain values: numbers may come as text, moments in every way that `parse_moment` reads.
+
+    ``expected`` says of each field, in words, what it takes; ``moments`` names those that are points in time.
+    """
+    known = record.__struct_fields__
+    for name in fields:
+        if name not in known:
+            raise InvalidField(str(name)[:60], "is not a field that this record has", f"It has {', '.join(known)}.")
+    values = dict(fields)
+    for name in moments:
+        if values.get(name) is not None:
+            values[name] = parse_moment(values[name], name)
+    try:
+        return msgspec.convert(values, record, strict=False)
+    except msgspec.ValidationError as error:
+        match = _PATH.search(str(error))
+        name = match[1] if match else "record"
+        if name in values:
+            reason = f"must be {expected.get(name, 'of another type')}; not {values[name]!r:.60}"
+        else:
+            reason = str(error).split(" - at")[0]
+        raise InvalidField(name, reason) from None
