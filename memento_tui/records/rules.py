@@ -26,7 +26,7 @@ __all__ = [
 ]
 
 MAX_CONTENT_BYTES = 262_144
-"""UTF-8 bytes. A memory is read by a model: a quarter of a megabyte is about 60,000 tokens, more than is ever useful."""
+"""UTF-8 bytes. A memory is read by a model: a quarter of a megabyte is about 60,000 tokens."""
 
 MAX_LINE_LENGTH = 1_000
 MAX_TAG_LENGTH = 100

@@ -24,7 +24,7 @@ def to_text(moment: datetime) -> str:
 
 
 def parse_span(text: str) -> timedelta | None:
-    """Return the length of ``7d``, ``12 hours``, ``2w``, ``3mo`` or ``1y``; ``None`` where the text is none of these."""
+    """Return the length of ``7d``, ``12 hours``, ``2w``, ``3mo`` or ``1y``; ``None`` for any other text."""
     match = _SPAN.fullmatch(text.strip().lower())
     if match is None:
         return None
@@ -35,7 +35,7 @@ def parse_span(text: str) -> timedelta | None:
 
 
 def parse_moment(value: object, field: str, now: datetime | None = None) -> datetime:
-    """Return the moment that ``value`` names: an ISO 8601 date or time, a date object, or a span from now such as ``7d``.
+    """Return the moment that ``value`` names: an ISO 8601 date or time, a date object, or a span from now (``7d``).
 
     A date alone is its first instant; a time without a zone is taken as UTC.
 

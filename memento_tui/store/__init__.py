@@ -1,0 +1,1 @@
+"""The store: SQLite with a hash-chained journal. The only place with SQL."""

@@ -1,0 +1,120 @@
+"""Conditions on memories, as a tree that knows nothing of any database; `filter_sql` is one of its compilers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from memento_tui.records.when import to_text
+
+__all__ = ["AllOf", "AnyOf", "Between", "Filter", "HasTag", "NotThat", "OneOf", "Under", "filter_sql"]
+
+_EQUALITY = {"id", "kind", "stability", "source_type", "sensitivity", "tier", "status", "agent", "session", "pinned"}
+_RANGES = {"certainty", "created_at", "updated_at", "expires_at"}
+
+
+@dataclass(frozen=True)
+class OneOf:
+    """The field equals one of the values."""
+
+    field: str
+    values: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class HasTag:
+    """The memory has the tag, in whatever case."""
+
+    tag: str
+
+
+@dataclass(frozen=True)
+class Under:
+    """The memory lies in the namespace or in one below it."""
+
+    namespace: str
+
+
+@dataclass(frozen=True)
+class Between:
+    """``low <= field < high``; an end that is ``None`` is open. A field without a value is never between."""
+
+    field: str
+    low: datetime | int | None = None
+    high: datetime | int | None = None
+
+
+@dataclass(frozen=True)
+class NotThat:
+    """The part does not hold."""
+
+    part: Filter
+
+
+@dataclass(frozen=True)
+class AllOf:
+    """Every part holds; none at all is always true."""
+
+    parts: tuple[Filter, ...] = ()
+
+
+@dataclass(frozen=True)
+class AnyOf:
+    """At least one part holds."""
+
+    parts: tuple[Filter, ...]
+
+
+Filter = OneOf | HasTag | Under | Between | NotThat | AllOf | AnyOf
+
+
+def filter_sql(tree: Filter) -> tuple[str, list[object]]:  # noqa: PLR0911 - one for each kind of condition
+    """Return the condition on the table ``memory`` that a filter means, and its parameters."""
+    match tree:
+        case OneOf(field, values):
+            return _one_of(field, values)
+        case HasTag(tag):
+            return "memory.number IN (SELECT number FROM memory_tag WHERE tag = ?)", [tag]
+        case Under(namespace):
+            low, high = f"{namespace}/", f"{namespace}0"  # "0" is the character after "/"
+            return (
+                "(memory.namespace = ? OR (memory.namespace >= ? AND memory.namespace < ?))",
+                [namespace, low, high],
+            )
+        case Between(field, low, high):
+            return _between(field, low, high)
+        case NotThat(part):
+            sql, parameters = filter_sql(part)
+            return f"({sql}) IS NOT TRUE", parameters
+        case AllOf(parts):
+            return _joined(parts, " AND ", "1")
+        case AnyOf(parts):
+            return _joined(parts, " OR ", "0")
+
+
+def _joined(parts: Sequence[Filter], word: str, empty: str) -> tuple[str, list[object]]:
+    compiled = [filter_sql(part) for part in parts]
+    if not compiled:
+        return empty, []
+    return f"({word.join(sql for sql, _ in compiled)})", [value for _, values in compiled for value in values]
+
+
+def _one_of(field: str, values: tuple[str, ...]) -> tuple[str, list[object]]:
+    if field not in _EQUALITY:
+        raise ValueError(field)
+    column = f"json_extract(memory.source, '$.{field}')" if field in ("agent", "session") else f"memory.{field}"
+    parameters: list[object] = [int(value) for value in values] if field == "pinned" else list(values)
+    return f"{column} IN ({', '.join('?' * len(values))})", parameters
+
+
+def _between(field: str, low: datetime | int | None, high: datetime | int | None) -> tuple[str, list[object]]:
+    if field not in _RANGES:
+        raise ValueError(field)
+    parts = [f"memory.{field} IS NOT NULL"]
+    parameters: list[object] = []
+    for sign, bound in ((">=", low), ("<", high)):
+        if bound is not None:
+            parts.append(f"memory.{field} {sign} ?")
+            parameters.append(to_text(bound) if isinstance(bound, datetime) else bound)
+    return f"({' AND '.join(parts)})", parameters

@@ -1,0 +1,149 @@
+"""The journal: what was done, by whom, each entry's hash covering the entry before it.
+
+An entry's hash is SHA-256 over the previous hash and the entry's own facts, among them a digest of every image.
+A digest covers a random nonce as well, and a purge deletes the nonce with the image: the chain still verifies, and
+nobody can confirm by guessing what the text was.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sqlite3
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import msgspec
+
+__all__ = ["Actor", "Author", "Change", "Entry", "append", "entries", "verify"]
+
+Actor = Literal["person", "agent", "system"]
+
+_GENESIS = b"\x00" * 32
+_encode = msgspec.json.Encoder().encode
+
+
+@dataclass(frozen=True)
+class Author:
+    """Who writes, and through which channel: ``cli``, ``tui``, ``mcp``, ``api``, ``import``, ``engine``."""
+
+    actor: Actor = "person"
+    channel: str = "api"
+    agent: str = ""
+    session: str = ""
+
+    @property
+    def name(self) -> str:
+        """The agent's name, or the actor where there is none."""
+        return self.agent or self.actor
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One journal entry. ``undoes`` is the sequence number of the entry that it takes back."""
+
+    seq: int
+    id: str
+    origin: str
+    at: str
+    actor: str
+    agent: str
+    session: str
+    channel: str
+    action: str
+    note: str
+    batch: str
+    undoes: int | None
+    hash: bytes
+
+
+@dataclass(frozen=True)
+class Change:
+    """What one entry did to one record: its JSON afterwards, or ``None`` where it was removed or purged."""
+
+    record: str
+    record_id: str
+    version: int
+    removed: bool
+    image: str | None
+
+
+_COLUMNS = "seq, id, origin, at, actor, agent, session, channel, action, note, batch, undoes, hash"
+
+
+def image_digest(nonce: bytes, image: str | None) -> bytes:
+    """Return the digest of one image."""
+    return hashlib.sha256(nonce + (b"" if image is None else image.encode())).digest()
+
+
+def _entry_hash(previous: bytes, facts: Sequence[object], changes: Sequence[Sequence[object]]) -> bytes:
+    return hashlib.sha256(previous + _encode((*facts, changes))).digest()
+
+
+def append(
+    connection: sqlite3.Connection,
+    facts: tuple[str, str, str, str, str, str, str, str, str, str, int | None],
+    changes: Sequence[Change],
+) -> int:
+    """Write one entry and its changes in the running transaction; return its sequence number.
+
+    ``facts`` are id, origin, at, actor, agent, session, channel, action, note, batch, undoes.
+    """
+    last = connection.execute("SELECT seq, hash FROM entry ORDER BY seq DESC LIMIT 1").fetchone()
+    seq, previous = (1, _GENESIS) if last is None else (last[0] + 1, last[1])
+    nonces = os.urandom(16 * len(changes))
+    rows = []
+    for ordinal, change in enumerate(changes):
+        nonce = nonces[16 * ordinal : 16 * ordinal + 16]
+        rows.append(
+            (
+                seq,
+                ordinal,
+                change.record,
+                change.record_id,
+                change.version,
+                int(change.removed),
+                change.image,
+                nonce,
+                image_digest(nonce, change.image),
+            )
+        )
+    hashed = _entry_hash(previous, facts, [(*row[2:6], row[8].hex()) for row in rows])
+    connection.execute(
+        "INSERT INTO entry (seq, id, origin, at, actor, agent, session, channel, action, note, batch, undoes,"
+        " previous_hash, hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (seq, *facts, previous, hashed),
+    )
+    connection.executemany("INSERT INTO change VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
+    return seq
+
+
+def entries(connection: sqlite3.Connection, where: str = "1", parameters: Sequence[object] = ()) -> Iterator[Entry]:
+    """Yield the entries that a condition of this package selects; ``where`` may end with an order and a limit."""
+    query = f"SELECT {_COLUMNS} FROM entry WHERE {where}"
+    for row in connection.execute(query, parameters):
+        yield Entry(*row)
+
+
+def verify(connection: sqlite3.Connection) -> str | None:
+    """Return what is wrong with the chain in one sentence, or ``None`` if all is as it was written."""
+    previous, expected = _GENESIS, 1
+    facts = "id, origin, at, actor, agent, session, channel, action, note, batch, undoes"
+    for row in connection.execute(f"SELECT seq, previous_hash, hash, {facts} FROM entry ORDER BY seq"):
+        seq = row[0]
+        if seq != expected:
+            return f"Entry {expected} is missing from the journal."
+        changes = []
+        for change in connection.execute(
+            "SELECT record, record_id, version, removed, image, nonce, digest FROM change"
+            " WHERE seq = ? ORDER BY ordinal",
+            (seq,),
+        ):
+            if change[5] is not None and image_digest(change[5], change[4]) != change[6]:
+                return f"The text of {change[0]} {change[1]} in entry {seq} was altered."
+            changes.append((*change[:4], change[6].hex()))
+        if row[1] != previous or _entry_hash(previous, row[3:], changes) != row[2]:
+            return f"Entry {seq} was altered, or the one before it was."
+        previous, expected = row[2], seq + 1
+    return None

@@ -1,0 +1,1 @@
+"""The numbered steps that lead an older database to the present schema."""

@@ -1,0 +1,232 @@
+"""Reading memories: pages by key, counts, and the little that a list needs of each row."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from memento_tui.errors import AmbiguousId, InvalidInput, NotFound
+from memento_tui.records import Memory
+from memento_tui.records.memory import RECALLED
+from memento_tui.store.filters import AllOf, Filter, OneOf, filter_sql
+from memento_tui.store.tables import TABLES
+
+__all__ = [
+    "Glance",
+    "Page",
+    "count_memories",
+    "glance_page",
+    "glances_by_id",
+    "memories_by_id",
+    "memory_page",
+    "namespace_counts",
+    "resolve_id",
+    "tag_counts",
+    "visible",
+]
+
+_HEAD_CHARACTERS = 400
+
+
+class Glance(msgspec.Struct, frozen=True, kw_only=True):
+    """What one row of a list shows of a memory."""
+
+    id: str
+    title: str
+    head: str
+    """The first characters of the content."""
+    namespace: str
+    kind: str
+    tags: tuple[str, ...]
+    certainty: int
+    stability: str
+    source_type: str
+    status: str
+    pinned: bool
+    updated_at: datetime
+    expires_at: datetime | None
+    version: int
+
+    @property
+    def headline(self) -> str:
+        """The title, or the first line of the content that says something."""
+        if self.title.strip():
+            return self.title
+        lines = (line.strip().lstrip("#").strip() for line in self.head.splitlines())
+        return next((line for line in lines if line), self.head.strip())
+
+
+@dataclass(frozen=True)
+class Page:
+    """Some rows, and the cursor of the page after them (``None`` at the end)."""
+
+    items: list[Any]
+    next: str | None
+
+
+_GLANCE = (
+    f"SELECT memory.id, title, substr(content, 1, {_HEAD_CHARACTERS}), namespace, kind, tags, certainty, stability,"
+    " source_type, status, pinned, updated_at, expires_at, version, number FROM memory"
+)
+_decode_tags = msgspec.json.Decoder(tuple[str, ...]).decode
+
+
+def _glance(row: sqlite3.Row) -> Glance:
+    return Glance(
+        id=row[0],
+        title=row[1],
+        head=row[2],
+        namespace=row[3],
+        kind=row[4],
+        tags=_decode_tags(row[5]),
+        certainty=row[6],
+        stability=row[7],
+        source_type=row[8],
+        status=row[9],
+        pinned=bool(row[10]),
+        updated_at=datetime.fromisoformat(row[11]),
+        expires_at=None if row[12] is None else datetime.fromisoformat(row[12]),
+        version=row[13],
+    )
+
+
+def visible(tree: Filter) -> Filter:
+    """Return the filter, restricted to what is recalled unless it speaks of the status itself."""
+    return tree if mentions(tree, "status") else AllOf((OneOf("status", RECALLED), tree))
+
+
+def mentions(tree: Filter, field: str) -> bool:
+    """Tell whether any condition of the tree is about ``field``."""
+    if getattr(tree, "field", None) == field:
+        return True
+    parts: Iterable[Filter] = getattr(tree, "parts", ()) or filter(None, [getattr(tree, "part", None)])
+    return any(mentions(part, field) for part in parts)
+
+
+def _key(cursor: str) -> tuple[str, int]:
+    moment, _, number = cursor.partition("~")
+    try:
+        datetime.fromisoformat(moment)
+        return moment, int(number)
+    except ValueError:
+        raise InvalidInput(f"{cursor!r:.60} is not a cursor.", "Use the `next` of the page before.") from None
+
+
+def _ordered(tree: Filter, after: str | None, limit: int, skip: int, *, oldest_first: bool) -> tuple[str, list[object]]:
+    sql, parameters = filter_sql(tree)
+    order, sign = ("ASC", ">") if oldest_first else ("DESC", "<")
+    if after is not None:
+        sql += f" AND (memory.updated_at, memory.number) {sign} (?, ?)"
+        parameters += _key(after)
+    tail = f" WHERE {sql} ORDER BY memory.updated_at {order}, memory.number {order} LIMIT ? OFFSET ?"
+    return tail, [*parameters, limit, skip]
+
+
+def glance_page(
+    connection: sqlite3.Connection,
+    tree: Filter,
+    *,
+    after: str | None = None,
+    limit: int,
+    skip: int = 0,
+    oldest_first: bool = False,
+) -> Page:
+    """Return rows for a list, most recently changed first.
+
+    ``skip`` leaves out that many rows after the cursor, for a jump; its cost grows with the distance from the cursor.
+    """
+    tail, parameters = _ordered(tree, after, limit, skip, oldest_first=oldest_first)
+    rows = connection.execute(_GLANCE + tail, parameters).fetchall()
+    return Page([_glance(row) for row in rows], f"{rows[-1][11]}~{rows[-1][14]}" if len(rows) == limit else None)
+
+
+def memory_page(connection: sqlite3.Connection, tree: Filter, *, after: str | None = None, limit: int) -> Page:
+    """Return whole memories, most recently changed first."""
+    table = TABLES["memory"]
+    tail, parameters = _ordered(tree, after, limit, 0, oldest_first=False)
+    select = table.select.replace(" FROM memory", ", memory.number FROM memory", 1)
+    rows = connection.execute(select + tail, parameters).fetchall()
+    following = None
+    if len(rows) == limit:
+        last = rows[-1]
+        following = f"{last[table.columns.index('updated_at')]}~{last[len(last) - 1]}"
+    return Page([table.record_of(row) for row in rows], following)
+
+
+def count_memories(connection: sqlite3.Connection, tree: Filter) -> int:
+    """Return how many memories the filter selects."""
+    sql, parameters = filter_sql(tree)
+    return int(connection.execute(f"SELECT count(*) FROM memory WHERE {sql}", parameters).fetchone()[0])
+
+
+def glances_by_id(connection: sqlite3.Connection, ids: Sequence[str]) -> list[Glance]:
+    """Return the rows of these ids in the order given, without those that do not exist."""
+    listed = msgspec.json.encode(list(ids)).decode()
+    query = f"{_GLANCE} WHERE memory.id IN (SELECT value FROM json_each(?))"
+    found = {row[0]: _glance(row) for row in connection.execute(query, (listed,))}
+    return [found[i] for i in ids if i in found]
+
+
+def memories_by_id(connection: sqlite3.Connection, ids: Sequence[str], tree: Filter | None = None) -> dict[str, Memory]:
+    """Return the memories of these ids that the filter selects."""
+    table = TABLES["memory"]
+    sql, parameters = filter_sql(tree or AllOf())
+    listed = msgspec.json.encode(list(ids)).decode()
+    query = f"{table.select} WHERE memory.id IN (SELECT value FROM json_each(?)) AND {sql}"
+    made = (table.record_of(row) for row in connection.execute(query, (listed, *parameters)))
+    return {memory.id: memory for memory in made}
+
+
+def all_memories(connection: sqlite3.Connection, *, batch: int = 1000) -> Iterator[list[Memory]]:
+    """Yield every memory, in batches, each in a short read of its own."""
+    table, number = TABLES["memory"], 0
+    select = table.select.replace(" FROM memory", ", memory.number FROM memory", 1)
+    while True:
+        rows = connection.execute(
+            f"{select} WHERE memory.number > ? ORDER BY memory.number LIMIT ?", (number, batch)
+        ).fetchall()
+        if not rows:
+            return
+        number = rows[-1][len(rows[-1]) - 1]
+        yield [table.record_of(row) for row in rows]
+
+
+def namespace_counts(connection: sqlite3.Connection) -> list[tuple[str, int]]:
+    """Return each namespace that holds recalled memories, with how many."""
+    sql, parameters = filter_sql(OneOf("status", RECALLED))
+    query = f"SELECT namespace, count(*) FROM memory WHERE {sql} GROUP BY namespace ORDER BY namespace"
+    return [(row[0], row[1]) for row in connection.execute(query, parameters)]
+
+
+def tag_counts(connection: sqlite3.Connection, limit: int = 100) -> list[tuple[str, int]]:
+    """Return the most used tags, with how many memories have each."""
+    query = "SELECT tag, count(*) AS uses FROM memory_tag GROUP BY tag ORDER BY uses DESC, tag LIMIT ?"
+    return [(row[0], row[1]) for row in connection.execute(query, (limit,))]
+
+
+def resolve_id(connection: sqlite3.Connection, record: str, prefix: str) -> str:
+    """Return the one id that is ``prefix`` or begins with it.
+
+    Raises:
+        NotFound: no record's id does.
+        AmbiguousId: several do.
+
+    """
+    if prefix:
+        query = f"SELECT id FROM {record} WHERE id = ?"
+        if connection.execute(query, (prefix,)).fetchone():
+            return prefix
+        query = f"SELECT id FROM {record} WHERE id >= ? AND id < ? ORDER BY id LIMIT 6"
+        found = [row[0] for row in connection.execute(query, (prefix, prefix + "\U0010ffff"))]
+        if len(found) == 1:
+            return str(found[0])
+        if found:
+            raise AmbiguousId(prefix, found)
+    raise NotFound(
+        f"There is no {record} whose id is or begins with {prefix!r:.80}.", "Check the id with a list or search."
+    )

@@ -1,0 +1,312 @@
+"""The store as the rest of memento sees it: every read and write of one data directory's database."""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from memento_tui.errors import NotAllowed, NotFound
+from memento_tui.records import Injection, Memory
+from memento_tui.records.when import to_text, utc_now
+from memento_tui.store import journal, reads
+from memento_tui.store.database import Database
+from memento_tui.store.filters import Filter
+from memento_tui.store.journal import Author, Change, Entry
+from memento_tui.store.tables import TABLES
+from memento_tui.store.transaction import Transaction, transaction
+from memento_tui.store.undo import redo_candidate, revert, undo_candidate
+
+__all__ = ["LedgerRow", "Revision", "Store"]
+
+
+@dataclass(frozen=True)
+class Revision:
+    """One version in a record's history: the entry that made it and the record afterwards (``None`` if removed)."""
+
+    entry: Entry
+    version: int
+    removed: bool
+    purged: bool
+    record: Any
+
+
+@dataclass(frozen=True)
+class LedgerRow:
+    """Where an imported record came from, and what its source and the record were then."""
+
+    source: str
+    key: str
+    record: str
+    record_id: str
+    digest: bytes
+    version: int
+
+
+class Store:
+    """One open database. Safe to use from several threads; each has its own connection."""
+
+    def __init__(self, path: Path, *, create: bool = True) -> None:
+        self.database = Database(path, create=create)
+
+    def close(self) -> None:
+        """Close the database."""
+        self.database.close()
+
+    # Writing
+
+    def transaction(self, author: Author, action: str, **options: Any) -> AbstractContextManager[Transaction]:  # noqa: ANN401
+        """Begin one write; see `memento_tui.store.transaction.transaction`."""
+        return transaction(self.database, author, action, **options)
+
+    def undo(self, author: Author, seq: int | None = None) -> list[Entry]:
+        """Take back an entry, or the person's newest that stands; return what was taken back.
+
+        Raises:
+            NotFound: there is nothing to undo.
+            NotAllowed: it was undone already, or is a purge.
+            Conflict: later entries changed the same fields.
+
+        """
+        if seq is None:
+            with self.database.reading() as connection:
+                found = undo_candidate(connection)
+            if found is None:
+                raise NotFound("There is nothing to undo.")
+            seq = found.seq
+        return revert(self.database, author, seq)
+
+    def redo(self, author: Author) -> list[Entry]:
+        """Do again what the person undid last; return the undo entries that were taken back."""
+        with self.database.reading() as connection:
+            found = redo_candidate(connection)
+        if found is None:
+            raise NotFound("There is nothing to redo.")
+        return revert(self.database, author, found.seq)
+
+    def purge(self, author: Author, record: str, record_id: str, reason: str) -> None:
+        """Remove a record and every text of it that the journal holds. Nothing brings it back.
+
+        Raises:
+            NotFound: neither the record nor a trace of it exists.
+            NotAllowed: no reason was given.
+
+        """
+        if not reason.strip():
+            raise NotAllowed("A purge needs a reason; the journal keeps it.", "Say why with --reason.")
+        with self.database.translated():
+            self.database.connection.execute("PRAGMA secure_delete = ON")
+        with self.transaction(author, "purge", note=reason) as tx:
+            current = tx.get(record, record_id)
+            if current is not None:
+                tx.remove(current, base=current.version)
+            purged = tx.connection.execute(
+                "UPDATE change SET image = NULL, nonce = NULL WHERE record = ? AND record_id = ? AND NOT removed",
+                (record, record_id),
+            ).rowcount
+            if not purged:
+                raise NotFound(f"There is no {record} with the id {record_id}, and no trace of one.")
+            if current is None:
+                version = tx.connection.execute(
+                    "SELECT max(version) FROM change WHERE record = ? AND record_id = ?", (record, record_id)
+                ).fetchone()[0]
+                tx.changes.append(Change(record, record_id, version + 1, removed=True, image=None))
+            tx.connection.execute("DELETE FROM usage WHERE record = ? AND record_id = ?", (record, record_id))
+        with self.database.translated():
+            # The old pages must leave the write-ahead log too.
+            self.database.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    # Reading
+
+    def reading(self) -> AbstractContextManager[sqlite3.Connection]:
+        """See one state of the database for the length of a block."""
+        return self.database.reading()
+
+    def head(self) -> int:
+        """Return the sequence number of the newest journal entry; 0 in an empty store."""
+        with self.database.translated():
+            row = self.database.connection.execute("SELECT max(seq) FROM entry").fetchone()
+        return int(row[0] or 0)
+
+    def get(self, record: str, record_id: str) -> Any:  # noqa: ANN401 - the record that the name says
+        """Return a record by its whole id. Raises `NotFound`."""
+        found = self.find(record, record_id)
+        if found is None:
+            raise NotFound(f"There is no {record} with the id {record_id}.")
+        return found
+
+    def find(self, record: str, record_id: str) -> Any:  # noqa: ANN401 - the record that the name says
+        """Return a record by its whole id, or ``None``."""
+        return next(iter(self.select(record, f"{record}.id = ?", (record_id,))), None)
+
+    def select(self, record: str, where: str = "1", parameters: Sequence[object] = ()) -> list[Any]:
+        """Return the records that a condition of this package or its subclasses selects."""
+        table = TABLES[record]
+        with self.reading() as connection:
+            rows = connection.execute(f"{table.select} WHERE {where}", parameters).fetchall()
+        return [table.record_of(row) for row in rows]
+
+    def resolve(self, record: str, prefix: str) -> str:
+        """Return the id that a prefix stands for. Raises `NotFound` or `AmbiguousId`."""
+        with self.reading() as connection:
+            return reads.resolve_id(connection, record, prefix)
+
+    def page(self, tree: Filter, *, after: str | None = None, limit: int = 50) -> reads.Page:
+        """Return whole memories that a filter selects, most recently changed first."""
+        with self.reading() as connection:
+            return reads.memory_page(connection, tree, after=after, limit=limit)
+
+    def glances(self, tree: Filter, **options: Any) -> reads.Page:  # noqa: ANN401 - glance_page's own
+        """Return list rows; see `memento_tui.store.reads.glance_page`."""
+        with self.reading() as connection:
+            return reads.glance_page(connection, tree, **options)
+
+    def glances_by_id(self, ids: Sequence[str]) -> list[reads.Glance]:
+        """Return list rows of these ids, in their order."""
+        with self.reading() as connection:
+            return reads.glances_by_id(connection, ids)
+
+    def memories(self, ids: Sequence[str], tree: Filter | None = None) -> dict[str, Memory]:
+        """Return the memories of these ids that the filter selects, by id."""
+        with self.reading() as connection:
+            return reads.memories_by_id(connection, ids, tree)
+
+    def all_memories(self, batch: int = 1000) -> Iterator[list[Memory]]:
+        """Yield every memory in batches."""
+        with self.database.translated():
+            yield from reads.all_memories(self.database.connection, batch=batch)
+
+    def count(self, tree: Filter) -> int:
+        """Return how many memories a filter selects."""
+        with self.reading() as connection:
+            return reads.count_memories(connection, tree)
+
+    def namespaces(self) -> list[tuple[str, int]]:
+        """Return each namespace with its number of recalled memories."""
+        with self.reading() as connection:
+            return reads.namespace_counts(connection)
+
+    def tags(self, limit: int = 100) -> list[tuple[str, int]]:
+        """Return the most used tags with their numbers."""
+        with self.reading() as connection:
+            return reads.tag_counts(connection, limit)
+
+    def twins(self, digest: bytes) -> list[Memory]:
+        """Return the recalled or pending memories whose content has this digest, oldest first."""
+        where = "digest = ? AND status NOT IN ('deleted', 'rejected', 'archived') ORDER BY number"
+        return self.select("memory", where, (digest,))
+
+    def relations_of(self, record_id: str) -> list[Any]:
+        """Return the relations that begin or end at a memory."""
+        return self.select("relation", "src = ? OR dst = ? ORDER BY number", (record_id, record_id))
+
+    # The journal
+
+    def history(self, record: str, record_id: str) -> list[Revision]:
+        """Return every version of a record, newest first."""
+        query = (
+            "SELECT seq, version, removed, image, nonce FROM change WHERE record = ? AND record_id = ?"
+            " ORDER BY version DESC"
+        )
+        with self.reading() as connection:
+            rows = connection.execute(query, (record, record_id)).fetchall()
+            return [self._revision(connection, record, row) for row in rows]
+
+    def _revision(self, connection: sqlite3.Connection, record: str, row: sqlite3.Row) -> Revision:
+        entry = next(journal.entries(connection, "seq = ?", (row[0],)))
+        image = None if row[3] is None else TABLES[record].image.decode(row[3])
+        return Revision(entry, row[1], bool(row[2]), purged=row[4] is None, record=image)
+
+    def entries(self, *, before: int | None = None, limit: int = 50) -> list[Entry]:
+        """Return journal entries, newest first."""
+        with self.reading() as connection:
+            where, parameters = ("1", []) if before is None else ("seq < ?", [before])
+            return list(journal.entries(connection, f"{where} ORDER BY seq DESC LIMIT ?", [*parameters, limit]))
+
+    def entries_after(self, seq: int, limit: int = 500) -> list[Entry]:
+        """Return journal entries after ``seq``, oldest first."""
+        with self.reading() as connection:
+            return list(journal.entries(connection, "seq > ? ORDER BY seq LIMIT ?", (seq, limit)))
+
+    def changes(self, seq: int) -> list[Change]:
+        """Return what one entry did to each record."""
+        query = "SELECT record, record_id, version, removed, image FROM change WHERE seq = ? ORDER BY ordinal"
+        with self.reading() as connection:
+            return [Change(r[0], r[1], r[2], bool(r[3]), r[4]) for r in connection.execute(query, (seq,))]
+
+    def changed_memories(self, after: int, limit: int) -> tuple[list[str], int]:
+        """Return the ids of memories changed after entry ``after`` and the entry that this reaches.
+
+        Whole entries are taken until at least ``limit`` changes are found, so that the second value is exact.
+        """
+        query = "SELECT seq, record_id FROM change WHERE seq > ? AND record = 'memory' ORDER BY seq, ordinal"
+        found: dict[str, None] = {}
+        reached, taken = after, 0
+        with self.reading() as connection:
+            head = int(connection.execute("SELECT coalesce(max(seq), 0) FROM entry").fetchone()[0])
+            for row in connection.execute(query, (after,)):
+                if taken >= limit and row[0] != reached:
+                    return list(found), reached
+                found[row[1]] = None
+                reached, taken = row[0], taken + 1
+        return list(found), head
+
+    def verify(self) -> str | None:
+        """Return what is wrong with the journal, or ``None``."""
+        with self.reading() as connection:
+            return journal.verify(connection)
+
+    # Beside the journal
+
+    def count_use(self, record: str, ids: Iterable[str], *, shown: int = 0, used: int = 0) -> None:
+        """Add to the counters of use. They bypass the journal: reading is not history."""
+        moment = to_text(utc_now()) if used else None
+        query = (
+            "INSERT INTO usage VALUES (?, ?, ?, ?, ?) ON CONFLICT (record, record_id) DO UPDATE SET"
+            " shown = shown + excluded.shown, used = used + excluded.used,"
+            " last_used_at = coalesce(excluded.last_used_at, last_used_at)"
+        )
+        with self.database.writing() as connection:
+            connection.executemany(query, [(record, record_id, shown, used, moment) for record_id in ids])
+
+    def add_injections(self, injections: Sequence[Injection]) -> None:
+        """Write down what was put in front of an agent session."""
+        rows = [
+            tuple(to_text(v) if isinstance(v, datetime) else v for v in msgspec.structs.astuple(injection))
+            for injection in injections
+        ]
+        names = ", ".join(Injection.__struct_fields__)
+        marks = ", ".join("?" * len(Injection.__struct_fields__))
+        with self.database.writing() as connection:
+            connection.executemany(f"INSERT INTO injection ({names}) VALUES ({marks})", rows)
+
+    def ledger(self, source: str) -> dict[str, LedgerRow]:
+        """Return what was imported from a source, by key."""
+        query = "SELECT source, key, record, record_id, digest, version FROM import_ledger WHERE source = ?"
+        with self.reading() as connection:
+            return {row[1]: LedgerRow(*row) for row in connection.execute(query, (source,))}
+
+    def write_ledger(self, tx: Transaction, rows: Iterable[LedgerRow]) -> None:
+        """Note in a running transaction where its records came from."""
+        tx.connection.executemany(
+            "INSERT OR REPLACE INTO import_ledger (source, key, record, record_id, digest, version)"
+            " VALUES (?, ?, ?, ?, ?, ?)",
+            [(r.source, r.key, r.record, r.record_id, r.digest, r.version) for r in rows],
+        )
+
+    def setting(self, name: str) -> str | None:
+        """Return a value that this store keeps about itself."""
+        with self.reading() as connection:
+            row = connection.execute("SELECT value FROM setting WHERE name = ?", (name,)).fetchone()
+        return None if row is None else str(row[0])
+
+    def identity(self) -> str:
+        """Return a short digest that tells this store from every other, so that an index knows whose it is."""
+        return hashlib.sha256((self.setting("origin") or "").encode()).hexdigest()[:16]
