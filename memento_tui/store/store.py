@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from memento_tui.errors import NotAllowed, NotFound
-from memento_tui.records import Injection, Memory
+from memento_tui.records import Crystal, Injection, Memory, Proposal, Skip, WorkingItem
 from memento_tui.records.when import to_text, utc_now
 from memento_tui.store import journal, reads
 from memento_tui.store.database import Database
@@ -144,10 +144,9 @@ class Store:
 
     def find(self, record: str, record_id: str) -> Any:  # noqa: ANN401 - the record that the name says
         """Return a record by its whole id, or ``None``."""
-        return next(iter(self.select(record, f"{record}.id = ?", (record_id,))), None)
+        return next(iter(self._select(record, f"{record}.id = ?", (record_id,))), None)
 
-    def select(self, record: str, where: str = "1", parameters: Sequence[object] = ()) -> list[Any]:
-        """Return the records that a condition of this package or its subclasses selects."""
+    def _select(self, record: str, where: str, parameters: Sequence[object] = ()) -> list[Any]:
         table = TABLES[record]
         with self.reading() as connection:
             rows = connection.execute(f"{table.select} WHERE {where}", parameters).fetchall()
@@ -188,6 +187,11 @@ class Store:
         with self.reading() as connection:
             return reads.count_memories(connection, tree)
 
+    def count_all(self) -> int:
+        """Return how many memories there are, whatever their status."""
+        with self.reading() as connection:
+            return int(connection.execute("SELECT count(*) FROM memory").fetchone()[0])
+
     def namespaces(self) -> list[tuple[str, int]]:
         """Return each namespace with its number of recalled memories."""
         with self.reading() as connection:
@@ -201,11 +205,62 @@ class Store:
     def twins(self, digest: bytes) -> list[Memory]:
         """Return the recalled or pending memories whose content has this digest, oldest first."""
         where = "digest = ? AND status NOT IN ('deleted', 'rejected', 'archived') ORDER BY number"
-        return self.select("memory", where, (digest,))
+        return self._select("memory", where, (digest,))
 
     def relations_of(self, record_id: str) -> list[Any]:
         """Return the relations that begin or end at a memory."""
-        return self.select("relation", "src = ? OR dst = ? ORDER BY number", (record_id, record_id))
+        return self._select("relation", "src = ? OR dst = ? ORDER BY number", (record_id, record_id))
+
+    def skips(self, *, at: datetime | None = None) -> list[Skip]:
+        """Return the skips, soonest to end first; with ``at`` only those that hold at that moment."""
+        if at is None:
+            return self._select("skip", "1 ORDER BY skip.expires_at")
+        return self._select("skip", "skip.expires_at > ? ORDER BY skip.expires_at", (to_text(at),))
+
+    def items(self, *, category: str | None = None, status: str | None = None) -> list[WorkingItem]:
+        """Return the working items, highest priority first, then the one changed last."""
+        where = "(? IS NULL OR category = ?) AND (? IS NULL OR status = ?) ORDER BY priority DESC, updated_at DESC"
+        return self._select("item", where, (category, category, status, status))
+
+    def crystals(self, limit: int = 100) -> list[Crystal]:
+        """Return the identity crystals, newest first."""
+        return self._select("crystal", "1 ORDER BY created_at DESC, number DESC LIMIT ?", (limit,))
+
+    def current_crystal(self) -> Crystal | None:
+        """Return the crystal that holds now, or ``None``."""
+        return next(iter(self._select("crystal", "status = 'current' ORDER BY number DESC LIMIT 1")), None)
+
+    def proposals(
+        self, states: Sequence[str], *, at: datetime, after: str | None = None, limit: int = 50
+    ) -> tuple[list[Proposal], str | None]:
+        """Return proposals in these states, oldest first, and the next page's cursor.
+
+        Those put off until after ``at`` are left out unless only ``later`` is asked for.
+        """
+        marks = ", ".join("?" * len(states))
+        where, parameters = f"state IN ({marks})", list[object](states)
+        if list(states) != ["later"]:
+            where += " AND (state <> 'later' OR coalesce(later_until, '9') <= ?)"
+            parameters.append(to_text(at))
+        if after is not None:
+            where += " AND number > (SELECT number FROM proposal WHERE id = ?)"
+            parameters.append(after)
+        found = self._select("proposal", f"{where} ORDER BY number LIMIT ?", [*parameters, limit])
+        return found, found[-1].id if len(found) == limit else None
+
+    def count_proposals(self, states: Sequence[str], *, at: datetime) -> int:
+        """Return how many proposals `proposals` would return in all."""
+        marks = ", ".join("?" * len(states))
+        query = (
+            f"SELECT count(*) FROM proposal WHERE state IN ({marks})"
+            " AND (state <> 'later' OR coalesce(later_until, '9') <= ?)"
+        )
+        with self.reading() as connection:
+            return int(connection.execute(query, [*states, to_text(at)]).fetchone()[0])
+
+    def proposals_about(self, target_id: str) -> list[Proposal]:
+        """Return the proposals about one record, newest first."""
+        return self._select("proposal", "target_id = ? ORDER BY number DESC", (target_id,))
 
     # The journal
 

@@ -131,6 +131,12 @@ class Transaction:
             self._tag([record])
         self.changes.append(Change(name, record.id, record.version, removed=False, image=table.image_of(record)))
 
+    def with_status(self, record: str, status: str) -> list[Any]:
+        """Return the records of a kind that have a status."""
+        table = TABLES[record]
+        rows = self.connection.execute(f"{table.select} WHERE {record}.status = ?", (status,)).fetchall()
+        return [table.record_of(row) for row in rows]
+
     def require(self, record: str, record_id: str) -> Any:  # noqa: ANN401 - the record that the name says
         """Return a record as it stands. Raises `NotFound`."""
         found = self.get(record, record_id)

@@ -1,0 +1,161 @@
+"""What a person's decision does. Every decision is one transaction, checked again at the moment it is made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from memento_tui.errors import Conflict, InvalidField, NotAllowed
+from memento_tui.records import Memory, Proposal, check_memory, make_item, make_memory, make_skip
+from memento_tui.records.proposal import OPEN_STATES
+from memento_tui.records.rules import check_line
+from memento_tui.store.journal import Author
+from memento_tui.store.store import Store
+from memento_tui.store.tables import as_plain
+from memento_tui.store.transaction import Transaction
+
+__all__ = ["approve", "edited", "postpone", "reject", "verified"]
+
+
+_MAKERS: dict[str, Callable[..., Any]] = {"skip": make_skip, "item": make_item}
+
+
+def verified(memory: Memory, author: Author, now: datetime) -> Memory:
+    """Return the memory as a person leaves it who has read and accepted it."""
+    stability = "verified" if memory.stability == "draft" else memory.stability
+    return msgspec.structs.replace(memory, stability=stability, verified_at=now, verified_by=author.name)
+
+
+def edited(memory: Memory, changes: Mapping[str, Any], now: datetime) -> Memory:
+    """Return the memory with some fields changed, checked by every rule of a new one. Raises `InvalidField`."""
+    fixed = {"id", "created_at", "version", "shown_count", "used_count", "last_used_at"}
+    for name in changes:
+        if name in fixed:
+            raise InvalidField(name, "cannot be changed")
+    plain = {name: getattr(memory, name) for name in Memory.__struct_fields__}
+    made = make_memory({**plain, **changes, "updated_at": now}, now=now)
+    cleared = {n: None for n, v in changes.items() if v is None and getattr(made, n, None) is not None}
+    return check_memory(msgspec.structs.replace(made, **cleared)) if cleared else made
+
+
+def approve(
+    store: Store, author: Author, proposal_id: str, *, changes: Mapping[str, Any] | None = None, seen: int | None = None
+) -> Proposal:
+    """Carry a proposal out, with the person's own changes on top if there are any.
+
+    ``seen`` is the version of the proposal that the person looked at.
+
+    Raises:
+        NotAllowed: an agent asks, or the proposal was decided already.
+        Conflict: the proposal or its target changed since; a moved target makes it ``needs_review``, and the next
+            approval applies to the target as it then stands.
+
+    """
+    moved: Conflict | None = None
+    with _deciding(store, author, "approve", proposal_id) as tx:
+        proposal = _open_proposal(tx, proposal_id, seen)
+        target = tx.get(proposal.target, proposal.target_id)
+        moved = _moved(proposal, target)
+        if moved is not None:
+            current = target.version if target is not None else 0
+            decided = msgspec.structs.replace(proposal, state="needs_review", base_version=current)
+        else:
+            _carry_out(tx, author, proposal, target, changes or {})
+            decided = _decided(tx, author, proposal, "approved", "")
+        written = tx.put(decided, base=proposal.version)
+    if moved is not None:
+        raise moved
+    return written
+
+
+def reject(store: Store, author: Author, proposal_id: str, reason: str = "", *, seen: int | None = None) -> Proposal:
+    """Turn a proposal down; the agent can read the reason. Raises `NotAllowed` or `Conflict`."""
+    check_line(reason, "reason")
+    with _deciding(store, author, "reject", proposal_id) as tx:
+        proposal = _open_proposal(tx, proposal_id, seen)
+        target = tx.get(proposal.target, proposal.target_id)
+        if proposal.action == "create" and target is not None and target.status in ("pending", "proposed"):
+            tx.put(msgspec.structs.replace(target, status="rejected"), base=target.version)
+        return tx.put(_decided(tx, author, proposal, "rejected", reason), base=proposal.version)
+
+
+def postpone(store: Store, author: Author, proposal_id: str, until: datetime | None) -> Proposal:
+    """Put a proposal off until a moment, or to the end of the queue. Raises `NotAllowed`."""
+    with _deciding(store, author, "later", proposal_id) as tx:
+        proposal = _open_proposal(tx, proposal_id, None)
+        return tx.put(msgspec.structs.replace(proposal, state="later", later_until=until), base=proposal.version)
+
+
+def _deciding(store: Store, author: Author, action: str, proposal_id: str) -> AbstractContextManager[Transaction]:
+    if author.actor != "person":
+        raise NotAllowed(
+            "Only a person decides about a proposal.",
+            "Go on without it; the decision and its reason can be read once it is made.",
+        )
+    return store.transaction(author, action, note=f"proposal {proposal_id}")
+
+
+def _open_proposal(tx: Transaction, proposal_id: str, seen: int | None) -> Proposal:
+    proposal: Proposal = tx.require("proposal", proposal_id)
+    if proposal.state not in OPEN_STATES:
+        raise NotAllowed(f"The proposal {proposal_id} was {proposal.state} already.", "Undo that decision first.")
+    if seen is not None and proposal.version != seen:
+        raise Conflict(
+            f"The proposal {proposal_id} changed while you looked at it.",
+            "Look at it again, then decide.",
+            current=as_plain(proposal),
+        )
+    return proposal
+
+
+def _moved(proposal: Proposal, target: Any) -> Conflict | None:  # noqa: ANN401 - any record
+    if target is None and proposal.action == "create" and proposal.target != "memory":
+        return None
+    if target is None:
+        return Conflict(f"The {proposal.target} {proposal.target_id} is gone.", "Reject the proposal, or restore it.")
+    if target.version != proposal.base_version:
+        return Conflict(
+            f"The {proposal.target} {proposal.target_id} changed since this was proposed"
+            f" (version {proposal.base_version} then, {target.version} now).",
+            "Look at it as it stands now, then decide again.",
+            current=as_plain(target),
+            attempted=dict(proposal.payload),
+        )
+    return None
+
+
+def _carry_out(tx: Transaction, author: Author, proposal: Proposal, target: Any, changes: Mapping[str, Any]) -> None:  # noqa: ANN401 - any record
+    if proposal.target == "crystal":
+        _make_current(tx, target if not changes else msgspec.structs.replace(target, **changes))
+    elif proposal.target in _MAKERS:
+        _carry_out_list(tx, proposal, target, {**proposal.payload, **changes})
+    elif proposal.target == "memory" and proposal.action == "delete":
+        tx.put(msgspec.structs.replace(target, status="deleted", updated_at=tx.now), base=target.version)
+    elif proposal.target == "memory":
+        wanted = {**proposal.payload, **changes} if proposal.action == "edit" else dict(changes)
+        accepted = verified(edited(target, wanted, tx.now), author, tx.now)
+        status = "active" if target.status == "pending" else accepted.status
+        tx.put(msgspec.structs.replace(accepted, status=status), base=target.version)
+
+
+def _carry_out_list(tx: Transaction, proposal: Proposal, target: Any, fields: Mapping[str, Any]) -> None:  # noqa: ANN401 - a skip or working item
+    if proposal.action == "delete":
+        tx.remove(target, base=target.version)
+        return
+    before = {} if target is None else {name: getattr(target, name) for name in target.__struct_fields__}
+    made = _MAKERS[proposal.target]({**before, **fields, "id": proposal.target_id, "updated_at": tx.now}, now=tx.now)
+    tx.put(made, base=0 if target is None else target.version)
+
+
+def _make_current(tx: Transaction, crystal: Any) -> None:  # noqa: ANN401 - a crystal
+    for current in tx.with_status("crystal", "current"):
+        tx.put(msgspec.structs.replace(current, status="past"), base=current.version)
+    tx.put(msgspec.structs.replace(crystal, status="current"), base=crystal.version)
+
+
+def _decided(tx: Transaction, author: Author, proposal: Proposal, state: str, note: str) -> Proposal:
+    return msgspec.structs.replace(proposal, state=state, decided_by=author.name, decided_at=tx.now, note=note)

@@ -1,0 +1,219 @@
+"""The keyword index: Tantivy, derived from the store, brought up to date by whoever searches."""
+
+from __future__ import annotations
+
+import logging
+import shutil
+import threading
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import tantivy
+from filelock import FileLock, Timeout
+
+from memento_tui.errors import DataDirectoryError
+from memento_tui.records import Memory
+from memento_tui.search.keyword_schema import (
+    SCHEMA_VERSION,
+    STATE_ID,
+    Compiler,
+    document,
+    make_schema,
+    register_analyzers,
+)
+from memento_tui.search.language import Query
+from memento_tui.store.filters import Filter
+from memento_tui.store.store import Store
+
+__all__ = ["KeywordHits", "KeywordIndex"]
+
+_log = logging.getLogger(__name__)
+
+_SMALL_HEAP, _LARGE_HEAP = 20_000_000, 150_000_000
+_MANY = 2000
+_MOST_SEGMENTS = 24
+_LOCK_SECONDS = 30.0
+
+
+@dataclass(frozen=True)
+class KeywordHits:
+    """The ids that a query found, each with its BM25 score, best first; and how many there are in all."""
+
+    hits: list[tuple[str, float]]
+    total: int
+    ceiling: float
+    """What a perfect match would have scored."""
+
+
+class _State(NamedTuple):
+    identity: str
+    version: str
+    seq: int
+
+
+class KeywordIndex:
+    """One data directory's keyword index, open for searching. Safe to use from several threads."""
+
+    def __init__(self, directory: Path, lock: Path, store: Store) -> None:
+        self._directory = directory
+        self._lock_path = lock
+        self._store = store
+        self._schema = make_schema()
+        self._guard = threading.RLock()
+        self._index: tantivy.Index | None = None
+        self._reflects = -1
+        self.notice = ""
+        """A sentence for the person when the index had to be rebuilt."""
+
+    @property
+    def reflects(self) -> int:
+        """The journal entry that the index reflects; -1 before it is first used."""
+        return self._reflects
+
+    def search(self, query: Query, tree: Filter, limit: int, *, offset: int = 0) -> KeywordHits:
+        """Return what a query finds, after catching up with every write acknowledged before this call."""
+        self.catch_up()
+        with self._guard:
+            searcher = self._open().searcher()
+        compiler = Compiler(self._schema, searcher)
+        result = searcher.search(compiler.compile(query, tree), limit=limit, count=True, offset=offset)
+        hits = [(str(searcher.doc(address)["id"][0]), float(score)) for score, address in result.hits]
+        total: int = result.count  # type: ignore[attr-defined] # the stub lacks it
+        return KeywordHits(hits, total, compiler.ceiling(query))
+
+    def matching(self, query: Query, tree: Filter, ids: Iterable[str]) -> set[str]:
+        """Return those of the ids that satisfy a query's filter, phrases and unwanted words."""
+        asked = list(ids)
+        if not asked:
+            return set()
+        with self._guard:
+            searcher = self._open().searcher()
+        compiler = Compiler(self._schema, searcher)
+        strict = Query(query.source, query.phrases, query.unwanted, query.filter)
+        among = tantivy.Query.term_set_query(self._schema, "id", asked)
+        wanted = [(tantivy.Occur.Must, compiler.compile(strict, tree)), (tantivy.Occur.Must, among)]
+        found = searcher.search(tantivy.Query.boolean_query(wanted), limit=len(asked), count=False)
+        return {str(searcher.doc(address)["id"][0]) for _, address in found.hits}
+
+    def catch_up(self, progress: Callable[[int, int], None] | None = None) -> None:
+        """Bring the index to the store's present state. Waits for another process that is doing so.
+
+        Raises:
+            DataDirectoryError: the index directory cannot be written.
+
+        """
+        head = self._store.head()
+        with self._guard:
+            if self._index is not None and self._reflects == head:
+                return
+            self._refresh()
+            if self._reflects >= head and self._index is not None:
+                return
+            try:
+                self._lock_path.parent.mkdir(parents=True, exist_ok=True)
+                with FileLock(self._lock_path, timeout=_LOCK_SECONDS):
+                    self._refresh()
+                    self._write_changes(progress)
+            except Timeout:
+                # Another process is still indexing a long import: what it committed so far is searched.
+                _log.warning("the keyword index is %d entries behind", head - self._reflects)
+                self._open()
+            except OSError as error:
+                raise DataDirectoryError(
+                    f"The keyword index in {self._directory} cannot be written: {error.strerror or error}.",
+                    "Make the data directory writable.",
+                ) from error
+
+    def rebuild(self, progress: Callable[[int, int], None] | None = None) -> int:
+        """Throw the index away and make it anew; return how many memories it holds."""
+        with self._guard, FileLock(self._lock_path, timeout=_LOCK_SECONDS):
+            self._discard()
+            self._write_changes(progress)
+            return int(self._open().searcher().num_docs) - 1
+
+    def add_new(self, memories: Iterable[Memory], writer: tantivy.IndexWriter) -> None:
+        """Add memories that the index does not hold yet."""
+        for memory in memories:
+            writer.add_document(document(memory))
+
+    def _open(self) -> tantivy.Index:
+        if self._index is None:
+            self._directory.mkdir(parents=True, exist_ok=True)
+            self._index = tantivy.Index(self._schema, str(self._directory), reuse=True)
+            self._index.config_reader("manual")
+            register_analyzers(self._index)
+            self._index.reload()
+        return self._index
+
+    def _refresh(self) -> None:
+        """See what was committed last; an index that is damaged or another store's is set aside."""
+        if not self._directory.exists():
+            self._index, self._reflects = None, -1
+            return
+        try:
+            self._open().reload()
+            state = self._read_state()
+        except (ValueError, OSError) as error:
+            _log.warning("the keyword index cannot be read: %s", error)
+            self.notice = "The keyword index was damaged and has been rebuilt."
+            self._discard()
+            return
+        if state is not None and (state.identity, state.version) == (self._store.identity(), SCHEMA_VERSION):
+            self._reflects = state.seq
+        elif state is not None:
+            self._discard()
+
+    def _discard(self) -> None:
+        self._index, self._reflects = None, -1
+        shutil.rmtree(self._directory, ignore_errors=True)
+
+    def _read_state(self) -> _State | None:
+        searcher = self._open().searcher()
+        query = tantivy.Query.term_query(self._schema, "id", STATE_ID, "basic")
+        found = searcher.search(query, limit=1).hits
+        if not found:
+            return None
+        identity, version, seq = str(searcher.doc(found[0][1])["note"][0]).split(" ")
+        return _State(identity, version, int(seq))
+
+    def _write_changes(self, progress: Callable[[int, int], None] | None) -> None:
+        """Index what the journal says has changed, in one commit that records how far it got."""
+        index = self._open()
+        if self._reflects < 0:
+            self._write_all(index, progress)
+            return
+        while True:
+            ids, reached = self._store.changed_memories(self._reflects, _MANY * 10)
+            if reached == self._reflects:
+                return
+            many = len(ids) > _MANY
+            writer = index.writer(_LARGE_HEAP if many else _SMALL_HEAP, 2 if many else 1)
+            found = self._store.memories(ids)
+            for memory_id in ids:
+                writer.delete_documents_by_term("id", memory_id)
+            self.add_new(found.values(), writer)
+            self._commit(index, writer, reached)
+
+    def _write_all(self, index: tantivy.Index, progress: Callable[[int, int], None] | None) -> None:
+        head, total, done = self._store.head(), self._store.count_all(), 0
+        many = total > _MANY
+        writer = index.writer(_LARGE_HEAP if many else _SMALL_HEAP, 2 if many else 1)
+        writer.delete_all_documents()
+        for batch in self._store.all_memories():
+            self.add_new(batch, writer)
+            done += len(batch)
+            if progress is not None:
+                progress(done, total)
+        self._commit(index, writer, head)
+
+    def _commit(self, index: tantivy.Index, writer: tantivy.IndexWriter, seq: int) -> None:
+        writer.delete_documents_by_term("id", STATE_ID)
+        writer.add_document(tantivy.Document(id=STATE_ID, note=f"{self._store.identity()} {SCHEMA_VERSION} {seq}"))
+        writer.commit()
+        index.reload()
+        if index.searcher().num_segments > _MOST_SEGMENTS:
+            writer.wait_merging_threads()
+            index.reload()
+        self._reflects = seq

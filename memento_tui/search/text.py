@@ -1,0 +1,94 @@
+"""How text becomes terms: the analyzers of the keyword index, identifiers whole and in parts, and stop words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+
+import tantivy
+
+__all__ = ["ANALYZERS", "STOP_WORDS", "analyzer", "identifiers", "is_compound", "terms"]
+
+STOP_WORDS = frozenset(
+    """
+    a about after again all also am an and any are as at be because been before being between both but by can could did
+    do does doing done down during each few for from further get got had has have having he her here hers him his how i
+    if in into is it its itself just let me more most my no nor not now of off on once only or other our out over own
+    same she should so some such than that the their them then there these they this those through to too under until
+    up us very was we were what when where which while who whom whose why will with would you your yours
+    """.split()  # noqa: SIM905 - a paragraph is easier to read than a list of quoted words
+)
+"""English words that a question holds and an answer need not. Dropped from queries only, never from the index."""
+
+_COMPOUND = re.compile(
+    r"""
+      /?[^\W_]+ (?: [-_./:@\#+]+ [^\W_]+ )+          # /v2/users  Navier-Stokes  CVE-2024-1234  snake_case  a.b.c
+    | [^\W_]* (?: [a-z][A-Z] | [A-Z]{2}[a-z] ) [^\W_]*  # relLangURL  HTTPServer
+    """,
+    re.VERBOSE,
+)
+_MARKS = re.compile(r"[-_./:@#+]+")
+_HUMPS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]+")
+_MOST_IDENTIFIERS = 2000
+
+
+def _chain(*filters: tantivy.Filter) -> tantivy.TextAnalyzer:
+    builder = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
+    for step in (tantivy.Filter.remove_long(80), tantivy.Filter.lowercase(), tantivy.Filter.ascii_fold(), *filters):
+        builder = builder.filter(step)
+    return builder.build()
+
+
+def _whole() -> tantivy.TextAnalyzer:
+    return tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.whitespace()).build()
+
+
+ANALYZERS = {
+    "stemmed": lambda: _chain(tantivy.Filter.stemmer("english")),
+    "exact": _chain,
+    "whole": _whole,
+}
+"""The analyzers by the name that the schema gives them: stemmed words, words as they are, and terms made here."""
+
+
+@cache
+def analyzer(name: str) -> tantivy.TextAnalyzer:
+    """Return an analyzer of `ANALYZERS`, made once."""
+    return ANALYZERS[name]()
+
+
+def terms(text: str, name: str = "stemmed") -> list[str]:
+    """Return the terms that the index would hold for a text."""
+    return analyzer(name).analyze(text)
+
+
+def is_compound(text: str) -> bool:
+    """Tell whether a word is an identifier, path or joined name rather than one plain word."""
+    return _COMPOUND.search(text) is not None
+
+
+def identifiers(text: str) -> str:
+    """Return the compound names in a text, joined by spaces: each whole, and the humps of each camelCase name.
+
+    Runs of scripts that are written without spaces become pairs of characters, so that a part of them is found.
+    """
+    found = dict.fromkeys(_parts(text))
+    if len(found) > _MOST_IDENTIFIERS:
+        found = dict.fromkeys(list(found)[:_MOST_IDENTIFIERS])
+    return " ".join(found)
+
+
+def _parts(text: str) -> Iterator[str]:
+    # Most words are plain, and telling them apart here is ten times as fast as the pattern is.
+    joined = " ".join([w for w in dict.fromkeys(text.split()) if not (w.isalnum() and (w.islower() or w.istitle()))])
+    for name in _COMPOUND.findall(joined):
+        yield name.lower().strip("/")
+        for piece in _MARKS.split(name):
+            if not piece.islower() and not piece.isupper() and len(humps := _HUMPS.findall(piece)) > 1:
+                yield piece.lower()
+                yield from (hump.lower() for hump in humps)
+    if not text.isascii():
+        for run in _UNSPACED.findall(text):
+            yield from (run[i : i + 2] for i in range(len(run) - 1)) if len(run) > 1 else (run,)

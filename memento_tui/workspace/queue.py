@@ -1,0 +1,119 @@
+"""The review queue: what waits for a person, and the person's decisions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import msgspec
+
+from memento_tui.errors import MementoError
+from memento_tui.records import Proposal
+from memento_tui.records.proposal import OPEN_STATES
+from memento_tui.records.when import parse_moment, utc_now
+from memento_tui.review import decisions
+from memento_tui.review.policy import REASONS
+from memento_tui.store.journal import Author
+from memento_tui.store.store import Store
+
+__all__ = ["Decided", "Pending", "ReviewQueue"]
+
+
+class Pending(msgspec.Struct, frozen=True):
+    """One proposal with the record that it is about (``None`` where that does not exist)."""
+
+    proposal: Proposal
+    target: Any
+
+    @property
+    def moved(self) -> bool:
+        """Whether the target changed since the proposal was made."""
+        return self.target is not None and self.target.version != self.proposal.base_version
+
+    @property
+    def why(self) -> list[str]:
+        """The reasons in words."""
+        return [REASONS.get(code, code) for code in self.proposal.reasons]
+
+
+class Decided(msgspec.Struct, frozen=True):
+    """The outcome of one decision among several."""
+
+    id: str
+    state: str
+    """The proposal's state, or ``failed``."""
+    error: str = ""
+
+
+class ReviewQueue:
+    """The proposals of one workspace, oldest first."""
+
+    def __init__(self, store: Store, author: Author) -> None:
+        self._store = store
+        self._author = author
+
+    def list(
+        self, states: Sequence[str] = OPEN_STATES, *, after: str | None = None, limit: int = 50
+    ) -> tuple[list[Pending], str | None]:
+        """Return proposals with their targets, and the next page's cursor; those put off return in time."""
+        found, following = self._store.proposals(states, at=utc_now(), after=after, limit=limit)
+        memories = self._store.memories([p.target_id for p in found if p.target == "memory"])
+        return [Pending(p, memories.get(p.target_id) or self._other(p)) for p in found], following
+
+    def _other(self, proposal: Proposal) -> Any:  # noqa: ANN401 - any record
+        return None if proposal.target == "memory" else self._store.find(proposal.target, proposal.target_id)
+
+    def count(self) -> int:
+        """Return how many proposals wait now."""
+        return self._store.count_proposals(OPEN_STATES, at=utc_now())
+
+    def get(self, proposal_id: str) -> Pending:
+        """Return a proposal by its id, a unique beginning of it, or the id of the memory it is about.
+
+        Raises:
+            NotFound, AmbiguousId: none, or several, match.
+
+        """
+        about = [p for p in self._store.proposals_about(proposal_id) if p.state in OPEN_STATES]
+        found = about[0] if about else self._store.get("proposal", self._store.resolve("proposal", proposal_id))
+        return Pending(found, self._store.find(found.target, found.target_id))
+
+    def approve(self, proposal_id: str, *, seen: int | None = None, **changes: Any) -> Proposal:  # noqa: ANN401 - fields
+        """Carry a proposal out, with ``changes`` of the person's own on top; ``seen`` is the version looked at.
+
+        Raises:
+            NotAllowed: an agent asks, or it was decided already.
+            Conflict: it or its target changed since.
+            InvalidField: a change breaks a rule.
+
+        """
+        found = self.get(proposal_id).proposal.id
+        return decisions.approve(self._store, self._author, found, changes=changes, seen=seen)
+
+    def reject(self, proposal_id: str, reason: str = "", *, seen: int | None = None) -> Proposal:
+        """Turn a proposal down. The agent can read the reason. Raises like `approve`."""
+        found = self.get(proposal_id).proposal.id
+        return decisions.reject(self._store, self._author, found, reason, seen=seen)
+
+    def later(self, proposal_id: str, until: str | None = None) -> Proposal:
+        """Put a proposal off until a moment (``7d`` by default). Raises like `approve`."""
+        found = self.get(proposal_id).proposal.id
+        return decisions.postpone(self._store, self._author, found, parse_moment(until or "7d", "until"))
+
+    def decide_all(
+        self, proposal_ids: Sequence[str], decision: Literal["approve", "reject", "later"], reason: str = ""
+    ) -> Sequence[Decided]:
+        """Decide several proposals, each on its own: one that fails does not stop the others."""
+        outcomes = []
+        for proposal_id in proposal_ids:
+            try:
+                if decision == "approve":
+                    decided = self.approve(proposal_id)
+                elif decision == "reject":
+                    decided = self.reject(proposal_id, reason)
+                else:
+                    decided = self.later(proposal_id, reason or None)
+                outcomes.append(Decided(proposal_id, decided.state))
+            except MementoError as error:
+                outcomes.append(Decided(proposal_id, "failed", str(error)))
+        return outcomes

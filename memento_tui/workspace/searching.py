@@ -1,0 +1,186 @@
+"""Searching a workspace: both indexes asked, their answers fused, weighted by life, and turned into hits."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
+
+from memento_tui.config import Config
+from memento_tui.paths import DataPaths
+from memento_tui.records import Memory
+from memento_tui.search.fusion import Relevance, fuse
+from memento_tui.search.keyword import KeywordIndex
+from memento_tui.search.language import Query, parse
+from memento_tui.search.life import Life, life_of
+from memento_tui.search.snippet import Snippet, make_snippet
+from memento_tui.store.filters import AllOf, Between, Filter, NotThat, OneOf
+from memento_tui.store.reads import mentions, visible
+from memento_tui.store.store import Store
+
+if TYPE_CHECKING:
+    from memento_tui.search.semantic import SemanticClient
+
+__all__ = ["Hit", "SearchAnswer", "Searching", "recallable"]
+
+Mode = Literal["keyword", "semantic", "hybrid"]
+SemanticState = Literal["ready", "warming", "off"]
+
+_CANDIDATES = 100
+"""How many each view proposes at least; the fused order of the first tens does not change beyond this."""
+
+_WAIT_SECONDS = 3600.0
+
+
+@dataclass(frozen=True)
+class Hit:
+    """One result: the memory, its score from 0 to about 1, and the passage that answers."""
+
+    memory: Memory
+    score: float
+    snippet: str
+    marks: tuple[tuple[int, int], ...]
+    relevance: Relevance
+    life: Life
+
+    @property
+    def id(self) -> str:
+        """The memory's id."""
+        return self.memory.id
+
+    def explain(self) -> dict[str, Any]:
+        """Return every number that made the score."""
+        found, life = self.relevance, self.life
+        return {
+            "keyword": found.keyword,
+            "keyword_rank": found.keyword_rank,
+            "semantic": found.semantic,
+            "semantic_rank": found.semantic_rank,
+            "relevance": found.score,
+            "life": life.factor,
+            "age": life.age,
+            "use": life.use,
+            "certainty": life.certainty,
+            "stability": life.stability,
+            "superseded": life.superseded,
+            "score": self.score,
+        }
+
+
+@dataclass(frozen=True)
+class SearchAnswer:
+    """The results, best first, and how they came about."""
+
+    results: list[Hit]
+    total: int
+    """How many memories the keyword index found in all; at least the number of results."""
+    semantic: SemanticState
+    """``ready``: meaning counted; ``warming``: the engine was not ready yet; ``off``: it was not asked, or is disabled."""
+    problems: tuple[str, ...] = ()
+    """A sentence for each part of the query that could not be used."""
+    notice: str = ""
+    """A sentence for the person, such as that a damaged index was rebuilt."""
+
+
+def recallable(tree: Filter, now: datetime) -> Filter:
+    """Return the filter without what a search leaves out unless it is asked for by name.
+
+    That is what is not active (pending, archived, rejected, deleted), what has expired, and what is restricted.
+    """
+    parts = [visible(tree)]
+    if not mentions(tree, "expires_at"):
+        parts.append(NotThat(Between("expires_at", None, now)))
+    if not mentions(tree, "sensitivity") and not mentions(tree, "id"):
+        parts.append(NotThat(OneOf("sensitivity", ("restricted",))))
+    return AllOf(tuple(parts))
+
+
+class Searching:
+    """The indexes of one workspace."""
+
+    def __init__(self, store: Store, paths: DataPaths, config: Config) -> None:
+        self._store = store
+        self._paths = paths
+        self._config = config
+        self._guard = threading.Lock()
+
+    @cached_property
+    def keyword(self) -> KeywordIndex:
+        """The keyword index."""
+        return KeywordIndex(self._paths.keyword_index, self._paths.keyword_lock, self._store)
+
+    @cached_property
+    def semantic(self) -> SemanticClient:
+        """The connection to the engine."""
+        from memento_tui.search.semantic import SemanticClient  # noqa: PLC0415 - browsing never needs it
+
+        return SemanticClient(self._paths, enabled=self._config.engine.enabled)
+
+    def close(self) -> None:
+        """Close the connection to the engine."""
+        if "semantic" in self.__dict__:
+            self.semantic.close()
+
+    def wait(self) -> None:
+        """Wait until both indexes reflect everything written before. Raises `EngineUnavailable`."""
+        head = self._store.head()
+        self.keyword.catch_up()
+        if self._config.engine.enabled:
+            self.semantic.wait(head, timeout=_WAIT_SECONDS)
+
+    def search(self, source: str, *, mode: Mode, limit: int, wait: bool, now: datetime) -> SearchAnswer:
+        """Return the best memories for a query; see `memento_tui.workspace.Workspace.search`."""
+        if wait:
+            self.wait()
+        query = parse(source, now=now)
+        tree = recallable(query.filter, now)
+        if not query.words:
+            return self._listing(query, tree, limit, now)
+        candidates = max(_CANDIDATES, 3 * limit)
+        keyword: list[tuple[str, float]] = []
+        total, ceiling = 0, 0.0
+        if mode != "semantic":
+            answer = self.keyword.search(query, tree, candidates)
+            keyword, total, ceiling = answer.hits, answer.total, answer.ceiling
+        semantic, state = self._semantic(query, tree, candidates) if mode != "keyword" else (None, "off")
+        found = fuse(keyword, ceiling, semantic)
+        hits = self._ranked(query, tree, found, limit, now)
+        return SearchAnswer(hits, max(total, len(found)), state, query.problems, self.keyword.notice)
+
+    def _semantic(
+        self, query: Query, tree: Filter, candidates: int
+    ) -> tuple[list[tuple[str, float]] | None, SemanticState]:
+        answer = self.semantic.search(query.text, tree, candidates)
+        if answer.state != "ready":
+            return None, answer.state
+        if query.phrases or query.unwanted:
+            self.keyword.catch_up()
+            allowed = self.keyword.matching(query, tree, [name for name, _ in answer.hits])
+            return [hit for hit in answer.hits if hit[0] in allowed], "ready"
+        return list(answer.hits), "ready"
+
+    def _ranked(self, query: Query, tree: Filter, found: dict[str, Relevance], limit: int, now: datetime) -> list[Hit]:
+        # The database has the last word: an index may lag behind a deletion or an expiry.
+        memories = self._store.memories(list(found), tree)
+        scored = []
+        for memory_id, memory in memories.items():
+            life = life_of(memory, now)
+            scored.append((found[memory_id].score * life.factor, memory, life))
+        scored.sort(key=lambda entry: (-entry[0], entry[1].id))
+        return [self._hit(query, memory, score, found[memory.id], life) for score, memory, life in scored[:limit]]
+
+    @staticmethod
+    def _hit(query: Query, memory: Memory, score: float, relevance: Relevance, life: Life) -> Hit:
+        snippet: Snippet = make_snippet(query, memory.content)
+        return Hit(memory, score, snippet.text, snippet.marks, relevance, life)
+
+    def _listing(self, query: Query, tree: Filter, limit: int, now: datetime) -> SearchAnswer:
+        """Answer a query that has filters only: what it selects, most recently changed first."""
+        page = self._store.page(tree, limit=limit)
+        memories: Sequence[Memory] = page.items
+        relevance = Relevance(1.0, None, None, None, None)
+        hits = [self._hit(query, m, life.factor, relevance, life) for m in memories for life in (life_of(m, now),)]
+        return SearchAnswer(hits, self._store.count(tree), "off", query.problems)
