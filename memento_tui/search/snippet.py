@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from memento_tui.search.language import Phrase, Query
 from memento_tui.search.text import STOP_WORDS, identifiers, terms
 
-__all__ = ["Snippet", "make_snippet"]
+__all__ = ["Snippet", "find_marks", "make_snippet"]
 
 _WORD = re.compile(r"[^\W_]+")
 _LONGEST_SCAN = 20_000
@@ -35,6 +35,15 @@ def make_snippet(query: Query, content: str, *, width: int = 200) -> Snippet:
     shift = len(before) - start
     shown = tuple((a + shift, b + shift) for a, b in marks if a >= start and b <= end)
     return Snippet(before + text[start:end] + after, shown)
+
+
+def find_marks(query: Query, text: str) -> list[tuple[int, int]]:
+    """Return where the query's words stand in a text, as starts and ends."""
+    wanted = _wanted(query)
+    if not wanted:
+        return []
+    known: dict[str, bool] = {}
+    return [m.span() for m in _WORD.finditer(text[:_LONGEST_SCAN]) if _matches(m[0], wanted, known)]
 
 
 def _wanted(query: Query) -> set[str]:

@@ -22,9 +22,11 @@ __all__ = [
     "count_memories",
     "glance_page",
     "glances_by_id",
+    "ids_page",
     "memories_by_id",
     "memory_page",
     "namespace_counts",
+    "position",
     "resolve_id",
     "tag_counts",
     "visible",
@@ -143,6 +145,24 @@ def glance_page(
     tail, parameters = _ordered(tree, after, limit, skip, oldest_first=oldest_first)
     rows = connection.execute(_GLANCE + tail, parameters).fetchall()
     return Page([_glance(row) for row in rows], f"{rows[-1][11]}~{rows[-1][14]}" if len(rows) == limit else None)
+
+
+def position(connection: sqlite3.Connection, tree: Filter, memory_id: str) -> int | None:
+    """Return how many rows of `glance_page` come before a memory; ``None`` where the filter does not select it."""
+    sql, parameters = filter_sql(tree)
+    row = connection.execute(
+        f"SELECT updated_at, number FROM memory WHERE id = ? AND {sql}", (memory_id, *parameters)
+    ).fetchone()
+    if row is None:
+        return None
+    query = f"SELECT count(*) FROM memory WHERE {sql} AND (memory.updated_at, memory.number) > (?, ?)"
+    return int(connection.execute(query, (*parameters, row[0], row[1])).fetchone()[0])
+
+
+def ids_page(connection: sqlite3.Connection, tree: Filter, start: int, count: int) -> list[str]:
+    """Return the ids of ``count`` rows of `glance_page` from index ``start``."""
+    tail, parameters = _ordered(tree, None, count, start, oldest_first=False)
+    return [row[0] for row in connection.execute(f"SELECT memory.id FROM memory{tail}", parameters)]
 
 
 def memory_page(connection: sqlite3.Connection, tree: Filter, *, after: str | None = None, limit: int) -> Page:

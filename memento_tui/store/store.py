@@ -167,6 +167,16 @@ class Store:
         with self.reading() as connection:
             return reads.glance_page(connection, tree, **options)
 
+    def position(self, tree: Filter, memory_id: str) -> int | None:
+        """Return the index of a memory in the list that a filter makes, or ``None``."""
+        with self.reading() as connection:
+            return reads.position(connection, tree, memory_id)
+
+    def ids(self, tree: Filter, start: int, count: int) -> list[str]:
+        """Return the ids of a part of the list that a filter makes."""
+        with self.reading() as connection:
+            return reads.ids_page(connection, tree, start, count)
+
     def glances_by_id(self, ids: Sequence[str]) -> list[reads.Glance]:
         """Return list rows of these ids, in their order."""
         with self.reading() as connection:

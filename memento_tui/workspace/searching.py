@@ -37,19 +37,33 @@ _WAIT_SECONDS = 3600.0
 
 @dataclass(frozen=True)
 class Hit:
-    """One result: the memory, its score from 0 to about 1, and the passage that answers."""
+    """One result: a memory with its score, from 0 to about 1."""
 
     memory: Memory
     score: float
-    snippet: str
-    marks: tuple[tuple[int, int], ...]
     relevance: Relevance
     life: Life
+    query: Query
 
     @property
     def id(self) -> str:
         """The memory's id."""
         return self.memory.id
+
+    @cached_property
+    def passage(self) -> Snippet:
+        """The passage that answers, with the places of the query's words in it."""
+        return make_snippet(self.query, self.memory.content)
+
+    @property
+    def snippet(self) -> str:
+        """The passage's text."""
+        return self.passage.text
+
+    @property
+    def marks(self) -> tuple[tuple[int, int], ...]:
+        """The start and end of each word of the query in the snippet."""
+        return self.passage.marks
 
     def explain(self) -> dict[str, Any]:
         """Return every number that made the score."""
@@ -78,7 +92,7 @@ class SearchAnswer:
     total: int
     """How many memories the keyword index found in all; at least the number of results."""
     semantic: SemanticState
-    """``ready``: meaning counted; ``warming``: the engine was not ready yet; ``off``: it was not asked, or is disabled."""
+    """``ready``: meaning counted; ``warming``: the engine was not ready; ``off``: it was not asked, or is disabled."""
     problems: tuple[str, ...] = ()
     """A sentence for each part of the query that could not be used."""
     notice: str = ""
@@ -131,11 +145,16 @@ class Searching:
         if self._config.engine.enabled:
             self.semantic.wait(head, timeout=_WAIT_SECONDS)
 
-    def search(self, source: str, *, mode: Mode, limit: int, wait: bool, now: datetime) -> SearchAnswer:
-        """Return the best memories for a query; see `memento_tui.workspace.Workspace.search`."""
+    def search(
+        self, source: str, *, mode: Mode, limit: int, now: datetime, wait: bool = False, typing: bool = False
+    ) -> SearchAnswer:
+        """Return the best memories for a query; see `memento_tui.workspace.Workspace.search`.
+
+        ``typing`` lets the last word be the beginning of one.
+        """
         if wait:
             self.wait()
-        query = parse(source, now=now)
+        query = parse(source, now=now, typing=typing)
         tree = recallable(query.filter, now)
         if not query.words:
             return self._listing(query, tree, limit, now)
@@ -174,8 +193,7 @@ class Searching:
 
     @staticmethod
     def _hit(query: Query, memory: Memory, score: float, relevance: Relevance, life: Life) -> Hit:
-        snippet: Snippet = make_snippet(query, memory.content)
-        return Hit(memory, score, snippet.text, snippet.marks, relevance, life)
+        return Hit(memory, score, relevance, life, query)
 
     def _listing(self, query: Query, tree: Filter, limit: int, now: datetime) -> SearchAnswer:
         """Answer a query that has filters only: what it selects, most recently changed first."""
