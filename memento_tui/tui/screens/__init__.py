@@ -1,0 +1,1 @@
+"""What opens above a section: questions, the choice in a conflict, the keys."""

@@ -1,0 +1,74 @@
+"""The keys of the place that has the focus, and of the app; typing filters them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical, VerticalScroll
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Input, Static
+
+from memento_tui.search.language import FIELDS
+from memento_tui.tui.commands import PLACES, Place, commands_in
+from memento_tui.tui.rows import LEGEND
+
+__all__ = ["HelpScreen", "key_names"]
+
+_KEY_NAMES = {"question_mark": "?", "slash": "/", "pagedown": "PgDn", "pageup": "PgUp", "escape": "Esc"}
+_KEYS_WIDTH = 22
+
+
+def key_names(keys: str) -> str:
+    """Return the keys of a command as a person reads them."""
+    return " ".join(_KEY_NAMES.get(key, key.replace("ctrl+", "^") if len(key) > 1 else key) for key in keys.split(","))
+
+
+class HelpScreen(ModalScreen[None]):
+    """The keys, place by place, and the fields of the query language."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "dismiss(None)", "Close"),
+        Binding("down", "scroll(1)", show=False),
+        Binding("up", "scroll(-1)", show=False),
+    ]
+
+    def __init__(self, places: Sequence[Place]) -> None:
+        super().__init__()
+        self._places = places
+
+    def compose(self) -> ComposeResult:
+        """Show a box to filter with, and the keys."""
+        with Vertical(classes="dialog wide-dialog"):
+            yield Static(Content("Keys"), classes="dialog-title")
+            yield Input(placeholder="type to filter, Escape closes")
+            with VerticalScroll(classes="dialog-body"):
+                yield Static(self._text(""), id="keys")
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Show what matches."""
+        self.query_one("#keys", Static).update(self._text(event.value))
+
+    def action_scroll(self, lines: int) -> None:
+        """Scroll the keys while the filter keeps the focus."""
+        self.query_one(VerticalScroll).scroll_relative(y=lines, animate=False)
+
+    def _text(self, wanted: str) -> Content:
+        parts: list[Content] = []
+        for place in self._places:
+            rows = [(key_names(c.keys), c.help) for c in commands_in([place])]
+            parts += _section(PLACES[place], rows, wanted)
+        parts += _section("What the search understands", [(f"{name}:", text) for name, text in FIELDS.items()], wanted)
+        parts += _section("Glyphs", [("", LEGEND)], wanted)
+        return Content("\n").join(parts) if parts else Content("No key or field matches.")
+
+
+def _section(title: str, rows: Sequence[tuple[str, str]], wanted: str) -> list[Content]:
+    kept = [row for row in rows if wanted.lower() in f"{row[0]} {row[1]}".lower()]
+    if not kept:
+        return []
+    lines = [Content.styled(f"  {left:<{_KEYS_WIDTH}}", "bold") + Content(right) for left, right in kept]
+    return [Content.styled(title, "$text-accent bold"), *lines, Content("")]

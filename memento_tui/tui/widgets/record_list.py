@@ -1,0 +1,286 @@
+"""A list of any number of rows that paints at once, reads what is visible, and keeps its place by identity."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from typing import Any, ClassVar, Generic, TypeAlias, TypeVar
+
+from rich.segment import Segment
+from rich.style import Style
+from textual import events
+from textual.actions import SkipAction
+from textual.binding import Binding, BindingType
+from textual.geometry import Region
+from textual.strip import Strip
+
+from memento_tui.tui.display import shown
+from memento_tui.tui.widgets.paged_rows import PagedRows
+from memento_tui.tui.widgets.row_marks import RowMarks
+from memento_tui.tui.widgets.row_pages import Row, RowSource
+from memento_tui.tui.widgets.row_place import ids_between
+
+__all__ = ["GUTTER_WIDTH", "Line", "RecordList"]
+
+GUTTER_WIDTH = 3
+"""Cells at the left of every row: the cursor's ``>``, a mark's ``*`` or ``+``, a space."""
+
+Line: TypeAlias = Sequence[tuple[str, str]]
+"""One line of a row: pieces of text, each with the name of its style: empty, or a component class's last word."""
+
+RowT = TypeVar("RowT", bound=Row)
+MessageRowT = TypeVar("MessageRowT", bound=Row)
+
+
+class RecordList(PagedRows[RowT], Generic[RowT], can_focus=True, inherit_bindings=False):
+    """A virtual list. Its owner says what each row looks like; `set_rows` and `refresh_rows` say what it holds.
+
+    ``draw(row, width)`` returns the lines of a row, each of at most ``width`` cells; longer ones are cut. It is called
+    for every row at every paint, so it must be quick. Text in it need not be made safe; the list does that.
+    """
+
+    ALLOW_SELECT = False
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up,k", "move(-1)", "Up", show=False, id="list.up"),
+        Binding("down,j", "move(1)", "Down", show=False, id="list.down"),
+        Binding("pageup", "page(-1.0)", "Page up", show=False, id="list.page_up"),
+        Binding("pagedown", "page(1.0)", "Page down", show=False, id="list.page_down"),
+        Binding("ctrl+u", "page(-0.5)", "Half a page up", show=False, id="list.half_page_up"),
+        Binding("ctrl+d", "page(0.5)", "Half a page down", show=False, id="list.half_page_down"),
+        Binding("home,g", "first", "First", show=False, id="list.first"),
+        Binding("end,G", "last", "Last", show=False, id="list.last"),
+        Binding("enter", "open", "Open", show=False, id="list.open"),
+        Binding("space", "mark", "Mark", show=False, id="list.mark"),
+        Binding("v", "range", "Mark a range", show=False, id="list.range"),
+        Binding("escape", "leave_range", "Leave the range", show=False, id="list.leave_range"),
+    ]
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
+        "record-list--cursor",
+        "record-list--mark",
+        "record-list--muted",
+        "record-list--strong",
+        "record-list--match",
+        "record-list--good",
+        "record-list--warning",
+        "record-list--error",
+        "record-list--placeholder",
+    }
+
+    DEFAULT_CSS = """
+    RecordList {
+        overflow-x: hidden;
+        color: $foreground;
+        & > .record-list--cursor {
+            color: $block-cursor-blurred-foreground;
+            background: $block-cursor-blurred-background;
+            text-style: $block-cursor-blurred-text-style;
+        }
+        &:focus > .record-list--cursor {
+            color: $block-cursor-foreground;
+            background: $block-cursor-background;
+            text-style: $block-cursor-text-style;
+        }
+        & > .record-list--mark { color: $text-accent; text-style: bold; }
+        & > .record-list--muted { color: $text-muted; }
+        & > .record-list--strong { text-style: bold; }
+        & > .record-list--match { color: $text-accent; text-style: bold underline; }
+        & > .record-list--good { color: $text-success; }
+        & > .record-list--warning { color: $text-warning; }
+        & > .record-list--error { color: $text-error; }
+        & > .record-list--placeholder { color: $text-muted; text-style: dim; }
+    }
+    """
+
+    class Opened(PagedRows.ListMessage, Generic[MessageRowT]):
+        """A person asked to see a row: Enter, or a double click."""
+
+        def __init__(self, record_list: PagedRows[Any], row: MessageRowT) -> None:
+            super().__init__(record_list)
+            self.row = row
+
+    class MarksChanged(PagedRows.ListMessage):
+        """Rows were marked or unmarked, or a range was begun or left: see `marks` and `is_ranging`."""
+
+    def __init__(
+        self,
+        draw: Callable[[RowT, int], Sequence[Line]],
+        *,
+        row_height: int = 1,
+        id: str | None = None,  # noqa: A002 - every widget's name for it
+        classes: str | None = None,
+    ) -> None:
+        super().__init__(row_height=row_height, id=id, classes=classes)
+        self._draw = draw
+        self._row_style = Style.null()
+        """The list's own style, looked up once a paint."""
+        self._letter_styles: dict[str, Style] = {}
+        self._marks = RowMarks()
+        self._due_range: tuple[str, str] | None = None
+
+    @property
+    def marks(self) -> frozenset[str]:
+        """The ids of the marked rows, those that the present query does not find included."""
+        return frozenset(self._marks.ids)
+
+    @property
+    def is_ranging(self) -> bool:
+        """Whether a range of rows is being marked, from where it was begun to the cursor."""
+        return self._marks.begun is not None
+
+    def mark(self, row_ids: Iterable[str]) -> None:
+        """Mark rows, visible or not."""
+        self._marks.ids.update(row_ids)
+        self._marks_changed()
+
+    def clear_marks(self) -> None:
+        """Unmark every row, and leave the range."""
+        self._marks.ids.clear()
+        self._marks.begun = None
+        self._marks_changed()
+
+    def set_rows(self, rows: Sequence[RowT], total: int, source: RowSource[RowT], *, select: str | None = None) -> None:
+        """Show the answer to another query, at once: ``rows`` are its first, at least a screenful.
+
+        The cursor goes to ``select`` if that is among ``rows``, else to the first row. Marks stay; a range is left.
+        """
+        self._marks.begun = self._due_range = None
+        super().set_rows(rows, total, source, select=select)
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """Return visible lines."""
+        self._row_style = self.rich_style
+        return super().render_lines(crop)
+
+    def render_line(self, y: int) -> Strip:
+        """Return one visible line."""
+        width = self.scrollable_content_region.width
+        index, part = divmod(self.scroll_offset.y + y, self.row_height)
+        style = self._row_style
+        if index >= self._total:
+            return Strip.blank(width, style)
+        row = self._pages.row(index)
+        if row is None:
+            lines: Sequence[Line] = [[("...", "placeholder")]]
+        else:
+            lines = self._draw(row, max(width - GUTTER_WIDTH, 0))
+        pieces = [(shown(text), self._letters(name)) for text, name in (lines[part] if part < len(lines) else ())]
+        pieces.insert(0, (self._gutter(row, index, part), self._letters("mark")))
+        # The cursor's own colours come last: they are legible together, however a piece is styled.
+        over = Style.null() if index != self.cursor else self._cursor_style()
+        segments = [Segment(text, style + letters + over) for text, letters in pieces]
+        return Strip(segments).adjust_cell_length(width, style + over)
+
+    def _gutter(self, row: RowT | None, index: int, part: int) -> str:
+        if part:
+            return " " * GUTTER_WIDTH
+        pointer = ">" if index == self.cursor else " "
+        return f"{pointer}{self._marks.glyph(row.id if row else None, index, self.cursor)} "
+
+    def _letters(self, name: str) -> Style:
+        """Return the colour and the attributes that a component class gives to letters, whatever they stand on."""
+        known = self._letter_styles.get(name)
+        if known is None:
+            style = self.get_component_rich_style(f"record-list--{name}") if name else Style.null()
+            known = self._letter_styles[name] = style.without_color + Style(color=style.color)
+        return known
+
+    def _cursor_style(self) -> Style:
+        return self.get_component_rich_style("record-list--cursor", partial=True)
+
+    def notify_style_update(self) -> None:
+        """Repaint in the new styles."""
+        super().notify_style_update()
+        self._letter_styles.clear()
+        self.refresh()
+
+    def action_move(self, rows: int) -> None:
+        """Move the cursor."""
+        self.cursor += rows
+
+    def action_page(self, pages: float) -> None:
+        """Move the cursor by a part of what is visible; it stays on its line of the screen."""
+        rows = int(pages * max(self.size.height // self.row_height, 1)) or (1 if pages > 0 else -1)
+        self.scroll_to(y=self.scroll_y + rows * self.row_height, animate=False, force=True)
+        self.cursor += rows
+
+    def action_first(self) -> None:
+        """Move the cursor to the first row."""
+        self.cursor = 0
+
+    def action_last(self) -> None:
+        """Move the cursor to the last row."""
+        self.cursor = self._total - 1
+
+    def action_open(self) -> None:
+        """Open the row that the cursor is on."""
+        if self._current is not None:
+            self.post_message(self.Opened(self, self._current))
+
+    def action_mark(self) -> None:
+        """Mark the row that the cursor is on, or unmark it; mark the range if one was begun."""
+        if self._marks.begun is not None:
+            self.action_range()
+        elif self._current is not None:
+            self._marks.toggle(self._current.id)
+            self._marks_changed()
+
+    def action_range(self) -> None:
+        """Begin a range of rows at the cursor, or mark the range that was begun."""
+        if self._current is None:
+            return
+        if self._marks.begun is None:
+            self._marks.begun = (self._current.id, self.cursor)
+            self._marks_changed()
+            return
+        (begun_id, _), rows = self._marks.begun, self._pages.rows(self._marks.span(self.cursor))
+        self._marks.begun = None
+        if rows is None:
+            self._due_range = (begun_id, self._current.id)
+            self._read_soon()
+        self.mark(row.id for row in rows or ())
+
+    def action_leave_range(self) -> None:
+        """Leave the range without marking it."""
+        if self._marks.begun is None:
+            raise SkipAction
+        self._marks.begun = None
+        self._marks_changed()
+
+    def watch_cursor(self, old: int, new: int) -> None:
+        """Show the range that ends at the cursor."""
+        super().watch_cursor(old, new)
+        if self.is_ranging:
+            self.refresh()
+
+    def on_click(self, event: events.Click) -> None:
+        """Move the cursor to the row; open it if it was clicked before."""
+        offset = event.get_content_offset(self)
+        index = (self.scroll_offset.y + offset.y) // self.row_height if offset is not None else self._total
+        if index >= self._total:
+            return
+        if event.chain == 2 and index == self.cursor:  # noqa: PLR2004 - a double click
+            self.action_open()
+        self.cursor = index
+
+    def _marks_changed(self) -> None:
+        self.refresh()
+        self.post_message(self.MarksChanged(self))
+
+    def _watched_ids(self) -> tuple[str, ...]:
+        return (self._marks.begun[0],) if self._marks.begun else ()
+
+    def _watched_moved(self, indexes: Mapping[str, int]) -> None:
+        if self._marks.begun is not None:
+            row_id, _ = self._marks.begun
+            self._marks.begun = (row_id, indexes[row_id]) if row_id in indexes else None
+
+    def _next_read(self) -> Coroutine[None, None, None] | None:
+        if self._due_range is not None and self._source is not None:
+            due, self._due_range = self._due_range, None
+            return self._mark_between(self._source, *due)
+        return super()._next_read()
+
+    async def _mark_between(self, source: RowSource[RowT], one: str, other: str) -> None:
+        self.mark(await asyncio.to_thread(ids_between, source, one, other))
