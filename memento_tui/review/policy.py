@@ -15,6 +15,7 @@ REASONS: dict[str, str] = {
     "injection_suspected": "it reads like orders for a model",
     "verified_target": "it changes something that a person or confirmed use has verified",
     "strict_policy": "the strict policy asks a person about every write",
+    "held_import": "you asked to look at everything that is imported",
     "person_wrote_identity": "a person has written or approved the present identity",
 }
 """What each reason code says to the person who decides."""

@@ -192,6 +192,10 @@ class Store:
         with self.database.translated():
             yield from reads.all_memories(self.database.connection, batch=batch)
 
+    def all_of(self, record: str) -> list[Any]:
+        """Return every record of one of the shorter kinds, oldest first; for memories there is `all_memories`."""
+        return self._select(record, "1 ORDER BY number")
+
     def count(self, tree: Filter) -> int:
         """Return how many memories a filter selects."""
         with self.reading() as connection:
@@ -351,6 +355,20 @@ class Store:
         marks = ", ".join("?" * len(Injection.__struct_fields__))
         with self.database.writing() as connection:
             connection.executemany(f"INSERT INTO injection ({names}) VALUES ({marks})", rows)
+
+    def versions(self, record: str, ids: Sequence[str]) -> dict[str, int]:
+        """Return the present version of each of the ids that exists."""
+        listed = msgspec.json.encode(list(ids)).decode()
+        query = f"SELECT id, version FROM {record} WHERE id IN (SELECT value FROM json_each(?))"
+        with self.reading() as connection:
+            return {row[0]: row[1] for row in connection.execute(query, (listed,))}
+
+    def image(self, record: str, record_id: str, version: int) -> Any:  # noqa: ANN401 - the record that the name says
+        """Return a record as it was at a version, or ``None`` where it was removed or purged then."""
+        query = "SELECT image FROM change WHERE record = ? AND record_id = ? AND version = ?"
+        with self.reading() as connection:
+            row = connection.execute(query, (record, record_id, version)).fetchone()
+        return None if row is None or row[0] is None else TABLES[record].image.decode(row[0])
 
     def ledger(self, source: str) -> dict[str, LedgerRow]:
         """Return what was imported from a source, by key."""

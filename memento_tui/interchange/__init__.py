@@ -1,0 +1,1 @@
+"""Import and export: one module for each format, and nothing here that knows the store."""

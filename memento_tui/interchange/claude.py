@@ -1,0 +1,197 @@
+"""Claude Code's own memory: ``~/.claude/projects/<project>/memory``, an index MEMORY.md with topic files beside it.
+
+A topic file is one memory, known by ``<project>/<path>``. The index is parted into statements (see `statements`), each
+known by ``<project>/MEMORY.md#<section>`` and, where a section gives several, the number of its bullet. Its entries for
+topic files are kept with those files. Everything lies in the namespace ``claude/<project>``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from memento_tui.errors import InvalidInput
+from memento_tui.interchange.frontmatter import split_note
+from memento_tui.interchange.incoming import Incoming, Refused, source_digest
+from memento_tui.interchange.markdown import links, without_code
+from memento_tui.interchange.names import namespace_of, one_line
+from memento_tui.interchange.note import LONGEST_KIND, Note, moment_of, text_of
+from memento_tui.interchange.statements import Entry, Statement, statements
+from memento_tui.interchange.tree import SourceFile, count_files, decode_text, load, walk
+from memento_tui.interchange.vault import LONGEST_FILE, SUFFIX, note_fields, parse_file
+from memento_tui.records.memory import kind_of
+from memento_tui.records.rules import MAX_CONTENT_BYTES, MAX_LINE_LENGTH
+
+__all__ = ["INDEX", "count", "memory_folders", "read"]
+
+INDEX = "MEMORY.md"
+_AGENT = "claude-code"
+_KEPT = "claude"
+_KINDS = {"user": "preference", "feedback": "instruction", "project": "observation", "reference": "fact"}
+"""What the types of its topic files mean here: who the user is, how to work, what goes on, where things are."""
+
+
+def memory_folders(root: Path) -> list[tuple[str, Path]]:
+    """Return the memory folders below ``~/.claude``, its ``projects``, one project or a memory folder, by project.
+
+    Raises:
+        InvalidInput: the folder of the projects cannot be opened.
+
+    """
+    if root.name == "memory" or (root / INDEX).is_file():
+        project = root.resolve()
+        return [(project.parent.name if project.name == "memory" else project.name, root)]
+    if (root / "memory").is_dir():
+        return [(root.resolve().name, root / "memory")]
+    projects = root / "projects" if (root / "projects").is_dir() else root
+    if not projects.is_dir():
+        return []
+    return [
+        (project.name, project / "memory") for project in sorted(projects.iterdir()) if (project / "memory").is_dir()
+    ]
+
+
+def count(root: Path) -> int:
+    """Return the number of files, without opening one."""
+    return sum(count_files(folder, SUFFIX) for _, folder in memory_folders(root))
+
+
+def read(root: Path) -> Iterator[Incoming | Refused]:
+    """Yield what Claude Code remembers in every project below ``root``, or in the one that it is.
+
+    Raises:
+        InvalidInput: there is nothing at ``root``, or no memory folder.
+
+    """
+    folders = memory_folders(root)
+    if not folders:
+        raise InvalidInput(f"There is no memory of Claude Code in {root}.", f"Name the folder that holds {INDEX}.")
+    top = root.resolve()
+    for project, folder in folders:
+        if not folder.resolve().is_relative_to(top):
+            yield Refused(project, 0, "is a link that leads out of the folder, and is not followed")
+            continue
+        for outcome in _read_project(project, folder):
+            named = f"{project}/{outcome.file}"
+            if isinstance(outcome, Refused):
+                yield Refused(named, outcome.line, outcome.reason)
+            else:
+                yield msgspec.structs.replace(outcome, key=f"{project}/{outcome.key}", file=named)
+
+
+def _read_project(project: str, folder: Path) -> Iterator[Incoming | Refused]:
+    """Yield what one memory folder holds, with keys and files as seen from that folder."""
+    files: dict[str, SourceFile] = {}
+    for found in walk(folder, SUFFIX):
+        if isinstance(found, Refused):
+            yield found
+        else:
+            files[found.name] = found
+    namespace = namespace_of(["claude", project])
+    entries: dict[str, str] = {}
+    index = files.pop(INDEX, None)
+    if index is not None:
+        yield from _read_index(index, namespace, files, entries)
+    for file in files.values():
+        yield _read_topic(file, namespace, entries.get(file.name, ""))
+
+
+def _read_index(
+    file: SourceFile, namespace: str, topics: Container[str], entries: dict[str, str]
+) -> Iterator[Incoming | Refused]:
+    """Yield the statements of the index, and put its entries for topic files into ``entries``."""
+    loaded = load(file, LONGEST_FILE)
+    if isinstance(loaded, Refused):
+        yield loaded
+        return
+    text = decode_text(loaded.data, file.name)
+    if isinstance(text, Refused):
+        yield text
+        return
+    parts = split_note(text)
+    before = parts.head.count("\n")
+    found = False
+    for part in statements(parts.body, topics):
+        found = True
+        if isinstance(part, Entry):
+            entries[part.target] = part.text
+        elif len(part.content.encode()) > MAX_CONTENT_BYTES:
+            yield Refused(file.name, part.line + before, f"has a section of more than {MAX_CONTENT_BYTES:,} bytes")
+        else:
+            yield _statement(part, file.name, namespace, loaded.modified, before)
+    if not found:
+        yield Refused(file.name, 0, "is empty: it has no text below a heading")
+
+
+def _statement(part: Statement, file: str, namespace: str, modified: datetime, before: int) -> Incoming:
+    plain = without_code(part.content)
+    return Incoming(
+        key=f"{file}#{part.anchor}",
+        record="memory",
+        fields={
+            "content": part.content,
+            "title": part.title,
+            "namespace": namespace,
+            "created_at": modified,
+            "source": {"agent": _AGENT},
+            "source_type": "derived",
+            "extra": {_KEPT: {"path": file, "section": part.section}},
+        },
+        digest=source_digest(f"{part.title}\x00{part.content}".encode()),
+        file=file,
+        line=part.line + before,
+        links=tuple(("related", link.target, link.label) for link in dict.fromkeys(links(plain))),
+    )
+
+
+def _read_topic(file: SourceFile, namespace: str, entry: str) -> Incoming | Refused:
+    loaded = load(file, LONGEST_FILE)
+    if isinstance(loaded, Refused):
+        return loaded
+    note = parse_file(file.name, loaded)
+    if isinstance(note, Refused):
+        return note
+    return Incoming(
+        key=file.name,
+        record="memory",
+        fields={
+            **note_fields(note, loaded),
+            **_topic_fields(note),
+            "namespace": namespace,
+            "extra": _extra(note, file, entry),
+        },
+        digest=source_digest(loaded.data),
+        file=file.name,
+        line=1,
+        links=note.links,
+    )
+
+
+def _topic_fields(note: Note) -> dict[str, Any]:
+    """Return what Claude Code's own properties say; they stand at the top or, in newer files, below ``metadata``."""
+    metadata = note.properties.get("metadata")
+    said = {**metadata, **note.properties} if isinstance(metadata, dict) else note.properties
+    fields: dict[str, Any] = {"source_type": "derived", "source": {"agent": _AGENT}}
+    if session := text_of(said.get("originSessionId")):
+        fields["source"]["session"] = session
+    if (kind := text_of(said.get("type"))) in _KINDS:
+        fields |= {"kind": _KINDS[kind], "kind_raw": kind}
+    elif kind:
+        fields["kind"], fields["kind_raw"] = kind_of(one_line(kind, LONGEST_KIND))
+    if (modified := moment_of(said.get("modified"))) is not None:
+        fields["updated_at"] = modified
+    name, description = text_of(said.get("name")).strip(), text_of(said.get("description")).strip()
+    # A name without spaces was made for links; the description is what a person can read.
+    title = description if description and " " not in name else name
+    if title:
+        fields["title"] = one_line(title, MAX_LINE_LENGTH)
+    return fields
+
+
+def _extra(note: Note, file: SourceFile, entry: str) -> dict[str, Any]:
+    kept = {"path": file.name, **({"index": entry} if entry else {})}
+    return {_KEPT: kept, **({"frontmatter": note.properties} if note.properties else {})}

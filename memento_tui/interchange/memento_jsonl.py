@@ -1,0 +1,181 @@
+"""memento's own open format: one record a line, every field of it, in files that people can read and write by hand.
+
+The first line of an export names the format; a file without it is read as well. Every other line is an object whose
+``record`` says what it is. A short line will do: ``{"record": "memory", "content": "..."}``. A record without an ``id``
+is known by its title (for a relation: by what it joins; for anything without a title: by its text), so the text under
+a title can be changed by hand and read in again as a change.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, cast
+
+import msgspec
+
+from memento_tui.errors import InvalidInput
+from memento_tui.interchange.incoming import Incoming, RecordName, Refused, source_digest
+from memento_tui.interchange.lines import Line, count_lines, objects
+from memento_tui.interchange.outgoing import Outgoing, Written, cannot_write, put_in_place
+from memento_tui.interchange.tree import SourceFile, walk
+from memento_tui.records import Crystal, Memory, Relation, Skip, WorkingItem
+
+__all__ = ["FORMAT", "count", "encode", "read", "write"]
+
+FORMAT = "memento-jsonl"
+_VERSION = 1
+_SUFFIX = ".jsonl"
+
+_RECORDS: Mapping[str, type[Outgoing]] = {
+    "memory": Memory,
+    "skip": Skip,
+    "item": WorkingItem,
+    "crystal": Crystal,
+    "relation": Relation,
+}
+_NAMES = {record: name for name, record in _RECORDS.items()}
+_FIELDS = {name: frozenset(record.__struct_fields__) for name, record in _RECORDS.items()}
+_KNOWN_BY = {
+    "memory": ("title", "content"),
+    "skip": ("item",),
+    "item": ("title",),
+    "crystal": ("content",),
+}
+"""The fields that stand for a record without an id; the first that says something counts."""
+
+_Seen = dict[tuple[str, str], tuple[str, int]]
+"""Where each record and key was first read."""
+
+
+def count(root: Path) -> int:
+    """Return the number of lines, the header's among them."""
+    return count_lines(root, _SUFFIX)
+
+
+def read(root: Path) -> Iterator[Incoming | Refused]:
+    """Yield the records of one file, or of every ``.jsonl`` file in a folder and below it.
+
+    Fields that a record does not have go into its ``extra``. A second record with the id of an earlier one (or, without
+    an id, with its title) is refused.
+
+    Raises:
+        InvalidInput: there is nothing at ``root``.
+
+    """
+    seen: _Seen = {}
+    for found in walk(root, _SUFFIX, hidden=True):
+        if isinstance(found, Refused):
+            yield found
+        else:
+            yield from _read_file(found, seen)
+
+
+def _read_file(file: SourceFile, seen: _Seen) -> Iterator[Incoming | Refused]:
+    for line in objects(file, "record"):
+        if isinstance(line, Refused):
+            yield line
+        elif line.value.get("record") == "header":
+            if problem := _header_problem(line.value):
+                yield Refused(file.name, line.number, problem)
+                return
+        else:
+            yield _incoming(line, file.name, seen)
+
+
+def _header_problem(header: Mapping[str, Any]) -> str:
+    if header.get("format") != FORMAT:
+        return f"is of the format {header.get('format')!r:.40}, not {FORMAT!r}"
+    version = header.get("version")
+    if not isinstance(version, int) or version > _VERSION:
+        return (
+            f"is of version {version!r:.40} of its format, and this memento reads up to {_VERSION}; use a newer memento"
+        )
+    return ""
+
+
+def _incoming(line: Line, file: str, seen: _Seen) -> Incoming | Refused:
+    value = line.value
+    record = value.pop("record", None)
+    known = _FIELDS.get(record) if isinstance(record, str) else None
+    if known is None:
+        return Refused(file, line.number, f"has no record that is one of {', '.join(_RECORDS)}")
+    deleted = value.pop("deleted", False) is True
+    fields = _fields(value, known)
+    key = _key(record, fields)
+    if not key:
+        return Refused(file, line.number, "has neither an id nor a text to know it by")
+    if (earlier := seen.get((record, key))) is not None:
+        same = "id" if "id" in fields else "text"
+        return Refused(file, line.number, f"has the {same} of line {earlier[1]} of {earlier[0]}; give it another")
+    seen[record, key] = (file, line.number)
+    return Incoming(
+        key=key,
+        record=cast("RecordName", record),
+        fields=fields,
+        digest=source_digest(line.source),
+        file=file,
+        line=line.number,
+        deleted=deleted,
+    )
+
+
+def _fields(value: dict[str, Any], known: frozenset[str]) -> dict[str, Any]:
+    """Move what the record does not know into its ``extra``, where it has one."""
+    unknown = value.keys() - known
+    if not unknown or "extra" not in known:
+        return value
+    extra = {name: value.pop(name) for name in list(value) if name in unknown}
+    given = value.get("extra", {})
+    if isinstance(given, dict):
+        value["extra"] = {**extra, **given}
+    return value
+
+
+def _key(record: str, fields: Mapping[str, Any]) -> str:
+    identity = fields.get("id")
+    if isinstance(identity, str) and identity.strip():
+        return identity
+    if record == "relation":
+        known_by = [str(fields.get(name, "")) for name in ("type", "src", "dst")]
+    else:
+        texts = (fields.get(name) for name in _KNOWN_BY[record])
+        text = next((text for text in texts if isinstance(text, str) and text.strip()), "")
+        known_by = [str(fields.get("namespace", "global")), text] if text else []
+    if not any(known_by):
+        return ""
+    digest = hashlib.blake2b("\x00".join(known_by).encode(), digest_size=8).hexdigest()
+    return f"{record}-{digest}"
+
+
+def encode(records: Iterable[Outgoing]) -> Iterator[bytes]:
+    """Yield the lines of an export in the order of the records, the header first, each with its line break."""
+    yield msgspec.json.encode({"record": "header", "format": FORMAT, "version": _VERSION}) + b"\n"
+    for record in records:
+        name = _NAMES[type(record)]
+        yield b'{"record":"%s",%s\n' % (name.encode(), msgspec.json.encode(record)[1:])
+
+
+def write(records: Iterable[Outgoing], root: Path) -> Written:
+    """Write the records to the file ``root``.
+
+    Raises:
+        InvalidInput: the file is there already, or cannot be written.
+
+    """
+    if root.exists():
+        raise InvalidInput(f"{root} is there already.", "Choose another name, or move it away.")
+    written = 0
+
+    def counted() -> Iterator[bytes]:
+        nonlocal written
+        for line in encode(records):
+            written += 1
+            yield line
+
+    try:
+        put_in_place(root, counted())
+    except OSError as error:
+        raise cannot_write(root, error) from error
+    return Written(records=written - 1, files=1)

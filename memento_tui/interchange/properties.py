@@ -1,0 +1,172 @@
+"""The YAML between a note's first two ``---`` lines, as plain values and as the lines that each property takes.
+
+The text is a stranger's. So it is parsed into nodes only, never into objects; a date stays the text that was written,
+and so does a number that would be written differently on the way back (``007``, ``1.10``); the number of values and
+the depth have a limit that counts every use of an alias.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+from ruamel.yaml import YAML
+from ruamel.yaml.error import YAMLError
+from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+from ruamel.yaml.reader import ReaderError
+
+__all__ = ["LONGEST", "BadProperties", "Property", "dump_property", "read_properties"]
+
+LONGEST = 65_536
+"""Characters. Longer frontmatter is not something that a person wrote about a note."""
+
+_MOST_VALUES = 10_000
+_DEEPEST = 50
+_EXACT_INTEGER = 2**53
+"""Beyond this, programs that read JSON into floating point change the number."""
+_TAG = "tag:yaml.org,2002:"
+
+
+class BadProperties(Exception):
+    """The YAML cannot be used: ``line`` counts from 1 within it, ``reason`` ends a sentence about the note."""
+
+    def __init__(self, line: int, reason: str) -> None:
+        super().__init__(reason)
+        self.line = line
+        self.reason = reason
+
+
+class Property(msgspec.Struct, frozen=True):
+    """A name with its value, and the lines that it takes in the YAML text: from ``first`` to before ``end``."""
+
+    name: str
+    value: Any
+    first: int
+    end: int
+
+
+def read_properties(text: str) -> list[Property] | None:
+    """Return the properties in their order, or ``None`` where the YAML is text, a number or a list and names nothing.
+
+    Raises:
+        BadProperties: it is not YAML, names a property twice, or is larger than any person's.
+
+    """
+    if len(text) > LONGEST:
+        raise BadProperties(1, f"has frontmatter of {len(text):,} characters; the limit is {LONGEST:,}")
+    try:
+        root = _parser().compose(text)
+        if root is None:
+            return []
+        if not isinstance(root, MappingNode):
+            return None
+        return _top_level(root, text)
+    except ReaderError as error:
+        line = text.count("\n", 0, error.position) + 1
+        raise BadProperties(
+            line, f"has a character in its frontmatter that YAML does not allow: {error.reason}"
+        ) from None
+    except YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        problem = getattr(error, "problem", None) or "it cannot be read"
+        raise BadProperties(
+            mark.line + 1 if mark else 1, f"has frontmatter that is not valid YAML: {problem}"
+        ) from None
+    except RecursionError:
+        raise BadProperties(1, "has frontmatter that is nested too deep") from None
+
+
+def _parser() -> YAML:
+    parser = YAML(typ="safe", pure=True)
+    parser.max_depth = _DEEPEST
+    parser.composer.warn_double_anchors = False
+    return parser
+
+
+def _top_level(root: MappingNode, text: str) -> list[Property]:
+    plain = _Plain(text)
+    names = plain.names(root)
+    if names is None:
+        raise BadProperties(root.start_mark.line + 1, "has frontmatter whose properties have no plain names")
+    starts = [name.start_mark.line for name, _ in root.value] + [text.count("\n") + 1]
+    found = []
+    for at, (name, (_, value)) in enumerate(zip(names, root.value, strict=True)):
+        end = _last_line(text, starts[at], starts[at + 1])
+        found.append(Property(name, plain.value(value, 0), starts[at], end))
+    return found
+
+
+def _last_line(text: str, first: int, following: int) -> int:
+    """Return where a property ends: before the empty lines and comments that lead to the next one."""
+    lines = text.split("\n")[first:following]
+    while len(lines) > 1 and (not lines[-1].strip() or lines[-1].startswith("#")):
+        lines.pop()
+    return first + len(lines)
+
+
+class _Plain:
+    """The way from YAML's nodes to values that JSON has, within a number of values."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.left = _MOST_VALUES
+
+    def value(self, node: Node, depth: int) -> Any:  # noqa: ANN401 - whatever JSON has
+        self.left -= 1
+        if self.left < 0 or depth > _DEEPEST:
+            raise BadProperties(
+                node.start_mark.line + 1, f"has frontmatter that unfolds to more than {_MOST_VALUES:,} values"
+            )
+        if isinstance(node, SequenceNode):
+            return [self.value(item, depth + 1) for item in node.value]
+        if isinstance(node, MappingNode):
+            names = self.names(node)
+            if names is None:
+                # A template's {{date}} is a mapping whose name is a mapping: it stays as it is written.
+                return self.text[node.start_mark.index : node.end_mark.index]
+            values = (self.value(value, depth + 1) for _, value in node.value)
+            return dict(zip(names, values, strict=True))
+        return _scalar(node.value, str(node.tag))
+
+    def names(self, node: MappingNode) -> list[str] | None:
+        """Return the names of a mapping, or ``None`` where one is a list or a mapping itself."""
+        names: dict[str, None] = {}
+        for name, _ in node.value:
+            if not isinstance(name, ScalarNode):
+                return None
+            if name.value in names:
+                raise BadProperties(name.start_mark.line + 1, f"names {name.value!r:.60} twice in its frontmatter")
+            names[name.value] = None
+        return list(names)
+
+
+def _scalar(written: str, tag: str) -> str | int | float | bool | None:
+    kind = tag.removeprefix(_TAG)
+    if kind == "null":
+        return None
+    if kind == "bool" and written in ("true", "false"):
+        return written == "true"
+    try:
+        if kind == "int" and str(number := int(written)) == written and abs(number) < _EXACT_INTEGER:
+            return number
+        if kind == "float" and repr(fraction := float(written)) == written and math.isfinite(fraction):
+            return fraction
+    except ValueError:
+        pass  # such as 0x1f: as valid in YAML as it is unreadable here, so it stays text
+    return written
+
+
+def dump_property(name: str, value: Any) -> str:  # noqa: ANN401 - whatever JSON has
+    """Return the lines that write a property, each with its line break."""
+    writer = YAML(typ="safe", pure=True)
+    writer.default_flow_style = False
+    writer.allow_unicode = True
+    writer.width = LONGEST
+    writer.sort_base_mapping_type_on_output = False  # type: ignore[assignment]
+    stream = io.StringIO()
+    properties: Mapping[str, Any] = {name: value}
+    writer.dump(properties, stream)
+    return stream.getvalue()
