@@ -8,7 +8,7 @@ from typing import Literal
 
 import msgspec
 
-from memento_tui.errors import InvalidInput
+from memento_tui.errors import DataDirectoryError, InvalidInput
 
 __all__ = ["Config", "EngineConfig", "ReviewConfig", "load_config"]
 
@@ -41,14 +41,19 @@ def load_config(path: Path) -> Config:
 
     Raises:
         InvalidInput: it is not TOML, or holds a setting or value that does not exist.
+        DataDirectoryError: it cannot be read.
 
     """
     try:
         text = path.read_text(encoding="utf-8")
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return Config()
-    except (OSError, UnicodeDecodeError) as error:
-        raise InvalidInput(f"{path} cannot be read: {error}.") from error
+    except OSError as error:
+        raise DataDirectoryError(
+            f"{path} cannot be read: {error.strerror}.", "Check that you may read the data directory."
+        ) from error
+    except UnicodeDecodeError as error:
+        raise InvalidInput(f"{path} is not UTF-8: {error}.", "Save it as UTF-8.") from error
     try:
         return msgspec.convert(tomllib.loads(text), Config)
     except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:

@@ -38,10 +38,14 @@ _KINDS = {"user": "preference", "feedback": "instruction", "project": "observati
 def memory_folders(root: Path) -> list[tuple[str, Path]]:
     """Return the memory folders below ``~/.claude``, its ``projects``, one project or a memory folder, by project.
 
+    An index stands for the folder that it lies in.
+
     Raises:
         InvalidInput: the folder of the projects cannot be opened.
 
     """
+    if root.name == INDEX and root.is_file():
+        return memory_folders(root.parent)
     if root.name == "memory" or (root / INDEX).is_file():
         project = root.resolve()
         return [(project.parent.name if project.name == "memory" else project.name, root)]
@@ -70,7 +74,7 @@ def read(root: Path) -> Iterator[Incoming | Refused]:
     folders = memory_folders(root)
     if not folders:
         raise InvalidInput(f"There is no memory of Claude Code in {root}.", f"Name the folder that holds {INDEX}.")
-    top = root.resolve()
+    top = (root if root.is_dir() else root.parent).resolve()
     for project, folder in folders:
         if not folder.resolve().is_relative_to(top):
             yield Refused(project, 0, "is a link that leads out of the folder, and is not followed")

@@ -28,9 +28,7 @@ KEPT = "memento-core"
 """The key of ``extra`` for what only this format knows."""
 
 _SUFFIX = ".jsonl"
-_FIELDS = frozenset(
-    ("id", "namespace", "content", "tags", "created", "updated", "source", "relations", "ttl", "deleted")
-)
+_FIELDS = frozenset(("id", "namespace", "content", "tags", "created", "updated", "source", "relations", "ttl"))
 _MOMENTS = (("created", "created_at"), ("updated", "updated_at"), ("ttl", "expires_at"))
 _USUAL_MOMENT = "2026-02-26T14:30:00.000Z"
 _BY_A_PERSON = ("user", "manual")
@@ -135,7 +133,10 @@ def _key(identity: str, file: str, owners: Mapping[str, _Rank]) -> str:
 
 def _incoming(line: Line, file: str, namespace: str, key: str) -> Incoming:
     value = line.value
+    deleted = value.get("deleted") is True
     kept = {} if value.keys() <= _FIELDS else {name: value[name] for name in value if name not in _FIELDS}
+    if deleted:
+        del kept["deleted"]
     fields: dict[str, Any] = {"id": key, "namespace": namespace, "content": value.get("content")}
     if key != value["id"]:
         kept["id"] = value["id"]
@@ -157,7 +158,7 @@ def _incoming(line: Line, file: str, namespace: str, key: str) -> Incoming:
         digest=source_digest(line.source),
         file=file,
         line=line.number,
-        deleted=value.get("deleted") is True,
+        deleted=deleted,
         links=_links(relations) if relations else (),
     )
 

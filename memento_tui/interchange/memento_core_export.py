@@ -106,8 +106,10 @@ def _moment(moment: datetime, given: object) -> str:
     return moment.astimezone(UTC).isoformat(timespec=precision).replace("+00:00", "Z")
 
 
-def _relations(current: list[str], given: object, present: Container[str]) -> list[Any]:
+def _relations(current: list[str], given: Any, present: Container[str]) -> Any:  # noqa: ANN401 - whatever the source had
     """Return the relations in the source's order, those to memories that are not here among them, then the new ones."""
+    if given is not None and not isinstance(given, list) and not current:
+        return given
     before = given if isinstance(given, list) else []
     still = [target for target in before if not isinstance(target, str) or target in current or target not in present]
     return still + [target for target in dict.fromkeys(current) if target not in still]

@@ -158,8 +158,7 @@ class _Run:
         if tx is not None:
             for records in fresh.values():
                 tx.add_all(records)
-                if self._hold and isinstance(records[0], Memory):
-                    self._propose(tx, records)
+                self._propose(tx, (r for r in records if isinstance(r, Memory) and r.status == "pending"))
         return rows
 
     def _versions(self, incoming: Iterable[Incoming]) -> dict[str, dict[str, int]]:
@@ -265,14 +264,14 @@ class _Run:
             self.report.unchanged += 1
         return LedgerRow(self._source, self._key(one), one.record, current.id, one.digest, version)
 
-    def _propose(self, tx: Transaction, records: Iterable[AnyRecord]) -> None:
-        for record in records:
+    def _propose(self, tx: Transaction, pending: Iterable[Memory]) -> None:
+        for record in pending:
             fields = {
                 "action": "create",
                 "target_id": record.id,
                 "base_version": record.version,
-                "reasons": ("held_import",),
-                "proposed_by": "import",
+                "reasons": ("held_import",) if self._hold else ("pending_in_source",),
+                "proposed_by": record.source.agent or "import",
             }
             tx.put(make_proposal(fields), base=0)
 

@@ -60,16 +60,22 @@ def write(records: Iterable[Outgoing], root: Path) -> Written:
 
     """
     memories: list[Memory] = []
-    relations: dict[str, list[Relation]] = {}
+    arrows: list[Relation] = []
     left_out = 0
     for record in records:
         if isinstance(record, Memory) and record.status != "deleted":
             memories.append(record)
         elif isinstance(record, Relation) and record.type in _PROPERTY_OF:
-            relations.setdefault(record.src, []).append(record)
+            arrows.append(record)
         else:
             left_out += 1
     notes = _Notes(memories)
+    relations: dict[str, list[Relation]] = {}
+    for arrow in arrows:
+        if arrow.src in notes.paths and arrow.dst in notes.paths:
+            relations.setdefault(arrow.src, []).append(arrow)
+        else:
+            left_out += 1
     refused: list[Refused] = []
     files = linked = 0
     for memory in memories:
@@ -148,8 +154,8 @@ class _Notes:
         said = {(kind, self.targets.resolve(target, path)) for kind, target, _ in before.links}
         changes: dict[str, Any] = {}
         for relation in relations:
-            target = self.paths.get(relation.dst)
-            if target is None or (relation.type, target) in said:
+            target = self.paths[relation.dst]
+            if (relation.type, target) in said:
                 continue
             name = _PROPERTY_OF[relation.type]
             if name not in changes:
@@ -197,7 +203,7 @@ def _paths(memory: Memory, kept: _Kept) -> Iterator[str]:
 def _file_name(text: str, limit: int) -> str:
     """Return a name that every file system and every wikilink can hold, of at most ``limit`` bytes."""
     plain = "".join(letter if letter.isprintable() else " " for letter in _NOT_IN_A_FILE_NAME.sub(" ", text))
-    return plain.strip(" .").encode()[:limit].decode(errors="ignore").strip(" .") or "unnamed"
+    return " ".join(plain.split()).strip(" .").encode()[:limit].decode(errors="ignore").strip(" .") or "unnamed"
 
 
 def _changes(memory: Memory, before: Note) -> dict[str, Any]:

@@ -16,6 +16,7 @@ REASONS: dict[str, str] = {
     "verified_target": "it changes something that a person or confirmed use has verified",
     "strict_policy": "the strict policy asks a person about every write",
     "held_import": "you asked to look at everything that is imported",
+    "pending_in_source": "it was waiting where it was imported from",
     "person_wrote_identity": "a person has written or approved the present identity",
 }
 """What each reason code says to the person who decides."""

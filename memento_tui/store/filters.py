@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
+
+import msgspec
 
 from memento_tui.records.when import to_text
 
@@ -14,30 +15,26 @@ _EQUALITY = {"id", "kind", "stability", "source_type", "sensitivity", "tier", "s
 _RANGES = {"certainty", "created_at", "updated_at", "expires_at"}
 
 
-@dataclass(frozen=True)
-class OneOf:
+class OneOf(msgspec.Struct, frozen=True):
     """The field equals one of the values."""
 
     field: str
     values: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class HasTag:
+class HasTag(msgspec.Struct, frozen=True):
     """The memory has the tag, in whatever case."""
 
     tag: str
 
 
-@dataclass(frozen=True)
-class Under:
+class Under(msgspec.Struct, frozen=True):
     """The memory lies in the namespace or in one below it."""
 
     namespace: str
 
 
-@dataclass(frozen=True)
-class Between:
+class Between(msgspec.Struct, frozen=True):
     """``low <= field < high``; an end that is ``None`` is open. A field without a value is never between."""
 
     field: str
@@ -45,22 +42,19 @@ class Between:
     high: datetime | int | None = None
 
 
-@dataclass(frozen=True)
-class NotThat:
+class NotThat(msgspec.Struct, frozen=True):
     """The part does not hold."""
 
     part: Filter
 
 
-@dataclass(frozen=True)
-class AllOf:
+class AllOf(msgspec.Struct, frozen=True):
     """Every part holds; none at all is always true."""
 
     parts: tuple[Filter, ...] = ()
 
 
-@dataclass(frozen=True)
-class AnyOf:
+class AnyOf(msgspec.Struct, frozen=True):
     """At least one part holds."""
 
     parts: tuple[Filter, ...]

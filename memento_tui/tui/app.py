@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from pathlib import Path
@@ -11,9 +12,10 @@ from typing import ClassVar
 from textual import events, on
 from textual.app import App, ComposeResult, SystemCommand
 from textual.binding import BindingType
+from textual.dom import DOMNode
 from textual.filter import LineFilter
 from textual.screen import Screen
-from textual.widgets import ContentSwitcher, Footer
+from textual.widgets import ContentSwitcher
 
 from memento_tui.errors import MementoError
 from memento_tui.records.ids import new_id
@@ -22,8 +24,7 @@ from memento_tui.tui.commands import COMMANDS, Place, bindings
 from memento_tui.tui.sections.memories import MemoriesSection, SearchBox
 from memento_tui.tui.sections.section import Section
 from memento_tui.tui.terminal_filter import TerminalFilter
-from memento_tui.tui.widgets.bars import StatusLine, TopBar
-from memento_tui.tui.widgets.editor import Editor
+from memento_tui.tui.widgets.bars import KeyBar, StatusLine, TopBar
 from memento_tui.workspace import Workspace
 
 __all__ = ["MementoApp", "run"]
@@ -31,8 +32,8 @@ __all__ = ["MementoApp", "run"]
 _FOLLOW_SECONDS = 0.3
 """How often the journal's head is looked at; one look costs some 20 microseconds."""
 
-_ENGINE_DELAY_SECONDS = 1.0
-"""The engine is started after the first screen is there, so that it takes nothing from it."""
+_WARM_UP_DELAY_SECONDS = 0.3
+"""The indexes are opened and the engine is started after the first screen is there."""
 
 SECTIONS: tuple[tuple[str, str, str], ...] = (("memories", "1", "Memories"), ("review", "2", "Review"))
 """Name, key and title of each section, in the order of the tabs."""
@@ -65,7 +66,7 @@ class MementoApp(App[None]):
         with ContentSwitcher(initial="memories"):
             yield MemoriesSection()
         yield StatusLine()
-        yield Footer(show_command_palette=False)
+        yield KeyBar()
 
     def _place(self) -> str:
         home, root = Path.home(), self.workspace.paths.root
@@ -76,15 +77,21 @@ class MementoApp(App[None]):
         self.query_one(MemoriesSection).enter()
         self.count(review=self.workspace.review.count())
         self._show_life()
+        self.call_after_refresh(gc.enable)
         self.set_interval(_FOLLOW_SECONDS, self._follow)
-        if self.workspace.config.engine.enabled:
-            self.set_timer(_ENGINE_DELAY_SECONDS, self._start_engine)
+        self.set_timer(_WARM_UP_DELAY_SECONDS, self._warm_up_soon)
 
-    def _start_engine(self) -> None:
-        self.run_worker(self._ensure_engine, thread=True, group="engine")
+    def _warm_up_soon(self) -> None:
+        self.run_worker(self._warm_up, thread=True, group="warm up")
 
-    def _ensure_engine(self) -> None:
-        self.workspace.searching.semantic.ensure()
+    def _warm_up(self) -> None:
+        """Open the indexes before they are asked for."""
+        try:
+            self.workspace.searching.keyword.catch_up()
+            if self.workspace.config.engine.enabled:
+                self.workspace.searching.semantic.ensure()
+        except MementoError as error:
+            self.call_from_thread(self.say, str(error), problem=True)
 
     # What sections share
 
@@ -165,6 +172,22 @@ class MementoApp(App[None]):
     async def _chosen(self, event: TopBar.Chosen) -> None:
         await self.action_section(event.name)
 
+    @on(events.DescendantFocus)
+    def _focus_moved(self) -> None:
+        self.query_one(KeyBar).show(self._places())
+
+    @on(KeyBar.Chosen)
+    async def _key_clicked(self, event: KeyBar.Chosen) -> None:
+        await self.run_action(event.command.action, default_namespace=self._owner(event.command.place))
+
+    def _owner(self, place: Place) -> DOMNode:
+        """Return the widget whose actions a place's commands are."""
+        if place == "everywhere":
+            return self
+        if place in ("editor", "search"):
+            return self.query_one("Editor" if place == "editor" else SearchBox)
+        return self.section
+
     def action_undo(self) -> None:
         """Take back what the person did last."""
         self._take_back(self.workspace.undo, "Undid")
@@ -198,7 +221,7 @@ class MementoApp(App[None]):
         self.push_screen(HelpScreen(self._places()))
 
     def _places(self) -> list[Place]:
-        if self.query(Editor):
+        if self.query("Editor"):
             return ["editor", "everywhere"]
         if isinstance(self.focused, SearchBox):
             return ["search", "memories", "everywhere"]
@@ -215,9 +238,9 @@ class MementoApp(App[None]):
         yield from (found for found in super().get_system_commands(screen) if found.title in ("Theme", "Screenshot"))
 
 
-def _runner(app: MementoApp, action: str, place: str) -> Callable[[], Awaitable[None]]:
+def _runner(app: MementoApp, action: str, place: Place) -> Callable[[], Awaitable[None]]:
     async def act() -> None:
-        await app.run_action(action, default_namespace=app if place == "everywhere" else app.section)
+        await app.run_action(action, default_namespace=app._owner(place))  # noqa: SLF001 - a part of the app
 
     return act
 

@@ -8,7 +8,7 @@ from typing import Literal
 
 from textual.binding import Binding
 
-__all__ = ["COMMANDS", "Command", "Place", "bindings", "commands_in"]
+__all__ = ["COMMANDS", "PLACES", "Command", "Place", "bindings", "commands_in", "key_names"]
 
 Place = Literal["everywhere", "list", "search", "memories", "review", "editor"]
 
@@ -95,3 +95,11 @@ def bindings(place: Place) -> list[Binding]:
         for command in COMMANDS
         if command.place == place and command.action
     ]
+
+
+_KEY_NAMES = {"question_mark": "?", "slash": "/", "pagedown": "PgDn", "pageup": "PgUp", "escape": "Esc"}
+
+
+def key_names(keys: str) -> str:
+    """Return the keys of a command as a person reads them."""
+    return " ".join(_KEY_NAMES.get(key, key.replace("ctrl+", "^") if len(key) > 1 else key) for key in keys.split(","))

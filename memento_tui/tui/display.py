@@ -24,8 +24,9 @@ import re
 import unicodedata
 from collections import Counter
 from datetime import datetime
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from itertools import groupby
+from typing import NamedTuple
 
 from rich.cells import cell_len, get_character_cell_size
 from textual.content import Content
@@ -58,15 +59,30 @@ _BLANK = (
 )
 """Characters that Python calls printable and that show nothing: fillers, blanks and variation selectors."""
 
-_ODD = re.compile(f"[^{_PLAIN}]")
-_ODD_RUN = re.compile(f"[^{_PLAIN}]+")
-_HARMLESS = re.compile(
-    rf"(?<=[{_PICTOGRAPH}\ufe0f])\u200d(?=[{_PICTOGRAPH}])"
-    rf"|(?<=[{_PICTOGRAPH}])[\ufe0e\ufe0f]"
-    r"|(?<=[0-9#*])\ufe0f(?=\u20e3)"
-    rf"|(?<=[{_PICTOGRAPH}\ufe0f])[{_SKIN_TONE}]"
-    rf"|(?<=[{_JOINING}])[\u200c\u200d](?=[{_JOINING}])"
-)
+
+class _Patterns(NamedTuple):
+    """The large character classes; compiling them is left until a text needs them."""
+
+    odd: re.Pattern[str]
+    odd_run: re.Pattern[str]
+    harmless: re.Pattern[str]
+
+
+@cache
+def _patterns() -> _Patterns:
+    return _Patterns(
+        odd=re.compile(f"[^{_PLAIN}]"),
+        odd_run=re.compile(f"[^{_PLAIN}]+"),
+        harmless=re.compile(
+            rf"(?<=[{_PICTOGRAPH}\ufe0f])\u200d(?=[{_PICTOGRAPH}])"
+            rf"|(?<=[{_PICTOGRAPH}])[\ufe0e\ufe0f]"
+            r"|(?<=[0-9#*])\ufe0f(?=\u20e3)"
+            rf"|(?<=[{_PICTOGRAPH}\ufe0f])[{_SKIN_TONE}]"
+            rf"|(?<=[{_JOINING}])[\u200c\u200d](?=[{_JOINING}])"
+        ),
+    )
+
+
 _IS_BLANK = re.compile(f"[{_BLANK}]")
 _IS_SELECTOR = re.compile(r"[\ufe00-\ufe0f\U000e0100-\U000e01ef]")
 _IS_SKIN_TONE = re.compile(f"[{_SKIN_TONE}]")
@@ -198,9 +214,12 @@ def _shown(text: str, *, multiline: bool, hidden: Counter[str]) -> str:
 
 
 def _shown_line(line: str, hidden: Counter[str]) -> str:
-    if _ODD.search(line) is None:
+    if line.isascii() and line.isprintable():
         return line
-    return _ODD_RUN.sub(partial(_shown_run, hidden), _HARMLESS.sub("", line))
+    patterns = _patterns()
+    if patterns.odd.search(line) is None:
+        return line
+    return patterns.odd_run.sub(partial(_shown_run, hidden), patterns.harmless.sub("", line))
 
 
 def _shown_run(hidden: Counter[str], run: re.Match[str]) -> str:

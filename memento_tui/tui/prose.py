@@ -12,7 +12,6 @@ from textual.content import Content
 from memento_tui.records import Memory
 from memento_tui.records.when import utc_now
 from memento_tui.search.language import Query
-from memento_tui.search.snippet import find_marks
 from memento_tui.tui.display import ago, hidden_characters, literal, shown
 
 __all__ = ["difference", "memory_body", "memory_facts", "memory_title"]
@@ -65,6 +64,8 @@ def memory_body(memory: Memory, query: Query | None) -> Content:
     text = shown(memory.content[:_LONGEST_PREVIEW], multiline=True)
     body = Content(text)
     if query is not None:
+        from memento_tui.search.snippet import find_marks  # noqa: PLC0415 - loaded with the first search
+
         for start, end in find_marks(query, text):
             body = body.stylize("$text-accent bold underline", start, end)
     left = len(memory.content) - _LONGEST_PREVIEW

@@ -8,12 +8,13 @@ from typing import Any, Literal, TypeVar
 
 import msgspec
 
-from memento_tui.errors import NotAllowed
+from memento_tui.errors import Conflict
 from memento_tui.records import Crystal, Proposal, Skip, WorkingItem, make_crystal, make_item, make_proposal, make_skip
 from memento_tui.records.when import utc_now
 from memento_tui.review.policy import Intent, Preset, Verdict, judge
 from memento_tui.store.journal import Author
 from memento_tui.store.store import Store
+from memento_tui.store.tables import as_plain
 from memento_tui.store.transaction import Transaction
 
 __all__ = ["Crystals", "Items", "Skips"]
@@ -175,21 +176,30 @@ class Crystals(_Governed):
     def write(self, content: str, *, base_id: str | None = None) -> Crystal:
         """Write a new crystal; the old one stays in the history. Its status is ``proposed`` if a person is asked.
 
-        ``base_id`` is the crystal that the caller read; another one being current is a conflict.
+        Raises:
+            Conflict: the crystal ``base_id``, which the caller read, is no longer the current one.
+            InvalidField: the text breaks a rule.
+
         """
-        current = self._store.current_crystal()
-        parent = "" if current is None else current.id
-        if base_id is not None and base_id != parent:
-            raise NotAllowed("The identity changed since you read it.", "Read it again, then write yours from it.")
-        persons = current is not None and self._has_person(current)
-        verdict = self._judge("create", identity_is_persons=persons)
-        made = make_crystal({"content": content, "parent": parent, "author": self._author.name})
         with self._store.transaction(self._author, "crystal write") as tx:
+            before = tx.with_status("crystal", "current")
+            current: Crystal | None = before[0] if before else None
+            parent = "" if current is None else current.id
+            made = make_crystal({"content": content, "parent": parent, "author": self._author.name})
+            if base_id is not None and base_id != parent:
+                raise Conflict(
+                    "The identity was changed meanwhile.",
+                    "Read it again, then write yours from it.",
+                    current=None if current is None else as_plain(current),
+                    attempted=as_plain(made),
+                )
+            persons = current is not None and self._has_person(current)
+            verdict = self._judge("create", identity_is_persons=persons)
             if verdict.answer == "propose":
                 proposed = tx.put(msgspec.structs.replace(made, status="proposed"), base=0)
                 self._propose(tx, "create", verdict, proposed.id, proposed.version, {})
                 return proposed
-            for old in tx.with_status("crystal", "current"):
+            for old in before:
                 tx.put(msgspec.structs.replace(old, status="past"), base=old.version)
             return tx.put(made, base=0)
 

@@ -13,16 +13,16 @@ from memento_tui.config import Config
 from memento_tui.paths import DataPaths
 from memento_tui.records import Memory
 from memento_tui.search.fusion import Relevance, fuse
-from memento_tui.search.keyword import KeywordIndex
 from memento_tui.search.language import Query, parse
 from memento_tui.search.life import Life, life_of
-from memento_tui.search.snippet import Snippet, make_snippet
 from memento_tui.store.filters import AllOf, Between, Filter, NotThat, OneOf
 from memento_tui.store.reads import mentions, visible
 from memento_tui.store.store import Store
 
 if TYPE_CHECKING:
+    from memento_tui.search.keyword import KeywordIndex
     from memento_tui.search.semantic import SemanticClient
+    from memento_tui.search.snippet import Snippet
 
 __all__ = ["Hit", "SearchAnswer", "Searching", "recallable"]
 
@@ -53,6 +53,8 @@ class Hit:
     @cached_property
     def passage(self) -> Snippet:
         """The passage that answers, with the places of the query's words in it."""
+        from memento_tui.search.snippet import make_snippet  # noqa: PLC0415 - it needs the analyzers of the index
+
         return make_snippet(self.query, self.memory.content)
 
     @property
@@ -124,6 +126,8 @@ class Searching:
     @cached_property
     def keyword(self) -> KeywordIndex:
         """The keyword index."""
+        from memento_tui.search.keyword import KeywordIndex  # noqa: PLC0415 - the first frame does without it
+
         return KeywordIndex(self._paths.keyword_index, self._paths.keyword_lock, self._store)
 
     @cached_property

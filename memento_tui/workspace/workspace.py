@@ -274,6 +274,16 @@ class Workspace:
             gone = msgspec.structs.replace(memory, status="deleted", updated_at=tx.now)
             return Outcome("applied", tx.put(gone, base=base_version or memory.version))
 
+    def verify(self, memory_id: str) -> Memory:
+        """Mark a memory as read and accepted by a person. Raises `NotFound` or `NotAllowed`."""
+        self._check_person("verifies")
+        found = self.store.resolve("memory", memory_id)
+        with self.store.transaction(self.author, "verify") as tx:
+            memory: Memory = tx.require("memory", found)
+            if memory.status in ("pending", "deleted", "rejected"):
+                raise NotAllowed(f"The memory {found} is {memory.status}.", "Approve or restore it instead.")
+            return tx.put(verified(memory, self.author, tx.now), base=memory.version)
+
     def restore(self, memory_id: str) -> Memory:
         """Bring a deleted, rejected or archived memory back. Raises `NotFound` or `NotAllowed`."""
         found = self.store.resolve("memory", memory_id)

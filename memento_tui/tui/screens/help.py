@@ -13,18 +13,12 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
 from memento_tui.search.language import FIELDS
-from memento_tui.tui.commands import PLACES, Place, commands_in
+from memento_tui.tui.commands import PLACES, Place, commands_in, key_names
 from memento_tui.tui.rows import LEGEND
 
-__all__ = ["HelpScreen", "key_names"]
+__all__ = ["HelpScreen"]
 
-_KEY_NAMES = {"question_mark": "?", "slash": "/", "pagedown": "PgDn", "pageup": "PgUp", "escape": "Esc"}
 _KEYS_WIDTH = 22
-
-
-def key_names(keys: str) -> str:
-    """Return the keys of a command as a person reads them."""
-    return " ".join(_KEY_NAMES.get(key, key.replace("ctrl+", "^") if len(key) > 1 else key) for key in keys.split(","))
 
 
 class HelpScreen(ModalScreen[None]):

@@ -25,7 +25,7 @@ from memento_tui.tui.rows import memory_line
 from memento_tui.tui.screens.ask import AskLine, Confirm
 from memento_tui.tui.sections.section import Section
 from memento_tui.tui.sources import FilterSource, HitSource
-from memento_tui.tui.widgets.editor import Draft, Editor
+from memento_tui.tui.widgets.draft import Draft, EditorLeft, EditorSaved
 from memento_tui.tui.widgets.preview import Preview
 from memento_tui.tui.widgets.record_list import RecordList
 from memento_tui.workspace.searching import Hit, SearchAnswer
@@ -103,7 +103,7 @@ class MemoriesSection(Section):
 
     def enter(self) -> None:
         """Go to the list, or to the editor if one is open."""
-        editors = self.query(Editor)
+        editors = self.query("Editor")
         (editors.first().query_one("#editor-content") if editors else self.rows).focus()
 
     # Searching
@@ -410,29 +410,31 @@ class MemoriesSection(Section):
             self._edit(memory, "Editing", Draft(memory.title, memory.tags, memory.content))
 
     def _edit(self, memory: Memory | None, heading: str, draft: Draft) -> None:
-        if self.query(Editor):
+        if self.query("Editor"):
             self.memento.say("An editor is open already. Save it or leave it first.", problem=True)
             self.enter()
             return
+        from memento_tui.tui.widgets.editor import Editor  # noqa: PLC0415 - text areas are slow to load
+
         self._edited = memory
         self.preview.display = False
         self.add_class("-editing")
         self.query_one("#side").mount(Editor(heading, draft))
 
     def _close_editor(self) -> None:
-        self.query(Editor).remove()
+        self.query("Editor").remove()
         self.remove_class("-editing")
         self.preview.display = True
         self.rows.focus()
 
-    @on(Editor.Left)
+    @on(EditorLeft)
     def _left(self) -> None:
         self._close_editor()
 
-    @on(Editor.Saved)
+    @on(EditorSaved)
     @work
-    async def _saved(self, event: Editor.Saved) -> None:
-        await self._save(self._edited, event.editor.before, event.draft)
+    async def _saved(self, event: EditorSaved) -> None:
+        await self._save(self._edited, event.before, event.draft)
 
     async def _save(self, memory: Memory | None, before: Draft, draft: Draft) -> None:
         workspace = self.memento.workspace
@@ -476,7 +478,7 @@ class MemoriesSection(Section):
             self._close_editor()
             self.memento.say("Theirs stays; yours was not saved.")
             self.memento.wrote()
-        elif not self.query(Editor):
+        elif not self.query("Editor"):
             self._edit(theirs, "Your text, not saved yet", draft)
 
     def action_edit_outside(self) -> None:

@@ -25,7 +25,7 @@ from memento_tui.tui.rows import proposal_line
 from memento_tui.tui.screens.ask import AskLine, Confirm
 from memento_tui.tui.sections.section import Section
 from memento_tui.tui.sources import QueueRow, QueueSource
-from memento_tui.tui.widgets.editor import Draft, Editor
+from memento_tui.tui.widgets.draft import Draft, EditorLeft, EditorSaved
 from memento_tui.tui.widgets.record_list import RecordList
 from memento_tui.workspace.queue import Pending
 
@@ -78,7 +78,7 @@ class ReviewSection(Section):
 
     def enter(self) -> None:
         """Go to the queue, or to the editor if one is open."""
-        editors = self.query(Editor)
+        editors = self.query("Editor")
         (editors.first().query_one("#editor-content") if editors else self.rows).focus()
 
     def follow(self) -> None:
@@ -233,29 +233,31 @@ class ReviewSection(Section):
         if target is None:
             self.memento.say("There is no text to edit here; approve or reject it.", problem=True)
             return
-        if self.query(Editor):
+        if self.query("Editor"):
             self.enter()
             return
+        from memento_tui.tui.widgets.editor import Editor  # noqa: PLC0415 - text areas are slow to load
+
         self._edited = pending
         self.query_one("#evidence").display = False
         self.add_class("-editing")
         draft = Draft(target.title, target.tags, target.content)
         self.query_one("#queue-side").mount(Editor("Edit, then approve: ^s saves and approves", draft))
 
-    @on(Editor.Left)
+    @on(EditorLeft)
     def _left(self) -> None:
         self._close_editor()
 
-    @on(Editor.Saved)
-    def _saved(self, event: Editor.Saved) -> None:
+    @on(EditorSaved)
+    def _saved(self, event: EditorSaved) -> None:
         pending, queue = self._edited, self.memento.workspace.review
-        changes = event.editor.before.changes_to(event.draft)
+        changes = event.before.changes_to(event.draft)
         self._acted = True
         if self.do(lambda: (queue.approve(pending.proposal.id, **changes), "Edited and approved. z undoes.")[1]):
             self._close_editor()
 
     def _close_editor(self) -> None:
-        self.query(Editor).remove()
+        self.query("Editor").remove()
         self.remove_class("-editing")
         self.query_one("#evidence").display = True
         self.rows.focus()

@@ -34,6 +34,10 @@ class Section(Vertical):
             raise TypeError(app)
         return app
 
+    def on_compose(self) -> None:
+        """Lay out for the width that there is, so that the first frame is not laid out twice."""
+        self.set_class(self.app.size.width >= WIDE, "-wide", update=False)
+
     def on_resize(self) -> None:
         """Put the preview where there is room for it."""
         self.set_class(self.size.width >= WIDE, "-wide")

@@ -1,4 +1,7 @@
-"""The line at the top, which tells where one is, and the line above the footer, which tells what happened."""
+"""The lines around a section: where one is, what happened last, and which keys do what here.
+
+They are one widget each. Textual's own footer is a widget for every key, which the first frame would have to wait for.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +13,10 @@ from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Static
 
+from memento_tui.tui.commands import Command, Place, commands_in, key_names
 from memento_tui.tui.display import cells, literal, shown
 
-__all__ = ["StatusLine", "TopBar"]
+__all__ = ["KeyBar", "StatusLine", "TopBar"]
 
 
 class TopBar(Widget):
@@ -92,3 +96,43 @@ class StatusLine(Static):
         if room > 0:
             left = literal(cells(self._left, room), self._style)
             self.update(Content(" ") + left + Content.styled(f" {self._right}", "dim"))
+
+
+class KeyBar(Widget):
+    """The keys of the place that has the focus; a click on one is as good as the key."""
+
+    class Chosen(Message):
+        """A key was clicked."""
+
+        def __init__(self, command: Command) -> None:
+            super().__init__()
+            self.command = command
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._places: Sequence[Place] = ()
+        self._spans: list[tuple[int, int, Command]] = []
+
+    def show(self, places: Sequence[Place]) -> None:
+        """Show the keys of some places."""
+        if list(places) != list(self._places):
+            self._places = places
+            self.refresh()
+
+    def render(self) -> Content:
+        """Return as many keys as fit."""
+        line, self._spans = Content(""), []
+        for command in commands_in(self._places):
+            key = key_names(command.keys).split(" ")[0]
+            width = len(key) + len(command.label) + 3
+            if not command.label or line.cell_length + width > self.size.width:
+                continue
+            self._spans.append((line.cell_length, line.cell_length + width, command))
+            line += Content.styled(f" {key}", "bold $footer-key-foreground") + Content(f" {command.label} ")
+        return line
+
+    def on_click(self, event: events.Click) -> None:
+        """Do what the key that was clicked does."""
+        for start, end, command in self._spans:
+            if start <= event.x < end:
+                self.post_message(self.Chosen(command))

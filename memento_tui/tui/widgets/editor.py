@@ -2,57 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from textual import work
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.message import Message
 from textual.widgets import Input, Static, TextArea
 
 from memento_tui.tui.commands import bindings
 from memento_tui.tui.screens.ask import Confirm
+from memento_tui.tui.widgets.draft import Draft, EditorLeft, EditorSaved
 
-__all__ = ["Draft", "Editor"]
-
-
-@dataclass(frozen=True)
-class Draft:
-    """What a person can change of a memory."""
-
-    title: str = ""
-    tags: tuple[str, ...] = ()
-    content: str = ""
-
-    def changes_to(self, other: Draft) -> dict[str, Any]:
-        """Return the fields in which another draft differs."""
-        return {
-            name: getattr(other, name)
-            for name in ("title", "tags", "content")
-            if getattr(self, name) != getattr(other, name)
-        }
+__all__ = ["Editor"]
 
 
 class Editor(Vertical):
     """A form over a draft. It is mounted when editing begins and removed when it ends."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("editor")]
-
-    @dataclass
-    class Saved(Message):
-        """The person wants the draft to be stored; the editor stays until its owner removes it."""
-
-        editor: Editor
-        draft: Draft
-
-    @dataclass
-    class Left(Message):
-        """The person left without saving."""
-
-        editor: Editor
 
     def __init__(self, heading: str, draft: Draft) -> None:
         super().__init__()
@@ -82,7 +51,7 @@ class Editor(Vertical):
 
     def action_save(self) -> None:
         """Ask the owner to store the draft."""
-        self.post_message(self.Saved(self, self.draft))
+        self.post_message(EditorSaved(self.before, self.draft))
 
     @work
     async def action_cancel(self) -> None:
@@ -91,4 +60,4 @@ class Editor(Vertical):
             question = Content("Leave without saving what you wrote?")
             if not await self.app.push_screen_wait(Confirm(question)):
                 return
-        self.post_message(self.Left(self))
+        self.post_message(EditorLeft())

@@ -168,7 +168,8 @@ class PagedRows(ScrollView, Generic[RowT]):
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         """Read what has become visible."""
         super().watch_scroll_y(old_value, new_value)
-        self._read_soon()
+        if self._missing_page() is not None:
+            self._read_soon()
 
     def _watched_ids(self) -> tuple[str, ...]:
         """Return the ids of rows whose indexes a subclass wants to know after a refresh."""
@@ -233,6 +234,9 @@ class PagedRows(ScrollView, Generic[RowT]):
             self.post_message(self.LoadFailed(self, error))
         finally:
             self._is_reading = False
+        # What was asked for while the failing read ran may be another source.
+        if self._due_refresh is not None:
+            self._read_soon()
 
     def _next_read(self) -> Coroutine[None, None, None] | None:
         """Return what is to be read next, ``None`` where all is at hand."""

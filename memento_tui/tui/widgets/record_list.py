@@ -168,7 +168,7 @@ class RecordList(PagedRows[RowT], Generic[RowT], can_focus=True, inherit_binding
         pieces = [(shown(text), self._letters(name)) for text, name in (lines[part] if part < len(lines) else ())]
         pieces.insert(0, (self._gutter(row, index, part), self._letters("mark")))
         # The cursor's own colours come last: they are legible together, however a piece is styled.
-        over = Style.null() if index != self.cursor else self._cursor_style()
+        over = self.get_component_rich_style("record-list--cursor") if index == self.cursor else Style.null()
         segments = [Segment(text, style + letters + over) for text, letters in pieces]
         return Strip(segments).adjust_cell_length(width, style + over)
 
@@ -185,9 +185,6 @@ class RecordList(PagedRows[RowT], Generic[RowT], can_focus=True, inherit_binding
             style = self.get_component_rich_style(f"record-list--{name}") if name else Style.null()
             known = self._letter_styles[name] = style.without_color + Style(color=style.color)
         return known
-
-    def _cursor_style(self) -> Style:
-        return self.get_component_rich_style("record-list--cursor", partial=True)
 
     def notify_style_update(self) -> None:
         """Repaint in the new styles."""

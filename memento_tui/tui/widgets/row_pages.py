@@ -29,7 +29,8 @@ RowT_co = TypeVar("RowT_co", bound=Row, covariant=True)
 class RowSource(Protocol[RowT_co]):
     """The answer to one query, in one order.
 
-    A list calls it on a thread of its own, one call at a time. Failures are raised as `MementoError`.
+    A list calls it one call at a time, on threads that are neither the app's nor always the same. Failures are raised
+    as `MementoError`.
     """
 
     def total(self) -> int:

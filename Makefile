@@ -1,0 +1,43 @@
+# make run    opens the sample workspace in the terminal app
+# make test   passes every test
+# Both make the environment first if it is missing or out of date.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
+SAMPLE := data/local
+
+.PHONY: run test lint types bench screenshots clean
+
+run: $(INSTALLED)
+	@$(BIN)/memento --data-dir $(SAMPLE) import memento data/sample
+	@$(BIN)/memento --data-dir $(SAMPLE)
+
+test: $(INSTALLED)
+	$(BIN)/python -m pytest
+
+lint: $(INSTALLED)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports
+
+types: $(INSTALLED)
+	$(BIN)/mypy
+
+bench: $(INSTALLED)
+	$(BIN)/python -m tests.benchmarks
+
+screenshots: $(INSTALLED)
+	$(BIN)/python screenshots/make.py
+
+clean:
+	rm -rf $(VENV) $(SAMPLE) build dist *.egg-info
+
+$(INSTALLED): pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+		|| { echo "memento needs Python 3.11 or newer; name one with make PYTHON=python3.11"; exit 1; }
+	@echo "Installing into $(VENV); this takes a few minutes the first time."
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	@touch $@

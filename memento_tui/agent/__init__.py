@@ -1,0 +1,1 @@
+"""What agents use: the MCP server and its tools, and how memories are put in front of a model."""

@@ -1,0 +1,65 @@
+"""What an agent should know before it acts on a message: who it is, what it is at, what to leave, what it knows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from memento_tui.agent.recall import plain_query, recall
+from memento_tui.errors import InvalidField
+from memento_tui.records import Crystal, Skip, WorkingItem
+from memento_tui.records.rules import check_namespace
+from memento_tui.workspace import Workspace
+from memento_tui.workspace.searching import Hit
+
+__all__ = ["Briefing", "brief"]
+
+
+@dataclass(frozen=True)
+class Briefing:
+    """The parts of a context, each as it concerns one message."""
+
+    identity: Crystal | None
+    items: list[WorkingItem]
+    """The active ones, highest priority first."""
+    skips: list[Skip]
+    """Those that the message touches."""
+    hits: list[Hit]
+    semantic: str
+    """``ready``, ``warming`` or ``off``: whether meaning counted."""
+
+
+def brief(workspace: Workspace, message: str, namespace: str, limit: int) -> Briefing:
+    """Put together what concerns a message; ``namespace`` (may be empty) leaves out other projects.
+
+    Raises:
+        InvalidField: the namespace is not one.
+
+    """
+    words = plain_query(message)
+    hits, semantic = _hits(workspace, words, namespace, limit)
+    return Briefing(
+        identity=workspace.crystals.current(),
+        items=[item for item in workspace.items.list(status="active") if _concerns(namespace, item.namespace)],
+        skips=[skip for skip in workspace.skips.check(message) if _concerns(namespace, skip.namespace)],
+        hits=hits,
+        semantic=semantic,
+    )
+
+
+def _hits(workspace: Workspace, words: str, namespace: str, limit: int) -> tuple[list[Hit], str]:
+    place = ""
+    if namespace:
+        if '"' in check_namespace(namespace) or "," in namespace:
+            raise InvalidField("namespace", "must not hold a quotation mark or a comma")
+        place = f'ns:"{namespace},global" '
+    if not words:
+        return [], "off"
+    hits, answer = recall(workspace, place + words, limit)
+    return hits, answer.semantic
+
+
+def _concerns(asked: str, namespace: str) -> bool:
+    """Tell whether a record of ``namespace`` matters in ``asked``: the same, one above or below it, or for all."""
+    if not asked or namespace in ("global", asked):
+        return True
+    return namespace.startswith(f"{asked}/") or asked.startswith(f"{namespace}/")

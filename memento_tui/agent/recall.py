@@ -1,0 +1,66 @@
+"""Recalling for an agent: a search whose results it may see, counted as shown."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+
+from memento_tui.agent.labels import is_recalled
+from memento_tui.errors import DataDirectoryError
+from memento_tui.search.language import FIELDS
+from memento_tui.workspace import Workspace
+from memento_tui.workspace.searching import Hit, SearchAnswer
+
+__all__ = ["MOST_HITS", "count_shown", "count_used", "plain_query", "recall"]
+
+MOST_HITS = 50
+"""Results that one search may ask for."""
+
+_MOST_WORDS = 60
+"""Words of a message that are searched for; what a long one is about shows within its first tens of different words."""
+
+_log = logging.getLogger(__name__)
+
+
+def recall(workspace: Workspace, query: str, limit: int) -> tuple[list[Hit], SearchAnswer]:
+    """Return the results that an agent may see, best first, and the whole answer that they are from."""
+    answer = workspace.search(query, limit=limit)
+    hits = [hit for hit in answer.results if is_recalled(hit.memory)]
+    count_shown(workspace, [hit.id for hit in hits])
+    return hits, answer
+
+
+def count_shown(workspace: Workspace, ids: list[str]) -> None:
+    """Count that memories were put in front of an agent."""
+    if not ids:
+        return
+    try:
+        workspace.store.count_use("memory", ids, shown=1)
+    except DataDirectoryError as error:  # what was found is worth more than the count of it
+        _log.warning("Not counted as shown: %s", error)
+
+
+def count_used(workspace: Workspace, ids: list[str]) -> None:
+    """Count that an agent asked for memories by name."""
+    if not ids:
+        return
+    try:
+        workspace.used(ids)
+    except DataDirectoryError as error:  # as above
+        _log.warning("Not counted as used: %s", error)
+
+
+def plain_query(message: str) -> str:
+    """Return the words of a message as a query in which nothing is an operator, each word once."""
+    words = dict.fromkeys(part for raw in message.replace('"', " ").split() for part in _plain_parts(raw))
+    return " ".join(list(words)[:_MOST_WORDS])
+
+
+def _plain_parts(word: str) -> Iterator[str]:
+    """Yield a word without the signs that would make it an operator; a field and its value are words of their own."""
+    name, colon, rest = word.lstrip("-").partition(":")
+    if colon and name.lower() in FIELDS:
+        yield name
+        yield from _plain_parts(rest)
+    elif name or rest:
+        yield name + colon + rest

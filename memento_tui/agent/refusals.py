@@ -1,0 +1,86 @@
+"""Every failure of a tool as a sentence that the agent can act on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from memento_tui.agent.fence import fenced, quoted_id
+from memento_tui.errors import Conflict, MementoError
+from memento_tui.records import Memory
+from memento_tui.review.policy import AGENT_FIELDS
+
+__all__ = ["UNEXPECTED", "sentence_of", "unknown_tool"]
+
+UNEXPECTED = (
+    "memento failed in a way that it did not expect; its log on standard error says how."
+    " Try once more; if that fails too, go on without it."
+)
+
+_PERSONS_FIELDS = frozenset(Memory.__struct_fields__) - AGENT_FIELDS
+_TYPES = {"string": "a text", "integer": "a whole number", "array": "a list of texts"}
+
+
+def unknown_tool(name: str, known: list[str]) -> str:
+    """Return the sentence for a tool that does not exist."""
+    return f"There is no tool {name!r:.60}. The tools are {', '.join(known)}."
+
+
+def sentence_of(error: BaseException, tool: str, schema: Mapping[str, Any]) -> str | None:
+    """Return what to say about an error of a tool with this input schema; ``None`` for one that nobody foresaw."""
+    if isinstance(error, ValidationError):
+        return _about_arguments(error, tool, schema)
+    if isinstance(error, Conflict):
+        return "\n".join([str(error), *_present_state(error.current)])
+    if isinstance(error, MementoError):
+        return str(error)
+    return None
+
+
+def _about_arguments(error: ValidationError, tool: str, schema: Mapping[str, Any]) -> str:
+    known: Mapping[str, Any] = schema["properties"]
+    details = error.errors(include_url=False)
+    unknown = [str(detail["loc"][0]) for detail in details if detail["type"] == "extra_forbidden"]
+    sentences = [_about_unknown(unknown, tool, list(known))] if unknown else []
+    sentences += [_about_one(detail, tool, known) for detail in details if detail["type"] != "extra_forbidden"]
+    return " ".join(sentences)
+
+
+def _about_unknown(names: list[str], tool: str, known: list[str]) -> str:
+    listed = ", ".join(f"{name!r:.60}" for name in names[:10])
+    takes = f"It takes {', '.join(known)}." if known else "It takes no arguments."
+    governed = [name for name in names if name in _PERSONS_FIELDS]
+    if governed:
+        return (
+            f"An agent may not set {', '.join(governed)}; a person decides that. {tool} does not take {listed}. {takes}"
+        )
+    return f"{tool} does not take {listed}; nothing was done. {takes}"
+
+
+def _about_one(detail: ErrorDetails, tool: str, known: Mapping[str, Any]) -> str:
+    name = str(detail["loc"][0])
+    if detail["type"] == "missing":
+        return f"{tool} needs {name}."
+    return f"{name}: must be {_expected(known.get(name, {}))}; not {detail['input']!r:.60}."
+
+
+def _expected(schema: Mapping[str, Any]) -> str:
+    expected = _TYPES.get(schema.get("type", ""), "of another type")
+    for low, high in (("minimum", "maximum"), ("minItems", "maxItems")):
+        if low in schema:
+            expected += f", {schema[low]} to {schema[high]}"
+    return expected
+
+
+def _present_state(current: Mapping[str, object] | None) -> list[str]:
+    """Return what an agent needs in order to make its change again: the present id, version and text."""
+    if current is None:
+        return []
+    lines = [f"It is {quoted_id(str(current.get('id', '')))} at version {current.get('version', 1)} now."]
+    content = current.get("content")
+    if isinstance(content, str) and content and current.get("status") not in ("pending", "rejected", "deleted"):
+        lines.append(fenced(content, untrusted=current.get("source_type") == "external"))
+    return lines

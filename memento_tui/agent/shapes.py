@@ -1,0 +1,170 @@
+"""The structured results of the tools. A field that holds its default is left out of a result."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel
+
+__all__ = [
+    "Context",
+    "Decision",
+    "Found",
+    "FoundMemory",
+    "Identity",
+    "Item",
+    "ItemList",
+    "Memories",
+    "Remembered",
+    "SkipEntry",
+    "SkipList",
+    "Status",
+    "WholeMemory",
+    "Written",
+]
+
+Outcome = Literal["applied", "proposed"]
+
+
+class Remembered(BaseModel):
+    """What became of a new memory."""
+
+    id: str
+    status: str
+    duplicate: bool = False
+    why: list[str] = []
+
+
+class Written(BaseModel):
+    """What became of another change: done, or waiting for a person, and why."""
+
+    id: str
+    outcome: Outcome
+    version: int | None = None
+    why: list[str] = []
+
+
+class FoundMemory(BaseModel):
+    """One result of a search."""
+
+    id: str
+    title: str
+    kind: str
+    score: float
+    snippet: str
+    labels: list[str]
+    tags: list[str] = []
+    namespace: str = "global"
+
+
+class Found(BaseModel):
+    """The results of a search, best first."""
+
+    results: list[FoundMemory]
+    semantic: str
+    problems: list[str] = []
+
+
+class WholeMemory(BaseModel):
+    """A memory with its full text."""
+
+    id: str
+    title: str
+    content: str
+    kind: str
+    labels: list[str]
+    tags: list[str] = []
+    namespace: str = "global"
+    certainty: int
+    version: int
+    updated_at: str
+    expires_at: str = ""
+    source_url: str = ""
+    validity_context: str = ""
+    withheld: str = ""
+
+
+class Memories(BaseModel):
+    """Memories that were asked for by id, and a sentence for each id that gave none."""
+
+    memories: list[WholeMemory]
+    missing: list[str] = []
+
+
+class SkipEntry(BaseModel):
+    """One skip."""
+
+    id: str
+    item: str
+    reason: str
+    expires_at: str
+    namespace: str = "global"
+
+
+class SkipList(BaseModel):
+    """Skips, the soonest to end first."""
+
+    skips: list[SkipEntry]
+
+
+class Item(BaseModel):
+    """One working item."""
+
+    id: str
+    title: str
+    category: str
+    status: str
+    content: str = ""
+    next_action: str = ""
+    priority: int = 0
+    tags: list[str] = []
+    namespace: str = "global"
+    version: int
+
+
+class ItemList(BaseModel):
+    """Working items, the highest priority first."""
+
+    items: list[Item]
+
+
+class Identity(BaseModel):
+    """The identity that holds now; empty where none was written."""
+
+    id: str = ""
+    content: str = ""
+    author: str = ""
+    created_at: str = ""
+
+
+class Context(BaseModel):
+    """What concerns one message."""
+
+    identity: str = ""
+    items: list[Item] = []
+    skips: list[SkipEntry] = []
+    memories: list[FoundMemory] = []
+    semantic: str
+
+
+class Decision(BaseModel):
+    """A person's decision about something that this agent proposed."""
+
+    target: str
+    id: str
+    action: str
+    decision: str
+    reason: str = ""
+    about: str = ""
+    at: str
+
+
+class Status(BaseModel):
+    """What there is, what waits, and what was decided of late."""
+
+    agent: str
+    memories: int
+    working_items: int
+    skips: int
+    waiting: int
+    decided: list[Decision] = []

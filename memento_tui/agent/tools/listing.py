@@ -1,0 +1,54 @@
+"""All tools, in the order in which agents are told about them: what to call first comes first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from mcp.server.mcpserver.tools import Tool
+from mcp_types import CallToolResult, ToolAnnotations
+
+from memento_tui.agent.seats import Seats
+from memento_tui.agent.strict_tool import strict_tool
+from memento_tui.agent.tools.identity import IdentityTools
+from memento_tui.agent.tools.items import ItemTools
+from memento_tui.agent.tools.memories import MemoryTools
+from memento_tui.agent.tools.overview import OverviewTools
+from memento_tui.agent.tools.skips import SkipTools
+
+__all__ = ["all_tools"]
+
+
+def all_tools(seats: Seats) -> list[Tool]:
+    """Return the tools, each running in the workspace of the client that calls it."""
+    overview, memories, skips = OverviewTools(seats), MemoryTools(seats), SkipTools(seats)
+    items, identity = ItemTools(seats), IdentityTools(seats)
+    reads = _hints(read_only=True, idempotent=True)
+    adds = _hints()
+    repeats = _hints(idempotent=True)
+    removes = _hints(destructive=True, idempotent=True)
+    listed: list[tuple[Callable[..., CallToolResult], str, ToolAnnotations]] = [
+        (overview.context, "Context for a task", reads),
+        (memories.search, "Search memories", reads),
+        (memories.get, "Read memories", reads),
+        (memories.remember, "Remember", repeats),
+        (memories.update, "Update a memory", repeats),
+        (memories.forget, "Forget a memory", removes),
+        (skips.skip_check, "Check the skip list", reads),
+        (skips.skip_add, "Add a skip", adds),
+        (skips.skip_list, "List skips", reads),
+        (skips.skip_remove, "Remove a skip", removes),
+        (items.item_list, "List working items", reads),
+        (items.item_create, "Add a working item", adds),
+        (items.item_update, "Update a working item", repeats),
+        (items.item_remove, "Remove a working item", removes),
+        (identity.identity_read, "Read the identity", reads),
+        (identity.identity_write, "Write the identity", adds),
+        (overview.status, "Memory status", reads),
+    ]
+    return [strict_tool(function, title, hints, seats) for function, title, hints in listed]
+
+
+def _hints(*, read_only: bool = False, destructive: bool = False, idempotent: bool = False) -> ToolAnnotations:
+    return ToolAnnotations(
+        read_only_hint=read_only, destructive_hint=destructive, idempotent_hint=idempotent, open_world_hint=False
+    )

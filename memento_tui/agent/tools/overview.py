@@ -1,0 +1,109 @@
+"""What concerns a message, and how things stand."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from mcp.server.mcpserver import Context as RequestContext
+from mcp_types import CallToolResult
+from pydantic import Field
+
+from memento_tui.agent.answers import answer, found_lines, found_memory, item_entry, item_lines, skip_entry, skip_lines
+from memento_tui.agent.arguments import UNCHANGED, Namespace
+from memento_tui.agent.briefing import Briefing, brief
+from memento_tui.agent.decisions import Decided, recent_decisions
+from memento_tui.agent.fence import fenced, one_line, quoted_id
+from memento_tui.agent.labels import moment_text
+from memento_tui.agent.recall import MOST_HITS
+from memento_tui.agent.seats import Seats
+from memento_tui.agent.shapes import Context, Decision, Status
+from memento_tui.records.memory import RECALLED
+from memento_tui.records.when import utc_now
+from memento_tui.store.filters import OneOf
+
+__all__ = ["OverviewTools"]
+
+
+class OverviewTools:
+    """The tools that look at everything at once."""
+
+    def __init__(self, seats: Seats) -> None:
+        self._seats = seats
+
+    def context(
+        self,
+        ctx: RequestContext,
+        message: Annotated[str, Field(description="the task or message at hand")],
+        namespace: Namespace = UNCHANGED,
+        limit: Annotated[int, Field(ge=1, le=MOST_HITS)] = 5,
+    ) -> Annotated[CallToolResult, Context]:
+        """Call first for a new task: identity, active working items, skips that match, relevant memories."""
+        briefing = brief(self._seats.of(ctx), message, namespace or "", limit)
+        now = utc_now()
+        shape = Context(
+            identity=briefing.identity.content if briefing.identity is not None else "",
+            items=[item_entry(item) for item in briefing.items],
+            skips=[skip_entry(skip) for skip in briefing.skips],
+            memories=[found_memory(hit, now) for hit in briefing.hits],
+            semantic=briefing.semantic,
+        )
+        return answer(_briefing_text(briefing, shape), shape)
+
+    def status(self, ctx: RequestContext) -> Annotated[CallToolResult, Status]:
+        """Return counts, and what a person decided about your proposals, and why. Do not repeat rejected ones."""
+        workspace = self._seats.of(ctx)
+        decided = recent_decisions(workspace)
+        shape = Status(
+            agent=workspace.author.name,
+            memories=workspace.store.count(OneOf("status", RECALLED)),
+            working_items=len(workspace.items.list(status="active")),
+            skips=len(workspace.skips.list()),
+            waiting=workspace.review.count(),
+            decided=[_decision(one) for one in decided],
+        )
+        return answer(_status_text(shape), shape)
+
+
+def _briefing_text(briefing: Briefing, shape: Context) -> str:
+    parts = []
+    if shape.identity:
+        parts.append(f"Identity:\n{fenced(shape.identity)}")
+    if briefing.items:
+        parts.append(f"Working items:\n{item_lines(briefing.items)}")
+    if briefing.skips:
+        parts.append(f"Skips that match:\n{skip_lines(briefing.skips)}")
+    if shape.memories:
+        parts.append(f"Memories (full text: get):\n{found_lines(shape.memories)}")
+    if not parts:
+        return "Nothing is known about this yet."
+    return "\n\n".join(parts)
+
+
+def _decision(decided: Decided) -> Decision:
+    proposal = decided.proposal
+    return Decision(
+        target=proposal.target,
+        id=proposal.target_id,
+        action=proposal.action,
+        decision=proposal.state,
+        reason=proposal.note,
+        about=one_line(decided.about, 120),
+        at="" if proposal.decided_at is None else moment_text(proposal.decided_at),
+    )
+
+
+def _status_text(status: Status) -> str:
+    counts = (
+        f"{status.memories} memories, {status.working_items} active working items, {status.skips} skips;"
+        f" {status.waiting} proposals wait for a person."
+    )
+    if not status.decided:
+        return f"{counts} Nothing that you ({quoted_id(status.agent)}) proposed was decided yet."
+    lines = [_decision_line(decision) for decision in status.decided]
+    return f"{counts} Decided about what you proposed, the newest first:\n{fenced(chr(10).join(lines))}"
+
+
+def _decision_line(decision: Decision) -> str:
+    reason = f" - reason: {one_line(decision.reason)}" if decision.reason else ""
+    about = f" - about: {decision.about}" if decision.about else ""
+    return f"{decision.decision}: {decision.action} {decision.target} {quoted_id(decision.id)}{reason}{about}"

@@ -1,0 +1,37 @@
+"""The command ``mcp``."""
+
+from __future__ import annotations
+
+import click
+
+from memento_tui.cli.command import command
+from memento_tui.cli.session import current_session
+
+__all__ = ["commands"]
+
+
+@command(
+    "mcp",
+    short_help="Serve the memory to an agent over MCP, on stdio.",
+    examples="""
+    memento mcp
+    memento --data-dir ~/work/memory mcp --session morning
+    claude mcp add memento -- memento mcp
+    """,
+)
+@click.option(
+    "--session", default="", metavar="ID", help="What the agent's writes are filed under; random if not given."
+)
+def mcp(session: str) -> None:
+    """Serve the memory to an agent over the Model Context Protocol, on standard input and output.
+
+    An agent's host starts it; what the agent writes passes the gate, and a person decides with `memento review`.
+    """
+    from memento_tui.agent.server import main  # noqa: PLC0415 - the SDK takes a second to import
+
+    code = main(current_session().data_dir, session=session)
+    if code:
+        raise click.exceptions.Exit(code)
+
+
+commands = {"mcp": mcp}

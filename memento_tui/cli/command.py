@@ -1,0 +1,106 @@
+"""The shape that every command has: ``--json`` and ``--data-dir`` wherever they stand, and examples in its help."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from memento_tui.cli.session import Session
+from memento_tui.errors import InvalidInput
+
+__all__ = ["Command", "Function", "Group", "command", "group"]
+
+Function = Callable[..., Any]
+
+
+def _set_json(ctx: click.Context, _: click.Parameter, value: bool) -> None:  # noqa: FBT001 - click's callback
+    session = ctx.ensure_object(Session)
+    session.as_json = session.as_json or value
+
+
+def _set_data_dir(ctx: click.Context, _: click.Parameter, value: Path | None) -> None:
+    session = ctx.ensure_object(Session)
+    session.data_dir = value or session.data_dir
+
+
+def shared_options() -> list[click.Parameter]:
+    """Return the options that every command takes."""
+    return [
+        click.Option(
+            ["--data-dir"],
+            type=click.Path(path_type=Path),
+            metavar="DIR",
+            expose_value=False,
+            callback=_set_data_dir,
+            help="The data directory; MEMENTO_HOME names it too.",
+        ),
+        click.Option(
+            ["--json"],
+            is_flag=True,
+            expose_value=False,
+            is_eager=True,
+            callback=_set_json,
+            help="Print one JSON value, errors too.",
+        ),
+    ]
+
+
+def _check_utf8(values: Iterable[Any]) -> None:
+    """Refuse arguments that were not UTF-8; only paths may be any bytes."""
+    for value in values:
+        if isinstance(value, tuple):
+            _check_utf8(value)
+        elif isinstance(value, str) and not value.isascii():
+            try:
+                value.encode()
+            except UnicodeEncodeError as error:
+                raise InvalidInput(
+                    f"The argument {value!r:.60} is not UTF-8 (at character {error.start}).",
+                    "Convert the text to UTF-8 first.",
+                ) from None
+
+
+class _Explained(click.Command):
+    """What commands and groups share: the options of all, and a block of examples at the end of the help."""
+
+    def __init__(self, *args: Any, examples: str = "", **options: Any) -> None:  # noqa: ANN401 - click's own
+        super().__init__(*args, **options)
+        self.params.extend(shared_options())
+        self.examples = inspect.cleandoc(examples)
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the examples as they stand."""
+        super().format_epilog(ctx, formatter)
+        if self.examples:
+            with formatter.section("Examples"):
+                for line in self.examples.splitlines():
+                    formatter.write(f"  {line}\n")
+
+
+class Command(_Explained):
+    """One command."""
+
+    def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - what the command returns
+        """Run the command once its arguments are known to be text."""
+        _check_utf8(ctx.params.values())
+        return super().invoke(ctx)
+
+
+class Group(_Explained, click.Group):
+    """A command with commands of its own."""
+
+    command_class = Command
+
+
+def command(name: str, **options: Any) -> Callable[[Function], Command]:  # noqa: ANN401 - click's own
+    """Declare a command; ``examples`` are lines for the end of its help."""
+    return click.command(name, cls=Command, **options)
+
+
+def group(name: str, **options: Any) -> Callable[[Function], Group]:  # noqa: ANN401 - click's own
+    """Declare a group of commands; ``examples`` are lines for the end of its help."""
+    return click.group(name, cls=Group, **options)

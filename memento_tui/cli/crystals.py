@@ -1,0 +1,119 @@
+"""The command ``crystal``: who the agent is, in prose, and who it was."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import click
+
+from memento_tui.cli.command import group
+from memento_tui.cli.fields import read_text
+from memento_tui.cli.output import emit, moment, named, safe, table
+from memento_tui.cli.session import opened
+from memento_tui.errors import NotFound
+from memento_tui.records import Crystal
+from memento_tui.store.tables import as_plain
+
+__all__ = ["commands"]
+
+
+@group(
+    "crystal",
+    invoke_without_command=True,
+    short_help="Who the agent is, in prose.",
+    examples="""
+    memento crystal
+    memento crystal write - < identity.md
+    memento crystal history
+    """,
+)
+@click.pass_context
+def crystal(ctx: click.Context) -> None:
+    """Keep the identity crystal. Without a command, show the one that holds."""
+    if ctx.invoked_subcommand is None:
+        ctx.invoke(show)
+
+
+@crystal.command(
+    "show",
+    short_help="Show the crystal that holds.",
+    examples="""
+    memento crystal show
+    memento crystal show 6dj9 --json
+    """,
+)
+@click.argument("id", required=False)
+def show(id: str | None = None) -> None:  # noqa: A002 - its name in the help
+    """Show the crystal that holds, or the one whose id is or begins with ID."""
+    with opened() as workspace:
+        if id is None:
+            found = workspace.crystals.current()
+        else:
+            found = workspace.store.get("crystal", workspace.store.resolve("crystal", id))
+    if found is None:
+        raise NotFound("There is no crystal yet.", "Write one: memento crystal write TEXT")
+    emit(as_plain(found), lambda: f"{safe(found.content, multiline=True)}\n\n{named(_facts(found))}")
+
+
+def _facts(found: Crystal) -> dict[str, object]:
+    return {name: getattr(found, name) for name in found.__struct_fields__ if name != "content"}
+
+
+@crystal.command(
+    "write",
+    short_help="Write a new crystal.",
+    examples="""
+    memento crystal write "I keep the site's backend; I prefer small changes."
+    memento crystal write - --base 6dj9x2m4kq1a < identity.md
+    """,
+)
+@click.argument("text")
+@click.option("--base", metavar="ID", help="The crystal that you read; another one being current is a conflict.")
+def write(text: str, base: str | None) -> None:
+    """Write a new crystal; `-` reads it from standard input. The one before stays in the history."""
+    with opened(create=True) as workspace:
+        read = None if base is None else workspace.store.resolve("crystal", base)
+        made = workspace.crystals.write(read_text(text), base_id=read)
+    emit(as_plain(made), lambda: safe(f"{made.id}  {made.status}"))
+
+
+@crystal.command(
+    "history",
+    short_help="List all crystals.",
+    examples="""
+    memento crystal history
+    memento crystal history --json
+    """,
+)
+def history() -> None:
+    """List all crystals, newest first."""
+    with opened() as workspace:
+        found = workspace.crystals.history()
+    emit(
+        lambda: {"items": [as_plain(entry) for entry in found], "next": None},
+        lambda: _rows(found) or "There is no crystal yet.",
+    )
+
+
+def _rows(found: Sequence[Crystal]) -> str:
+    rows = [[c.id, c.status, c.author, moment(c.created_at), " ".join(c.content.split())[:200]] for c in found]
+    return table(["ID", "STATUS", "AUTHOR", "WRITTEN", "TEXT"], rows)
+
+
+@crystal.command(
+    "restore",
+    short_help="Write an old text anew.",
+    examples="""
+    memento crystal restore 6dj9
+    memento crystal restore 6dj9 --json
+    """,
+)
+@click.argument("id")
+def restore(id: str) -> None:  # noqa: A002 - its name in the help
+    """Write the text of an old crystal as a new one."""
+    with opened() as workspace:
+        made = workspace.crystals.restore(id)
+    emit(as_plain(made), lambda: safe(f"{made.id}  {made.status}"))
+
+
+commands = {"crystal": crystal}

@@ -1,0 +1,141 @@
+"""The commands ``import`` and ``export``."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from memento_tui.cli.command import command
+from memento_tui.cli.output import emit, safe, table, write_bytes
+from memento_tui.cli.progress import progress_bar
+from memento_tui.cli.session import opened
+from memento_tui.errors import InvalidInput
+from memento_tui.interchange.formats import FORMATS, detect
+
+if TYPE_CHECKING:
+    from memento_tui.interchange.outgoing import Written
+    from memento_tui.interchange.runner import ImportReport
+    from memento_tui.workspace import Workspace
+
+__all__ = ["commands"]
+
+_WRITTEN = [name for name, one in FORMATS.items() if one.write is not None]
+_IN_ONE_FILE = ("memento",)
+
+_MOST_REFUSED = 20
+"""Refusals told to a person one by one; the JSON holds all."""
+
+
+def _explanation() -> str:
+    formats = {"auto": "whichever of these PATH is in", **{name: one.description for name, one in FORMATS.items()}}
+    lines = [f"{name}: {description}" for name, description in formats.items()]
+    return "\n".join([*_INTRODUCTION, "", "\b", *lines])
+
+
+_INTRODUCTION = (
+    "Import the files of PATH, which are in FORMAT. What was imported before is left alone unless it has changed;",
+    "then it is updated. Fields that memento does not know are kept.",
+)
+
+
+@command(
+    "import",
+    short_help="Import memories from files.",
+    help=_explanation(),
+    examples="""
+    memento import vault ~/notes --dry-run
+    memento import memento backup.jsonl --json
+    memento import auto ~/.claude/projects
+    """,
+)
+@click.argument("format", type=click.Choice(["auto", *FORMATS]), metavar="FORMAT")
+@click.argument("path", type=click.Path(exists=True, path_type=Path))
+@click.option("--dry-run", is_flag=True, help="Tell what would happen, and change nothing.")
+@click.option("--hold", is_flag=True, help="Let every new memory wait for review.")
+def import_(format: str, path: Path, *, dry_run: bool, hold: bool) -> None:  # noqa: A002 - its name in the help
+    """Import files."""
+    from memento_tui.interchange.runner import run_import  # noqa: PLC0415 - a command's help is shown without it
+
+    name = detect(path) if format == "auto" else format
+    with opened(create=True) as workspace, progress_bar("Importing") as progress:
+        report = run_import(workspace, name, path, dry_run=dry_run, hold=hold, progress=progress)
+    refused = [{"file": r.file, "line": r.line, "reason": r.reason} for r in report.refused]
+    data = {
+        "format": name,
+        "imported": report.imported,
+        "updated": report.updated,
+        "unchanged": report.unchanged,
+        "deleted": report.deleted,
+        "refused": refused,
+        "dry_run": dry_run,
+    }
+    emit(data, lambda: _told(report, dry_run=dry_run))
+
+
+def _told(report: ImportReport, *, dry_run: bool) -> str:
+    counts = f"{report.imported:,} imported, {report.updated:,} updated, {report.unchanged:,} unchanged"
+    counts += f", {report.deleted:,} deleted" if report.deleted else ""
+    lines = [f"{counts}, {len(report.refused):,} refused" + (" (nothing was written)" if dry_run else "")]
+    rows = [[f"{r.file}:{r.line}" if r.line else r.file, r.reason] for r in report.refused[:_MOST_REFUSED]]
+    if rows:
+        lines.append(table(["REFUSED", "WHY"], rows))
+    if len(report.refused) > _MOST_REFUSED:
+        lines.append(f"... and {len(report.refused) - _MOST_REFUSED:,} more; --json lists all.")
+    return "\n".join(lines)
+
+
+@command(
+    "export",
+    short_help="Write everything to a file or folder.",
+    examples="""
+    memento export backup.jsonl
+    memento export - | gzip > backup.jsonl.gz
+    memento export notes --format vault
+    """,
+)
+@click.argument("path", type=click.Path(allow_dash=True, path_type=Path))
+@click.option("--format", "name", type=click.Choice(_WRITTEN), default="memento", show_default=True)
+def export(path: Path, name: str) -> None:
+    """Write every record to PATH, for `memento import` to read; `-` writes to standard output.
+
+    Memento's own format, one record a line, holds every field of every record; the others what they have a place for.
+    """
+    from memento_tui.interchange.runner import run_export  # noqa: PLC0415 - a command's help is shown without it
+
+    with opened() as workspace:
+        if str(path) == "-":
+            _export_to_output(workspace, name)
+            return
+        written = run_export(workspace, path, format_name=name)
+    refused = [{"file": r.file, "line": r.line, "reason": r.reason} for r in written.refused]
+    data = {"format": name, "path": str(path), "exported": written.records, "left_out": written.left_out}
+    emit({**data, "files": written.files, "refused": refused}, lambda: _written(written, path))
+
+
+def _written(written: Written, path: Path) -> str:
+    lines = [safe(f"{written.records:,} records written to {path}")]
+    if written.left_out:
+        lines.append(f"{written.left_out:,} left out, for which this format has no place")
+    rows = [[refused.file, refused.reason] for refused in written.refused]
+    return "\n".join([*lines, table(["REFUSED", "WHY"], rows)]).rstrip()
+
+
+def _export_to_output(workspace: Workspace, name: str) -> None:
+    if sys.stdout.isatty():
+        raise InvalidInput("An export is not for a terminal.", "Name a file, or send the output through a pipe.")
+    if name not in _IN_ONE_FILE:
+        raise InvalidInput(f"The format {name} is a folder of files.", "Name a folder.")
+    from memento_tui.interchange.runner import run_export  # noqa: PLC0415 - a command's help is shown without it
+
+    with tempfile.TemporaryDirectory() as folder:
+        whole = Path(folder) / "export"
+        run_export(workspace, whole, format_name=name)
+        with whole.open("rb") as file:
+            write_bytes(file)
+
+
+commands = {"import": import_, "export": export}

@@ -1,0 +1,115 @@
+"""The program ``memento``: the app without a command, and the commands, of which only the one used is imported."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import click
+
+from memento_tui.cli.command import Group
+from memento_tui.cli.failures import report
+from memento_tui.cli.session import Session
+
+__all__ = ["COMMANDS", "main", "root"]
+
+
+class Place(NamedTuple):
+    """Where a command is, and what it does in a few words."""
+
+    module: str
+    summary: str
+
+
+COMMANDS: dict[str, Place] = {
+    "add": Place("memories", "Remember a text."),
+    "list": Place("memories", "List memories, the latest change first."),
+    "search": Place("searching", "Search memories by words and by meaning."),
+    "show": Place("memories", "Show one memory."),
+    "edit": Place("editing", "Change a memory, by options or in your editor."),
+    "rm": Place("memories", "Delete memories; they can be restored."),
+    "restore": Place("memories", "Bring deleted memories back."),
+    "purge": Place("memories", "Remove every trace of a memory, for a leaked secret."),
+    "tags": Place("overview", "List the tags in use."),
+    "namespaces": Place("overview", "List the namespaces in use."),
+    "history": Place("journal", "Show the versions of a memory, or the whole journal."),
+    "undo": Place("journal", "Take back the last change, or any journal entry."),
+    "redo": Place("journal", "Do again what was undone last."),
+    "review": Place("review", "Decide about what waits for a person."),
+    "skip": Place("skips", "What the agent is not to do, why, and until when."),
+    "item": Place("items", "What is being worked on and waited for."),
+    "crystal": Place("crystals", "Who the agent is, in prose."),
+    "import": Place("exchange", "Import memories from files."),
+    "export": Place("exchange", "Write everything to a file or folder."),
+    "reindex": Place("maintenance", "Build the search indexes anew."),
+    "doctor": Place("maintenance", "Check that everything is in order."),
+    "engine": Place("engine", "Look after the background engine of semantic search."),
+    "paths": Place("maintenance", "Print where everything lies."),
+    "mcp": Place("agent", "Serve the memory to an agent over MCP, on stdio."),
+}
+
+
+class Root(Group):
+    """The commands, by name; a command's module is imported when it is used."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        """Return the commands in the order in which they are explained."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click's signature
+        """Import and return a command."""
+        if cmd_name not in COMMANDS:
+            return None
+        module = importlib.import_module(f"memento_tui.cli.{COMMANDS[cmd_name].module}")
+        found: click.Command = module.commands[cmd_name]
+        return found
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's signature
+        """List the commands without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, place.summary) for name, place in COMMANDS.items()])
+
+
+@click.group(
+    "memento",
+    cls=Root,
+    invoke_without_command=True,
+    examples="""
+    memento                                 open the app
+    memento add "The API lives at /v2." --tag api
+    memento search "where is the api" --json
+    MEMENTO_HOME=~/work memento list tag:api
+    """,
+)
+@click.version_option(package_name="memento-tui", prog_name="memento")
+@click.pass_context
+def root(ctx: click.Context) -> int | None:
+    """See and govern what your AI agent remembers.
+
+    Without a command the app opens.
+    """
+    if ctx.invoked_subcommand is not None:
+        return None
+    session = ctx.ensure_object(Session)
+    if session.as_json or not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise click.UsageError("The app needs a terminal; name a command.", ctx)
+    from memento_tui.tui.app import run  # noqa: PLC0415 - only the app pays for Textual
+
+    return run(session.data_dir)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the program and return its exit code."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    json_wanted = "--json" in (given[: given.index("--")] if "--" in given else given)
+    try:
+        code = root.main(given, prog_name="memento", standalone_mode=False)
+    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - the last place that can tell anyone
+        return report(error, json_wanted=json_wanted)
+    return code if isinstance(code, int) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

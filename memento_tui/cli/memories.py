@@ -1,0 +1,234 @@
+"""Commands that write and read memories one by one."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from memento_tui.cli.command import Function, command
+from memento_tui.cli.fields import fields_of, memory_options, read_text
+from memento_tui.cli.outcomes import for_each
+from memento_tui.cli.output import bold, emit, moment, named, safe, table, write
+from memento_tui.cli.session import current_session, opened
+from memento_tui.errors import InvalidInput
+from memento_tui.records import Memory
+from memento_tui.records.when import utc_now
+from memento_tui.store.tables import as_plain
+
+__all__ = ["commands", "memory_rows", "paging", "plain_query"]
+
+
+def paging(function: Function) -> Function:
+    """Add the options that every list of pages has."""
+    after = click.option("--after", metavar="CURSOR", help="The `next` of the page before.")
+    limit = click.option("--limit", type=click.IntRange(1, 10_000), metavar="NUMBER", default=50, show_default=True)
+    return limit(after(function))
+
+
+def plain_query(words: tuple[str, ...]) -> str:
+    """Return a query made of filters alone.
+
+    Raises:
+        InvalidInput: a filter cannot be used, or there is free text, which only a search can answer.
+
+    """
+    from memento_tui.search.language import parse  # noqa: PLC0415 - a command's help is shown without it
+
+    source = " ".join(words)
+    query = parse(source)
+    if query.problems:
+        raise InvalidInput(
+            f"Nothing is listed, because a filter is wrong. {query.problems[0]}", "See `memento list --help`."
+        )
+    if query.words or query.unwanted:
+        text = (query.words or query.unwanted)[0].text
+        raise InvalidInput(
+            f"A list takes filters such as tag:api; {text!r:.60} is free text.",
+            f"To look for words: memento search {source!r:.200}",
+        )
+    return source
+
+
+def memory_rows(memories: list[Memory]) -> str:
+    """Return memories as rows for a person."""
+    rows = [
+        [m.id, "pinned" if m.pinned else m.status, m.stability, m.kind, m.namespace, moment(m.updated_at), m.headline]
+        for m in memories
+    ]
+    return table(["ID", "STATUS", "TRUST", "KIND", "NAMESPACE", "CHANGED", "WHAT"], rows)
+
+
+@command(
+    "add",
+    short_help="Remember a text.",
+    examples="""
+    memento add "The API lives at /v2; /v1 answers 404." --kind decision --tag api,web
+    memento add "Deploys are frozen." --expires 7d --json
+    git log -1 --format=%B | memento add - --namespace projects/site
+    """,
+)
+@click.argument("text")
+@click.option("--id", "memory_id", metavar="ID", help="An id of your own choice.")
+@memory_options(editing=False)
+def add(text: str, memory_id: str | None, **options: Any) -> None:  # noqa: ANN401 - the options of all fields
+    """Remember TEXT; `-` reads it from standard input.
+
+    A text that is known already in the same namespace is not stored again.
+    """
+    fields = fields_of(options) | ({} if memory_id is None else {"id": memory_id})
+    started = utc_now()
+    with opened(create=True) as workspace:
+        memory = workspace.remember(read_text(text), **fields)
+    emit(as_plain(memory), lambda: safe(_added(memory, known=memory.created_at < started)))
+
+
+def _added(memory: Memory, *, known: bool) -> str:
+    if known:
+        return f"{memory.id}  known already"
+    if memory.status == "pending":
+        return f"{memory.id}  waits for review: memento review show {memory.id}"
+    return f"{memory.id}  remembered"
+
+
+@command(
+    "list",
+    short_help="List memories, the latest change first.",
+    examples="""
+    memento list
+    memento list kind:decision tag:api certainty:>=4
+    memento list is:deleted --json --limit 100
+    """,
+)
+@click.argument("filter", nargs=-1)
+@paging
+def list_(filter: tuple[str, ...], after: str | None, limit: int) -> None:  # noqa: A002 - its name in the help
+    """List the memories that FILTER selects, the latest change first.
+
+    Filters: tag: kind: ns: is: by: before: after: certainty: expires: status: tier: session: id:, and -tag: and so
+    on for their opposite. Without one, all that a search may return are listed.
+    """
+    query = plain_query(filter)
+    with opened() as workspace:
+        page = workspace.list(query, after=after, limit=limit)
+    emit(
+        lambda: {"items": [as_plain(memory) for memory in page.items], "next": page.next},
+        lambda: _page(page.items, page.next),
+    )
+
+
+def _page(memories: list[Memory], following: str | None) -> str:
+    if not memories:
+        return "No memories."
+    more = f"\nThere are more: --after {following}" if following else ""
+    return memory_rows(memories) + more
+
+
+@command(
+    "show",
+    short_help="Show one memory.",
+    examples="""
+    memento show 7f3k
+    memento show 7f3k --raw > note.md
+    memento show 7f3k --json
+    """,
+)
+@click.argument("id")
+@click.option("--raw", is_flag=True, help="Print the content alone, unaltered unless the output is a terminal.")
+def show(id: str, *, raw: bool) -> None:  # noqa: A002 - its name in the help
+    """Show the memory whose id is or begins with ID."""
+    with opened() as workspace:
+        memory = workspace.get(id)
+        relations = workspace.related(memory.id)
+    if raw and not current_session().as_json:
+        write((safe(memory.content, multiline=True) if sys.stdout.isatty() else memory.content) + "\n")
+        return
+    drawn = [{"type": type_, "direction": direction, "id": end} for type_, direction, end in relations]
+    emit({**as_plain(memory), "relations": drawn}, lambda: _memory(memory, relations))
+
+
+_LINES_OF_THEIR_OWN = {"content", "title", "source", "shown_count", "used_count", "version"}
+
+
+def _memory(memory: Memory, relations: Sequence[tuple[str, str, str]]) -> str:
+    plain = {name: getattr(memory, name) for name in Memory.__struct_fields__ if name not in _LINES_OF_THEIR_OWN}
+    plain |= {part: getattr(memory.source, part) for part in memory.source.__struct_fields__}
+    plain["pinned"] = memory.pinned or None
+    plain["injection_score"] = memory.injection_score or None
+    plain["used"] = f"{memory.used_count} times, shown {memory.shown_count} times" if memory.shown_count else None
+    plain["relations"] = [f"{type_} {'->' if way == 'out' else '<-'} {end}" for type_, way, end in relations]
+    plain["version"] = memory.version
+    heading = f"{bold(safe(memory.title))}\n\n" if memory.title else ""
+    return f"{heading}{safe(memory.content, multiline=True)}\n\n{named(plain)}"
+
+
+@command(
+    "rm",
+    short_help="Delete memories; they can be restored.",
+    examples="""
+    memento rm 7f3k
+    memento rm 7f3k 9x2m --json
+    """,
+)
+@click.argument("ids", nargs=-1, required=True, metavar="ID...")
+def rm(ids: tuple[str, ...]) -> None:
+    """Delete the memories with these ids. `memento restore` or `memento undo` brings them back."""
+    with opened() as workspace:
+
+        def delete(given: str) -> dict[str, Any]:
+            outcome = workspace.forget(given)
+            if outcome.proposal is None:
+                return {"id": outcome.memory.id, "status": outcome.memory.status}
+            return {"id": outcome.memory.id, "status": "proposed", "proposal": outcome.proposal.id}
+
+        for_each(ids, delete, lambda outcome: f"{outcome['id']}  {outcome['status']}")
+
+
+@command(
+    "restore",
+    short_help="Bring deleted memories back.",
+    examples="""
+    memento restore 7f3k
+    memento list is:deleted
+    """,
+)
+@click.argument("ids", nargs=-1, required=True, metavar="ID...")
+def restore(ids: tuple[str, ...]) -> None:
+    """Bring back memories that were deleted, rejected or archived."""
+    with opened() as workspace:
+
+        def bring_back(given: str) -> dict[str, Any]:
+            memory = workspace.restore(given)
+            return {"id": memory.id, "status": memory.status}
+
+        for_each(ids, bring_back, lambda outcome: f"{outcome['id']}  {outcome['status']}")
+
+
+@command(
+    "purge",
+    short_help="Remove every trace of a memory, for a leaked secret.",
+    examples="""
+    memento purge 7f3kq2m9x1ab --reason "it held a password"
+    memento purge 7f3kq2m9x1ab --reason "it held a password" --yes
+    """,
+)
+@click.argument("id")
+@click.option("--reason", required=True, help="Why; the journal keeps it.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+def purge(id: str, reason: str, *, yes: bool) -> None:  # noqa: A002 - its name in the help
+    """Remove the memory and every version of its text. Nothing brings it back."""
+    with opened() as workspace:
+        memory = workspace.get(id)
+        if not yes:
+            if current_session().as_json or not sys.stdin.isatty():
+                raise InvalidInput("A purge cannot be undone, so it asks first.", "Say --yes if you are sure.")
+            question = f"Nothing brings {safe(memory.headline)!r:.60} back. Type its id to purge it"
+            if click.prompt(question, err=True, default="", show_default=False) != memory.id:
+                raise InvalidInput("That is not its id. Nothing was purged.")
+        workspace.purge(memory.id, reason)
+    emit({"id": memory.id, "status": "purged"}, lambda: safe(f"{memory.id}  purged"))
+
+
+commands = {"add": add, "list": list_, "show": show, "rm": rm, "restore": restore, "purge": purge}

@@ -1,0 +1,89 @@
+"""The compiler from a filter to the condition of a LanceDB query; `memento_tui.store.filters` has the one for SQL.
+
+Both select the same memories. The columns that the condition speaks of are written by `memento_tui.engine.rows`:
+moments are microseconds since 1970 in UTC, tags are folded with `fold_tag`, an agent or session that is not known
+is null.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime, timedelta
+
+from memento_tui.store.filters import AllOf, AnyOf, Between, Filter, HasTag, NotThat, OneOf, Under
+
+__all__ = ["fold_tag", "lance_filter", "microseconds", "one_of", "quoted"]
+
+_WORDS = {"id", "kind", "stability", "source_type", "sensitivity", "tier", "status", "agent", "session"}
+_RANGES = {"certainty", "created_at", "updated_at", "expires_at"}
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def fold_tag(tag: str) -> str:
+    """Return the form in which tags are compared."""
+    return tag.casefold()
+
+
+def microseconds(moment: datetime) -> int:
+    """Return a moment as whole microseconds since 1970 in UTC."""
+    return (moment.astimezone(UTC) - _EPOCH) // timedelta(microseconds=1)
+
+
+def quoted(text: str) -> str:
+    """Return a text as a literal; nothing but the quote itself means anything inside one."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def one_of(column: str, values: Iterable[str]) -> str:
+    """Return the condition that a text column holds one of the values."""
+    listed = ", ".join(quoted(value) for value in values)
+    return f"{column} IN ({listed})" if listed else "false"
+
+
+def lance_filter(tree: Filter) -> str:  # noqa: PLR0911 - one for each kind of condition
+    """Return the condition that a filter means.
+
+    Raises:
+        ValueError: the filter names a field that no memory is filtered by.
+
+    """
+    match tree:
+        case OneOf(field, values):
+            return _one_of(field, values)
+        case HasTag(tag):
+            return f"array_has(tags, {quoted(fold_tag(tag))})"
+        case Under(namespace):
+            low, high = quoted(f"{namespace}/"), quoted(f"{namespace}0")  # "0" is the character after "/"
+            return f"(namespace = {quoted(namespace)} OR (namespace >= {low} AND namespace < {high}))"
+        case Between(field, low_end, high_end):
+            return _between(field, low_end, high_end)
+        case NotThat(part):
+            # What is null is neither true nor false, so NOT would lose the memories whose agent is unknown.
+            return f"(({lance_filter(part)}) IS NOT TRUE)"
+        case AllOf(parts):
+            return _joined(parts, " AND ", "true")
+        case AnyOf(parts):
+            return _joined(parts, " OR ", "false")
+
+
+def _joined(parts: Sequence[Filter], word: str, empty: str) -> str:
+    return f"({word.join(map(lance_filter, parts))})" if parts else empty
+
+
+def _one_of(field: str, values: tuple[str, ...]) -> str:
+    if field == "pinned":
+        return f"pinned IN ({', '.join('true' if int(v) else 'false' for v in values)})" if values else "false"
+    if field not in _WORDS:
+        raise ValueError(field)
+    return one_of(field, values)
+
+
+def _between(field: str, low: datetime | int | None, high: datetime | int | None) -> str:
+    if field not in _RANGES:
+        raise ValueError(field)
+    parts = [f"{field} IS NOT NULL"]
+    for sign, bound in ((">=", low), ("<", high)):
+        if bound is not None:
+            number = microseconds(bound) if isinstance(bound, datetime) else int(bound)
+            parts.append(f"{field} {sign} {number}")
+    return f"({' AND '.join(parts)})"

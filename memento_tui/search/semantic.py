@@ -1,0 +1,217 @@
+"""The semantic view of a search: a client of the background engine, cheap to import and never slow to answer."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from memento_tui import __version__
+from memento_tui.errors import EngineUnavailable
+from memento_tui.paths import DataPaths
+from memento_tui.search.lance_filter import lance_filter
+from memento_tui.search.semantic_start import Starter
+from memento_tui.search.semantic_wire import EngineStatus, ask
+from memento_tui.store.filters import Filter
+
+__all__ = ["EngineStatus", "SemanticAnswer", "SemanticClient", "SemanticState"]
+
+SemanticState = Literal["ready", "warming", "off"]
+
+_PROBE_SECONDS = 0.2
+"""How long a status may take before the engine counts as busy loading."""
+
+_ANSWER_SECONDS = 5.0
+_STOP_SECONDS = 10.0
+_LONGEST_QUESTION = 20_000
+"""Characters; no model reads more of a question."""
+
+_LOG_TAIL_BYTES = 1_000_000
+_STATES: dict[str, SemanticState] = {"ready": "ready", "loading": "warming", "failed": "off"}
+
+
+@dataclass(frozen=True)
+class SemanticAnswer:
+    """The ids of the memories nearest in meaning, nearest first, each with its similarity from 0 to 1."""
+
+    state: SemanticState
+    hits: list[tuple[str, float]]
+    seq: int
+    """The journal entry that the index reflects; what was written later is not among the hits."""
+    problem: str = ""
+    """Why there are no hits where that is neither the model's loading nor a setting."""
+
+
+class SemanticClient:
+    """Asks the engine of one data directory, and starts it where none runs. Safe to use from several threads."""
+
+    def __init__(self, paths: DataPaths, enabled: bool) -> None:  # noqa: FBT001 - the setting of that name
+        self._paths = paths
+        self._enabled = enabled
+        self._starter = Starter(paths)
+        self._known_ready = False
+        self._closed = False
+
+    def close(self) -> None:
+        """Start no engine from now on. One that runs stays until it has been idle for a while."""
+        self._closed = True
+
+    # Asking without waiting
+
+    def state(self) -> SemanticState:
+        """Return whether meaning counts now; takes a fifth of a second at most, and starts nothing."""
+        if not self._enabled:
+            return "off"
+        try:
+            return _STATES[self._probe().state]
+        except TimeoutError:
+            return "warming"
+        except OSError:
+            return "warming" if self._starter.is_starting else "off"
+
+    def status(self) -> EngineStatus | None:
+        """Return what a running engine says of itself, ``None`` where none runs; starts nothing."""
+        try:
+            return EngineStatus.of(ask(self._paths, {"op": "status"}, seconds=_ANSWER_SECONDS))
+        except OSError:
+            return None
+
+    def ensure(self) -> None:
+        """Start the engine unless one runs; does not wait for it. An engine of another version is replaced."""
+        if self._may_start():
+            try:
+                self._probe()
+            except TimeoutError:
+                return
+            except OSError:
+                self._starter.start()
+
+    def search(self, text: str, tree: Filter, limit: int) -> SemanticAnswer:
+        """Return the memories that are nearest in meaning among those that a filter selects.
+
+        Does not wait for an engine that is starting: the state is ``warming`` then. Takes five seconds at most.
+        """
+        if not self._enabled:
+            return SemanticAnswer("off", [], 0)
+        request = {"op": "search", "text": text[:_LONGEST_QUESTION], "where": lance_filter(tree), "limit": limit}
+        try:
+            if not self._known_ready:
+                status = self._probe()
+                if status.state != "ready":
+                    return SemanticAnswer(_STATES[status.state], [], status.seq, status.problem)
+            answer = ask(self._paths, request, seconds=_ANSWER_SECONDS)
+        except TimeoutError:
+            self._known_ready = False
+            return SemanticAnswer("warming", [], 0)
+        except OSError:
+            return self._absent()
+        return self._answer_of(answer)
+
+    def _answer_of(self, answer: dict[str, Any]) -> SemanticAnswer:
+        if "error" in answer:
+            return SemanticAnswer("off", [], 0, f"The engine refused the question: {answer['error']}")
+        state = _STATES[answer["state"]]
+        self._known_ready = state == "ready"
+        hits = [(str(name), float(similarity)) for name, similarity in answer.get("hits", ())]
+        return SemanticAnswer(state, hits, answer.get("seq", 0), answer.get("problem", ""))
+
+    def _absent(self) -> SemanticAnswer:
+        self._known_ready = False
+        if self._may_start() and self._starter.start():
+            return SemanticAnswer("warming", [], 0)
+        return SemanticAnswer("off", [], 0, self._starter.problem)
+
+    def _may_start(self) -> bool:
+        return self._enabled and not self._closed and self._paths.database.exists()
+
+    def _probe(self) -> EngineStatus:
+        status = EngineStatus.of(ask(self._paths, {"op": "status"}, seconds=_PROBE_SECONDS))
+        if status.version != __version__ and self._may_start():
+            ask(self._paths, {"op": "stop"}, seconds=_PROBE_SECONDS)
+            raise ConnectionError("an engine of another version was told to leave")
+        if status.state == "ready":
+            self._known_ready = True
+            self._starter.answered()
+        return status
+
+    # Waiting
+
+    def wait(self, seq: int, timeout: float, progress: Callable[[int, int], None] | None = None) -> None:
+        """Wait until the index reflects journal entry ``seq``, starting the engine where none runs.
+
+        ``progress`` is called about once a second with how many memories are done, and how many there are to do.
+
+        Raises:
+            EngineUnavailable: semantic search is switched off, the engine fails, or ``timeout`` seconds pass.
+
+        """
+        if not self._enabled:
+            raise EngineUnavailable(
+                "Semantic search is switched off.", "Set enabled = true under [engine] in config.toml."
+            )
+        deadline = time.monotonic() + timeout
+        most = pending = 0
+        while (left := deadline - time.monotonic()) > 0:
+            status = self._wait_once(seq, min(1.0, left))
+            if status is None:
+                time.sleep(0.05)
+                continue
+            if status.state == "ready" and status.seq >= seq:
+                return
+            pending, most = status.pending, max(most, status.pending)
+            if progress is not None and most:
+                progress(most - pending, most)
+        waiting = f"; {pending:,} memories wait to be embedded" if pending else ""
+        raise EngineUnavailable(
+            f"The engine did not finish within {timeout:.0f} seconds{waiting}.",
+            "It goes on in the background; ask again later.",
+        )
+
+    def _wait_once(self, seq: int, seconds: float) -> EngineStatus | None:
+        """Wait for a moment; return where the engine stands, or ``None`` while it is starting."""
+        request = {"op": "wait", "seq": seq, "timeout": seconds}
+        try:
+            status = EngineStatus.of(ask(self._paths, request, seconds=seconds + _ANSWER_SECONDS))
+        except TimeoutError:
+            return None
+        except OSError:
+            self._known_ready = False
+            if not self._may_start() or (not self._starter.start() and self._starter.problem):
+                raise self._unavailable() from None
+            return None
+        if status.state == "failed":
+            raise EngineUnavailable(f"The engine cannot work: {status.problem}", "`memento engine logs` says more.")
+        return status
+
+    def _unavailable(self) -> EngineUnavailable:
+        reason = self._starter.problem or "There is no engine"
+        last = self.logs(1).strip()
+        return EngineUnavailable(f"{reason}{f': {last}' if last else '.'}", "`memento engine logs` says more.")
+
+    # Looking after it
+
+    def stop(self) -> bool:
+        """Stop the engine and wait until it is gone; tell whether one was running and has left."""
+        try:
+            pid = int(ask(self._paths, {"op": "stop"}, seconds=_ANSWER_SECONDS).get("pid", 0))
+        except OSError:
+            return False
+        self._known_ready = False
+        deadline = time.monotonic() + _STOP_SECONDS
+        while pid > 0 and time.monotonic() < deadline:
+            try:
+                os.kill(pid, 0)
+            except OSError:
+                return True
+            time.sleep(0.02)
+        return False
+
+    def logs(self, lines: int) -> str:
+        """Return the last lines of the engine's log; empty where there is none."""
+        with contextlib.suppress(OSError), self._paths.engine_log.open("rb") as file:
+            file.seek(max(0, file.seek(0, os.SEEK_END) - _LOG_TAIL_BYTES))
+            return "\n".join(file.read().decode("utf-8", "replace").splitlines()[-lines:])
+        return ""

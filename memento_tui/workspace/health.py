@@ -1,0 +1,153 @@
+"""Looking after a workspace: building its indexes anew, and checking that everything is in order."""
+
+from __future__ import annotations
+
+import platform
+import shutil
+import sqlite3
+import stat
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+
+from memento_tui.errors import MementoError
+from memento_tui.paths import DataPaths
+from memento_tui.workspace.workspace import Workspace
+
+__all__ = ["Finding", "examine", "examine_directory", "reindex"]
+
+_LOW_DISK = 200_000_000
+"""Bytes. Below this an index merge or an import may fill the disk."""
+
+_OTHERS = stat.S_IRWXG | stat.S_IRWXO
+_SHOWN_PACKAGES = ("memento-tui", "textual", "tantivy", "lancedb", "sentence-transformers", "mcp")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was looked at. ``hint`` says what to do where it is not ``ok``."""
+
+    name: str
+    ok: bool
+    detail: str
+    hint: str = ""
+
+
+def reindex(workspace: Workspace, *, keyword: bool, semantic: bool, progress: Callable[[int, int], None] | None) -> int:
+    """Build the chosen indexes anew from the database; return how many memories the keyword index holds.
+
+    ``progress`` is told of the keyword index's memories done and in all. The semantic index is built by the engine,
+    in the background; `Workspace.search` with ``wait`` waits for it.
+
+    Raises:
+        DataDirectoryError: an index directory cannot be written.
+        EngineUnavailable: the engine is asked for and cannot be had.
+
+    """
+    indexed = workspace.searching.keyword.rebuild(progress) if keyword else 0
+    if semantic:
+        workspace.searching.semantic.rebuild()
+    return indexed
+
+
+def examine_directory(paths: DataPaths) -> list[Finding]:
+    """Check what can be told without opening the database."""
+    if not paths.root.is_dir():
+        hint = "`memento add`, `memento import` or the app begin a new one."
+        return [Finding("data directory", ok=False, detail=f"{paths.root} does not exist", hint=hint)]
+    return [
+        Finding("data directory", ok=True, detail=str(paths.root)),
+        _permissions(paths),
+        _disk(paths),
+        *_drafts(paths),
+        Finding("versions", ok=True, detail=_versions()),
+    ]
+
+
+def _permissions(paths: DataPaths) -> Finding:
+    open_to_others = [
+        str(path)
+        for path in (paths.root, paths.database, paths.config, paths.engine_socket, paths.engine_log, paths.drafts)
+        if path.exists() and path.stat().st_mode & _OTHERS and not _is_shielded(path, paths)
+    ]
+    if not open_to_others:
+        return Finding("permissions", ok=True, detail="no other user can read the memories")
+    named = ", ".join(open_to_others)
+    hint = f"chmod 700 {paths.root}"
+    return Finding("permissions", ok=False, detail=f"other users may have access to {named}", hint=hint)
+
+
+def _is_shielded(path: Path, paths: DataPaths) -> bool:
+    """Tell whether a directory that nobody else may enter lies around the path."""
+    return path != paths.root and paths.root in path.parents and not paths.root.stat().st_mode & _OTHERS
+
+
+def _disk(paths: DataPaths) -> Finding:
+    free = shutil.disk_usage(paths.root).free
+    used = f"database {_size(paths.database)}, indexes {_size(paths.keyword_index.parent)}, free {_bytes(free)}"
+    return Finding("disk", ok=free >= _LOW_DISK, detail=used, hint="" if free >= _LOW_DISK else "Free some space.")
+
+
+def _size(path: Path) -> str:
+    files = [path] if path.is_file() else path.rglob("*")
+    return _bytes(sum(file.stat().st_size for file in files if file.is_file()))
+
+
+def _bytes(count: int) -> str:
+    for unit, length in (("GB", 1_000_000_000), ("MB", 1_000_000), ("kB", 1_000)):
+        if count >= length:
+            return f"{count / length:.1f} {unit}"
+    return f"{count} bytes"
+
+
+def _drafts(paths: DataPaths) -> Iterator[Finding]:
+    kept = sorted(paths.drafts.glob("*.md")) if paths.drafts.is_dir() else []
+    if kept:
+        yield Finding("drafts", ok=True, detail=f"{len(kept)} unsaved, the last is {kept[-1]}")
+
+
+def _versions() -> str:
+    known = [f"{package} {version(package)}" for package in _SHOWN_PACKAGES]
+    return ", ".join([*known, f"Python {platform.python_version()}", f"SQLite {sqlite3.sqlite_version}"])
+
+
+def examine(workspace: Workspace) -> list[Finding]:
+    """Check the directory, the journal, the indexes and the engine.
+
+    It changes nothing, except that the keyword index catches up with the journal, as at every search.
+    """
+    return [
+        *examine_directory(workspace.paths),
+        _contents(workspace),
+        _journal(workspace),
+        _checked("keyword index", workspace, _keyword),
+        _checked("semantic index", workspace, _semantic),
+    ]
+
+
+def _contents(workspace: Workspace) -> Finding:
+    store = workspace.store
+    counts = f"{store.count_all():,} memories, {store.head():,} journal entries, {workspace.review.count():,} to review"
+    return Finding("contents", ok=True, detail=counts)
+
+
+def _journal(workspace: Workspace) -> Finding:
+    problem = workspace.store.verify()
+    if problem is None:
+        return Finding("journal", ok=True, detail="every entry is as it was written")
+    hint = "Something else changed the database. Keep a copy, and compare it with a backup or an export."
+    return Finding("journal", ok=False, detail=problem, hint=hint)
+
+
+def _checked(name: str, workspace: Workspace, check: Callable[[Workspace], Finding]) -> Finding:
+    try:
+        return check(workspace)
+    except MementoError as error:
+        return Finding(name, ok=False, detail=error.message, hint=error.hint)
+
+
+def _keyword(workspace: Workspace) -> Finding:
+    index = workspace.searching.keyword
+    index.catch_up()
+    return Finding("keyword index", ok=True, detail=index.notice or f"reflects all {index.reflects:,} journal entries")

@@ -1,0 +1,69 @@
+"""An agent for the journeys: the SDK's own client, talking to a real `memento mcp` over its pipes."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from anyio.from_thread import BlockingPortal, start_blocking_portal
+from mcp import Client, StdioServerParameters
+from mcp.client.stdio import stdio_client
+from mcp_types import CallToolResult, Implementation, Tool
+
+NO_ENGINE = "[engine]\nenabled = false\n"
+"""For journeys that are not about meaning: nothing starts the engine."""
+
+
+class Agent:
+    """A connected agent. The SDK's client checks every structured result against the tool's schema."""
+
+    def __init__(self, portal: BlockingPortal, client: Client) -> None:
+        self._portal = portal
+        self.client = client
+
+    def tools(self) -> list[Tool]:
+        return list(self._portal.call(self.client.list_tools).tools)
+
+    def send(self, tool: str, arguments: dict[str, Any]) -> CallToolResult:
+        answered = self._portal.call(self.client.call_tool, tool, arguments)
+        assert isinstance(answered, CallToolResult)
+        return answered
+
+    def call(self, tool: str, **arguments: Any) -> dict[str, Any]:  # noqa: ANN401 - the tool's own
+        answered = self.send(tool, arguments)
+        assert not answered.is_error, text_of(answered)
+        assert isinstance(answered.structured_content, dict)
+        return answered.structured_content
+
+    def read(self, tool: str, **arguments: Any) -> str:  # noqa: ANN401 - the tool's own
+        answered = self.send(tool, arguments)
+        assert not answered.is_error, text_of(answered)
+        return text_of(answered)
+
+    def refused(self, tool: str, **arguments: Any) -> str:  # noqa: ANN401 - the tool's own
+        answered = self.send(tool, arguments)
+        assert answered.is_error, text_of(answered)
+        assert answered.structured_content is None
+        return text_of(answered)
+
+
+def text_of(answered: CallToolResult) -> str:
+    return "\n".join(block.text for block in answered.content if block.type == "text")
+
+
+def server_command(data_dir: Path) -> list[str]:
+    return [sys.executable, "-m", "memento_tui.cli.main", "mcp", "--data-dir", str(data_dir)]
+
+
+@contextmanager
+def connected(data_dir: Path, *, name: str = "journey", mode: str = "auto") -> Iterator[Agent]:
+    command, *arguments = server_command(data_dir)
+    log = data_dir.parent / f"{data_dir.name}.{name}.stderr"
+    with start_blocking_portal() as portal, log.open("w") as errors:
+        transport = stdio_client(StdioServerParameters(command=command, args=arguments), errlog=errors)
+        client = Client(transport, client_info=Implementation(name=name, version="1"), mode=mode)
+        with portal.wrap_async_context_manager(client):
+            yield Agent(portal, client)

@@ -1,0 +1,43 @@
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memento_tui.agent.recall import plain_query
+from memento_tui.search.language import FIELDS, Word, parse
+from memento_tui.store.filters import AllOf
+
+
+def test_a_message_is_searched_for_by_its_words_whatever_operators_it_seems_to_hold() -> None:
+    message = 'Fix "tag:api" -- do -not use kind:decision, see https://x.org/a:b and is:pinned tag:tag:web'
+
+    query = parse(plain_query(message))
+
+    assert query.filter == AllOf()
+    assert query.unwanted == ()
+    assert query.phrases == ()
+    words = [word.text for word in query.words]
+    assert {"Fix", "not", "decision,", "https://x.org/a:b", "pinned", "web"} <= set(words)
+    assert words == list(dict.fromkeys(words))
+
+
+@given(st.text(alphabet=st.sampled_from('-": ntagskidbyeforc><=1')) | st.text())
+def test_no_message_becomes_an_operator(message: str) -> None:
+    query = parse(plain_query(message))
+
+    assert query.filter == AllOf()
+    assert query.unwanted == ()
+    assert all(isinstance(word, Word) for word in query.words)
+    assert query.problems == ()
+
+
+def test_a_very_long_message_is_searched_for_by_its_first_words() -> None:
+    words = parse(plain_query(" ".join(f"w{i}" for i in range(10_000)))).words
+
+    assert [word.text for word in words][:2] == ["w0", "w1"]
+    assert len(words) < 100
+
+
+def test_every_field_of_the_query_language_is_defused() -> None:
+    for field in FIELDS:
+        assert parse(plain_query(f"{field}:x {field.upper()}:y")).filter == AllOf()

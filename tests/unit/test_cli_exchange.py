@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.unit.cli_program import Program
+
+
+@pytest.fixture
+def memento(tmp_path: Path) -> Program:
+    return Program(tmp_path / "data")
+
+
+def _notes(folder: Path, *names: str) -> Path:
+    folder.mkdir(exist_ok=True)
+    for name in names:
+        (folder / f"{name}.md").write_text(f"---\ntags: [note]\n---\nThe text of {name}.\n")
+    return folder
+
+
+def test_an_import_reports_what_became_of_every_file(memento: Program, tmp_path: Path) -> None:
+    notes = _notes(tmp_path / "notes", "one", "two")
+    (notes / "three.md").write_bytes(b"caf\xe9")
+    report = memento.json("import", "vault", str(notes))
+    assert (report["format"], report["imported"], report["updated"], report["unchanged"]) == ("vault", 2, 0, 0)
+    assert [refused["file"] for refused in report["refused"]] == ["three.md"]
+    assert report["refused"][0]["reason"]
+    (notes / "one.md").write_text("---\ntags: [note]\n---\nAnother text.\n")
+    again = memento.json("import", "vault", str(notes))
+    assert (again["imported"], again["updated"], again["unchanged"]) == (0, 1, 1)
+
+
+def test_a_dry_run_changes_nothing(memento: Program, tmp_path: Path) -> None:
+    notes = _notes(tmp_path / "notes", "one")
+    ended = memento.run("import", "vault", str(notes), "--dry-run")
+    assert ended.out == "1 imported, 0 updated, 0 unchanged, 0 refused (nothing was written)\n"
+    assert memento.json("list")["items"] == []
+
+
+def test_held_memories_wait_for_review(memento: Program, tmp_path: Path) -> None:
+    memento.json("import", "vault", str(_notes(tmp_path / "notes", "one")), "--hold")
+    assert memento.json("list")["items"] == []
+    assert len(memento.json("review")["items"]) == 1
+
+
+def test_auto_finds_the_format_out(memento: Program, tmp_path: Path) -> None:
+    assert memento.json("import", "auto", str(_notes(tmp_path / "notes", "one")))["format"] == "vault"
+    (tmp_path / "empty").mkdir()
+    assert memento.run("import", "auto", str(tmp_path / "empty"), "--json").error["code"] == "invalid_input"
+
+
+def test_a_missing_path_is_an_error(memento: Program, tmp_path: Path) -> None:
+    ended = memento.run("import", "vault", str(tmp_path / "none"), "--json")
+    assert (ended.code, ended.error["code"]) == (2, "usage")
+
+
+def test_many_refusals_are_counted_for_a_person_and_listed_in_json(memento: Program, tmp_path: Path) -> None:
+    source = tmp_path / "bad.jsonl"
+    source.write_text('{"record":"header","format":"memento-jsonl","version":1}\n' + '{"record":"memory", broken\n' * 30)
+    assert len(memento.json("import", "memento", str(source))["refused"]) == 30
+    lines = memento.run("import", "memento", str(source)).out.splitlines()
+    assert lines[0] == "0 imported, 0 updated, 0 unchanged, 30 refused"
+    assert lines[-1] == "... and 10 more; --json lists all."
+
+
+def test_an_export_to_standard_output_is_what_a_file_would_hold(memento: Program, tmp_path: Path) -> None:
+    memento.add("größer\x1b")
+    whole = memento.run("export", "-").out
+    memento.json("export", str(tmp_path / "backup.jsonl"))
+    assert (tmp_path / "backup.jsonl").read_text() == whole
+    assert [json.loads(line)["record"] for line in whole.splitlines()] == ["header", "memory"]
+
+
+def test_an_export_as_a_vault_is_a_folder(memento: Program, tmp_path: Path) -> None:
+    memento.add("text", "--title", "Name")
+    written = memento.json("export", str(tmp_path / "notes"), "--format", "vault")
+    assert (written["exported"], written["files"]) == (1, 1)
+    assert len(list((tmp_path / "notes").rglob("*.md"))) == 1
+    assert memento.run("export", "-", "--format", "vault", "--json").code == 2
+    assert memento.run("export", str(tmp_path / "notes" / "x"), "--format", "claude", "--json").code == 2
+
+
+def test_an_export_never_writes_over_a_file(memento: Program, tmp_path: Path) -> None:
+    memento.add("text")
+    (tmp_path / "mine").write_text("mine")
+    assert memento.run("export", str(tmp_path / "mine"), "--json").code == 2
+    assert (tmp_path / "mine").read_text() == "mine"

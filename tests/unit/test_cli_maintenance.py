@@ -1,0 +1,101 @@
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memento_tui.paths import DataPaths
+from tests.unit.cli_program import Program
+
+
+@pytest.fixture
+def memento(tmp_path: Path) -> Program:
+    """A workspace of one memory whose engine is switched off, so that nothing is started."""
+    program = Program(tmp_path / "data")
+    program.data_dir.mkdir(mode=0o700)
+    (program.data_dir / "config.toml").write_text("[engine]\nenabled = false\n")
+    program.add("The users endpoint is /v2/users.")
+    return program
+
+
+def _findings(memento: Program, exit_code: int = 0) -> dict[str, dict[str, Any]]:
+    ended = memento.run("doctor", "--json")
+    assert ended.code == exit_code
+    assert ended.data["healthy"] is (exit_code == 0)
+    return {finding["name"]: finding for finding in ended.data["findings"]}
+
+
+def test_a_healthy_workspace_has_nothing_to_mend(memento: Program) -> None:
+    findings = _findings(memento)
+    assert all(finding["ok"] and not finding["hint"] for finding in findings.values())
+    assert "1 memories, 1 journal entries" in findings["contents"]["detail"]
+    assert {"data directory", "permissions", "disk", "versions", "journal", "keyword index", "semantic index"} <= set(
+        findings
+    )
+    in_words = memento.run("doctor")
+    assert all(line.startswith("ok ") for line in in_words.out.splitlines())
+
+
+def test_a_journal_that_was_altered_is_found(memento: Program) -> None:
+    connection = sqlite3.connect(memento.data_dir / "memento.db")
+    connection.execute("UPDATE change SET image = replace(image, '/v2', '/v3')")
+    connection.commit()
+    connection.close()
+    finding = _findings(memento, 6)["journal"]
+    assert not finding["ok"]
+    assert "entry 1 was altered" in finding["detail"]
+    assert "BAD  journal" in memento.run("doctor").out
+
+
+def test_a_directory_that_others_may_read_is_found(memento: Program) -> None:
+    memento.data_dir.chmod(0o755)
+    finding = _findings(memento, 6)["permissions"]
+    assert str(memento.data_dir / "memento.db") in finding["detail"]
+    assert finding["hint"] == f"chmod 700 {memento.data_dir}"
+
+
+def test_a_damaged_database_is_a_finding_beside_the_others(memento: Program) -> None:
+    for file in memento.data_dir.glob("memento.db*"):
+        file.unlink()
+    (memento.data_dir / "memento.db").write_bytes(b"damaged" * 1000)
+    findings = _findings(memento, 6)
+    assert "damaged" in findings["database"]["detail"]
+    assert findings["disk"]["ok"]
+
+
+def test_a_missing_directory_is_a_finding(tmp_path: Path) -> None:
+    findings = _findings(Program(tmp_path / "none"), 6)
+    assert not findings["data directory"]["ok"]
+    assert not (tmp_path / "none").exists()
+
+
+def test_unsaved_drafts_are_told(memento: Program) -> None:
+    drafts = DataPaths(memento.data_dir).drafts
+    drafts.mkdir(mode=0o700)
+    (drafts / "abc-1.md").write_text("unsaved")
+    assert "1 unsaved" in _findings(memento)["drafts"]["detail"]
+
+
+def test_reindex_builds_the_keyword_index_anew(memento: Program) -> None:
+    memento.json("search", "users")
+    index = DataPaths(memento.data_dir).keyword_index
+    before = {file.name for file in index.iterdir() if file.suffix == ".store"}
+    assert memento.json("reindex", "--keyword") == {"keyword": 1, "semantic": None}
+    assert before.isdisjoint(file.name for file in index.iterdir())
+    assert len(memento.json("search", "users")["results"]) == 1
+    assert memento.run("reindex", "--keyword").out == "The keyword index holds 1 memories.\n"
+
+
+def test_a_semantic_index_needs_an_engine(memento: Program) -> None:
+    assert memento.run("reindex", "--semantic", "--json").code == 7
+
+
+def test_paths_are_told_before_anything_exists(tmp_path: Path) -> None:
+    memento = Program(tmp_path / "none")
+    paths = memento.json("paths")
+    assert paths["root"] == str(tmp_path / "none")
+    assert paths["database"] == str(tmp_path / "none" / "memento.db")
+    assert f"database        {paths['database']}" in memento.run("paths").out
+    assert not (tmp_path / "none").exists()

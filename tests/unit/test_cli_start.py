@@ -1,0 +1,65 @@
+"""What is imported before anything happens: it decides how soon the app and every command are there."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+_LIGHT = """
+import sys
+from memento_tui.cli.main import main
+{action}
+import json
+print("\\n" + json.dumps(sorted(sys.modules)))
+"""
+HEAVY = {
+    "lancedb",
+    "mcp",
+    "memento_tui.engine",
+    "memento_tui.interchange",
+    "memento_tui.search",
+    "memento_tui.store",
+    "memento_tui.tui",
+    "memento_tui.workspace",
+    "msgspec",
+    "pydantic",
+    "rich",
+    "sentence_transformers",
+    "sqlite3",
+    "tantivy",
+    "textual",
+    "torch",
+}
+
+
+def _imported(action: str) -> set[str]:
+    found = subprocess.run(  # noqa: S603 - this test's own program
+        [sys.executable, "-c", _LIGHT.format(action=action)], capture_output=True, text=True, check=True
+    )
+    loaded: list[str] = json.loads(found.stdout.splitlines()[-1])
+    return set(loaded)
+
+
+@pytest.mark.parametrize(
+    ("action", "allowed"),
+    [
+        ("", set()),
+        ("main(['--help'])", set()),
+        ("main(['--version'])", set()),
+        ("main(['paths', '--json'])", set()),
+        ("main(['nonsense'])", set()),
+        ("main(['mcp', '--help'])", set()),
+        ("main(['add', '--help'])", {"memento_tui.store", "msgspec", "sqlite3"}),
+    ],
+)
+def test_nothing_is_imported_that_is_not_used(action: str, allowed: set[str]) -> None:
+    assert _imported(action) & (HEAVY - allowed) == set()
+
+
+def test_a_write_needs_no_engine_and_no_screen() -> None:
+    action = "import os, tempfile; os.environ['MEMENTO_HOME'] = tempfile.mkdtemp(); main(['add', 'text'])"
+    unneeded = {"lancedb", "torch", "sentence_transformers", "mcp", "textual", "rich", "memento_tui.engine"}
+    assert _imported(action) & unneeded == set()

@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from memento_tui.errors import InvalidInput
+from memento_tui.interchange.formats import FORMATS, detect
+
+
+def put(root: Path, name: str, text: str = "x") -> None:
+    path = root / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
+CORE = '{"id": "a", "content": "x"}\n'
+OWN = '{"record": "memory", "content": "x"}\n'
+
+
+@pytest.mark.parametrize(
+    ("files", "place", "expected"),
+    [
+        ({"memories/global.jsonl": CORE}, "", "memento-core"),
+        ({"memories/projects/app.jsonl": CORE}, "memories", "memento-core"),
+        ({"global.jsonl": CORE}, "global.jsonl", "memento-core"),
+        ({"global.jsonl": "garbage\n" + CORE}, "", "memento-core"),
+        ({"export.jsonl": OWN}, "export.jsonl", "memento"),
+        ({"data/a.jsonl": '{"record": "header", "format": "memento-jsonl", "version": 1}\n'}, "data", "memento"),
+        ({"data/a.jsonl": "half a line\n" + OWN}, "data", "memento"),
+        ({"notes/a.md": "x"}, "", "vault"),
+        ({"notes/a.md": "x"}, "notes/a.md", "vault"),
+        ({".obsidian/app.json": "{}", "a.jsonl": CORE, "b.md": "x"}, "", "vault"),
+        ({"vault-identity.json": "{}"}, "", "vault"),
+        ({".serena/memories/a.md": "x"}, ".serena/memories", "vault"),
+        ({".serena/memories/a.md": "x"}, ".serena", "vault"),
+        ({"memory/MEMORY.md": "x"}, "memory", "claude"),
+        ({"memory/MEMORY.md": "x"}, "memory/MEMORY.md", "claude"),
+        ({"memory/MEMORY.md": "x"}, "", "claude"),
+        ({"projects/p/memory/MEMORY.md": "x", "history.jsonl": "{}"}, "", "claude"),
+        ({"memory/a.md": "x"}, "memory", "vault"),
+    ],
+)
+def test_the_format_of_a_path_is_guessed(tmp_path: Path, files: dict[str, str], place: str, expected: str) -> None:
+    for name, text in files.items():
+        put(tmp_path, name, text)
+    assert detect(tmp_path / place) == expected
+
+
+@pytest.mark.parametrize("files", [[], ["picture.png"], [".hidden/a.md"]])
+def test_a_path_that_holds_nothing_to_read_is_an_error(tmp_path: Path, files: list[str]) -> None:
+    for name in files:
+        put(tmp_path, name)
+    with pytest.raises(InvalidInput, match="nothing that memento can read"):
+        detect(tmp_path)
+
+
+def test_a_path_with_nothing_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match="nothing at"):
+        detect(tmp_path / "missing")
+
+
+def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "a.jsonl")
+    with pytest.raises(InvalidInput):
+        detect(tmp_path)
+
+
+def test_every_format_is_in_the_table_under_its_own_name() -> None:
+    assert {name: one.name for name, one in FORMATS.items()} == {name: name for name in FORMATS}
+    assert [name for name, one in FORMATS.items() if one.write is None] == ["claude"]
+    assert all(one.description and "\n" not in one.description for one in FORMATS.values())

@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+import pytest
+
+from memento_tui.interchange.incoming import Incoming
+from memento_tui.interchange.targets import Targets
+
+
+@pytest.fixture
+def targets() -> Targets:
+    found = Targets()
+    for key, names in {
+        "Home.md": ["Start page"],
+        "work/Plan.md": ["The plan", "Roadmap"],
+        "private/Plan.md": [],
+        "private/deep/Note.md": [],
+        "deep/Note.md": [],
+        "v1.5.md": [],
+    }.items():
+        found.add(key, names)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("written", "source", "expected"),
+    [
+        ("Home", "", "Home.md"),
+        ("home", "work/Plan.md", "Home.md"),
+        ("Home.md", "", "Home.md"),
+        ("/Home", "work/Plan.md", "Home.md"),
+        ("Plan", "", "private/Plan.md"),
+        ("Plan", "work/Other.md", "work/Plan.md"),
+        ("work/Plan", "private/x.md", "work/Plan.md"),
+        ("deep/Note", "", "deep/Note.md"),
+        ("deep/Note", "private/x.md", "private/deep/Note.md"),
+        ("../work/Plan.md", "private/x.md", "work/Plan.md"),
+        ("the PLAN", "", "work/Plan.md"),
+        ("Roadmap", "", "work/Plan.md"),
+        ("v1.5", "", "v1.5.md"),
+        ("lan", "", None),
+        ("Missing", "", None),
+        ("", "", None),
+        ("../../etc/passwd", "", None),
+    ],
+)
+def test_a_link_means_what_its_writer_meant(targets: Targets, written: str, source: str, expected: str | None) -> None:
+    assert targets.resolve(written, source) == expected
+
+
+def test_a_note_that_was_read_answers_to_its_title_its_aliases_and_its_name() -> None:
+    targets = Targets()
+    frontmatter = {"aliases": ["Other", 7], "name": "feedback_tests"}
+    fields = {"title": "A title", "extra": {"frontmatter": frontmatter}}
+    targets.take(Incoming(key="p/a.md", record="memory", fields=fields, digest=b"", file="a.md", line=1))
+    targets.take(Incoming(key="b", record="item", fields={"title": "B"}, digest=b"", file="b", line=1))
+    assert [targets.resolve(name) for name in ("a title", "other", "7", "feedback_tests")] == ["p/a.md"] * 4
