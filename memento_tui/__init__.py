@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from memento_tui.store.journal import Actor
     from memento_tui.workspace import Workspace
 
-__all__ = ["open"]
+__all__ = ["__version__", "open"]
+
+__version__ = "0.1.0"
 
 
 def open(  # noqa: A001 - `memento_tui.open(path)` is how it reads

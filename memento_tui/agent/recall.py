@@ -57,10 +57,10 @@ def plain_query(message: str) -> str:
 
 
 def _plain_parts(word: str) -> Iterator[str]:
-    """Yield a word without the signs that would make it an operator; a field and its value are words of their own."""
+    """Yield a word without the signs that would make it an operator; nothing for one without a letter."""
     name, colon, rest = word.lstrip("-").partition(":")
     if colon and name.lower() in FIELDS:
         yield name
         yield from _plain_parts(rest)
-    elif name or rest:
+    elif any(character.isalnum() for character in word):
         yield name + colon + rest

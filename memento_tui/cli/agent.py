@@ -16,7 +16,7 @@ __all__ = ["commands"]
     examples="""
     memento mcp
     memento --data-dir ~/work/memory mcp --session morning
-    claude mcp add memento -- memento mcp
+    MEMENTO_HOME=~/work/memory memento mcp
     """,
 )
 @click.option(

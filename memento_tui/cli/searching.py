@@ -9,6 +9,7 @@ import click
 from memento_tui.cli.command import command
 from memento_tui.cli.output import bold, emit, note, safe
 from memento_tui.cli.session import opened
+from memento_tui.search.language import parse
 from memento_tui.store.tables import as_plain
 
 if TYPE_CHECKING:
@@ -17,8 +18,9 @@ if TYPE_CHECKING:
 __all__ = ["commands"]
 
 _STATES = {
+    "ready": "",
     "warming": "Semantic search is warming up: these are the results by words. --wait waits for it.",
-    "off": "Semantic search is off: these are the results by words. `memento engine status` says why.",
+    "off": "Semantic search does not work: these are the results by words. `memento engine logs` may say why.",
 }
 
 
@@ -45,7 +47,8 @@ def search(
     """
     with opened() as workspace:
         answer = workspace.search(" ".join(query), mode=mode, limit=limit, wait=wait)
-    for sentence in (answer.notice, *answer.problems, _STATES.get(answer.semantic, "") if mode != "keyword" else ""):
+        meaning_counts = mode != "keyword" and workspace.config.engine.enabled and parse(" ".join(query)).words
+    for sentence in (answer.notice, *answer.problems, _STATES[answer.semantic] if meaning_counts else ""):
         if sentence:
             note(sentence)
     emit(lambda: _plain(answer, explain=explain), lambda: _text(answer, explain=explain))

@@ -64,9 +64,7 @@ class Embedder:
     def documents(self, texts: Sequence[str]) -> Vectors:
         """Return the vectors of texts that are to be found, one row of length 1 each."""
         shortened = [text[: self.characters] for text in texts]
-        return self._unit(
-            self._model.encode_document(shortened, batch_size=len(shortened), show_progress_bar=False)
-        )
+        return self._unit(self._model.encode_document(shortened, batch_size=len(shortened), show_progress_bar=False))
 
     @staticmethod
     def _unit(vectors: Vectors) -> Vectors:

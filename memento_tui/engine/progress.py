@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 __all__ = ["Board", "Standing", "Turns"]
@@ -36,9 +36,9 @@ class Board:
         self.now = Standing()
         self.on_change: Callable[[], None] = lambda: None
 
-    def post(self, **changes: object) -> None:
-        """Change some of the values, and tell whoever listens."""
-        self.now = replace(self.now, **changes)  # type: ignore[arg-type] # the fields' own values
+    def post(self, standing: Standing) -> None:
+        """Replace the standing, and tell whoever listens."""
+        self.now = standing
         self.on_change()
 
 

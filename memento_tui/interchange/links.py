@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from memento_tui.errors import MementoError
 from memento_tui.interchange.incoming import Incoming
@@ -19,7 +20,7 @@ class LinkKeeper:
 
     def __init__(self, ledger: Mapping[str, LedgerRow]) -> None:
         self._ledger = ledger
-        self._targets = Targets()
+        self._notes: list[tuple[str, str, dict[str, Any]]] = []
         self._ids: dict[str, str] = {}
         self._links: list[tuple[Incoming, str]] = []
 
@@ -28,7 +29,7 @@ class LinkKeeper:
         if one.record != "memory":
             return
         self._ids[one.key] = record_id
-        self._targets.take(one)
+        self._notes.append((one.key, one.fields.get("title", ""), one.fields.get("extra", {}).get("frontmatter", {})))
         if one.links:
             self._links.append((one, record_id))
 
@@ -37,11 +38,16 @@ class LinkKeeper:
 
         A link whose target is not among what was imported is left; the text of the record still holds it.
         """
-        rows = []
+        rows: list[LedgerRow] = []
+        if not self._links:
+            return rows
+        targets = Targets()
+        for note in self._notes:
+            targets.take(*note)
         for one, src in self._links:
             for kind, written, label in one.links:
                 key = f"link:{one.key}>{kind}>{written}"
-                target = self._targets.resolve(written, one.key)
+                target = targets.resolve(written, one.key)
                 if key in self._ledger or target is None or self._ids[target] == src:
                     continue
                 fields = {"src": src, "dst": self._ids[target], "type": kind, "label": label}

@@ -80,7 +80,7 @@ def _line(memory: Memory, identity: str, relations: list[str], present: Containe
         "created": _moment(memory.created_at, kept.get("created")),
         "updated": _moment(memory.updated_at, kept.get("updated")),
         "source": memory.source.agent or kept.get("source"),
-        "relations": _relations(relations, kept.get("relations"), present),
+        "relations": _relations(identity, relations, kept.get("relations"), present),
         "ttl": _moment(memory.expires_at, kept.get("ttl")) if memory.expires_at else kept.get("ttl"),
     }
     if memory.status == "deleted":
@@ -106,10 +106,14 @@ def _moment(moment: datetime, given: object) -> str:
     return moment.astimezone(UTC).isoformat(timespec=precision).replace("+00:00", "Z")
 
 
-def _relations(current: list[str], given: Any, present: Container[str]) -> Any:  # noqa: ANN401 - whatever the source had
-    """Return the relations in the source's order, those to memories that are not here among them, then the new ones."""
+def _relations(identity: str, current: list[str], given: Any, present: Container[str]) -> Any:  # noqa: ANN401 - as above
+    """Return the relations in the source's order, then the new ones.
+
+    Those of the source that memento has no relation for stay: to memories that are not here, and to the memory itself.
+    """
     if given is not None and not isinstance(given, list) and not current:
         return given
     before = given if isinstance(given, list) else []
-    still = [target for target in before if not isinstance(target, str) or target in current or target not in present]
+    stays = (identity, *current)
+    still = [target for target in before if not isinstance(target, str) or target in stays or target not in present]
     return still + [target for target in dict.fromkeys(current) if target not in still]

@@ -7,9 +7,9 @@ the depth have a limit that counts every use of an alias.
 
 from __future__ import annotations
 
-import io
+import json
 import math
-from collections.abc import Mapping
+import re
 from typing import Any
 
 import msgspec
@@ -28,6 +28,12 @@ _DEEPEST = 50
 _EXACT_INTEGER = 2**53
 """Beyond this, programs that read JSON into floating point change the number."""
 _TAG = "tag:yaml.org,2002:"
+
+_PLAIN = re.compile(r"[^\W\d_](?:[\w .()/@+-]*[\w)])?|\d{4}-\d\d-\d\d(?:T[\d:.]+Z)?")
+"""Words that begin with a letter, and dates."""
+_WORDS_OF_YAML = frozenset(("null", "true", "false", "yes", "no", "on", "off", "y", "n"))
+_LONGEST_NAME = 1000
+"""Characters; YAML looks no further for the colon behind a name unless it is told that one comes."""
 
 
 class BadProperties(Exception):
@@ -160,13 +166,38 @@ def _scalar(written: str, tag: str) -> str | int | float | bool | None:
 
 
 def dump_property(name: str, value: Any) -> str:  # noqa: ANN401 - whatever JSON has
-    """Return the lines that write a property, each with its line break."""
-    writer = YAML(typ="safe", pure=True)
-    writer.default_flow_style = False
-    writer.allow_unicode = True
-    writer.width = LONGEST
-    writer.sort_base_mapping_type_on_output = False  # type: ignore[assignment]
-    stream = io.StringIO()
-    properties: Mapping[str, Any] = {name: value}
-    writer.dump(properties, stream)
-    return stream.getvalue()
+    """Return the lines that write a property, each with its line break; `read_properties` reads them as the same."""
+    if isinstance(value, list) and value:
+        return f"{_named(name)}\n" + "".join(f"- {_inline(one)}\n" for one in value)
+    return f"{_named(name)} {_inline(value)}\n"
+
+
+def _named(name: str) -> str:
+    return f"{_text(name)}:" if len(name) < _LONGEST_NAME else f"? {_text(name)}\n:"
+
+
+def _paired(name: str, value: Any) -> str:  # noqa: ANN401 - whatever JSON has
+    return f"{'' if len(name) < _LONGEST_NAME else '? '}{_text(name)}: {_inline(value)}"
+
+
+def _inline(value: Any) -> str:  # noqa: ANN401 - whatever JSON has
+    if isinstance(value, str):
+        return _text(value)
+    if isinstance(value, list):
+        return f"[{', '.join(_inline(one) for one in value)}]"
+    if isinstance(value, dict):
+        return f"{{{', '.join(_paired(name, one) for name, one in value.items())}}}"
+    return json.dumps(value)
+
+
+def _text(text: str) -> str:
+    """Return a text as it is where every reader takes it for itself, else in double quotes."""
+    if _PLAIN.fullmatch(text) and text.isprintable() and text.lower() not in _WORDS_OF_YAML:
+        return text
+    return f'"{"".join(_quoted(letter) for letter in text)}"'
+
+
+def _quoted(letter: str) -> str:
+    if letter in '"\\':
+        return f"\\{letter}"
+    return letter if letter.isprintable() else f"\\U{ord(letter):08x}"

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
-from memento_tui.interchange.incoming import Incoming
 from memento_tui.interchange.note import text_of, texts_of
 
 __all__ = ["Targets"]
@@ -29,15 +29,14 @@ class Targets:
             if name.strip():
                 self._by_name.setdefault(name.strip().casefold(), []).append(key)
 
-    def take(self, incoming: Incoming) -> None:
+    def take(self, key: str, title: str, properties: Mapping[str, Any]) -> None:
         """Let links mean a note that was read, by its title and by the names in its properties as well."""
-        properties = incoming.fields.get("extra", {}).get("frontmatter", {})
         names = [
             *texts_of(properties.get("aliases")),
             *texts_of(properties.get("alias")),
             text_of(properties.get("name")),
         ]
-        self.add(incoming.key, [incoming.fields.get("title", ""), *names])
+        self.add(key, [title, *names])
 
     def resolve(self, written: str, source: str = "") -> str | None:
         """Return the key that a link written in the note ``source`` means, or ``None``.

@@ -12,13 +12,14 @@ MAX_ID_LENGTH = 300
 """Characters. Foreign ids are kept as they are, and the longest seen are paths."""
 
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
+_PAIRS = [first + second for first in _ALPHABET for second in _ALPHABET]
 _LENGTH = 12
 
 
 def new_id() -> str:
     """Return a random id of 12 characters (60 bits) without letters that are easily confused."""
     bits = int.from_bytes(os.urandom(8), "big")
-    return "".join([_ALPHABET[(bits >> shift) & 31] for shift in range(0, 5 * _LENGTH, 5)])
+    return "".join([_PAIRS[(bits >> shift) & 1023] for shift in range(0, 5 * _LENGTH, 10)])
 
 
 def check_id(value: str, field: str = "id") -> str:

@@ -71,7 +71,7 @@ RECALLED: tuple[str, ...] = ("active", "consolidated", "superseded", "compacted"
 """The statuses that a search returns unless another is asked for by name."""
 
 
-class Source(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Source(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """Where a memory came from; every part may be unknown."""
 
     agent: str = ""
@@ -83,7 +83,10 @@ class Source(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     url: str = ""
 
 
-class Memory(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+_UNKNOWN = Source()
+
+
+class Memory(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """One memory. `make_memory` makes one from a caller's values and checks it.
 
     Its JSON leaves out what equals a default, so the defaults are part of the journal's format.
@@ -201,7 +204,8 @@ def kind_of(raw: str) -> tuple[str, str]:
 
 def content_digest(content: str) -> bytes:
     """Return 16 bytes that two contents share if they differ in white space, case and Unicode form at most."""
-    folded = " ".join(unicodedata.normalize("NFKC", content).casefold().split())
+    plain = content if content.isascii() else unicodedata.normalize("NFKC", content)
+    folded = " ".join(plain.casefold().split())
     return hashlib.blake2b(folded.encode(), digest_size=16).digest()
 
 
@@ -231,8 +235,9 @@ def check_memory(memory: Memory) -> Memory:
     check_namespace(memory.namespace)
     check_line(memory.validity_context, "validity_context")
     check_line(memory.verified_by, "verified_by")
-    for part in Source.__struct_fields__:
-        encodable(getattr(memory.source, part), f"source.{part}")
+    if memory.source != _UNKNOWN:
+        for part in Source.__struct_fields__:
+            encodable(getattr(memory.source, part), f"source.{part}")
     _check_numbers(memory)
     if memory.source_type == "external" and memory.tier in ("long_term", "shared") and memory.stability == "draft":
         raise InvalidField("tier", f"cannot be {memory.tier} for an external memory that nobody has verified")

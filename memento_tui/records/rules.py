@@ -41,6 +41,8 @@ Record = TypeVar("Record", bound=msgspec.Struct)
 
 def encodable(value: str, field: str) -> str:
     """Return ``value`` if UTF-8 can hold it; text read from bytes that were not UTF-8 cannot be written."""
+    if value.isascii() and "\x00" not in value:
+        return value
     try:
         value.encode("utf-8")
     except UnicodeEncodeError as error:

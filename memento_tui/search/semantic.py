@@ -66,7 +66,7 @@ class SemanticClient:
         if not self._enabled:
             return "off"
         try:
-            return _STATES[self._probe().state]
+            return _STATES.get(self._probe().state, "off")
         except TimeoutError:
             return "warming"
         except OSError:
@@ -101,7 +101,7 @@ class SemanticClient:
             if not self._known_ready:
                 status = self._probe()
                 if status.state != "ready":
-                    return SemanticAnswer(_STATES[status.state], [], status.seq, status.problem)
+                    return SemanticAnswer(_STATES.get(status.state, "off"), [], status.seq, status.problem)
             answer = ask(self._paths, request, seconds=_ANSWER_SECONDS)
         except TimeoutError:
             self._known_ready = False
@@ -113,7 +113,7 @@ class SemanticClient:
     def _answer_of(self, answer: dict[str, Any]) -> SemanticAnswer:
         if "error" in answer:
             return SemanticAnswer("off", [], 0, f"The engine refused the question: {answer['error']}")
-        state = _STATES[answer["state"]]
+        state = _STATES.get(answer.get("state", ""), "off")
         self._known_ready = state == "ready"
         hits = [(str(name), float(similarity)) for name, similarity in answer.get("hits", ())]
         return SemanticAnswer(state, hits, answer.get("seq", 0), answer.get("problem", ""))

@@ -28,6 +28,9 @@ _COMPOUND = re.compile(
     """,
     re.VERBOSE,
 )
+# Each begins with what is rare in prose, which makes looking for it fast.
+_JOINT = re.compile(r"[-_./:@#+](?=[^\W_])")
+_HUMP = re.compile(r"[A-Z](?:(?<=[a-z].)|(?=[A-Z][a-z]))")
 _MARKS = re.compile(r"[-_./:@#+]+")
 _HUMPS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]+")
@@ -81,6 +84,11 @@ def identifiers(text: str) -> str:
 
 
 def _parts(text: str) -> Iterator[str]:
+    if not text.isascii():
+        for run in _UNSPACED.findall(text):
+            yield from (run[i : i + 2] for i in range(len(run) - 1)) if len(run) > 1 else (run,)
+    if _JOINT.search(text) is None and _HUMP.search(text) is None:
+        return
     # Most words are plain, and telling them apart here is ten times as fast as the pattern is.
     joined = " ".join([w for w in dict.fromkeys(text.split()) if not (w.isalnum() and (w.islower() or w.istitle()))])
     for name in _COMPOUND.findall(joined):
@@ -89,6 +97,3 @@ def _parts(text: str) -> Iterator[str]:
             if not piece.islower() and not piece.isupper() and len(humps := _HUMPS.findall(piece)) > 1:
                 yield piece.lower()
                 yield from (hump.lower() for hump in humps)
-    if not text.isascii():
-        for run in _UNSPACED.findall(text):
-            yield from (run[i : i + 2] for i in range(len(run) - 1)) if len(run) > 1 else (run,)

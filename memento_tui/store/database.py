@@ -7,6 +7,7 @@ import sqlite3
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
 
 from memento_tui.errors import DataDirectoryError
@@ -148,6 +149,13 @@ class Database:
                         connection.execute(statement)
                     connection.execute(f"PRAGMA user_version = {number}")
             connection.execute("INSERT OR IGNORE INTO setting VALUES ('origin', ?)", (new_id(),))
+
+    @cached_property
+    def origin(self) -> str:
+        """The random name of this database, which every journal entry made here carries."""
+        with self.translated():
+            row = self.connection.execute("SELECT value FROM setting WHERE name = 'origin'").fetchone()
+        return str(row[0])
 
     @contextmanager
     def translated(self) -> Iterator[None]:

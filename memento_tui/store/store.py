@@ -218,6 +218,10 @@ class Store:
 
     def twins(self, digest: bytes) -> list[Memory]:
         """Return the recalled or pending memories whose content has this digest, oldest first."""
+        query = "SELECT 1 FROM memory WHERE digest = ? LIMIT 1"
+        with self.reading() as connection:
+            if connection.execute(query, (digest,)).fetchone() is None:
+                return []
         where = "digest = ? AND status NOT IN ('deleted', 'rejected', 'archived') ORDER BY number"
         return self._select("memory", where, (digest,))
 
@@ -392,4 +396,4 @@ class Store:
 
     def identity(self) -> str:
         """Return a short digest that tells this store from every other, so that an index knows whose it is."""
-        return hashlib.sha256((self.setting("origin") or "").encode()).hexdigest()[:16]
+        return hashlib.sha256(self.database.origin.encode()).hexdigest()[:16]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable
 from datetime import datetime
+from operator import attrgetter
 from typing import Any, Generic, TypeVar
 
 import msgspec
@@ -55,10 +56,14 @@ class Table(Generic[Record]):
         counters = {**_COUNTERS, **_COUNTER_MOMENTS}
         hints = _hints(record)
         self.columns = [field for field in record.__struct_fields__ if field not in counters]
-        self._encoders: list[tuple[str, Callable[[Any], Any]]] = [(c, _encoder(hints[c])) for c in self.columns]
+        self._values = attrgetter(*self.columns)
+        encoders = [_encoder(hints[column]) for column in self.columns]
+        self._encoders = [(place, encode) for place, encode in enumerate(encoders) if encode is not _same]
         self._counters = [field for field in record.__struct_fields__ if field in counters]
         fields = [*self.columns, *self._counters]
-        self._decoders = [(field, _decoder(hints[field])) for field in fields]
+        self._fields = fields
+        decoders = [(field, _decoder(hints[field])) for field in fields]
+        self._decoders = [(field, decode) for field, decode in decoders if decode is not _same]
         selected = [f"{name}.{column}" for column in self.columns]
         selected += [
             f"coalesce(usage.{counters[f]}, 0)" if f in _COUNTERS else f"usage.{counters[f]}" for f in self._counters
@@ -69,21 +74,26 @@ class Table(Generic[Record]):
         stored = [*self.columns, *extra]
         updates = ", ".join(f"{column} = excluded.{column}" for column in stored if column != "id")
         self.insert = f"INSERT INTO {name} ({', '.join(stored)}) VALUES ({', '.join('?' * len(stored))})"
+        self.insert_numbered = (
+            f"INSERT INTO {name} (number, {', '.join(stored)}) VALUES (?, {', '.join('?' * len(stored))})"
+        )
         self.upsert = f"{self.insert} ON CONFLICT (id) DO UPDATE SET {updates}"
 
     def row(self, record: Record) -> list[Any]:
         """Return the values of the table's columns."""
-        values = [encode(getattr(record, column)) for column, encode in self._encoders]
+        values = list(self._values(record))
+        for place, encode in self._encoders:
+            values[place] = encode(values[place])
         if isinstance(record, Memory):
             values.append(content_digest(record.content))
         return values
 
     def record_of(self, row: sqlite3.Row) -> Record:
         """Return the record that a row of ``select`` holds."""
-        made: Record = self.record(
-            **{field: decode(value) for (field, decode), value in zip(self._decoders, row, strict=False)}
-        )
-        return made
+        values = dict(zip(self._fields, row, strict=False))
+        for field, decode in self._decoders:
+            values[field] = decode(values[field])
+        return self.record(**values)
 
     def image_of(self, record: Record) -> str:
         """Return the JSON that the journal keeps: the record without its counters of use."""

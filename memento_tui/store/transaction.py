@@ -49,16 +49,24 @@ class Transaction:
 
         """
         name = name_of(record)
-        self._check_base(name, record, base)
-        version = base + 1 if base else self._last_version(name, record.id) + 1
-        written: Record = msgspec.structs.replace(record, version=version)
-        self._write(name, written, new=not base)
+        if base:
+            before = self._check_base(name, record, base)
+            written: Record = msgspec.structs.replace(record, version=base + 1)
+            self._replace(name, before, written)
+        else:
+            version = self._last_version(name, record.id) + 1
+            written = record if record.version == version else msgspec.structs.replace(record, version=version)
+            self._insert(name, written)
+        image = TABLES[name].image_of(written)
+        self.changes.append(Change(name, record.id, written.version, removed=False, image=image))
         return written
 
     def remove(self, record: AnyRecord, *, base: int) -> None:
         """Take a record out of the current rows; the journal keeps what it was."""
         name = name_of(record)
-        self._check_base(name, record, base)
+        before = self._check_base(name, record, base)
+        if isinstance(before, Memory):
+            self._untag(before)
         self.connection.execute(f"DELETE FROM {name} WHERE id = ?", (record.id,))
         self.changes.append(Change(name, record.id, base + 1, removed=True, image=None))
 
@@ -79,39 +87,38 @@ class Transaction:
         last = dict(self.connection.execute(query, (name, known)).fetchall())
         if last:
             records = [msgspec.structs.replace(r, version=last.get(r.id, 0) + 1) for r in records]
-        rows = [table.row(record) for record in records]
+        first = int(self.connection.execute(f"SELECT coalesce(max(number), 0) + 1 FROM {name}").fetchone()[0])
+        rows = [(number, *table.row(record)) for number, record in enumerate(records, first)]
         try:
-            self.connection.executemany(table.insert, rows)
+            self.connection.executemany(table.insert_numbered, rows)
         except sqlite3.IntegrityError as error:
             raise Conflict(
                 f"One of these {len(records)} records exists already: {error}.", "Import it again."
             ) from error
         if name == "memory":
-            self._tag(records)
+            tags = [
+                (tag, number) for number, record in enumerate(records, first) for tag in getattr(record, "tags", ())
+            ]
+            self.connection.executemany("INSERT OR IGNORE INTO memory_tag VALUES (?, ?)", tags)
         self.changes.extend(
             Change(name, record.id, record.version, removed=False, image=table.image_of(record)) for record in records
         )
 
-    def _tag(self, memories: Sequence[Any]) -> None:
-        tagged = [memory for memory in memories if memory.tags]
-        if not tagged:
-            return
-        rows = [(tag, memory.id) for memory in tagged for tag in memory.tags]
-        self.connection.executemany("INSERT OR IGNORE INTO memory_tag SELECT ?, number FROM memory WHERE id = ?", rows)
+    def _tag(self, memory: Memory) -> None:
+        query = "INSERT OR IGNORE INTO memory_tag SELECT ?, number FROM memory WHERE id = ?"
+        self.connection.executemany(query, [(tag, memory.id) for tag in memory.tags])
 
-    def _check_base(self, name: str, record: AnyRecord, base: int) -> None:
-        current = self.get(name, record.id)
-        found = current.version if current is not None else 0
-        if found == base:
-            return
-        attempted = as_plain(record)
+    def _check_base(self, name: str, record: AnyRecord, base: int) -> AnyRecord:
+        current: AnyRecord | None = self.get(name, record.id)
         if current is None:
-            raise Conflict(f"The {name} {record.id} is gone.", "Restore it first.", attempted=attempted)
-        if not base:
-            message = f"A {name} with the id {record.id} exists already."
-        else:
-            message = f"The {name} {record.id} was changed meanwhile: you changed version {base}, it is at {found}."
-        raise Conflict(message, current=as_plain(current), attempted=attempted)
+            raise Conflict(f"The {name} {record.id} is gone.", "Restore it first.", attempted=as_plain(record))
+        if current.version != base:
+            raise Conflict(
+                f"The {name} {record.id} has changed: you changed version {base}, it is at {current.version}.",
+                current=as_plain(current),
+                attempted=as_plain(record),
+            )
+        return current
 
     def _last_version(self, name: str, record_id: str) -> int:
         row = self.connection.execute(
@@ -120,16 +127,32 @@ class Transaction:
         ).fetchone()
         return 0 if row is None else int(row[0])
 
-    def _write(self, name: str, record: AnyRecord, *, new: bool) -> None:
+    def _insert(self, name: str, record: AnyRecord) -> None:
         table = TABLES[name]
-        self.connection.execute(table.insert if new else table.upsert, table.row(record))
+        try:
+            self.connection.execute(table.insert, table.row(record))
+        except sqlite3.IntegrityError:
+            current = self.get(name, record.id)
+            if current is None:
+                raise
+            raise Conflict(
+                f"A {name} with the id {record.id} exists already.",
+                current=as_plain(current),
+                attempted=as_plain(record),
+            ) from None
         if isinstance(record, Memory):
-            if not new:
-                self.connection.execute(
-                    "DELETE FROM memory_tag WHERE number = (SELECT number FROM memory WHERE id = ?)", (record.id,)
-                )
-            self._tag([record])
-        self.changes.append(Change(name, record.id, record.version, removed=False, image=table.image_of(record)))
+            self._tag(record)
+
+    def _replace(self, name: str, before: AnyRecord, record: AnyRecord) -> None:
+        table = TABLES[name]
+        self.connection.execute(table.upsert, table.row(record))
+        if isinstance(record, Memory) and isinstance(before, Memory) and record.tags != before.tags:
+            self._untag(before)
+            self._tag(record)
+
+    def _untag(self, memory: Memory) -> None:
+        query = "DELETE FROM memory_tag WHERE tag = ? AND number = (SELECT number FROM memory WHERE id = ?)"
+        self.connection.executemany(query, [(tag, memory.id) for tag in memory.tags])
 
     def with_status(self, record: str, status: str) -> list[Any]:
         """Return the records of a kind that have a status."""
@@ -166,10 +189,9 @@ def transaction(
         yield running
         if not running.changes:
             return
-        origin = connection.execute("SELECT value FROM setting WHERE name = 'origin'").fetchone()[0]
         facts = (
             new_id(),
-            origin,
+            database.origin,
             to_text(moment),
             author.actor,
             author.agent,

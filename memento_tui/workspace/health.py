@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
-from memento_tui.errors import MementoError
+from memento_tui.errors import EngineUnavailable, MementoError
 from memento_tui.paths import DataPaths
 from memento_tui.workspace.workspace import Workspace
 
@@ -47,8 +47,18 @@ def reindex(workspace: Workspace, *, keyword: bool, semantic: bool, progress: Ca
     """
     indexed = workspace.searching.keyword.rebuild(progress) if keyword else 0
     if semantic:
-        workspace.searching.semantic.rebuild()
+        _begin_semantic_anew(workspace)
     return indexed
+
+
+def _begin_semantic_anew(workspace: Workspace) -> None:
+    client = workspace.searching.semantic
+    if not workspace.config.engine.enabled:
+        raise EngineUnavailable("Semantic search is switched off.", "Set enabled = true under [engine] in config.toml.")
+    if not client.stop() and client.status() is not None:
+        raise EngineUnavailable("The engine was told to stop and still runs.", "`memento engine logs` may say why.")
+    shutil.rmtree(workspace.paths.semantic_index, ignore_errors=True)
+    client.ensure()
 
 
 def examine_directory(paths: DataPaths) -> list[Finding]:
@@ -151,3 +161,17 @@ def _keyword(workspace: Workspace) -> Finding:
     index = workspace.searching.keyword
     index.catch_up()
     return Finding("keyword index", ok=True, detail=index.notice or f"reflects all {index.reflects:,} journal entries")
+
+
+def _semantic(workspace: Workspace) -> Finding:
+    name, hint = "semantic index", "`memento engine logs` says more; `memento reindex --semantic` begins anew."
+    if not workspace.config.engine.enabled:
+        return Finding(name, ok=True, detail="switched off in config.toml")
+    status = workspace.searching.semantic.status()
+    if status is None:
+        return Finding(name, ok=True, detail="no engine is running; a search starts one")
+    if status.state == "failed" or status.problem:
+        return Finding(name, ok=False, detail=f"the engine cannot work: {status.problem}", hint=hint)
+    if status.state == "loading":
+        return Finding(name, ok=True, detail="the engine is loading its model")
+    return Finding(name, ok=True, detail=f"{status.total:,} memories, {status.pending:,} wait to be embedded")

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from memento_tui.cli.main import main
 
-__all__ = ["Ended", "Program"]
+__all__ = ["Ended", "Program", "without_engine"]
 
 
 @dataclass(frozen=True)
@@ -33,6 +33,13 @@ class Ended:
         """The error that was printed as JSON."""
         found: dict[str, Any] = self.data["error"]
         return found
+
+
+def without_engine(data_dir: Path) -> Path:
+    """Make a data directory whose engine is switched off, so that a search starts nothing; return it."""
+    data_dir.mkdir(mode=0o700)
+    (data_dir / "config.toml").write_text("[engine]\nenabled = false\n")
+    return data_dir
 
 
 class Program:

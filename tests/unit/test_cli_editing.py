@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from memento_tui.paths import DataPaths
-from tests.unit.cli_program import Program
+from tests.unit.cli_program import Program, without_engine
 
 
 @pytest.fixture
 def memento(tmp_path: Path) -> Program:
-    return Program(tmp_path / "data")
+    return Program(without_engine(tmp_path / "data"))
 
 
 class Editor:
@@ -79,7 +79,7 @@ def test_a_draft_is_private(memento: Program, editor: Editor, tmp_path: Path) ->
 
 def test_two_editors_of_one_memory_lose_neither_text(memento: Program, editor: Editor) -> None:
     given = memento.add("first")
-    command = [sys.executable, "-m", "memento_tui.cli.main", "edit", given, "--content", "theirs"]
+    command = [sys.executable, "-m", "memento_tui", "edit", given, "--content", "theirs"]
     editor.does(f"import subprocess; path.write_text('mine'); subprocess.run({command!r}, check=True)")
     ended = memento.run("edit", given, "--json")
     assert (ended.code, ended.error["code"]) == (4, "conflict")

@@ -7,12 +7,12 @@ import pytest
 
 from memento_tui.cli.main import COMMANDS
 from memento_tui.store.store import Store
-from tests.unit.cli_program import Ended, Program
+from tests.unit.cli_program import Ended, Program, without_engine
 
 
 @pytest.fixture
 def memento(tmp_path: Path) -> Program:
-    return Program(tmp_path / "data")
+    return Program(without_engine(tmp_path / "data"))
 
 
 def _check(ended: Ended, exit_code: int, code: str) -> None:
@@ -151,7 +151,8 @@ _ARGUMENTS = {"search": ["x"], "show": ["x"], "edit": ["x"], "rm": ["x"], "resto
 
 
 @pytest.mark.parametrize("name", READERS)
-def test_a_mistyped_data_directory_is_an_error_and_is_not_made(memento: Program, name: str) -> None:
+def test_a_mistyped_data_directory_is_an_error_and_is_not_made(tmp_path: Path, name: str) -> None:
+    memento = Program(tmp_path / "mistyped")
     arguments = _ARGUMENTS.get(name, ["x", "--reason", "y"] if name == "purge" else [])
     _check(memento.run(name, *arguments, "--json"), 6, "data_directory")
     assert not memento.data_dir.exists()
@@ -173,7 +174,6 @@ def test_a_newer_database_is_left_alone(memento: Program) -> None:
 
 
 def test_a_damaged_database_is_an_error_that_says_what_to_do(memento: Program) -> None:
-    memento.data_dir.mkdir()
     (memento.data_dir / "memento.db").write_bytes(b"not a database at all, not even close" * 100)
     ended = memento.run("list", "--json")
     _check(ended, 6, "data_directory")
@@ -181,7 +181,6 @@ def test_a_damaged_database_is_an_error_that_says_what_to_do(memento: Program) -
 
 
 def test_a_wrong_configuration_is_an_error_that_names_the_file(memento: Program) -> None:
-    memento.data_dir.mkdir()
     (memento.data_dir / "config.toml").write_text("[review]\npreset = 'lenient'\n")
     ended = memento.run("add", "x", "--json")
     _check(ended, 2, "invalid_input")
@@ -214,7 +213,8 @@ def test_an_interrupted_command_ends_with_130(memento: Program, monkeypatch: pyt
     assert (ended.code, ended.error["code"]) == (130, "interrupted")
 
 
-def test_data_dir_and_json_may_stand_before_and_after_the_command(memento: Program, tmp_path: Path) -> None:
+def test_data_dir_and_json_may_stand_before_and_after_the_command(tmp_path: Path) -> None:
+    memento = Program(tmp_path / "not this one")
     other = str(tmp_path / "other")
     memento.run("add", "one", "--data-dir", other)
     for arguments in (["--data-dir", other, "--json", "list"], ["list", "--json", "--data-dir", other]):

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.cli_program import Program
+from tests.unit.cli_program import Program, without_engine
 
 
 @pytest.fixture
 def memento(tmp_path: Path) -> Program:
-    return Program(tmp_path / "data")
+    return Program(without_engine(tmp_path / "data"))
 
 
 def _notes(folder: Path, *names: str) -> Path:
@@ -58,7 +58,9 @@ def test_a_missing_path_is_an_error(memento: Program, tmp_path: Path) -> None:
 
 def test_many_refusals_are_counted_for_a_person_and_listed_in_json(memento: Program, tmp_path: Path) -> None:
     source = tmp_path / "bad.jsonl"
-    source.write_text('{"record":"header","format":"memento-jsonl","version":1}\n' + '{"record":"memory", broken\n' * 30)
+    source.write_text(
+        '{"record":"header","format":"memento-jsonl","version":1}\n' + '{"record":"memory", broken\n' * 30
+    )
     assert len(memento.json("import", "memento", str(source))["refused"]) == 30
     lines = memento.run("import", "memento", str(source)).out.splitlines()
     assert lines[0] == "0 imported, 0 updated, 0 unchanged, 30 refused"

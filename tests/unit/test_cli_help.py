@@ -29,12 +29,18 @@ NAMES = [" ".join(words) or "memento" for words, _ in EVERY]
 
 def _commands_in(line: str) -> Iterator[list[str]]:
     """The arguments of each memento command of an example line, without what a shell does with them."""
-    for part in re.split(r"[|;<>]", line):
-        words = shlex.split(re.split(r"\s{3,}", part.strip())[0])
+    lexer = shlex.shlex(re.split(r"\s{3,}", line)[0], posix=True, punctuation_chars=True)
+    lexer.whitespace_split = True
+    words: list[str] = []
+    for word in [*lexer, "|"]:
+        if word not in ("|", ";", ">", "<"):
+            words.append(word)
+            continue
         while words and re.fullmatch(r"[A-Z_]+=.*", words[0]):
             words.pop(0)
         if words[:1] == ["memento"]:
             yield words[1:]
+        words = []
 
 
 @pytest.mark.parametrize(("words", "found"), EVERY, ids=NAMES)
@@ -65,6 +71,8 @@ def test_the_examples_use_commands_and_options_that_exist(words: tuple[str, ...]
 def _check_words(group: click.Command, arguments: list[str]) -> None:
     known = {name for option in group.params for name in (*option.opts, *option.secondary_opts)}
     for index, word in enumerate(arguments):
+        if word == "--":
+            return
         if word.startswith("--"):
             assert word in known, f"{group.name} has no {word}"
         elif isinstance(group, click.Group) and (index == 0 or not arguments[index - 1].startswith("--")):

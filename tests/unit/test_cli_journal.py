@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 
 from memento_tui.workspace import Workspace
-from tests.unit.cli_program import Program
+from tests.unit.cli_program import Program, without_engine
 
 
 @pytest.fixture
 def memento(tmp_path: Path) -> Program:
-    return Program(tmp_path / "data")
+    return Program(without_engine(tmp_path / "data"))
 
 
 def test_the_history_of_a_memory_tells_every_version(memento: Program) -> None:

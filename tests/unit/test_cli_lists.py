@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.cli_program import Program
+from tests.unit.cli_program import Program, without_engine
 
 
 @pytest.fixture
 def memento(tmp_path: Path) -> Program:
-    return Program(tmp_path / "data")
+    return Program(without_engine(tmp_path / "data"))
 
 
 def _skip(memento: Program, item: str, until: str = "30d") -> str:

@@ -7,15 +7,13 @@ from typing import Any
 import pytest
 
 from memento_tui.paths import DataPaths
-from tests.unit.cli_program import Program
+from tests.unit.cli_program import Program, without_engine
 
 
 @pytest.fixture
 def memento(tmp_path: Path) -> Program:
-    """A workspace of one memory whose engine is switched off, so that nothing is started."""
-    program = Program(tmp_path / "data")
-    program.data_dir.mkdir(mode=0o700)
-    (program.data_dir / "config.toml").write_text("[engine]\nenabled = false\n")
+    """A workspace of one memory."""
+    program = Program(without_engine(tmp_path / "data"))
     program.add("The users endpoint is /v2/users.")
     return program
 

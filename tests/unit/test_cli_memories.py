@@ -4,14 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.cli_program import Program
+from tests.unit.cli_program import Program, without_engine
 
 NASTY = "before\x1b]52;c;aGk=\x07\x1b[2J\x9b31m\u202egnp.exe[/nope]\x7fafter"
 
 
 @pytest.fixture
 def memento(tmp_path: Path) -> Program:
-    return Program(tmp_path / "data")
+    return Program(without_engine(tmp_path / "data"))
 
 
 def test_add_answers_with_the_whole_memory(memento: Program) -> None:

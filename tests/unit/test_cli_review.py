@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 
 from memento_tui.workspace import Workspace
-from tests.unit.cli_program import Program
+from tests.unit.cli_program import Program, without_engine
 
 
 @pytest.fixture
 def memento(tmp_path: Path) -> Program:
-    return Program(tmp_path / "data")
+    return Program(without_engine(tmp_path / "data"))
 
 
 def _propose(memento: Program, *texts: str) -> list[str]:
@@ -156,7 +156,6 @@ def test_a_proposed_identity_may_be_edited_and_approved(memento: Program) -> Non
 
 
 def test_under_the_strict_policy_a_skip_waits_too(memento: Program) -> None:
-    memento.data_dir.mkdir()
     (memento.data_dir / "config.toml").write_text('[review]\npreset = "strict"\n')
     with Workspace(memento.data_dir, actor="agent", channel="mcp", agent="claude") as workspace:
         workspace.skips.add("reading vendor/", "third-party code", "7d")

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import pytest
 
-from memento_tui.interchange.incoming import Incoming
 from memento_tui.interchange.targets import Targets
 
 
@@ -50,7 +49,6 @@ def test_a_link_means_what_its_writer_meant(targets: Targets, written: str, sour
 def test_a_note_that_was_read_answers_to_its_title_its_aliases_and_its_name() -> None:
     targets = Targets()
     frontmatter = {"aliases": ["Other", 7], "name": "feedback_tests"}
-    fields = {"title": "A title", "extra": {"frontmatter": frontmatter}}
-    targets.take(Incoming(key="p/a.md", record="memory", fields=fields, digest=b"", file="a.md", line=1))
-    targets.take(Incoming(key="b", record="item", fields={"title": "B"}, digest=b"", file="b", line=1))
+    targets.take("p/a.md", "A title", frontmatter)
+    targets.take("b", "B", {})
     assert [targets.resolve(name) for name in ("a title", "other", "7", "feedback_tests")] == ["p/a.md"] * 4

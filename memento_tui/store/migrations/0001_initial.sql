@@ -1,7 +1,7 @@
 -- What happened, in order. A row is never changed, and each one's hash covers the one before.
 CREATE TABLE entry (
   seq INTEGER PRIMARY KEY,
-  id TEXT NOT NULL UNIQUE,
+  id TEXT NOT NULL,
   origin TEXT NOT NULL,
   at TEXT NOT NULL,
   actor TEXT NOT NULL CHECK (actor IN ('person', 'agent', 'system')),
@@ -67,9 +67,9 @@ CREATE TABLE memory (
   version INTEGER NOT NULL,
   digest BLOB NOT NULL
 ) STRICT;
-CREATE INDEX memory_recent ON memory (updated_at, number, status);
-CREATE INDEX memory_status ON memory (status, updated_at, number);
-CREATE INDEX memory_namespace ON memory (namespace, updated_at, number, status);
+-- Lists read this one index, whatever they filter by; new rows all go to its end, which keeps a commit small.
+CREATE INDEX memory_recent ON memory (updated_at, number, status, namespace, kind);
+CREATE INDEX memory_status ON memory (status, updated_at, number) WHERE status <> 'active';
 CREATE INDEX memory_digest ON memory (digest);
 CREATE INDEX memory_pinned ON memory (updated_at, number) WHERE pinned = 1;
 CREATE INDEX memory_expires ON memory (expires_at) WHERE expires_at IS NOT NULL;
@@ -79,7 +79,6 @@ CREATE TABLE memory_tag (
   number INTEGER NOT NULL,
   PRIMARY KEY (tag, number)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX memory_tag_number ON memory_tag (number);
 
 CREATE TABLE relation (
   number INTEGER PRIMARY KEY,

@@ -1,0 +1,173 @@
+"""The thread that loads the model, follows the journal, and keeps the semantic index in order."""
+
+from __future__ import annotations
+
+import gc
+import logging
+import threading
+import time
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from memento_tui.engine.progress import Board, Turns
+from memento_tui.errors import MementoError
+from memento_tui.paths import DataPaths
+from memento_tui.store.store import Store
+
+if TYPE_CHECKING:
+    from memento_tui.engine.catch_up import CatchUp
+    from memento_tui.engine.embedder import Embedder
+    from memento_tui.engine.semantic_index import SemanticIndex
+
+__all__ = ["Answer", "Follower"]
+
+_log = logging.getLogger(__name__)
+
+_POLL_SECONDS = 0.3
+_LONGEST_PAUSE = 60.0
+_COMMITS_BEFORE_TIDYING = 64
+"""Each commit leaves a version and a small file, and every query opens them all."""
+
+_QUIET_SECONDS = 40.0
+"""After so long without a change the index is tidied; removed vectors leave the disk then."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a question found: ids with similarities, and the journal entry that the index reflected at least."""
+
+    hits: list[tuple[str, float]]
+    seq: int
+
+
+@dataclass(frozen=True)
+class _Parts:
+    """What a loaded engine works with."""
+
+    store: Store
+    embedder: Embedder
+    index: SemanticIndex
+    catch_up: CatchUp
+
+
+class Follower(threading.Thread):
+    """Does the engine's work beside the thread that answers the socket.
+
+    ``search`` may be called from any thread once the board's state is ``ready``.
+    """
+
+    def __init__(self, paths: DataPaths, model: str, board: Board) -> None:
+        super().__init__(name="follower", daemon=True)
+        self._paths = paths
+        self._model = model
+        self._board = board
+        self._turns = Turns()
+        self._stopping = threading.Event()
+        self._wake = threading.Event()
+        self._suspect = False
+        self._changed_at = time.monotonic()
+        self._parts: _Parts | None = None
+
+    def wake(self) -> None:
+        """Look at the journal now rather than at the next poll."""
+        self._wake.set()
+
+    def stop(self, seconds: float) -> None:
+        """End the work within the time given: after the batch that is being embedded, or at once while loading."""
+        self._stopping.set()
+        self._wake.set()
+        if self._board.now.state != "loading":
+            self.join(seconds)
+
+    def search(self, text: str, where: str, limit: int) -> Answer | None:
+        """Return the memories nearest to a text, or ``None`` where the index is damaged and will be mended.
+
+        Raises:
+            ValueError: the condition cannot be read.
+
+        """
+        parts = self._parts
+        if parts is None:
+            return None
+        with self._turns.for_question():
+            vector = parts.embedder.query(text)
+        seq = parts.index.state.seq
+        try:
+            return Answer(parts.index.search(vector, where, limit), seq)
+        except (OSError, RuntimeError):  # what LanceDB raises for files that are gone or damaged
+            _log.exception("the semantic index could not be read")
+            self._suspect = True
+            self.wake()
+            return None
+
+    def run(self) -> None:
+        """Load, then follow the journal until `stop`."""
+        try:
+            parts = self._parts = self._load()
+        except Exception as error:
+            _log.exception("the engine cannot work")
+            self._board.post(replace(self._board.now, state="failed", problem=_sentence(error)))
+            return
+        failures = 0
+        while not self._stopping.is_set():
+            try:
+                busy = self._follow(parts)
+                failures = 0
+            except Exception as error:
+                _log.exception("the index does not advance")
+                self._board.post(replace(self._board.now, problem=_sentence(error)))
+                self._suspect = True
+                failures += 1
+                self._stopping.wait(min(2.0**failures, _LONGEST_PAUSE))
+                continue
+            if not busy:
+                self._wake.wait(_POLL_SECONDS)
+                self._wake.clear()
+        parts.store.close()
+
+    def _load(self) -> _Parts:
+        began = time.monotonic()
+        # Four thousand modules are loaded: collecting garbage meanwhile finds none and costs a fifth of the time.
+        gc.disable()
+        from memento_tui.engine.catch_up import CatchUp  # noqa: PLC0415 - torch; the socket answers meanwhile
+        from memento_tui.engine.embedder import Embedder  # noqa: PLC0415 - same
+        from memento_tui.engine.semantic_index import SemanticIndex  # noqa: PLC0415 - same
+
+        embedder = Embedder(self._model)
+        store = Store(self._paths.database, create=False)
+        index = SemanticIndex(self._paths.semantic_index, embedder.dimension, store.identity(), embedder.identity)
+        catch_up = CatchUp(store, index, embedder, self._turns, self._board, self._stopping)
+        gc.freeze()
+        gc.enable()
+        self._parts = _Parts(store, embedder, index, catch_up)
+        self._board.post(replace(self._board.now, model=embedder.name))
+        catch_up.report()
+        _log.info("ready after %.1f s with %s, at entry %d", time.monotonic() - began, embedder.name, index.state.seq)
+        return self._parts
+
+    def _follow(self, parts: _Parts) -> bool:
+        """Do the next piece of work; tell whether there was any."""
+        index, catch_up = parts.index, parts.catch_up
+        if not index.is_present():
+            catch_up.begin_again("its files were deleted")
+        elif self._suspect:
+            if not index.is_sound():
+                catch_up.begin_again("it is damaged")
+            self._suspect = False
+        if catch_up.step():
+            self._changed_at = time.monotonic()
+            if catch_up.commits >= _COMMITS_BEFORE_TIDYING:
+                self._tidy(parts)
+            return True
+        if catch_up.commits and time.monotonic() - self._changed_at > _QUIET_SECONDS:
+            self._tidy(parts)
+        return False
+
+    @staticmethod
+    def _tidy(parts: _Parts) -> None:
+        parts.index.tidy()
+        parts.catch_up.commits = 0
+
+
+def _sentence(error: Exception) -> str:
+    return str(error) if isinstance(error, MementoError) else f"{type(error).__name__}: {error}"

@@ -1,0 +1,60 @@
+"""A row of the results, and the table that rows make."""
+
+from __future__ import annotations
+
+import platform
+import statistics
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from time import perf_counter
+
+__all__ = ["Row", "as_markdown", "percentile", "timed"]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One measurement beside what it is compared with."""
+
+    what: str
+    ours: str
+    bare: str
+    value: float
+    """The ratio, or the difference in milliseconds where the unit says so."""
+    target: float
+    higher_is_better: bool = False
+    unit: str = "x"
+
+    @property
+    def met(self) -> bool:
+        """Whether the target was reached."""
+        return self.value >= self.target if self.higher_is_better else self.value <= self.target
+
+
+def as_markdown(rows: Sequence[Row]) -> str:
+    """Return the table, with the machine that it was measured on."""
+    lines = ["| what | memento | bare | ratio | target | met |", "|---|---|---|---|---|---|"]
+    for row in rows:
+        sign = ">=" if row.higher_is_better else "<="
+        unit = "" if row.unit == "x" else f" {row.unit}"
+        met = "yes" if row.met else "**no**"
+        lines.append(
+            f"| {row.what} | {row.ours} | {row.bare} | {row.value:.2f}{unit} | {sign} {row.target:g}{unit} | {met} |"
+        )
+    machine = f"Python {platform.python_version()}, {platform.system()} {platform.machine()}"
+    return "\n".join([*lines, "", f"Measured on {machine}."])
+
+
+def percentile(values: Sequence[float], share: float) -> float:
+    """Return the value below which ``share`` of the values lie."""
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
+
+
+def timed(act: Callable[[], object], *, times: int = 5) -> float:
+    """Return the median seconds that something takes."""
+    taken = []
+    for _ in range(times):
+        begun = perf_counter()
+        act()
+        taken.append(perf_counter() - begun)
+    return statistics.median(taken)
