@@ -9,7 +9,7 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from memento_tui.agent.fence import fenced, quoted_id
-from memento_tui.errors import Conflict, MementoError
+from memento_tui.errors import Conflict, InvalidField, MementoError
 from memento_tui.records import Memory
 from memento_tui.review.policy import AGENT_FIELDS
 
@@ -21,6 +21,8 @@ UNEXPECTED = (
 )
 
 _PERSONS_FIELDS = frozenset(Memory.__struct_fields__) - AGENT_FIELDS
+_ARGUMENTS = {"expires_at": "expires", "source.url": "source_url"}
+"""The arguments that are not named like the field they set, by field."""
 _TYPES = {"string": "a text", "integer": "a whole number", "array": "a list of texts"}
 
 
@@ -35,6 +37,9 @@ def sentence_of(error: BaseException, tool: str, schema: Mapping[str, Any]) -> s
         return _about_arguments(error, tool, schema)
     if isinstance(error, Conflict):
         return "\n".join([str(error), *_present_state(error.current)])
+    if isinstance(error, InvalidField):
+        name = _ARGUMENTS.get(error.field, error.field)
+        return f"{name}: {error.reason}. {error.hint}".strip()
     if isinstance(error, MementoError):
         return str(error)
     return None

@@ -124,8 +124,7 @@ class _Notes:
             taken.add(path.casefold())
             self.paths[memory.id] = path
             frontmatter = memory.extra.get("frontmatter")
-            aliases = texts_of(frontmatter.get("aliases")) if isinstance(frontmatter, dict) else []
-            self.targets.add(path, [memory.title, *aliases])
+            self.targets.take(path, memory.title, frontmatter if isinstance(frontmatter, dict) else {})
 
     def text(self, memory: Memory, relations: Iterable[Relation]) -> str:
         """Return the whole text of a memory's note."""

@@ -18,7 +18,7 @@ from memento_tui.store.store import Store
 from memento_tui.store.tables import as_plain
 from memento_tui.store.transaction import Transaction
 
-__all__ = ["approve", "edited", "postpone", "reject", "verified"]
+__all__ = ["approve", "edited", "has_moved", "postpone", "reject", "verified"]
 
 
 _MAKERS: dict[str, Callable[..., Any]] = {"skip": make_skip, "item": make_item}
@@ -59,7 +59,7 @@ def approve(
     with _deciding(store, author, "approve", proposal_id) as tx:
         proposal = _open_proposal(tx, proposal_id, seen)
         target = tx.get(proposal.target, proposal.target_id)
-        moved = _moved(proposal, target)
+        moved = _moved(store, proposal, target)
         if moved is not None:
             current = target.version if target is not None else 0
             decided = msgspec.structs.replace(proposal, state="needs_review", base_version=current)
@@ -112,12 +112,25 @@ def _open_proposal(tx: Transaction, proposal_id: str, seen: int | None) -> Propo
     return proposal
 
 
-def _moved(proposal: Proposal, target: Any) -> Conflict | None:  # noqa: ANN401 - any record
+def has_moved(store: Store, proposal: Proposal, target: Any) -> bool:  # noqa: ANN401 - any record
+    """Tell whether a target says something else than it did when the proposal was made.
+
+    Another version alone does not: a change and its undo leave what it says as it was.
+    """
+    if target.version == proposal.base_version:
+        return False
+    before = store.image(proposal.target, target.id, proposal.base_version) if proposal.base_version else None
+    kept = {"version", "updated_at", "shown_count", "used_count", "last_used_at", "hits", "last_hit_at"}
+    names = [name for name in target.__struct_fields__ if name not in kept]
+    return before is None or any(getattr(before, name) != getattr(target, name) for name in names)
+
+
+def _moved(store: Store, proposal: Proposal, target: Any) -> Conflict | None:  # noqa: ANN401 - any record
     if target is None and proposal.action == "create" and proposal.target != "memory":
         return None
     if target is None:
         return Conflict(f"The {proposal.target} {proposal.target_id} is gone.", "Reject the proposal, or restore it.")
-    if target.version != proposal.base_version:
+    if has_moved(store, proposal, target):
         return Conflict(
             f"The {proposal.target} {proposal.target_id} changed since this was proposed"
             f" (version {proposal.base_version} then, {target.version} now).",

@@ -15,7 +15,7 @@ from textual.binding import BindingType
 from textual.dom import DOMNode
 from textual.filter import LineFilter
 from textual.screen import Screen
-from textual.widgets import ContentSwitcher
+from textual.widgets import ContentSwitcher, Input
 
 from memento_tui.errors import MementoError
 from memento_tui.records.ids import new_id
@@ -140,7 +140,8 @@ class MementoApp(App[None]):
             return
         entries = self.workspace.store.entries_after(self._seen)
         self._seen = head
-        self.say(_told(entries))
+        if others := [entry for entry in entries if entry.session != self.workspace.author.session]:
+            self.say(_told(others))
         self._refresh_sections()
 
     def _refresh_sections(self) -> None:
@@ -174,7 +175,12 @@ class MementoApp(App[None]):
 
     @on(events.DescendantFocus)
     def _focus_moved(self) -> None:
-        self.query_one(KeyBar).show(self._places())
+        if len(self.screen_stack) > 1:
+            return
+        self.query_one(KeyBar).show(self._places(), typing=self._is_typing())
+
+    def _is_typing(self) -> bool:
+        return isinstance(self.focused, Input) or bool(self.query("Editor"))
 
     @on(KeyBar.Chosen)
     async def _key_clicked(self, event: KeyBar.Chosen) -> None:

@@ -24,11 +24,8 @@ class Pending(msgspec.Struct, frozen=True):
 
     proposal: Proposal
     target: Any
-
-    @property
-    def moved(self) -> bool:
-        """Whether the target changed since the proposal was made."""
-        return self.target is not None and self.target.version != self.proposal.base_version
+    moved: bool = False
+    """Whether the target says something else than when the proposal was made."""
 
     @property
     def why(self) -> list[str]:
@@ -58,7 +55,11 @@ class ReviewQueue:
         """Return proposals with their targets, and the next page's cursor; those put off return in time."""
         found, following = self._store.proposals(states, at=utc_now(), after=after, limit=limit)
         memories = self._store.memories([p.target_id for p in found if p.target == "memory"])
-        return [Pending(p, memories.get(p.target_id) or self._other(p)) for p in found], following
+        return [self._pending(p, memories.get(p.target_id) or self._other(p)) for p in found], following
+
+    def _pending(self, proposal: Proposal, target: Any) -> Pending:  # noqa: ANN401 - any record
+        moved = target is not None and decisions.has_moved(self._store, proposal, target)
+        return Pending(proposal, target, moved)
 
     def _other(self, proposal: Proposal) -> Any:  # noqa: ANN401 - any record
         return None if proposal.target == "memory" else self._store.find(proposal.target, proposal.target_id)
@@ -76,7 +77,7 @@ class ReviewQueue:
         """
         about = [p for p in self._store.proposals_about(proposal_id) if p.state in OPEN_STATES]
         found = about[0] if about else self._store.get("proposal", self._store.resolve("proposal", proposal_id))
-        return Pending(found, self._store.find(found.target, found.target_id))
+        return self._pending(found, self._store.find(found.target, found.target_id))
 
     def approve(self, proposal_id: str, *, seen: int | None = None, **changes: Any) -> Proposal:  # noqa: ANN401 - fields
         """Carry a proposal out, with ``changes`` of the person's own on top; ``seen`` is the version looked at.

@@ -64,6 +64,8 @@ def connected(data_dir: Path, *, name: str = "journey", mode: str = "auto") -> I
     log = data_dir.parent / f"{data_dir.name}.{name}.stderr"
     with start_blocking_portal() as portal, log.open("w") as errors:
         transport = stdio_client(StdioServerParameters(command=command, args=arguments), errlog=errors)
-        client = Client(transport, client_info=Implementation(name=name, version="1"), mode=mode)
+        client = Client(
+            transport, client_info=Implementation(name=name, version="1"), mode=mode, read_timeout_seconds=60
+        )
         with portal.wrap_async_context_manager(client):
             yield Agent(portal, client)

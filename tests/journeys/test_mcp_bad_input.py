@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -101,7 +101,7 @@ def agent(data_dir: Path, person: Workspace) -> Iterator[Agent]:  # noqa: ARG001
         yield made
 
 
-@pytest.mark.parametrize(("tool", "arguments", "expected"), BAD, ids=lambda value: str(value)[:40])
+@pytest.mark.parametrize(("tool", "arguments", "expected"), BAD, ids=[f"{tool}-{want[:30]}" for tool, _, want in BAD])
 def test_bad_input_is_answered_with_a_sentence_and_changes_nothing(
     agent: Agent, person: Workspace, tool: str, arguments: dict[str, Any], expected: str
 ) -> None:
@@ -166,8 +166,8 @@ def damage_by_file(data_dir: Path) -> None:
 )
 def test_a_server_on_a_directory_that_cannot_be_used_says_so_to_each_call(
     tmp_path: Path,
-    damage: Any,
-    expected: str,  # noqa: ANN401 - a function of this module
+    damage: Callable[[Path], None],
+    expected: str,
 ) -> None:
     data_dir = tmp_path / "data"
     data_dir.mkdir()

@@ -61,7 +61,7 @@ class Wire:
 @contextmanager
 def started(data_dir: Path) -> Iterator[Wire]:
     pipe = subprocess.PIPE
-    process = subprocess.Popen(server_command(data_dir), stdin=pipe, stdout=pipe, stderr=pipe)
+    process = subprocess.Popen(server_command(data_dir), stdin=pipe, stdout=pipe, stderr=pipe)  # noqa: S603 - our own program
     try:
         wire = Wire(process)
         assert wire.ask(INITIALIZE)["result"]["serverInfo"]["name"] == "memento"

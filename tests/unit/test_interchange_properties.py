@@ -161,7 +161,7 @@ tags:
 
 # about the date
 date: 2024-01-01
-title: 'New: one'
+title: "New: one"
 ---
 """
     )
@@ -173,8 +173,8 @@ def test_no_change_is_no_change_even_of_odd_yaml() -> None:
 
 
 def test_a_change_keeps_the_line_breaks_of_windows() -> None:
-    changed = change_properties("---\r\na: 1\r\nb: 2\r\n---\r\n", {"a": ["x", "y"], "c": 3}, "\r\n")
-    assert changed == "---\r\na:\r\n- x\r\n- y\r\nb: 2\r\nc: 3\r\n---\r\n"
+    changed = change_properties("---\r\na: 1\r\nb: 2\r\n---\r\n", {"a": ["x", "z"], "c": 3}, "\r\n")
+    assert changed == "---\r\na:\r\n- x\r\n- z\r\nb: 2\r\nc: 3\r\n---\r\n"
 
 
 @pytest.mark.parametrize(
@@ -217,3 +217,9 @@ def test_a_head_that_says_nothing_gains_what_it_needs(head: str) -> None:
 def test_a_text_is_written_so_that_it_is_read_as_the_same_text(value: str) -> None:
     assert values(dump_property("a", value)) == {"a": value}
     assert values(dump_property("a", [value, 1, {"b": value}])) == {"a": [value, 1, {"b": value}]}
+
+
+@pytest.mark.parametrize("name", ["plain", "two words", "null", "", "a: b", "x" * 3000, "\n"])
+def test_a_name_is_written_so_that_it_is_read_as_the_same_name(name: str) -> None:
+    assert values(dump_property(name, {name: 1})) == {name: {name: 1}}
+    assert values(dump_property(name, ["a"])) == {name: ["a"]}

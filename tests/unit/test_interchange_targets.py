@@ -48,7 +48,6 @@ def test_a_link_means_what_its_writer_meant(targets: Targets, written: str, sour
 
 def test_a_note_that_was_read_answers_to_its_title_its_aliases_and_its_name() -> None:
     targets = Targets()
-    frontmatter = {"aliases": ["Other", 7], "name": "feedback_tests"}
-    targets.take("p/a.md", "A title", frontmatter)
-    targets.take("b", "B", {})
-    assert [targets.resolve(name) for name in ("a title", "other", "7", "feedback_tests")] == ["p/a.md"] * 4
+    targets.take("p/a.md", "A title", {"aliases": ["Other", 7], "alias": "Third", "name": "feedback_tests"})
+    targets.take("b.md", "", {"aliases": None})
+    assert [targets.resolve(name) for name in ("a title", "other", "7", "third", "feedback_tests")] == ["p/a.md"] * 5

@@ -34,7 +34,7 @@ def imported(root: Path) -> tuple[list[Memory], list[Relation]]:
     found = read(root)
     targets = Targets()
     for one in found.taken:
-        targets.take(one)
+        targets.take(one.key, one.fields["title"], one.fields["extra"].get("frontmatter", {}))
     memories = found.memories
     relations = [
         make_relation({"src": memories[one.key].id, "dst": memories[target].id, "type": kind, "label": label})
@@ -160,13 +160,13 @@ def test_a_memory_of_memento_becomes_a_note_that_an_import_knows_again(out: Path
     path = out / "projects" / "app" / "Use WAL always now.md"
     assert path.read_text(encoding="utf-8") == (
         "---\n"
-        "title: 'Use \"WAL\": always / now?'\n"
+        'title: "Use \\"WAL\\": always / now?"\n'
         "type: decision\n"
-        "tags:\n- a\n- 'true'\n- '2024'\n"
+        'tags:\n- a\n- "true"\n- "2024"\n'
         "certainty: 4\n"
-        "validity-context: 'SQLite: 3.7+'\n"
-        "date: '2026-01-02T03:04:05.678901Z'\n"
-        "updated: '2026-02-02T00:00:00Z'\n"
+        'validity-context: "SQLite: 3.7+"\n'
+        "date: 2026-01-02T03:04:05.678901Z\n"
+        "updated: 2026-02-02T00:00:00Z\n"
         "source: session\n"
         "agent: codex\n"
         "session_id: s1\n"
@@ -196,8 +196,8 @@ def test_relations_become_links_and_those_that_the_text_makes_already_do_not(tmp
     ]
     written = vault_export.write([*memories, native, *relations, *added, make_item({"title": "i"})], out)
     assert written.left_out == 3
-    assert (out / "a.md").read_text(encoding="utf-8") == "---\nrelated:\n- '[[global/New one]]'\n---\nsee [[b]]"
-    assert (out / "b.md").read_text(encoding="utf-8") == "---\nsupersedes:\n- '[[c]]'\n- '[[a]]'\n---\nx"
+    assert (out / "a.md").read_text(encoding="utf-8") == '---\nrelated:\n- "[[global/New one]]"\n---\nsee [[b]]'
+    assert (out / "b.md").read_text(encoding="utf-8") == '---\nsupersedes:\n- "[[c]]"\n- "[[a]]"\n---\nx'
     links = {one.key: one.links for one in read(out).taken}
     assert links["global/New one.md"] == (("consolidated_from", "a", ""),)
     again, relations_again = imported(out)

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Container, Horizontal
+from textual.containers import Container, Horizontal, Vertical
 from textual.content import Content
 from textual.widgets import Input, Static
 
@@ -81,8 +81,9 @@ class MemoriesSection(Section):
             yield SearchBox()
             yield Static(id="found")
         with Container(id="panes"):
-            yield RecordList(memory_line, id="memory-list")
-            yield Static(id="nothing")
+            with Vertical(classes="rows"):
+                yield RecordList(memory_line, id="memory-list")
+                yield Static(classes="nothing")
             with Container(id="side"):
                 yield Preview()
 
@@ -202,8 +203,8 @@ class MemoriesSection(Section):
 
     def _tell_empty(self) -> None:
         empty = self.rows.total == 0
-        self.query_one("#nothing").display = empty
-        self.rows.display = not empty
+        # The list stays, a line high: a widget that is hidden loses the focus, and the next key would go elsewhere.
+        self.query_one(".rows").set_class(empty, "-empty")
         if not empty:
             return
         if self._query.source:
@@ -215,7 +216,7 @@ class MemoriesSection(Section):
                 "q        leave, then: memento import vault ~/notes\n"
                 "         or let an agent write: memento mcp"
             )
-        self.query_one("#nothing", Static).update(Content(text))
+        self.query_one(".nothing", Static).update(Content(text))
 
     # Following
 

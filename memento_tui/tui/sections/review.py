@@ -10,7 +10,7 @@ import msgspec
 from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Container, VerticalScroll
+from textual.containers import Container, Vertical, VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
@@ -57,8 +57,9 @@ class ReviewSection(Section):
         """Lay out the section."""
         yield Static(id="waiting")
         with Container(id="queue-panes"):
-            yield RecordList(proposal_line, id="queue")
-            yield Static(id="queue-empty")
+            with Vertical(classes="rows"):
+                yield RecordList(proposal_line, id="queue")
+                yield Static(classes="nothing")
             with Container(id="queue-side"), VerticalScroll(id="evidence", can_focus=False):
                 yield Static(id="evidence-head")
                 yield Static(id="evidence-body")
@@ -96,13 +97,12 @@ class ReviewSection(Section):
 
     def _tell(self) -> None:
         total = self.rows.total
-        self.query_one("#queue-empty").display = total == 0
-        self.rows.display = total > 0
+        self.query_one(".rows").set_class(total == 0, "-empty")
         waiting = f"{total:,} wait for you" if total != 1 else "1 waits for you"
         if self.rows.marks:
             waiting += f"   {len(self.rows.marks):,} marked"
         self.query_one("#waiting", Static).update(Content(waiting if total else "Nothing waits for you"))
-        self.query_one("#queue-empty", Static).update(
+        self.query_one(".nothing", Static).update(
             Content(
                 "All decided.\n\nWhat an agent proposes appears here.\n1 goes to the memories, z undoes a decision."
             )
@@ -174,7 +174,7 @@ class ReviewSection(Section):
         pending, queue = self._pending(), self.memento.workspace.review
         question = f"Why reject {len(self.rows.marks):,} marked?" if self.rows.marks else "Why reject it?"
         reason = await self.app.push_screen_wait(
-            AskLine(question, hint="The agent can read this. May be empty. Enter rejects, Escape leaves")
+            AskLine(question, hint="The agent can read it. Enter rejects, Escape leaves")
         )
         if reason is None:
             return

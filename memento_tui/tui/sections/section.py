@@ -55,8 +55,10 @@ class Section(Vertical):
         try:
             said = act()
         except MementoError as error:
+            # A refused decision may have been written down: its proposal then needs another look.
+            self.memento.wrote()
             self.memento.say(str(error), problem=True)
             return False
-        self.memento.say(said)
         self.memento.wrote()
+        self.memento.say(said)
         return True

@@ -6,6 +6,7 @@ They are one widget each. Textual's own footer is a widget for every key, which 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from string import ascii_letters, digits
 
 from textual import events
 from textual.content import Content
@@ -98,6 +99,10 @@ class StatusLine(Static):
             self.update(Content(" ") + left + Content.styled(f" {self._right}", "dim"))
 
 
+_LETTERS = frozenset([*ascii_letters, *digits, "slash", "question_mark"])
+"""Keys that write something in a text."""
+
+
 class KeyBar(Widget):
     """The keys of the place that has the focus; a click on one is as good as the key."""
 
@@ -111,12 +116,13 @@ class KeyBar(Widget):
     def __init__(self) -> None:
         super().__init__()
         self._places: Sequence[Place] = ()
+        self._typing = False
         self._spans: list[tuple[int, int, Command]] = []
 
-    def show(self, places: Sequence[Place]) -> None:
-        """Show the keys of some places."""
-        if list(places) != list(self._places):
-            self._places = places
+    def show(self, places: Sequence[Place], *, typing: bool) -> None:
+        """Show the keys of some places; while the person is typing, those that are letters would be typed."""
+        if (list(places), typing) != (list(self._places), self._typing):
+            self._places, self._typing = places, typing
             self.refresh()
 
     def render(self) -> Content:
@@ -125,6 +131,8 @@ class KeyBar(Widget):
         for command in commands_in(self._places):
             key = key_names(command.keys).split(" ")[0]
             width = len(key) + len(command.label) + 3
+            if self._typing and command.keys.split(",")[0] in _LETTERS:
+                continue
             if not command.label or line.cell_length + width > self.size.width:
                 continue
             self._spans.append((line.cell_length, line.cell_length + width, command))
