@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import logging
 import signal
 import sys
@@ -18,6 +17,7 @@ from mcp.server.mcpserver.tools import Tool
 from mcp.server.stdio import stdio_server
 from mcp_types import CallToolResult, InputRequiredResult
 
+import memento_tui
 from memento_tui.agent.answers import refusal
 from memento_tui.agent.refusals import UNEXPECTED, sentence_of, unknown_tool
 from memento_tui.agent.seats import Seats
@@ -42,8 +42,7 @@ class _MemoryServer(MCPServer[None]):
     """An MCP server whose every failure is a result that says in a sentence what to do."""
 
     def __init__(self, tools: list[Tool]) -> None:
-        version = importlib.metadata.version("memento-tui")
-        super().__init__("memento", version=version, instructions=_INSTRUCTIONS, tools=tools)
+        super().__init__("memento", version=memento_tui.__version__, instructions=_INSTRUCTIONS, tools=tools)
         self._by_name: Mapping[str, Tool] = {tool.name: tool for tool in tools}
 
     async def call_tool(

@@ -73,7 +73,7 @@ class CatchUp:
         if head < after:
             self.begin_again("the store is older than it")
             return True
-        self._count(head)
+        self.count_waiting()
         ids, reached = self._store.changed_memories(after, _ROWS)
         state = msgspec.structs.replace(self._index.state, seq=reached, entry=entry_hash(self._store, reached))
         parts = [ids[start : start + _ROWS] for start in range(0, len(ids), _ROWS)] or [[]]
@@ -85,7 +85,9 @@ class CatchUp:
             self.report()
         return True
 
-    def _count(self, head: int) -> None:
+    def count_waiting(self) -> None:
+        """Count what was changed since the last count, and say so."""
+        head = self._store.head()
         while self._counted < head and not self._stopping.is_set():
             ids, self._counted = self._store.changed_memories(self._counted, _COUNTED)
             self._waiting += len(ids)

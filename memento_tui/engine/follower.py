@@ -141,7 +141,7 @@ class Follower(threading.Thread):
         gc.enable()
         self._parts = _Parts(store, embedder, index, catch_up)
         self._board.post(replace(self._board.now, model=embedder.name))
-        catch_up.report()
+        catch_up.count_waiting()
         _log.info("ready after %.1f s with %s, at entry %d", time.monotonic() - began, embedder.name, index.state.seq)
         return self._parts
 

@@ -83,6 +83,8 @@ def read_properties(text: str) -> list[Property] | None:
         ) from None
     except RecursionError:
         raise BadProperties(1, "has frontmatter that is nested too deep") from None
+    except (ValueError, OverflowError):  # ruamel passes on what Python says to an escape such as "\UFFFFFFFF"
+        raise BadProperties(1, "has frontmatter that is not valid YAML: it escapes a character that is none") from None
 
 
 def _parser() -> YAML:
@@ -135,7 +137,7 @@ class _Plain:
                 return self.text[node.start_mark.index : node.end_mark.index]
             values = (self.value(value, depth + 1) for _, value in node.value)
             return dict(zip(names, values, strict=True))
-        return _scalar(node.value, str(node.tag))
+        return _scalar(_text_in(node), str(node.tag))
 
     def names(self, node: MappingNode) -> list[str] | None:
         """Return the names of a mapping, or ``None`` where one is a list or a mapping itself."""
@@ -143,10 +145,19 @@ class _Plain:
         for name, _ in node.value:
             if not isinstance(name, ScalarNode):
                 return None
-            if name.value in names:
-                raise BadProperties(name.start_mark.line + 1, f"names {name.value!r:.60} twice in its frontmatter")
-            names[name.value] = None
+            text = _text_in(name)
+            if text in names:
+                raise BadProperties(name.start_mark.line + 1, f"names {text!r:.60} twice in its frontmatter")
+            names[text] = None
         return list(names)
+
+
+def _text_in(node: Node) -> str:
+    """Return a scalar's text; its escapes may spell what no text can hold."""
+    text = str(node.value)
+    if "\x00" in text or any("\ud800" <= letter <= "\udfff" for letter in text):
+        raise BadProperties(node.start_mark.line + 1, "has a NUL or half a character in its frontmatter")
+    return text
 
 
 def _scalar(written: str, tag: str) -> str | int | float | bool | None:

@@ -55,7 +55,7 @@ def text_of(answered: CallToolResult) -> str:
 
 
 def server_command(data_dir: Path) -> list[str]:
-    return [sys.executable, "-m", "memento_tui.cli.main", "mcp", "--data-dir", str(data_dir)]
+    return [sys.executable, "-m", "memento_tui", "mcp", "--data-dir", str(data_dir)]
 
 
 @contextmanager

@@ -1,0 +1,54 @@
+"""``python -m memento_tui.engine --data-dir D``: the process that `memento_tui.search.semantic` starts."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import os
+import sys
+from pathlib import Path
+
+from memento_tui.engine.process import run
+from memento_tui.paths import DataPaths
+
+
+def _prepare_environment() -> None:
+    """Set what the libraries read from the environment when they are imported."""
+    # One core stays with the person.
+    threads = str(max(1, _cores() - 1))
+    settings = {
+        # A look at the model hub would hang for tens of seconds without a network, and tell it of this with one.
+        "HF_HUB_OFFLINE": "1",
+        "TRANSFORMERS_OFFLINE": "1",
+        "HF_HUB_DISABLE_TELEMETRY": "1",
+        "HF_HUB_DISABLE_PROGRESS_BARS": "1",
+        "CUDA_VISIBLE_DEVICES": "",
+        "LANCE_LOG": "error",
+        "OMP_NUM_THREADS": threads,
+        "RAYON_NUM_THREADS": threads,
+        "LANCE_CPU_THREADS": threads,
+    }
+    os.environ.update(settings)
+
+
+def _cores() -> int:
+    if sys.platform == "linux":
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def main() -> None:
+    """Be the engine, then leave without waiting for threads that are still loading a model."""
+    parser = argparse.ArgumentParser(prog="python -m memento_tui.engine")
+    parser.add_argument("--data-dir", required=True, type=Path)
+    paths = DataPaths(parser.parse_args().data_dir.expanduser().absolute())
+    _prepare_environment()
+    status = run(paths)
+    logging.shutdown()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(status)
+
+
+if __name__ == "__main__":
+    main()

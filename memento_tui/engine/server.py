@@ -1,0 +1,254 @@
+"""The socket: answers requests while another thread works, and decides when the engine leaves."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+import resource
+import signal
+import socket
+import sys
+import time
+from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from memento_tui import __version__
+from memento_tui.config import Config, load_config
+from memento_tui.engine.follower import Follower
+from memento_tui.engine.progress import Board
+from memento_tui.errors import MementoError
+from memento_tui.paths import DataPaths
+from memento_tui.search.semantic_wire import LONGEST_LINE, EngineStatus
+
+__all__ = ["Server"]
+
+_log = logging.getLogger(__name__)
+
+_WATCH_SECONDS = 0.5
+_LONGEST_WAIT = 3600.0
+_MOST_HITS = 1000
+_QUESTIONS_AT_ONCE = 4
+
+
+class _Request(msgspec.Struct):
+    """One line from a client; each ``op`` uses some of the fields."""
+
+    op: str
+    id: int | str | None = None
+    text: str = ""
+    where: str = ""
+    limit: int = 20
+    seq: int = 0
+    timeout: float = 0.0
+
+
+_decode = msgspec.json.Decoder(_Request).decode
+_Reply = dict[str, Any]
+
+
+class Server:
+    """Serves one engine until there is a reason to leave."""
+
+    def __init__(self, paths: DataPaths, config: Config, board: Board, follower: Follower) -> None:
+        self._paths = paths
+        self._config = config
+        self._board = board
+        self._follower = follower
+        self._began = self._asked_at = time.monotonic()
+        self._running = 0
+        self._pool = ThreadPoolExecutor(_QUESTIONS_AT_ONCE, thread_name_prefix="question")
+        self._leaving: asyncio.Future[str]
+        self._moved = asyncio.Event()
+        self._ops: dict[str, Callable[[_Request], Awaitable[_Reply]]] = {
+            "status": self._status,
+            "search": self._search,
+            "wait": self._wait,
+            "stop": self._stop,
+        }
+
+    async def serve(self, listening: socket.socket) -> str:
+        """Answer requests on a bound socket; return why the engine leaves."""
+        loop = asyncio.get_running_loop()
+        self._leaving = loop.create_future()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, self._leave, f"signal {number}")
+        self._board.on_change = lambda: loop.call_soon_threadsafe(self._tell_waiting)
+        server = await asyncio.start_unix_server(self._converse, sock=listening, limit=LONGEST_LINE)
+        watching = loop.create_task(self._watch())
+        self._follower.start()
+        try:
+            return await self._leaving
+        finally:
+            watching.cancel()
+            server.close()
+
+    def _leave(self, reason: str) -> None:
+        if not self._leaving.done():
+            self._leaving.set_result(reason)
+
+    # When to leave
+
+    async def _watch(self) -> None:
+        # An engine whose lock or socket was taken away cannot be found, one whose database was replaced reads the
+        # old one: each leaves, and the next question starts another.
+        watched = [self._paths.database, self._paths.engine_lock, self._paths.engine_socket]
+        at_start = [_identity(path) for path in watched]
+        config_seen = _changed_at(self._paths.config)
+        while True:
+            await asyncio.sleep(_WATCH_SECONDS)
+            for path, before in zip(watched, at_start, strict=True):
+                if _identity(path) != before:
+                    self._leave(f"{path.name} was removed or replaced")
+            if (seen := _changed_at(self._paths.config)) != config_seen:
+                config_seen = seen
+                if self._is_configured_otherwise():
+                    self._leave("the configuration changed")
+            if self._idle_seconds() > self._config.engine.idle_seconds:
+                self._leave("idle")
+
+    def _is_configured_otherwise(self) -> bool:
+        try:
+            return load_config(self._paths.config).engine != self._config.engine
+        except MementoError as error:
+            _log.warning("the configuration cannot be read, and the old one stays in force: %s", error)
+            return False
+
+    def _idle_seconds(self) -> float:
+        standing = self._board.now
+        busy = standing.state == "loading" or (standing.pending and not standing.problem)
+        if busy or self._running:
+            self._asked_at = time.monotonic()
+        return time.monotonic() - self._asked_at
+
+    # The conversation
+
+    async def _converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            with contextlib.suppress(ConnectionError):  # a client may leave without its answer
+                while await self._exchange(reader, writer):
+                    pass
+        finally:
+            writer.close()
+
+    async def _exchange(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+        """Answer one request; tell whether there may be another."""
+        try:
+            line = await reader.readline()
+        except ValueError:
+            await _send(writer, {"error": f"the request is longer than {LONGEST_LINE:,} bytes"})
+            return False
+        if not line.endswith(b"\n"):
+            return False
+        self._asked_at = time.monotonic()
+        self._running += 1
+        try:
+            await _send(writer, await self._answer(line))
+        finally:
+            self._running -= 1
+        return True
+
+    async def _answer(self, line: bytes) -> _Reply:
+        try:
+            request = _decode(line)
+        except (msgspec.DecodeError, RecursionError) as error:
+            return {"error": f"the request cannot be read: {error}"}
+        op = self._ops.get(request.op)
+        if op is None:
+            return {"id": request.id, "error": f"there is no op {request.op!r:.60}; there are {', '.join(self._ops)}"}
+        try:
+            return {"id": request.id, **await op(request)}
+        except Exception as error:
+            _log.exception("a request failed: %s", request.op)
+            return {"id": request.id, "error": f"{type(error).__name__}: {error}"}
+
+    async def _status(self, _: _Request) -> _Reply:
+        standing = self._board.now
+        status = EngineStatus(
+            state=standing.state,
+            pid=os.getpid(),
+            version=__version__,
+            model=standing.model,
+            seq=standing.seq,
+            pending=standing.pending,
+            total=standing.total,
+            embedded_total=standing.embedded_total,
+            uptime=round(time.monotonic() - self._began, 3),
+            rss=_resident_bytes(),
+            problem=standing.problem,
+        )
+        return asdict(status)
+
+    async def _search(self, request: _Request) -> _Reply:
+        standing = self._board.now
+        if standing.state != "ready":
+            return {"state": standing.state, "problem": standing.problem}
+        self._follower.wake()
+        limit = min(max(request.limit, 1), _MOST_HITS)
+        running = asyncio.get_running_loop().run_in_executor(
+            self._pool, self._follower.search, request.text, request.where, limit
+        )
+        try:
+            answer = await running
+        except ValueError as error:
+            return {"error": f"the condition cannot be used: {error}"}
+        if answer is None:
+            return {"state": "loading"}
+        return {"state": "ready", "hits": answer.hits, "seq": answer.seq}
+
+    async def _wait(self, request: _Request) -> _Reply:
+        self._follower.wake()
+        left = min(max(request.timeout, 0.0), _LONGEST_WAIT)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(left):
+                while self._board.now.state != "failed" and not self._reflects(request.seq):
+                    await self._moved.wait()
+        return await self._status(request)
+
+    def _reflects(self, seq: int) -> bool:
+        return self._board.now.state == "ready" and self._board.now.seq >= seq
+
+    def _tell_waiting(self) -> None:
+        self._moved.set()
+        self._moved = asyncio.Event()
+
+    async def _stop(self, _: _Request) -> _Reply:
+        # Once this answer is on its way.
+        asyncio.get_running_loop().call_later(0.05, self._leave, "asked to stop")
+        return {"pid": os.getpid()}
+
+
+async def _send(writer: asyncio.StreamWriter, reply: _Reply) -> None:
+    writer.write(msgspec.json.encode(reply) + b"\n")
+    await writer.drain()
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def _changed_at(path: Path) -> int | None:
+    try:
+        return path.stat().st_mtime_ns
+    except OSError:
+        return None
+
+
+def _resident_bytes() -> int:
+    """Return how much memory the process holds; where the system does not say, the most that it ever held."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    except OSError:
+        most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        return most if sys.platform == "darwin" else most * 1024
+    return pages * os.sysconf("SC_PAGE_SIZE")
