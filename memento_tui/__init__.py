@@ -14,13 +14,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from memento_tui.version import __version__
+
 if TYPE_CHECKING:
     from memento_tui.store.journal import Actor
     from memento_tui.workspace import Workspace
 
 __all__ = ["__version__", "open"]
-
-__version__ = "0.1.0"
 
 
 def open(  # noqa: A001 - `memento_tui.open(path)` is how it reads

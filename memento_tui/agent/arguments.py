@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
+from memento_tui.errors import InvalidInput
 from memento_tui.records.item import CATEGORIES, ITEM_STATUSES
 from memento_tui.records.memory import KINDS, SOURCE_TYPES
 
@@ -26,6 +27,7 @@ __all__ = [
     "SourceType",
     "Tags",
     "changes",
+    "given",
 ]
 
 UNCHANGED: Any = None
@@ -46,6 +48,14 @@ Category = Annotated[str, Field(json_schema_extra={"enum": list(CATEGORIES)})]
 ItemStatus = Annotated[str, Field(json_schema_extra={"enum": list(ITEM_STATUSES)})]
 
 
-def changes(**arguments: object) -> dict[str, Any]:
+def given(**arguments: object) -> dict[str, Any]:
     """Return the arguments that were given."""
     return {name: value for name, value in arguments.items() if value is not UNCHANGED}
+
+
+def changes(**arguments: object) -> dict[str, Any]:
+    """Return the arguments that were given, of which a change needs at least one. Raises `InvalidInput`."""
+    found = given(**arguments)
+    if not found:
+        raise InvalidInput("Nothing to change was given.", f"Give at least one of {', '.join(arguments)}.")
+    return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from memento_tui.agent.labels import is_readable
 from memento_tui.records import Crystal, Memory, Proposal, Skip, WorkingItem
 from memento_tui.records.when import utc_now
 from memento_tui.workspace import Workspace
@@ -17,7 +18,7 @@ _PAGE = 500
 
 @dataclass(frozen=True)
 class Decided:
-    """One decided proposal, and the headline of what it is about (empty where that is gone)."""
+    """One decided proposal, and what it is about in a line (empty where that cannot be told)."""
 
     proposal: Proposal
     about: str
@@ -42,6 +43,8 @@ def _decided(workspace: Workspace) -> Iterator[Proposal]:
 def _about(workspace: Workspace, proposal: Proposal) -> str:
     target = workspace.store.find(proposal.target, proposal.target_id)
     match target:
+        case Memory() if target.source_type == "external" and not is_readable(target):
+            return target.source.url
         case Memory():
             return target.headline
         case Skip():

@@ -19,6 +19,9 @@ MOST_HITS = 50
 _MOST_WORDS = 60
 """Words of a message that are searched for; what a long one is about shows within its first tens of different words."""
 
+_LONGEST_WORD = 80
+"""Characters. Longer ones are not words: hashes, encoded files. The index leaves them out too."""
+
 _log = logging.getLogger(__name__)
 
 
@@ -53,7 +56,7 @@ def count_used(workspace: Workspace, ids: list[str]) -> None:
 def plain_query(message: str) -> str:
     """Return the words of a message as a query in which nothing is an operator, each word once."""
     words = dict.fromkeys(part for raw in message.replace('"', " ").split() for part in _plain_parts(raw))
-    return " ".join(list(words)[:_MOST_WORDS])
+    return " ".join([word for word in words if len(word) <= _LONGEST_WORD][:_MOST_WORDS])
 
 
 def _plain_parts(word: str) -> Iterator[str]:

@@ -77,6 +77,8 @@ def _expected(schema: Mapping[str, Any]) -> str:
     for low, high in (("minimum", "maximum"), ("minItems", "maxItems")):
         if low in schema:
             expected += f", {schema[low]} to {schema[high]}"
+    if "maxLength" in schema:
+        expected += f" of at most {schema['maxLength']:,} characters"
     return expected
 
 

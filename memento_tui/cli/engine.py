@@ -11,7 +11,6 @@ from memento_tui.cli.command import group
 from memento_tui.cli.output import emit, named, safe
 from memento_tui.cli.progress import progress_bar
 from memento_tui.cli.session import current_session, opened
-from memento_tui.errors import EngineUnavailable
 
 if TYPE_CHECKING:
     from memento_tui.search.semantic import SemanticClient
@@ -91,13 +90,11 @@ def _in_words(facts: dict[str, Any]) -> dict[str, Any]:
 @click.option("--wait", is_flag=True, help="Wait until every memory is embedded.")
 def start(*, wait: bool) -> None:
     """Start the engine unless it runs; loading its model takes some seconds."""
+    from memento_tui.workspace.health import start_engine  # noqa: PLC0415 - a command's help is shown without it
+
     with opened() as workspace:
-        if not workspace.config.engine.enabled:
-            raise EngineUnavailable(
-                "Semantic search is switched off.", "Set enabled = true under [engine] in config.toml."
-            )
+        start_engine(workspace)
         semantic = workspace.searching.semantic
-        semantic.ensure()
         if wait:
             with progress_bar("Embedding") as progress:
                 semantic.wait(workspace.store.head(), timeout=_LONGEST_WAIT, progress=progress)
@@ -115,10 +112,9 @@ def start(*, wait: bool) -> None:
 )
 def stop() -> None:
     """Stop the engine and wait until it is gone. The next search by meaning starts it again."""
-    client = _client()
-    stopped = client.stop()
-    if not stopped and client.status() is not None:
-        raise EngineUnavailable("The engine was told to stop and still runs.", "`memento engine logs` may say why.")
+    from memento_tui.workspace.health import stop_engine  # noqa: PLC0415 - a command's help is shown without it
+
+    stopped = stop_engine(_client())
     emit({"stopped": stopped}, lambda: "The engine is gone." if stopped else "No engine was running.")
 
 

@@ -32,9 +32,9 @@ def _prepare_environment() -> None:
 
 
 def _cores() -> int:
-    if sys.platform == "linux":
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+    # A container may be allowed fewer than there are; not every system can say.
+    allowed = getattr(os, "sched_getaffinity", None)
+    return len(allowed(0)) if allowed else os.cpu_count() or 1
 
 
 def main() -> None:

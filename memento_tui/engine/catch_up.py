@@ -9,10 +9,10 @@ from typing import Any
 
 import msgspec
 
-from memento_tui.engine.embedder import Embedder, Vectors
+from memento_tui.engine.embedder import Embedder
 from memento_tui.engine.progress import Board, Turns
 from memento_tui.engine.rows import facts_of, is_indexed, text_to_embed
-from memento_tui.engine.semantic_index import IndexState, SemanticIndex
+from memento_tui.engine.semantic_index import IndexState, SemanticIndex, Vectors
 from memento_tui.records import Memory
 from memento_tui.store.store import Store
 

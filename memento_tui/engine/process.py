@@ -12,7 +12,6 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from memento_tui import __version__
 from memento_tui.config import load_config
 from memento_tui.engine.follower import Follower
 from memento_tui.engine.progress import Board
@@ -20,12 +19,13 @@ from memento_tui.engine.server import Server
 from memento_tui.errors import DataDirectoryError, MementoError
 from memento_tui.paths import DataPaths
 from memento_tui.search.semantic_wire import check_socket_folder
+from memento_tui.version import __version__
 
 __all__ = ["run"]
 
 _log = logging.getLogger(__name__)
 
-_LOCK_SECONDS = 2.0
+_LOCK_SECONDS = 5.0
 """How long to wait for an engine that is just leaving."""
 
 _STOP_SECONDS = 3.0
@@ -63,17 +63,12 @@ def _work(paths: DataPaths) -> None:
     follower = Follower(paths, config.engine.model, board)
     listening = _listen(paths)
     _log.info("engine %s at work in %s as process %d", __version__, paths.root, os.getpid())
-    reason = asyncio.run(_serve(paths, Server(paths, config, board, follower), listening))
-    paths.engine_socket.unlink(missing_ok=True)
-    follower.stop(_STOP_SECONDS)
-    _log.info("the engine leaves: %s", reason)
-
-
-async def _serve(paths: DataPaths, server: Server, listening: socket.socket) -> str:
     try:
-        return await server.serve(listening)
+        reason = asyncio.run(Server(paths, config, board, follower).serve(listening))
     finally:
         paths.engine_socket.unlink(missing_ok=True)
+    follower.stop(_STOP_SECONDS)
+    _log.info("the engine leaves: %s", reason)
 
 
 def _listen(paths: DataPaths) -> socket.socket:
@@ -85,7 +80,8 @@ def _listen(paths: DataPaths) -> socket.socket:
         check_socket_folder(paths)
         path.unlink(missing_ok=True)
         listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        listening.bind(os.fspath(path))  # for this user only, by the umask
+        listening.bind(os.fspath(path))  # by the umask, nobody else can connect at any moment
+        path.chmod(0o600)
         listening.listen(_WAITING_CLIENTS)
     except OSError as error:
         raise DataDirectoryError(f"The engine cannot listen at {path}: {error}.") from error

@@ -34,12 +34,16 @@ class Board:
 
     def __init__(self) -> None:
         self.now = Standing()
-        self.on_change: Callable[[], None] = lambda: None
+        self._on_change: Callable[[], object] = lambda: None
+
+    def listen(self, on_change: Callable[[], object]) -> None:
+        """Have a function called, in the writer's thread, after every change."""
+        self._on_change = on_change
 
     def post(self, standing: Standing) -> None:
         """Replace the standing, and tell whoever listens."""
         self.now = standing
-        self.on_change()
+        self._on_change()
 
 
 class Turns:

@@ -16,14 +16,16 @@ from typing import Any
 import lancedb
 import msgspec
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 from lancedb.index import IvfSq
 
-from memento_tui.engine.embedder import Vectors
 from memento_tui.engine.rows import LAYOUT, STATE_ID
 from memento_tui.search.lance_filter import one_of
 
-__all__ = ["IndexState", "SemanticIndex"]
+__all__ = ["IndexState", "SemanticIndex", "Vectors"]
+
+Vectors = npt.NDArray[np.float32]
 
 _log = logging.getLogger(__name__)
 
@@ -75,7 +77,7 @@ class SemanticIndex:
 
     def _open(self) -> None:
         if not self._directory.exists():
-            self.rebuild("there is none yet")
+            self._create()
             return
         try:
             self._table = lancedb.connect(self._directory).open_table(_TABLE)
@@ -95,6 +97,9 @@ class SemanticIndex:
         _log.warning("the semantic index is built anew: %s", reason)
         if self._directory.exists():
             shutil.rmtree(self._directory)
+        self._create()
+
+    def _create(self) -> None:
         self._directory.mkdir(parents=True)
         self._table = lancedb.connect(self._directory).create_table(_TABLE, schema=self._schema)
         self.write([], [], state=self._fresh)
@@ -108,7 +113,7 @@ class SemanticIndex:
         try:
             for _ in self._table.search().to_batches(batch_size=1024):
                 pass
-        except Exception:
+        except Exception:  # noqa: BLE001 - as in _open
             _log.exception("the semantic index is damaged")
             return False
         return True
@@ -123,7 +128,7 @@ class SemanticIndex:
     def stored(self, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
         """Return the rows of these ids, by id, each with its ``vector``."""
         found = self._read(one_of("id", ids), self._schema.names, len(ids))
-        vectors = found.column("vector").combine_chunks().flatten().to_numpy().reshape(found.num_rows, -1)
+        vectors = found.column("vector").combine_chunks().flatten().to_numpy().reshape(-1, self._dimension)
         rows = found.drop_columns(["vector"]).to_pylist()
         return {row["id"]: {**row, "vector": vector} for row, vector in zip(rows, vectors, strict=True)}
 
@@ -178,15 +183,15 @@ class SemanticIndex:
         near = [(name, min(1.0, max(0.0, 1.0 - distance))) for name, distance in pairs if name != STATE_ID]
         return near[:limit]
 
-    def tidy(self) -> None:
-        """Join small files, drop old versions, and partition the rows where they are many."""
+    def tidy(self, *, keep: timedelta = _KEPT) -> None:
+        """Join small files, drop versions older than ``keep``, and partition the rows where they are many."""
         count = self.count()
         if count >= _MANY and count >= _GROWTH * self.state.trained:
             self._table.create_index("vector", config=IvfSq(distance_type="cosine"))
             self.write([], [], state=msgspec.structs.replace(self.state, trained=count))
             _log.info("partitioned %d memories", count)
         # Nobody else writes here, so a file that no version names was left by a killed engine.
-        self._table.optimize(cleanup_older_than=_KEPT, delete_unverified=True)
+        self._table.optimize(cleanup_older_than=keep, delete_unverified=True)
 
 
 def _schema(dimension: int) -> Any:  # noqa: ANN401 - pyarrow has no types

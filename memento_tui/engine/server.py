@@ -19,13 +19,13 @@ from typing import Any
 
 import msgspec
 
-from memento_tui import __version__
 from memento_tui.config import Config, load_config
 from memento_tui.engine.follower import Follower
 from memento_tui.engine.progress import Board
 from memento_tui.errors import MementoError
 from memento_tui.paths import DataPaths
 from memento_tui.search.semantic_wire import LONGEST_LINE, EngineStatus
+from memento_tui.version import __version__
 
 __all__ = ["Server"]
 
@@ -79,7 +79,7 @@ class Server:
         self._leaving = loop.create_future()
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, self._leave, f"signal {number}")
-        self._board.on_change = lambda: loop.call_soon_threadsafe(self._tell_waiting)
+        self._board.listen(lambda: loop.call_soon_threadsafe(self._tell_waiting))
         server = await asyncio.start_unix_server(self._converse, sock=listening, limit=LONGEST_LINE)
         watching = loop.create_task(self._watch())
         self._follower.start()
@@ -164,7 +164,7 @@ class Server:
             return {"id": request.id, "error": f"there is no op {request.op!r:.60}; there are {', '.join(self._ops)}"}
         try:
             return {"id": request.id, **await op(request)}
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - one bad request must not end the conversation
             _log.exception("a request failed: %s", request.op)
             return {"id": request.id, "error": f"{type(error).__name__}: {error}"}
 

@@ -235,7 +235,7 @@ class _Run:
         if one.deleted:
             return self._tombstone(tx, one, current)
         wanted = _MAKERS[one.record]({**one.fields, "id": record_id, "version": current.version})
-        named = [name for name in one.fields if name not in _UNCOMPARED and name != "id"]
+        named = [name for name in one.fields if name not in _UNCOMPARED and name not in ("id", "created_at")]
         changed = [n for n in named if base is None or getattr(wanted, n) != getattr(base, n)]
         disputed = [n for n in changed if base is not None and getattr(current, n) != getattr(base, n)]
         disputed = [n for n in disputed if getattr(current, n) != getattr(wanted, n)]

@@ -9,7 +9,7 @@ from memento_tui.errors import InvalidField
 
 __all__ = ["parse_moment", "parse_span", "to_text", "utc_now"]
 
-_SPAN = re.compile(r"(\d+)\s*(h|d|w|mo|y|hours?|days?|weeks?|months?|years?)")
+_SPAN = re.compile(r"(\d{1,5})\s*(h|d|w|mo|y|hours?|days?|weeks?|months?|years?)")
 _UNIT_DAYS = {"h": 1 / 24, "d": 1.0, "w": 7.0, "m": 30.0, "y": 365.0}
 
 
@@ -28,10 +28,7 @@ def parse_span(text: str) -> timedelta | None:
     match = _SPAN.fullmatch(text.strip().lower())
     if match is None:
         return None
-    number = int(match[1])
-    if number > 36500:  # noqa: PLR2004 - a hundred years; longer spans leave the calendar
-        return None
-    return timedelta(days=number * _UNIT_DAYS[match[2][0]])
+    return timedelta(days=int(match[1]) * _UNIT_DAYS[match[2][0]])
 
 
 def parse_moment(value: object, field: str, now: datetime | None = None) -> datetime:
@@ -44,9 +41,9 @@ def parse_moment(value: object, field: str, now: datetime | None = None) -> date
 
     """
     span = parse_span(value) if isinstance(value, str) else None
-    if span is not None:
-        return (now or utc_now()) + span
     try:
+        if span is not None:
+            return (now or utc_now()) + span
         parsed = datetime.fromisoformat(value.strip()) if isinstance(value, str) else value
         if isinstance(parsed, datetime):
             return (parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)).astimezone(UTC)

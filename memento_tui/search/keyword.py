@@ -121,6 +121,10 @@ class KeywordIndex:
                 _log.warning("the keyword index is %d entries behind", head - self._reflects)
                 self._open()
             except OSError as error:
+                if self._reflects >= 0:
+                    # On a read-only medium what was indexed before can still be searched.
+                    self.notice = f"The keyword index is {head - self._reflects} changes behind: it cannot be written."
+                    return
                 raise DataDirectoryError(
                     f"The keyword index in {self._directory} cannot be written: {error.strerror or error}.",
                     "Make the data directory writable.",

@@ -9,13 +9,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from memento_tui import __version__
 from memento_tui.errors import EngineUnavailable
 from memento_tui.paths import DataPaths
 from memento_tui.search.lance_filter import lance_filter
 from memento_tui.search.semantic_start import Starter
 from memento_tui.search.semantic_wire import EngineStatus, ask
 from memento_tui.store.filters import Filter
+from memento_tui.version import __version__
 
 __all__ = ["EngineStatus", "SemanticAnswer", "SemanticClient", "SemanticState"]
 
@@ -96,7 +96,8 @@ class SemanticClient:
         """
         if not self._enabled:
             return SemanticAnswer("off", [], 0)
-        request = {"op": "search", "text": text[:_LONGEST_QUESTION], "where": lance_filter(tree), "limit": limit}
+        question, where = _sendable(text[:_LONGEST_QUESTION]), _sendable(lance_filter(tree))
+        request = {"op": "search", "text": question, "where": where, "limit": limit}
         try:
             if not self._known_ready:
                 status = self._probe()
@@ -114,7 +115,7 @@ class SemanticClient:
         if "error" in answer:
             return SemanticAnswer("off", [], 0, f"The engine refused the question: {answer['error']}")
         state = _STATES.get(answer.get("state", ""), "off")
-        self._known_ready = state == "ready"
+        self._note(state)
         hits = [(str(name), float(similarity)) for name, similarity in answer.get("hits", ())]
         return SemanticAnswer(state, hits, answer.get("seq", 0), answer.get("problem", ""))
 
@@ -132,10 +133,13 @@ class SemanticClient:
         if status.version != __version__ and self._may_start():
             ask(self._paths, {"op": "stop"}, seconds=_PROBE_SECONDS)
             raise ConnectionError("an engine of another version was told to leave")
-        if status.state == "ready":
-            self._known_ready = True
-            self._starter.answered()
+        self._note(status.state)
         return status
+
+    def _note(self, state: str) -> None:
+        self._known_ready = state == "ready"
+        if self._known_ready:
+            self._starter.answered()
 
     # Waiting
 
@@ -182,6 +186,7 @@ class SemanticClient:
             if not self._may_start() or (not self._starter.start() and self._starter.problem):
                 raise self._unavailable() from None
             return None
+        self._note(status.state)
         if status.state == "failed":
             raise EngineUnavailable(f"The engine cannot work: {status.problem}", "`memento engine logs` says more.")
         return status
@@ -215,3 +220,8 @@ class SemanticClient:
             file.seek(max(0, file.seek(0, os.SEEK_END) - _LOG_TAIL_BYTES))
             return "\n".join(file.read().decode("utf-8", "replace").splitlines()[-lines:])
         return ""
+
+
+def _sendable(text: str) -> str:
+    # Bytes that a terminal or a file name took in as half of a surrogate pair are no text to the engine.
+    return text.encode("utf-8", "replace").decode("utf-8")

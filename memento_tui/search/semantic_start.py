@@ -28,6 +28,7 @@ class Starter:
         self._paths = paths
         self._guard = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
+        self._worked = False
         self._failures = 0
         self._not_before = 0.0
         self.problem = ""
@@ -49,8 +50,9 @@ class Starter:
             return self._spawn()
 
     def answered(self) -> None:
-        """Note that the engine works: a later death is no failure to start."""
+        """Note that the engine is ready: its death, whenever it comes, is no failure to start."""
         with self._guard:
+            self._worked = True
             self._failures = 0
             self._not_before = 0.0
             self.problem = ""
@@ -66,6 +68,8 @@ class Starter:
         return False
 
     def _note_end(self, code: int) -> None:
+        if self._worked:
+            return
         if code == 0:
             self._not_before = time.monotonic() + _AGAIN_AFTER_EXIT
             return
@@ -90,6 +94,7 @@ class Starter:
             self._not_before = time.monotonic() + _AGAIN_AFTER_FAILURE
             self.problem = f"The engine cannot be started: {error}"
             return False
+        self._worked = False
         # A long-lived parent must collect the process when it ends, or it stays in the process table.
         threading.Thread(target=self._process.wait, name="engine-reaper", daemon=True).start()
         return True

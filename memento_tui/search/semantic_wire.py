@@ -80,8 +80,7 @@ def ask(paths: DataPaths, request: Mapping[str, Any], *, seconds: float) -> dict
         connection.settimeout(_CONNECT_SECONDS)
         connection.connect(os.fspath(paths.engine_socket))
         connection.settimeout(seconds)
-        # Escaped to ASCII: half of a surrogate pair that a terminal sent cannot break the line.
-        connection.sendall(json.dumps(request).encode("ascii") + b"\n")
+        connection.sendall(json.dumps(request).encode() + b"\n")
         line = _line(connection, deadline)
     try:
         answer = json.loads(line)

@@ -23,8 +23,9 @@ STOP_WORDS = frozenset(
 
 _COMPOUND = re.compile(
     r"""
-      /?[^\W_]+ (?: [-_./:@\#+]+ [^\W_]+ )+          # /v2/users  Navier-Stokes  CVE-2024-1234  snake_case  a.b.c
-    | [^\W_]* (?: [a-z][A-Z] | [A-Z]{2}[a-z] ) [^\W_]*  # relLangURL  HTTPServer
+      # Both begin where a word begins: tried at every letter they would take forever on a long one.
+      (?<![^\W_]) /?+[^\W_]++ (?: [-_./:@\#+]++ [^\W_]++ )++  # /v2/users  Navier-Stokes  CVE-2024-1234  snake_case
+    | (?<![^\W_]) [^\W_]* (?: [a-z][A-Z] | [A-Z]{2}[a-z] ) [^\W_]*  # relLangURL  HTTPServer
     """,
     re.VERBOSE,
 )
@@ -34,7 +35,7 @@ _HUMP = re.compile(r"[A-Z](?:(?<=[a-z].)|(?=[A-Z][a-z]))")
 _MARKS = re.compile(r"[-_./:@#+]+")
 _HUMPS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]+")
-_MOST_IDENTIFIERS = 2000
+_MOST_IDENTIFIERS, _LONGEST_IDENTIFIER = 2000, 200
 
 
 def _chain(*filters: tantivy.Filter) -> tantivy.TextAnalyzer:
@@ -92,6 +93,8 @@ def _parts(text: str) -> Iterator[str]:
     # Most words are plain, and telling them apart here is ten times as fast as the pattern is.
     joined = " ".join([w for w in dict.fromkeys(text.split()) if not (w.isalnum() and (w.islower() or w.istitle()))])
     for name in _COMPOUND.findall(joined):
+        if len(name) > _LONGEST_IDENTIFIER:
+            continue
         yield name.lower().strip("/")
         for piece in _MARKS.split(name):
             if not piece.islower() and not piece.isupper() and len(humps := _HUMPS.findall(piece)) > 1:

@@ -74,7 +74,7 @@ class Database:
     def __init__(self, path: Path, *, create: bool = True) -> None:
         self.path = path
         self._local = threading.local()
-        self._connections: list[sqlite3.Connection] = []
+        self._connections: list[tuple[threading.Thread, sqlite3.Connection]] = []
         self._guard = threading.Lock()
         if not path.exists():
             if not create:
@@ -102,7 +102,8 @@ class Database:
             found = self._connect()
             self._local.connection = found
             with self._guard:
-                self._connections.append(found)
+                self._close_orphans()
+                self._connections.append((threading.current_thread(), found))
         return found
 
     def _connect(self) -> sqlite3.Connection:
@@ -192,10 +193,17 @@ class Database:
             finally:
                 connection.execute("ROLLBACK")
 
+    def _close_orphans(self) -> None:
+        """Close the connections of threads that have ended."""
+        for thread, connection in self._connections:
+            if not thread.is_alive():
+                connection.close()
+        self._connections = [pair for pair in self._connections if pair[0].is_alive()]
+
     def close(self) -> None:
         """Close the connections of all threads."""
         with self._guard:
-            for connection in self._connections:
+            for _, connection in self._connections:
                 connection.close()
             self._connections.clear()
         self._local = threading.local()

@@ -26,10 +26,12 @@ from collections import Counter
 from datetime import datetime
 from functools import cache, lru_cache, partial
 from itertools import groupby
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from rich.cells import cell_len, get_character_cell_size
-from textual.content import Content
+
+if TYPE_CHECKING:
+    from textual.content import Content
 
 __all__ = ["ago", "cells", "has_hidden", "hidden_characters", "literal", "shown"]
 
@@ -160,6 +162,8 @@ def cells(text: str, width: int, *, ellipsis: bool = True) -> str:
 
 def literal(text: str, style: str = "", *, multiline: bool = False) -> Content:
     """Return content that shows ``text`` letter by letter: brackets in it are never markup. ``style`` is trusted."""
+    from textual.content import Content  # noqa: PLC0415 - the command line shows text without Textual
+
     return Content.styled(shown(text, multiline=multiline), style)
 
 

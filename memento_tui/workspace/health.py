@@ -13,9 +13,10 @@ from pathlib import Path
 
 from memento_tui.errors import EngineUnavailable, MementoError
 from memento_tui.paths import DataPaths
+from memento_tui.search.semantic import SemanticClient
 from memento_tui.workspace.workspace import Workspace
 
-__all__ = ["Finding", "examine", "examine_directory", "reindex"]
+__all__ = ["Finding", "examine", "examine_directory", "reindex", "start_engine", "stop_engine"]
 
 _LOW_DISK = 200_000_000
 """Bytes. Below this an index merge or an import may fill the disk."""
@@ -51,14 +52,26 @@ def reindex(workspace: Workspace, *, keyword: bool, semantic: bool, progress: Ca
     return indexed
 
 
-def _begin_semantic_anew(workspace: Workspace) -> None:
-    client = workspace.searching.semantic
+def start_engine(workspace: Workspace) -> None:
+    """Start the engine unless it runs, without waiting for it. Raises `EngineUnavailable` if it is switched off."""
     if not workspace.config.engine.enabled:
         raise EngineUnavailable("Semantic search is switched off.", "Set enabled = true under [engine] in config.toml.")
-    if not client.stop() and client.status() is not None:
+    workspace.searching.semantic.ensure()
+
+
+def _begin_semantic_anew(workspace: Workspace) -> None:
+    if workspace.config.engine.enabled:
+        stop_engine(workspace.searching.semantic)
+        shutil.rmtree(workspace.paths.semantic_index, ignore_errors=True)
+    start_engine(workspace)
+
+
+def stop_engine(client: SemanticClient) -> bool:
+    """Stop the engine and wait until it is gone; tell whether one ran. Raises `EngineUnavailable` if it stays."""
+    stopped = client.stop()
+    if not stopped and client.status() is not None:
         raise EngineUnavailable("The engine was told to stop and still runs.", "`memento engine logs` may say why.")
-    shutil.rmtree(workspace.paths.semantic_index, ignore_errors=True)
-    client.ensure()
+    return stopped
 
 
 def examine_directory(paths: DataPaths) -> list[Finding]:

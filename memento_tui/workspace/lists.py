@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, TypeVar
 
 import msgspec
 
-from memento_tui.errors import Conflict
+from memento_tui.errors import Conflict, DataDirectoryError
 from memento_tui.records import Crystal, Proposal, Skip, WorkingItem, make_crystal, make_item, make_proposal, make_skip
 from memento_tui.records.when import utc_now
 from memento_tui.review.policy import Intent, Preset, Verdict, judge
@@ -18,6 +19,8 @@ from memento_tui.store.tables import as_plain
 from memento_tui.store.transaction import Transaction
 
 __all__ = ["Crystals", "Items", "Skips"]
+
+_log = logging.getLogger(__name__)
 
 Entry = TypeVar("Entry", Skip, WorkingItem)
 _WORD = re.compile(r"\w+")
@@ -121,7 +124,10 @@ class Skips(_Governed):
         asked = _words(query)
         matched = [skip for skip in self.list() if asked and _matches(asked, _words(skip.item))]
         if matched:
-            self._store.count_use("skip", [skip.id for skip in matched], used=1)
+            try:
+                self._store.count_use("skip", [skip.id for skip in matched], used=1)
+            except DataDirectoryError as error:
+                _log.warning("hits of skips were not counted: %s", error)
         return matched
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from memento_tui.config import Config
 from memento_tui.paths import DataPaths
@@ -101,6 +101,17 @@ class SearchAnswer:
     """A sentence for the person, such as that a damaged index was rebuilt."""
 
 
+class _View(NamedTuple):
+    """What the semantic half said; ``hits`` is ``None`` where it could not be asked."""
+
+    state: SemanticState
+    hits: list[tuple[str, float]] | None
+    problem: str
+
+
+_NOT_ASKED = _View("off", None, "")
+
+
 def recallable(tree: Filter, now: datetime) -> Filter:
     """Return the filter without what a search leaves out unless it is asked for by name.
 
@@ -142,12 +153,19 @@ class Searching:
         if "semantic" in self.__dict__:
             self.semantic.close()
 
-    def wait(self) -> None:
-        """Wait until both indexes reflect everything written before. Raises `EngineUnavailable`."""
+    def wait(self, progress: Callable[[int, int], None] | None = None) -> None:
+        """Wait until both indexes reflect everything written before.
+
+        ``progress`` is called with how many memories are embedded, and of how many.
+
+        Raises:
+            EngineUnavailable: the engine cannot be had.
+
+        """
         head = self._store.head()
         self.keyword.catch_up()
         if self._config.engine.enabled:
-            self.semantic.wait(head, timeout=_WAIT_SECONDS)
+            self.semantic.wait(head, timeout=_WAIT_SECONDS, progress=progress)
 
     def search(
         self, source: str, *, mode: Mode, limit: int, now: datetime, wait: bool = False, typing: bool = False
@@ -168,22 +186,21 @@ class Searching:
         if mode != "semantic":
             answer = self.keyword.search(query, tree, candidates)
             keyword, total, ceiling = answer.hits, answer.total, answer.ceiling
-        semantic, state = self._semantic(query, tree, candidates) if mode != "keyword" else (None, "off")
-        found = fuse(keyword, ceiling, semantic)
+        view = _NOT_ASKED if mode == "keyword" else self._semantic(query, tree, candidates)
+        found = fuse(keyword, ceiling, view.hits)
         hits = self._ranked(query, tree, found, limit, now)
-        return SearchAnswer(hits, max(total, len(found)), state, query.problems, self.keyword.notice)
+        notice = self.keyword.notice or view.problem
+        return SearchAnswer(hits, max(total, len(found)), view.state, query.problems, notice)
 
-    def _semantic(
-        self, query: Query, tree: Filter, candidates: int
-    ) -> tuple[list[tuple[str, float]] | None, SemanticState]:
+    def _semantic(self, query: Query, tree: Filter, candidates: int) -> _View:
         answer = self.semantic.search(query.text, tree, candidates)
         if answer.state != "ready":
-            return None, answer.state
+            return _View(answer.state, None, answer.problem)
         if query.phrases or query.unwanted:
             self.keyword.catch_up()
             allowed = self.keyword.matching(query, tree, [name for name, _ in answer.hits])
-            return [hit for hit in answer.hits if hit[0] in allowed], "ready"
-        return list(answer.hits), "ready"
+            return _View("ready", [hit for hit in answer.hits if hit[0] in allowed], answer.problem)
+        return _View("ready", answer.hits, answer.problem)
 
     def _ranked(self, query: Query, tree: Filter, found: dict[str, Relevance], limit: int, now: datetime) -> list[Hit]:
         # The database has the last word: an index may lag behind a deletion or an expiry.

@@ -227,8 +227,9 @@ class Workspace:
         found = self.store.resolve("memory", memory_id)
         with self.store.transaction(self.author, "edit") as tx:
             memory: Memory = tx.require("memory", found)
-            if memory.status == "deleted":
-                raise NotAllowed(f"The memory {found} is deleted.", "Restore it first.")
+            closed = ("deleted",) if self.author.actor == "person" else ("deleted", "rejected", "archived")
+            if memory.status in closed:
+                raise NotAllowed(f"The memory {found} is {memory.status}.", "A person restores it first.")
             after = edited(memory, changes, tx.now)
             if base_version is not None and base_version != memory.version:
                 tx.put(after, base=base_version)  # raises the conflict, with both sides

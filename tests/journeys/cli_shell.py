@@ -13,6 +13,9 @@ __all__ = ["Shell"]
 
 MEMENTO = [sys.executable, "-m", "memento_tui"]
 
+_LONGEST = 100.0
+"""Seconds until a run is given up; loading the model takes up to a quarter of it on a busy machine."""
+
 
 class Shell:
     """Starts the program on one data directory."""
@@ -32,7 +35,12 @@ class Shell:
 
     def run(self, *arguments: str | bytes, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
         process = self.start(*arguments)
-        out, err = process.communicate(stdin, timeout=60)
+        try:
+            out, err = process.communicate(stdin, timeout=_LONGEST)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.communicate()
+            raise
         return subprocess.CompletedProcess(arguments, process.returncode, out, err)
 
     def json(self, *arguments: str, stdin: bytes = b"") -> Any:  # noqa: ANN401 - whatever the command prints

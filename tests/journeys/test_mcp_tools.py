@@ -169,7 +169,7 @@ def test_a_memory_from_outside_waits_for_a_person_and_stays_marked_once_approved
 
 
 def test_an_agent_reads_why_its_proposal_was_rejected(agent: Agent, person: Workspace) -> None:
-    stored = agent.call("remember", content="Echidnas lay eggs, a page says.", source_type="external")
+    stored = agent.call("remember", content="Echidnas lay eggs.", source_type="external", source_url="https://x.org")
     waiting = agent.call("status")["waiting"]
     person.review.reject(stored["id"], "Not about our work.")
 
@@ -179,7 +179,8 @@ def test_an_agent_reads_why_its_proposal_was_rejected(agent: Agent, person: Work
     assert status["agent"] == "claude-code"
     newest = status["decided"][0]
     assert (newest["id"], newest["decision"], newest["reason"]) == (stored["id"], "rejected", "Not about our work.")
-    assert "Echidnas" in newest["about"]
+    assert newest["about"] == "https://x.org"
+    assert "Echidnas" not in agent.read("status")
     assert "Not about our work." in agent.read("status")
     assert agent.call("search", query="echidnas status:rejected")["results"] == []
     assert agent.call("get", ids=[stored["id"]])["memories"][0]["content"] == ""

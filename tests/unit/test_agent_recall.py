@@ -38,6 +38,10 @@ def test_a_very_long_message_is_searched_for_by_its_first_words() -> None:
     assert len(words) < 100
 
 
+def test_what_is_too_long_to_be_a_word_is_not_searched_for() -> None:
+    assert plain_query(f"see {'a' * 100_000} there") == "see there"
+
+
 def test_every_field_of_the_query_language_is_defused() -> None:
     for field in FIELDS:
         assert parse(plain_query(f"{field}:x {field.upper()}:y")).filter == AllOf()

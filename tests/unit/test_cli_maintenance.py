@@ -97,3 +97,19 @@ def test_paths_are_told_before_anything_exists(tmp_path: Path) -> None:
     assert paths["database"] == str(tmp_path / "none" / "memento.db")
     assert f"database        {paths['database']}" in memento.run("paths").out
     assert not (tmp_path / "none").exists()
+
+
+def test_an_engine_that_is_switched_off_is_said(memento: Program) -> None:
+    assert memento.json("engine") == {"state": "stopped"}
+    assert memento.run("engine").out == "No engine is running; a search starts one.\n"
+    ended = memento.run("engine", "start", "--json")
+    assert (ended.code, ended.error["code"]) == (7, "engine_unavailable")
+    assert "config.toml" in ended.error["hint"]
+    assert memento.json("engine", "stop") == {"stopped": False}
+
+
+def test_the_log_of_the_engine_is_safe_to_show(memento: Program) -> None:
+    assert memento.json("engine", "logs") == {"lines": []}
+    DataPaths(memento.data_dir).engine_log.write_text("one\ntwo \x1b[2J\nthree\n")
+    assert memento.json("engine", "logs", "--lines", "2") == {"lines": ["two \x1b[2J", "three"]}
+    assert memento.run("engine", "logs", "--lines", "2").out == "two <ESC>[2J\nthree\n"

@@ -17,6 +17,7 @@ from memento_tui.agent.arguments import (
     Namespace,
     Tags,
     changes,
+    given,
 )
 from memento_tui.agent.seats import Seats
 from memento_tui.agent.shapes import ItemList, Written
@@ -46,7 +47,7 @@ class ItemTools:
         namespace: Namespace = UNCHANGED,
     ) -> Annotated[CallToolResult, Written]:
         """Add a working item: what you are doing, a standing decision, or what you wait for."""
-        given = changes(
+        fields = given(
             category=category,
             content=content,
             next_action=next_action,
@@ -54,7 +55,7 @@ class ItemTools:
             tags=tags,
             namespace=namespace,
         )
-        return written(self._seats.of(ctx).items.create(title, **given), "Added")
+        return written(self._seats.of(ctx).items.create(title, **fields), "Added")
 
     def item_update(  # noqa: PLR0913 - each is a field of the item
         self,
@@ -71,7 +72,7 @@ class ItemTools:
         base_version: BaseVersion = UNCHANGED,
     ) -> Annotated[CallToolResult, Written]:
         """Change a working item; set status completed when it is done."""
-        given = changes(
+        fields = changes(
             title=title,
             category=category,
             status=status,
@@ -80,7 +81,7 @@ class ItemTools:
             priority=priority,
             tags=tags,
         )
-        return written(self._seats.of(ctx).items.update(id, base_version=base_version, **given), "Changed")
+        return written(self._seats.of(ctx).items.update(id, base_version=base_version, **fields), "Changed")
 
     def item_list(
         self, ctx: Context, category: Category = UNCHANGED, status: ItemStatus = "active"

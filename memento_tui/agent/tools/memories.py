@@ -9,7 +9,18 @@ from mcp_types import CallToolResult
 from pydantic import Field
 
 from memento_tui.agent.answers import answer, found_lines, found_memory
-from memento_tui.agent.arguments import UNCHANGED, BaseVersion, Expires, Id, Kind, Namespace, SourceType, Tags, changes
+from memento_tui.agent.arguments import (
+    UNCHANGED,
+    BaseVersion,
+    Expires,
+    Id,
+    Kind,
+    Namespace,
+    SourceType,
+    Tags,
+    changes,
+    given,
+)
 from memento_tui.agent.fence import fenced, quoted_id
 from memento_tui.agent.labels import is_readable, labels_of, moment_text
 from memento_tui.agent.recall import MOST_HITS, count_used, recall
@@ -24,6 +35,8 @@ from memento_tui.workspace import Outcome
 __all__ = ["MemoryTools"]
 
 _MOST_IDS = 20
+_LONGEST_QUERY = 2000
+"""Characters. What is longer is a document, not a question."""
 
 _WITHHELD = {
     "pending": "its text is withheld until a person decides about it",
@@ -61,7 +74,7 @@ class MemoryTools:
         Returns its id and status: active (an unverified draft) or pending (a person decides).
         """
         workspace = self._seats.of(ctx)
-        given = changes(
+        fields = given(
             id=id,
             title=title,
             kind=kind,
@@ -70,22 +83,27 @@ class MemoryTools:
             certainty=certainty,
             source_type=source_type,
             validity_context=validity_context,
+            expires=expires,
         )
-        if expires is not UNCHANGED:
-            given["expires_at"] = _moment_or_none(expires)
+        if "expires" in fields:
+            fields["expires_at"] = _moment_or_none(fields.pop("expires"))
         if source_url is not UNCHANGED:
             author = workspace.author
-            given["source"] = {"agent": author.agent, "session": author.session, "url": source_url}
+            fields["source"] = {"agent": author.agent, "session": author.session, "url": source_url}
         began = utc_now()
-        memory = workspace.remember(content, **given)
-        why = reasons(workspace.review.get(memory.id).proposal) if memory.status == "pending" else []
+        memory = workspace.remember(content, **fields)
+        proposals = workspace.store.proposals_about(memory.id) if memory.status == "pending" else []
+        why = reasons(proposals[0]) if proposals else []
         shape = Remembered(id=memory.id, status=memory.status, duplicate=memory.created_at < began, why=why)
         return answer(_remembered_text(shape), shape)
 
     def search(
         self,
         ctx: Context,
-        query: Annotated[str, Field(description='words, "a phrase", -not, tag: kind: ns: is: by: after:7d')],
+        query: Annotated[
+            str,
+            Field(description='words, "a phrase", -not, tag: kind: ns: is: by: after:7d', max_length=_LONGEST_QUERY),
+        ],
         limit: Annotated[int, Field(ge=1, le=MOST_HITS)] = 8,
     ) -> Annotated[CallToolResult, Found]:
         """Find memories before you act and before you store.
@@ -141,7 +159,7 @@ class MemoryTools:
         base_version: BaseVersion = UNCHANGED,
     ) -> Annotated[CallToolResult, Written]:
         """Change fields of a memory. What is verified only changes once a person agrees (proposed)."""
-        given = changes(
+        fields = changes(
             content=content,
             title=title,
             kind=kind,
@@ -149,10 +167,11 @@ class MemoryTools:
             namespace=namespace,
             certainty=certainty,
             validity_context=validity_context,
+            expires=expires,
         )
-        if expires is not UNCHANGED:
-            given["expires_at"] = _moment_or_none(expires)
-        outcome = self._seats.of(ctx).update(id, base_version=base_version, **given)
+        if "expires" in fields:
+            fields["expires_at"] = _moment_or_none(fields.pop("expires"))
+        outcome = self._seats.of(ctx).update(id, base_version=base_version, **fields)
         return _outcome_answer(outcome, "Changed")
 
     def forget(
@@ -174,7 +193,8 @@ def _remembered_text(shape: Remembered) -> str:
     name = quoted_id(shape.id)
     if shape.status == "pending":
         again = "It waits already" if shape.duplicate else "Stored, but it waits"
-        return f"{again} for a person's decision ({name}): {'; '.join(shape.why)}. Do not store it again."
+        because = f", because {'; '.join(shape.why)}" if shape.why else ""
+        return f"{again} for a person's decision as {name}{because}. Do not store it again."
     if shape.duplicate:
         return f"Known already as {name}; nothing new was stored. Use update to change it."
     return f"Stored as {name}, an unverified draft."

@@ -94,8 +94,8 @@ def _decision(decided: Decided) -> Decision:
 
 def _status_text(status: Status) -> str:
     counts = (
-        f"{status.memories} memories, {status.working_items} active working items, {status.skips} skips;"
-        f" {status.waiting} proposals wait for a person."
+        f"Memories: {status.memories}. Active working items: {status.working_items}. Skips: {status.skips}."
+        f" Proposals that wait for a person: {status.waiting}."
     )
     if not status.decided:
         return f"{counts} Nothing that you ({quoted_id(status.agent)}) proposed was decided yet."

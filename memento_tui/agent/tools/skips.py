@@ -8,7 +8,7 @@ from mcp.server.mcpserver import Context
 from mcp_types import CallToolResult
 
 from memento_tui.agent.answers import answer, skip_entry, skip_lines
-from memento_tui.agent.arguments import UNCHANGED, Id, Namespace, SkipEnd, changes
+from memento_tui.agent.arguments import UNCHANGED, Id, Namespace, SkipEnd, given
 from memento_tui.agent.seats import Seats
 from memento_tui.agent.shapes import SkipList, Written
 from memento_tui.agent.tools.outcomes import written
@@ -27,7 +27,7 @@ class SkipTools:
         self, ctx: Context, item: str, reason: str, expires: SkipEnd, namespace: Namespace = UNCHANGED
     ) -> Annotated[CallToolResult, Written]:
         """Note what not to do or read again, why, and until when (a date to come)."""
-        made = self._seats.of(ctx).skips.add(item, reason, expires, **changes(namespace=namespace))
+        made = self._seats.of(ctx).skips.add(item, reason, expires, **given(namespace=namespace))
         return written(made, "Noted")
 
     def skip_check(self, ctx: Context, query: str) -> Annotated[CallToolResult, SkipList]:

@@ -1,0 +1,112 @@
+"""A data directory with its engine, for the tests; no engine outlives it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Self, TypeVar
+
+import msgspec
+
+from memento_tui.paths import DataPaths
+from memento_tui.records import Memory, make_memory
+from memento_tui.search.semantic import EngineStatus, SemanticAnswer, SemanticClient
+from memento_tui.store.filters import AllOf, Filter
+from memento_tui.store.journal import Author
+from memento_tui.store.store import Store
+
+Value = TypeVar("Value")
+
+PATIENCE = 60.0
+"""Seconds: loading the model takes five on an idle machine, and these tests may share theirs."""
+
+
+def until(look: Callable[[], Value | None], what: str, seconds: float = PATIENCE) -> Value:
+    """Return the first value of ``look`` that holds."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if value := look():
+            return value
+        time.sleep(0.005)
+    raise AssertionError(f"{what}: not within {seconds:.0f} seconds")
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    stat = Path(f"/proc/{pid}/stat")
+    # A process that was killed and not yet collected is not alive.
+    return not stat.exists() or stat.read_text(encoding="utf-8").rpartition(")")[2].split()[0] != "Z"
+
+
+class EngineHouse:
+    """A store, and clients of its engine. Leaving it ends the engine."""
+
+    def __init__(self, root: Path, config: str = "") -> None:
+        self.paths = DataPaths(root)
+        self.store = Store(self.paths.database)
+        if config:
+            self.paths.config.write_text(config, encoding="utf-8")
+        self.clients: list[SemanticClient] = []
+        self.client = self.new_client()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pids = {client._starter._process.pid for client in self.clients if client._starter._process}
+        for client in self.clients:
+            client.close()
+        self.client.stop()
+        if (status := self.client.status()) is not None:
+            pids.add(status.pid)
+        for pid in pids:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        self.store.close()
+        until(lambda: not any(map(is_alive, pids)), "the engine is gone", 10)
+
+    def new_client(self) -> SemanticClient:
+        self.clients.append(SemanticClient(self.paths, enabled=True))
+        return self.clients[-1]
+
+    def add(self, *contents: str, **fields: Any) -> list[Memory]:  # noqa: ANN401 - the fields of a memory
+        made = [make_memory({"content": content, **fields}) for content in contents]
+        with self.store.transaction(Author(), "remember") as tx:
+            tx.add_all(made)
+        return made
+
+    def change(self, memory: Memory, **fields: Any) -> Memory:  # noqa: ANN401 - the fields of a memory
+        with self.store.transaction(Author(), "edit") as tx:
+            current: Memory = tx.require("memory", memory.id)
+            return tx.put(msgspec.structs.replace(current, **fields), base=current.version)
+
+    def settle(self) -> EngineStatus:
+        """Wait until the index reflects everything; return the status."""
+        self.client.wait(self.store.head(), PATIENCE)
+        return self.status()
+
+    def status(self) -> EngineStatus:
+        status = self.client.status()
+        assert status is not None, self.client.logs(20)
+        return status
+
+    def listening(self) -> EngineStatus:
+        """Start the engine, and return its status once it answers."""
+        self.client.ensure()
+        return until(self.client.status, "the engine answers")
+
+    def search(self, text: str, tree: Filter | None = None, limit: int = 10) -> list[str]:
+        """Return the ids that are nearest, from an engine that is ready."""
+
+        def ready() -> SemanticAnswer | None:
+            answer = self.client.search(text, tree or AllOf(), limit)
+            return answer if answer.state == "ready" else None
+
+        return [name for name, _ in until(ready, "the engine is ready").hits]

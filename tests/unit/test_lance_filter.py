@@ -1,0 +1,138 @@
+"""The condition for LanceDB selects what the one for SQL selects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import lancedb
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memento_tui.engine.rows import facts_of
+from memento_tui.records import Memory, make_memory
+from memento_tui.search.lance_filter import lance_filter, microseconds, quoted
+from memento_tui.store.filters import AllOf, AnyOf, Between, Filter, HasTag, NotThat, OneOf, Under
+from memento_tui.store.journal import Author
+from memento_tui.store.store import Store
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+HOSTILE = ["it's", "a''b", 'say "x"', "back\\slash", "'; DROP TABLE memory; --", "%_*", "snow ☃", "') OR ('1'='1"]
+
+
+def memories() -> list[Memory]:
+    made = []
+    for number in range(24):
+        values: dict[str, Any] = {
+            "id": f"m{number}" if number % 3 else f"id {HOSTILE[number % 8]} {number}",
+            "content": f"memory {number}",
+            "namespace": ["global", "a", "a/b", "a0", "ab", "it's", "a/b'c"][number % 7],
+            "kind": ["fact", "decision", "bugfix"][number % 3],
+            "tags": [["Api", "db"], [], [HOSTILE[number % 8]], ["é", "API"]][number % 4],
+            "certainty": 1 + number % 5,
+            "stability": ["draft", "verified"][number % 2],
+            "source": [{}, {"agent": "it's me"}, {"agent": "bot", "session": "s1"}][number % 3],
+            "pinned": number % 5 == 0,
+            "created_at": NOON + timedelta(hours=number),
+            "updated_at": NOON + timedelta(days=number, microseconds=number),
+            "expires_at": [None, NOON + timedelta(days=number)][number % 2],
+        }
+        made.append(make_memory(values))
+    return made
+
+
+class Both:
+    """The same memories in a store and in a LanceDB table."""
+
+    def __init__(self, store: Store, table: Any) -> None:  # noqa: ANN401 - LanceDB has no types
+        self.store = store
+        self.table = table
+
+    def sql(self, tree: Filter) -> set[str]:
+        return {memory.id for memory in self.store.page(tree, limit=1000).items}
+
+    def lance(self, tree: Filter) -> set[str]:
+        found = self.table.search().where(lance_filter(tree)).select(["id"]).limit(1000).to_arrow()
+        return set(found.column("id").to_pylist())
+
+
+@pytest.fixture(scope="module")
+def both(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Both]:
+    folder = tmp_path_factory.mktemp("both")
+    store = Store(folder / "memento.db")
+    made = memories()
+    with store.transaction(Author(), "remember") as tx:
+        tx.add_all(made)
+    rows = pa.Table.from_pylist([{k: v for k, v in facts_of(m).items() if k != "state"} for m in made])
+    yield Both(store, lancedb.connect(folder / "lance").create_table("memory", rows))
+    store.close()
+
+
+def words(*known: str) -> st.SearchStrategy[tuple[str, ...]]:
+    return st.lists(st.sampled_from([*known, *HOSTILE, ""]), max_size=3).map(tuple)
+
+
+MOMENTS = st.none() | st.integers(-3, 30).map(lambda days: NOON + timedelta(days=days, microseconds=days))
+NUMBERS = st.none() | st.integers(0, 6)
+LEAVES: st.SearchStrategy[Filter] = st.one_of(
+    st.builds(OneOf, st.just("id"), words(*(memory.id for memory in memories()))),
+    st.builds(OneOf, st.just("kind"), words("fact", "decision")),
+    st.builds(OneOf, st.just("stability"), words("draft", "verified")),
+    st.builds(OneOf, st.just("agent"), words("it's me", "bot")),
+    st.builds(OneOf, st.just("session"), words("s1")),
+    st.builds(OneOf, st.just("pinned"), st.sampled_from([("0",), ("1",), ("0", "1"), ()])),
+    st.builds(HasTag, st.sampled_from(["api", "API", "Db", "é", "none", *HOSTILE])),
+    st.builds(Under, st.sampled_from(["global", "a", "a/b", "it's", "b", *HOSTILE])),
+    st.builds(Between, st.just("certainty"), NUMBERS, NUMBERS),
+    st.builds(Between, st.sampled_from(["created_at", "updated_at", "expires_at"]), MOMENTS, MOMENTS),
+)
+TREES: st.SearchStrategy[Filter] = st.recursive(
+    LEAVES,
+    lambda inner: st.one_of(
+        st.builds(NotThat, inner),
+        st.builds(AllOf, st.lists(inner, max_size=3).map(tuple)),
+        st.builds(AnyOf, st.lists(inner, max_size=3).map(tuple)),
+    ),
+    max_leaves=5,
+)
+
+
+@given(tree=TREES)
+@settings(max_examples=150, deadline=None)
+def test_it_selects_what_the_sql_condition_selects(both: Both, tree: Filter) -> None:
+    assert both.lance(tree) == both.sql(tree)
+
+
+def test_the_memories_under_test_are_told_apart_by_the_conditions(both: Both) -> None:
+    everything = both.lance(AllOf())
+    assert len(everything) == 24
+    some: list[Filter] = [Under("a"), HasTag("API"), OneOf("agent", ("it's me",)), Between("expires_at", NOON, None)]
+    for tree in some:
+        assert set() < both.lance(tree) < everything
+        assert both.lance(NotThat(tree)) == everything - both.lance(tree)
+
+
+@given(text=st.text(st.characters(exclude_categories=["Cs"])))
+@settings(deadline=None, max_examples=80)
+def test_any_text_within_a_literal_stays_within_it(both: Both, text: str) -> None:
+    condition = f"'x' <> {quoted('x' + text)} OR id IS NULL"
+    found = both.table.search().where(condition).select(["id"]).limit(1000).to_arrow()
+    assert found.num_rows == (24 if text else 0)
+
+
+def test_moments_are_exact_to_the_microsecond() -> None:
+    moment = datetime(2026, 11, 21, 8, 15, 0, 1, tzinfo=UTC)
+    assert microseconds(moment) == 1795248900000001
+    assert (
+        lance_filter(Between("created_at", moment, None))
+        == "(created_at IS NOT NULL AND created_at >= 1795248900000001)"
+    )
+
+
+@pytest.mark.parametrize("tree", [OneOf("content", ("x",)), Between("version", 1, 2)])
+def test_a_field_that_nothing_is_filtered_by_is_refused(tree: Filter) -> None:
+    with pytest.raises(ValueError, match=r"content|version"):
+        lance_filter(tree)
