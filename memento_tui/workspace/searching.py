@@ -29,7 +29,7 @@ __all__ = ["Hit", "SearchAnswer", "Searching", "recallable"]
 Mode = Literal["keyword", "semantic", "hybrid"]
 SemanticState = Literal["ready", "warming", "off"]
 
-_CANDIDATES = 100
+_CANDIDATES = 200
 """How many each view proposes at least; the fused order of the first tens does not change beyond this."""
 
 _WAIT_SECONDS = 3600.0

@@ -45,7 +45,9 @@ def memory_use(data: Path, scratch: Path, size: str) -> Row:
         newest = workspace.list(limit=1).items[0].headline[:20]
     bare = start(hello, "Hello, World!", settle=True).megabytes
     ours = start(memento, newest, settle=True).megabytes
-    return Row(f"memory of the app at {size} memories / hello-world", f"{ours:.0f} MB", f"{bare:.0f} MB", ours / bare, 2)
+    return Row(
+        f"memory of the app at {size} memories / hello-world", f"{ours:.0f} MB", f"{bare:.0f} MB", ours / bare, 2
+    )
 
 
 def keystrokes(data: Path, size: str, texts: list[str]) -> Row:

@@ -1,0 +1,80 @@
+"""Run the benchmarks and write their table: ``python -m tests.benchmarks [--quick]``.
+
+``--quick`` leaves out what needs a million memories and a full import.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from memento_tui.workspace import Workspace
+from tests.benchmarks.app import first_frame, keystrokes, memory_use
+from tests.benchmarks.corpus import memories, words
+from tests.benchmarks.meaning import hybrid_query
+from tests.benchmarks.storing import bulk_import, remember_rate
+from tests.benchmarks.table import Row, as_markdown
+
+_RESULTS = Path(__file__).with_name("RESULTS.md")
+_HEAD = """# Results
+
+Made by `make bench`. Each row compares memento with the bare parts it is made of, by turns in one run: on a busy
+machine the figures move and the ratios stay. A target that was missed stands here with its figure.
+
+"""
+_KEYWORDS_ONLY = "[engine]\nenabled = false\n"
+
+
+def _filled(folder: Path, count: int) -> Path:
+    folder.mkdir()
+    (folder / "config.toml").write_text(_KEYWORDS_ONLY)
+    with Workspace(folder) as workspace:
+        workspace.remember_many(memories(count))
+        workspace.searching.keyword.catch_up()
+    return folder
+
+
+def _typed() -> list[str]:
+    vocabulary = words()
+    return [
+        f"{vocabulary[300]} {vocabulary[1500]}",
+        f"{vocabulary[40]} {vocabulary[5000]}",
+        f"kind:decision {vocabulary[900]}",
+        vocabulary[12000],
+        f"{vocabulary[2]} {vocabulary[3]} {vocabulary[4]}",
+    ]
+
+
+def _rows(scratch: Path, *, quick: bool) -> Iterator[Row]:
+    scratch.joinpath("bulk").mkdir()
+    (scratch / "bulk" / "config.toml").write_text(_KEYWORDS_ONLY)
+    yield remember_rate(scratch)
+    yield bulk_import(scratch, 10_000 if quick else 100_000)
+    yield hybrid_query(scratch, 2_000)
+    hundred = _filled(scratch / "hundred", 100_000)
+    yield first_frame(hundred, scratch)
+    yield keystrokes(hundred, "100,000", _typed())
+    if not quick:
+        million = _filled(scratch / "million", 1_000_000)
+        yield keystrokes(million, "1,000,000", _typed())
+        yield memory_use(million, scratch, "1,000,000")
+
+
+def main() -> None:
+    """Run everything, tell each row when it is known, and write the table."""
+    quick = "--quick" in sys.argv[1:]
+    rows = []
+    with tempfile.TemporaryDirectory(prefix="memento-bench-") as scratch:
+        for row in _rows(Path(scratch), quick=quick):
+            rows.append(row)
+            print(f"{row.what}: {row.ours} / {row.bare} = {row.value:.2f} {row.unit}", flush=True)
+    table = as_markdown(rows)
+    if quick:
+        print(table)
+    else:
+        _RESULTS.write_text(f"{_HEAD}{table}\n")
+
+
+main()

