@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import shutil
 import threading
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import tantivy
 from filelock import FileLock, Timeout
@@ -35,6 +36,10 @@ _SMALL_HEAP, _LARGE_HEAP = 20_000_000, 150_000_000
 _MANY = 2000
 _MOST_SEGMENTS = 24
 _LOCK_SECONDS = 30.0
+_MADE = "keyword index made"
+"""The store's own note that there was an index once, so that one that is missing is told from one not made yet."""
+
+Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True)
@@ -48,9 +53,22 @@ class KeywordHits:
 
 
 class _State(NamedTuple):
+    """Whose entries the index reflects, and up to which; ``mark`` tells that entry from one of another past."""
+
     identity: str
     version: str
     seq: int
+    mark: str
+
+
+def _is_damage(error: BaseException) -> bool:
+    """Tell whether Tantivy failed over what a file holds, rather than over the system that keeps the file.
+
+    A panic of its Rust code arrives as a `BaseException` of a class that cannot be imported.
+    """
+    if type(error).__name__ == "PanicException":
+        return True
+    return isinstance(error, ValueError) and "os error" not in str(error)
 
 
 class KeywordIndex:
@@ -72,30 +90,54 @@ class KeywordIndex:
         """The journal entry that the index reflects; -1 before it is first used."""
         return self._reflects
 
-    def search(self, query: Query, tree: Filter, limit: int, *, offset: int = 0) -> KeywordHits:
-        """Return what a query finds, after catching up with every write acknowledged before this call."""
-        self.catch_up()
-        with self._guard:
-            searcher = self._open().searcher()
-        compiler = Compiler(self._schema, searcher)
-        result = searcher.search(compiler.compile(query, tree), limit=limit, count=True, offset=offset)
-        hits = [(str(searcher.doc(address)["id"][0]), float(score)) for score, address in result.hits]
-        total: int = result.count  # type: ignore[attr-defined] # the stub lacks it
-        return KeywordHits(hits, total, compiler.ceiling(query))
+    def search(self, query: Query, tree: Filter, limit: int, *, count: bool = True) -> KeywordHits:
+        """Return what a query finds, after catching up with every write acknowledged before this call.
+
+        Without ``count`` the total is that of the hits returned: counting has to visit everything that matches.
+        """
+
+        def ask(searcher: tantivy.Searcher) -> KeywordHits:
+            compiler = Compiler(self._schema, searcher)
+            # Tantivy sets room aside for as many hits as are asked for.
+            most = max(1, min(limit, searcher.num_docs))
+            result = searcher.search(compiler.compile(query, tree), limit=most, count=count)
+            hits = [(str(searcher.doc(address)["id"][0]), float(score)) for score, address in result.hits]
+            total: int = result.count if count else len(hits)  # type: ignore[attr-defined] # the stub lacks it
+            return KeywordHits(hits, total, compiler.ceiling(query))
+
+        return self._answer(ask)
 
     def matching(self, query: Query, tree: Filter, ids: Iterable[str]) -> set[str]:
         """Return those of the ids that satisfy a query's filter, phrases and unwanted words."""
         asked = list(ids)
         if not asked:
             return set()
-        with self._guard:
-            searcher = self._open().searcher()
-        compiler = Compiler(self._schema, searcher)
         strict = Query(query.source, query.phrases, query.unwanted, query.filter)
         among = tantivy.Query.term_set_query(self._schema, "id", asked)
-        wanted = [(tantivy.Occur.Must, compiler.compile(strict, tree)), (tantivy.Occur.Must, among)]
-        found = searcher.search(tantivy.Query.boolean_query(wanted), limit=len(asked), count=False)
-        return {str(searcher.doc(address)["id"][0]) for _, address in found.hits}
+
+        def ask(searcher: tantivy.Searcher) -> set[str]:
+            compiler = Compiler(self._schema, searcher)
+            wanted = [(tantivy.Occur.Must, compiler.compile(strict, tree)), (tantivy.Occur.Must, among)]
+            found = searcher.search(tantivy.Query.boolean_query(wanted), limit=len(asked), count=False)
+            return {str(searcher.doc(address)["id"][0]) for _, address in found.hits}
+
+        return self._answer(ask)
+
+    def _answer(self, ask: Callable[[tantivy.Searcher], Answer]) -> Answer:
+        """Return an answer of the index as it is now; where damage shows only when it is read, it is mended first."""
+        self.catch_up()
+        try:
+            return ask(self._searcher())
+        except BaseException as error:
+            if not _is_damage(error):
+                raise
+            self._note_damage(error)
+        self.rebuild()
+        return ask(self._searcher())
+
+    def _searcher(self) -> tantivy.Searcher:
+        with self._guard:
+            return self._open().searcher()
 
     def catch_up(self, progress: Callable[[int, int], None] | None = None) -> None:
         """Bring the index to the store's present state. Waits for another process that is doing so.
@@ -108,34 +150,48 @@ class KeywordIndex:
         with self._guard:
             if self._index is not None and self._reflects == head:
                 return
-            self._refresh()
-            if self._reflects >= head and self._index is not None:
-                return
             try:
-                self._lock_path.parent.mkdir(parents=True, exist_ok=True)
-                with FileLock(self._lock_path, timeout=_LOCK_SECONDS):
-                    self._refresh()
-                    self._write_changes(progress)
+                self._refresh(holding=False)
+                if self._reflects >= head:
+                    return
+                with self._lock():
+                    self._refresh(holding=True)
+                    self._write_or_rebuild(progress)
             except Timeout:
                 # Another process is still indexing a long import: what it committed so far is searched.
                 _log.warning("the keyword index is %d entries behind", head - self._reflects)
                 self._open()
-            except OSError as error:
-                if self._reflects >= 0:
-                    # On a read-only medium what was indexed before can still be searched.
-                    self.notice = f"The keyword index is {head - self._reflects} changes behind: it cannot be written."
-                    return
-                raise DataDirectoryError(
-                    f"The keyword index in {self._directory} cannot be written: {error.strerror or error}.",
-                    "Make the data directory writable.",
-                ) from error
+            except (OSError, ValueError) as error:
+                if self._reflects < 0:
+                    raise self._unwritable(error) from error
+                # On a read-only medium what was indexed before can still be searched.
+                self.notice = f"The keyword index is {head - self._reflects} changes behind: it cannot be written."
 
     def rebuild(self, progress: Callable[[int, int], None] | None = None) -> int:
-        """Throw the index away and make it anew; return how many memories it holds."""
-        with self._guard, FileLock(self._lock_path, timeout=_LOCK_SECONDS):
-            self._discard()
-            self._write_changes(progress)
-            return int(self._open().searcher().num_docs) - 1
+        """Throw the index away and make it anew; return how many memories it holds.
+
+        Raises:
+            DataDirectoryError: the index directory cannot be written, or another process is writing there for long.
+
+        """
+        with self._guard:
+            try:
+                with self._lock():
+                    self._discard()
+                    self._write_changes(progress)
+                    return int(self._open().searcher().num_docs) - 1
+            except (OSError, ValueError) as error:
+                raise self._unwritable(error) from error
+
+    def _lock(self) -> FileLock:
+        self._lock_path.parent.mkdir(parents=True, exist_ok=True)
+        return FileLock(self._lock_path, timeout=_LOCK_SECONDS)
+
+    def _unwritable(self, error: OSError | ValueError) -> DataDirectoryError:
+        return DataDirectoryError(
+            f"The keyword index in {self._directory} cannot be written: {getattr(error, 'strerror', None) or error}.",
+            "Make the data directory writable.",
+        )
 
     def add_new(self, memories: Iterable[Memory], writer: tantivy.IndexWriter) -> None:
         """Add memories that the index does not hold yet."""
@@ -151,27 +207,45 @@ class KeywordIndex:
             self._index.reload()
         return self._index
 
-    def _refresh(self) -> None:
-        """See what was committed last; an index that is damaged or another store's is set aside."""
-        if not self._directory.exists():
-            self._index, self._reflects = None, -1
-            return
-        try:
-            self._open().reload()
-            state = self._read_state()
-        except (ValueError, OSError) as error:
-            _log.warning("the keyword index cannot be read: %s", error)
-            self.notice = "The keyword index was damaged and has been rebuilt."
-            self._discard()
-            return
-        if state is not None and (state.identity, state.version) == (self._store.identity(), SCHEMA_VERSION):
+    def _refresh(self, *, holding: bool) -> None:
+        """See what was committed last. Only who holds the lock removes an index that is damaged or another store's."""
+        state = None
+        self._reflects = -1
+        if not self._directory.is_dir():
+            self._index = None
+        else:
+            try:
+                self._open().reload()
+                state = self._read_state()
+            except BaseException as error:
+                if not _is_damage(error):
+                    raise
+                self._index = None
+                if holding:
+                    self._note_damage(error)
+                    self._discard()
+                return
+        if state is not None and self._is_of_this_past(state):
             self._reflects = state.seq
-        elif state is not None:
+        elif holding:
+            if state is None and self._store.setting(_MADE) is not None:
+                self.notice = "The keyword index was missing and has been rebuilt."
             self._discard()
+
+    def _is_of_this_past(self, state: _State) -> bool:
+        ours = (self._store.identity(), SCHEMA_VERSION, self._store.mark(state.seq))
+        return (state.identity, state.version, state.mark) == ours
+
+    def _note_damage(self, error: BaseException) -> None:
+        _log.info("the keyword index cannot be read: %s", error)
+        self.notice = "The keyword index was damaged and has been rebuilt."
 
     def _discard(self) -> None:
         self._index, self._reflects = None, -1
-        shutil.rmtree(self._directory, ignore_errors=True)
+        if self._directory.is_dir():
+            shutil.rmtree(self._directory, ignore_errors=True)
+        else:
+            self._directory.unlink(missing_ok=True)
 
     def _read_state(self) -> _State | None:
         searcher = self._open().searcher()
@@ -179,8 +253,18 @@ class KeywordIndex:
         found = searcher.search(query, limit=1).hits
         if not found:
             return None
-        identity, version, seq = str(searcher.doc(found[0][1])["note"][0]).split(" ")
-        return _State(identity, version, int(seq))
+        identity, version, seq, mark, *_ = [*str(searcher.doc(found[0][1])["note"][0]).split(" "), ""]
+        return _State(identity, version, int(seq), mark)
+
+    def _write_or_rebuild(self, progress: Callable[[int, int], None] | None) -> None:
+        try:
+            self._write_changes(progress)
+        except BaseException as error:
+            if not _is_damage(error):
+                raise
+            self._note_damage(error)
+            self._discard()
+            self._write_changes(progress)
 
     def _write_changes(self, progress: Callable[[int, int], None] | None) -> None:
         """Index what the journal says has changed, in one commit that records how far it got."""
@@ -211,10 +295,15 @@ class KeywordIndex:
             if progress is not None:
                 progress(done, total)
         self._commit(index, writer, head)
+        if self._store.setting(_MADE) is None:
+            # A database on a read-only medium can still be searched.
+            with contextlib.suppress(DataDirectoryError):
+                self._store.keep_setting(_MADE, "yes")
 
     def _commit(self, index: tantivy.Index, writer: tantivy.IndexWriter, seq: int) -> None:
         writer.delete_documents_by_term("id", STATE_ID)
-        writer.add_document(tantivy.Document(id=STATE_ID, note=f"{self._store.identity()} {SCHEMA_VERSION} {seq}"))
+        state = f"{self._store.identity()} {SCHEMA_VERSION} {seq} {self._store.mark(seq)}"
+        writer.add_document(tantivy.Document(id=STATE_ID, note=state))
         writer.commit()
         index.reload()
         if index.searcher().num_segments > _MOST_SEGMENTS:

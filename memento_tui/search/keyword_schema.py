@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 import tantivy
 
 from memento_tui.records import Memory
+from memento_tui.records.rules import fold_tag
+from memento_tui.search.lance_filter import microseconds
 from memento_tui.search.language import Phrase, Query, Word
-from memento_tui.search.text import ANALYZERS, STOP_WORDS, analyzer, identifiers, is_compound, terms
+from memento_tui.search.text import ANALYZERS, STOP_WORDS, analyzer, identifiers, is_compound, terms, unspaced_pairs
 from memento_tui.store.filters import AllOf, AnyOf, Between, Filter, HasTag, NotThat, OneOf, Under
 
 __all__ = ["SCHEMA_VERSION", "STATE_ID", "Compiler", "document", "make_schema", "register_analyzers"]
 
-SCHEMA_VERSION = "1"
+SCHEMA_VERSION = "2"
 """Raised with every change of the fields or analyzers; an index of another version is rebuilt."""
 
 STATE_ID = "\x01state"
@@ -24,7 +26,9 @@ STATE_ID = "\x01state"
 
 TITLE_BOOST = 1.6
 IDENTIFIER_BOOST = 1.5
-_MOST_COMPLETIONS = 64
+_MOST_COMPLETIONS, _FEW_COMPLETIONS, _SHORT_PREFIX = 64, 16, 2
+"""How many words a beginning is completed to; few where it is so short that they tell nothing yet."""
+
 _BM25_K1 = 1.2
 _FACETS = ("kind", "stability", "source_type", "sensitivity", "tier", "status")
 _Must, _Should, _MustNot = tantivy.Occur.Must, tantivy.Occur.Should, tantivy.Occur.MustNot
@@ -51,10 +55,6 @@ def register_analyzers(index: tantivy.Index) -> None:
         index.register_tokenizer(name, analyzer(name))
 
 
-def _seconds(moment: datetime) -> int:
-    return int(moment.astimezone(UTC).timestamp())
-
-
 def _levels(namespace: str) -> list[str]:
     names = namespace.split("/")
     return ["/".join(names[: depth + 1]) for depth in range(len(names))]
@@ -64,7 +64,7 @@ def document(memory: Memory) -> tantivy.Document:
     """Return the index's document for a memory."""
     facts = [f"{field}:{getattr(memory, field)}" for field in _FACETS]
     facts += [f"ns:{level}" for level in _levels(memory.namespace)]
-    facts += [f"tag:{tag.casefold()}" for tag in memory.tags]
+    facts += [f"tag:{fold_tag(tag)}" for tag in memory.tags]
     if memory.pinned:
         facts.append("pinned:1")
     if memory.source.agent:
@@ -78,15 +78,15 @@ def document(memory: Memory) -> tantivy.Document:
         "words": text,
         "fact": facts,
         "certainty": memory.certainty,
-        "created_at": _seconds(memory.created_at),
-        "updated_at": _seconds(memory.updated_at),
+        "created_at": microseconds(memory.created_at),
+        "updated_at": microseconds(memory.updated_at),
     }
     if memory.title:
         fields["title"] = memory.title
     if parts := identifiers(text):
         fields["parts"] = parts
     if memory.expires_at is not None:
-        fields["expires_at"] = _seconds(memory.expires_at)
+        fields["expires_at"] = microseconds(memory.expires_at)
     return tantivy.Document(**fields)
 
 
@@ -138,8 +138,10 @@ class Compiler:
         return tantivy.Query.phrase_query(self._schema, field, list(stems))
 
     def _identifier(self, text: str) -> tantivy.Query:
-        found = identifiers(text).split()
-        return self._term("parts", found[0]) if found else tantivy.Query.empty_query()
+        found = unspaced_pairs(text) or identifiers(text).split()[:1]
+        if not found:
+            return tantivy.Query.empty_query()
+        return tantivy.Query.boolean_query([(_Must, self._term("parts", piece)) for piece in dict.fromkeys(found)])
 
     def _term(self, field: str, value: str) -> tantivy.Query:
         return tantivy.Query.term_query(self._schema, field, value, "freq")
@@ -155,7 +157,8 @@ class Compiler:
             return tantivy.Query.empty_query()
         sets = []
         for field, prefix in (("words", exact[-1]), ("parts", text.lower().strip("/"))):
-            found = [term for term, _ in self._searcher.terms_with_prefix(field, prefix, limit=_MOST_COMPLETIONS)]
+            most = _MOST_COMPLETIONS if len(prefix) > _SHORT_PREFIX else _FEW_COMPLETIONS
+            found = [term for term, _ in self._searcher.terms_with_prefix(field, prefix, limit=most)]
             if found:
                 sets.append(tantivy.Query.term_set_query(self._schema, field, found))
         if not sets:
@@ -172,7 +175,7 @@ class Compiler:
             case OneOf(field, values):
                 return self._facts(f"{field}:{value}" for value in values)
             case HasTag(tag):
-                return self._facts([f"tag:{tag.casefold()}"])
+                return self._facts([f"tag:{fold_tag(tag)}"])
             case Under(namespace):
                 return self._facts([f"ns:{namespace}"])
             case Between(field, low, high):
@@ -191,13 +194,12 @@ class Compiler:
         return tantivy.Query.term_set_query(self._schema, "fact", list(values))
 
     def _between(self, field: str, low: datetime | int | None, high: datetime | int | None) -> tantivy.Query:
-        # Seconds suffice: what a person filters by is never finer.
-        first = _seconds(low) if isinstance(low, datetime) else low
-        last = _seconds(high) if isinstance(high, datetime) else high
+        first = microseconds(low) if isinstance(low, datetime) else low
+        last = microseconds(high) if isinstance(high, datetime) else high
         if first is None and last is None:
             return tantivy.Query.exists_query(field)
         return tantivy.Query.range_query(
-            self._schema, field, tantivy.FieldType.Integer, first, last, include_lower=True, include_upper=False
+            self._schema, field, tantivy.FieldType.Integer, first, last, include_lower=True, include_upper=last is None
         )
 
     def ceiling(self, query: Query) -> float:

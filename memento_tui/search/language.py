@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 
 from memento_tui.errors import InvalidField
 from memento_tui.records.memory import KINDS, SENSITIVITIES, SOURCE_TYPES, STABILITIES, STATUSES, TIERS, kind_of
@@ -91,6 +91,8 @@ _COMPARED = re.compile(r"(>=|<=|>|<|=)?(.+)")
 
 def parse(source: str, *, now: datetime | None = None, typing: bool = False) -> Query:
     """Read a query. ``typing`` says that its last word may be unfinished, so that it matches as a beginning too."""
+    # Halves of surrogate pairs, as a terminal makes of bytes that are not UTF-8, are in no text that is stored.
+    source = source.encode("utf-8", "replace").decode("utf-8")
     reader = _Reader(now or utc_now())
     tokens = list(_TOKEN.finditer(source))
     for token in tokens:
@@ -137,7 +139,7 @@ class _Reader:
         try:
             made = _FIELD_READERS[field](value, self.now)
         except InvalidField as error:
-            self.problems.append(f"{field}:{value} was left out: {error.reason}.")
+            self.problems.append(f"{field}:{value:.60} was left out: {error.reason}.")
             return
         self.filters.append(NotThat(made) if unwanted else made)
 
@@ -170,7 +172,7 @@ def _kind(value: str, _: datetime) -> Filter:
 
 
 def _tag(value: str, _: datetime) -> Filter:
-    tags = [HasTag(part.removeprefix("#")) for part in _choices(value)]
+    tags = [HasTag(name) for part in _choices(value) if (name := part.removeprefix("#"))]
     if not tags:
         raise InvalidField("tag", "it takes a tag's name")
     return tags[0] if len(tags) == 1 else AnyOf(tuple(tags))
@@ -186,11 +188,17 @@ def _namespace(value: str, _: datetime) -> Filter:
 def _by(value: str, _: datetime) -> Filter:
     if value.lower() in SOURCE_TYPES:
         return OneOf("source_type", (value.lower(),))
-    return OneOf("agent", tuple(_choices(value)))
+    return _literal("agent", "by")(value, _)
 
 
-def _literal(column: str) -> Callable[[str, datetime], Filter]:
-    return lambda value, _: OneOf(column, tuple(_choices(value)) or ("",))
+def _literal(column: str, field: str) -> Callable[[str, datetime], Filter]:
+    def read(value: str, _: datetime) -> Filter:
+        named = tuple(_choices(value))
+        if not named:
+            raise InvalidField(field, f"it takes something such as {FIELDS[field]}")
+        return OneOf(column, named)
+
+    return read
 
 
 def _is(value: str, now: datetime) -> Filter:
@@ -214,7 +222,10 @@ def _is(value: str, now: datetime) -> Filter:
 
 def _past(value: str, field: str, now: datetime) -> datetime:
     span = parse_span(value)
-    return now - span if span is not None else parse_moment(value, field)
+    try:
+        return now - span if span is not None else parse_moment(value, field)
+    except OverflowError:
+        raise InvalidField(field, "no calendar reaches back so far") from None
 
 
 def _certainty(value: str, _: datetime) -> Filter:
@@ -246,9 +257,10 @@ def _expires(value: str, now: datetime) -> Filter:
     if sign in (">", ">="):
         return Between("expires_at", moment, None)
     if sign in ("<", "<="):
-        return Between("expires_at", None, moment)
+        # What ends within the next days has not ended yet; what has is asked for by a date in the past.
+        return Between("expires_at", now if moment > now else None, moment)
     start = moment.replace(hour=0, minute=0, second=0, microsecond=0)
-    return Between("expires_at", start, start + timedelta(days=1))
+    return Between("expires_at", start, start + timedelta(days=1) if start.date() < date.max else None)
 
 
 _FIELD_READERS: dict[str, Callable[[str, datetime], Filter]] = {
@@ -263,6 +275,6 @@ _FIELD_READERS: dict[str, Callable[[str, datetime], Filter]] = {
     "expires": _expires,
     "status": _one_of("status", "status", STATUSES),
     "tier": _one_of("tier", "tier", TIERS),
-    "session": _literal("session"),
-    "id": _literal("id"),
+    "session": _literal("session", "session"),
+    "id": _literal("id", "id"),
 }

@@ -33,8 +33,10 @@ class Life:
     superseded: bool
 
 
-def life_of(memory: Memory, now: datetime) -> Life:
+def life_of(memory: Memory, now: datetime, *, superseded: bool = False) -> Life:
     """Return the factor that a memory's relevance is multiplied with.
+
+    ``superseded`` says that another memory declares to take its place; its own status may say so as well.
 
     Age decays by half in 90 days, use grows with the logarithm of the times used and fades like age from the last.
     The sum of the weighted parts maps to 0.85-1.15; a memory that another supersedes is halved on top.
@@ -47,7 +49,7 @@ def life_of(memory: Memory, now: datetime) -> Life:
     values = {"age": age, "use": use, "certainty": certainty, "stability": stability}
     share = sum(_PARTS[name] * value for name, value in values.items()) / sum(_PARTS.values())
     factor = _LOWEST + (_HIGHEST - _LOWEST) * share
-    superseded = memory.status in ("superseded", "consolidated")
+    superseded = superseded or memory.status in ("superseded", "consolidated")
     return Life(factor * (_SUPERSEDED if superseded else 1.0), age, use, certainty, stability, superseded)
 
 

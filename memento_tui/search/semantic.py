@@ -189,6 +189,11 @@ class SemanticClient:
         self._note(status.state)
         if status.state == "failed":
             raise EngineUnavailable(f"The engine cannot work: {status.problem}", "`memento engine logs` says more.")
+        if status.problem and status.seq < seq:
+            raise EngineUnavailable(
+                f"The semantic index does not advance: {status.problem}",
+                "The engine goes on trying; `memento engine logs` says more.",
+            )
         return status
 
     def _unavailable(self) -> EngineUnavailable:

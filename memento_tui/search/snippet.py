@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from memento_tui.search.language import Phrase, Query
-from memento_tui.search.text import STOP_WORDS, identifiers, terms
+from memento_tui.search.text import STOP_WORDS, identifiers, terms, unspaced_pairs
 
 __all__ = ["Snippet", "find_marks", "make_snippet"]
 
@@ -26,11 +26,10 @@ def make_snippet(query: Query, content: str, *, width: int = 200) -> Snippet:
     """Return the passage of at most about ``width`` characters that holds most of the query's words."""
     wanted = _wanted(query)
     text = " ".join(content[:_LONGEST_SCAN].split())
-    spans = [match.span() for match in _WORD.finditer(text)] if wanted else []
-    known: dict[str, bool] = {}
-    marks = [(a, b) for a, b in spans if _matches(text[a:b], wanted, known)]
+    marks = _marks(text, wanted)
     start = _best_start(text, marks, width)
-    end = len(text) if len(text) - start <= width else _word_end(text, start + width)
+    shortest = next((b for a, b in marks if a >= start), start)
+    end = len(text) if len(text) - start <= width else _word_end(text, shortest, start + width)
     before, after = ("... " if start else ""), (" ..." if end < len(text) else "")
     shift = len(before) - start
     shown = tuple((a + shift, b + shift) for a, b in marks if a >= start and b <= end)
@@ -39,11 +38,7 @@ def make_snippet(query: Query, content: str, *, width: int = 200) -> Snippet:
 
 def find_marks(query: Query, text: str) -> list[tuple[int, int]]:
     """Return where the query's words stand in a text, as starts and ends."""
-    wanted = _wanted(query)
-    if not wanted:
-        return []
-    known: dict[str, bool] = {}
-    return [m.span() for m in _WORD.finditer(text[:_LONGEST_SCAN]) if _matches(m[0], wanted, known)]
+    return _marks(text[:_LONGEST_SCAN], _wanted(query))
 
 
 def _wanted(query: Query) -> set[str]:
@@ -57,11 +52,36 @@ def _wanted(query: Query) -> set[str]:
     return wanted
 
 
+def _marks(text: str, wanted: set[str]) -> list[tuple[int, int]]:
+    marks: list[tuple[int, int]] = []
+    known: dict[str, bool] = {}
+    for match in _WORD.finditer(text) if wanted else ():
+        if pairs := unspaced_pairs(match[0]):
+            marks += _marks_of_pairs(match, wanted.intersection(pairs))
+        elif _matches(match[0], wanted, known):
+            marks.append(match.span())
+    return marks
+
+
+def _marks_of_pairs(match: re.Match[str], wanted: set[str]) -> list[tuple[int, int]]:
+    """Return where the wanted pairs stand in a run without spaces, those that overlap as one."""
+    marks: list[tuple[int, int]] = []
+    for start in range(*match.span()):
+        for pair in wanted:
+            if match.string.startswith(pair, start, match.end()):
+                end = start + len(pair)
+                if marks and marks[-1][1] >= start:
+                    marks[-1] = (marks[-1][0], end)
+                else:
+                    marks.append((start, end))
+    return marks
+
+
 def _matches(word: str, wanted: set[str], known: dict[str, bool]) -> bool:
     found = known.get(word)
     if found is None:
         lowered = word.lower()
-        found = lowered in wanted or not wanted.isdisjoint(terms(word))
+        found = lowered in wanted or not wanted.isdisjoint([*terms(word), *identifiers(word).split()])
         found = found or any(w[-1] == "*" and lowered.startswith(w[:-1]) for w in wanted)
         known[word] = found
     return found
@@ -79,10 +99,12 @@ def _best_start(text: str, marks: list[tuple[int, int]], width: int) -> int:
     start = max(0, best_start - width // 5)
     if start == 0:
         return 0
-    space = text.find(" ", start)
-    return space + 1 if 0 <= space < best_start else best_start
+    space = text.find(" ", start - 1, best_start)
+    if space < 0:  # the word that holds the mark begins before: all of it is shown, unless it is longer than that
+        space = text.rfind(" ", max(0, best_start - width // 2), best_start)
+    return space + 1 if space >= 0 else best_start
 
 
-def _word_end(text: str, end: int) -> int:
-    space = text.rfind(" ", end - 30, end)
-    return space if space > 0 else end
+def _word_end(text: str, shortest: int, longest: int) -> int:
+    space = text.rfind(" ", shortest, longest + 1)
+    return space if space >= 0 else longest

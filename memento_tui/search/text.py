@@ -8,7 +8,7 @@ from functools import cache
 
 import tantivy
 
-__all__ = ["ANALYZERS", "STOP_WORDS", "analyzer", "identifiers", "is_compound", "terms"]
+__all__ = ["ANALYZERS", "STOP_WORDS", "analyzer", "identifiers", "is_compound", "terms", "unspaced_pairs"]
 
 STOP_WORDS = frozenset(
     """
@@ -35,7 +35,7 @@ _HUMP = re.compile(r"[A-Z](?:(?<=[a-z].)|(?=[A-Z][a-z]))")
 _MARKS = re.compile(r"[-_./:@#+]+")
 _HUMPS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]+")
-_MOST_IDENTIFIERS, _LONGEST_IDENTIFIER = 2000, 200
+_MOST_IDENTIFIERS, _LONGEST_IDENTIFIER = 20_000, 200
 
 
 def _chain(*filters: tantivy.Filter) -> tantivy.TextAnalyzer:
@@ -73,6 +73,12 @@ def is_compound(text: str) -> bool:
     return _COMPOUND.search(text) is not None
 
 
+def unspaced_pairs(text: str) -> list[str]:
+    """Return the pairs of neighbouring characters in the runs of a script that is written without spaces."""
+    runs = [] if text.isascii() else _UNSPACED.findall(text)
+    return [pair for run in runs for pair in ([run[i : i + 2] for i in range(len(run) - 1)] or [run])]
+
+
 def identifiers(text: str) -> str:
     """Return the compound names in a text, joined by spaces: each whole, and the humps of each camelCase name.
 
@@ -85,9 +91,7 @@ def identifiers(text: str) -> str:
 
 
 def _parts(text: str) -> Iterator[str]:
-    if not text.isascii():
-        for run in _UNSPACED.findall(text):
-            yield from (run[i : i + 2] for i in range(len(run) - 1)) if len(run) > 1 else (run,)
+    yield from unspaced_pairs(text)
     if _JOINT.search(text) is None and _HUMP.search(text) is None:
         return
     # Most words are plain, and telling them apart here is ten times as fast as the pattern is.

@@ -10,19 +10,24 @@ from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 
-from memento_tui.errors import DataDirectoryError
+from memento_tui.errors import DataDirectoryError, InvalidInput
 from memento_tui.records.ids import new_id
+from memento_tui.records.rules import fold_tag
 
-__all__ = ["Database", "explain_failure"]
+__all__ = ["PRAGMAS", "Database", "explain_failure"]
 
 _BUSY_SECONDS = 60.0
 """How long a writer waits for another. A batch of an import holds the lock for tens of milliseconds."""
 
-_PRAGMAS = (
+PRAGMAS = (
     "PRAGMA journal_mode = WAL",
     # FULL: an acknowledged write survives a power cut, not only a killed process.
     "PRAGMA synchronous = FULL",
     "PRAGMA temp_store = MEMORY",
+    # A log of 16 MB: pages that many commits touch are then copied into the database once.
+    "PRAGMA wal_autocheckpoint = 4000",
+    # Text that was replaced is overwritten at once: a purge finds no copies of it in pages that are free by now.
+    "PRAGMA secure_delete = ON",
 )
 
 
@@ -76,7 +81,7 @@ class Database:
         self._local = threading.local()
         self._connections: list[tuple[threading.Thread, sqlite3.Connection]] = []
         self._guard = threading.Lock()
-        if not path.exists():
+        if not self._is_there():
             if not create:
                 raise DataDirectoryError(
                     f"There is no memento data in {path.parent}.",
@@ -84,6 +89,15 @@ class Database:
                 )
             self._make_directory()
         self.migrate()
+
+    def _is_there(self) -> bool:
+        try:
+            return self.path.exists()
+        except OSError as error:
+            raise DataDirectoryError(
+                f"{self.path} cannot be reached: {error.strerror}.",
+                "Check that you may read the data directory, or name another with --data-dir or MEMENTO_HOME.",
+            ) from error
 
     def _make_directory(self) -> None:
         try:
@@ -110,12 +124,13 @@ class Database:
         try:
             # Closing happens in whichever thread ends the program, hence check_same_thread.
             made = sqlite3.connect(self.path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False)
-            for pragma in _PRAGMAS:
+            for pragma in PRAGMAS:
                 made.execute(pragma)
         except sqlite3.Error as error:
             if "readonly" not in str(error):
                 raise explain_failure(error, self.path) from error
             made = self._connect_reading()
+        made.create_function("fold", 1, fold_tag, deterministic=True)
         made.row_factory = sqlite3.Row
         return made
 
@@ -160,11 +175,15 @@ class Database:
 
     @contextmanager
     def translated(self) -> Iterator[None]:
-        """Turn SQLite's errors into sentences."""
+        """Turn SQLite's errors into sentences, and those about values that it cannot hold."""
         try:
             yield
         except sqlite3.Error as error:
             raise explain_failure(error, self.path) from error
+        except UnicodeEncodeError as error:
+            raise InvalidInput(f"The text {error.object!r:.60} is not UTF-8.", "Convert it to UTF-8 first.") from error
+        except OverflowError as error:
+            raise InvalidInput("A number is too large for the database.") from error
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:

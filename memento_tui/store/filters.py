@@ -7,6 +7,7 @@ from datetime import datetime
 
 import msgspec
 
+from memento_tui.records.rules import fold_tag
 from memento_tui.records.when import to_text
 
 __all__ = ["AllOf", "AnyOf", "Between", "Filter", "HasTag", "NotThat", "OneOf", "Under", "filter_sql"]
@@ -69,7 +70,7 @@ def filter_sql(tree: Filter) -> tuple[str, list[object]]:  # noqa: PLR0911 - one
         case OneOf(field, values):
             return _one_of(field, values)
         case HasTag(tag):
-            return "memory.number IN (SELECT number FROM memory_tag WHERE tag = ?)", [tag]
+            return "memory.number IN (SELECT number FROM memory_tag WHERE tag = ?)", [fold_tag(tag)]
         case Under(namespace):
             low, high = f"{namespace}/", f"{namespace}0"  # "0" is the character after "/"
             return (

@@ -12,9 +12,11 @@ import os
 import sqlite3
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
+
+from memento_tui.store.tables import TABLES
 
 __all__ = ["Actor", "Author", "Change", "Entry", "append", "entries", "verify"]
 
@@ -69,6 +71,7 @@ class Change:
     image: str | None
 
 
+_CHANGES = "SELECT record, record_id, version, removed, image, nonce, digest, ordinal FROM change"
 _COLUMNS = "seq, id, origin, at, actor, agent, session, channel, action, note, batch, undoes, hash"
 
 
@@ -129,21 +132,50 @@ def entries(connection: sqlite3.Connection, where: str = "1", parameters: Sequen
 def verify(connection: sqlite3.Connection) -> str | None:
     """Return what is wrong with the chain in one sentence, or ``None`` if all is as it was written."""
     previous, expected = _GENESIS, 1
+    emptied: dict[tuple[str, str], int] = {}
     facts = "id, origin, at, actor, agent, session, channel, action, note, batch, undoes"
     for row in connection.execute(f"SELECT seq, previous_hash, hash, {facts} FROM entry ORDER BY seq"):
-        seq = row[0]
+        seq, action = row[0], row[10]
         if seq != expected:
             return f"Entry {expected} is missing from the journal."
         changes = []
-        for change in connection.execute(
-            "SELECT record, record_id, version, removed, image, nonce, digest FROM change"
-            " WHERE seq = ? ORDER BY ordinal",
-            (seq,),
-        ):
-            if change[5] is not None and image_digest(change[5], change[4]) != change[6]:
-                return f"The text of {change[0]} {change[1]} in entry {seq} was altered."
+        for number, change in enumerate(connection.execute(f"{_CHANGES} WHERE seq = ? ORDER BY ordinal", (seq,))):
+            if change[7] != number:
+                return f"A change is missing from entry {seq}."
+            if problem := _image_problem(change, seq):
+                return problem
+            record = (change[0], change[1])
+            if action == "purge":
+                emptied.pop(record, None)
+            elif change[5] is None:
+                emptied.setdefault(record, seq)
             changes.append((*change[:4], change[6].hex()))
         if row[1] != previous or _entry_hash(previous, row[3:], changes) != row[2]:
             return f"Entry {seq} was altered, or the one before it was."
         previous, expected = row[2], seq + 1
+    for (name, record_id), seq in emptied.items():
+        return f"The text of {name} {record_id} in entry {seq} was removed, and no purge says so."
+    return _end_problem(connection, expected)
+
+
+def _image_problem(change: Sequence[Any], seq: int) -> str | None:
+    """Return what is wrong with one image; one that was purged has lost its nonce too."""
+    nonce, image, digest = change[5], change[4], change[6]
+    if (image is not None) if nonce is None else (image_digest(nonce, image) != digest):
+        return f"The text of {change[0]} {change[1]} in entry {seq} was altered."
+    return None
+
+
+def _end_problem(connection: sqlite3.Connection, following: int) -> str | None:
+    """Return what speaks of entries after the last one: they were there and were cut off."""
+    if connection.execute("SELECT 1 FROM change WHERE seq >= ?", (following,)).fetchone():
+        return f"Entry {following} is missing from the journal."
+    for name in TABLES:
+        unknown = (
+            f"SELECT id FROM {name} WHERE NOT EXISTS (SELECT 1 FROM change WHERE record = ? AND record_id = {name}.id"
+            f" AND change.version = {name}.version AND NOT removed)"
+        )
+        found = connection.execute(unknown, (name,)).fetchone()
+        if found is not None:
+            return f"The {name} {found[0]} was written without an entry in the journal, or its entry is missing."
     return None

@@ -103,10 +103,10 @@ def visible(tree: Filter) -> Filter:
 
 
 def mentions(tree: Filter, field: str) -> bool:
-    """Tell whether any condition of the tree is about ``field``."""
+    """Tell whether any condition of the tree asks for values of ``field``; to be without some asks for none."""
     if getattr(tree, "field", None) == field:
         return True
-    parts: Iterable[Filter] = getattr(tree, "parts", ()) or filter(None, [getattr(tree, "part", None)])
+    parts: Iterable[Filter] = getattr(tree, "parts", ())
     return any(mentions(part, field) for part in parts)
 
 
@@ -144,7 +144,8 @@ def glance_page(
     """
     tail, parameters = _ordered(tree, after, limit, skip, oldest_first=oldest_first)
     rows = connection.execute(_GLANCE + tail, parameters).fetchall()
-    return Page([_glance(row) for row in rows], f"{rows[-1][11]}~{rows[-1][14]}" if len(rows) == limit else None)
+    following = f"{rows[-1][11]}~{rows[-1][14]}" if rows and len(rows) == limit else None
+    return Page([_glance(row) for row in rows], following)
 
 
 def position(connection: sqlite3.Connection, tree: Filter, memory_id: str) -> int | None:
@@ -166,7 +167,9 @@ def ids_page(connection: sqlite3.Connection, tree: Filter, start: int, count: in
 
 
 def memory_page(connection: sqlite3.Connection, tree: Filter, *, after: str | None = None, limit: int) -> Page:
-    """Return whole memories, most recently changed first."""
+    """Return whole memories, most recently changed first. Raises `InvalidInput` unless ``limit`` is 1 or more."""
+    if limit < 1:
+        raise InvalidInput(f"A page holds at least one memory; not {limit}.", "Give a limit of 1 or more.")
     table = TABLES["memory"]
     tail, parameters = _ordered(tree, after, limit, 0, oldest_first=False)
     select = table.select.replace(" FROM memory", ", memory.number FROM memory", 1)
@@ -224,9 +227,15 @@ def namespace_counts(connection: sqlite3.Connection) -> list[tuple[str, int]]:
 
 
 def tag_counts(connection: sqlite3.Connection, limit: int = 100) -> list[tuple[str, int]]:
-    """Return the most used tags, with how many memories have each."""
-    query = "SELECT tag, count(*) AS uses FROM memory_tag GROUP BY tag ORDER BY uses DESC, tag LIMIT ?"
-    return [(row[0], row[1]) for row in connection.execute(query, (limit,))]
+    """Return the most used tags, as the newest memory writes each, with how many recalled memories have it."""
+    marks = ", ".join("?" * len(RECALLED))
+    hidden = f"SELECT number FROM memory WHERE status <> 'active' AND status NOT IN ({marks})"
+    query = (
+        "SELECT (SELECT value FROM memory, json_each(memory.tags) WHERE memory.number = newest AND fold(value) = tag),"
+        " uses FROM (SELECT tag, count(*) AS uses, max(number) AS newest FROM memory_tag"
+        f" WHERE number NOT IN ({hidden}) GROUP BY tag ORDER BY uses DESC, tag LIMIT ?)"
+    )
+    return [(row[0], row[1]) for row in connection.execute(query, (*RECALLED, limit))]
 
 
 def resolve_id(connection: sqlite3.Connection, record: str, prefix: str) -> str:

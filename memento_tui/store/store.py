@@ -13,13 +13,15 @@ from typing import Any
 
 import msgspec
 
-from memento_tui.errors import NotAllowed, NotFound
+from memento_tui.errors import NotFound
 from memento_tui.records import Crystal, Injection, Memory, Proposal, Skip, WorkingItem
+from memento_tui.records.memory import RECALLED
 from memento_tui.records.when import to_text, utc_now
 from memento_tui.store import journal, reads
 from memento_tui.store.database import Database
 from memento_tui.store.filters import Filter
 from memento_tui.store.journal import Author, Change, Entry
+from memento_tui.store.purge import purge, purged_ids
 from memento_tui.store.tables import TABLES
 from memento_tui.store.transaction import Transaction, transaction
 from memento_tui.store.undo import redo_candidate, revert, undo_candidate
@@ -48,6 +50,8 @@ class LedgerRow:
     record_id: str
     digest: bytes
     version: int
+    said: str | None = None
+    """The record as the source had it, as JSON, where that is not what the record said at ``version``."""
 
 
 class Store:
@@ -97,31 +101,10 @@ class Store:
         Raises:
             NotFound: neither the record nor a trace of it exists.
             NotAllowed: no reason was given.
+            DataDirectoryError: another program keeps the old text in the database's log by reading an older state.
 
         """
-        if not reason.strip():
-            raise NotAllowed("A purge needs a reason; the journal keeps it.", "Say why with --reason.")
-        with self.database.translated():
-            self.database.connection.execute("PRAGMA secure_delete = ON")
-        with self.transaction(author, "purge", note=reason) as tx:
-            current = tx.get(record, record_id)
-            if current is not None:
-                tx.remove(current, base=current.version)
-            purged = tx.connection.execute(
-                "UPDATE change SET image = NULL, nonce = NULL WHERE record = ? AND record_id = ? AND NOT removed",
-                (record, record_id),
-            ).rowcount
-            if not purged:
-                raise NotFound(f"There is no {record} with the id {record_id}, and no trace of one.")
-            if current is None:
-                version = tx.connection.execute(
-                    "SELECT max(version) FROM change WHERE record = ? AND record_id = ?", (record, record_id)
-                ).fetchone()[0]
-                tx.changes.append(Change(record, record_id, version + 1, removed=True, image=None))
-            tx.connection.execute("DELETE FROM usage WHERE record = ? AND record_id = ?", (record, record_id))
-        with self.database.translated():
-            # The old pages must leave the write-ahead log too.
-            self.database.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        purge(self.database, author, record, record_id, reason)
 
     # Reading
 
@@ -225,6 +208,22 @@ class Store:
         where = "digest = ? AND status NOT IN ('deleted', 'rejected', 'archived') ORDER BY number"
         return self._select("memory", where, (digest,))
 
+    def superseded(self, ids: Sequence[str]) -> set[str]:
+        """Return those of the memories that another memory supersedes.
+
+        It must be recalled itself, and a draft supersedes only drafts: else an agent could demote what is verified.
+        """
+        marks = ", ".join("?" * len(RECALLED))
+        query = (
+            "SELECT old.id FROM relation JOIN memory AS old ON old.id = relation.dst"
+            " JOIN memory AS new ON new.id = relation.src WHERE relation.type = 'supersedes'"
+            " AND relation.dst IN (SELECT value FROM json_each(?))"
+            f" AND new.status IN ({marks}) AND (old.stability = 'draft' OR new.stability <> 'draft')"
+        )
+        listed = msgspec.json.encode(list(ids)).decode()
+        with self.reading() as connection:
+            return {row[0] for row in connection.execute(query, (listed, *RECALLED))}
+
     def relations_of(self, record_id: str) -> list[Any]:
         """Return the relations that begin or end at a memory."""
         return self._select("relation", "src = ? OR dst = ? ORDER BY number", (record_id, record_id))
@@ -264,7 +263,7 @@ class Store:
             where += " AND number > (SELECT number FROM proposal WHERE id = ?)"
             parameters.append(after)
         found = self._select("proposal", f"{where} ORDER BY number LIMIT ?", [*parameters, limit])
-        return found, found[-1].id if len(found) == limit else None
+        return found, found[-1].id if found and len(found) == limit else None
 
     def count_proposals(self, states: Sequence[str], *, at: datetime) -> int:
         """Return how many proposals `proposals` would return in all."""
@@ -367,6 +366,11 @@ class Store:
         with self.reading() as connection:
             return {row[0]: row[1] for row in connection.execute(query, (listed,))}
 
+    def purged(self, record: str, ids: Sequence[str]) -> set[str]:
+        """Return those of the ids that were purged and do not exist any more."""
+        with self.reading() as connection:
+            return purged_ids(connection, record, msgspec.json.encode(list(ids)).decode())
+
     def image(self, record: str, record_id: str, version: int) -> Any:  # noqa: ANN401 - the record that the name says
         """Return a record as it was at a version, or ``None`` where it was removed or purged then."""
         query = "SELECT image FROM change WHERE record = ? AND record_id = ? AND version = ?"
@@ -376,17 +380,40 @@ class Store:
 
     def ledger(self, source: str) -> dict[str, LedgerRow]:
         """Return what was imported from a source, by key."""
-        query = "SELECT source, key, record, record_id, digest, version FROM import_ledger WHERE source = ?"
+        query = "SELECT source, key, record, record_id, digest, version, said FROM import_ledger WHERE source = ?"
         with self.reading() as connection:
             return {row[1]: LedgerRow(*row) for row in connection.execute(query, (source,))}
+
+    def other_ledgers(self, source: str) -> dict[tuple[str, str], LedgerRow]:
+        """Return what other sources brought, by the kind and id of the record."""
+        query = "SELECT source, key, record, record_id, digest, version, said FROM import_ledger WHERE source <> ?"
+        with self.reading() as connection:
+            return {(row[2], row[3]): LedgerRow(*row) for row in connection.execute(query, (source,))}
+
+    def said(self, row: LedgerRow) -> Any:  # noqa: ANN401 - the record that the name says
+        """Return a record as its source had it when it was last read, or ``None`` where that was purged."""
+        if row.said is not None:
+            return TABLES[row.record].image.decode(row.said)
+        return self.image(row.record, row.record_id, row.version)
 
     def write_ledger(self, tx: Transaction, rows: Iterable[LedgerRow]) -> None:
         """Note in a running transaction where its records came from."""
         tx.connection.executemany(
-            "INSERT OR REPLACE INTO import_ledger (source, key, record, record_id, digest, version)"
-            " VALUES (?, ?, ?, ?, ?, ?)",
-            [(r.source, r.key, r.record, r.record_id, r.digest, r.version) for r in rows],
+            "INSERT OR REPLACE INTO import_ledger (source, key, record, record_id, digest, version, said)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?)",
+            [(r.source, r.key, r.record, r.record_id, r.digest, r.version, r.said) for r in rows],
         )
+
+    def mark(self, seq: int) -> str:
+        """Return what tells journal entry ``seq`` from one of another past, as a restored backup has; "" if none."""
+        with self.reading() as connection:
+            found = next(journal.entries(connection, "seq = ?", (seq,)), None)
+        return "" if found is None else found.hash.hex()[:16]
+
+    def keep_setting(self, name: str, value: str) -> None:
+        """Write a value that this store keeps about itself, beside the journal."""
+        with self.database.writing() as connection:
+            connection.execute("INSERT OR REPLACE INTO setting VALUES (?, ?)", (name, value))
 
     def setting(self, name: str) -> str | None:
         """Return a value that this store keeps about itself."""

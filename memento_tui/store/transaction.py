@@ -13,12 +13,13 @@ import msgspec
 from memento_tui.errors import Conflict, NotFound
 from memento_tui.records import Memory
 from memento_tui.records.ids import new_id
+from memento_tui.records.rules import fold_tag
 from memento_tui.records.when import to_text, utc_now
 from memento_tui.store.database import Database
 from memento_tui.store.journal import Author, Change, append
 from memento_tui.store.tables import TABLES, AnyRecord, as_plain, name_of
 
-__all__ = ["Transaction", "transaction"]
+__all__ = ["Transaction", "transaction", "write_entry"]
 
 Record = TypeVar("Record", bound=AnyRecord)
 
@@ -70,8 +71,8 @@ class Transaction:
         self.connection.execute(f"DELETE FROM {name} WHERE id = ?", (record.id,))
         self.changes.append(Change(name, record.id, base + 1, removed=True, image=None))
 
-    def add_all(self, records: Sequence[AnyRecord]) -> None:
-        """Write many new records of one kind; the fast way for imports.
+    def add_all(self, records: Sequence[AnyRecord]) -> Sequence[AnyRecord]:
+        """Write many new records of one kind and return them with their versions; the fast way for imports.
 
         Raises:
             Conflict: one of them exists already.
@@ -85,7 +86,7 @@ class Transaction:
             " WHERE record = ? AND record_id IN (SELECT value FROM json_each(?)) GROUP BY record_id"
         )
         last = dict(self.connection.execute(query, (name, known)).fetchall())
-        if last:
+        if last or any(record.version != 1 for record in records):
             records = [msgspec.structs.replace(r, version=last.get(r.id, 0) + 1) for r in records]
         first = int(self.connection.execute(f"SELECT coalesce(max(number), 0) + 1 FROM {name}").fetchone()[0])
         rows = [(number, *table.row(record)) for number, record in enumerate(records, first)]
@@ -97,16 +98,19 @@ class Transaction:
             ) from error
         if name == "memory":
             tags = [
-                (tag, number) for number, record in enumerate(records, first) for tag in getattr(record, "tags", ())
+                (fold_tag(tag), number)
+                for number, record in enumerate(records, first)
+                for tag in getattr(record, "tags", ())
             ]
             self.connection.executemany("INSERT OR IGNORE INTO memory_tag VALUES (?, ?)", tags)
         self.changes.extend(
             Change(name, record.id, record.version, removed=False, image=table.image_of(record)) for record in records
         )
+        return records
 
     def _tag(self, memory: Memory) -> None:
         query = "INSERT OR IGNORE INTO memory_tag SELECT ?, number FROM memory WHERE id = ?"
-        self.connection.executemany(query, [(tag, memory.id) for tag in memory.tags])
+        self.connection.executemany(query, [(fold_tag(tag), memory.id) for tag in memory.tags])
 
     def _check_base(self, name: str, record: AnyRecord, base: int) -> AnyRecord:
         current: AnyRecord | None = self.get(name, record.id)
@@ -152,7 +156,7 @@ class Transaction:
 
     def _untag(self, memory: Memory) -> None:
         query = "DELETE FROM memory_tag WHERE tag = ? AND number = (SELECT number FROM memory WHERE id = ?)"
-        self.connection.executemany(query, [(tag, memory.id) for tag in memory.tags])
+        self.connection.executemany(query, [(fold_tag(tag), memory.id) for tag in memory.tags])
 
     def with_status(self, record: str, status: str) -> list[Any]:
         """Return the records of a kind that have a status."""
@@ -184,22 +188,27 @@ def transaction(
     A block that changes nothing leaves no entry. ``batch`` joins the entries of one long operation.
     """
     with database.writing() as connection:
-        moment = now or utc_now()
-        running = Transaction(connection, moment)
+        running = Transaction(connection, now or utc_now())
         yield running
-        if not running.changes:
-            return
-        facts = (
-            new_id(),
-            database.origin,
-            to_text(moment),
-            author.actor,
-            author.agent,
-            author.session,
-            author.channel,
-            action,
-            note,
-            batch,
-            undoes,
-        )
-        running.seq = append(connection, facts, running.changes)
+        if running.changes:
+            write_entry(database, running, author, action, note=note, batch=batch, undoes=undoes)
+
+
+def write_entry(
+    database: Database, tx: Transaction, author: Author, action: str, *, note: str, batch: str, undoes: int | None
+) -> None:
+    """Append the journal entry that tells what a running transaction changed."""
+    facts = (
+        new_id(),
+        database.origin,
+        to_text(tx.now),
+        author.actor,
+        author.agent,
+        author.session,
+        author.channel,
+        action,
+        note,
+        batch,
+        undoes,
+    )
+    tx.seq = append(tx.connection, facts, tx.changes)

@@ -13,10 +13,11 @@ import msgspec
 
 from memento_tui.errors import Conflict, NotAllowed, NotFound
 from memento_tui.records.ids import new_id
+from memento_tui.records.when import utc_now
 from memento_tui.store.database import Database
 from memento_tui.store.journal import Author, Entry, entries
 from memento_tui.store.tables import TABLES
-from memento_tui.store.transaction import Transaction, transaction
+from memento_tui.store.transaction import Transaction, write_entry
 
 __all__ = ["redo_candidate", "revert", "undo_candidate"]
 
@@ -26,10 +27,13 @@ _UNDONE = (
     " AND NOT EXISTS (SELECT 1 FROM entry AS r WHERE r.undoes = u.seq))"
 )
 
+_PURGED = "EXISTS (SELECT 1 FROM change WHERE change.seq = entry.seq AND nonce IS NULL)"
+
 
 def undo_candidate(connection: sqlite3.Connection) -> Entry | None:
-    """Return the person's newest entry that is in effect: what the undo key takes back."""
+    """Return the person's newest entry that is in effect and was not purged: what the undo key takes back."""
     where = f"actor = 'person' AND undoes IS NULL AND action <> 'purge' AND NOT {_UNDONE.format('entry')}"
+    where += f" AND NOT {_PURGED}"
     return next(entries(connection, f"{where} ORDER BY seq DESC LIMIT 1"), None)
 
 
@@ -38,6 +42,7 @@ def redo_candidate(connection: sqlite3.Connection) -> Entry | None:
     where = (
         "actor = 'person' AND action = 'undo' AND NOT EXISTS (SELECT 1 FROM entry AS r WHERE r.undoes = entry.seq)"
         " AND NOT EXISTS (SELECT 1 FROM entry AS n WHERE n.actor = 'person' AND n.undoes IS NULL AND n.seq > entry.seq)"
+        f" AND NOT {_PURGED}"
     )
     return next(entries(connection, f"{where} ORDER BY seq DESC LIMIT 1"), None)
 
@@ -45,7 +50,7 @@ def redo_candidate(connection: sqlite3.Connection) -> Entry | None:
 def revert(database: Database, author: Author, seq: int) -> list[Entry]:
     """Take back entry ``seq``, with the other entries of its batch if it belongs to one; return what was taken back.
 
-    Reverting an undo is a redo.
+    Reverting an undo is a redo; reverting a redo is reverting what it did again. It happens as a whole or not at all.
 
     Raises:
         NotFound: there is no such entry.
@@ -53,35 +58,43 @@ def revert(database: Database, author: Author, seq: int) -> list[Entry]:
         Conflict: a later entry changed the same fields, or the text was purged.
 
     """
-    with database.reading() as connection:
-        target = next(entries(connection, "seq = ?", (seq,)), None)
-        if target is None:
-            raise NotFound(f"The journal has no entry {seq}.", "`memento history` lists them.")
+    with database.writing() as connection:
+        target = _entry(connection, seq)
+        while target.action == "redo":
+            target = _entry(connection, _entry(connection, target.undoes).undoes)
+        targets = [target]
         if target.batch:
             targets = list(entries(connection, "batch = ? ORDER BY seq DESC", (target.batch,)))
-        else:
-            targets = [target]
-    batch = new_id() if len(targets) > 1 else ""
-    for entry in targets:
-        _revert_one(database, author, entry, batch)
+        batch = new_id() if len(targets) > 1 else ""
+        now = utc_now()
+        for entry in targets:
+            tx = Transaction(connection, now)
+            _revert_entry(tx, entry)
+            action = "redo" if entry.action == "undo" else "undo"
+            note = f"{action} of {entry.seq} ({entry.action})"
+            write_entry(database, tx, author, action, note=note, batch=batch, undoes=entry.seq)
     return targets
 
 
-def _revert_one(database: Database, author: Author, entry: Entry, batch: str) -> None:
+def _entry(connection: sqlite3.Connection, seq: int | None) -> Entry:
+    found = next(entries(connection, "seq = ?", (seq,)), None)
+    if found is None:
+        raise NotFound(f"The journal has no entry {seq}.", "`memento history` lists them.")
+    return found
+
+
+def _revert_entry(tx: Transaction, entry: Entry) -> None:
     if entry.action == "purge":
         raise NotAllowed(f"Entry {entry.seq} is a purge; what it removed is gone for good.")
-    action = "redo" if entry.action == "undo" else "undo"
-    note = f"{action} of {entry.seq} ({entry.action})"
-    with transaction(database, author, action, note=note, batch=batch, undoes=entry.seq) as tx:
-        query = f"SELECT {_UNDONE.format('entry')} FROM entry WHERE seq = ?"
-        if tx.connection.execute(query, (entry.seq,)).fetchone()[0]:
-            raise NotAllowed(f"Entry {entry.seq} was taken back already.", "Undo or redo a later one.")
-        rows = tx.connection.execute(
-            "SELECT record, record_id, version, removed, image, nonce FROM change WHERE seq = ? ORDER BY ordinal DESC",
-            (entry.seq,),
-        ).fetchall()
-        for row in rows:
-            _revert_change(tx, entry, row)
+    query = f"SELECT {_UNDONE.format('entry')} FROM entry WHERE seq = ?"
+    if tx.connection.execute(query, (entry.seq,)).fetchone()[0]:
+        raise NotAllowed(f"Entry {entry.seq} was taken back already.", "Undo or redo a later one.")
+    rows = tx.connection.execute(
+        "SELECT record, record_id, version, removed, image, nonce FROM change WHERE seq = ? ORDER BY ordinal DESC",
+        (entry.seq,),
+    ).fetchall()
+    for row in rows:
+        _revert_change(tx, entry, row)
 
 
 def _revert_change(tx: Transaction, entry: Entry, row: sqlite3.Row) -> None:
@@ -92,8 +105,9 @@ def _revert_change(tx: Transaction, entry: Entry, row: sqlite3.Row) -> None:
     after = None if removed else TABLES[name].image.decode(row[4])
     current = tx.get(name, record_id)
     if before is None:
-        if current is not None:
-            tx.remove(current, base=current.version)
+        if current is None:
+            raise Conflict(f"The {name} {record_id} is gone already.", "Undo the later entry that removed it instead.")
+        tx.remove(current, base=current.version)
     elif current is None:
         if after is not None:
             raise Conflict(f"The {name} {record_id} is gone.", "Undo its deletion first.")

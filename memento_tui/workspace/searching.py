@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from memento_tui.config import Config
+from memento_tui.errors import InvalidInput
 from memento_tui.paths import DataPaths
 from memento_tui.records import Memory
 from memento_tui.search.fusion import Relevance, fuse
@@ -92,7 +93,7 @@ class SearchAnswer:
 
     results: list[Hit]
     total: int
-    """How many memories the keyword index found in all; at least the number of results."""
+    """How many memories the keyword index found in all where they were counted; at least the number of results."""
     semantic: SemanticState
     """``ready``: meaning counted; ``warming``: the engine was not ready; ``off``: it was not asked, or is disabled."""
     problems: tuple[str, ...] = ()
@@ -172,19 +173,28 @@ class Searching:
     ) -> SearchAnswer:
         """Return the best memories for a query; see `memento_tui.workspace.Workspace.search`.
 
-        ``typing`` lets the last word be the beginning of one.
+        ``typing`` lets the last word be the beginning of one; by keyword alone it answers between two keystrokes, with
+        no more candidates than results and without a count.
+
+        Raises:
+            InvalidInput: ``limit`` is less than 1.
+            EngineUnavailable: ``wait`` was asked for and the engine cannot be had.
+
         """
+        if limit < 1:
+            raise InvalidInput(f"A search returns at least one memory; not {limit}.", "Give a limit of 1 or more.")
         if wait:
             self.wait()
         query = parse(source, now=now, typing=typing)
         tree = recallable(query.filter, now)
         if not query.words:
             return self._listing(query, tree, limit, now)
-        candidates = max(_CANDIDATES, 3 * limit)
+        hurried = typing and mode == "keyword"
+        candidates = limit if hurried else max(_CANDIDATES, 3 * limit)
         keyword: list[tuple[str, float]] = []
         total, ceiling = 0, 0.0
         if mode != "semantic":
-            answer = self.keyword.search(query, tree, candidates)
+            answer = self.keyword.search(query, tree, candidates, count=not hurried)
             keyword, total, ceiling = answer.hits, answer.total, answer.ceiling
         view = _NOT_ASKED if mode == "keyword" else self._semantic(query, tree, candidates)
         found = fuse(keyword, ceiling, view.hits)
@@ -205,9 +215,10 @@ class Searching:
     def _ranked(self, query: Query, tree: Filter, found: dict[str, Relevance], limit: int, now: datetime) -> list[Hit]:
         # The database has the last word: an index may lag behind a deletion or an expiry.
         memories = self._store.memories(list(found), tree)
+        superseded = self._store.superseded(list(memories))
         scored = []
         for memory_id, memory in memories.items():
-            life = life_of(memory, now)
+            life = life_of(memory, now, superseded=memory_id in superseded)
             scored.append((found[memory_id].score * life.factor, memory, life))
         scored.sort(key=lambda entry: (-entry[0], entry[1].id))
         return [self._hit(query, memory, score, found[memory.id], life) for score, memory, life in scored[:limit]]

@@ -11,6 +11,7 @@ from time import perf_counter
 import tantivy
 
 from memento_tui.interchange.runner import run_import
+from memento_tui.store.database import PRAGMAS
 from memento_tui.workspace import Workspace
 from tests.benchmarks.corpus import memories
 from tests.benchmarks.table import Row
@@ -24,8 +25,8 @@ _BARE_TABLE = "CREATE TABLE memory (id TEXT PRIMARY KEY, content TEXT, kind TEXT
 def _bare_database(path: Path) -> sqlite3.Connection:
     path.unlink(missing_ok=True)
     connection = sqlite3.connect(path, isolation_level=None)
-    for pragma in ("journal_mode = WAL", "synchronous = FULL", "temp_store = MEMORY"):
-        connection.execute(f"PRAGMA {pragma}")
+    for pragma in PRAGMAS:
+        connection.execute(pragma)
     connection.execute(_BARE_TABLE)
     return connection
 

@@ -17,7 +17,6 @@ CREATE TABLE entry (
 ) STRICT;
 CREATE INDEX entry_undoes ON entry (undoes) WHERE undoes IS NOT NULL;
 CREATE INDEX entry_batch ON entry (batch) WHERE batch <> '';
-CREATE INDEX entry_person ON entry (seq) WHERE actor = 'person' AND undoes IS NULL;
 
 -- What each entry did to each record. A purge empties image and nonce; the digest stays, so the chain still holds.
 CREATE TABLE change (

@@ -1,0 +1,82 @@
+"""Purging: the one way to remove text for good, for a secret that leaked. The journal says that, and why."""
+
+from __future__ import annotations
+
+import sqlite3
+
+from memento_tui.errors import DataDirectoryError, NotAllowed, NotFound
+from memento_tui.store.database import Database
+from memento_tui.store.journal import Author, Change
+from memento_tui.store.transaction import Transaction, transaction
+
+__all__ = ["purge", "purged_ids"]
+
+
+def purge(database: Database, author: Author, record: str, record_id: str, reason: str) -> None:
+    """Remove a record, the proposals about it, and every text of them that the journal holds.
+
+    Raises:
+        NotFound: neither the record nor a trace of it exists.
+        NotAllowed: no reason was given.
+        DataDirectoryError: another program keeps the old text in the database's log by reading an older state.
+
+    """
+    if not reason.strip():
+        raise NotAllowed("A purge needs a reason; the journal keeps it.", "Say why with --reason.")
+    with transaction(database, author, "purge", note=reason) as tx:
+        if not _empty(tx, record, record_id):
+            raise NotFound(f"There is no {record} with the id {record_id}, and no trace of one.")
+        for proposal_id in _proposals_about(tx.connection, record, record_id):
+            _empty(tx, "proposal", proposal_id)
+    _empty_log(database)
+
+
+def purged_ids(connection: sqlite3.Connection, record: str, ids: str) -> set[str]:
+    """Return those of the ids, given as a JSON list, whose text was purged and that do not exist any more."""
+    query = (
+        "SELECT DISTINCT record_id FROM change WHERE record = ? AND record_id IN (SELECT value FROM json_each(?))"
+        f" AND nonce IS NULL AND NOT EXISTS (SELECT 1 FROM {record} WHERE id = change.record_id)"
+    )
+    return {row[0] for row in connection.execute(query, (record, ids))}
+
+
+def _empty(tx: Transaction, record: str, record_id: str) -> bool:
+    """Remove a record and its images; tell whether there was any."""
+    current = tx.get(record, record_id)
+    if current is not None:
+        tx.remove(current, base=current.version)
+    emptied = tx.connection.execute(
+        "UPDATE change SET image = NULL, nonce = NULL WHERE record = ? AND record_id = ? AND NOT removed",
+        (record, record_id),
+    ).rowcount
+    if not emptied:
+        return False
+    if current is None:
+        query = "SELECT max(version) FROM change WHERE record = ? AND record_id = ?"
+        version = tx.connection.execute(query, (record, record_id)).fetchone()[0]
+        tx.changes.append(Change(record, record_id, version + 1, removed=True, image=None))
+    tx.connection.execute("DELETE FROM usage WHERE record = ? AND record_id = ?", (record, record_id))
+    tx.connection.execute(
+        "UPDATE import_ledger SET said = NULL WHERE record = ? AND record_id = ?", (record, record_id)
+    )
+    return True
+
+
+def _proposals_about(connection: sqlite3.Connection, record: str, record_id: str) -> list[str]:
+    """Return the ids of the proposals about a record, those that were undone too: they hold what it would say."""
+    query = (
+        "SELECT DISTINCT record_id FROM change WHERE record = 'proposal'"
+        " AND json_extract(image, '$.target') = ? AND json_extract(image, '$.target_id') = ?"
+    )
+    return [row[0] for row in connection.execute(query, (record, record_id)).fetchall()]
+
+
+def _empty_log(database: Database) -> None:
+    """Take the old pages out of the write-ahead log too; waits for whoever still reads them."""
+    with database.translated():
+        is_busy = database.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+    if is_busy:
+        raise DataDirectoryError(
+            "The text was purged, but another program still keeps it in the database's log.",
+            "Close the other programs that use this data directory: it is gone when the last of them ends.",
+        )
