@@ -23,7 +23,7 @@ def _prepare_environment() -> None:
         "HF_HUB_DISABLE_TELEMETRY": "1",
         "HF_HUB_DISABLE_PROGRESS_BARS": "1",
         "CUDA_VISIBLE_DEVICES": "",
-        "LANCE_LOG": "error",
+        "LANCEDB_LOG": "error",
         "OMP_NUM_THREADS": threads,
         "RAYON_NUM_THREADS": threads,
         "LANCE_CPU_THREADS": threads,

@@ -21,9 +21,9 @@ __all__ = ["CatchUp", "entry_hash"]
 _ROWS = 256
 """Memories in one commit of the index."""
 
-_TEXTS = 32
-_CHARACTERS = 8_000
-"""A batch ends at either; it takes a third of a second at most, and a question waits no longer."""
+_TEXTS = 16
+_CHARACTERS = 4_000
+"""A batch ends at either; on one core it takes a third of a second, and a question waits no longer."""
 
 _COUNTED = 20_000
 """Changes that are counted in one read."""

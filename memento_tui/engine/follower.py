@@ -123,9 +123,10 @@ class Follower(threading.Thread):
                 failures = 0
             except Exception as error:  # noqa: BLE001 - told, and tried again; questions are answered meanwhile
                 _log.exception("the index does not advance")
-                self._board.post(replace(self._board.now, problem=_sentence(error)))
                 self._suspect = True
                 failures += 1
+                if failures > 1:  # the first may be mended at once
+                    self._board.post(replace(self._board.now, problem=_sentence(error)))
                 self._stopping.wait(min(2.0**failures, _LONGEST_PAUSE))
                 continue
             if not busy:

@@ -14,6 +14,8 @@ from memento_tui.store.transaction import Transaction
 
 __all__ = ["LinkKeeper"]
 
+_LINK = "link:"
+
 
 class LinkKeeper:
     """Collects the links of one import, and draws them at its end."""
@@ -33,22 +35,24 @@ class LinkKeeper:
         if one.links:
             self._links.append((one, record_id))
 
-    def draw(self, tx: Transaction, source: str) -> list[LedgerRow]:
-        """Write the relations that do not exist yet, and return their lines for the ledger.
+    def draw(self, tx: Transaction, source: str, alive: Mapping[str, int]) -> list[LedgerRow]:
+        """Write the relations that do not exist, remove those whose links are gone; return lines for the ledger.
 
-        A link whose target is not among what was imported is left; the text of the record still holds it.
+        ``alive`` has the versions of the relations of earlier imports that still exist. A link whose target is not
+        among what was imported is left; the text of the record still holds it.
         """
+        named = {_key(one, kind, written) for one, _ in self._links for kind, written, _ in one.links}
+        self._remove(tx, alive, named)
         rows: list[LedgerRow] = []
-        if not self._links:
-            return rows
         targets = Targets()
-        for note in self._notes:
+        for note in self._notes if self._links else ():
             targets.take(*note)
         for one, src in self._links:
             for kind, written, label in one.links:
-                key = f"link:{one.key}>{kind}>{written}"
+                key = _key(one, kind, written)
                 target = targets.resolve(written, one.key)
-                if key in self._ledger or target is None or self._ids[target] == src:
+                drawn = self._ledger.get(key)
+                if (drawn and drawn.record_id in alive) or target is None or self._ids[target] == src:
                     continue
                 fields = {"src": src, "dst": self._ids[target], "type": kind, "label": label}
                 try:
@@ -58,3 +62,19 @@ class LinkKeeper:
                     continue
                 rows.append(LedgerRow(source, key, "relation", relation.id, b"", relation.version))
         return rows
+
+    def _remove(self, tx: Transaction, alive: Mapping[str, int], named: set[str]) -> None:
+        for key, row in self._ledger.items():
+            if row.record_id not in alive or row.record != "relation" or key in named:
+                continue
+            if key.startswith(_LINK) and self._is_of_a_note(key.removeprefix(_LINK)):
+                tx.remove(tx.require("relation", row.record_id), base=alive[row.record_id])
+
+    def _is_of_a_note(self, rest: str) -> bool:
+        """Tell whether a link begins at one of the notes of this import; a note's key may hold the mark itself."""
+        ends = [place for place, character in enumerate(rest) if character == ">"]
+        return any(rest[:end] in self._ids for end in ends)
+
+
+def _key(one: Incoming, kind: str, written: str) -> str:
+    return f"{_LINK}{one.key}>{kind}>{written}"

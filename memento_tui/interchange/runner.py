@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,7 @@ from memento_tui.interchange.incoming import Incoming, Refused
 from memento_tui.interchange.links import LinkKeeper
 from memento_tui.interchange.outgoing import Written
 from memento_tui.records import (
+    Crystal,
     Memory,
     make_crystal,
     make_item,
@@ -27,7 +30,7 @@ from memento_tui.records.ids import new_id
 from memento_tui.records.memory import content_digest
 from memento_tui.store.journal import Author
 from memento_tui.store.store import LedgerRow
-from memento_tui.store.tables import AnyRecord
+from memento_tui.store.tables import TABLES, AnyRecord
 from memento_tui.store.transaction import Transaction
 from memento_tui.workspace import Workspace
 
@@ -42,7 +45,9 @@ _MAKERS: Mapping[str, Callable[[Mapping[str, Any]], AnyRecord]] = {
     "crystal": make_crystal,
     "relation": make_relation,
 }
-_UNCOMPARED = frozenset({"version", "updated_at", "shown_count", "used_count", "last_used_at", "hits", "last_hit_at"})
+_UNCOMPARED = frozenset(
+    {"version", "created_at", "updated_at", "shown_count", "used_count", "last_used_at", "hits", "last_hit_at"}
+)
 """Fields that say how a record is kept, not what it says."""
 
 
@@ -100,6 +105,14 @@ def _format(name: str) -> Format:
     return FORMATS[name]
 
 
+@dataclass(frozen=True)
+class _Standing:
+    """What is known of some records of one kind, by id."""
+
+    versions: Mapping[str, int]
+    purged: set[str]
+
+
 class _Run:
     """One import under way."""
 
@@ -139,73 +152,96 @@ class _Run:
         """Draw the relations that the records of this source name."""
         if self._dry_run:
             return
+        drawn = [row.record_id for row in self._ledger.values() if row.record == "relation"]
+        alive = self._store.versions("relation", drawn)
         with self._store.transaction(self._author, "import", note="relations", batch=self._journal_batch) as tx:
-            self._store.write_ledger(tx, self._links.draw(tx, self._source))
+            self._store.write_ledger(tx, self._links.draw(tx, self._source, alive))
 
     def _take_all(self, tx: Transaction | None, incoming: list[Incoming]) -> list[LedgerRow]:
         fresh: dict[str, list[AnyRecord]] = {}
         rows: list[LedgerRow] = []
-        versions = self._versions(incoming)
+        known = self._standing(incoming)
         for one in incoming:
             try:
-                row = self._take_one(tx, one, versions.get(one.record, {}), fresh)
+                row = self._take_one(tx, one, known[one.record], fresh)
             except MementoError as error:
                 self.report.refused.append(Refused(one.file, one.line, str(error)))
                 continue
             if row is not None:
                 rows.append(row)
                 self._links.take(one, row.record_id)
-        if tx is not None:
-            for records in fresh.values():
-                tx.add_all(records)
-                self._propose(tx, (r for r in records if isinstance(r, Memory) and r.status == "pending"))
+        if tx is None:
+            return rows
+        for record, records in fresh.items():
+            written = tx.add_all(records)
+            self._propose(tx, (r for r in written if isinstance(r, Memory) and r.status == "pending"))
+            # One that was here before, and was undone, goes on counting its versions.
+            again = {r.id: r.version for r in written if r.version > 1}
+            rows = [replace(r, version=again[r.record_id]) if _is_among(r, record, again) else r for r in rows]
         return rows
 
-    def _versions(self, incoming: Iterable[Incoming]) -> dict[str, dict[str, int]]:
-        """Return the present versions of all the records that a batch may be about, by kind and id."""
+    def _standing(self, incoming: Iterable[Incoming]) -> dict[str, _Standing]:
+        """Return what is known of all the records that a batch may be about, by their kind."""
         wanted: dict[str, set[str]] = {}
         for one in incoming:
             known = self._ledger.get(self._key(one))
             ids = (known.record_id if known else None, one.fields.get("id"))
             wanted.setdefault(one.record, set()).update(i for i in ids if isinstance(i, str))
-        return {record: self._store.versions(record, sorted(ids)) for record, ids in wanted.items()}
+        return {
+            record: _Standing(self._store.versions(record, sorted(ids)), self._store.purged(record, sorted(ids)))
+            for record, ids in wanted.items()
+        }
 
     @staticmethod
     def _key(one: Incoming) -> str:
         return f"{one.record}:{one.key}"
 
+    def _row(self, one: Incoming, kept: AnyRecord, said: AnyRecord) -> LedgerRow:
+        """Return the line for the ledger: ``kept`` is the record as it is here, ``said`` as the source has it."""
+        image = TABLES[one.record].image_of(said) if _differing(kept, said) else None
+        return LedgerRow(self._source, self._key(one), one.record, kept.id, one.digest, kept.version, image)
+
     def _take_one(
-        self, tx: Transaction | None, one: Incoming, versions: Mapping[str, int], fresh: dict[str, list[AnyRecord]]
+        self, tx: Transaction | None, one: Incoming, standing: _Standing, fresh: dict[str, list[AnyRecord]]
     ) -> LedgerRow | None:
         """Decide what becomes of one record; return the line for the ledger, or ``None`` where there is none."""
-        key = self._key(one)
-        known = self._ledger.get(key)
-        if known is not None and known.record_id in versions:
+        known = self._ledger.get(self._key(one))
+        if known is not None and known.record_id in standing.versions:
             if known.digest == one.digest:
                 self.report.unchanged += 1
                 return known
-            return self._update(tx, one, known.record_id, self._store.image(one.record, known.record_id, known.version))
+            return self._update(tx, one, known.record_id, self._store.said(known))
         if one.deleted:
             return None
         named = one.fields.get("id")
-        if isinstance(named, str) and named in versions:
+        if isinstance(named, str) and named in standing.versions:
             return self._meet(tx, one, named)
-        record = self._make(one, known.record_id if known else None)
-        twin = self._twin(record) if named is None else None
+        said = self._make(one, known.record_id if known else None)
+        if said.id in standing.purged:
+            raise InvalidInput(f"the {one.record} {said.id} was purged here", "Take it out of the source as well.")
+        twin = self._twin(said) if named is None else None
         if twin is not None:
             self.report.unchanged += 1
-            return LedgerRow(self._source, key, one.record, twin.id, one.digest, twin.version)
+            return self._row(one, twin, msgspec.structs.replace(said, id=twin.id))
+        record = self._settled(said)
         fresh.setdefault(one.record, []).append(record)
         self.report.imported += 1
-        return LedgerRow(self._source, key, one.record, record.id, one.digest, record.version)
+        return self._row(one, record, said)
 
-    def _make(self, one: Incoming, record_id: str | None) -> AnyRecord:
+    @staticmethod
+    def _make(one: Incoming, record_id: str | None) -> AnyRecord:
         fields = {**one.fields, "version": 1}
         if record_id is not None:
             fields["id"] = record_id
-        if self._hold and one.record == "memory":
-            fields["status"] = "pending"
         return _MAKERS[one.record](fields)
+
+    def _settled(self, said: AnyRecord) -> AnyRecord:
+        """Return a new record as it may come in: held back if that was asked for, and never a second identity."""
+        if self._hold and isinstance(said, Memory):
+            return msgspec.structs.replace(said, status="pending")
+        if isinstance(said, Crystal) and said.status == "current" and self._store.current_crystal() is not None:
+            return msgspec.structs.replace(said, status="past")
+        return said
 
     def _twin(self, record: AnyRecord) -> Memory | None:
         """Return a memory that says the same in the same place; the source may have been moved."""
@@ -217,26 +253,52 @@ class _Run:
     def _meet(self, tx: Transaction | None, one: Incoming, record_id: str) -> LedgerRow:
         """Take in a record whose id exists, though this source never brought it."""
         current = self._store.get(one.record, record_id)
+        if one.deleted:
+            return self._tombstone(tx, one, current, current)
         version = one.fields.get("version")
         wanted = _MAKERS[one.record]({**one.fields, "version": current.version})
         if not _differing(current, wanted):
             self.report.unchanged += 1
-            return LedgerRow(self._source, self._key(one), one.record, record_id, one.digest, current.version)
-        if isinstance(version, int) and version < current.version:
+            return self._row(one, current, wanted)
+        if not isinstance(version, int):
+            return self._update(tx, one, record_id, self._said_elsewhere(one, record_id))
+        if version < current.version:
             raise InvalidInput(
                 f"the {one.record} {record_id} is at version {current.version} here, and at {version} in the source",
                 "What is here stays; export again to edit it.",
             )
         return self._update(tx, one, record_id, None)
 
+    def _said_elsewhere(self, one: Incoming, record_id: str) -> AnyRecord:
+        """Return what was said of a record by the source that brought it, which is gone: it may have been moved here.
+
+        Raises:
+            InvalidInput: it was written here, or its source is still where it was; the two only share an id.
+
+        """
+        other = self._others.get((one.record, record_id))
+        if other is None or Path(other.source.partition(":")[2]).exists():
+            raise InvalidInput(
+                f"the {one.record} {record_id} says something else here, and does not come from this source",
+                "What is here stays. Give the one in the source another id, or make the two agree.",
+            )
+        said: AnyRecord = self._store.said(other)
+        return said
+
+    @cached_property
+    def _others(self) -> dict[tuple[str, str], LedgerRow]:
+        return self._store.other_ledgers(self._source)
+
     def _update(self, tx: Transaction | None, one: Incoming, record_id: str, base: AnyRecord | None) -> LedgerRow:
-        """Take in what the source changed since ``base``, what it said last (``None``: all that it says now)."""
+        """Take in what the source changed since ``base``, what it said last (``None``: all that it names now)."""
         current = self._store.get(one.record, record_id)
         if one.deleted:
-            return self._tombstone(tx, one, current)
+            return self._tombstone(tx, one, current, base or current)
         wanted = _MAKERS[one.record]({**one.fields, "id": record_id, "version": current.version})
-        named = [name for name in one.fields if name not in _UNCOMPARED and name not in ("id", "created_at")]
-        changed = [n for n in named if base is None or getattr(wanted, n) != getattr(base, n)]
+        if base is None:
+            changed = [name for name in _differing(current, wanted) if name in one.fields]
+        else:
+            changed = _differing(base, wanted)
         disputed = [n for n in changed if base is not None and getattr(current, n) != getattr(base, n)]
         disputed = [n for n in disputed if getattr(current, n) != getattr(wanted, n)]
         if disputed:
@@ -245,24 +307,29 @@ class _Run:
                 "What is here stays. Make the two agree, then import again.",
             )
         values = {name: getattr(wanted, name) for name in changed if getattr(current, name) != getattr(wanted, name)}
+        if not values:
+            self.report.unchanged += 1
+            return self._row(one, current, wanted)
         self.report.updated += 1
-        if tx is None or not values:
-            return LedgerRow(self._source, self._key(one), one.record, record_id, one.digest, current.version)
+        if tx is None:
+            return self._row(one, current, wanted)
         if hasattr(current, "updated_at"):
             values["updated_at"] = getattr(wanted, "updated_at", tx.now) if "updated_at" in one.fields else tx.now
-        written = tx.put(msgspec.structs.replace(current, **values), base=current.version)
-        return LedgerRow(self._source, self._key(one), one.record, record_id, one.digest, written.version)
+        return self._row(one, tx.put(msgspec.structs.replace(current, **values), base=current.version), wanted)
 
-    def _tombstone(self, tx: Transaction | None, one: Incoming, current: Any) -> LedgerRow:  # noqa: ANN401 - any record
-        version = current.version
-        if isinstance(current, Memory) and current.status != "deleted":
-            self.report.deleted += 1
-            if tx is not None:
-                gone = msgspec.structs.replace(current, status="deleted", updated_at=tx.now)
-                version = tx.put(gone, base=version).version
-        else:
+    def _tombstone(self, tx: Transaction | None, one: Incoming, current: Any, base: Any) -> LedgerRow:  # noqa: ANN401 - any record
+        if not isinstance(current, Memory):
             self.report.unchanged += 1
-        return LedgerRow(self._source, self._key(one), one.record, current.id, one.digest, version)
+            return self._row(one, current, base)
+        said = msgspec.structs.replace(base, status="deleted")
+        if current.status == "deleted":
+            self.report.unchanged += 1
+            return self._row(one, current, said)
+        self.report.deleted += 1
+        if tx is None:
+            return self._row(one, current, said)
+        gone = msgspec.structs.replace(current, status="deleted", updated_at=tx.now)
+        return self._row(one, tx.put(gone, base=current.version), said)
 
     def _propose(self, tx: Transaction, pending: Iterable[Memory]) -> None:
         for record in pending:
@@ -274,6 +341,10 @@ class _Run:
                 "proposed_by": record.source.agent or "import",
             }
             tx.put(make_proposal(fields), base=0)
+
+
+def _is_among(row: LedgerRow, record: str, versions: Mapping[str, int]) -> bool:
+    return row.record == record and row.record_id in versions
 
 
 def _differing(one: Any, other: Any) -> list[str]:  # noqa: ANN401 - any record

@@ -58,6 +58,7 @@ def make_contradiction(fields: Mapping[str, Any], *, now: datetime | None = None
     """Make a contradiction of plain values. Raises `InvalidField`."""
     values = {"id": new_id(), "created_at": now or utc_now(), **fields}
     found = convert(values, Contradiction, expected=_EXPECTED, moments=("created_at", "resolved_at"))
+    check_id(found.id)
     check_id(found.older, "older")
     check_id(found.newer, "newer")
     check_line(found.why, "why")

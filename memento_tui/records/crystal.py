@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 import msgspec
 
 from memento_tui.records.ids import check_id, new_id
-from memento_tui.records.rules import check_line, check_text, convert
+from memento_tui.records.rules import check_extra, check_line, check_text, convert
 from memento_tui.records.when import utc_now
 
 __all__ = ["CRYSTAL_STATUSES", "Crystal", "make_crystal"]
@@ -48,4 +48,7 @@ def make_crystal(fields: Mapping[str, Any], *, now: datetime | None = None) -> C
     check_id(crystal.id)
     check_text(crystal.content, "content")
     check_line(crystal.author, "author")
+    if crystal.parent:
+        check_id(crystal.parent, "parent")
+    check_extra(crystal.extra)
     return crystal

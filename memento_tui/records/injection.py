@@ -40,6 +40,7 @@ def make_injection(fields: Mapping[str, Any], *, now: datetime | None = None) ->
     """Make a ledger entry of plain values. Raises `InvalidField`."""
     values = {"id": new_id(), "at": now or utc_now(), **fields}
     injection = convert(values, Injection, expected=_EXPECTED, moments=("at", "used_at"))
+    check_id(injection.id)
     check_id(injection.memory_id, "memory_id")
     check_line(injection.session, "session", required=True)
     for name, least in (("rank", 1), ("tokens", 0), ("memory_version", 1)):

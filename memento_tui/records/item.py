@@ -8,8 +8,9 @@ from typing import Any, Literal, get_args
 
 import msgspec
 
+from memento_tui.errors import InvalidField
 from memento_tui.records.ids import check_id, new_id
-from memento_tui.records.rules import check_line, check_namespace, check_tags, check_text, convert
+from memento_tui.records.rules import check_extra, check_line, check_namespace, check_tags, check_text, convert
 from memento_tui.records.when import utc_now
 
 __all__ = ["CATEGORIES", "ITEM_STATUSES", "WorkingItem", "make_item"]
@@ -18,6 +19,7 @@ Category = Literal["active_work", "standing_decision", "waiting_for", "session_n
 ItemStatus = Literal["active", "paused", "completed", "archived"]
 CATEGORIES: tuple[str, ...] = get_args(Category)
 ITEM_STATUSES: tuple[str, ...] = get_args(ItemStatus)
+MAX_PRIORITY = 1_000_000
 
 
 class WorkingItem(msgspec.Struct, frozen=True, kw_only=True):
@@ -62,4 +64,7 @@ def make_item(fields: Mapping[str, Any], *, now: datetime | None = None) -> Work
     check_text(item.content, "content", required=False)
     check_line(item.next_action, "next_action")
     check_namespace(item.namespace)
+    check_extra(item.extra)
+    if abs(item.priority) > MAX_PRIORITY:
+        raise InvalidField("priority", f"must be from -{MAX_PRIORITY:,} to {MAX_PRIORITY:,}; not {item.priority}")
     return msgspec.structs.replace(item, tags=check_tags(item.tags))

@@ -12,7 +12,15 @@ import msgspec
 
 from memento_tui.errors import InvalidField
 from memento_tui.records.ids import check_id, new_id
-from memento_tui.records.rules import check_line, check_namespace, check_tags, check_text, convert, encodable
+from memento_tui.records.rules import (
+    check_extra,
+    check_line,
+    check_namespace,
+    check_tags,
+    check_text,
+    convert,
+    encodable,
+)
 from memento_tui.records.when import utc_now
 
 __all__ = [
@@ -69,6 +77,10 @@ STATUSES: tuple[str, ...] = get_args(Status)
 
 RECALLED: tuple[str, ...] = ("active", "consolidated", "superseded", "compacted")
 """The statuses that a search returns unless another is asked for by name."""
+
+
+MAX_SOURCE_LENGTH = 4_000
+"""Characters of each part of a source; web addresses and paths are the longest."""
 
 
 class Source(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
@@ -237,7 +249,8 @@ def check_memory(memory: Memory) -> Memory:
     check_line(memory.verified_by, "verified_by")
     if memory.source != _UNKNOWN:
         for part in Source.__struct_fields__:
-            encodable(getattr(memory.source, part), f"source.{part}")
+            _check_source(getattr(memory.source, part), f"source.{part}")
+    check_extra(memory.extra)
     _check_numbers(memory)
     if memory.source_type == "external" and memory.tier in ("long_term", "shared") and memory.stability == "draft":
         raise InvalidField("tier", f"cannot be {memory.tier} for an external memory that nobody has verified")
@@ -247,6 +260,12 @@ def check_memory(memory: Memory) -> Memory:
     if tags == memory.tags and system_tags == memory.system_tags:
         return memory
     return msgspec.structs.replace(memory, tags=tags, system_tags=system_tags)
+
+
+def _check_source(value: str, field: str) -> None:
+    encodable(value, field)
+    if len(value) > MAX_SOURCE_LENGTH:
+        raise InvalidField(field, f"has {len(value):,} characters; the limit is {MAX_SOURCE_LENGTH:,}")
 
 
 def _check_numbers(memory: Memory) -> None:

@@ -10,7 +10,7 @@ import msgspec
 
 from memento_tui.errors import InvalidField
 from memento_tui.records.ids import check_id, new_id
-from memento_tui.records.rules import check_line, convert
+from memento_tui.records.rules import check_extra, check_line, convert, encodable
 from memento_tui.records.when import utc_now
 
 __all__ = ["ACTIONS", "OPEN_STATES", "PROPOSAL_STATES", "TARGETS", "Proposal", "make_proposal"]
@@ -69,8 +69,12 @@ def make_proposal(fields: Mapping[str, Any], *, now: datetime | None = None) -> 
     """Make a proposal of plain values. Raises `InvalidField`."""
     values = {"id": new_id(), "created_at": now or utc_now(), **fields}
     proposal = convert(values, Proposal, expected=_EXPECTED, moments=_MOMENTS)
+    check_id(proposal.id)
     check_id(proposal.target_id, "target_id")
     check_line(proposal.note, "note")
+    encodable(proposal.proposed_by, "proposed_by")
+    encodable(proposal.session, "session")
+    check_extra(proposal.evidence, "evidence")
     if proposal.action != "create" and proposal.base_version < 1:
         raise InvalidField("base_version", "is missing", "A change names the version that it was made from.")
     if proposal.action == "edit" and not proposal.payload:

@@ -43,6 +43,7 @@ def make_relation(fields: Mapping[str, Any], *, now: datetime | None = None) -> 
     """Make a relation of plain values. Raises `InvalidField`."""
     values = {"id": new_id(), "created_at": now or utc_now(), **fields}
     relation = convert(values, Relation, expected=_EXPECTED, moments=("created_at",))
+    check_id(relation.id)
     check_id(relation.src, "src")
     check_line(relation.dst, "dst", required=True)
     check_line(relation.label, "label")

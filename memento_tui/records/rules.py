@@ -17,12 +17,14 @@ from memento_tui.records.when import parse_moment
 __all__ = [
     "MAX_CONTENT_BYTES",
     "check_choice",
+    "check_extra",
     "check_line",
     "check_namespace",
     "check_tags",
     "check_text",
     "convert",
     "encodable",
+    "fold_tag",
 ]
 
 MAX_CONTENT_BYTES = 262_144
@@ -32,6 +34,7 @@ MAX_LINE_LENGTH = 1_000
 MAX_TAG_LENGTH = 100
 MAX_TAGS = 200
 MAX_NAMESPACE_LENGTH = 300
+MAX_NESTING = 100
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _PATH = re.compile(r"\$\.(\w+)")
@@ -107,6 +110,11 @@ def check_tags(tags: Iterable[str], field: str = "tags") -> tuple[str, ...]:
     return tuple(kept)
 
 
+def fold_tag(tag: str) -> str:
+    """Return the form in which tags are compared: their case does not matter."""
+    return tag.casefold()
+
+
 def check_namespace(value: str, field: str = "namespace") -> str:
     """Return a path of names such as ``projects/my-app``, without empty names, ``.`` or ``..``."""
     encodable(value, field)
@@ -119,6 +127,30 @@ def check_namespace(value: str, field: str = "namespace") -> str:
                 f"must be names joined by '/', such as projects/my-app; not {value!r:.60}",
             )
     return value
+
+
+def check_extra(value: Mapping[str, Any], field: str = "extra") -> None:
+    """Refuse an object that the journal's JSON cannot hold, or that is larger or deeper than any record has need of."""
+    if not value:
+        return
+    try:
+        written = msgspec.json.encode(value)
+    except UnicodeEncodeError:
+        raise InvalidField(field, "holds text that is not UTF-8", "Convert the text to UTF-8 first.") from None
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InvalidField(field, f"holds a value that JSON cannot: {error}") from None
+    if len(written) > MAX_CONTENT_BYTES:
+        raise InvalidField(field, f"is {len(written):,} bytes long; the limit is {MAX_CONTENT_BYTES:,}")
+    if written.count(b"[") + written.count(b"{") > MAX_NESTING and _is_deeper(value, MAX_NESTING):
+        raise InvalidField(field, f"is nested more than {MAX_NESTING} deep")
+
+
+def _is_deeper(value: object, limit: int) -> bool:
+    if isinstance(value, Mapping):
+        return limit == 0 or any(_is_deeper(inner, limit - 1) for inner in value.values())
+    if isinstance(value, list | tuple):
+        return limit == 0 or any(_is_deeper(inner, limit - 1) for inner in value)
+    return False
 
 
 def convert(

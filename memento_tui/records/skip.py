@@ -10,7 +10,7 @@ import msgspec
 
 from memento_tui.errors import InvalidField
 from memento_tui.records.ids import check_id, new_id
-from memento_tui.records.rules import check_line, check_namespace, convert
+from memento_tui.records.rules import check_extra, check_line, check_namespace, convert, encodable
 from memento_tui.records.when import utc_now
 
 __all__ = ["Skip", "make_skip"]
@@ -60,7 +60,11 @@ def make_skip(fields: Mapping[str, Any], *, now: datetime | None = None, stored:
     check_id(skip.id)
     check_line(skip.item, "item", required=True)
     check_line(skip.reason, "reason", required=True)
+    encodable(skip.created_by, "created_by")
     check_namespace(skip.namespace)
-    if not stored and skip.expires_at <= moment:
+    check_extra(skip.extra)
+    if skip.hits < 0:
+        raise InvalidField("hits", "cannot be negative")
+    if not stored and skip.expires_at <= (now or utc_now()):
         raise InvalidField("expires_at", f"is not in the future: {skip.expires_at:%Y-%m-%d %H:%M}Z has passed")
     return skip

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from memento_tui.errors import Conflict, InvalidField, NotAllowed
-from memento_tui.records import Memory, Proposal, check_memory, make_item, make_memory, make_skip
+from memento_tui.records import Crystal, Memory, Proposal, check_memory, make_crystal, make_item, make_memory, make_skip
 from memento_tui.records.proposal import OPEN_STATES
 from memento_tui.records.rules import check_line
 from memento_tui.store.journal import Author
@@ -130,6 +130,9 @@ def _moved(store: Store, proposal: Proposal, target: Any) -> Conflict | None:  #
         return None
     if target is None:
         return Conflict(f"The {proposal.target} {proposal.target_id} is gone.", "Reject the proposal, or restore it.")
+    if proposal.action == "edit" and getattr(target, "status", "") == "deleted":
+        gone = f"The {proposal.target} {proposal.target_id} is deleted."
+        return Conflict(gone, "Restore it, or reject the proposal.")
     if has_moved(store, proposal, target):
         return Conflict(
             f"The {proposal.target} {proposal.target_id} changed since this was proposed"
@@ -143,7 +146,7 @@ def _moved(store: Store, proposal: Proposal, target: Any) -> Conflict | None:  #
 
 def _carry_out(tx: Transaction, author: Author, proposal: Proposal, target: Any, changes: Mapping[str, Any]) -> None:  # noqa: ANN401 - any record
     if proposal.target == "crystal":
-        _make_current(tx, target if not changes else msgspec.structs.replace(target, **changes))
+        _make_current(tx, _edited_crystal(target, changes))
     elif proposal.target in _MAKERS:
         _carry_out_list(tx, proposal, target, {**proposal.payload, **changes})
     elif proposal.target == "memory" and proposal.action == "delete":
@@ -151,7 +154,8 @@ def _carry_out(tx: Transaction, author: Author, proposal: Proposal, target: Any,
     elif proposal.target == "memory":
         wanted = {**proposal.payload, **changes} if proposal.action == "edit" else dict(changes)
         accepted = verified(edited(target, wanted, tx.now), author, tx.now)
-        status = "active" if target.status == "pending" else accepted.status
+        let_in = proposal.action == "create" and target.status in ("pending", "rejected", "deleted")
+        status = "active" if let_in else accepted.status
         tx.put(msgspec.structs.replace(accepted, status=status), base=target.version)
 
 
@@ -162,6 +166,14 @@ def _carry_out_list(tx: Transaction, proposal: Proposal, target: Any, fields: Ma
     before = {} if target is None else {name: getattr(target, name) for name in target.__struct_fields__}
     made = _MAKERS[proposal.target]({**before, **fields, "id": proposal.target_id, "updated_at": tx.now}, now=tx.now)
     tx.put(made, base=0 if target is None else target.version)
+
+
+def _edited_crystal(crystal: Crystal, changes: Mapping[str, Any]) -> Crystal:
+    for name in changes:
+        if name != "content":
+            raise InvalidField(name, "cannot be changed")
+    before = {name: getattr(crystal, name) for name in Crystal.__struct_fields__}
+    return make_crystal({**before, **changes})
 
 
 def _make_current(tx: Transaction, crystal: Any) -> None:  # noqa: ANN401 - a crystal

@@ -2,43 +2,29 @@
 
 from __future__ import annotations
 
-import os
-import shlex
-import shutil
 import subprocess
-import tempfile
-from pathlib import Path
 
-from memento_tui.errors import MementoError
+from memento_tui.errors import InvalidInput
+from memento_tui.paths import DataPaths
+from memento_tui.workspace.drafts import Draft, editor_command
 
-__all__ = ["EditorFailed", "edit"]
-
-
-class EditorFailed(MementoError):
-    """The editor could not be started, or ended with a failure. The text is as it was."""
-
-    code = "editor_failed"
+__all__ = ["edit"]
 
 
-def _command() -> list[str]:
-    for named in (os.environ.get("VISUAL"), os.environ.get("EDITOR"), "nano", "vi"):
-        if named and shutil.which(shlex.split(named)[0]):
-            return shlex.split(named)
-    raise EditorFailed("No editor was found.", "Set $EDITOR to the one you like, such as nano.")
+def edit(paths: DataPaths, name: str, text: str) -> tuple[str, Draft]:
+    """Return ``text`` as the person's editor leaves it, and the file that keeps it until the caller discards that.
 
+    Raises:
+        InvalidInput: there is no editor, it failed, or what it left is not UTF-8. What it left stays in the file.
+        DataDirectoryError: the file cannot be written.
 
-def edit(text: str, *, suffix: str) -> str:
-    """Return ``text`` as the person's editor leaves it: ``$VISUAL``, ``$EDITOR``, nano or vi. Raises `EditorFailed`."""
-    command = _command()
-    with tempfile.TemporaryDirectory(prefix="memento-") as folder:
-        file = Path(folder) / f"memory{suffix}"
-        file.write_bytes(text.encode())
-        ended = subprocess.run([*command, str(file)], check=False)  # noqa: S603 - the person's own choice
-        if ended.returncode != 0:
-            raise EditorFailed(f"{command[0]} ended with status {ended.returncode}.", "Nothing was changed.")
-        try:
-            edited = file.read_bytes().decode()
-        except UnicodeDecodeError as error:
-            raise EditorFailed("The edited text is not UTF-8.", "Nothing was changed.") from error
-    # Editors end a file with a line break; one that the text did not have is not a change.
-    return edited[:-1] if edited.endswith("\n") and not text.endswith("\n") else edited
+    """
+    editor = editor_command()
+    draft = Draft(paths, name, text)
+    ended = subprocess.run([*editor, str(draft.path)], check=False)  # noqa: S603 - the person's own choice
+    if ended.returncode != 0:
+        raise InvalidInput(
+            f"{editor[0]} ended with status {ended.returncode}, so nothing was changed.",
+            f"What it left is in {draft.path}.",
+        )
+    return draft.read(text), draft

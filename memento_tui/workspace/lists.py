@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeVar
 
 import msgspec
 
-from memento_tui.errors import Conflict, DataDirectoryError
+from memento_tui.errors import Conflict, DataDirectoryError, InvalidField
 from memento_tui.records import Crystal, Proposal, Skip, WorkingItem, make_crystal, make_item, make_proposal, make_skip
 from memento_tui.records.when import utc_now
 from memento_tui.review.policy import Intent, Preset, Verdict, judge
@@ -24,6 +24,7 @@ _log = logging.getLogger(__name__)
 
 Entry = TypeVar("Entry", Skip, WorkingItem)
 _WORD = re.compile(r"\w+")
+_FIXED = {"id", "created_at", "created_by", "version", "hits", "last_hit_at"}
 
 
 class _Governed:
@@ -68,15 +69,19 @@ class _Governed:
     def _change(
         self, make: Callable[..., Entry], prefix: str, base_version: int | None, changes: dict[str, Any]
     ) -> Entry | Proposal:
+        for name in changes:
+            if name in _FIXED:
+                raise InvalidField(name, "cannot be changed")
         found = self._store.resolve(self.target, prefix)
         verdict = self._judge("edit")
         with self._store.transaction(self._author, f"{self.target} edit") as tx:
             before = tx.require(self.target, found)
             plain = {name: getattr(before, name) for name in before.__struct_fields__}
             after = make({**plain, **changes, "updated_at": tx.now})
-            if verdict.answer == "propose":
-                return self._propose(tx, "edit", verdict, found, before.version, changes)
-            return tx.put(after, base=base_version or before.version)
+            if verdict.answer != "propose" or base_version not in (None, before.version):
+                return tx.put(after, base=before.version if base_version is None else base_version)
+            wanted = {name: getattr(after, name) for name in changes}
+            return self._propose(tx, "edit", verdict, found, before.version, wanted)
 
     def _remove(self, prefix: str) -> Proposal | None:
         found = self._store.resolve(self.target, prefix)

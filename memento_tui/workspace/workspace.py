@@ -239,7 +239,8 @@ class Workspace:
                 return Outcome("applied", memory)
             verdict = self._judge_change("edit", memory)
             if verdict.answer == "propose":
-                proposal = tx.put(self._proposal("edit", memory, verdict, changes), base=0)
+                wanted = {name: getattr(after, name) for name in changes}
+                proposal = tx.put(self._proposal("edit", memory, verdict, wanted), base=0)
                 return Outcome("proposed", memory, proposal)
             written = tx.put(after, base=memory.version)
             self._follow_pending(tx, memory, written)
@@ -268,12 +269,14 @@ class Workspace:
             memory: Memory = tx.require("memory", found)
             if memory.status == "deleted":
                 return Outcome("applied", memory)
+            gone = msgspec.structs.replace(memory, status="deleted", updated_at=tx.now)
+            if base_version is not None and base_version != memory.version:
+                tx.put(gone, base=base_version)  # raises the conflict, with both sides
             verdict = self._judge_change("delete", memory)
             if verdict.answer == "propose":
                 proposal = tx.put(self._proposal("delete", memory, verdict, {}), base=0)
                 return Outcome("proposed", memory, proposal)
-            gone = msgspec.structs.replace(memory, status="deleted", updated_at=tx.now)
-            return Outcome("applied", tx.put(gone, base=base_version or memory.version))
+            return Outcome("applied", tx.put(gone, base=memory.version))
 
     def verify(self, memory_id: str) -> Memory:
         """Mark a memory as read and accepted by a person. Raises `NotFound` or `NotAllowed`."""
@@ -314,12 +317,34 @@ class Workspace:
         """
         if self.author.actor != "person":
             raise NotAllowed("Only a person purges a memory.", "Tell the person which one, and why.")
-        self.store.purge(self.author, "memory", self.store.resolve("memory", memory_id), reason)
+        # One that was deleted for good, by undoing its creation, still has its text in the journal.
+        known = bool(self.store.history("memory", memory_id))
+        found = memory_id if known else self.store.resolve("memory", memory_id)
+        self.store.purge(self.author, "memory", found, reason)
+        if self.paths.keyword_index.exists():
+            # Its files hold the words of what was deleted until they happen to be merged.
+            self.searching.keyword.rebuild()
 
     def relate(self, src: str, dst: str, type: str = "related", label: str = "") -> None:  # noqa: A002 - the field's name
-        """Draw an arrow from one memory to another, a file or a working item. Raises `InvalidField`."""
-        relation = make_relation({"src": src, "dst": dst, "type": type, "label": label})
+        """Draw an arrow from one memory to another, a file or a working item.
+
+        Raises:
+            NotFound, AmbiguousId: no record, or several, have one of the ids.
+            InvalidField: the type or label breaks a rule, or both ends are the same.
+            NotAllowed: an agent says that a verified memory is superseded.
+
+        """
+        source = self.store.resolve("memory", src)
+        if type != "file":
+            dst = self.store.resolve("item" if type == "item" else "memory", dst)
+        relation = make_relation({"src": source, "dst": dst, "type": type, "label": label})
         with self.store.transaction(self.author, "relate") as tx:
+            is_verified = type == "supersedes" and tx.require("memory", dst).stability != "draft"
+            if is_verified and self.author.actor != "person":
+                raise NotAllowed(
+                    f"The memory {dst} is verified; only a person says that another takes its place.",
+                    "Remember what is new; the person decides about the old.",
+                )
             tx.put(relation, base=0)
 
     def undo(self, seq: int | None = None) -> list[Entry]:

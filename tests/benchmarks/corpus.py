@@ -10,7 +10,9 @@ from typing import Any
 __all__ = ["KINDS", "memories", "words"]
 
 KINDS = ("fact", "decision", "instruction", "observation", "preference", "discovery", "bugfix", "tool")
-_SYLLABLES = ["ba", "ce", "di", "fo", "gu", "ha", "je", "ki", "lo", "mu", "na", "pe", "ri", "so", "tu", "va", "we", "xi", "yo", "zu", "bra", "cle", "dri", "flo", "gru", "pla", "sti", "tro"]
+_SYLLABLES = tuple(
+    "ba ce di fo gu ha je ki lo mu na pe ri so tu va we xi yo zu bra cle dri flo gru pla sti tro".split()  # noqa: SIM905 - as a list it is a page
+)
 _VOCABULARY = 20_000
 
 

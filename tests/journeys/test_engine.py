@@ -16,11 +16,12 @@ from typing import Any
 
 import pytest
 
+from memento_tui.errors import EngineUnavailable
 from memento_tui.search.semantic import EngineStatus, SemanticAnswer
 from memento_tui.search.semantic_wire import LONGEST_LINE
 from memento_tui.store.filters import AllOf, HasTag, NotThat, OneOf, Under
 from memento_tui.store.journal import Author
-from tests.journeys.engine_house import EngineHouse, is_alive, until
+from tests.journeys.engine_house import PATIENCE, EngineHouse, is_alive, until
 
 pytestmark = pytest.mark.engine
 
@@ -223,6 +224,21 @@ def test_a_damaged_index_is_mended_when_a_question_meets_it(house: Started) -> N
     until(lambda: house.status().embedded_total > before.embedded_total, "the index is built anew")
     assert house.settle().total == before.total
     assert house.search("When do we release new versions to production?")[0] == house.memories[0].id
+
+
+def test_an_index_that_cannot_be_written_is_explained_and_made_up_for(house: Started) -> None:
+    before = house.settle()
+    index = house.paths.semantic_index
+    in_the_way = index.with_name("in the way")
+    in_the_way.touch()
+    index.rename(index.with_name("aside"))
+    in_the_way.rename(index)
+    house.add("Written while the index is in the way of itself.")
+    with pytest.raises(EngineUnavailable, match="does not advance"):
+        house.client.wait(house.store.head(), PATIENCE)
+    index.unlink()
+    until(lambda: house.status().problem == "" or None, "the engine tries again")
+    assert house.settle().total == before.total + 1
 
 
 def test_a_program_that_starts_and_asks_the_engine_prints_nothing(house: Started, tmp_path: Path) -> None:

@@ -1,0 +1,35 @@
+"""Records, authors and directories for tests that are about something else."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from memento_tui.records import Memory, make_memory
+from memento_tui.store.journal import Author
+from memento_tui.store.store import Store
+
+__all__ = ["AGENT", "NOW", "PERSON", "note", "put", "without_engine"]
+
+NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
+PERSON = Author("person", "test")
+AGENT = Author("agent", "mcp", "claude", "s1")
+
+
+def without_engine(data_dir: Path, preset: str = "guarded") -> Path:
+    """Make a data directory whose engine is switched off; return it."""
+    data_dir.mkdir(mode=0o700, parents=True)
+    (data_dir / "config.toml").write_text(f'[engine]\nenabled = false\n[review]\npreset = "{preset}"\n')
+    return data_dir
+
+
+def note(content: str = "text", **fields: Any) -> Memory:  # noqa: ANN401 - the fields of a memory
+    """Make a memory that is not stored yet."""
+    return make_memory({"content": content, **fields})
+
+
+def put(store: Store, *memories: Memory, author: Author = PERSON) -> list[Memory]:
+    """Store memories in one entry; return them as stored."""
+    with store.transaction(author, "remember") as tx:
+        return [tx.put(memory, base=0) for memory in memories]
