@@ -12,7 +12,7 @@ from memento_tui.store.store import Store
 
 __all__ = ["AGENT", "NOW", "PERSON", "note", "put", "without_engine"]
 
-NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
+NOW = datetime(2026, 1, 15, 12, tzinfo=UTC)
 PERSON = Author("person", "test")
 AGENT = Author("agent", "mcp", "claude", "s1")
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from memento_tui.errors import NotFound
+from memento_tui.errors import InvalidInput, NotFound
 from memento_tui.records import Crystal, Injection, Memory, Proposal, Skip, WorkingItem
 from memento_tui.records.memory import RECALLED
 from memento_tui.records.when import to_text, utc_now
@@ -254,6 +254,8 @@ class Store:
 
         Those put off until after ``at`` are left out unless only ``later`` is asked for.
         """
+        if limit < 1:
+            raise InvalidInput(f"A page holds at least one proposal; not {limit}.", "Give a limit of 1 or more.")
         marks = ", ".join("?" * len(states))
         where, parameters = f"state IN ({marks})", list[object](states)
         if list(states) != ["later"]:
@@ -263,7 +265,7 @@ class Store:
             where += " AND number > (SELECT number FROM proposal WHERE id = ?)"
             parameters.append(after)
         found = self._select("proposal", f"{where} ORDER BY number LIMIT ?", [*parameters, limit])
-        return found, found[-1].id if found and len(found) == limit else None
+        return found, found[-1].id if len(found) == limit else None
 
     def count_proposals(self, states: Sequence[str], *, at: datetime) -> int:
         """Return how many proposals `proposals` would return in all."""

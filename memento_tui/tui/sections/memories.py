@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from textual import on, work
-from textual.app import ComposeResult
+from textual.app import ComposeResult, SuspendNotSupported
 from textual.binding import Binding, BindingType
 from textual.containers import Container, Horizontal, Vertical
 from textual.content import Content
 from textual.widgets import Input, Static
 
-from memento_tui.errors import Conflict, MementoError
+from memento_tui.errors import Conflict, InvalidInput, MementoError
 from memento_tui.records import Memory
 from memento_tui.records.when import utc_now
 from memento_tui.search.language import Query, parse
 from memento_tui.store.reads import Glance, visible
-from memento_tui.tui import outside
 from memento_tui.tui.commands import bindings
 from memento_tui.tui.display import cells, literal
 from memento_tui.tui.rows import memory_line
@@ -28,12 +28,13 @@ from memento_tui.tui.sources import FilterSource, HitSource
 from memento_tui.tui.widgets.draft import Draft, EditorLeft, EditorSaved
 from memento_tui.tui.widgets.preview import Preview
 from memento_tui.tui.widgets.record_list import RecordList
+from memento_tui.workspace import drafts
 from memento_tui.workspace.searching import Hit, SearchAnswer
 
 __all__ = ["MemoriesSection", "SearchBox"]
 
 _FIRST_ROWS = 100
-_MOST_HITS = 200
+_MOST_HITS = 100
 _SETTLE_SECONDS = 0.15
 """How long a query must stand before it is asked by meaning: typing costs the engine nothing."""
 
@@ -437,7 +438,8 @@ class MemoriesSection(Section):
     async def _saved(self, event: EditorSaved) -> None:
         await self._save(self._edited, event.before, event.draft)
 
-    async def _save(self, memory: Memory | None, before: Draft, draft: Draft) -> None:
+    async def _save(self, memory: Memory | None, before: Draft, draft: Draft) -> bool:
+        """Store a draft; return whether nothing is left to do with it."""
         workspace = self.memento.workspace
         try:
             if memory is None:
@@ -448,21 +450,21 @@ class MemoriesSection(Section):
                 workspace.update(memory.id, base_version=memory.version, **before.changes_to(draft))
                 self.memento.say("Saved. z undoes.")
         except Conflict as conflict:
-            await self._settle(conflict, before, draft)
-            return
+            return await self._settle(conflict, before, draft)
         except MementoError as error:
             self.memento.say(str(error), problem=True)
-            return
+            return False
         self._close_editor()
         self.memento.wrote()
+        return True
 
-    async def _settle(self, conflict: Conflict, before: Draft, draft: Draft) -> None:
+    async def _settle(self, conflict: Conflict, before: Draft, draft: Draft) -> bool:
         from memento_tui.tui.screens.conflict import ConflictScreen  # noqa: PLC0415 - seldom needed
 
         memory = self._edited
         if memory is None or conflict.current is None:
             self.memento.say(str(conflict), problem=True)
-            return
+            return False
         theirs: Memory = self.memento.workspace.get(memory.id)
         writer = self.memento.workspace.history(memory.id)[0].entry
         who = writer.agent or writer.actor
@@ -474,32 +476,48 @@ class MemoriesSection(Section):
         choice = await self.app.push_screen_wait(screen)
         if choice == "mine":
             self._edited = theirs
-            await self._save(theirs, before, draft)
-        elif choice == "theirs":
+            return await self._save(theirs, before, draft)
+        if choice == "theirs":
             self._close_editor()
             self.memento.say("Theirs stays; yours was not saved.")
             self.memento.wrote()
-        elif not self.query("Editor"):
+            return True
+        if not self.query("Editor"):
             self._edit(theirs, "Your text, not saved yet", draft)
+        return False
 
-    def action_edit_outside(self) -> None:
-        """Edit the text of the memory in the person's own editor."""
+    @work(exclusive=True, group="change")
+    async def action_edit_outside(self) -> None:
+        """Edit the text of the memory in the person's own editor; it is kept in a file until it is stored."""
         memory = self._current()
         if memory is None or memory.status == "deleted":
             self.memento.say("There is no memory to edit here.", problem=True)
             return
         try:
-            with self.app.suspend():
-                text = outside.edit(memory.content, suffix=".md")
-        except outside.EditorFailed as error:
+            kept, text = self._edited_outside(memory)
+        except (MementoError, SuspendNotSupported) as error:
             self.memento.say(str(error), problem=True)
             return
         if text == memory.content:
+            kept.discard()
             self.memento.say("Nothing was changed.")
             return
         self._edited = memory
         before = Draft(memory.title, memory.tags, memory.content)
-        self.run_worker(self._save(memory, before, Draft(memory.title, memory.tags, text)))
+        if await self._save(memory, before, Draft(memory.title, memory.tags, text)):
+            kept.discard()
+        else:
+            self.memento.say(f"Not saved. Your text is in {kept.path}.", problem=True)
+
+    def _edited_outside(self, memory: Memory) -> tuple[drafts.Draft, str]:
+        editor = drafts.editor_command()
+        kept = drafts.Draft(self.memento.workspace.paths, memory.id, memory.content)
+        with self.app.suspend():
+            ended = subprocess.run([*editor, str(kept.path)], check=False)  # noqa: S603 - the person's own editor
+        text = kept.read(memory.content)
+        if ended.returncode and text != memory.content:
+            raise InvalidInput(f"{editor[0]} ended with status {ended.returncode}.", f"Your text is in {kept.path}.")
+        return kept, text
 
 
 def _joined(title: str, tags: Sequence[str], content: str) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from textual.app import ComposeResult
 from textual.containers import VerticalScroll
 from textual.content import Content
@@ -11,11 +9,8 @@ from textual.widgets import Static
 
 from memento_tui.records import Memory
 from memento_tui.search.language import Query
-from memento_tui.tui.display import literal, shown
-from memento_tui.tui.prose import memory_body, memory_facts
-
-if TYPE_CHECKING:
-    from markdown_it import MarkdownIt
+from memento_tui.tui.display import shown
+from memento_tui.tui.prose import memory_body, memory_facts, memory_title
 
 __all__ = ["Preview"]
 
@@ -45,42 +40,34 @@ class Preview(VerticalScroll, can_focus=False):
         if same and memory == self._memory and query == self._query:
             return
         self._memory, self._query = memory, query
-        title = self.query_one("#preview-title", Static)
-        # A memory without a title has none here either: its first line stands below.
-        title.display = memory is not None and bool(memory.title.strip())
-        title.update(literal(memory.title, "bold") if memory is not None else "")
-        self.tell_facts()
+        self.query_one("#preview-title", Static).update(Content("") if memory is None else memory_title(memory))
+        self.query_one("#preview-facts", Static).update(Content("") if memory is None else memory_facts(memory))
         self._show_body()
         if not same:
             self.scroll_home(animate=False)
 
-    def tell_facts(self) -> None:
-        """Tell again what is known of the memory, as of now."""
-        facts = Content("") if self._memory is None else memory_facts(self._memory)
-        self.query_one("#preview-facts", Static).update(facts)
-
     def _show_body(self) -> None:
-        memory = self._memory
-        drawn = memory is not None and self.as_markdown and _blocks(memory.content) <= _MARKDOWN_BLOCKS
         body = self.query_one("#preview-body", Static)
-        body.display = not drawn
-        for markdown in self.query("#preview-markdown"):
-            markdown.display = drawn
-        if memory is None:
+        markdown = self.query("#preview-markdown")
+        if self._memory is None:
             body.update("")
-        elif drawn:
-            self._show_markdown(shown(memory.content, multiline=True))
+            markdown.remove()
+        elif self.as_markdown and _blocks(self._memory.content) <= _MARKDOWN_BLOCKS:
+            self._show_markdown(shown(self._memory.content, multiline=True))
         else:
-            body.update(memory_body(memory, self._query))
+            markdown.remove()
+            body.display = True
+            body.update(memory_body(self._memory, self._query))
 
     def _show_markdown(self, text: str) -> None:
         from textual.widgets import Markdown  # noqa: PLC0415 - a tenth of a second, for those who ask for it
 
+        self.query_one("#preview-body").display = False
         found = self.query("#preview-markdown")
         if found:
             found.first(Markdown).update(text)
         else:
-            self.mount(Markdown(text, id="preview-markdown", open_links=False, parser_factory=_parser))
+            self.mount(Markdown(text, id="preview-markdown", open_links=False))
 
     def toggle_markdown(self) -> str:
         """Draw Markdown, or plain text again; return a sentence that says what is shown now."""
@@ -91,13 +78,6 @@ class Preview(VerticalScroll, can_focus=False):
         if self._memory is not None and _blocks(self._memory.content) > _MARKDOWN_BLOCKS:
             return "This one has too many blocks to draw as Markdown; it stays plain."
         return "Markdown."
-
-
-def _parser() -> MarkdownIt:
-    from markdown_it import MarkdownIt  # noqa: PLC0415 - Textual's Markdown has loaded it by now
-
-    # HTML is shown as it is written: drawn as Markdown it would vanish, and what an agent hid in it with it.
-    return MarkdownIt("gfm-like", {"html": False})
 
 
 def _blocks(text: str) -> int:

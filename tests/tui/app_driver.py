@@ -1,0 +1,83 @@
+"""Driving the app in a test: keys, and waiting for what they lead to."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from time import monotonic
+
+from textual.pilot import Pilot
+from textual.widgets import Static
+
+from memento_tui.tui.app import MementoApp
+from memento_tui.tui.sections.memories import MemoriesSection
+from memento_tui.tui.sections.review import ReviewSection
+from memento_tui.tui.widgets.bars import StatusLine
+from memento_tui.workspace import Workspace
+
+__all__ = ["Driver", "opened"]
+
+_DEADLINE_SECONDS = 15
+
+
+class Driver:
+    """One open app, as a person sees it."""
+
+    def __init__(self, app: MementoApp, pilot: Pilot[None]) -> None:
+        self.app = app
+        self.pilot = pilot
+
+    async def press(self, *keys: str) -> None:
+        """Press keys one after the other, each after the app has settled."""
+        for key in keys:
+            await self.pilot.press(key)
+            await self.pilot.pause()
+
+    async def type(self, text: str) -> None:
+        """Type a text."""
+        await self.press(*(" " if letter == " " else letter for letter in text))
+
+    async def until(self, holds: Callable[[], bool], what: str) -> None:
+        """Wait until something is true."""
+        ends = monotonic() + _DEADLINE_SECONDS
+        while not holds():
+            assert monotonic() < ends, what
+            await self.pilot.pause()
+            await asyncio.sleep(0)
+
+    @property
+    def memories(self) -> MemoriesSection:
+        """The section of the memories."""
+        return self.app.query_one(MemoriesSection)
+
+    @property
+    def review(self) -> ReviewSection:
+        """The section of the review."""
+        return self.app.query_one(ReviewSection)
+
+    @property
+    def current(self) -> str:
+        """The headline under the cursor."""
+        row = self.memories.rows.current
+        return "" if row is None else row.headline
+
+    @property
+    def told(self) -> str:
+        """What the status line says."""
+        return str(self.app.query_one(StatusLine).render())
+
+    def text(self, selector: str) -> str:
+        """What a static widget says."""
+        return str(self.app.screen.query_one(selector, Static).render())
+
+
+@asynccontextmanager
+async def opened(data_dir: Path, size: tuple[int, int] = (120, 32)) -> AsyncIterator[Driver]:
+    """Open the app on a data directory."""
+    with Workspace(data_dir, channel="tui", session="this-app") as workspace:
+        app = MementoApp(workspace)
+        async with app.run_test(size=size) as pilot:
+            await pilot.pause()
+            yield Driver(app, pilot)

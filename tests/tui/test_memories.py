@@ -1,0 +1,188 @@
+"""The memories section, as a person uses it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from textual.widgets import Input, TextArea
+
+import memento_tui
+from memento_tui.tui.screens.ask import Confirm
+from memento_tui.tui.screens.conflict import ConflictScreen
+from memento_tui.workspace import Workspace
+from tests.tui.app_driver import opened
+
+HOSTILE = "\x1b]52;c;aGk=\x07 [/nope] [@click=app.quit]x[/] \u202e \x1b[2J \u200b"
+
+
+@pytest.fixture
+def filled(workspace: Workspace, data_dir: Path) -> Path:
+    for number in range(30):
+        workspace.remember(f"Rule number {number}: keep the cache cold.", tags=["cache"])
+    workspace.remember("Use relLangURL for paths.", title="Language paths", tags=["hugo"])
+    return data_dir
+
+
+async def test_the_last_changed_memory_is_shown_first_with_its_text_beside_it(filled: Path) -> None:
+    async with opened(filled) as app:
+        assert app.current == "Language paths"
+        assert "relLangURL" in app.text("#preview-body")
+
+
+async def test_results_change_with_every_key_and_escape_clears_the_search(filled: Path) -> None:
+    async with opened(filled) as app:
+        await app.press("slash")
+        await app.type("rellang")
+        assert app.current == "Language paths"
+        assert app.memories.rows.total == 1
+        await app.press("escape")
+        assert app.app.query_one("#search", Input).value == ""
+        assert app.memories.rows.total == 31
+
+
+async def test_a_quotation_mark_that_is_not_closed_is_told_and_loses_nothing(filled: Path) -> None:
+    async with opened(filled) as app:
+        await app.press("slash", "quotation_mark")
+        await app.type("cold")
+        assert "not closed" in app.told
+        assert app.app.query_one("#search", Input).value == '"cold'
+
+
+async def test_an_edit_in_place_is_saved_and_undone_and_redone(filled: Path, workspace: Workspace) -> None:
+    async with opened(filled) as app:
+        await app.press("e")
+        app.app.query_one(TextArea).text = "Use absLangURL for paths."
+        await app.press("ctrl+s")
+        await app.until(lambda: "absLangURL" in app.text("#preview-body"), "the edit shows")
+        await app.press("z")
+        assert "relLangURL" in app.text("#preview-body")
+        await app.press("Z")
+    assert workspace.search("absLangURL", mode="keyword").results[0].memory.content == "Use absLangURL for paths."
+
+
+async def test_leaving_the_editor_with_changes_asks_and_enter_does_not_answer(filled: Path) -> None:
+    async with opened(filled) as app:
+        await app.press("e")
+        app.app.query_one(TextArea).text = "half a thought"
+        await app.press("escape", "enter")
+        assert isinstance(app.app.screen, Confirm)
+        await app.press("n")
+        assert app.app.query_one(TextArea).text == "half a thought"
+        await app.press("escape", "y")
+        await app.until(lambda: not app.app.query("Editor"), "the editor closes")
+
+
+async def test_two_editors_of_one_memory_end_in_a_choice_that_loses_neither(filled: Path, workspace: Workspace) -> None:
+    async with opened(filled) as app:
+        row = app.memories.rows.current
+        assert row is not None
+        await app.press("e")
+        app.app.query_one(TextArea).text = "mine"
+        workspace.update(row.id, content="theirs")
+        await app.press("ctrl+s")
+        await app.until(lambda: isinstance(app.app.screen, ConflictScreen), "the choice is offered")
+        await app.press("m")
+        await app.until(lambda: workspace.get(row.id).content == "mine", "mine is saved over theirs")
+    assert [r.record.content for r in workspace.history(row.id)][:2] == ["mine", "theirs"]
+
+
+async def test_deleting_needs_no_question_for_one_and_can_be_undone_after_a_restart(filled: Path) -> None:
+    async with opened(filled) as app:
+        await app.press("d")
+        await app.until(lambda: app.memories.rows.total == 30, "the row goes")
+    async with opened(filled) as app:
+        await app.press("z")
+        await app.until(lambda: app.memories.rows.total == 31, "the row is back")
+        assert app.memories.rows.has_focus
+
+
+async def test_deleting_several_asks_with_their_number_and_only_y_says_yes(filled: Path) -> None:
+    async with opened(filled) as app:
+        await app.press("space", "j", "space", "d")
+        await app.until(lambda: isinstance(app.app.screen, Confirm), "the question comes")
+        assert "2 marked" in app.text(".dialog-title")
+        await app.press("enter")
+        assert isinstance(app.app.screen, Confirm)
+        await app.press("y")
+        await app.until(lambda: app.memories.rows.total == 29, "two rows go")
+
+
+async def test_deleting_the_last_row_keeps_the_focus_in_the_list(data_dir: Path, workspace: Workspace) -> None:
+    workspace.remember("the only one")
+    async with opened(data_dir) as app:
+        await app.press("d")
+        await app.until(lambda: app.memories.rows.total == 0, "the row goes")
+        assert app.memories.rows.has_focus
+        assert "Nothing is remembered" in app.text("#memories .nothing")
+
+
+async def test_verify_pin_and_tags_are_written(filled: Path, workspace: Workspace) -> None:
+    async with opened(filled) as app:
+        row = app.memories.rows.current
+        assert row is not None
+        await app.press("a", "i", "t")
+        await app.press("ctrl+u")
+        await app.type("one,two")
+        await app.press("enter")
+        await app.until(lambda: workspace.get(row.id).tags == ("one", "two"), "the tags are written")
+    memory = workspace.get(row.id)
+    assert (memory.stability, memory.verified_by, memory.pinned) == ("verified", "person", True)
+
+
+async def test_what_another_process_writes_appears_and_the_cursor_stays_on_its_memory(filled: Path) -> None:
+    async with opened(filled) as app:
+        await app.press("j", "j", "j")
+        before = app.current
+        with memento_tui.open(filled, actor="agent", channel="mcp", agent="claude") as agent:
+            agent.remember("fresh from the agent")
+        await app.until(lambda: app.memories.rows.total == 32, "the new row is counted")
+        assert app.current == before
+        assert "claude" in app.told
+
+
+async def test_while_paused_nothing_changes_and_the_lag_is_told(filled: Path, workspace: Workspace) -> None:
+    async with opened(filled) as app:
+        await app.press("p")
+        workspace.remember("written meanwhile")
+        await app.until(lambda: "1 changes behind" in app.told, "the lag is told")
+        assert app.memories.rows.total == 31
+        await app.press("p")
+        await app.until(lambda: app.memories.rows.total == 32, "it catches up")
+
+
+@pytest.mark.parametrize("size", [(40, 12), (80, 24), (120, 32), (220, 50)])
+async def test_hostile_text_is_shown_as_placeholders_at_every_size(
+    data_dir: Path, workspace: Workspace, size: tuple[int, int]
+) -> None:
+    workspace.remember(HOSTILE, tags=["[/x]"], namespace="a[b", validity_context=HOSTILE.replace("\n", " "))
+    async with opened(data_dir, size) as app:
+        shown = app.text("#preview-body") + app.text("#preview-title") + app.text("#preview-facts")
+        assert "<ESC>]52" in shown
+        assert "[/nope]" in shown
+        assert "hidden characters" in shown
+        assert not any(character in shown for character in "\x1b\x07\u202e\u200b")
+
+
+async def test_the_preview_is_beside_the_list_where_there_is_room_and_below_it_elsewhere(filled: Path) -> None:
+    for size, beside in (((120, 32), True), ((100, 32), False)):
+        async with opened(filled, size) as app:
+            assert (app.memories.preview.region.x > app.memories.rows.region.x) is beside
+
+
+async def test_help_lists_the_keys_of_the_place_and_filters_them(filled: Path) -> None:
+    async with opened(filled) as app:
+        await app.press("question_mark")
+        assert "In the memories" in app.text("#keys")
+        await app.type("restore")
+        assert "Restore a deleted memory" in app.text("#keys")
+        assert "Go to the memories" not in app.text("#keys")
+
+
+async def test_an_empty_store_says_what_to_do_next(data_dir: Path) -> None:
+    async with opened(data_dir) as app:
+        assert "write the first memory" in app.text("#memories .nothing")
+        await app.press("n")
+        app.app.query_one(TextArea).text = "the first"
+        await app.press("ctrl+s")
+        await app.until(lambda: app.current == "the first", "the first memory shows")

@@ -1,0 +1,125 @@
+"""Pictures of the screens. Each test says what to look for when its picture changes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+import memento_tui
+from memento_tui.tui import prose, rows
+from memento_tui.tui.app import MementoApp
+from memento_tui.tui.sections import review
+from memento_tui.workspace import Workspace
+from tests.made import without_engine
+
+NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
+Compare = Callable[..., bool]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A data directory that is called the same in every picture, and a clock that stands."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for module in (rows, prose, review):
+        monkeypatch.setattr(module, "utc_now", lambda: NOW)
+    return without_engine(tmp_path / "memories")
+
+
+@pytest.fixture
+def filled(folder: Path) -> Path:
+    kinds = ("decision", "instruction", "bugfix", "preference", "anti_pattern")
+    with memento_tui.open(folder) as workspace:
+        for number in range(40):
+            moment = datetime(2026, 11, 20 - number % 19, number % 24, tzinfo=UTC)
+            workspace.remember(
+                f"Keep rule {number} in mind when the cache is cold.\n\nIt was measured, and {number} ms were saved.",
+                id=f"memory-{number}",
+                kind=kinds[number % 5],
+                tags=["cache", "speed"][: number % 3],
+                stability=("draft", "verified", "stable")[number % 3],
+                pinned=number % 7 == 0,
+                created_at=moment,
+                updated_at=moment,
+                verified_at=moment,
+            )
+        moment = datetime(2026, 11, 21, 11, tzinfo=UTC)
+        workspace.remember(
+            "日本語のメモリ 🙂 and \x1b[31mhidden\u202e characters [/nope]",
+            id="wide",
+            created_at=moment,
+            updated_at=moment,
+        )
+    return folder
+
+
+@pytest.fixture
+def app(filled: Path) -> Iterator[MementoApp]:
+    with Workspace(filled, channel="tui", session="picture") as workspace:
+        yield MementoApp(workspace)
+
+
+def test_memories_wide(snap_compare: Compare, app: MementoApp) -> None:
+    """The list with aligned columns, the age at the right edge, the preview beside it."""
+    assert snap_compare(app, terminal_size=(120, 32), press=["j"])
+
+
+def test_memories_narrow(snap_compare: Compare, app: MementoApp) -> None:
+    """80 x 24: the preview below the list, no tags column, nothing cut in the key bar."""
+    assert snap_compare(app, terminal_size=(80, 24), press=["j"])
+
+
+def test_memories_hostile_and_wide_characters(snap_compare: Compare, app: MementoApp) -> None:
+    """The first row: placeholders, a ! badge, straight columns, and a warning in the preview."""
+    assert snap_compare(app, terminal_size=(120, 24))
+
+
+def test_search(snap_compare: Compare, app: MementoApp) -> None:
+    """The query in the box, the words found underlined in the preview, how many were found."""
+    assert snap_compare(app, terminal_size=(120, 32), press=["slash", *"rule", "space", "7", "enter"])
+
+
+def test_nothing_found(snap_compare: Compare, app: MementoApp) -> None:
+    """A sentence that says how to find more; no stale preview."""
+    assert snap_compare(app, terminal_size=(120, 24), press=["slash", *"zzz"])
+
+
+def test_editing(snap_compare: Compare, app: MementoApp) -> None:
+    """The form in place of the preview, the list still there, keys that save and leave."""
+    assert snap_compare(app, terminal_size=(120, 32), press=["j", "e"])
+
+
+def test_light(snap_compare: Compare, app: MementoApp) -> None:
+    """Everything legible on a light ground."""
+    app.theme = "textual-light"
+    assert snap_compare(app, terminal_size=(120, 32), press=["j"])
+
+
+def test_help(snap_compare: Compare, app: MementoApp) -> None:
+    """The keys of the list in two columns, and a box to filter them."""
+    assert snap_compare(app, terminal_size=(120, 40), press=["question_mark"])
+
+
+def test_empty(snap_compare: Compare, folder: Path) -> None:
+    """A store without memories says what to do next."""
+    with Workspace(folder, channel="tui", session="picture") as workspace:
+        assert snap_compare(MementoApp(workspace), terminal_size=(100, 24))
+
+
+def test_review_of_a_change(snap_compare: Compare, filled: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Why a person is asked, and the difference with the changed words marked."""
+    with memento_tui.open(filled, actor="agent", channel="mcp", agent="claude") as agent:
+        agent.update("memory-1", content="Keep rule 1 in mind when the cache is warm.\n\nIt was measured twice.")
+    with Workspace(filled, channel="tui", session="picture") as workspace:
+        pending = workspace.review.list()[0][0].proposal.created_at
+        monkeypatch.setattr(review, "utc_now", lambda: pending)
+        monkeypatch.setattr(rows, "utc_now", lambda: pending)
+        assert snap_compare(MementoApp(workspace), terminal_size=(120, 32), press=["2"])
+
+
+def test_review_without_proposals(snap_compare: Compare, filled: Path) -> None:
+    """Nothing waits: where to go from here."""
+    with Workspace(filled, channel="tui", session="picture") as workspace:
+        assert snap_compare(MementoApp(workspace), terminal_size=(100, 24), press=["2"])
