@@ -56,7 +56,7 @@ class SearchBox(Input):
 
     def action_to_list(self) -> None:
         """Go to the list."""
-        self.screen.query_one("#memory-list").focus()
+        self.screen.set_focus(self.screen.query_one("#memory-list"))
 
 
 class MemoriesSection(Section):
@@ -106,7 +106,7 @@ class MemoriesSection(Section):
     def enter(self) -> None:
         """Go to the list, or to the editor if one is open."""
         editors = self.query("Editor")
-        (editors.first().query_one("#editor-content") if editors else self.rows).focus()
+        self.screen.set_focus(editors.first().query_one("#editor-content") if editors else self.rows)
 
     # Searching
 
@@ -389,7 +389,8 @@ class MemoriesSection(Section):
 
     def action_search(self) -> None:
         """Go to the search box."""
-        self.query_one(SearchBox).focus()
+        # At once: a key typed right behind this one belongs to the box already.
+        self.screen.set_focus(self.query_one(SearchBox))
 
     # Editing
 
@@ -427,7 +428,7 @@ class MemoriesSection(Section):
         self.query("Editor").remove()
         self.remove_class("-editing")
         self.preview.display = True
-        self.rows.focus()
+        self.screen.set_focus(self.rows)
 
     @on(EditorLeft)
     def _left(self) -> None:

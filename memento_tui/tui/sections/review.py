@@ -80,7 +80,7 @@ class ReviewSection(Section):
     def enter(self) -> None:
         """Go to the queue, or to the editor if one is open."""
         editors = self.query("Editor")
-        (editors.first().query_one("#editor-content") if editors else self.rows).focus()
+        self.screen.set_focus(editors.first().query_one("#editor-content") if editors else self.rows)
 
     def follow(self) -> None:
         """Read the queue again, keeping the place."""
@@ -260,7 +260,7 @@ class ReviewSection(Section):
         self.query("Editor").remove()
         self.remove_class("-editing")
         self.query_one("#evidence").display = True
-        self.rows.focus()
+        self.screen.set_focus(self.rows)
 
     def action_copy(self) -> None:
         """Copy the id of what the proposal is about."""

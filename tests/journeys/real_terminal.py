@@ -1,0 +1,86 @@
+"""A program in a real terminal, for the journeys: what it draws, and keys for it."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import re
+import select
+import struct
+import sys
+import termios
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from time import monotonic
+
+__all__ = ["Terminal", "open_app"]
+
+_DEADLINE_SECONDS = 30
+_CONTROL = re.compile(
+    rb"\x1b(?:\[[0-9;?<>=$]*[A-Za-z@`~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[PX^_].*?\x1b\\|[()][A-Za-z0-9]|.)"
+)
+
+
+class Terminal:
+    """One open terminal with a program in it."""
+
+    def __init__(self, handle: int) -> None:
+        self._handle = handle
+        self.raw = b""
+        """Every byte that the program has written."""
+
+    def press(self, keys: str) -> int:
+        """Type keys, and return where in `raw` their effects begin."""
+        begun = len(self.raw)
+        os.write(self._handle, keys.encode())
+        return begun
+
+    def read(self) -> bool:
+        """Take what has been written meanwhile; return whether the program still runs."""
+        if not select.select([self._handle], [], [], 0.1)[0]:
+            return True
+        try:
+            drawn = os.read(self._handle, 65536)
+        except OSError:
+            return False
+        self.raw += drawn
+        return bool(drawn)
+
+    def until(self, holds: Callable[[], bool], what: str) -> None:
+        """Wait until something is true."""
+        ends = monotonic() + _DEADLINE_SECONDS
+        while not holds():
+            running = self.read()
+            assert holds() or (running and monotonic() < ends), f"{what}\n{self.drawn()[-1500:]}"
+
+    def shows(self, text: str, since: int = 0) -> None:
+        """Wait until a text has been drawn."""
+        self.until(lambda: text in self.drawn(since), f"{text!r} is drawn")
+
+    def drawn(self, since: int = 0) -> str:
+        """Return what was drawn, without the control sequences that place and colour it."""
+        return _CONTROL.sub(b"", self.raw[since:]).decode(errors="replace")
+
+
+@contextmanager
+def open_app(data_dir: Path) -> Iterator[Terminal]:
+    """Open the app as a person does, and leave it with q; it has to end by itself."""
+    process, handle = pty.fork()
+    if process == 0:
+        fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 32, 120, 0, 0))
+        os.environ.update(TERM="xterm-256color", COLORTERM="truecolor")
+        os.execv(sys.executable, [sys.executable, "-m", "memento_tui", "--data-dir", str(data_dir)])  # noqa: S606 - this Python
+    terminal = Terminal(handle)
+    try:
+        terminal.shows("Memories")
+        yield terminal
+        terminal.press("q")
+        ends = monotonic() + _DEADLINE_SECONDS
+        while terminal.read():
+            assert monotonic() < ends, "the app leaves"
+    finally:
+        os.close(handle)
+        _, status = os.waitpid(process, 0)
+    assert os.waitstatus_to_exitcode(status) == 0
