@@ -40,4 +40,5 @@ $(INSTALLED): pyproject.toml
 	@echo "Installing into $(VENV); this takes a few minutes the first time."
 	@$(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	@$(BIN)/python -m compileall -q memento_tui
 	@touch $@

@@ -11,7 +11,7 @@ __all__ = ["main"]
 def main() -> int:
     """Run the program and return its exit code."""
     given = sys.argv[1:]
-    asks_for_app = not given or (len(given) == 2 and given[0] == "--data-dir")  # noqa: PLR2004 - the option and its value
+    asks_for_app = not given or (len(given) == 2 and given[0] == "--data-dir" and given[1] != "")  # noqa: PLR2004 - the option and its value
     if asks_for_app and sys.stdin.isatty() and sys.stdout.isatty():
         return _open_app(given[1] if given else None)
     from memento_tui.cli.main import main as run_command  # noqa: PLC0415 - the app does without the commands

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
 
@@ -25,7 +25,7 @@ class EngineConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     enabled: bool = True
     model: str = ""
     """A folder that holds a sentence-transformers model; empty for the one that is installed with memento."""
-    idle_seconds: float = 900
+    idle_seconds: Annotated[float, msgspec.Meta(ge=1)] = 900
     """How long the engine stays when nobody asks it anything."""
 
 

@@ -22,9 +22,12 @@ def _set_json(ctx: click.Context, _: click.Parameter, value: bool) -> None:  # n
     session.as_json = session.as_json or value
 
 
-def _set_data_dir(ctx: click.Context, _: click.Parameter, value: Path | None) -> None:
+def _set_data_dir(ctx: click.Context, parameter: click.Parameter, value: str | None) -> None:
+    if value == "":
+        # An unset variable of a script; the current directory is not what it meant.
+        raise click.BadParameter("it is empty; name a directory.", ctx, parameter)
     session = ctx.ensure_object(Session)
-    session.data_dir = value or session.data_dir
+    session.data_dir = Path(value) if value else session.data_dir
 
 
 def shared_options() -> list[click.Parameter]:
@@ -32,7 +35,7 @@ def shared_options() -> list[click.Parameter]:
     return [
         click.Option(
             ["--data-dir"],
-            type=click.Path(path_type=Path),
+            type=click.Path(),
             metavar="DIR",
             expose_value=False,
             callback=_set_data_dir,

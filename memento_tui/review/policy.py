@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+import msgspec
 
 __all__ = ["AGENT_FIELDS", "REASONS", "Intent", "Verdict", "judge"]
 
@@ -48,8 +49,7 @@ _SUSPICIOUS = 0.5
 """From this injection score on, a text waits for a person under every preset."""
 
 
-@dataclass(frozen=True)
-class Intent:
+class Intent(msgspec.Struct, frozen=True):
     """A write that is about to happen."""
 
     action: Literal["create", "edit", "delete"]
@@ -63,8 +63,7 @@ class Intent:
     """A person wrote or approved the crystal that is current."""
 
 
-@dataclass(frozen=True)
-class Verdict:
+class Verdict(msgspec.Struct, frozen=True):
     """The policy's answer, with a reason code for each rule that asked for a person."""
 
     answer: Answer

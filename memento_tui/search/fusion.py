@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 __all__ = ["Relevance", "fuse"]
 
@@ -21,8 +22,7 @@ These three were chosen on the development sets of LoCoMo, LongMemEval and engra
 """
 
 
-@dataclass(frozen=True)
-class Relevance:
+class Relevance(msgspec.Struct, frozen=True):
     """How well one memory answers a query, from 0 to 1, and what each view said (``None``: it did not find it)."""
 
     score: float

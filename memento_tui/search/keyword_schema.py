@@ -13,7 +13,16 @@ from memento_tui.records import Memory
 from memento_tui.records.rules import fold_tag
 from memento_tui.search.lance_filter import microseconds
 from memento_tui.search.language import Phrase, Query, Word
-from memento_tui.search.text import ANALYZERS, STOP_WORDS, analyzer, identifiers, is_compound, terms, unspaced_pairs
+from memento_tui.search.text import (
+    ANALYZERS,
+    STOP_WORDS,
+    analyzer,
+    humps,
+    identifiers,
+    is_compound,
+    terms,
+    unspaced_pairs,
+)
 from memento_tui.store.filters import AllOf, AnyOf, Between, Filter, HasTag, NotThat, OneOf, Under
 
 __all__ = ["SCHEMA_VERSION", "STATE_ID", "Compiler", "document", "make_schema", "register_analyzers"]
@@ -124,6 +133,7 @@ class Compiler:
         if isinstance(part, Word):
             if is_compound(part.text) or not part.text.isascii():
                 choices.append(self._boosted(self._identifier(part.text), IDENTIFIER_BOOST))
+                choices.append(self._all("parts", humps(part.text)))
             elif part.text.isalnum():
                 choices.append(self._term("parts", part.text.lower()))
             if part.typing:
@@ -138,13 +148,15 @@ class Compiler:
         return tantivy.Query.phrase_query(self._schema, field, list(stems))
 
     def _identifier(self, text: str) -> tantivy.Query:
-        found = unspaced_pairs(text) or identifiers(text).split()[:1]
-        if not found:
+        return self._all("parts", unspaced_pairs(text) or identifiers(text).split()[:1])
+
+    def _all(self, field: str, values: Sequence[str]) -> tantivy.Query:
+        if not values:
             return tantivy.Query.empty_query()
-        return tantivy.Query.boolean_query([(_Must, self._term("parts", piece)) for piece in dict.fromkeys(found)])
+        return tantivy.Query.boolean_query([(_Must, self._term(field, value)) for value in dict.fromkeys(values)])
 
     def _term(self, field: str, value: str) -> tantivy.Query:
-        return tantivy.Query.term_query(self._schema, field, value, "freq")
+        return tantivy.Query.term_query(self._schema, field, value, "basic" if field == "words" else "freq")
 
     @staticmethod
     def _boosted(query: tantivy.Query, boost: float) -> tantivy.Query:
@@ -156,11 +168,14 @@ class Compiler:
         if not exact:
             return tantivy.Query.empty_query()
         sets = []
+        before = [(_Must, self._term("words", word)) for word in exact[:-1]]
         for field, prefix in (("words", exact[-1]), ("parts", text.lower().strip("/"))):
             most = _MOST_COMPLETIONS if len(prefix) > _SHORT_PREFIX else _FEW_COMPLETIONS
             found = [term for term, _ in self._searcher.terms_with_prefix(field, prefix, limit=most)]
             if found:
-                sets.append(tantivy.Query.term_set_query(self._schema, field, found))
+                begun = tantivy.Query.term_set_query(self._schema, field, found)
+                ahead = before if field == "words" else []
+                sets.append(tantivy.Query.boolean_query([*ahead, (_Must, begun)]) if ahead else begun)
         if not sets:
             return tantivy.Query.empty_query()
         matched = tantivy.Query.boolean_query([(_Should, part) for part in sets])

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from datetime import date, datetime, timedelta
+
+import msgspec
 
 from memento_tui.errors import InvalidField
 from memento_tui.records.memory import KINDS, SENSITIVITIES, SOURCE_TYPES, STABILITIES, STATUSES, TIERS, kind_of
@@ -35,16 +36,14 @@ FIELDS: dict[str, str] = {
 """Every field with an example."""
 
 
-@dataclass(frozen=True)
-class Word:
+class Word(msgspec.Struct, frozen=True):
     """A word to look for; ``typing`` marks the last one of a text that is still being typed."""
 
     text: str
     typing: bool = False
 
 
-@dataclass(frozen=True)
-class Phrase:
+class Phrase(msgspec.Struct, frozen=True):
     """Words to look for in this order, side by side."""
 
     text: str
@@ -53,8 +52,7 @@ class Phrase:
 Node = Word | Phrase | Filter
 
 
-@dataclass(frozen=True)
-class Query:
+class Query(msgspec.Struct, frozen=True):
     """A parsed query: the syntax tree that each index compiles for itself."""
 
     source: str

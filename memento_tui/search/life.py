@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from datetime import datetime
+
+import msgspec
 
 from memento_tui.records import Memory
 
@@ -21,8 +22,7 @@ _PARTS = {"age": 0.10, "use": 0.06, "certainty": 0.06, "stability": 0.04}
 _STABILITY = {"draft": 0.0, "verified": 0.7, "stable": 1.0}
 
 
-@dataclass(frozen=True)
-class Life:
+class Life(msgspec.Struct, frozen=True):
     """The factor and what went into it, each part from 0 to 1."""
 
     factor: float

@@ -8,7 +8,7 @@ from functools import cache
 
 import tantivy
 
-__all__ = ["ANALYZERS", "STOP_WORDS", "analyzer", "identifiers", "is_compound", "terms", "unspaced_pairs"]
+__all__ = ["ANALYZERS", "STOP_WORDS", "analyzer", "humps", "identifiers", "is_compound", "terms", "unspaced_pairs"]
 
 STOP_WORDS = frozenset(
     """
@@ -35,7 +35,7 @@ _HUMP = re.compile(r"[A-Z](?:(?<=[a-z].)|(?=[A-Z][a-z]))")
 _MARKS = re.compile(r"[-_./:@#+]+")
 _HUMPS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]+")
-_MOST_IDENTIFIERS, _LONGEST_IDENTIFIER = 20_000, 200
+_MOST_IDENTIFIERS, _LONGEST_IDENTIFIER, _MOST_HUMPS = 20_000, 200, 8
 
 
 def _chain(*filters: tantivy.Filter) -> tantivy.TextAnalyzer:
@@ -79,6 +79,22 @@ def unspaced_pairs(text: str) -> list[str]:
     return [pair for run in runs for pair in ([run[i : i + 2] for i in range(len(run) - 1)] or [run])]
 
 
+def humps(text: str) -> list[str]:
+    """Return the humps of the camelCase names in a word, ``relLang`` as rel and lang; none where it has no humps."""
+    found = []
+    for piece in _MARKS.split(text):
+        if not piece.islower() and not piece.isupper() and len(parts := _HUMPS.findall(piece)) > 1:
+            found += [part.lower() for part in parts]
+    return found
+
+
+def _runs(parts: list[str]) -> Iterator[str]:
+    """Yield what neighbouring humps make together: of ``relLangURL`` also rellang and langurl."""
+    for start in range(min(len(parts), _MOST_HUMPS)):
+        for end in range(start + 2, min(len(parts), _MOST_HUMPS) + 1):
+            yield "".join(parts[start:end])
+
+
 def identifiers(text: str) -> str:
     """Return the compound names in a text, joined by spaces: each whole, and the humps of each camelCase name.
 
@@ -101,6 +117,7 @@ def _parts(text: str) -> Iterator[str]:
             continue
         yield name.lower().strip("/")
         for piece in _MARKS.split(name):
-            if not piece.islower() and not piece.isupper() and len(humps := _HUMPS.findall(piece)) > 1:
+            if found := humps(piece):
                 yield piece.lower()
-                yield from (hump.lower() for hump in humps)
+                yield from found
+                yield from _runs(found)

@@ -11,7 +11,6 @@ import hashlib
 import os
 import sqlite3
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import msgspec
@@ -26,8 +25,7 @@ _GENESIS = b"\x00" * 32
 _encode = msgspec.json.Encoder().encode
 
 
-@dataclass(frozen=True)
-class Author:
+class Author(msgspec.Struct, frozen=True):
     """Who writes, and through which channel: ``cli``, ``tui``, ``mcp``, ``api``, ``import``, ``engine``."""
 
     actor: Actor = "person"
@@ -41,8 +39,7 @@ class Author:
         return self.agent or self.actor
 
 
-@dataclass(frozen=True)
-class Entry:
+class Entry(msgspec.Struct, frozen=True):
     """One journal entry. ``undoes`` is the sequence number of the entry that it takes back."""
 
     seq: int
@@ -60,8 +57,7 @@ class Entry:
     hash: bytes
 
 
-@dataclass(frozen=True)
-class Change:
+class Change(msgspec.Struct, frozen=True):
     """What one entry did to one record: its JSON afterwards, or ``None`` where it was removed or purged."""
 
     record: str

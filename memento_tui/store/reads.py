@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -63,8 +62,7 @@ class Glance(msgspec.Struct, frozen=True, kw_only=True):
         return next((line for line in lines if line), self.head.strip())
 
 
-@dataclass(frozen=True)
-class Page:
+class Page(msgspec.Struct, frozen=True):
     """Some rows, and the cursor of the page after them (``None`` at the end)."""
 
     items: list[Any]

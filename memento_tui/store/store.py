@@ -6,7 +6,6 @@ import hashlib
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -29,8 +28,7 @@ from memento_tui.store.undo import redo_candidate, revert, undo_candidate
 __all__ = ["LedgerRow", "Revision", "Store"]
 
 
-@dataclass(frozen=True)
-class Revision:
+class Revision(msgspec.Struct, frozen=True):
     """One version in a record's history: the entry that made it and the record afterwards (``None`` if removed)."""
 
     entry: Entry
@@ -40,8 +38,7 @@ class Revision:
     record: Any
 
 
-@dataclass(frozen=True)
-class LedgerRow:
+class LedgerRow(msgspec.Struct, frozen=True):
     """Where an imported record came from, and what its source and the record were then."""
 
     source: str

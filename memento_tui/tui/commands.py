@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Literal
 
+import msgspec
 from textual.binding import Binding
 
 __all__ = ["COMMANDS", "PLACES", "Command", "Place", "bindings", "commands_in", "key_names"]
@@ -13,8 +13,7 @@ __all__ = ["COMMANDS", "PLACES", "Command", "Place", "bindings", "commands_in", 
 Place = Literal["everywhere", "list", "search", "memories", "review", "editor"]
 
 
-@dataclass(frozen=True)
-class Command:
+class Command(msgspec.Struct, frozen=True):
     """One thing that a person can do, in one place.
 
     ``action`` is the name of the method ``action_...`` of the widget that owns the place. ``label`` is what the footer
@@ -27,6 +26,8 @@ class Command:
     action: str
     help: str
     label: str = ""
+    first: bool = False
+    """The key is looked at before the widget that has the focus sees it."""
 
 
 COMMANDS: tuple[Command, ...] = (
@@ -43,7 +44,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("list.ends", "list", "g,G,home,end", "", "Go to the first or last row"),
     Command("list.mark", "list", "space", "", "Mark a row; what you do then is done to all marked ones"),
     Command("list.range", "list", "v", "", "Begin a range of marks, and end it"),
-    Command("search.focus", "memories", "slash", "search", "Search and filter", "Search"),
+    Command("search.focus", "memories", "slash", "search", "Search and filter", "Search", first=True),
     Command("search.leave", "search", "escape", "leave", "Clear the search, then leave it"),
     Command("search.list", "search", "enter,down", "to_list", "Go to the list"),
     Command("memories.new", "memories", "n", "new", "Write a new memory", "New"),
@@ -91,7 +92,14 @@ def commands_in(places: Iterable[Place]) -> list[Command]:
 def bindings(place: Place) -> list[Binding]:
     """Return the key bindings of the widget that owns a place."""
     return [
-        Binding(command.keys, command.action, command.label or command.help, show=bool(command.label), id=command.id)
+        Binding(
+            command.keys,
+            command.action,
+            command.label or command.help,
+            show=bool(command.label),
+            id=command.id,
+            priority=command.first,
+        )
         for command in COMMANDS
         if command.place == place and command.action
     ]

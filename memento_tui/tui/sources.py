@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from memento_tui.records import Memory
 from memento_tui.store.filters import Filter
@@ -70,8 +71,7 @@ class HitSource:
         return [row.id for row in self.page(start, count)]
 
 
-@dataclass(frozen=True)
-class QueueRow:
+class QueueRow(msgspec.Struct, frozen=True):
     """One row of the review queue: a proposal with its target."""
 
     pending: Pending

@@ -50,7 +50,7 @@ class _Governed:
             "target": self.target,
             "target_id": target_id,
             "base_version": base,
-            "payload": msgspec.to_builtins(payload),
+            "payload": msgspec.json.decode(msgspec.json.encode(payload)),
             "reasons": verdict.reasons,
             "proposed_by": self._author.name,
             "session": self._author.session,

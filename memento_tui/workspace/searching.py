@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import msgspec
 
 from memento_tui.config import Config
 from memento_tui.errors import InvalidInput
@@ -36,8 +37,7 @@ _CANDIDATES = 200
 _WAIT_SECONDS = 3600.0
 
 
-@dataclass(frozen=True)
-class Hit:
+class Hit(msgspec.Struct, frozen=True, dict=True):
     """One result: a memory with its score, from 0 to about 1."""
 
     memory: Memory
@@ -87,8 +87,7 @@ class Hit:
         }
 
 
-@dataclass(frozen=True)
-class SearchAnswer:
+class SearchAnswer(msgspec.Struct, frozen=True):
     """The results, best first, and how they came about."""
 
     results: list[Hit]
@@ -187,6 +186,9 @@ class Searching:
             self.wait()
         query = parse(source, now=now, typing=typing)
         tree = recallable(query.filter, now)
+        if query.problems and not query.words and query.filter == AllOf():
+            # What was asked could not be read at all; everything would be no answer to it.
+            return SearchAnswer([], 0, "off", query.problems)
         if not query.words:
             return self._listing(query, tree, limit, now)
         hurried = typing and mode == "keyword"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
@@ -194,7 +195,7 @@ class Workspace:
                 "action": action,
                 "target_id": memory.id,
                 "base_version": memory.version,
-                "payload": msgspec.to_builtins(dict(payload)),
+                "payload": msgspec.json.decode(msgspec.json.encode(payload)),
                 "reasons": verdict.reasons,
                 "proposed_by": self.author.name,
                 "session": self.author.session,
@@ -324,6 +325,9 @@ class Workspace:
         if self.paths.keyword_index.exists():
             # Its files hold the words of what was deleted until they happen to be merged.
             self.searching.keyword.rebuild()
+        if self.paths.semantic_index.exists():
+            self.searching.semantic.stop()
+            shutil.rmtree(self.paths.semantic_index, ignore_errors=True)
 
     def relate(self, src: str, dst: str, type: str = "related", label: str = "") -> None:  # noqa: A002 - the field's name
         """Draw an arrow from one memory to another, a file or a working item.

@@ -387,6 +387,10 @@ class MemoriesSection(Section):
         elif self._query.source:
             self.query_one(SearchBox).value = ""
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002 - Textual's
+        """Leave the slash to a text that is being typed."""
+        return action != "search" or not (isinstance(self.screen.focused, Input) or self.query("Editor"))
+
     def action_search(self) -> None:
         """Go to the search box."""
         # At once: a key typed right behind this one belongs to the box already.

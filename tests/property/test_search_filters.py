@@ -1,0 +1,132 @@
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+import memento_tui
+from memento_tui.records.memory import KINDS, SENSITIVITIES, SOURCE_TYPES, STABILITIES, STATUSES, TIERS
+from memento_tui.search.keyword import KeywordIndex
+from memento_tui.search.language import Query
+from memento_tui.store.filters import AllOf, AnyOf, Between, Filter, HasTag, NotThat, OneOf, Under
+from memento_tui.store.reads import visible
+from memento_tui.store.store import Store
+from memento_tui.workspace.searching import recallable
+from tests.made import NOW, note, put, without_engine
+
+TAGS = ("api", "API", "Über", "über", "straße", "STRASSE", "a b", "x:y", "日本", "it's")
+NAMESPACES = ("global", "a", "a/b", "a/b/c", "ab", "a0", "a.b", "A", "a/b0", "a!", "日本/東京")
+AGENTS = ("", "claude", "claude:2", "Ünïcode", "it's", "pinned")
+STEPS = (0, 1, 999_999, 1_000_000, 86_400_000_000, -1, -86_400_000_000)
+MOMENTS = [NOW + timedelta(microseconds=step) for step in STEPS]
+CHOICES: dict[str, tuple[str, ...]] = {
+    "kind": KINDS,
+    "stability": STABILITIES,
+    "source_type": SOURCE_TYPES,
+    "sensitivity": SENSITIVITIES,
+    "tier": TIERS,
+    "status": STATUSES,
+}
+NO_WORDS = Query("", (), (), AllOf())
+
+
+def _fields(rng: random.Random, number: int) -> dict[str, Any]:
+    fields: dict[str, Any] = {name: rng.choice(values) for name, values in CHOICES.items()}
+    if fields["source_type"] == "external":
+        fields["tier"] = "short_term"
+    return {
+        **fields,
+        "id": f"m{number}",
+        "namespace": rng.choice(NAMESPACES),
+        "tags": rng.sample(TAGS, rng.randrange(4)),
+        "certainty": rng.randint(1, 5),
+        "pinned": rng.random() < 0.3,
+        "source": {"agent": rng.choice(AGENTS), "session": rng.choice(AGENTS)},
+        "created_at": rng.choice(MOMENTS),
+        "updated_at": rng.choice(MOMENTS),
+        "expires_at": rng.choice([None, None, *MOMENTS]),
+    }
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Store, KeywordIndex]]:
+    rng = random.Random(11)  # noqa: S311 - not for secrets
+    with memento_tui.open(without_engine(tmp_path_factory.mktemp("filters") / "data")) as workspace:
+        put(workspace.store, *(note(f"memory {number}", **_fields(rng, number)) for number in range(200)))
+        yield workspace.store, workspace.searching.keyword
+
+
+def _one_of(field: str, values: tuple[str, ...]) -> st.SearchStrategy[Filter]:
+    return st.lists(st.sampled_from([*values, "none such"]), max_size=3).map(lambda v: OneOf(field, tuple(v)))
+
+
+BOUND = st.none() | st.sampled_from(MOMENTS)
+LEAF: st.SearchStrategy[Filter] = st.one_of(
+    *(_one_of(field, values) for field, values in CHOICES.items()),
+    _one_of("agent", AGENTS[1:]),
+    _one_of("session", AGENTS[1:]),
+    _one_of("id", tuple(f"m{number}" for number in range(0, 200, 9))),
+    st.just(OneOf("pinned", ("1",))),
+    st.sampled_from([*TAGS, "none such", "ÜBER", "strasse"]).map(HasTag),
+    st.sampled_from([*NAMESPACES, "a/", "b", ""]).map(Under),
+    st.builds(Between, st.sampled_from(["created_at", "updated_at", "expires_at"]), BOUND, BOUND),
+    st.builds(Between, st.just("certainty"), st.none() | st.integers(0, 6), st.none() | st.integers(0, 6)),
+)
+TREES = st.recursive(
+    LEAF,
+    lambda inner: st.one_of(
+        inner.map(NotThat),
+        st.lists(inner, max_size=3).map(lambda parts: AllOf(tuple(parts))),
+        st.lists(inner, max_size=3).map(lambda parts: AnyOf(tuple(parts))),
+    ),
+    max_leaves=6,
+)
+
+
+@given(TREES)
+@example(NotThat(AnyOf(())))
+@example(AnyOf((OneOf("agent", ()), Under("a"))))
+@example(Between("expires_at", None, None))
+@example(Between("created_at", NOW, None))
+@settings(max_examples=400)
+def test_the_database_and_the_index_select_the_same_memories(filled: tuple[Store, KeywordIndex], tree: Filter) -> None:
+    store, index = filled
+    ids = {memory.id for memory in store.page(tree, limit=1000).items}
+    assert store.count(tree) == len(ids)
+    found = index.search(NO_WORDS, tree, 1000)
+    assert {identity for identity, _ in found.hits} == ids
+    assert found.total == len(ids)
+    assert index.matching(NO_WORDS, tree, [f"m{number}" for number in range(200)]) == ids
+    assert set(store.memories([f"m{number}" for number in range(200)], tree)) == ids
+
+
+@given(TREES)
+@settings(max_examples=200)
+def test_a_filter_and_its_opposite_part_everything(filled: tuple[Store, KeywordIndex], tree: Filter) -> None:
+    store, _ = filled
+    chosen, others = (set(store.ids(t, 0, 1000)) for t in (tree, NotThat(tree)))
+    assert chosen.isdisjoint(others)
+    assert len(chosen) + len(others) == 200
+
+
+@given(TREES, st.sampled_from(MOMENTS))
+@settings(max_examples=300)
+def test_what_is_not_recalled_comes_back_only_if_it_is_asked_for_by_name(
+    filled: tuple[Store, KeywordIndex], tree: Filter, now: Any  # noqa: ANN401 - a moment
+) -> None:  # fmt: skip
+    store, _ = filled
+    named = str(tree)
+    for memory in store.page(recallable(tree, now), limit=1000).items:
+        if "field='status'" not in named:
+            assert memory.status not in ("pending", "archived", "rejected", "deleted")
+        if "field='expires_at'" not in named:
+            assert memory.expires_at is None or memory.expires_at >= now
+        if "field='sensitivity'" not in named and "field='id'" not in named:
+            assert memory.sensitivity != "restricted"
+    excluded = NotThat(tree)
+    assert all(memory.status != "deleted" for memory in store.page(visible(excluded), limit=1000).items)

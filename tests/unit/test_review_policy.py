@@ -1,0 +1,132 @@
+from __future__ import annotations
+
+from itertools import product
+from typing import get_args, get_type_hints
+
+import pytest
+
+from memento_tui.records import Memory
+from memento_tui.review.policy import AGENT_FIELDS, REASONS, Intent, Preset, Verdict, judge
+
+PRESETS: tuple[Preset, ...] = ("open", "guarded", "strict")
+DRAFT, APPLY = Verdict("draft"), Verdict("apply")
+
+
+def propose(*reasons: str) -> Verdict:
+    return Verdict("propose", reasons)
+
+
+TABLE: list[tuple[Intent, Verdict, Verdict, Verdict]] = [
+    # an agent's write: what it is, then the answer of open, guarded and strict
+    (Intent("create"), DRAFT, DRAFT, propose("strict_policy")),
+    (Intent("create", external=True), DRAFT, propose("external_source"), propose("external_source")),
+    (
+        Intent("create", injection_score=0.5),
+        propose("injection_suspected"),
+        propose("injection_suspected"),
+        propose("injection_suspected"),
+    ),
+    (
+        Intent("create", external=True, injection_score=0.9),
+        propose("injection_suspected"),
+        propose("injection_suspected", "external_source"),
+        propose("injection_suspected", "external_source"),
+    ),
+    (Intent("create", injection_score=0.49), DRAFT, DRAFT, propose("strict_policy")),
+    (Intent("edit"), APPLY, APPLY, APPLY),
+    (Intent("delete"), APPLY, APPLY, APPLY),
+    (Intent("edit", target_verified=True), APPLY, propose("verified_target"), propose("verified_target")),
+    (Intent("delete", target_verified=True), APPLY, propose("verified_target"), propose("verified_target")),
+    (Intent("create", "skip"), APPLY, APPLY, propose("strict_policy")),
+    (Intent("edit", "skip"), APPLY, APPLY, propose("strict_policy")),
+    (Intent("delete", "skip"), APPLY, APPLY, propose("strict_policy")),
+    (Intent("create", "item"), APPLY, APPLY, propose("strict_policy")),
+    (Intent("edit", "item"), APPLY, APPLY, propose("strict_policy")),
+    (Intent("delete", "item"), APPLY, APPLY, propose("strict_policy")),
+    (Intent("create", "crystal"), APPLY, APPLY, propose("strict_policy")),
+    (
+        Intent("create", "crystal", identity_is_persons=True),
+        APPLY,
+        propose("person_wrote_identity"),
+        propose("person_wrote_identity"),
+    ),
+    # a person's own write
+    (Intent("create", by_person=True), DRAFT, DRAFT, propose("strict_policy")),
+    (
+        Intent("create", by_person=True, external=True),
+        DRAFT,
+        propose("external_source"),
+        propose("external_source"),
+    ),
+    (
+        Intent("create", by_person=True, injection_score=1.0),
+        propose("injection_suspected"),
+        propose("injection_suspected"),
+        propose("injection_suspected"),
+    ),
+    (Intent("edit", by_person=True, target_verified=True), APPLY, APPLY, APPLY),
+    (Intent("delete", by_person=True, target_verified=True), APPLY, APPLY, APPLY),
+    (Intent("create", "skip", by_person=True), APPLY, APPLY, APPLY),
+    (Intent("delete", "item", by_person=True), APPLY, APPLY, APPLY),
+    (Intent("create", "crystal", by_person=True, identity_is_persons=True), APPLY, APPLY, APPLY),
+]
+
+
+@pytest.mark.parametrize(("intent", "preset", "verdict"), [
+    (intent, preset, verdict) for intent, *verdicts in TABLE for preset, verdict in zip(PRESETS, verdicts, strict=True)
+])  # fmt: skip
+def test_each_preset_answers_each_write(intent: Intent, preset: Preset, verdict: Verdict) -> None:
+    assert judge(preset, intent) == verdict
+
+
+def every_intent() -> list[Intent]:
+    words, yes_no = get_type_hints(Intent), (False, True)
+    actions, targets = get_args(words["action"]), get_args(words["target"])
+    return [Intent(*values) for values in product(actions, targets, yes_no, yes_no, (0.0, 1.0), yes_no, yes_no)]
+
+
+def test_a_stricter_preset_never_lets_through_what_a_laxer_one_holds_back() -> None:
+    order = {"apply": 0, "draft": 1, "propose": 2}
+    for intent in every_intent():
+        answers = [order[judge(preset, intent).answer] for preset in PRESETS]
+        assert answers == sorted(answers), intent
+
+
+def test_whatever_is_held_back_has_reasons_that_are_said_in_words() -> None:
+    for intent, preset in product(every_intent(), PRESETS):
+        verdict = judge(preset, intent)
+        assert bool(verdict.reasons) == (verdict.answer == "propose"), intent
+        assert all(REASONS[reason] for reason in verdict.reasons)
+        assert len(set(verdict.reasons)) == len(verdict.reasons)
+
+
+def test_a_new_memory_is_never_more_than_a_draft() -> None:
+    for intent, preset in product(every_intent(), PRESETS):
+        if (intent.action, intent.target) == ("create", "memory"):
+            assert judge(preset, intent).answer in ("draft", "propose")
+
+
+def test_text_that_reads_like_orders_from_an_agent_is_held_back_by_every_preset() -> None:
+    for intent, preset in product(every_intent(), PRESETS):
+        if intent.injection_score and not intent.by_person:
+            assert judge(preset, intent).answer == "propose", intent
+
+
+def test_trust_life_and_use_are_not_for_an_agent_to_set() -> None:
+    assert set(Memory.__struct_fields__) - AGENT_FIELDS == {
+        "created_at",
+        "injection_score",
+        "last_used_at",
+        "pinned",
+        "shown_count",
+        "stability",
+        "status",
+        "surprise",
+        "system_tags",
+        "tier",
+        "updated_at",
+        "used_count",
+        "verified_at",
+        "verified_by",
+        "version",
+    }

@@ -1,0 +1,159 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from memento_tui.search.language import FIELDS, Phrase, Query, Word, parse
+from memento_tui.store.filters import AllOf, AnyOf, Between, Filter, HasTag, NotThat, OneOf, Under
+from tests.made import NOW
+
+
+def read(source: str, *, typing: bool = False) -> Query:
+    return parse(source, now=NOW, typing=typing)
+
+
+@pytest.mark.parametrize(
+    ("source", "tree"),
+    [
+        ("tag:api", HasTag("api")),
+        ("tag:#api", HasTag("api")),
+        ("tag:api,web", AnyOf((HasTag("api"), HasTag("web")))),
+        ('tag:"two words"', HasTag("two words")),
+        ("TAG:api", HasTag("api")),
+        ("-tag:api", NotThat(HasTag("api"))),
+        ("kind:decision", OneOf("kind", ("decision",))),
+        ("kind:Anti-Pattern,fact", OneOf("kind", ("anti_pattern", "fact"))),
+        ("ns:projects/site", Under("projects/site")),
+        ("ns:/projects/site/", Under("projects/site")),
+        ("ns:a,b", AnyOf((Under("a"), Under("b")))),
+        ("is:pinned", OneOf("pinned", ("1",))),
+        ("is:essential", OneOf("pinned", ("1",))),
+        ("is:draft", OneOf("stability", ("draft",))),
+        ("is:VERIFIED", OneOf("stability", ("verified",))),
+        ("is:pending", OneOf("status", ("pending",))),
+        ("is:external", OneOf("source_type", ("external",))),
+        ("is:restricted", OneOf("sensitivity", ("restricted",))),
+        ("is:long-term", OneOf("tier", ("long_term",))),
+        ("is:expired", Between("expires_at", None, NOW)),
+        ("by:claude", OneOf("agent", ("claude",))),
+        ("by:a,b", OneOf("agent", ("a", "b"))),
+        ("by:External", OneOf("source_type", ("external",))),
+        ("before:2026-06-01", Between("created_at", None, datetime(2026, 6, 1, tzinfo=UTC))),
+        ("before:30d", Between("created_at", None, NOW - timedelta(days=30))),
+        ("after:2026-06-01T08:00", Between("created_at", datetime(2026, 6, 1, 8, tzinfo=UTC), None)),
+        ("after:7d", Between("created_at", NOW - timedelta(days=7), None)),
+        ("certainty:4", Between("certainty", 4, 5)),
+        ("certainty:=4", Between("certainty", 4, 5)),
+        ("certainty:>=4", Between("certainty", 4, None)),
+        ("certainty:>4", Between("certainty", 5, None)),
+        ("certainty:<=2", Between("certainty", None, 3)),
+        ("certainty:<2", Between("certainty", None, 2)),
+        ("certainty:2..4", Between("certainty", 2, 5)),
+        ("expires:<7d", Between("expires_at", NOW, NOW + timedelta(days=7))),
+        ("expires:<2026-01-01", Between("expires_at", None, datetime(2026, 1, 1, tzinfo=UTC))),
+        ("expires:>7d", Between("expires_at", NOW + timedelta(days=7), None)),
+        (
+            "expires:2026-02-01",
+            Between("expires_at", datetime(2026, 2, 1, tzinfo=UTC), datetime(2026, 2, 2, tzinfo=UTC)),
+        ),
+        ("expires:9999-12-31", Between("expires_at", datetime(9999, 12, 31, tzinfo=UTC), None)),
+        ("expires:never", NotThat(Between("expires_at"))),
+        ("status:archived,deleted", OneOf("status", ("archived", "deleted"))),
+        ("tier:long-term", OneOf("tier", ("long_term",))),
+        ("session:s1", OneOf("session", ("s1",))),
+        ("id:abc", OneOf("id", ("abc",))),
+    ],
+)
+def test_each_field_is_one_condition(source: str, tree: Filter) -> None:
+    query = read(source)
+    assert query.filter == AllOf((tree,))
+    assert (query.words, query.unwanted, query.problems) == ((), (), ())
+
+
+@pytest.mark.parametrize(
+    ("source", "problem"),
+    [
+        ("kind:rumour", "kind:rumour was left out: it takes fact, decision, "),
+        ("is:blue", "is:blue was left out: it takes pinned, expired, draft, "),
+        ("certainty:9", "certainty:9 was left out: it takes a number from 1 to 5"),
+        ("certainty:4..", "certainty:4.. was left out: it takes a number from 1 to 5"),
+        ("status:gone", "status:gone was left out: it takes pending, active, "),
+        ("tier:top", "tier:top was left out: it takes working, "),
+        ("before:soon", "before:soon was left out: must be a date such as "),
+        ("before:9000y", "before:9000y was left out: no calendar reaches back so far."),
+        ("after:" + "9" * 5000 + "d", "after:" + "9" * 60 + " was left out: must be a date such as "),
+        ("expires:<", "expires:< was left out: must be a date such as "),
+        ("tag:#", "tag:# was left out: it takes a tag's name."),
+        ("tag:,", "tag:, was left out: it takes a tag's name."),
+        ("ns:/", "ns:/ was left out: it takes a namespace such as projects/site."),
+        ("by:,", "by:, was left out: it takes something such as by:claude, "),
+        ("session:,", "session:, was left out: it takes something such as session:ID."),
+        ('id:""', "id: was left out: it takes something such as id:ID."),
+    ],
+)
+def test_a_value_that_a_field_does_not_take_is_left_out_and_said(source: str, problem: str) -> None:
+    query = read(f"word {source}")
+    assert query.filter == AllOf()
+    assert query.words == (Word("word"),)
+    (told,) = query.problems
+    assert told.startswith(problem)
+    assert told.endswith(".")
+
+
+@pytest.mark.parametrize("source", ['"alpha beta', 'tag:"alpha beta', '-"alpha beta', '"alpha" "beta'])
+def test_a_quotation_mark_that_is_not_closed_is_said_once_and_read_to_the_end(source: str) -> None:
+    query = read(source)
+    assert query.problems == ("A quotation mark is not closed; everything after it was read as one phrase.",)
+
+
+@pytest.mark.parametrize(
+    ("source", "words", "unwanted"),
+    [
+        ("alpha beta", (Word("alpha"), Word("beta")), ()),
+        ('"alpha beta" gamma', (Phrase("alpha beta"), Word("gamma")), ()),
+        ("alpha -beta", (Word("alpha"),), (Word("beta"),)),
+        ('alpha -"beta gamma"', (Word("alpha"),), (Phrase("beta gamma"),)),
+        ("navier-stokes a-b", (Word("navier-stokes"), Word("a-b")), ()),
+        ("https://x.y/z?q=1", (Word("https://x.y/z?q=1"),), ()),
+        ("std::vector foo:bar", (Word("std::vector"), Word("foo:bar")), ()),
+        ("- -- \"\" '' ... [/] *", (), ()),
+        ("", (), ()),
+        ("日本 é", (Word("日本"), Word("é")), ()),
+    ],
+)
+def test_what_is_no_field_is_looked_for(
+    source: str, words: tuple[Word | Phrase, ...], unwanted: tuple[Word | Phrase, ...]
+) -> None:
+    query = read(source)
+    assert (query.words, query.unwanted, query.filter, query.problems) == (words, unwanted, AllOf(), ())
+
+
+def test_only_the_last_word_of_a_text_being_typed_may_be_a_beginning() -> None:
+    assert read("alpha bet", typing=True).words == (Word("alpha"), Word("bet", typing=True))
+    assert read("alpha bet ", typing=True).words == (Word("alpha"), Word("bet"))
+    assert read("alpha -bet", typing=True).unwanted == (Word("bet"),)
+    assert read("alpha tag:bet", typing=True).words == (Word("alpha"),)
+    assert read("bet", typing=False).words == (Word("bet"),)
+
+
+def test_bytes_that_are_not_utf8_are_read_as_something_that_is_not_found() -> None:
+    query = read("tag:\udcff alp\ud800ha")
+    query.text.encode()
+    assert query.filter == AllOf((HasTag("?"),))
+
+
+def test_words_filters_and_unwanted_words_stand_in_any_order() -> None:
+    query = read('tag:api alpha -beta kind:fact "gamma delta"')
+    assert query.text == "alpha gamma delta"
+    assert query.phrases == (Phrase("gamma delta"),)
+    assert query.filter == AllOf((HasTag("api"), OneOf("kind", ("fact",))))
+
+
+@pytest.mark.parametrize(("field", "example"), FIELDS.items())
+def test_every_field_has_an_example_that_works(field: str, example: str) -> None:
+    first = example.split(", ", maxsplit=1)[0].split(",", maxsplit=1)[0]
+    assert first.startswith(f"{field}:")
+    query = read(first)
+    assert query.problems == ()
+    assert len(query.filter.parts) == 1  # type: ignore[union-attr] # a query's filter is always an AllOf
