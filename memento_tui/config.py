@@ -25,7 +25,7 @@ class EngineConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     enabled: bool = True
     model: str = ""
     """A folder that holds a sentence-transformers model; empty for the one that is installed with memento."""
-    idle_seconds: Annotated[float, msgspec.Meta(ge=1)] = 900
+    idle_seconds: Annotated[float, msgspec.Meta(gt=0)] = 900
     """How long the engine stays when nobody asks it anything."""
 
 

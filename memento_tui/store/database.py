@@ -128,7 +128,7 @@ class Database:
                 made.execute(pragma)
         except sqlite3.Error as error:
             # A database on a read-only medium whose log was never made cannot even be opened the usual way.
-            if "readonly" not in str(error) and not (self.path.exists() and "unable to open" in str(error)):
+            if "readonly" not in str(error) and not (self.path.is_file() and "unable to open" in str(error)):
                 raise explain_failure(error, self.path) from error
             made = self._connect_reading()
         made.create_function("fold", 1, fold_tag, deterministic=True)
