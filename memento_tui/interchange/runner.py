@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
@@ -96,6 +96,7 @@ def run_import(
     run.finish()
     if progress is not None:
         progress(total, total)
+    run.report.refused.sort(key=lambda refused: (refused.file, refused.line))
     return run.report
 
 
@@ -177,7 +178,10 @@ class _Run:
             self._propose(tx, (r for r in written if isinstance(r, Memory) and r.status == "pending"))
             # One that was here before, and was undone, goes on counting its versions.
             again = {r.id: r.version for r in written if r.version > 1}
-            rows = [replace(r, version=again[r.record_id]) if _is_among(r, record, again) else r for r in rows]
+            rows = [
+                msgspec.structs.replace(r, version=again[r.record_id]) if _is_among(r, record, again) else r
+                for r in rows
+            ]
         return rows
 
     def _standing(self, incoming: Iterable[Incoming]) -> dict[str, _Standing]:
@@ -279,7 +283,7 @@ class _Run:
         other = self._others.get((one.record, record_id))
         if other is None or Path(other.source.partition(":")[2]).exists():
             raise InvalidInput(
-                f"the {one.record} {record_id} says something else here, and does not come from this source",
+                f"the {one.record} {record_id} says something else here, and does not come from this source.",
                 "What is here stays. Give the one in the source another id, or make the two agree.",
             )
         said: AnyRecord = self._store.said(other)
@@ -303,7 +307,7 @@ class _Run:
         disputed = [n for n in disputed if getattr(current, n) != getattr(wanted, n)]
         if disputed:
             raise InvalidInput(
-                f"{', '.join(disputed)} changed both here ({one.record} {record_id}) and in the source",
+                f"{', '.join(disputed)} changed both here ({one.record} {record_id}) and in the source.",
                 "What is here stays. Make the two agree, then import again.",
             )
         values = {name: getattr(wanted, name) for name in changed if getattr(current, name) != getattr(wanted, name)}

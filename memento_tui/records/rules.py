@@ -30,6 +30,9 @@ __all__ = [
 MAX_CONTENT_BYTES = 262_144
 """UTF-8 bytes. A memory is read by a model: a quarter of a megabyte is about 60,000 tokens."""
 
+MAX_EXTRA_BYTES = 2_097_152
+"""Bytes of JSON. What an importer keeps may hold a whole text a second time, escaped."""
+
 MAX_LINE_LENGTH = 1_000
 MAX_TAG_LENGTH = 100
 MAX_TAGS = 200
@@ -139,8 +142,8 @@ def check_extra(value: Mapping[str, Any], field: str = "extra") -> None:
         raise InvalidField(field, "holds text that is not UTF-8", "Convert the text to UTF-8 first.") from None
     except (TypeError, ValueError, RecursionError) as error:
         raise InvalidField(field, f"holds a value that JSON cannot: {error}") from None
-    if len(written) > MAX_CONTENT_BYTES:
-        raise InvalidField(field, f"is {len(written):,} bytes long; the limit is {MAX_CONTENT_BYTES:,}")
+    if len(written) > MAX_EXTRA_BYTES:
+        raise InvalidField(field, f"is {len(written):,} bytes long; the limit is {MAX_EXTRA_BYTES:,}")
     if written.count(b"[") + written.count(b"{") > MAX_NESTING and _is_deeper(value, MAX_NESTING):
         raise InvalidField(field, f"is nested more than {MAX_NESTING} deep")
 

@@ -71,7 +71,7 @@ class Transaction:
         self.connection.execute(f"DELETE FROM {name} WHERE id = ?", (record.id,))
         self.changes.append(Change(name, record.id, base + 1, removed=True, image=None))
 
-    def add_all(self, records: Sequence[AnyRecord]) -> Sequence[AnyRecord]:
+    def add_all(self, records: Sequence[Record]) -> Sequence[Record]:
         """Write many new records of one kind and return them with their versions; the fast way for imports.
 
         Raises:

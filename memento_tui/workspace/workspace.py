@@ -153,9 +153,8 @@ class Workspace:
     def _put_batch(self, batch: list[tuple[Memory, Verdict]], name: str) -> list[Memory]:
         with self.store.transaction(self.author, "remember", batch=name) as tx:
             drafts = [memory for memory, verdict in batch if verdict.answer != "propose"]
-            if drafts:
-                tx.add_all(drafts)
-            written = {m.id: m for m in drafts}
+            stored = tx.add_all(drafts) if drafts else []
+            written = {memory.id: memory for memory in stored}
             for memory, verdict in batch:
                 if verdict.answer == "propose":
                     written[memory.id] = self._put_new(tx, memory, verdict)

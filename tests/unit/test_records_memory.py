@@ -9,7 +9,7 @@ import pytest
 from memento_tui.errors import InvalidField
 from memento_tui.records import Memory, make_memory
 from memento_tui.records.memory import KINDS, SOURCE_TYPES, STATUSES, content_digest, kind_of
-from memento_tui.records.rules import MAX_CONTENT_BYTES
+from memento_tui.records.rules import MAX_CONTENT_BYTES, MAX_EXTRA_BYTES
 from tests.made import NOW, note
 
 
@@ -77,7 +77,7 @@ def test_a_memory_needs_no_more_than_a_text() -> None:
         ({"extra": [1]}, "extra", "must be an object; not [1]"),
         ({"extra": {"a": "\ud800"}}, "extra", "holds text that is not UTF-8"),
         ({"extra": {"a": object}}, "extra", "holds a value that JSON cannot"),
-        ({"extra": {"a": "x" * MAX_CONTENT_BYTES}}, "extra", "is 262,152 bytes long; the limit is 262,144"),
+        ({"extra": {"a": "x" * MAX_EXTRA_BYTES}}, "extra", "is 2,097,160 bytes long; the limit is 2,097,152"),
         ({"valid_from": "2026-02-01", "valid_to": "2026-01-01"}, "valid_to", "is before valid_from"),
         ({"verified_by": "a\nb"}, "verified_by", "must be one line"),
         ({"validity_context": "a\nb"}, "validity_context", "must be one line"),

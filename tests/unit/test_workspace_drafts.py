@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from memento_tui.errors import DataDirectoryError, InvalidInput
+from memento_tui.paths import DataPaths
+from memento_tui.workspace.drafts import Draft, editor_command
+
+
+def test_a_draft_is_private_and_its_text_returns_as_it_was(tmp_path: Path) -> None:
+    text = "one\r\ntwo\n\ttabs é\x1b[2J"
+    draft = Draft(DataPaths(tmp_path), "an/odd id..", text)
+    assert draft.path.parent == DataPaths(tmp_path).drafts
+    assert draft.path.name.startswith("an-odd-id-")
+    assert (draft.path.stat().st_mode & 0o777, draft.path.parent.stat().st_mode & 0o777) == (0o600, 0o700)
+    assert draft.read(text) == text
+    draft.discard()
+    draft.discard()
+    assert not draft.path.exists()
+
+
+@pytest.mark.parametrize(
+    ("before", "saved", "read"),
+    [
+        ("one", b"one\n", "one"),
+        ("one", b"one\r\n", "one"),
+        ("one\n", b"one\n", "one\n"),
+        ("one", b"\xef\xbb\xbfone\n", "one"),
+        ("one", b"", ""),
+        ("one", b"one\n\n", "one\n"),
+    ],
+)
+def test_the_line_feed_that_an_editor_adds_is_taken_off(tmp_path: Path, before: str, saved: bytes, read: str) -> None:
+    draft = Draft(DataPaths(tmp_path), "a", before)
+    draft.path.write_bytes(saved)
+    assert draft.read(before) == read
+
+
+def test_what_an_editor_spoilt_is_told_and_the_file_stays(tmp_path: Path) -> None:
+    draft = Draft(DataPaths(tmp_path), "a", "text")
+    draft.path.write_bytes(b"text \xff")
+    with pytest.raises(InvalidInput, match=r"not UTF-8 \(at byte 5\)"):
+        draft.read("text")
+    assert draft.path.exists()
+    draft.path.unlink()
+    with pytest.raises(InvalidInput, match="cannot be read"):
+        draft.read("text")
+
+
+def test_two_drafts_of_one_memory_are_two_files(tmp_path: Path) -> None:
+    first, second = Draft(DataPaths(tmp_path), "a", "one"), Draft(DataPaths(tmp_path), "a", "two")
+    assert (first.read(""), second.read("")) == ("one", "two")
+
+
+def test_a_draft_that_cannot_be_written_is_told_of(tmp_path: Path) -> None:
+    DataPaths(tmp_path).drafts.write_text("in the way")
+    with pytest.raises(DataDirectoryError, match=r"The draft .* cannot be written"):
+        Draft(DataPaths(tmp_path), "a", "one")
+
+
+def test_the_editor_is_the_persons_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EDITOR", "none-such-editor")
+    monkeypatch.setenv("VISUAL", f"'{sys.executable}' --wait")
+    assert editor_command() == [sys.executable, "--wait"]
+    monkeypatch.delenv("VISUAL")
+    with pytest.raises(InvalidInput, match="The editor 'none-such-editor' was not found"):
+        editor_command()
+    monkeypatch.setenv("EDITOR", "an 'unclosed quote")
+    with pytest.raises(InvalidInput, match="cannot be understood"):
+        editor_command()
