@@ -268,7 +268,7 @@ class _Run:
             return self._update(tx, one, record_id, self._said_elsewhere(one, record_id))
         if version < current.version:
             raise InvalidInput(
-                f"the {one.record} {record_id} is at version {current.version} here, and at {version} in the source",
+                f"the {one.record} {record_id} is at version {current.version} here, and at {version} in the source.",
                 "What is here stays; export again to edit it.",
             )
         return self._update(tx, one, record_id, None)
