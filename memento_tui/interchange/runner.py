@@ -96,7 +96,6 @@ def run_import(
     run.finish()
     if progress is not None:
         progress(total, total)
-    run.report.refused.sort(key=lambda refused: (refused.file, refused.line))
     return run.report
 
 
@@ -151,6 +150,7 @@ class _Run:
 
     def finish(self) -> None:
         """Draw the relations that the records of this source name."""
+        self.report.refused.sort(key=lambda refused: (refused.file, refused.line))
         if self._dry_run:
             return
         drawn = [row.record_id for row in self._ledger.values() if row.record == "relation"]
@@ -222,7 +222,7 @@ class _Run:
             return self._meet(tx, one, named)
         said = self._make(one, known.record_id if known else None)
         if said.id in standing.purged:
-            raise InvalidInput(f"the {one.record} {said.id} was purged here", "Take it out of the source as well.")
+            raise InvalidInput(f"the {one.record} {said.id} was purged here.", "Take it out of the source as well.")
         twin = self._twin(said) if named is None else None
         if twin is not None:
             self.report.unchanged += 1
@@ -259,50 +259,54 @@ class _Run:
         current = self._store.get(one.record, record_id)
         if one.deleted:
             return self._tombstone(tx, one, current, current)
-        version = one.fields.get("version")
         wanted = _MAKERS[one.record]({**one.fields, "version": current.version})
         if not _differing(current, wanted):
             self.report.unchanged += 1
             return self._row(one, current, wanted)
-        if not isinstance(version, int):
-            return self._update(tx, one, record_id, self._said_elsewhere(one, record_id))
-        if version < current.version:
-            raise InvalidInput(
-                f"the {one.record} {record_id} is at version {current.version} here, and at {version} in the source.",
-                "What is here stays; export again to edit it.",
-            )
-        return self._update(tx, one, record_id, None)
+        version = one.fields.get("version")
+        if isinstance(version, int):  # it was exported: the change was made from what it said then
+            base = self._store.image(one.record, record_id, version)
+        else:
+            base = self._said_elsewhere(one, record_id)
+        return self._update(tx, one, record_id, base, named_only=True)
 
-    def _said_elsewhere(self, one: Incoming, record_id: str) -> AnyRecord:
-        """Return what was said of a record by the source that brought it, which is gone: it may have been moved here.
+    def _said_elsewhere(self, one: Incoming, record_id: str) -> AnyRecord | None:
+        """Return what the source said that brought a record, if it is gone and may have been moved here, or ``None``.
 
         Raises:
-            InvalidInput: it was written here, or its source is still where it was; the two only share an id.
+            InvalidInput: that source is still where it was, so the two only share an id.
 
         """
         other = self._others.get((one.record, record_id))
-        if other is None or Path(other.source.partition(":")[2]).exists():
+        if other is None:
+            return None
+        elsewhere = other.source.partition(":")[2]
+        if Path(elsewhere).exists():
             raise InvalidInput(
-                f"the {one.record} {record_id} says something else here, and does not come from this source.",
-                "What is here stays. Give the one in the source another id, or make the two agree.",
+                f"the {one.record} {record_id} comes from {elsewhere}, and says something else there.",
+                "What is here stays. Give the one in this source another id, or make the two agree.",
             )
-        said: AnyRecord = self._store.said(other)
+        said: AnyRecord | None = self._store.said(other)
         return said
 
     @cached_property
     def _others(self) -> dict[tuple[str, str], LedgerRow]:
         return self._store.other_ledgers(self._source)
 
-    def _update(self, tx: Transaction | None, one: Incoming, record_id: str, base: AnyRecord | None) -> LedgerRow:
-        """Take in what the source changed since ``base``, what it said last (``None``: all that it names now)."""
+    def _update(
+        self, tx: Transaction | None, one: Incoming, record_id: str, base: AnyRecord | None, *, named_only: bool = False
+    ) -> LedgerRow:
+        """Take in what the source changed since ``base``, what it said last; ``None`` takes in all that differs.
+
+        ``named_only`` leaves alone what the source does not name: it may be a line that a person wrote by hand.
+        """
         current = self._store.get(one.record, record_id)
         if one.deleted:
             return self._tombstone(tx, one, current, base or current)
         wanted = _MAKERS[one.record]({**one.fields, "id": record_id, "version": current.version})
-        if base is None:
-            changed = [name for name in _differing(current, wanted) if name in one.fields]
-        else:
-            changed = _differing(base, wanted)
+        changed = _differing(current if base is None else base, wanted)
+        if base is None or named_only:
+            changed = [name for name in changed if name in one.fields]
         disputed = [n for n in changed if base is not None and getattr(current, n) != getattr(base, n)]
         disputed = [n for n in disputed if getattr(current, n) != getattr(wanted, n)]
         if disputed:

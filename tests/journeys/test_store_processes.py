@@ -95,7 +95,7 @@ def test_no_update_is_lost_between_processes_that_change_one_memory(tmp_path: Pa
 
 def test_processes_that_write_and_search_at_once_find_what_they_wrote(tmp_path: Path) -> None:
     data_dir = without_engine(tmp_path / "data")
-    writers = [Writer("search", data_dir, name, 12) for name in ("one", "two", "three")]
+    writers = [Writer("search", data_dir, name, 8) for name in ("one", "two", "three")]
     for writer in writers:
         writer.go()
     told = {identity for writer in writers for identity in writer.finish()}
@@ -120,7 +120,7 @@ def test_processes_that_begin_one_store_at_the_same_moment_all_find_it(tmp_path:
 def test_a_writer_killed_at_any_moment_has_lost_nothing_that_it_was_told_is_stored(tmp_path: Path, job: str) -> None:
     data_dir = without_engine(tmp_path / "data")
     told: set[str] = set()
-    for turn, lines in enumerate((1, 7, 20, 33)):
+    for turn, lines in enumerate((1, 9, 25)):
         writer = Writer(job, data_dir, f"turn{turn}", 100_000)
         writer.go()
         told.update(writer.lines(lines))

@@ -176,6 +176,6 @@ class AnAgentAloneUnderStrict(AnAgentAlone):
 
 
 TestAnAgentAlone = AnAgentAlone.TestCase
-TestAnAgentAlone.settings = settings(max_examples=25, stateful_step_count=20)
+TestAnAgentAlone.settings = settings(max_examples=12, stateful_step_count=20)
 TestAnAgentAloneUnderStrict = AnAgentAloneUnderStrict.TestCase
-TestAnAgentAloneUnderStrict.settings = settings(max_examples=15, stateful_step_count=20)
+TestAnAgentAloneUnderStrict.settings = settings(max_examples=12, stateful_step_count=20)

@@ -93,7 +93,7 @@ TREES = st.recursive(
 @example(AnyOf((OneOf("agent", ()), Under("a"))))
 @example(Between("expires_at", None, None))
 @example(Between("created_at", NOW, None))
-@settings(max_examples=400)
+@settings(max_examples=200)
 def test_the_database_and_the_index_select_the_same_memories(filled: tuple[Store, KeywordIndex], tree: Filter) -> None:
     store, index = filled
     ids = {memory.id for memory in store.page(tree, limit=1000).items}

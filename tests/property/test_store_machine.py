@@ -145,4 +145,4 @@ class TwoWriters(RuleBasedStateMachine):
 
 
 TestTwoWriters = TwoWriters.TestCase
-TestTwoWriters.settings = settings(max_examples=40, stateful_step_count=25)
+TestTwoWriters.settings = settings(max_examples=25, stateful_step_count=25)

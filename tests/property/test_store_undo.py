@@ -52,7 +52,7 @@ def _acts() -> st.SearchStrategy[Act]:
 
 
 @given(st.lists(_acts(), max_size=12))
-@settings(max_examples=120)
+@settings(max_examples=50)
 def test_undoing_everything_in_reverse_goes_back_through_every_state_and_redoing_comes_forward_again(
     acts: list[Act],
 ) -> None:

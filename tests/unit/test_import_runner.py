@@ -10,6 +10,7 @@ import pytest
 
 import memento_tui
 from memento_tui.errors import InvalidInput, NotAllowed
+from memento_tui.interchange.formats import FORMATS
 from memento_tui.interchange.runner import ImportReport, run_export, run_import
 from memento_tui.workspace import Workspace
 from tests.made import without_engine
@@ -245,26 +246,32 @@ def test_two_sources_that_share_an_id_do_not_overwrite_each_other(
     workspace: Workspace, source: Source, tmp_path: Path
 ) -> None:
     source.take({**A, "id": "1"})
-    workspace.remember("written here", id="2")
     other = Source(workspace, tmp_path / "other.jsonl")
-    other.write({**B, "id": "1"}, {**B, "id": "2", "title": "C"}, {**A, "id": "3", "title": "D"})
+    other.write({**B, "id": "1"}, {**A, "id": "2", "title": "D"})
     report = run_import(workspace, "memento", other.path)
-    assert counts(report) == (1, 0, 0, 0, 2)
-    assert [refused.line for refused in report.refused] == [1, 2]
-    assert "says something else here, and does not come from this source" in report.refused[0].reason
-    assert (workspace.get("1").content, workspace.get("2").content) == ("alpha", "written here")
+    assert counts(report) == (1, 0, 0, 0, 1)
+    assert report.refused[0].line == 1
+    assert f"the memory 1 comes from {source.path}, and says something else there." in report.refused[0].reason
+    assert workspace.get("1").content == "alpha"
 
 
-def test_an_export_edited_by_hand_comes_back_as_an_edit(workspace: Workspace, tmp_path: Path) -> None:
+@pytest.mark.parametrize("versions", [0, 2])
+def test_an_export_edited_by_hand_is_joined_with_what_was_done_since(
+    workspace: Workspace, tmp_path: Path, versions: int
+) -> None:
     memory = workspace.remember("alpha", title="A", tags=["x"])
+    for number in range(versions):
+        workspace.update(memory.id, certainty=number + 1)
     path = tmp_path / "export.jsonl"
     run_export(workspace, path)
-    assert counts(run_import(workspace, "memento", path)) == (0, 0, 1, 0, 0)
     path.write_text(path.read_text().replace("alpha", "alpha by hand"))
     workspace.update(memory.id, title="newer here")
-    report = run_import(workspace, "memento", path)
-    assert counts(report) == (0, 1, 0, 0, 0)
+    assert counts(run_import(workspace, "memento", path)) == (0, 1, 0, 0, 0)
     assert (workspace.get(memory.id).content, workspace.get(memory.id).title) == ("alpha by hand", "newer here")
+    path.write_text(path.read_text().replace('"title":"A"', '"title":"by hand"'))
+    report = run_import(workspace, "memento", path)
+    assert counts(report) == (0, 0, 0, 0, 1)
+    assert report.refused[0].reason.startswith(f"title changed both here (memory {memory.id}) and in the source.")
 
 
 def test_an_older_export_does_not_take_back_what_was_done_since(workspace: Workspace, tmp_path: Path) -> None:
@@ -272,10 +279,17 @@ def test_an_older_export_does_not_take_back_what_was_done_since(workspace: Works
     path = tmp_path / "export.jsonl"
     run_export(workspace, path)
     workspace.update(memory.id, content="alpha two")
-    report = run_import(workspace, "memento", path)
-    assert counts(report) == (0, 0, 0, 0, 1)
-    assert "says something else here" in report.refused[0].reason
+    assert counts(run_import(workspace, "memento", path)) == (0, 0, 1, 0, 0)
     assert workspace.get(memory.id).content == "alpha two"
+
+
+def test_a_line_written_by_hand_changes_what_it_names(workspace: Workspace, source: Source) -> None:
+    workspace.remember("alpha", id="a", title="A", tags=["x"])
+    assert source.take({"id": "a", "content": "alpha by hand"}) == (0, 1, 0, 0, 0)
+    changed = workspace.get("a")
+    assert (changed.content, changed.title, changed.tags) == ("alpha by hand", "A", ("x",))
+    assert source.take({"id": "a", "content": "alpha again"}) == (0, 1, 0, 0, 0)
+    assert (workspace.get("a").title, workspace.get("a").tags) == ("A", ("x",))
 
 
 def test_a_whole_workspace_moves_through_an_export(workspace: Workspace, agent: Workspace, tmp_path: Path) -> None:
@@ -471,6 +485,25 @@ def test_a_real_folder_is_taken_whole_and_only_once(
     assert workspace.store.count_all() == report.imported
     for memory in workspace.list(limit=200).items:
         assert workspace.search(f"id:{memory.id}").total == 1
+
+
+@pytest.mark.real_data
+@pytest.mark.parametrize("format_name", FORMATS)
+def test_every_real_folder_read_as_any_format_is_taken_or_refused_in_words(
+    workspace: Workspace, real_data: Path, format_name: str
+) -> None:
+    told: list[InvalidInput] = []
+    for folder in sorted(real_data.iterdir()):
+        try:
+            report = run_import(workspace, format_name, folder)
+        except InvalidInput as error:
+            told.append(error)
+            continue
+        assert all(one.file and one.reason for one in report.refused), folder
+        again = run_import(workspace, format_name, folder)
+        assert counts(again) == (0, 0, report.imported, 0, len(report.refused)), folder
+    assert all(error.hint.endswith(".") for error in told)
+    assert workspace.store.verify() is None
 
 
 @pytest.mark.real_data

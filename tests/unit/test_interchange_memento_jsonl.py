@@ -83,7 +83,7 @@ def test_an_export_is_lines_that_a_person_can_read(path: Path) -> None:
     assert path.read_bytes().decode() == (
         '{"record":"header","format":"memento-jsonl","version":1}\n'
         '{"record":"memory","id":"a","content":"ünïcode","created_at":"2026-01-02T03:04:05Z",'
-        '"updated_at":"2026-01-02T03:04:05Z"}\n'
+        '"updated_at":"2026-01-02T03:04:05Z","version":1}\n'
     )
 
 

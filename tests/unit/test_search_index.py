@@ -123,7 +123,7 @@ def _scratched(path: Path, rng: random.Random, count: int) -> None:
     path.write_bytes(data)
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(6))
 def test_damage_that_shows_only_when_it_is_read_never_stops_a_search(
     copied: Path, seed: int, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -263,7 +263,7 @@ def test_rebuilding_tells_how_far_it_is_and_how_many_there_are(workspace: Worksp
 
 
 def test_a_long_flood_of_small_writes_keeps_the_index_in_few_files(workspace: Workspace) -> None:
-    for number in range(40):
+    for number in range(30):
         workspace.remember(f"alpha {number}")
         assert workspace.search("alpha").total == number + 1
     assert len(index_files(workspace.paths.root, "*.idx")) <= 30
