@@ -101,6 +101,9 @@ class SearchAnswer(msgspec.Struct, frozen=True):
     """A sentence for the person, such as that a damaged index was rebuilt."""
 
 
+_INCOMPLETE = "Results by meaning are incomplete: the semantic index is still being built or rebuilt."
+
+
 class _View(NamedTuple):
     """What the semantic half said; ``hits`` is ``None`` where it could not be asked."""
 
@@ -205,14 +208,17 @@ class Searching:
         return SearchAnswer(hits, max(total, len(found)), view.state, query.problems, notice)
 
     def _semantic(self, query: Query, tree: Filter, candidates: int) -> _View:
+        head = self._store.head()
         answer = self.semantic.search(query.text, tree, candidates)
         if answer.state != "ready":
             return _View(answer.state, None, answer.problem)
+        whole = answer.seq >= head and self._paths.semantic_index.exists()
+        problem = answer.problem or ("" if whole else _INCOMPLETE)
         if query.phrases or query.unwanted:
             self.keyword.catch_up()
             allowed = self.keyword.matching(query, tree, [name for name, _ in answer.hits])
-            return _View("ready", [hit for hit in answer.hits if hit[0] in allowed], answer.problem)
-        return _View("ready", answer.hits, answer.problem)
+            return _View("ready", [hit for hit in answer.hits if hit[0] in allowed], problem)
+        return _View("ready", answer.hits, problem)
 
     def _ranked(self, query: Query, tree: Filter, found: dict[str, Relevance], limit: int, now: datetime) -> list[Hit]:
         # The database has the last word: an index may lag behind a deletion or an expiry.

@@ -1,0 +1,31 @@
+"""What a person is told while results by meaning are not whole."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from pathlib import Path
+from time import monotonic
+
+import memento_tui
+
+
+def test_a_deleted_semantic_index_is_rebuilt_with_a_notice_and_found_by_again() -> None:
+    # Not pytest's folder: its path may be too long for a socket beside the database.
+    with tempfile.TemporaryDirectory(prefix="memento-") as folder, memento_tui.open(folder) as workspace:
+        try:
+            workspace.remember("The cat sleeps on the warm stove.", id="cat")
+            for number in range(150):
+                workspace.remember(f"Ledger line {number} was checked twice by the clerk.")
+            workspace.search("feline nap", wait=True)
+            assert workspace.search("feline nap").notice == ""
+
+            shutil.rmtree(Path(workspace.paths.semantic_index))
+            ends = monotonic() + 30
+            while "incomplete" not in workspace.search("feline nap").notice:
+                assert monotonic() < ends, "the notice never came"
+            while (answer := workspace.search("feline nap", wait=True)).notice:
+                assert monotonic() < ends + 30, "the index is never whole again"
+            assert answer.results[0].id == "cat"
+        finally:
+            workspace.searching.semantic.stop()
