@@ -10,13 +10,25 @@ import msgspec
 
 from memento_tui.errors import DataDirectoryError, InvalidInput
 
-__all__ = ["Config", "EngineConfig", "ReviewConfig", "load_config"]
+__all__ = [
+    "Config",
+    "DecayPreset",
+    "EngineConfig",
+    "LanguageModelConfig",
+    "ReviewConfig",
+    "UpkeepConfig",
+    "load_config",
+]
+
+DecayPreset = Literal["balanced", "protocol", "vault", "bank"]
 
 
 class ReviewConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The gate: which writes wait for a person."""
 
     preset: Literal["open", "guarded", "strict"] = "guarded"
+    rules: dict[str, str] = {}
+    """Rules that differ from the preset, such as ``new_memory = "propose"``; `review.rules` knows and checks them."""
 
 
 class EngineConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -27,6 +39,27 @@ class EngineConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A folder that holds a sentence-transformers model; empty for the one that is installed with memento."""
     idle_seconds: Annotated[float, msgspec.Meta(gt=0)] = 900
     """How long the engine stays when nobody asks it anything."""
+    entailment_model: str = ""
+    """A folder that holds a cross-encoder for natural language inference; contradictions are then weighed by it too."""
+
+
+class UpkeepConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How memories age, and when they are looked after."""
+
+    decay: DecayPreset = "balanced"
+    sleep_when_idle: bool = True
+    """Whether the engine looks after the memories once a day when nobody asks it anything."""
+
+
+class LanguageModelConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """An endpoint that speaks the OpenAI chat protocol and may write drafts; none is asked where ``url`` is empty."""
+
+    url: str = ""
+    """The base address, such as ``http://127.0.0.1:11434/v1``."""
+    model: str = ""
+    key_variable: str = ""
+    """The name of the environment variable that holds the key, where one is needed."""
+    timeout_seconds: Annotated[float, msgspec.Meta(gt=0)] = 60
 
 
 class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -34,6 +67,8 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     review: ReviewConfig = ReviewConfig()
     engine: EngineConfig = EngineConfig()
+    upkeep: UpkeepConfig = UpkeepConfig()
+    language_model: LanguageModelConfig = LanguageModelConfig()
 
 
 def load_config(path: Path) -> Config:

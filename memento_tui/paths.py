@@ -66,6 +66,11 @@ class DataPaths:
         return self.root / "engine.log"
 
     @property
+    def sleep_lock(self) -> Path:
+        """Held by whoever looks after the memories."""
+        return self.root / "sleep.lock"
+
+    @property
     def drafts(self) -> Path:
         """Text that a person was editing and has not saved."""
         return self.root / "drafts"

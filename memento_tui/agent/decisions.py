@@ -34,7 +34,7 @@ def recent_decisions(workspace: Workspace, limit: int = 10) -> list[Decided]:
 def _decided(workspace: Workspace) -> Iterator[Proposal]:
     after: str | None = None
     while True:
-        found, after = workspace.store.proposals(_DECIDED, at=utc_now(), after=after, limit=_PAGE)
+        found, after = workspace.store.proposals.page(_DECIDED, at=utc_now(), after=after, limit=_PAGE)
         yield from found
         if after is None:
             return

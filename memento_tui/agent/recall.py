@@ -38,7 +38,7 @@ def count_shown(workspace: Workspace, ids: list[str]) -> None:
     if not ids:
         return
     try:
-        workspace.store.count_use("memory", ids, shown=1)
+        workspace.store.usage.count("memory", ids, shown=1)
     except DataDirectoryError as error:  # what was found is worth more than the count of it
         _log.warning("Not counted as shown: %s", error)
 

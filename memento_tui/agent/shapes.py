@@ -9,6 +9,7 @@ from pydantic import BaseModel
 __all__ = [
     "Context",
     "Decision",
+    "Disagreement",
     "Found",
     "FoundMemory",
     "Identity",
@@ -16,6 +17,7 @@ __all__ = [
     "ItemList",
     "Memories",
     "Remembered",
+    "Side",
     "SkipEntry",
     "SkipList",
     "Status",
@@ -23,7 +25,7 @@ __all__ = [
     "Written",
 ]
 
-Outcome = Literal["applied", "proposed"]
+Outcome = Literal["applied", "proposed", "rejected"]
 
 
 class Remembered(BaseModel):
@@ -57,12 +59,32 @@ class FoundMemory(BaseModel):
     namespace: str = "global"
 
 
+class Side(BaseModel):
+    """One of two memories that contradict each other."""
+
+    id: str
+    text: str
+    age_days: int
+    labels: list[str]
+
+
+class Disagreement(BaseModel):
+    """Two memories that cannot both hold as they stand, until a person says which does."""
+
+    id: str
+    kind: str
+    why: str
+    older: Side
+    newer: Side
+
+
 class Found(BaseModel):
     """The results of a search, best first."""
 
     results: list[FoundMemory]
     semantic: str
     problems: list[str] = []
+    contradictions: list[Disagreement] = []
 
 
 class WholeMemory(BaseModel):
@@ -145,6 +167,7 @@ class Context(BaseModel):
     skips: list[SkipEntry] = []
     memories: list[FoundMemory] = []
     semantic: str
+    contradictions: list[Disagreement] = []
 
 
 class Decision(BaseModel):

@@ -71,6 +71,7 @@ def import_(format: str, path: Path, *, dry_run: bool, hold: bool) -> None:  # n
         "unchanged": report.unchanged,
         "deleted": report.deleted,
         "refused": refused,
+        "redacted": report.redacted,
         "dry_run": dry_run,
     }
     emit(data, lambda: _told(report, dry_run=dry_run))
@@ -80,6 +81,8 @@ def _told(report: ImportReport, *, dry_run: bool) -> str:
     counts = f"{report.imported:,} imported, {report.updated:,} updated, {report.unchanged:,} unchanged"
     counts += f", {report.deleted:,} deleted" if report.deleted else ""
     lines = [f"{counts}, {len(report.refused):,} refused" + (" (nothing was written)" if dry_run else "")]
+    if report.redacted:
+        lines.append(f"{report.redacted:,} held a secret, which was removed; new ones wait in memento review.")
     rows = [[f"{r.file}:{r.line}" if r.line else r.file, r.reason] for r in report.refused[:_MOST_REFUSED]]
     if rows:
         lines.append(table(["REFUSED", "WHY"], rows))

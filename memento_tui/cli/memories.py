@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -13,6 +14,7 @@ from memento_tui.cli.fields import fields_of, memory_options, read_text
 from memento_tui.cli.outcomes import for_each
 from memento_tui.cli.output import bold, emit, moment, named, safe, table, write
 from memento_tui.cli.session import current_session, opened
+from memento_tui.config import DecayPreset
 from memento_tui.errors import InvalidInput
 from memento_tui.records import Memory
 from memento_tui.records.when import utc_now
@@ -132,21 +134,34 @@ def _page(memories: list[Memory], following: str | None) -> str:
     examples="""
     memento show 7f3k
     memento show 7f3k --raw > note.md
+    memento show 7f3k --life
     memento show 7f3k --json
     """,
 )
 @click.argument("id")
 @click.option("--raw", is_flag=True, help="Print the content alone, unaltered unless the output is a terminal.")
-def show(id: str, *, raw: bool) -> None:  # noqa: A002 - its name in the help
+@click.option("--life", is_flag=True, help="Show how its weight will fade, and what would become of it.")
+def show(id: str, *, raw: bool, life: bool) -> None:  # noqa: A002 - its name in the help
     """Show the memory whose id is or begins with ID."""
     with opened() as workspace:
         memory = workspace.get(id)
         relations = workspace.related(memory.id)
+        decay = workspace.config.upkeep.decay
+    if life:
+        _show_life(memory, decay)
+        return
     if raw and not current_session().as_json:
         write((safe(memory.content, multiline=True) if sys.stdout.isatty() else memory.content) + "\n")
         return
     drawn = [{"type": type_, "direction": direction, "id": end} for type_, direction, end in relations]
     emit({**as_plain(memory), "relations": drawn}, lambda: _memory(memory, relations))
+
+
+def _show_life(memory: Memory, decay: DecayPreset) -> None:
+    from memento_tui.cli.life import life_data, life_lines  # noqa: PLC0415 - most calls do without
+
+    now, across = utc_now(), shutil.get_terminal_size().columns
+    emit(lambda: life_data(memory, now, decay), lambda: life_lines(memory, now, decay, across))
 
 
 _LINES_OF_THEIR_OWN = {"content", "title", "source", "shown_count", "used_count", "version"}

@@ -16,7 +16,8 @@ from memento_tui.cli.session import opened
 from memento_tui.errors import InvalidInput, NotFound
 from memento_tui.records import Memory, Proposal
 from memento_tui.records.proposal import OPEN_STATES, PROPOSAL_STATES
-from memento_tui.review.decisions import edited
+from memento_tui.review.evidence import evidence_lines
+from memento_tui.review.trusting import edited
 from memento_tui.store.tables import as_plain
 
 if TYPE_CHECKING:
@@ -133,6 +134,7 @@ def _in_full(pending: Pending) -> str:
     proposal = pending.proposal
     about = {
         "proposal": proposal.id,
+        "version": proposal.version,
         "what": f"{proposal.action} {proposal.target} {proposal.target_id}",
         "state": proposal.state,
         "why asked": "; ".join(pending.why),
@@ -142,16 +144,16 @@ def _in_full(pending: Pending) -> str:
         "decided": proposal.decided_at,
         "decided by": proposal.decided_by,
         "reason": proposal.note,
-        "evidence": proposal.evidence,
         "warning": "what it would change has changed since it was proposed" if pending.moved else "",
     }
-    return f"{named(about)}\n\n{_substance(pending)}"
+    rests_on = "\n".join(f"{bold(name)}: {safe(text)}" for name, text in evidence_lines(proposal))
+    return "\n\n".join(filter(None, [named(about), rests_on, _substance(pending)]))
 
 
 def _substance(pending: Pending) -> str:
     """Return what would be new, or what would change: each changed field before and after."""
     proposal, record = pending.proposal, pending.target
-    if proposal.action == "edit" and record is not None:
+    if proposal.action in ("edit", "merge") and record is not None:
         before = as_plain(record)
         return "\n".join(_change(name, before.get(name), value) for name, value in proposal.payload.items())
     values = dict(proposal.payload) if record is None else as_plain(record)
@@ -172,7 +174,7 @@ def _change(name: str, before: object, after: object) -> str:
     short_help="Carry proposals out.",
     examples="""
     memento review approve 4tq2
-    memento review approve 4tq2 9mzx --json
+    memento review approve 4tq2@1 9mzx@2 --json
     memento review approve 4tq2 --title "Endpoints" --tag api
     """,
 )
@@ -182,17 +184,32 @@ def _change(name: str, before: object, after: object) -> str:
 )
 @memory_options(editing=True)
 def approve(ids: tuple[str, ...], seen: int | None, **options: Any) -> None:  # noqa: ANN401 - the options of all fields
-    """Carry proposals out. With options for fields, the one proposal is edited first, then approved."""
+    """Carry proposals out; ID@VERSION refuses one that changed since you looked at it.
+
+    With options for fields, the one proposal is edited first, then approved.
+    """
     edits = any(value not in (None, ()) for value in options.values())
     if len(ids) > 1 and (edits or seen is not None):
-        raise InvalidInput("Several proposals cannot be edited at once.", "Approve them one by one.")
+        raise InvalidInput(
+            "Several proposals cannot be edited at once.",
+            "Approve them one by one; ID@VERSION names what you looked at.",
+        )
     with opened() as workspace:
 
         def carry_out(given: str) -> dict[str, Any]:
-            changes = _edits(workspace.review, given, options) if edits else {}
-            return _decided(workspace.review.approve(given, seen=seen, **changes))
+            name, version = looked_at(given, seen)
+            changes = _edits(workspace.review, name, options) if edits else {}
+            return _decided(workspace.review.approve(name, seen=version, **changes))
 
         for_each(ids, carry_out, _said)
+
+
+def looked_at(given: str, seen: int | None) -> tuple[str, int | None]:
+    """Return the id and the version that ``ID@VERSION`` names; a bare id may be of any version."""
+    name, at, version = given.rpartition("@")
+    if at and name and version.isascii() and version.isdigit() and int(version) >= 1:
+        return name, int(version)
+    return given, seen
 
 
 def _edits(queue: ReviewQueue, given: str, options: dict[str, Any]) -> dict[str, Any]:
@@ -200,7 +217,7 @@ def _edits(queue: ReviewQueue, given: str, options: dict[str, Any]) -> dict[str,
     pending = queue.get(given)
     record, proposal = pending.target, pending.proposal
     if isinstance(record, Memory):
-        proposed = edited(record, proposal.payload, record.updated_at) if proposal.action == "edit" else record
+        proposed = edited(record, proposal.payload, record.updated_at) if proposal.payload else record
         return changes_of(options, proposed)
     unfit = [name for name, value in options.items() if name != "content" and value not in (None, ())]
     if proposal.target != "crystal" or unfit:
@@ -229,7 +246,12 @@ def reject(ids: tuple[str, ...], reason: str, seen: int | None) -> None:
     if len(ids) > 1 and seen is not None:
         raise InvalidInput("--seen names the version of one proposal.", "Reject them one by one.")
     with opened() as workspace:
-        for_each(ids, lambda given: _decided(workspace.review.reject(given, reason, seen=seen)), _said)
+
+        def turn_down(given: str) -> dict[str, Any]:
+            name, version = looked_at(given, seen)
+            return _decided(workspace.review.reject(name, reason, seen=version))
+
+        for_each(ids, turn_down, _said)
 
 
 @review.command(
@@ -245,7 +267,12 @@ def reject(ids: tuple[str, ...], reason: str, seen: int | None) -> None:
 def later(ids: tuple[str, ...], until: str) -> None:
     """Put proposals off."""
     with opened() as workspace:
-        for_each(ids, lambda given: _decided(workspace.review.later(given, until)), _said)
+
+        def put_off(given: str) -> dict[str, Any]:
+            name, version = looked_at(given, None)
+            return _decided(workspace.review.later(name, until, seen=version))
+
+        for_each(ids, put_off, _said)
 
 
 def _decided(proposal: Proposal) -> dict[str, Any]:

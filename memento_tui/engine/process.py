@@ -60,7 +60,7 @@ def run(paths: DataPaths) -> int:
 def _work(paths: DataPaths) -> None:
     config = load_config(paths.config)
     board = Board()
-    follower = Follower(paths, config.engine.model, board)
+    follower = Follower(paths, config, board)
     listening = _listen(paths)
     _log.info("engine %s at work in %s as process %d", __version__, paths.root, os.getpid())
     try:

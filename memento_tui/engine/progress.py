@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -34,6 +35,10 @@ class Board:
 
     def __init__(self) -> None:
         self.now = Standing()
+        self.asked_at = time.monotonic()
+        """When somebody last asked the engine anything."""
+        self.sleeping = False
+        """Whether the memories are being looked after."""
         self._on_change: Callable[[], object] = lambda: None
 
     def listen(self, on_change: Callable[[], object]) -> None:

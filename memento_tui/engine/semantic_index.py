@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -41,6 +41,9 @@ _PROBED = 32
 
 _REFINED = 4
 """How many times the results asked for are compared by their exact vectors, after the compressed ones."""
+
+_SCANNED = 1_024
+"""Rows that a scan reads at a time."""
 
 _KEPT = timedelta(seconds=30)
 """How long old versions stay on disk: longer than any query that reads one."""
@@ -131,6 +134,28 @@ class SemanticIndex:
         vectors = found.column("vector").combine_chunks().flatten().to_numpy().reshape(-1, self._dimension)
         rows = found.drop_columns(["vector"]).to_pylist()
         return {row["id"]: {**row, "vector": vector} for row, vector in zip(rows, vectors, strict=True)}
+
+    def vectors_of(self, ids: Sequence[str]) -> tuple[list[str], Vectors]:
+        """Return those of the ids that the index holds, in their order, and a vector of length 1 for each."""
+        found = self._read(one_of("id", ids), ["id", "vector"], max(1, len(ids)))
+        place = {name: number for number, name in enumerate(found.column("id").to_pylist())}
+        names = [name for name in ids if name in place and name != STATE_ID]
+        vectors = self._vectors(found.column("vector").combine_chunks())
+        return names, vectors[[place[name] for name in names]]
+
+    def batches(self, where: str) -> Iterator[tuple[Any, Vectors]]:
+        """Yield the rows that a condition selects, a thousand at a time: their ids, and vectors of length 1."""
+        # The state's row has no status: a condition on one does not select it.
+        reading = self._table.search().where(where).select(["id", "vector"])
+        for batch in reading.to_batches(batch_size=_SCANNED):
+            if batch.num_rows:
+                yield batch.column("id"), self._vectors(batch.column("vector"))
+
+    def _vectors(self, column: Any) -> Vectors:  # noqa: ANN401 - an Arrow array
+        flat = np.asarray(column.flatten().to_numpy(zero_copy_only=False), dtype=np.float32)
+        vectors = flat.reshape(-1, self._dimension)
+        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+        return np.asarray(vectors / np.maximum(lengths, 1e-12), dtype=np.float32)
 
     def write(
         self,

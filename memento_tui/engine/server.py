@@ -15,7 +15,7 @@ from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -24,8 +24,11 @@ from memento_tui.engine.follower import Follower
 from memento_tui.engine.progress import Board
 from memento_tui.errors import MementoError
 from memento_tui.paths import DataPaths
-from memento_tui.search.semantic_wire import LONGEST_LINE, EngineStatus
+from memento_tui.search.semantic_wire import LONGEST_LINE, MOST_CLUSTERED, EngineStatus
 from memento_tui.version import __version__
+
+if TYPE_CHECKING:
+    from memento_tui.engine.meaning import IndexMeaning
 
 __all__ = ["Server"]
 
@@ -35,6 +38,8 @@ _WATCH_SECONDS = 0.5
 _LONGEST_WAIT = 3600.0
 _MOST_HITS = 1000
 _QUESTIONS_AT_ONCE = 4
+_ENVELOPE = 1_000
+"""Bytes that an answer may take beside its list of results."""
 
 
 class _Request(msgspec.Struct):
@@ -47,6 +52,8 @@ class _Request(msgspec.Struct):
     limit: int = 20
     seq: int = 0
     timeout: float = 0.0
+    ids: list[str] = []
+    minimum: float = 0.0
 
 
 _decode = msgspec.json.Decoder(_Request).decode
@@ -61,14 +68,18 @@ class Server:
         self._config = config
         self._board = board
         self._follower = follower
-        self._began = self._asked_at = time.monotonic()
+        self._began = time.monotonic()
         self._running = 0
         self._pool = ThreadPoolExecutor(_QUESTIONS_AT_ONCE, thread_name_prefix="question")
+        # Apart from the questions, and one at a time: each takes seconds, and some hundred megabytes.
+        self._comparing = ThreadPoolExecutor(1, thread_name_prefix="comparison")
         self._leaving: asyncio.Future[str]
         self._moved = asyncio.Event()
         self._ops: dict[str, Callable[[_Request], Awaitable[_Reply]]] = {
             "status": self._status,
             "search": self._search,
+            "neighbours": self._neighbours,
+            "clusters": self._clusters,
             "wait": self._wait,
             "stop": self._stop,
         }
@@ -124,8 +135,10 @@ class Server:
         standing = self._board.now
         busy = standing.state == "loading" or (standing.pending and not standing.problem)
         if busy or self._running:
-            self._asked_at = time.monotonic()
-        return time.monotonic() - self._asked_at
+            self._board.asked_at = time.monotonic()
+        if self._board.sleeping:
+            return 0.0
+        return time.monotonic() - self._board.asked_at
 
     # The conversation
 
@@ -146,7 +159,7 @@ class Server:
             return False
         if not line.endswith(b"\n"):
             return False
-        self._asked_at = time.monotonic()
+        self._board.asked_at = time.monotonic()
         self._running += 1
         try:
             await _send(writer, await self._answer(line))
@@ -202,6 +215,23 @@ class Server:
             return {"state": "loading"}
         return {"state": "ready", "hits": answer.hits, "seq": answer.seq}
 
+    async def _neighbours(self, request: _Request) -> _Reply:
+        """Answer for as many of the ids, from the first on, as one answer can hold."""
+        limit = min(max(request.limit, 1), _MOST_HITS)
+        return await self._compare(lambda meaning: _near(meaning, request.ids, limit, request.minimum))
+
+    async def _clusters(self, request: _Request) -> _Reply:
+        if len(request.ids) > MOST_CLUSTERED:
+            return {"error": f"at most {MOST_CLUSTERED:,} memories can be clustered at once; not {len(request.ids):,}"}
+        return await self._compare(lambda meaning: _clustered(meaning, request.ids))
+
+    async def _compare(self, at: Callable[[IndexMeaning], _Reply]) -> _Reply:
+        standing = self._board.now
+        if standing.state != "ready":
+            return {"state": standing.state, "problem": standing.problem}
+        answer = await asyncio.get_running_loop().run_in_executor(self._comparing, self._follower.look, at)
+        return {"state": "loading"} if answer is None else {"state": "ready", **answer}
+
     async def _wait(self, request: _Request) -> _Reply:
         self._follower.wake()
         left = min(max(request.timeout, 0.0), _LONGEST_WAIT)
@@ -222,6 +252,27 @@ class Server:
         # Once this answer is on its way.
         asyncio.get_running_loop().call_later(0.05, self._leave, "asked to stop")
         return {"pid": os.getpid()}
+
+
+def _near(meaning: IndexMeaning, ids: list[str], limit: int, minimum: float) -> _Reply:
+    """Return a list for each id, ``None`` for one that the index does not hold."""
+    seq, asked = meaning.seq(), ids[: meaning.at_once()]
+    found = meaning.neighbours(asked, limit=limit, minimum=minimum)
+    near: list[list[tuple[str, float]] | None] = []
+    left = LONGEST_LINE - _ENVELOPE
+    for name in asked:
+        hits = found.get(name)
+        left -= len(msgspec.json.encode(hits)) + 1
+        if left < 0:
+            break
+        near.append(hits)
+    return {"near": near, "seq": seq}
+
+
+def _clustered(meaning: IndexMeaning, ids: list[str]) -> _Reply:
+    """Return the clusters as lists of places among the ids: those are too long to send twice."""
+    seq, place = meaning.seq(), {name: number for number, name in enumerate(ids)}
+    return {"clusters": [[place[name] for name in group] for group in meaning.clusters(ids)], "seq": seq}
 
 
 async def _send(writer: asyncio.StreamWriter, reply: _Reply) -> None:

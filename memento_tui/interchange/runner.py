@@ -28,6 +28,9 @@ from memento_tui.records import (
 )
 from memento_tui.records.ids import new_id
 from memento_tui.records.memory import content_digest
+from memento_tui.review.gate import Gate, creation_fingerprint
+from memento_tui.review.policy import Intent
+from memento_tui.review.secrets import redacted
 from memento_tui.store.journal import Author
 from memento_tui.store.store import LedgerRow
 from memento_tui.store.tables import TABLES, AnyRecord
@@ -60,6 +63,8 @@ class ImportReport(msgspec.Struct):
     deleted: int = 0
     """How many memories the source says are gone."""
     refused: list[Refused] = []
+    redacted: int = 0
+    """How many records held a secret, which was removed before they were stored."""
 
 
 def run_import(
@@ -106,6 +111,14 @@ def _format(name: str) -> Format:
 
 
 @dataclass(frozen=True)
+class _Waiting:
+    """Why a new memory waits for a person."""
+
+    reasons: tuple[str, ...]
+    evidence: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
 class _Standing:
     """What is known of some records of one kind, by id."""
 
@@ -121,6 +134,9 @@ class _Run:
         self.seen = 0
         self._store = workspace.store
         self._author = Author("person", "import", session=workspace.author.session)
+        self._gate = Gate(self._store, self._author, workspace.gate.rules)
+        self._waiting: dict[str, _Waiting] = {}
+        self._removed: dict[str, Any] = {}
         self._source = source
         self._dry_run = dry_run
         self._hold = hold
@@ -232,20 +248,46 @@ class _Run:
         self.report.imported += 1
         return self._row(one, record, said)
 
-    @staticmethod
-    def _make(one: Incoming, record_id: str | None) -> AnyRecord:
+    def _make(self, one: Incoming, record_id: str | None) -> AnyRecord:
         fields = {**one.fields, "version": 1}
         if record_id is not None:
             fields["id"] = record_id
-        return _MAKERS[one.record](fields)
+        return self._clean(_MAKERS[one.record](fields))
+
+    def _clean(self, record: AnyRecord) -> AnyRecord:
+        """Return a record of the source without the secrets it holds: neither the store nor the ledger keeps them."""
+        clean, removals = redacted(record)
+        if removals:
+            self.report.redacted += 1
+            self._removed[record.id] = msgspec.to_builtins(removals)
+        return clean
 
     def _settled(self, said: AnyRecord) -> AnyRecord:
-        """Return a new record as it may come in: held back if that was asked for, and never a second identity."""
-        if self._hold and isinstance(said, Memory):
-            return msgspec.structs.replace(said, status="pending")
+        """Return a new record as it may come in: held back where a person is to look, and never a second identity."""
+        if isinstance(said, Memory):
+            return self._judged(said)
         if isinstance(said, Crystal) and said.status == "current" and self._store.current_crystal() is not None:
             return msgspec.structs.replace(said, status="past")
         return said
+
+    def _judged(self, memory: Memory) -> Memory:
+        screened = self._gate.screen(memory)
+        clean: Memory = screened.record
+        removed = self._removed.get(memory.id)
+        judged = Intent(
+            "create", by_person=True, injection_score=screened.injection_score, secret_found=removed is not None
+        )
+        rules = ("injection_suspected", "secret_found")
+        reasons = [reason for reason in self._gate.judge(judged).reasons if reason in rules]
+        if self._hold:
+            reasons.append("held_import")
+        if memory.status == "pending":
+            reasons.append("pending_in_source")
+        if not reasons:
+            return clean
+        evidence = {**screened.evidence, **({} if removed is None else {"removed": removed})}
+        self._waiting[memory.id] = _Waiting(tuple(reasons), evidence)
+        return msgspec.structs.replace(clean, status="pending")
 
     def _twin(self, record: AnyRecord) -> Memory | None:
         """Return a memory that says the same in the same place; the source may have been moved."""
@@ -259,7 +301,7 @@ class _Run:
         current = self._store.get(one.record, record_id)
         if one.deleted:
             return self._tombstone(tx, one, current, current)
-        wanted = _MAKERS[one.record]({**one.fields, "version": current.version})
+        wanted = self._clean(_MAKERS[one.record]({**one.fields, "version": current.version}))
         if not _differing(current, wanted):
             self.report.unchanged += 1
             return self._row(one, current, wanted)
@@ -303,7 +345,7 @@ class _Run:
         current = self._store.get(one.record, record_id)
         if one.deleted:
             return self._tombstone(tx, one, current, base or current)
-        wanted = _MAKERS[one.record]({**one.fields, "id": record_id, "version": current.version})
+        wanted = self._clean(_MAKERS[one.record]({**one.fields, "id": record_id, "version": current.version}))
         changed = _differing(current if base is None else base, wanted)
         if base is None or named_only:
             changed = [name for name in changed if name in one.fields]
@@ -321,6 +363,8 @@ class _Run:
         self.report.updated += 1
         if tx is None:
             return self._row(one, current, wanted)
+        if isinstance(wanted, Memory) and "content" in values:
+            values["injection_score"] = max(current.injection_score, self._gate.screen(wanted).injection_score)
         if hasattr(current, "updated_at"):
             values["updated_at"] = getattr(wanted, "updated_at", tx.now) if "updated_at" in one.fields else tx.now
         return self._row(one, tx.put(msgspec.structs.replace(current, **values), base=current.version), wanted)
@@ -341,11 +385,14 @@ class _Run:
 
     def _propose(self, tx: Transaction, pending: Iterable[Memory]) -> None:
         for record in pending:
+            waiting = self._waiting.pop(record.id)
             fields = {
                 "action": "create",
                 "target_id": record.id,
                 "base_version": record.version,
-                "reasons": ("held_import",) if self._hold else ("pending_in_source",),
+                "reasons": waiting.reasons,
+                "evidence": waiting.evidence,
+                "fingerprint": creation_fingerprint(record),
                 "proposed_by": record.source.agent or "import",
             }
             tx.put(make_proposal(fields), base=0)

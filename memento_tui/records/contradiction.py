@@ -38,6 +38,9 @@ class Contradiction(msgspec.Struct, frozen=True, kw_only=True):
     resolution: Resolution = ""
     resolved_by: str = ""
     resolved_at: datetime | None = None
+    later_until: datetime | None = None
+    lowered: tuple[str, ...] = ()
+    """The ids of the sides that lost a grade of certainty when it was found."""
     created_at: datetime
     version: int = 1
 
@@ -57,7 +60,7 @@ _EXPECTED = {
 def make_contradiction(fields: Mapping[str, Any], *, now: datetime | None = None) -> Contradiction:
     """Make a contradiction of plain values. Raises `InvalidField`."""
     values = {"id": new_id(), "created_at": now or utc_now(), **fields}
-    found = convert(values, Contradiction, expected=_EXPECTED, moments=("created_at", "resolved_at"))
+    found = convert(values, Contradiction, expected=_EXPECTED, moments=("created_at", "resolved_at", "later_until"))
     check_id(found.id)
     check_id(found.older, "older")
     check_id(found.newer, "newer")

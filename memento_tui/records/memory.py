@@ -26,6 +26,7 @@ from memento_tui.records.when import utc_now
 __all__ = [
     "KINDS",
     "RECALLED",
+    "SENSITIVITIES",
     "SOURCE_TYPES",
     "STABILITIES",
     "STATUSES",

@@ -15,8 +15,8 @@ from memento_tui.records.when import utc_now
 
 __all__ = ["ACTIONS", "OPEN_STATES", "PROPOSAL_STATES", "TARGETS", "Proposal", "make_proposal"]
 
-Action = Literal["create", "edit", "delete"]
-Target = Literal["memory", "skip", "item", "crystal"]
+Action = Literal["create", "edit", "delete", "merge"]
+Target = Literal["memory", "skip", "item", "crystal", "contradiction"]
 State = Literal["pending", "later", "needs_review", "approved", "rejected", "expired"]
 ACTIONS: tuple[str, ...] = get_args(Action)
 TARGETS: tuple[str, ...] = get_args(Target)
@@ -40,6 +40,9 @@ class Proposal(msgspec.Struct, frozen=True, kw_only=True):
     reasons: tuple[str, ...] = ()
     """Codes such as ``external_source``; `review.policy` says each in words."""
     evidence: dict[str, Any] = {}
+    """What the decision rests on. ``about`` lists the other records whose text it holds or whose fate it decides."""
+    fingerprint: str = ""
+    """A digest of what would change: a rejected proposal silences those that have the same."""
     state: State = "pending"
     proposed_by: str = ""
     session: str = ""
@@ -77,6 +80,8 @@ def make_proposal(fields: Mapping[str, Any], *, now: datetime | None = None) -> 
     check_extra(proposal.evidence, "evidence")
     if proposal.action != "create" and proposal.base_version < 1:
         raise InvalidField("base_version", "is missing", "A change names the version that it was made from.")
-    if proposal.action == "edit" and not proposal.payload:
+    if proposal.action in ("edit", "merge") and not proposal.payload:
         raise InvalidField("payload", "is empty", "An edit changes at least one field.")
+    if proposal.action == "merge" and "other" not in proposal.evidence:
+        raise InvalidField("evidence", "does not name the other memory", "A merge joins two.")
     return proposal

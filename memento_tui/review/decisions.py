@@ -10,36 +10,21 @@ from typing import Any
 import msgspec
 
 from memento_tui.errors import Conflict, InvalidField, NotAllowed
-from memento_tui.records import Crystal, Memory, Proposal, check_memory, make_crystal, make_item, make_memory, make_skip
+from memento_tui.records import Crystal, Memory, Proposal, make_crystal, make_item, make_relation, make_skip
+from memento_tui.records.memory import RECALLED
 from memento_tui.records.proposal import OPEN_STATES
 from memento_tui.records.rules import check_line
+from memento_tui.review.resolving import answer_of, settle
+from memento_tui.review.trusting import edited, verified
 from memento_tui.store.journal import Author
 from memento_tui.store.store import Store
 from memento_tui.store.tables import as_plain
 from memento_tui.store.transaction import Transaction
 
-__all__ = ["approve", "edited", "has_moved", "postpone", "reject", "verified"]
+__all__ = ["approve", "has_moved", "postpone", "reject"]
 
 
 _MAKERS: dict[str, Callable[..., Any]] = {"skip": make_skip, "item": make_item}
-
-
-def verified(memory: Memory, author: Author, now: datetime) -> Memory:
-    """Return the memory as a person leaves it who has read and accepted it."""
-    stability = "verified" if memory.stability == "draft" else memory.stability
-    return msgspec.structs.replace(memory, stability=stability, verified_at=now, verified_by=author.name)
-
-
-def edited(memory: Memory, changes: Mapping[str, Any], now: datetime) -> Memory:
-    """Return the memory with some fields changed, checked by every rule of a new one. Raises `InvalidField`."""
-    fixed = {"id", "created_at", "version", "shown_count", "used_count", "last_used_at"}
-    for name in changes:
-        if name in fixed:
-            raise InvalidField(name, "cannot be changed")
-    plain = {name: getattr(memory, name) for name in Memory.__struct_fields__}
-    made = make_memory({**plain, **changes, "updated_at": now}, now=now)
-    cleared = {n: None for n, v in changes.items() if v is None and getattr(made, n, None) is not None}
-    return check_memory(msgspec.structs.replace(made, **cleared)) if cleared else made
 
 
 def approve(
@@ -64,7 +49,7 @@ def approve(
             current = target.version if target is not None else 0
             decided = msgspec.structs.replace(proposal, state="needs_review", base_version=current)
         else:
-            _carry_out(tx, author, proposal, target, changes or {})
+            _carry_out(store, tx, author, proposal, target, changes or {})
             decided = _decided(tx, author, proposal, "approved", "")
         written = tx.put(decided, base=proposal.version)
     if moved is not None:
@@ -83,10 +68,12 @@ def reject(store: Store, author: Author, proposal_id: str, reason: str = "", *, 
         return tx.put(_decided(tx, author, proposal, "rejected", reason), base=proposal.version)
 
 
-def postpone(store: Store, author: Author, proposal_id: str, until: datetime | None) -> Proposal:
-    """Put a proposal off until a moment, or to the end of the queue. Raises `NotAllowed`."""
+def postpone(
+    store: Store, author: Author, proposal_id: str, until: datetime | None, *, seen: int | None = None
+) -> Proposal:
+    """Put a proposal off until a moment, or to the end of the queue. Raises `NotAllowed` or `Conflict`."""
     with _deciding(store, author, "later", proposal_id) as tx:
-        proposal = _open_proposal(tx, proposal_id, None)
+        proposal = _open_proposal(tx, proposal_id, seen)
         return tx.put(msgspec.structs.replace(proposal, state="later", later_until=until), base=proposal.version)
 
 
@@ -133,6 +120,8 @@ def _moved(store: Store, proposal: Proposal, target: Any) -> Conflict | None:  #
     if proposal.action == "edit" and getattr(target, "status", "") == "deleted":
         gone = f"The {proposal.target} {proposal.target_id} is deleted."
         return Conflict(gone, "Restore it, or reject the proposal.")
+    if proposal.action == "merge" and (lost := _other_moved(store, proposal)) is not None:
+        return lost
     if has_moved(store, proposal, target):
         return Conflict(
             f"The {proposal.target} {proposal.target_id} changed since this was proposed"
@@ -144,19 +133,71 @@ def _moved(store: Store, proposal: Proposal, target: Any) -> Conflict | None:  #
     return None
 
 
-def _carry_out(tx: Transaction, author: Author, proposal: Proposal, target: Any, changes: Mapping[str, Any]) -> None:  # noqa: ANN401 - any record
+def _other_moved(store: Store, proposal: Proposal) -> Conflict | None:
+    """Return what keeps a merge from happening on the side of the memory that would be superseded."""
+    other_id = str(proposal.evidence["other"])
+    other: Memory | None = store.find("memory", other_id)
+    if other is None or other.status not in RECALLED:
+        state = "gone" if other is None else other.status
+        return Conflict(f"The memory {other_id}, the other of the two, is {state}.", "Reject the proposal.")
+    before = store.image("memory", other_id, int(proposal.evidence.get("other_version", other.version)))
+    if before is None or before.content != other.content:
+        return Conflict(
+            f"The memory {other_id}, the other of the two, says something else now.",
+            "Reject this one; the two are compared again.",
+        )
+    return None
+
+
+def _carry_out(
+    store: Store,
+    tx: Transaction,
+    author: Author,
+    proposal: Proposal,
+    target: Any,  # noqa: ANN401 - any record
+    changes: Mapping[str, Any],
+) -> None:
     if proposal.target == "crystal":
         _make_current(tx, _edited_crystal(target, changes))
+    elif proposal.target == "contradiction":
+        settle(tx, author, target, answer_of({**proposal.payload, **changes}))
     elif proposal.target in _MAKERS:
         _carry_out_list(tx, proposal, target, {**proposal.payload, **changes})
     elif proposal.target == "memory" and proposal.action == "delete":
         tx.put(msgspec.structs.replace(target, status="deleted", updated_at=tx.now), base=target.version)
     elif proposal.target == "memory":
-        wanted = {**proposal.payload, **changes} if proposal.action == "edit" else dict(changes)
-        accepted = verified(edited(target, wanted, tx.now), author, tx.now)
-        let_in = proposal.action == "create" and target.status in ("pending", "rejected", "deleted")
-        status = "active" if let_in else accepted.status
-        tx.put(msgspec.structs.replace(accepted, status=status), base=target.version)
+        _carry_out_memory(tx, author, proposal, target, changes)
+        if proposal.action == "create":
+            _set_sources_aside(store, tx, proposal)
+
+
+def _carry_out_memory(
+    tx: Transaction, author: Author, proposal: Proposal, target: Memory, changes: Mapping[str, Any]
+) -> None:
+    wanted = dict(changes) if proposal.action == "create" else {**proposal.payload, **changes}
+    accepted = verified(edited(target, wanted, tx.now), author, tx.now)
+    let_in = proposal.action == "create" and target.status in ("pending", "rejected", "deleted")
+    status = "active" if let_in else accepted.status
+    tx.put(msgspec.structs.replace(accepted, status=status), base=target.version)
+    if proposal.action == "merge":
+        other = tx.require("memory", str(proposal.evidence["other"]))
+        tx.put(msgspec.structs.replace(other, status="superseded"), base=other.version)
+        tx.put(make_relation({"src": target.id, "dst": other.id, "type": "supersedes"}, now=tx.now), base=0)
+
+
+def _set_sources_aside(store: Store, tx: Transaction, proposal: Proposal) -> None:
+    """Let a consolidated memory stand for the sources that the person saw; one that says something else by now stays.
+
+    Arrows that the proposal does not name were drawn by somebody else, and are not what was decided about.
+    """
+    seen: Mapping[str, int] = proposal.evidence.get("sources", {})
+    for relation in tx.relations_from(proposal.target_id, "consolidated_from"):
+        source: Memory | None = tx.get("memory", relation.dst)
+        before = store.image("memory", relation.dst, seen[relation.dst]) if relation.dst in seen else None
+        if source is None or before is None or source.content != before.content:
+            tx.remove(relation, base=relation.version)
+        elif source.status == "active":
+            tx.put(msgspec.structs.replace(source, status="consolidated"), base=source.version)
 
 
 def _carry_out_list(tx: Transaction, proposal: Proposal, target: Any, fields: Mapping[str, Any]) -> None:  # noqa: ANN401 - a skip or working item

@@ -34,6 +34,9 @@ _log = logging.getLogger(__name__)
 
 _SMALL_HEAP, _LARGE_HEAP = 20_000_000, 150_000_000
 _MANY = 2000
+_MOST_LAGGING = 64
+"""Memories that are compared one by one because the index does not hold them yet."""
+
 _MOST_SEGMENTS = 24
 _LOCK_SECONDS = 30.0
 _MADE = "keyword index made"
@@ -50,6 +53,13 @@ class KeywordHits:
     total: int
     ceiling: float
     """What a perfect match would have scored."""
+
+
+class Nearby(NamedTuple):
+    """The ids of memories that share words with a text, most alike first, and of those not indexed yet."""
+
+    found: list[str]
+    lagging: list[str]
 
 
 class _State(NamedTuple):
@@ -122,6 +132,23 @@ class KeywordIndex:
             return {str(searcher.doc(address)["id"][0]) for _, address in found.hits}
 
         return self._answer(ask)
+
+    def alike(self, text: str, limit: int) -> Nearby | None:
+        """Return memories that share many of a text's rarer words, without bringing the index up to date.
+
+        A write must not wait for an index. What changed since the last commit is named instead, for the caller to
+        compare; ``None`` where that is too much, or there is no index yet.
+        """
+        with self._guard:
+            self._refresh(holding=False)
+            if self._reflects < 0:
+                return None
+            lagging, _ = self._store.changed_memories(self._reflects, _MOST_LAGGING + 1)
+            if len(lagging) > _MOST_LAGGING:
+                return None
+            searcher = self._open().searcher()
+        found = searcher.search(Compiler(self._schema, searcher).alike(text), limit=limit, count=False)
+        return Nearby([str(searcher.doc(address)["id"][0]) for _, address in found.hits], lagging)
 
     def _answer(self, ask: Callable[[tantivy.Searcher], Answer]) -> Answer:
         """Return an answer of the index as it is now; where damage shows only when it is read, it is mended first."""

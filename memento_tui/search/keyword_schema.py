@@ -38,6 +38,9 @@ IDENTIFIER_BOOST = 1.5
 _MOST_COMPLETIONS, _FEW_COMPLETIONS, _SHORT_PREFIX = 64, 16, 2
 """How many words a beginning is completed to; few where it is so short that they tell nothing yet."""
 
+_COMPARED, _RAREST = 4_000, 10
+"""Characters of a text, and words of it, by which memories that are much like it are looked for."""
+
 _BM25_K1 = 1.2
 _FACETS = ("kind", "stability", "source_type", "sensitivity", "tier", "status")
 _Must, _Should, _MustNot = tantivy.Occur.Must, tantivy.Occur.Should, tantivy.Occur.MustNot
@@ -125,6 +128,14 @@ class Compiler:
         """Return the words that carry meaning; all of them where none but stop words were given."""
         kept = [part for part in query.words if isinstance(part, Phrase) or part.text.lower() not in STOP_WORDS]
         return kept or list(query.words)
+
+    def alike(self, text: str) -> tantivy.Query:
+        """Return the query for what shares the rarest words of a text; an unknown word can match nothing."""
+        stems = dict.fromkeys(stem for stem in terms(text[:_COMPARED]) if stem not in STOP_WORDS)
+        counted = sorted((found, stem) for stem in stems if (found := self._searcher.doc_freq("body", stem)))
+        rarest = [stem for _, stem in counted[:_RAREST]]
+        parts = [(_Should, tantivy.Query.term_query(self._schema, "body", stem)) for stem in rarest]
+        return tantivy.Query.boolean_query(parts) if parts else tantivy.Query.empty_query()
 
     def part(self, part: Word | Phrase) -> tantivy.Query:
         """Return the query for one word or phrase, in whatever reading it is found."""

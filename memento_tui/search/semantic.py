@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -13,7 +14,7 @@ from memento_tui.errors import EngineUnavailable
 from memento_tui.paths import DataPaths
 from memento_tui.search.lance_filter import lance_filter
 from memento_tui.search.semantic_start import Starter
-from memento_tui.search.semantic_wire import EngineStatus, ask
+from memento_tui.search.semantic_wire import LONGEST_LINE, MOST_CLUSTERED, MOST_NEIGHBOURS, EngineStatus, ask
 from memento_tui.store.filters import Filter
 from memento_tui.version import __version__
 
@@ -25,6 +26,12 @@ _PROBE_SECONDS = 0.2
 """How long a status may take before the engine counts as busy loading."""
 
 _ANSWER_SECONDS = 5.0
+_COMPARE_SECONDS = 180.0
+"""How long neighbours or clusters may take: clustering 20,000 memories takes ten seconds on an idle core."""
+
+_ENVELOPE = 1_000
+"""Bytes that a request takes beside its ids."""
+
 _STOP_SECONDS = 10.0
 _LONGEST_QUESTION = 20_000
 """Characters; no model reads more of a question."""
@@ -141,6 +148,88 @@ class SemanticClient:
         if self._known_ready:
             self._starter.answered()
 
+    # Comparing memories with each other
+
+    def neighbours(self, ids: Sequence[str], *, limit: int, minimum: float) -> dict[str, list[tuple[str, float]]]:
+        """Return for each id in the index the nearest other memories, nearest first, with their cosine similarity.
+
+        Neighbours are ``active`` or ``compacted``, at least ``minimum`` similar, and ``limit`` (1 to 1,000) at most.
+
+        Raises:
+            EngineUnavailable: there is no engine that could answer now; where none runs, one is started.
+
+        """
+        asked = _askable(ids)
+        found: dict[str, list[tuple[str, float]]] = {}
+        done = 0
+        while done < len(asked):
+            part = _first(asked[done : done + MOST_NEIGHBOURS])
+            near = self._compare({"op": "neighbours", "ids": part, "limit": limit, "minimum": minimum}).get("near")
+            if not near:
+                raise EngineUnavailable(
+                    "The engine gave no answer about neighbours.", "`memento engine logs` says more."
+                )
+            for name, hits in zip(part, near, strict=False):  # the answer may be about the first of them only
+                if hits is not None:
+                    found[name] = [(str(other), float(similarity)) for other, similarity in hits]
+            done += len(near)
+        return found
+
+    def clusters(self, ids: Sequence[str]) -> list[list[str]]:
+        """Return the groups of these memories that are dense in meaning, by ids; noise is left out.
+
+        The first `MOST_CLUSTERED` ids are looked at, fewer where they are longer than 200 characters.
+
+        Raises:
+            EngineUnavailable: as in `neighbours`.
+
+        """
+        asked = _first(_askable(ids)[:MOST_CLUSTERED])
+        if not asked:
+            return []
+        groups = self._compare({"op": "clusters", "ids": asked}).get("clusters", ())
+        return [[asked[place] for place in group] for group in groups]
+
+    def seq(self) -> int:
+        """Return the journal entry that the index reflects.
+
+        Raises:
+            EngineUnavailable: as in `neighbours`.
+
+        """
+        return int(self._compare({"op": "status"}, _ANSWER_SECONDS).get("seq", 0))
+
+    def _compare(self, request: dict[str, Any], seconds: float = _COMPARE_SECONDS) -> dict[str, Any]:
+        """Return an engine's answer that came from a loaded index."""
+        if not self._enabled:
+            raise self._switched_off()
+        try:
+            if not self._known_ready:
+                self._probe()
+            answer = ask(self._paths, request, seconds=seconds)
+        except TimeoutError:
+            self._known_ready = False
+            raise EngineUnavailable("The engine is busy and did not answer in time.", "Ask again later.") from None
+        except OSError:
+            if self._absent().state == "warming":
+                raise EngineUnavailable("The engine is just starting.", "Ask again in a minute.") from None
+            raise self._unavailable() from None
+        if "error" in answer:
+            raise EngineUnavailable(f"The engine refused: {answer['error']}", "`memento engine logs` says more.")
+        self._note(answer.get("state", ""))
+        if answer.get("state") == "failed":
+            problem = answer.get("problem", "")
+            raise EngineUnavailable(f"The engine cannot work: {problem}", "`memento engine logs` says more.")
+        if not self._known_ready:
+            raise EngineUnavailable("The engine is still loading its model.", "Ask again in a minute.")
+        return answer
+
+    @staticmethod
+    def _switched_off() -> EngineUnavailable:
+        return EngineUnavailable(
+            "Semantic search is switched off.", "Set enabled = true under [engine] in config.toml."
+        )
+
     # Waiting
 
     def wait(self, seq: int, timeout: float, progress: Callable[[int, int], None] | None = None) -> None:
@@ -153,9 +242,7 @@ class SemanticClient:
 
         """
         if not self._enabled:
-            raise EngineUnavailable(
-                "Semantic search is switched off.", "Set enabled = true under [engine] in config.toml."
-            )
+            raise self._switched_off()
         deadline = time.monotonic() + timeout
         most = pending = 0
         while (left := deadline - time.monotonic()) > 0:
@@ -230,3 +317,18 @@ class SemanticClient:
 def _sendable(text: str) -> str:
     # Bytes that a terminal or a file name took in as half of a surrogate pair are no text to the engine.
     return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def _askable(ids: Sequence[str]) -> list[str]:
+    """Return the ids once each, without those that cannot be sent: no record has one of them."""
+    return [name for name in dict.fromkeys(ids) if name == _sendable(name)]
+
+
+def _first(ids: list[str]) -> list[str]:
+    """Return as many of the ids, from the first on, as one request can hold."""
+    left = LONGEST_LINE - _ENVELOPE
+    for place, name in enumerate(ids):
+        left -= len(json.dumps(name)) + 2
+        if left < 0:
+            return ids[:place]
+    return ids

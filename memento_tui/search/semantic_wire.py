@@ -13,10 +13,16 @@ from typing import Any, Literal, Self
 
 from memento_tui.paths import DataPaths
 
-__all__ = ["LONGEST_LINE", "EngineStatus", "ask", "check_socket_folder"]
+__all__ = ["LONGEST_LINE", "MOST_CLUSTERED", "MOST_NEIGHBOURS", "EngineStatus", "ask", "check_socket_folder"]
 
-LONGEST_LINE = 1 << 20
-"""Bytes of a request or an answer."""
+LONGEST_LINE = 1 << 22
+"""Bytes of a request or an answer: enough for `MOST_CLUSTERED` ids of 200 characters."""
+
+MOST_NEIGHBOURS = 2_000
+"""Ids whose neighbours one request asks for."""
+
+MOST_CLUSTERED = 20_000
+"""Ids that one request asks to cluster."""
 
 _CONNECT_SECONDS = 0.05
 

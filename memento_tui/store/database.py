@@ -132,6 +132,8 @@ class Database:
                 raise explain_failure(error, self.path) from error
             made = self._connect_reading()
         made.create_function("fold", 1, fold_tag, deterministic=True)
+        # SQLite has one of its own from 3.41 on.
+        made.create_function("unhex_", 1, bytes.fromhex, deterministic=True)
         made.row_factory = sqlite3.Row
         return made
 

@@ -28,6 +28,8 @@ def purge(database: Database, author: Author, record: str, record_id: str, reaso
             raise NotFound(f"There is no {record} with the id {record_id}, and no trace of one.")
         for proposal_id in _proposals_about(tx.connection, record, record_id):
             _empty(tx, "proposal", proposal_id)
+        for contradiction_id in _contradictions_of(tx.connection, record_id):
+            _empty(tx, "contradiction", contradiction_id)
     _empty_log(database)
 
 
@@ -56,6 +58,8 @@ def _empty(tx: Transaction, record: str, record_id: str) -> bool:
         version = tx.connection.execute(query, (record, record_id)).fetchone()[0]
         tx.changes.append(Change(record, record_id, version + 1, removed=True, image=None))
     tx.connection.execute("DELETE FROM usage WHERE record = ? AND record_id = ?", (record, record_id))
+    if record == "memory":
+        tx.connection.execute("DELETE FROM confirmation WHERE record_id = ?", (record_id,))
     tx.connection.execute(
         "UPDATE import_ledger SET said = NULL WHERE record = ? AND record_id = ?", (record, record_id)
     )
@@ -63,12 +67,22 @@ def _empty(tx: Transaction, record: str, record_id: str) -> bool:
 
 
 def _proposals_about(connection: sqlite3.Connection, record: str, record_id: str) -> list[str]:
-    """Return the ids of the proposals about a record, those that were undone too: they hold what it would say."""
+    """Return the ids of the proposals that hold what a record says or would say, those that were undone too."""
     query = (
-        "SELECT DISTINCT record_id FROM change WHERE record = 'proposal'"
-        " AND json_extract(image, '$.target') = ? AND json_extract(image, '$.target_id') = ?"
+        "SELECT DISTINCT record_id FROM change WHERE record = 'proposal' AND image IS NOT NULL AND ("
+        "(json_extract(image, '$.target') = ? AND json_extract(image, '$.target_id') = ?)"
+        " OR EXISTS (SELECT 1 FROM json_each(image, '$.evidence.about') WHERE value = ?))"
     )
-    return [row[0] for row in connection.execute(query, (record, record_id)).fetchall()]
+    return [row[0] for row in connection.execute(query, (record, record_id, record_id)).fetchall()]
+
+
+def _contradictions_of(connection: sqlite3.Connection, record_id: str) -> list[str]:
+    """Return the ids of the contradictions that quote a memory."""
+    query = (
+        "SELECT DISTINCT record_id FROM change WHERE record = 'contradiction' AND image IS NOT NULL"
+        " AND ? IN (json_extract(image, '$.older'), json_extract(image, '$.newer'))"
+    )
+    return [row[0] for row in connection.execute(query, (record_id,)).fetchall()]
 
 
 def _empty_log(database: Database) -> None:

@@ -27,6 +27,7 @@ __all__ = [
     "namespace_counts",
     "position",
     "resolve_id",
+    "successors",
     "tag_counts",
     "visible",
 ]
@@ -257,3 +258,21 @@ def resolve_id(connection: sqlite3.Connection, record: str, prefix: str) -> str:
     raise NotFound(
         f"There is no {record} whose id is or begins with {prefix!r:.80}.", "Check the id with a list or search."
     )
+
+
+def successors(connection: sqlite3.Connection, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """Return, for each of the memories that others replace, the ids of those; see `Store.successors`."""
+    marks = ", ".join("?" * len(RECALLED))
+    query = (
+        "SELECT relation.dst, relation.src FROM relation JOIN memory AS old ON old.id = relation.dst"
+        " JOIN memory AS new ON new.id = relation.src WHERE relation.type IN ('supersedes', 'consolidated_from')"
+        " AND relation.dst IN (SELECT value FROM json_each(?))"
+        f" AND new.status IN ({marks}) AND (old.stability = 'draft' OR new.stability <> 'draft')"
+        " ORDER BY relation.number"
+    )
+    listed = msgspec.json.encode(list(ids)).decode()
+    found: dict[str, tuple[str, ...]] = {}
+    for old, new in connection.execute(query, (listed, *RECALLED)):
+        if new not in found.get(old, ()):
+            found[old] = (*found.get(old, ()), new)
+    return found

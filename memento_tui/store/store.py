@@ -12,18 +12,20 @@ from typing import Any
 
 import msgspec
 
-from memento_tui.errors import InvalidInput, NotFound
-from memento_tui.records import Crystal, Injection, Memory, Proposal, Skip, WorkingItem
-from memento_tui.records.memory import RECALLED
-from memento_tui.records.when import to_text, utc_now
+from memento_tui.errors import NotFound
+from memento_tui.records import Crystal, Injection, Memory, Skip, WorkingItem
+from memento_tui.records.when import to_text
 from memento_tui.store import journal, reads
+from memento_tui.store.contradictions import Contradictions
 from memento_tui.store.database import Database
 from memento_tui.store.filters import Filter
 from memento_tui.store.journal import Author, Change, Entry
+from memento_tui.store.proposals import Proposals
 from memento_tui.store.purge import purge, purged_ids
-from memento_tui.store.tables import TABLES
+from memento_tui.store.tables import TABLES, select
 from memento_tui.store.transaction import Transaction, transaction
 from memento_tui.store.undo import redo_candidate, revert, undo_candidate
+from memento_tui.store.usage import Usage
 
 __all__ = ["LedgerRow", "Revision", "Store"]
 
@@ -56,6 +58,9 @@ class Store:
 
     def __init__(self, path: Path, *, create: bool = True) -> None:
         self.database = Database(path, create=create)
+        self.proposals = Proposals(self.database)
+        self.contradictions = Contradictions(self.database)
+        self.usage = Usage(self.database)
 
     def close(self) -> None:
         """Close the database."""
@@ -127,10 +132,8 @@ class Store:
         return next(iter(self._select(record, f"{record}.id = ?", (record_id,))), None)
 
     def _select(self, record: str, where: str, parameters: Sequence[object] = ()) -> list[Any]:
-        table = TABLES[record]
         with self.reading() as connection:
-            rows = connection.execute(f"{table.select} WHERE {where}", parameters).fetchall()
-        return [table.record_of(row) for row in rows]
+            return select(connection, record, where, parameters)
 
     def resolve(self, record: str, prefix: str) -> str:
         """Return the id that a prefix stands for. Raises `NotFound` or `AmbiguousId`."""
@@ -205,21 +208,25 @@ class Store:
         where = "digest = ? AND status NOT IN ('deleted', 'rejected', 'archived') ORDER BY number"
         return self._select("memory", where, (digest,))
 
-    def superseded(self, ids: Sequence[str]) -> set[str]:
-        """Return those of the memories that another memory supersedes.
-
-        It must be recalled itself, and a draft supersedes only drafts: else an agent could demote what is verified.
-        """
-        marks = ", ".join("?" * len(RECALLED))
-        query = (
-            "SELECT old.id FROM relation JOIN memory AS old ON old.id = relation.dst"
-            " JOIN memory AS new ON new.id = relation.src WHERE relation.type = 'supersedes'"
-            " AND relation.dst IN (SELECT value FROM json_each(?))"
-            f" AND new.status IN ({marks}) AND (old.stability = 'draft' OR new.stability <> 'draft')"
+    def all_twins(self, digests: Sequence[bytes]) -> list[Memory]:
+        """Return the recalled or pending memories whose content has one of the digests, oldest first."""
+        if not digests:
+            return []
+        listed = msgspec.json.encode([digest.hex() for digest in digests]).decode()
+        where = (
+            "digest IN (SELECT unhex_(value) FROM json_each(?))"
+            " AND status NOT IN ('deleted', 'rejected', 'archived') ORDER BY number"
         )
-        listed = msgspec.json.encode(list(ids)).decode()
+        return self._select("memory", where, (listed,))
+
+    def successors(self, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
+        """Return, for each of the memories that others replace, the ids of those: they supersede or consolidate it.
+
+        A successor must be recalled itself, and a draft takes the place of drafts only: else an agent could demote what
+        is verified.
+        """
         with self.reading() as connection:
-            return {row[0] for row in connection.execute(query, (listed, *RECALLED))}
+            return reads.successors(connection, ids)
 
     def relations_of(self, record_id: str) -> list[Any]:
         """Return the relations that begin or end at a memory."""
@@ -243,40 +250,6 @@ class Store:
     def current_crystal(self) -> Crystal | None:
         """Return the crystal that holds now, or ``None``."""
         return next(iter(self._select("crystal", "status = 'current' ORDER BY number DESC LIMIT 1")), None)
-
-    def proposals(
-        self, states: Sequence[str], *, at: datetime, after: str | None = None, limit: int = 50
-    ) -> tuple[list[Proposal], str | None]:
-        """Return proposals in these states, oldest first, and the next page's cursor.
-
-        Those put off until after ``at`` are left out unless only ``later`` is asked for.
-        """
-        if limit < 1:
-            raise InvalidInput(f"A page holds at least one proposal; not {limit}.", "Give a limit of 1 or more.")
-        marks = ", ".join("?" * len(states))
-        where, parameters = f"state IN ({marks})", list[object](states)
-        if list(states) != ["later"]:
-            where += " AND (state <> 'later' OR coalesce(later_until, '9') <= ?)"
-            parameters.append(to_text(at))
-        if after is not None:
-            where += " AND number > (SELECT number FROM proposal WHERE id = ?)"
-            parameters.append(after)
-        found = self._select("proposal", f"{where} ORDER BY number LIMIT ?", [*parameters, limit])
-        return found, found[-1].id if len(found) == limit else None
-
-    def count_proposals(self, states: Sequence[str], *, at: datetime) -> int:
-        """Return how many proposals `proposals` would return in all."""
-        marks = ", ".join("?" * len(states))
-        query = (
-            f"SELECT count(*) FROM proposal WHERE state IN ({marks})"
-            " AND (state <> 'later' OR coalesce(later_until, '9') <= ?)"
-        )
-        with self.reading() as connection:
-            return int(connection.execute(query, [*states, to_text(at)]).fetchone()[0])
-
-    def proposals_about(self, target_id: str) -> list[Proposal]:
-        """Return the proposals about one record, newest first."""
-        return self._select("proposal", "target_id = ? ORDER BY number DESC", (target_id,))
 
     # The journal
 
@@ -336,17 +309,6 @@ class Store:
 
     # Beside the journal
 
-    def count_use(self, record: str, ids: Iterable[str], *, shown: int = 0, used: int = 0) -> None:
-        """Add to the counters of use. They bypass the journal: reading is not history."""
-        moment = to_text(utc_now()) if used else None
-        query = (
-            "INSERT INTO usage VALUES (?, ?, ?, ?, ?) ON CONFLICT (record, record_id) DO UPDATE SET"
-            " shown = shown + excluded.shown, used = used + excluded.used,"
-            " last_used_at = coalesce(excluded.last_used_at, last_used_at)"
-        )
-        with self.database.writing() as connection:
-            connection.executemany(query, [(record, record_id, shown, used, moment) for record_id in ids])
-
     def add_injections(self, injections: Sequence[Injection]) -> None:
         """Write down what was put in front of an agent session."""
         rows = [
@@ -364,6 +326,18 @@ class Store:
         query = f"SELECT id, version FROM {record} WHERE id IN (SELECT value FROM json_each(?))"
         with self.reading() as connection:
             return {row[0]: row[1] for row in connection.execute(query, (listed,))}
+
+    def first_written(self, record: str, ids: Sequence[str]) -> dict[str, datetime]:
+        """Return when each of the ids first came into this store."""
+        listed = msgspec.json.encode(list(ids)).decode()
+        query = (
+            "SELECT change.record_id, min(entry.at) FROM change JOIN entry ON entry.seq = change.seq"
+            " WHERE change.record = ? AND change.record_id IN (SELECT value FROM json_each(?))"
+            " GROUP BY change.record_id"
+        )
+        with self.reading() as connection:
+            rows = connection.execute(query, (record, listed)).fetchall()
+        return {row[0]: datetime.fromisoformat(row[1]) for row in rows}
 
     def purged(self, record: str, ids: Sequence[str]) -> set[str]:
         """Return those of the ids that were purged and do not exist any more."""

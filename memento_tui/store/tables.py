@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from operator import attrgetter
 from typing import Any, Generic, TypeVar
@@ -14,7 +14,7 @@ from memento_tui.records import Contradiction, Crystal, Memory, Proposal, Relati
 from memento_tui.records.memory import Source, content_digest
 from memento_tui.records.when import to_text
 
-__all__ = ["NAMES", "TABLES", "AnyRecord", "Table", "as_plain", "name_of"]
+__all__ = ["NAMES", "TABLES", "AnyRecord", "Table", "as_plain", "name_of", "select"]
 
 
 AnyRecord = Memory | Relation | Skip | WorkingItem | Crystal | Contradiction | Proposal
@@ -143,6 +143,12 @@ NAMES: dict[type, str] = {table.record: name for name, table in TABLES.items()}
 def name_of(record: AnyRecord) -> str:
     """Return the name of a record's kind, as the journal and the command line use it."""
     return NAMES[type(record)]
+
+
+def select(connection: sqlite3.Connection, record: str, where: str, parameters: Sequence[object] = ()) -> list[Any]:
+    """Return the records of a kind that a condition selects."""
+    table = TABLES[record]
+    return [table.record_of(row) for row in connection.execute(f"{table.select} WHERE {where}", parameters)]
 
 
 def as_plain(record: msgspec.Struct) -> dict[str, Any]:

@@ -11,13 +11,13 @@ from typing import Any, TypeVar
 import msgspec
 
 from memento_tui.errors import Conflict, NotFound
-from memento_tui.records import Memory
+from memento_tui.records import Memory, Relation
 from memento_tui.records.ids import new_id
 from memento_tui.records.rules import fold_tag
 from memento_tui.records.when import to_text, utc_now
 from memento_tui.store.database import Database
 from memento_tui.store.journal import Author, Change, append
-from memento_tui.store.tables import TABLES, AnyRecord, as_plain, name_of
+from memento_tui.store.tables import TABLES, AnyRecord, as_plain, name_of, select
 
 __all__ = ["Transaction", "transaction", "write_entry"]
 
@@ -160,9 +160,11 @@ class Transaction:
 
     def with_status(self, record: str, status: str) -> list[Any]:
         """Return the records of a kind that have a status."""
-        table = TABLES[record]
-        rows = self.connection.execute(f"{table.select} WHERE {record}.status = ?", (status,)).fetchall()
-        return [table.record_of(row) for row in rows]
+        return select(self.connection, record, f"{record}.status = ?", (status,))
+
+    def relations_from(self, memory_id: str, kind: str) -> list[Relation]:
+        """Return the relations of a type that begin at a memory, as they stand within this transaction."""
+        return select(self.connection, "relation", "src = ? AND type = ? ORDER BY number", (memory_id, kind))
 
     def require(self, record: str, record_id: str) -> Any:  # noqa: ANN401 - the record that the name says
         """Return a record as it stands. Raises `NotFound`."""

@@ -16,7 +16,7 @@ from memento_tui.records.ids import new_id
 from memento_tui.records.when import utc_now
 from memento_tui.store.database import Database
 from memento_tui.store.journal import Author, Entry, entries
-from memento_tui.store.tables import TABLES
+from memento_tui.store.tables import TABLES, select
 from memento_tui.store.transaction import Transaction, write_entry
 
 __all__ = ["redo_candidate", "revert", "undo_candidate"]
@@ -73,7 +73,14 @@ def revert(database: Database, author: Author, seq: int) -> list[Entry]:
             action = "redo" if entry.action == "undo" else "undo"
             note = f"{action} of {entry.seq} ({entry.action})"
             write_entry(database, tx, author, action, note=note, batch=batch, undoes=entry.seq)
+        _check_identity(connection)
     return targets
+
+
+def _check_identity(connection: sqlite3.Connection) -> None:
+    """Refuse what would leave two identities current: one was written since, and only one can hold."""
+    if len(select(connection, "crystal", "status = 'current'")) > 1:
+        raise Conflict("Another identity was written since.", "Restore the one you want: memento crystal restore ID.")
 
 
 def _entry(connection: sqlite3.Connection, seq: int | None) -> Entry:

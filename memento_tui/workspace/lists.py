@@ -10,10 +10,12 @@ from typing import Any, Literal, TypeVar
 import msgspec
 
 from memento_tui.errors import Conflict, DataDirectoryError, InvalidField
-from memento_tui.records import Crystal, Proposal, Skip, WorkingItem, make_crystal, make_item, make_proposal, make_skip
+from memento_tui.records import Crystal, Proposal, Skip, WorkingItem, make_crystal, make_item, make_skip
+from memento_tui.records.memory import content_digest
+from memento_tui.records.proposal import OPEN_STATES
 from memento_tui.records.when import utc_now
-from memento_tui.review.policy import Intent, Preset, Verdict, judge
-from memento_tui.store.journal import Author
+from memento_tui.review.gate import Gate, Screened
+from memento_tui.review.policy import Intent, Verdict
 from memento_tui.store.store import Store
 from memento_tui.store.tables import as_plain
 from memento_tui.store.transaction import Transaction
@@ -32,38 +34,31 @@ class _Governed:
 
     target: Literal["skip", "item", "crystal"]
 
-    def __init__(self, store: Store, author: Author, preset: Preset) -> None:
+    def __init__(self, store: Store, gate: Gate) -> None:
         self._store = store
-        self._author = author
-        self._preset = preset
+        self._author = gate.author
+        self._gate = gate
 
-    def _judge(self, action: Literal["create", "edit", "delete"], *, identity_is_persons: bool = False) -> Verdict:
-        by_person = self._author.actor == "person"
-        intent = Intent(action, self.target, by_person=by_person, identity_is_persons=identity_is_persons)
-        return judge(self._preset, intent)
-
-    def _propose(
-        self, tx: Transaction, action: str, verdict: Verdict, target_id: str, base: int, payload: dict[str, Any]
-    ) -> Proposal:
-        fields = {
-            "action": action,
-            "target": self.target,
-            "target_id": target_id,
-            "base_version": base,
-            "payload": msgspec.json.decode(msgspec.json.encode(payload)),
-            "reasons": verdict.reasons,
-            "proposed_by": self._author.name,
-            "session": self._author.session,
-        }
-        return tx.put(make_proposal(fields), base=0)
+    def _judge(self, action: Literal["create", "edit", "delete"], screened: Screened | None = None) -> Verdict:
+        intent = Intent(
+            action,
+            self.target,
+            by_person=self._gate.is_person,
+            injection_score=0.0 if screened is None else screened.injection_score,
+            secret_found=screened is not None and screened.secret_found,
+        )
+        return self._gate.judge(intent)
 
     def _create(self, make: Callable[..., Entry], fields: dict[str, Any]) -> Entry | Proposal:
-        made = make(fields)
-        verdict = self._judge("create")
+        screened = self._gate.screen(make(fields))
+        made: Entry = screened.record
+        verdict = self._judge("create", screened)
         with self._store.transaction(self._author, f"{self.target} add") as tx:
             if verdict.answer == "propose":
                 payload = {name: getattr(made, name) for name in made.__struct_fields__ if name != "version"}
-                return self._propose(tx, "create", verdict, made.id, 0, payload)
+                return self._gate.propose(
+                    tx, "create", self.target, made.id, 0, verdict, payload=payload, evidence=screened.evidence
+                )
             return tx.put(made, base=0)
 
     def _change(
@@ -73,15 +68,18 @@ class _Governed:
             if name in _FIXED:
                 raise InvalidField(name, "cannot be changed")
         found = self._store.resolve(self.target, prefix)
-        verdict = self._judge("edit")
         with self._store.transaction(self._author, f"{self.target} edit") as tx:
             before = tx.require(self.target, found)
             plain = {name: getattr(before, name) for name in before.__struct_fields__}
-            after = make({**plain, **changes, "updated_at": tx.now})
+            screened = self._gate.screen(make({**plain, **changes, "updated_at": tx.now}))
+            after: Entry = screened.record
+            verdict = self._judge("edit", screened)
             if verdict.answer != "propose" or base_version not in (None, before.version):
                 return tx.put(after, base=before.version if base_version is None else base_version)
             wanted = {name: getattr(after, name) for name in changes}
-            return self._propose(tx, "edit", verdict, found, before.version, wanted)
+            return self._gate.propose(
+                tx, "edit", self.target, found, before.version, verdict, payload=wanted, evidence=screened.evidence
+            )
 
     def _remove(self, prefix: str) -> Proposal | None:
         found = self._store.resolve(self.target, prefix)
@@ -89,7 +87,7 @@ class _Governed:
         with self._store.transaction(self._author, f"{self.target} remove") as tx:
             before = tx.require(self.target, found)
             if verdict.answer == "propose":
-                return self._propose(tx, "delete", verdict, found, before.version, {})
+                return self._gate.propose(tx, "delete", self.target, found, before.version, verdict)
             tx.remove(before, base=before.version)
             return None
 
@@ -130,7 +128,7 @@ class Skips(_Governed):
         matched = [skip for skip in self.list() if asked and _matches(asked, _words(skip.item))]
         if matched:
             try:
-                self._store.count_use("skip", [skip.id for skip in matched], used=1)
+                self._store.usage.count("skip", [skip.id for skip in matched], used=1)
             except DataDirectoryError as error:
                 _log.warning("hits of skips were not counted: %s", error)
         return matched
@@ -196,7 +194,10 @@ class Crystals(_Governed):
             before = tx.with_status("crystal", "current")
             current: Crystal | None = before[0] if before else None
             parent = "" if current is None else current.id
-            made = make_crystal({"content": content, "parent": parent, "author": self._author.name})
+            screened = self._gate.screen(
+                make_crystal({"content": content, "parent": parent, "author": self._author.name})
+            )
+            made: Crystal = screened.record
             if base_id is not None and base_id != parent:
                 raise Conflict(
                     "The identity was changed meanwhile.",
@@ -204,15 +205,44 @@ class Crystals(_Governed):
                     current=None if current is None else as_plain(current),
                     attempted=as_plain(made),
                 )
-            persons = current is not None and self._has_person(current)
-            verdict = self._judge("create", identity_is_persons=persons)
+            verdict = self._verdict(current, screened)
             if verdict.answer == "propose":
-                proposed = tx.put(msgspec.structs.replace(made, status="proposed"), base=0)
-                self._propose(tx, "create", verdict, proposed.id, proposed.version, {})
-                return proposed
+                return self._proposed(tx, made, verdict, screened)
             for old in before:
                 tx.put(msgspec.structs.replace(old, status="past"), base=old.version)
             return tx.put(made, base=0)
+
+    def _verdict(self, current: Crystal | None, screened: Screened) -> Verdict:
+        intent = Intent(
+            "create",
+            "crystal",
+            by_person=self._gate.is_person,
+            injection_score=screened.injection_score,
+            identity_is_persons=current is not None and self._has_person(current),
+            secret_found=screened.secret_found,
+        )
+        return self._gate.judge(intent)
+
+    def _proposed(self, tx: Transaction, made: Crystal, verdict: Verdict, screened: Screened) -> Crystal:
+        """Return the crystal that waits, or the one that said the same and was turned down."""
+        fingerprint = f"crystal {content_digest(made.content).hex()}"
+        known = self._store.proposals.same(fingerprint)
+        if known is not None and (known.state in OPEN_STATES or not self._gate.is_person):
+            before: Crystal | None = tx.get("crystal", known.target_id)
+            if before is not None:
+                return before
+        proposed = tx.put(msgspec.structs.replace(made, status="proposed"), base=0)
+        self._gate.propose(
+            tx,
+            "create",
+            "crystal",
+            proposed.id,
+            proposed.version,
+            verdict,
+            evidence=screened.evidence | ({"parent": made.parent} if made.parent else {}),
+            fingerprint=fingerprint,
+        )
+        return proposed
 
     def _has_person(self, crystal: Crystal) -> bool:
         return any(revision.entry.actor == "person" for revision in self._store.history("crystal", crystal.id))

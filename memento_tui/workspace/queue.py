@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import msgspec
 
 from memento_tui.errors import MementoError
 from memento_tui.records import Proposal
-from memento_tui.records.proposal import OPEN_STATES
+from memento_tui.records.proposal import OPEN_STATES, TARGETS
 from memento_tui.records.when import parse_moment, utc_now
 from memento_tui.review import decisions
 from memento_tui.review.policy import REASONS
@@ -53,7 +53,7 @@ class ReviewQueue:
         self, states: Sequence[str] = OPEN_STATES, *, after: str | None = None, limit: int = 50
     ) -> tuple[list[Pending], str | None]:
         """Return proposals with their targets, and the next page's cursor; those put off return in time."""
-        found, following = self._store.proposals(states, at=utc_now(), after=after, limit=limit)
+        found, following = self._store.proposals.page(states, at=utc_now(), after=after, limit=limit)
         memories = self._store.memories([p.target_id for p in found if p.target == "memory"])
         return [self._pending(p, memories.get(p.target_id) or self._other(p)) for p in found], following
 
@@ -66,7 +66,7 @@ class ReviewQueue:
 
     def count(self) -> int:
         """Return how many proposals wait now."""
-        return self._store.count_proposals(OPEN_STATES, at=utc_now())
+        return self._store.proposals.count(OPEN_STATES, at=utc_now())
 
     def get(self, proposal_id: str) -> Pending:
         """Return a proposal by its id, a unique beginning of it, or the id of the memory it is about.
@@ -75,8 +75,12 @@ class ReviewQueue:
             NotFound, AmbiguousId: none, or several, match.
 
         """
-        about = [p for p in self._store.proposals_about(proposal_id) if p.state in OPEN_STATES]
-        found = about[0] if about else self._store.get("proposal", self._store.resolve("proposal", proposal_id))
+        found = self._store.find("proposal", proposal_id)
+        if found is None:
+            # A memory that is named like the beginning of a proposal's id must not take the decision meant for that.
+            every = [p for record in TARGETS for p in self._store.proposals.about(proposal_id, record)]
+            about = [proposal for proposal in every if proposal.state in OPEN_STATES]
+            found = about[0] if about else self._store.get("proposal", self._store.resolve("proposal", proposal_id))
         return self._pending(found, self._store.find(found.target, found.target_id))
 
     def approve(self, proposal_id: str, *, seen: int | None = None, **changes: Any) -> Proposal:  # noqa: ANN401 - fields
@@ -96,24 +100,31 @@ class ReviewQueue:
         found = self.get(proposal_id).proposal.id
         return decisions.reject(self._store, self._author, found, reason, seen=seen)
 
-    def later(self, proposal_id: str, until: str | None = None) -> Proposal:
+    def later(self, proposal_id: str, until: str | None = None, *, seen: int | None = None) -> Proposal:
         """Put a proposal off until a moment (``7d`` by default). Raises like `approve`."""
         found = self.get(proposal_id).proposal.id
-        return decisions.postpone(self._store, self._author, found, parse_moment(until or "7d", "until"))
+        moment = parse_moment(until or "7d", "until")
+        return decisions.postpone(self._store, self._author, found, moment, seen=seen)
 
     def decide_all(
-        self, proposal_ids: Sequence[str], decision: Literal["approve", "reject", "later"], reason: str = ""
+        self,
+        seen: Mapping[str, int | None],
+        decision: Literal["approve", "reject", "later"],
+        reason: str = "",
     ) -> Sequence[Decided]:
-        """Decide several proposals, each on its own: one that fails does not stop the others."""
+        """Decide several proposals, each on its own: one that fails does not stop the others.
+
+        ``seen`` holds for each id the version that the person looked at; one that changed since is not decided.
+        """
         outcomes = []
-        for proposal_id in proposal_ids:
+        for proposal_id, version in seen.items():
             try:
                 if decision == "approve":
-                    decided = self.approve(proposal_id)
+                    decided = self.approve(proposal_id, seen=version)
                 elif decision == "reject":
-                    decided = self.reject(proposal_id, reason)
+                    decided = self.reject(proposal_id, reason, seen=version)
                 else:
-                    decided = self.later(proposal_id, reason or None)
+                    decided = self.later(proposal_id, reason or None, seen=version)
                 outcomes.append(Decided(proposal_id, decided.state))
             except MementoError as error:
                 outcomes.append(Decided(proposal_id, "failed", str(error)))

@@ -16,7 +16,8 @@ from memento_tui.paths import DataPaths
 from memento_tui.records import Memory
 from memento_tui.search.fusion import Relevance, fuse
 from memento_tui.search.language import Query, parse
-from memento_tui.search.life import Life, life_of
+from memento_tui.search.life import Life, in_order, life_of
+from memento_tui.search.variety import varied
 from memento_tui.store.filters import AllOf, Between, Filter, NotThat, OneOf
 from memento_tui.store.reads import mentions, visible
 from memento_tui.store.store import Store
@@ -78,11 +79,13 @@ class Hit(msgspec.Struct, frozen=True, dict=True):
             "semantic_rank": found.semantic_rank,
             "relevance": found.score,
             "life": life.factor,
+            "weight": life.weight,
             "age": life.age,
             "use": life.use,
             "certainty": life.certainty,
             "stability": life.stability,
             "superseded": life.superseded,
+            "held": life.held,
             "score": self.score,
         }
 
@@ -223,13 +226,19 @@ class Searching:
     def _ranked(self, query: Query, tree: Filter, found: dict[str, Relevance], limit: int, now: datetime) -> list[Hit]:
         # The database has the last word: an index may lag behind a deletion or an expiry.
         memories = self._store.memories(list(found), tree)
-        superseded = self._store.superseded(list(memories))
-        scored = []
-        for memory_id, memory in memories.items():
-            life = life_of(memory, now, superseded=memory_id in superseded)
-            scored.append((found[memory_id].score * life.factor, memory, life))
-        scored.sort(key=lambda entry: (-entry[0], entry[1].id))
-        return [self._hit(query, memory, score, found[memory.id], life) for score, memory, life in scored[:limit]]
+        successors = self._store.successors(list(memories))
+        preset = self._config.upkeep.decay
+        lives = {
+            name: life_of(memory, now, preset=preset, superseded=name in successors)
+            for name, memory in memories.items()
+        }
+        scores = {name: found[name].score * life.factor for name, life in lives.items()}
+        hits = []
+        kinds = {name: memory.kind for name, memory in memories.items()}
+        for name, score in varied(in_order(scores, successors), kinds, limit):
+            life = lives[name] if score == scores[name] else lives[name].lowered(score / scores[name])
+            hits.append(self._hit(query, memories[name], score, found[name], life))
+        return hits
 
     @staticmethod
     def _hit(query: Query, memory: Memory, score: float, relevance: Relevance, life: Life) -> Hit:
@@ -240,5 +249,6 @@ class Searching:
         page = self._store.page(tree, limit=limit)
         memories: Sequence[Memory] = page.items
         relevance = Relevance(1.0, None, None, None, None)
-        hits = [self._hit(query, m, life.factor, relevance, life) for m in memories for life in (life_of(m, now),)]
+        lives = [life_of(memory, now, preset=self._config.upkeep.decay) for memory in memories]
+        hits = [self._hit(query, m, life.factor, relevance, life) for m, life in zip(memories, lives, strict=True)]
         return SearchAnswer(hits, self._store.count(tree), "off", query.problems)

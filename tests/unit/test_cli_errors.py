@@ -146,7 +146,8 @@ def test_a_change_to_a_deleted_memory_is_not_allowed(memento: Program) -> None:
     _check(memento.run("edit", given, "--title", "x", "--json"), 5, "not_allowed")
 
 
-READERS = sorted(set(COMMANDS) - {"add", "import", "mcp", "paths", "skip", "item", "crystal", "engine", "doctor"})
+_WRITERS = {"add", "import", "mcp", "paths", "skip", "item", "crystal", "engine", "doctor"}
+READERS = sorted(set(COMMANDS) - _WRITERS - {"distill"})
 _ARGUMENTS = {"search": ["x"], "show": ["x"], "edit": ["x"], "rm": ["x"], "restore": ["x"], "export": ["-"]}
 
 

@@ -289,6 +289,8 @@ def test_a_line_written_by_hand_changes_what_it_names(workspace: Workspace, sour
     changed = workspace.get("a")
     assert (changed.content, changed.title, changed.tags) == ("alpha by hand", "A", ("x",))
     assert source.take({"id": "a", "content": "alpha again"}) == (0, 1, 0, 0, 0)
+    source.path.rename(source.path.with_name("other.jsonl"))
+    assert source.take({"id": "a", "content": "once more", "version": 3}) == (0, 1, 0, 0, 0)
     assert (workspace.get("a").title, workspace.get("a").tags) == ("A", ("x",))
 
 

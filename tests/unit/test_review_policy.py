@@ -6,7 +6,8 @@ from typing import get_args, get_type_hints
 import pytest
 
 from memento_tui.records import Memory
-from memento_tui.review.policy import AGENT_FIELDS, REASONS, Intent, Preset, Verdict, judge
+from memento_tui.review.policy import AGENT_FIELDS, REASONS, Intent, Verdict, judge
+from memento_tui.review.rules import Preset, preset_rules
 
 PRESETS: tuple[Preset, ...] = ("open", "guarded", "strict")
 DRAFT, APPLY = Verdict("draft"), Verdict("apply")
@@ -76,7 +77,7 @@ TABLE: list[tuple[Intent, Verdict, Verdict, Verdict]] = [
     (intent, preset, verdict) for intent, *verdicts in TABLE for preset, verdict in zip(PRESETS, verdicts, strict=True)
 ])  # fmt: skip
 def test_each_preset_answers_each_write(intent: Intent, preset: Preset, verdict: Verdict) -> None:
-    assert judge(preset, intent) == verdict
+    assert judge(preset_rules(preset), intent) == verdict
 
 
 def every_intent() -> list[Intent]:
@@ -88,13 +89,13 @@ def every_intent() -> list[Intent]:
 def test_a_stricter_preset_never_lets_through_what_a_laxer_one_holds_back() -> None:
     order = {"apply": 0, "draft": 1, "propose": 2}
     for intent in every_intent():
-        answers = [order[judge(preset, intent).answer] for preset in PRESETS]
+        answers = [order[judge(preset_rules(preset), intent).answer] for preset in PRESETS]
         assert answers == sorted(answers), intent
 
 
 def test_whatever_is_held_back_has_reasons_that_are_said_in_words() -> None:
     for intent, preset in product(every_intent(), PRESETS):
-        verdict = judge(preset, intent)
+        verdict = judge(preset_rules(preset), intent)
         assert bool(verdict.reasons) == (verdict.answer == "propose"), intent
         assert all(REASONS[reason] for reason in verdict.reasons)
         assert len(set(verdict.reasons)) == len(verdict.reasons)
@@ -103,13 +104,13 @@ def test_whatever_is_held_back_has_reasons_that_are_said_in_words() -> None:
 def test_a_new_memory_is_never_more_than_a_draft() -> None:
     for intent, preset in product(every_intent(), PRESETS):
         if (intent.action, intent.target) == ("create", "memory"):
-            assert judge(preset, intent).answer in ("draft", "propose")
+            assert judge(preset_rules(preset), intent).answer in ("draft", "propose")
 
 
 def test_text_that_reads_like_orders_from_an_agent_is_held_back_by_every_preset() -> None:
     for intent, preset in product(every_intent(), PRESETS):
         if intent.injection_score and not intent.by_person:
-            assert judge(preset, intent).answer == "propose", intent
+            assert judge(preset_rules(preset), intent).answer == "propose", intent
 
 
 def test_trust_life_and_use_are_not_for_an_agent_to_set() -> None:

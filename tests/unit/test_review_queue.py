@@ -256,14 +256,16 @@ def test_a_new_memory_that_its_agent_changed_is_shown_as_it_now_is_and_not_appro
     assert workspace.get(memory.id).status == "active"
 
 
-def test_a_new_memory_that_was_deleted_meanwhile_is_let_in_if_it_is_approved_all_the_same(
+def test_a_new_memory_that_was_withdrawn_is_not_asked_about_until_that_is_undone(
     workspace: Workspace, agent: Workspace
 ) -> None:
     memory = external(agent)
-    agent.forget(memory.id)
     proposal = only(workspace)
-    with pytest.raises(Conflict, match="changed since this was proposed"):
+    agent.forget(memory.id)
+    assert workspace.review.count() == 0
+    with pytest.raises(NotAllowed, match="expired already"):
         workspace.review.approve(proposal.id)
+    workspace.undo(workspace.store.head())
     workspace.review.approve(proposal.id)
     assert workspace.get(memory.id).status == "active"
 
@@ -292,15 +294,15 @@ def test_each_of_several_decisions_has_its_own_outcome(workspace: Workspace, age
     memory, moved = edit_proposal(workspace, agent)
     workspace.update(memory.id, content="changed")
     ids = [workspace.review.get(first.id).proposal.id, "nothing", moved.id, workspace.review.get(second.id).proposal.id]
-    outcomes = workspace.review.decide_all(ids, "approve")
+    outcomes = workspace.review.decide_all(dict.fromkeys(ids), "approve")
     assert [outcome.id for outcome in outcomes] == ids
     assert [outcome.state for outcome in outcomes] == ["approved", "failed", "failed", "approved"]
     assert "There is no proposal" in outcomes[1].error
     assert "changed since" in outcomes[2].error
     assert [workspace.get(one.id).status for one in (first, second)] == ["active", "active"]
-    again = workspace.review.decide_all(ids[:1], "reject", "no")
+    again = workspace.review.decide_all({ids[0]: None}, "reject", "no")
     assert (again[0].state, "approved already" in again[0].error) == ("failed", True)
-    (put_off,) = workspace.review.decide_all([moved.id], "later", "3d")
+    (put_off,) = workspace.review.decide_all({moved.id: None}, "later", "3d")
     assert put_off.state == "later"
 
 
@@ -450,7 +452,7 @@ def test_an_agent_may_not(workspace: Workspace, agent: Workspace, act: Callable[
 
 def test_bulk_decisions_of_an_agent_all_fail(workspace: Workspace, agent: Workspace) -> None:
     external(agent)
-    (outcome,) = agent.review.decide_all([only(workspace).id], "approve")
+    (outcome,) = agent.review.decide_all({only(workspace).id: None}, "approve")
     assert outcome.state == "failed"
     assert "Only a person decides" in outcome.error
     assert only(workspace).state == "pending"

@@ -9,7 +9,7 @@ import pytest
 from memento_tui.errors import NotAllowed
 from memento_tui.records.when import utc_now
 from memento_tui.search.fusion import fuse
-from memento_tui.search.life import life_of
+from memento_tui.search.life import in_order, life_of
 from memento_tui.workspace import Workspace
 from tests.made import NOW, note, put
 
@@ -65,6 +65,81 @@ def test_what_is_superseded_comes_after_its_successor(workspace: Workspace, *, b
     assert ranked(workspace, "deploy friday") == ["new", "old"]
     explained = {hit.id: hit.explain() for hit in workspace.search("deploy friday", mode="keyword").results}
     assert (explained["old"]["superseded"], explained["new"]["superseded"]) == (True, False)
+
+
+def test_a_declared_supersession_has_an_effect_on_rank_however_much_better_the_old_one_matches(
+    workspace: Workspace,
+) -> None:
+    query = "which port does the staging proxy listen on"
+    put(
+        workspace.store,
+        note("the staging proxy listens on port 8080", title="staging proxy port", id="old", certainty=5),
+        note("since may everything of the proxy runs behind the gateway at 443", id="new", certainty=1),
+        note("a proxy is a server between others", id="aside"),
+    )
+    workspace.used(["old"] * 20)
+    before = {hit.id: hit.score for hit in workspace.search(query, mode="keyword").results}
+    assert before["old"] > 2.5 * before["new"]
+    workspace.relate("new", "old", type="supersedes")
+    hits = workspace.search(query, mode="keyword").results
+    assert [hit.id for hit in hits if hit.id != "aside"] == ["new", "old"]
+    after = {hit.id: hit for hit in hits}
+    assert after["old"].score == pytest.approx(0.999 * after["new"].score)
+    told = after["old"].explain()
+    assert told["score"] == pytest.approx(told["relevance"] * told["life"])
+    assert told["held"] < 1
+
+
+def test_fragments_never_outrank_their_own_consolidation_even_where_they_match_word_for_word(
+    workspace: Workspace,
+) -> None:
+    texts = ["retry the upload three times", "wait two seconds between uploads", "give the upload up after a minute"]
+    put(
+        workspace.store,
+        *(note(text, id=f"part{number}", certainty=5) for number, text in enumerate(texts)),
+        note("Transfers: try again thrice, pause briefly, and give an upload up within sixty seconds.", id="whole"),
+    )
+    assert ranked(workspace, texts[0])[0] == "part0"
+    for number in range(len(texts)):
+        workspace.relate("whole", f"part{number}", type="consolidated_from")
+    for text in texts:
+        order = ranked(workspace, text)
+        assert "whole" in order
+        assert order[0] == "whole"
+        assert len(order) > 1
+
+
+def test_a_chain_of_successors_stands_in_its_order_and_a_circle_ends(workspace: Workspace) -> None:
+    put(
+        workspace.store,
+        note("deploy deploy deploy", id="first"),
+        note("deploy deploy and then some more words", id="second"),
+        note("to deploy is a matter of many other words that nobody asks for at all", id="third"),
+    )
+    assert ranked(workspace, "deploy") == ["first", "second", "third"]
+    workspace.relate("second", "first", type="supersedes")
+    workspace.relate("third", "second", type="supersedes")
+    assert ranked(workspace, "deploy") == ["third", "second", "first"]
+    workspace.relate("first", "third", type="supersedes")
+    assert sorted(ranked(workspace, "deploy")) == ["first", "second", "third"]
+
+
+def test_a_successor_that_the_search_did_not_find_only_halves_the_old_one(workspace: Workspace) -> None:
+    put(workspace.store, note("deploy on friday", id="old"), note("ship on monday", id="new"))
+    (before,) = workspace.search("deploy friday", mode="keyword").results
+    workspace.relate("new", "old", type="supersedes")
+    (after,) = workspace.search("deploy friday", mode="keyword").results
+    assert after.life.factor == pytest.approx(before.life.factor / 2, rel=1e-4)
+    assert after.score == pytest.approx(after.relevance.score * after.life.factor)
+    assert (before.life.held, after.life.held) == (1, 1)
+
+
+def test_a_chain_as_long_as_a_store_is_put_in_order() -> None:
+    length = 20_000
+    scores = {str(number): 1.0 for number in range(length)}
+    links = {str(number): [str(number + 1)] for number in range(length - 1)}
+    ordered = [name for name, _ in in_order(scores, links)]
+    assert ordered == [str(number) for number in reversed(range(length))]
 
 
 def test_a_successor_that_is_deleted_gives_the_old_its_place_back(workspace: Workspace) -> None:

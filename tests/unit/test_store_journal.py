@@ -187,7 +187,7 @@ def test_changed_memories_are_told_by_whole_entries(workspace: Workspace) -> Non
 def test_use_is_counted_beside_the_journal(workspace: Workspace) -> None:
     memory = workspace.remember("one")
     workspace.used([memory.id])
-    workspace.store.count_use("memory", [memory.id], shown=2)
+    workspace.store.usage.count("memory", [memory.id], shown=2)
     counted = workspace.get(memory.id)
     assert (counted.used_count, counted.shown_count, counted.version) == (1, 2, 1)
     assert counted.last_used_at is not None

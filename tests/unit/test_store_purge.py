@@ -24,8 +24,8 @@ def files_with(data_dir: Path, text: str) -> list[str]:
 def test_a_purged_text_is_in_no_byte_of_the_directory_and_the_chain_still_holds(
     workspace: Workspace, data_dir: Path
 ) -> None:
-    memory = workspace.remember(f"The password is {SECRET}.", title=SECRET, tags=[SECRET], extra={"key": SECRET})
-    workspace.update(memory.id, content=f"The old password was {SECRET}, the new one is longer.")
+    memory = workspace.remember(f"The horse is called {SECRET}.", title=SECRET, tags=[SECRET], extra={"horse": SECRET})
+    workspace.update(memory.id, content=f"The old horse was {SECRET}, the new one is faster.")
     workspace.update(memory.id, content="redacted by hand", title="", tags=[], extra={})
     assert workspace.search("redacted").results
     assert "memento.db" in "".join(files_with(data_dir, SECRET))
@@ -33,7 +33,18 @@ def test_a_purged_text_is_in_no_byte_of_the_directory_and_the_chain_still_holds(
     assert files_with(data_dir, SECRET) == []
     assert workspace.store.verify() is None
     assert workspace.search("redacted").results == []
-    assert workspace.search("password").notice == ""
+    assert workspace.search("horse").notice == ""
+
+
+def test_the_words_of_a_purged_text_leave_the_keyword_index_at_once(workspace: Workspace) -> None:
+    workspace.remember("something harmless")
+    memory = workspace.remember("hunter2 is the password")
+    assert workspace.search("hunter2").total == 1
+    index = workspace.searching.keyword
+    assert index._searcher().terms_with_prefix("words", "hunter", limit=9)
+    workspace.purge(memory.id, "leaked")
+    assert index._searcher().terms_with_prefix("words", "hunter", limit=9) == []
+    assert workspace.search("harmless").total == 1
 
 
 def test_a_purge_reaches_copies_that_moved_about_as_the_file_grew(workspace: Workspace, data_dir: Path) -> None:

@@ -160,7 +160,7 @@ def test_text_that_no_database_can_hold_is_refused_in_words(store: Store, text: 
         lambda: store.find("memory", text),
         lambda: store.history("memory", text),
         lambda: store.count(HasTag(text)),
-        lambda: store.count_use("memory", [text]),
+        lambda: store.usage.count("memory", [text]),
     ):
         with pytest.raises(InvalidInput, match="is not UTF-8"):
             ask()
@@ -214,7 +214,7 @@ def test_a_memory_is_superseded_by_one_that_is_recalled_and_not_less_trusted(
     with store.transaction(PERSON, "relate") as tx:
         tx.put(make_relation({"src": after.id, "dst": before.id, "type": "supersedes"}), base=0)
         tx.put(make_relation({"src": before.id, "dst": after.id, "type": "related"}), base=0)
-    assert store.superseded([before.id, after.id]) == ({before.id} if demoted else set())
+    assert store.successors([before.id, after.id]) == ({before.id: (after.id,)} if demoted else {})
 
 
 def test_what_was_put_before_a_session_is_kept(store: Store) -> None:

@@ -7,7 +7,10 @@ import pytest
 
 from memento_tui.errors import Conflict, InvalidField, NotFound
 from memento_tui.records import Crystal, Proposal, Skip, WorkingItem
+from memento_tui.review.gate import Gate
+from memento_tui.review.rules import Preset, preset_rules
 from memento_tui.workspace import Workspace
+from memento_tui.workspace.lists import Items
 from tests.made import NOW, PERSON
 
 
@@ -108,11 +111,11 @@ def test_working_items_come_by_priority_and_are_filtered(workspace: Workspace) -
 
 @pytest.mark.parametrize("preset", ["guarded", "strict"])
 def test_two_editors_of_one_entry_do_not_overwrite_each_other(
-    workspace: Workspace, agent: Workspace, preset: str
+    workspace: Workspace, agent: Workspace, preset: Preset
 ) -> None:
     item = work(workspace, "work")
     workspace.items.update(item.id, title="changed", base_version=1)
-    items = type(agent.items)(agent.store, agent.author, preset)  # type: ignore[arg-type] # one of the presets
+    items = Items(agent.store, Gate(agent.store, agent.author, preset_rules(preset)))
     with pytest.raises(Conflict, match="you changed version 1, it is at 2") as caught:
         items.update(item.id, title="mine", base_version=1)
     assert caught.value.current is not None

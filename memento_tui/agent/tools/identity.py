@@ -44,6 +44,6 @@ class IdentityTools:
         """Write the whole identity anew, in prose. Earlier ones are kept; a person may be asked first."""
         workspace = self._seats.of(ctx)
         crystal = workspace.crystals.write(content, base_id=base_id)
-        if crystal.status == "proposed":
-            return proposed(workspace.store.proposals_about(crystal.id)[0])
+        if crystal.status in ("proposed", "rejected"):
+            return proposed(workspace.store.proposals.about(crystal.id, "crystal")[0])
         return applied(crystal.id, crystal.version, "Wrote the identity")

@@ -12,6 +12,7 @@ from memento_tui.agent.answers import answer, found_lines, found_memory, item_en
 from memento_tui.agent.arguments import UNCHANGED, Namespace
 from memento_tui.agent.briefing import Briefing, brief
 from memento_tui.agent.decisions import Decided, recent_decisions
+from memento_tui.agent.disputes import disagreements, dispute_section
 from memento_tui.agent.fence import fenced, one_line, quoted_id
 from memento_tui.agent.labels import moment_text
 from memento_tui.agent.recall import MOST_HITS
@@ -38,7 +39,8 @@ class OverviewTools:
         limit: Annotated[int, Field(ge=1, le=MOST_HITS)] = 5,
     ) -> Annotated[CallToolResult, Context]:
         """Call first for a new task: identity, active working items, skips that match, relevant memories."""
-        briefing = brief(self._seats.of(ctx), message, namespace or "", limit)
+        workspace = self._seats.of(ctx)
+        briefing = brief(workspace, message, namespace or "", limit)
         now = utc_now()
         shape = Context(
             identity=briefing.identity.content if briefing.identity is not None else "",
@@ -46,6 +48,7 @@ class OverviewTools:
             skips=[skip_entry(skip) for skip in briefing.skips],
             memories=[found_memory(hit, now) for hit in briefing.hits],
             semantic=briefing.semantic,
+            contradictions=disagreements(workspace, [hit.id for hit in briefing.hits], now),
         )
         return answer(_briefing_text(briefing, shape), shape)
 
@@ -74,6 +77,8 @@ def _briefing_text(briefing: Briefing, shape: Context) -> str:
         parts.append(f"Skips that match:\n{skip_lines(briefing.skips)}")
     if shape.memories:
         parts.append(f"Memories (full text: get):\n{found_lines(shape.memories)}")
+    if shape.contradictions:
+        parts.append(dispute_section(shape.contradictions))
     if not parts:
         return "Nothing is known about this yet."
     return "\n\n".join(parts)

@@ -17,7 +17,8 @@ from textual.widgets import Static
 from memento_tui.errors import MementoError
 from memento_tui.records import Memory
 from memento_tui.records.when import utc_now
-from memento_tui.review.decisions import edited
+from memento_tui.review.evidence import evidence_lines
+from memento_tui.review.trusting import edited
 from memento_tui.tui.commands import bindings
 from memento_tui.tui.display import ago, literal
 from memento_tui.tui.prose import difference, memory_body, memory_facts, memory_title
@@ -34,7 +35,12 @@ __all__ = ["ReviewSection"]
 _DEAF_SECONDS = 0.5
 """How long decisions are refused after another item came under the cursor by itself."""
 
-_QUESTIONS = {"create": "A new memory", "edit": "A change", "delete": "A deletion"}
+_QUESTIONS = {
+    "create": "A new memory",
+    "edit": "A change",
+    "delete": "A deletion",
+    "merge": "One memory of two near duplicates",
+}
 
 
 class ReviewSection(Section):
@@ -52,6 +58,7 @@ class ReviewSection(Section):
         self._deaf_until = 0.0
         self._shown_id: str | None = None
         self._acted = False
+        self._seen: dict[str, int] = {}
 
     def compose(self) -> ComposeResult:
         """Lay out the section."""
@@ -111,6 +118,10 @@ class ReviewSection(Section):
 
     @on(RecordList.MarksChanged)
     def _marked(self) -> None:
+        # What is decided later is what was marked: each mark keeps the version that was on the screen.
+        marks = self.rows.marks
+        fresh = self.memento.workspace.store.versions("proposal", sorted(marks - self._seen.keys()))
+        self._seen = {mark: version for mark, version in {**self._seen, **fresh}.items() if mark in marks}
         self._tell()
 
     @on(RecordList.Highlighted)
@@ -196,15 +207,15 @@ class ReviewSection(Section):
         self._decide("Put off for 7 days", lambda: queue.later(pending.proposal.id))
 
     async def _decide_marked(self, decision: Literal["approve", "reject", "later"], reason: str = "") -> None:
-        ids = sorted(self.rows.marks)
+        seen = {mark: self._seen.get(mark) for mark in sorted(self.rows.marks)}
         words = {"approve": "Approve", "reject": "Reject", "later": "Put off"}
-        question = Content(f"{words[decision]} {len(ids):,} marked proposals?")
+        question = Content(f"{words[decision]} {len(seen):,} marked proposals?")
         if decision != "reject" and not await self.app.push_screen_wait(Confirm(question)):
             return
-        outcomes = self.memento.workspace.review.decide_all(ids, decision, reason)
+        outcomes = self.memento.workspace.review.decide_all(seen, decision, reason)
         failed = [outcome for outcome in outcomes if outcome.state == "failed"]
         self.rows.clear_marks()
-        told = f"{words[decision]}: {len(ids) - len(failed):,} done."
+        told = f"{words[decision]}: {len(seen) - len(failed):,} done."
         self.memento.say(
             f"{told} {len(failed):,} failed: {failed[0].error}" if failed else f"{told} z undoes the last.",
             problem=bool(failed),
@@ -251,9 +262,11 @@ class ReviewSection(Section):
     @on(EditorSaved)
     def _saved(self, event: EditorSaved) -> None:
         pending, queue = self._edited, self.memento.workspace.review
-        changes = event.before.changes_to(event.draft)
+        changes, seen = event.before.changes_to(event.draft), pending.proposal.version
         self._acted = True
-        if self.do(lambda: (queue.approve(pending.proposal.id, **changes), "Edited and approved. z undoes.")[1]):
+        if self.do(
+            lambda: (queue.approve(pending.proposal.id, seen=seen, **changes), "Edited and approved. z undoes.")[1]
+        ):
             self._close_editor()
 
     def _close_editor(self) -> None:
@@ -289,6 +302,7 @@ def _heading(pending: Pending) -> Content:
         lines.append(
             Content.styled("! What it is about changed since. This is how it stands now.", "bold $text-warning")
         )
+    lines += [literal(f"{name}: {text}") for name, text in evidence_lines(proposal)]
     return Content("\n").join(lines)
 
 
@@ -315,7 +329,7 @@ def _evidence(pending: Pending) -> Content:
     if isinstance(target, Memory):
         after = _proposed(pending)
         parts = [memory_title(target), memory_facts(target), Content("")]
-        if proposal.action == "edit" and after is not None:
+        if proposal.action in ("edit", "merge") and after is not None:
             parts.append(_field_changes(target, after))
             parts.append(difference(target.content, after.content) if after.content != target.content else Content(""))
         else:

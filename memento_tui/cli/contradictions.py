@@ -1,0 +1,216 @@
+"""The command ``contradiction``: memories that cannot both hold as they stand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from memento_tui.cli.command import group
+from memento_tui.cli.fields import read_text
+from memento_tui.cli.memories import paging
+from memento_tui.cli.output import bold, emit, moment, named, safe, table
+from memento_tui.cli.session import opened
+from memento_tui.errors import InvalidInput
+from memento_tui.records import Memory
+from memento_tui.records.contradiction import RESOLUTIONS
+from memento_tui.store.tables import as_plain
+
+if TYPE_CHECKING:
+    from memento_tui.workspace.contradictions import Dispute
+
+__all__ = ["commands", "plain_dispute"]
+
+_WORDS = {
+    "newer": "newer_supersedes",
+    "older": "older_stands",
+    "both": "both_valid",
+    "merge": "merged",
+    "none": "not_a_contradiction",
+}
+
+
+def plain_dispute(dispute: Dispute) -> dict[str, Any]:
+    """Return a contradiction with both sides as JSON tells it."""
+    sides = {
+        name: None if side is None else as_plain(side)
+        for name, side in (("older", dispute.older), ("newer", dispute.newer))
+    }
+    return {**as_plain(dispute.contradiction), "memories": sides}
+
+
+@group(
+    "contradiction",
+    invoke_without_command=True,
+    short_help="Memories that cannot both hold.",
+    examples="""
+    memento contradiction
+    memento contradiction show 4tq2
+    memento contradiction resolve 4tq2 newer
+    memento contradiction resolve 4tq2 both --older-when "on Linux" --newer-when "on macOS"
+    """,
+)
+@click.pass_context
+def contradiction(ctx: click.Context) -> None:
+    """Resolve memories that contradict each other. Without a command, list them."""
+    if ctx.invoked_subcommand is None:
+        ctx.invoke(list_)
+
+
+@contradiction.command(
+    "list",
+    short_help="List the contradictions.",
+    examples="""
+    memento contradiction list
+    memento contradiction list --resolved --json
+    """,
+)
+@click.option("--resolved", is_flag=True, help="Those that were resolved, the latest first.")
+@paging
+def list_(after: str | None, limit: int, *, resolved: bool) -> None:
+    """List the contradictions that wait for you, surest first; what was put off appears when its time comes."""
+    with opened() as workspace:
+        found, following = workspace.contradictions.list(resolved=resolved, after=after, limit=limit)
+    emit(
+        lambda: {"items": [plain_dispute(dispute) for dispute in found], "next": following},
+        lambda: _rows(found, following),
+    )
+
+
+def _rows(found: Sequence[Dispute], following: str | None) -> str:
+    if not found:
+        return "No contradictions."
+    rows = [
+        [
+            one.id,
+            one.kind,
+            f"{one.score:.2f}",
+            one.resolution or one.status,
+            one.older,
+            one.newer,
+            moment(one.created_at),
+            one.why,
+        ]
+        for one in (dispute.contradiction for dispute in found)
+    ]
+    more = f"\nThere are more: --after {following}" if following else ""
+    return table(["ID", "KIND", "SCORE", "STATE", "OLDER", "NEWER", "FOUND", "WHY"], rows) + more
+
+
+@contradiction.command(
+    "show",
+    short_help="Show both sides.",
+    examples="""
+    memento contradiction show 4tq2
+    memento contradiction show 4tq2 --json
+    """,
+)
+@click.argument("id")
+def show(id: str) -> None:  # noqa: A002 - its name in the help
+    """Show both sides in full, with the words that differ in [[double brackets]]."""
+    with opened() as workspace:
+        dispute = workspace.contradictions.get(id)
+    emit(lambda: plain_dispute(dispute), lambda: _in_full(dispute))
+
+
+def _in_full(dispute: Dispute) -> str:
+    found = dispute.contradiction
+    about = {
+        "contradiction": found.id,
+        "kind": found.kind,
+        "why": found.why,
+        "score": f"{found.score:.2f}",
+        "state": found.resolution or found.status,
+        "until": found.later_until,
+        "resolved by": found.resolved_by,
+        "resolved": found.resolved_at,
+        "version": found.version,
+    }
+    sides = [
+        _side("older", dispute.older, found.older, found.older_spans),
+        _side("newer", dispute.newer, found.newer, found.newer_spans),
+    ]
+    return "\n\n".join([named(about), *sides])
+
+
+def _side(name: str, memory: Memory | None, memory_id: str, spans: Sequence[tuple[int, int]]) -> str:
+    if memory is None:
+        return f"{bold(name)}: {safe(memory_id)} is gone"
+    head = f"{bold(name)}: {memory.id}, {moment(memory.created_at)}, {memory.stability}, certainty {memory.certainty}"
+    return f"{head}\n{safe(_marked(memory.content, spans), multiline=True)}"
+
+
+def _marked(content: str, spans: Sequence[tuple[int, int]]) -> str:
+    parts, at = [], 0
+    for start, end in spans:
+        if at <= start < end <= len(content):
+            parts += [content[at:start], "[[", content[start:end], "]]"]
+            at = end
+    return "".join([*parts, content[at:]])
+
+
+@contradiction.command(
+    "resolve",
+    short_help="Say which side holds.",
+    examples="""
+    memento contradiction resolve 4tq2 newer
+    memento contradiction resolve 4tq2 older --seen 1
+    memento contradiction resolve 4tq2 both --older-when "before 2.0" --newer-when "2.0 and later"
+    memento contradiction resolve 4tq2 merge --content "Port 9090; 8080 until March."
+    memento contradiction resolve 4tq2 none --json
+    """,
+)
+@click.argument("id")
+@click.argument("answer", type=click.Choice([*_WORDS, *RESOLUTIONS]))
+@click.option("--older-when", "older_context", default="", help="With `both`: when the older one applies.")
+@click.option("--newer-when", "newer_context", default="", help="With `both`: when the newer one applies.")
+@click.option("--content", help="With `merge`: the one text for both; `-` reads standard input.")
+@click.option("--seen", type=click.IntRange(1), metavar="VERSION", help="The version that you looked at.")
+def resolve(
+    id: str,  # noqa: A002 - its name in the help
+    answer: str,
+    older_context: str,
+    newer_context: str,
+    content: str | None,
+    seen: int | None,
+) -> None:
+    """Resolve a contradiction.
+
+    newer: it takes the older one's place. older: it stands. both: each holds in its own case. merge: one text for
+    both. none: it is no contradiction, and is never raised again.
+    """
+    resolution = _WORDS.get(answer, answer)
+    unfit = (older_context or newer_context) if resolution != "both_valid" else content
+    if unfit:
+        raise InvalidInput(
+            f"The answer {answer} takes no such option.", "--older-when and --newer-when belong to both."
+        )
+    text = "" if content is None else read_text(content)
+    if text and resolution != "merged":
+        raise InvalidInput(f"The answer {answer} takes no --content.", "It belongs to merge.")
+    with opened() as workspace:
+        outcome = workspace.contradictions.resolve(
+            id, resolution, seen=seen, older_context=older_context, newer_context=newer_context, content=text
+        )
+    emit(lambda: as_plain(outcome), lambda: safe(f"{outcome.id}  resolved: {resolution.replace('_', ' ')}"))
+
+
+@contradiction.command(
+    "later",
+    short_help="Put a contradiction off.",
+    examples="""
+    memento contradiction later 4tq2
+    memento contradiction later 4tq2 --until 2w
+    """,
+)
+@click.argument("id")
+@click.option("--until", default="7d", show_default=True, metavar="WHEN", help="A date, a time or a span.")
+def later(id: str, until: str) -> None:  # noqa: A002 - its name in the help
+    """Put a contradiction off; both sides are recalled with it meanwhile."""
+    with opened() as workspace:
+        found = workspace.contradictions.later(id, until)
+    emit(lambda: as_plain(found), lambda: safe(f"{found.id}  put off until {moment(found.later_until)}"))
+
+
+commands = {"contradiction": contradiction}

@@ -1,0 +1,186 @@
+"""The life of one memory as text and as data: its weight over the coming year, what moves it, and what awaits it."""
+
+from __future__ import annotations
+
+import textwrap
+from datetime import datetime, timedelta
+from typing import Any
+
+from memento_tui.config import DecayPreset
+from memento_tui.records import Memory
+from memento_tui.records.when import to_text
+from memento_tui.search.decay import BANK_DAYS, BANK_USES, PROTOCOL_ACCESS_HOURS, half_life_days, last_touched
+from memento_tui.search.life import HIGHEST, LOWEST, SUPERSEDED, Life, curve, life_of
+from memento_tui.upkeep.aging import Step, ahead, why_it_stays
+from memento_tui.upkeep.trust import sessions_needed
+
+__all__ = ["life_data", "life_lines"]
+
+_DAYS = 365
+_TICKS = (0, 90, 180, 270, 365)
+_SAMPLED = (0, 1, 2, 3, 5, 7, 14, 21, 30, 45, 60, 90, 120, 150, 180, 210, 240, 270, 300, 330, 365)
+"""Days of the curve in the data: dense at first, where a half-life of a week shows."""
+
+_ROWS = 8
+_NARROWEST, _WIDEST = 40, 100
+"""Columns; a wider curve says no more."""
+_MARGIN = 6
+"""Columns before the curve: ``1.15 |``."""
+
+_FINAL = ("archive", "expire")
+_DONE = {
+    "expire": "expires and is archived",
+    "demote": "is demoted to short_term",
+    "compact": "is shortened to its first sentence, its text kept",
+    "archive": "is archived: no search finds it unless asked",
+}
+
+
+def life_lines(memory: Memory, now: datetime, preset: DecayPreset, width: int, *, superseded: bool = False) -> str:
+    """Return the life of a memory as lines of ASCII of at most ``width`` columns (40 at least).
+
+    They hold none of the memory's own text. ``superseded`` says that another memory takes its place.
+    """
+    across = min(max(width, _NARROWEST), _WIDEST)
+    life = life_of(memory, now, preset=preset, superseded=superseded)
+    steps = ahead(memory, now, preset=preset)
+    lines = _wrapped(f"Factor in search: {life.factor:.3f} today, preset {preset}.", across)
+    lines += ["", *_chart(memory, now, preset, steps, across, superseded=superseded), ""]
+    lines += _told("age", life.age, _age_words(memory, preset), across)
+    lines += _told("use", life.use, _use_words(memory, preset), across)
+    lines += _told("certainty", life.certainty, _certainty_words(memory), across)
+    lines += _told("stability", life.stability, _stability_words(memory), across)
+    if life.superseded:
+        lines += _told("replaced", SUPERSEDED, "Another memory takes its place, which halves the factor.", across)
+    return "\n".join([*lines, "", *_outlook(memory, steps, across)])
+
+
+def life_data(memory: Memory, now: datetime, preset: DecayPreset, *, superseded: bool = False) -> dict[str, Any]:
+    """Return the same as values that JSON can hold."""
+    life = life_of(memory, now, preset=preset, superseded=superseded)
+    days = curve(memory, now, preset, _SAMPLED, superseded=superseded)
+    return {
+        "preset": preset,
+        "at": to_text(now),
+        "factor": life.factor,
+        "lowest": LOWEST,
+        "highest": HIGHEST,
+        "weight": life.weight,
+        "age": life.age,
+        "use": life.use,
+        "certainty": life.certainty,
+        "stability": life.stability,
+        "superseded": life.superseded,
+        "curve": [{"day": day, "factor": then.factor, "weight": then.weight} for day, then in days],
+        "ahead": [
+            {"action": step.action, "at": to_text(step.at), "why": step.why}
+            for step in ahead(memory, now, preset=preset)
+        ],
+        "stays": why_it_stays(memory),
+    }
+
+
+def _chart(
+    memory: Memory, now: datetime, preset: DecayPreset, steps: list[Step], across: int, *, superseded: bool
+) -> list[str]:
+    columns = across - _MARGIN
+    days = [_DAYS * column / (columns - 1) for column in range(columns)]
+    lives = [life for _, life in curve(memory, now, preset, days, superseded=superseded)]
+    scale = SUPERSEDED if lives[0].superseded else 1.0
+    top, bottom = HIGHEST * scale, LOWEST * scale
+    places = [_row_of(life, top, bottom) for life in lives]
+    gone = next((step.at for step in steps if step.action in _FINAL), None)
+    marks = ["." if gone is not None and now + timedelta(days=day) >= gone else "*" for day in days]
+    lines = []
+    for row in range(_ROWS):
+        value = top - (top - bottom) * row / (_ROWS - 1)
+        drawn = "".join(mark if place == row else " " for place, mark in zip(places, marks, strict=True))
+        lines.append(f"{value:.2f} |{drawn}".rstrip())
+    lines.append(f"     +{'-' * columns}")
+    lines.append(_ticks(columns))
+    if "." in marks:
+        lines.append("      days from today; dots: no search finds it any more")
+    else:
+        lines.append("      days from today")
+    return [line[:across] for line in lines]
+
+
+def _row_of(life: Life, top: float, bottom: float) -> int:
+    return round((top - life.factor) / (top - bottom) * (_ROWS - 1))
+
+
+def _ticks(columns: int) -> str:
+    line = " " * (_MARGIN + columns)
+    for day in _TICKS:
+        label = str(day)
+        at = min(_MARGIN + round(day / _DAYS * (columns - 1)), len(line) - len(label))
+        line = line[:at] + label + line[at + len(label) :]
+    return line.rstrip()
+
+
+def _outlook(memory: Memory, steps: list[Step], across: int) -> list[str]:
+    lines = ["If nobody touches it:"] if steps else []
+    for step in steps:
+        lines += _wrapped(f"{_day(step.at)}  It {_DONE[step.action]}. {step.why}", across, indent=12)
+    if not any(step.action in _FINAL for step in steps):
+        lines += _wrapped(why_it_stays(memory), across)
+    return lines
+
+
+def _told(name: str, value: float, words: str, across: int) -> list[str]:
+    return _wrapped(f"{name:<9}  {value:.2f}  {words}", across, indent=17)
+
+
+def _wrapped(text: str, across: int, *, indent: int = 0) -> list[str]:
+    return textwrap.wrap(text, across, subsequent_indent=" " * indent)
+
+
+def _age_words(memory: Memory, preset: DecayPreset) -> str:
+    created = f"Written on {_day(memory.created_at)}"
+    if preset == "protocol":
+        return f"{created}; it halves every 7 days, and nothing makes it fresh again."
+    if preset == "bank":
+        touched = f"Untouched since {_day(last_touched(memory))}"
+        if memory.used_count >= BANK_USES or memory.stability != "draft":
+            return f"{touched}; it keeps its full weight, since it was used {BANK_USES} times or verified."
+        return f"{touched}; full for {BANK_DAYS} days, then it halves every {BANK_DAYS}. Use or an edit makes it fresh."
+    half_life = half_life_days(memory.certainty)
+    if half_life is None:
+        return f"{created}; with certainty 4 or 5 it does not age."
+    halves = f"it halves every {half_life:.0f} days at certainty {memory.certainty}"
+    if preset == "vault":
+        return f"{created}; {halves}. More certainty slows it."
+    confirmed = max(memory.updated_at, memory.verified_at or memory.updated_at)
+    return f"Changed or verified on {_day(confirmed)}; {halves}. An edit or a verification makes it fresh."
+
+
+def _use_words(memory: Memory, preset: DecayPreset) -> str:
+    if preset == "vault":
+        return "This preset does not count use."
+    count = {0: "Never used", 1: "Used once"}.get(memory.used_count, f"Used {memory.used_count} times")
+    if memory.used_count and memory.last_used_at is not None:
+        count += f", last on {_day(memory.last_used_at)}"
+    rule = {
+        "protocol": f"confirmed use raises it, up to 10 times; the last one's part halves every "
+        f"{PROTOCOL_ACCESS_HOURS:.0f} hours",
+        "bank": f"{BANK_USES} confirmed uses keep it from ageing",
+        "balanced": "confirmed use raises it, up to 15 times, and it halves every 90 days from the last",
+    }[preset]
+    return f"{count}; {rule}. Being shown counts for nothing."
+
+
+def _certainty_words(memory: Memory) -> str:
+    return f"{memory.certainty} of 5; use in further sessions raises it, a contradiction lowers it."
+
+
+def _stability_words(memory: Memory) -> str:
+    sessions = sessions_needed(memory)
+    if sessions is None:
+        return f"{memory.stability}; there is nothing above it."
+    wanted = "verified" if memory.stability == "draft" else "stable"
+    later = "" if wanted == "verified" else ", the last of them 30 days after it was verified,"
+    return f"{memory.stability}; use in {sessions} sessions{later} asks a person to make it {wanted}."
+
+
+def _day(moment: datetime) -> str:
+    return to_text(moment)[:10]

@@ -1,0 +1,113 @@
+"""What the engine does beside indexing: contradictions of what was just embedded, and a sleep when all is quiet."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from functools import cached_property
+from pathlib import Path
+
+from memento_tui.config import Config, load_config
+from memento_tui.engine.meaning import IndexMeaning
+from memento_tui.engine.progress import Board
+from memento_tui.errors import MementoError
+from memento_tui.paths import DataPaths
+from memento_tui.records.when import utc_now
+from memento_tui.search.keyword import KeywordIndex
+from memento_tui.store.journal import Author
+from memento_tui.store.store import Store
+from memento_tui.upkeep.contradiction import SIMILARITY_TO_COMPARE
+from memento_tui.upkeep.disputes import NEIGHBOURS, Entailment, Finder
+from memento_tui.upkeep.night import Senses
+from memento_tui.upkeep.sleep import LAST_SLEEP, sleep
+
+__all__ = ["Caretaker"]
+
+_log = logging.getLogger(__name__)
+
+_AUTHOR = Author("system", "engine", agent="memento")
+_BETWEEN = timedelta(hours=20)
+"""A sleep a day, at whatever hour it is quiet."""
+
+_QUIET_SHARE = 3
+"""The engine sleeps once it was quiet for a third of the time after which it leaves."""
+
+
+class Caretaker:
+    """Looks after the memories of one store from within the engine. ``stopping`` ends a sleep early."""
+
+    def __init__(self, paths: DataPaths, config: Config, store: Store, meaning: IndexMeaning, board: Board) -> None:
+        self._paths = paths
+        self._config = config
+        self._store = store
+        self._meaning = meaning
+        self._board = board
+        self._stopping = threading.Event()
+        self._sleeper: threading.Thread | None = None
+        self._failed = False
+
+    @cached_property
+    def _entailment(self) -> Entailment | None:
+        setting = self._config.engine.entailment_model
+        if not setting:
+            return None
+        from memento_tui.engine.entailment import Entailment as Model  # noqa: PLC0415 - most do without
+
+        try:
+            return Model(Path(setting).expanduser()).contradiction
+        except MementoError as error:
+            _log.warning("contradictions are weighed without a model: %s", error)
+            return None
+
+    def compare(self, ids: Sequence[str]) -> None:
+        """Look for contradictions between memories that were just embedded and their neighbours."""
+        neighbours = self._meaning.neighbours(ids, limit=NEIGHBOURS, minimum=SIMILARITY_TO_COMPARE)
+        finder = Finder(self._store, _AUTHOR, self._entailment)
+        for found in finder.write(finder.find(neighbours)):
+            _log.info("contradiction %s between %s and %s", found.id, found.older, found.newer)
+
+    def rest(self) -> None:
+        """Begin a sleep, on a thread of its own, where it is quiet and the last one was a day ago."""
+        if self._failed or (self._sleeper is not None and self._sleeper.is_alive()):
+            return
+        quiet = time.monotonic() - self._board.asked_at
+        if quiet < self._config.engine.idle_seconds / _QUIET_SHARE or not self._is_due():
+            return
+        self._board.sleeping = True
+        self._sleeper = threading.Thread(target=self._sleep, name="sleep", daemon=True)
+        self._sleeper.start()
+
+    def _is_due(self) -> bool:
+        if not self._config.upkeep.sleep_when_idle:
+            return False
+        last = self._store.setting(LAST_SLEEP)
+        return last is None or utc_now() - datetime.fromisoformat(last) > _BETWEEN
+
+    def _sleep(self) -> None:
+        try:
+            keyword = KeywordIndex(self._paths.keyword_index, self._paths.keyword_lock, self._store)
+            keyword.catch_up()
+            senses = Senses(keyword, self._meaning, self._entailment)
+            # What the person set since the engine started holds.
+            config = load_config(self._paths.config)
+            report = sleep(self._store, config, senses, self._paths.sleep_lock, stopping=self._stopping)
+            _log.info("slept: %d deeds%s", len(report.deeds), ", interrupted" if report.interrupted else "")
+            for problem in report.problems:
+                _log.warning("during the sleep: %s", problem)
+        except MementoError as error:
+            _log.warning("could not sleep: %s", error)
+        except Exception:  # noqa: BLE001 - a thread's last line of defence; the log tells
+            # Whatever went wrong, questions are answered on; it is tried again when the engine is next started.
+            _log.exception("the sleep failed")
+            self._failed = True
+        finally:
+            self._board.sleeping = False
+
+    def stop(self, seconds: float) -> None:
+        """End a sleep that is under way, within the time given."""
+        self._stopping.set()
+        if self._sleeper is not None:
+            self._sleeper.join(seconds)

@@ -1,0 +1,170 @@
+"""Resolving a contradiction: what each answer does to the two memories. One transaction, so one undo takes it back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from memento_tui.errors import Conflict, InvalidField, InvalidInput, NotAllowed
+from memento_tui.records import Contradiction, Memory, make_relation
+from memento_tui.records.contradiction import RESOLUTIONS
+from memento_tui.records.memory import RECALLED, check_memory
+from memento_tui.records.rules import check_choice, check_line, check_text
+from memento_tui.review.trusting import verified
+from memento_tui.store.journal import Author
+from memento_tui.store.store import Store
+from memento_tui.store.tables import as_plain
+from memento_tui.store.transaction import Transaction
+
+__all__ = ["Answer", "answer_of", "postpone", "resolve", "settle"]
+
+
+class Answer(msgspec.Struct, frozen=True, kw_only=True):
+    """One of `RESOLUTIONS`, and what it needs beside."""
+
+    resolution: str
+    older_context: str = ""
+    """For ``both_valid``: when the older memory applies."""
+    newer_context: str = ""
+    content: str = ""
+    """For ``merged``: the text that holds both."""
+
+
+def answer_of(fields: Mapping[str, Any]) -> Answer:
+    """Return a checked answer of plain values.
+
+    Raises:
+        InvalidField: the resolution does not exist, or lacks what it needs.
+
+    """
+    given = {name: str(fields.get(name) or "") for name in Answer.__struct_fields__}
+    answer = Answer(**given)
+    check_choice(answer.resolution, "resolution", RESOLUTIONS)
+    check_line(answer.older_context, "older_context")
+    check_line(answer.newer_context, "newer_context")
+    if answer.resolution == "both_valid":
+        if not (answer.older_context.strip() and answer.newer_context.strip()):
+            raise InvalidField("older_context", "and newer_context are needed", "Say of each when it applies.")
+        if answer.older_context.strip() == answer.newer_context.strip():
+            raise InvalidField("newer_context", "is the same as older_context", "Say what tells the two apart.")
+    if answer.resolution == "merged":
+        check_text(answer.content, "content")
+    return answer
+
+
+def resolve(
+    store: Store, author: Author, contradiction_id: str, answer: Answer, *, seen: int | None = None
+) -> Contradiction:
+    """Resolve a contradiction as a person answers it; ``seen`` is the version looked at.
+
+    Raises:
+        NotAllowed: an agent asks, or it was resolved already.
+        Conflict: it changed since, or one of its memories is not recalled any more.
+        InvalidField: a text breaks a rule.
+
+    """
+    with _deciding(store, author, f"{answer.resolution} {contradiction_id}") as tx:
+        return settle(tx, author, _unresolved(tx, contradiction_id, seen), answer)
+
+
+def postpone(
+    store: Store, author: Author, contradiction_id: str, until: datetime | None, *, seen: int | None = None
+) -> Contradiction:
+    """Put a contradiction off until a moment, or until it is asked for. Raises like `resolve`."""
+    if until is not None and until.year > 9999:  # noqa: PLR2004 - the last that is stored
+        raise InvalidInput(f"{until} is too far away.")
+    with _deciding(store, author, f"later {contradiction_id}") as tx:
+        found = _unresolved(tx, contradiction_id, seen)
+        return tx.put(msgspec.structs.replace(found, status="later", later_until=until), base=found.version)
+
+
+def _deciding(store: Store, author: Author, note: str) -> AbstractContextManager[Transaction]:
+    if author.actor != "person":
+        raise NotAllowed(
+            "Only a person resolves a contradiction.", "Say which memory is right, and a person is asked about it."
+        )
+    return store.transaction(author, "resolve", note=note)
+
+
+def _unresolved(tx: Transaction, contradiction_id: str, seen: int | None) -> Contradiction:
+    found: Contradiction = tx.require("contradiction", contradiction_id)
+    if found.status == "resolved":
+        raise NotAllowed(f"The contradiction {found.id} is resolved already.", "Undo that first.")
+    if seen is not None and found.version != seen:
+        raise Conflict(
+            f"The contradiction {found.id} changed while you looked at it.",
+            "Look at it again, then decide.",
+            current=as_plain(found),
+        )
+    return found
+
+
+def settle(tx: Transaction, author: Author, found: Contradiction, answer: Answer) -> Contradiction:
+    """Carry out an answer within a running transaction. Raises `Conflict` where a memory is not recalled any more."""
+    older, newer = _side(tx, found.older), _side(tx, found.newer)
+    match answer.resolution:
+        case "newer_supersedes":
+            _replace(tx, author, found, newer, older)
+        case "older_stands":
+            _replace(tx, author, found, older, newer)
+        case "both_valid":
+            _keep(tx, author, found, older, answer.older_context)
+            _keep(tx, author, found, newer, answer.newer_context)
+        case "merged":
+            _replace(tx, author, found, newer, older, content=answer.content)
+        case _:
+            for side in (older, newer):
+                if side.id in found.lowered:
+                    tx.put(_raised(found, side), base=side.version)
+    resolved = msgspec.structs.replace(
+        found,
+        status="resolved",
+        resolution=answer.resolution,
+        resolved_by=author.name,
+        resolved_at=tx.now,
+        later_until=None,
+    )
+    return tx.put(resolved, base=found.version)
+
+
+def _side(tx: Transaction, memory_id: str) -> Memory:
+    memory: Memory | None = tx.get("memory", memory_id)
+    if memory is None or memory.status not in RECALLED:
+        state = "gone" if memory is None else memory.status
+        raise Conflict(
+            f"The memory {memory_id} is {state}, so there is nothing to resolve.", "Restore it first if it still holds."
+        )
+    return memory
+
+
+def _raised(found: Contradiction, memory: Memory) -> Memory:
+    """Give a side back the certainty that it lost when the contradiction was found."""
+    if memory.id not in found.lowered:
+        return memory
+    return msgspec.structs.replace(memory, certainty=min(5, memory.certainty + 1))
+
+
+def _keep(tx: Transaction, author: Author, found: Contradiction, memory: Memory, context: str) -> None:
+    kept = msgspec.structs.replace(_raised(found, memory), validity_context=context.strip(), updated_at=tx.now)
+    tx.put(verified(kept, author, tx.now), base=memory.version)
+
+
+def _replace(
+    tx: Transaction, author: Author, found: Contradiction, winner: Memory, loser: Memory, *, content: str = ""
+) -> None:
+    """Let one memory take the other's place: a person has said so, hence it is verified."""
+    kept = verified(_raised(found, winner), author, tx.now)
+    if content:
+        kept = check_memory(msgspec.structs.replace(kept, content=content, updated_at=tx.now))
+    tx.put(kept, base=winner.version)
+    lost = loser.certainty if content or loser.id in found.lowered else max(1, loser.certainty - 1)
+    tx.put(msgspec.structs.replace(loser, status="superseded", certainty=lost), base=loser.version)
+    for relation in tx.relations_from(loser.id, "supersedes"):
+        if relation.dst == winner.id:
+            tx.remove(relation, base=relation.version)
+    if all(relation.dst != loser.id for relation in tx.relations_from(winner.id, "supersedes")):
+        tx.put(make_relation({"src": winner.id, "dst": loser.id, "type": "supersedes"}, now=tx.now), base=0)

@@ -1,0 +1,140 @@
+"""What a value that is assigned to "password" or "token" looks like: a secret, a placeholder, or a word about one.
+
+Every function takes one value without its quotes. A value of more than `LONGEST` characters is judged by its first
+ones.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import islice, pairwise
+
+__all__ = ["LONGEST", "is_example", "is_key", "is_password", "is_placeholder"]
+
+LONGEST = 128
+
+_FILLER = re.compile(r"(?i)x{3,}|\*{2,}|\.{2,}|…|_{3,}|#{3,}|•{2,}|n/a|-+", re.ASCII)
+"""Whole values that stand for something left out."""
+_TEMPLATE = re.compile(
+    r"""(?x) <[^>]*>? | \$[A-Za-z_({] | \$$ | \{ | \[ | %[A-Za-z_]+%? | \(                # <x> $X ${X} {x} [x] %X% (x)
+    | (?i: your|my|the|an?|our|some|insert|replace|enter|put|paste|add) [-_ ](?:\w|<)     # your-token-here
+    | (?i: change[-_ ]?(?:me|this|it) | placeholder | redacted | removed | dummy | fake | example | sample | todo | tbd)
+    """,
+    re.ASCII,
+)
+"""How a value begins that somebody is to replace."""
+_REFERENCE = re.compile(
+    r"""(?x) [A-Za-z_][\w.]{0,80}[\[(]                         # get_password(), os.environ["X"]
+    | [A-Za-z_]\w{0,40}(?:\.[A-Za-z_]\w{0,40}){1,6}$       # settings.password
+    | [A-Z][A-Z0-9]{0,40}(?:_[A-Z0-9]{1,40}){1,8}$         # DB_PASSWORD, the name of a variable
+    | op:// | vault: | ssm: | env[:.] | file: | arn: | https?://
+    | ~/ | /[A-Za-z] | \.{1,2}/                           # a path
+    """,
+    re.ASCII,
+)
+"""Values that say where a secret is kept, or which part of a program knows it."""
+_ALGORITHM = re.compile(
+    r"(?:sha|aes|pbkdf|argon|rsa|hmac|ecdsa|md|tls|oauth|utf|rfc|iso|fips|cl)[-_]?\d{1,4}\w{0,2}"
+    r"(?:[-_/.:][a-z0-9]{1,12}){0,3}",
+    re.ASCII,
+)
+_KEYWORD = re.compile(r"(?i)passw(?:or)?d|passwd|passphrase|passcode|secret|token|api[-_ ]?key|credential", re.ASCII)
+
+_ABOUT = frozenset(
+    """
+    string str text bool boolean int integer number float object array list dict map any none null nil true
+    false undefined void optional required mandatory forbidden default empty blank unset unknown missing invalid
+    incorrect wrong valid correct hidden masked visible plain plaintext cleartext hash hashed hashing encrypted
+    encryption salted stored saved generated random unique changed unchanged expired rotated reset forgotten
+    lost shared same different provided needed wanted supported unsupported disabled enabled deprecated internal
+    external private public secure insecure strong weak short long password passwords passwd pass pwd passphrase
+    passcode secret secrets token tokens key keys credential credentials login username user email name value
+    field input prompt type label option param parameter argument variable config setting settings env
+    environment vault keychain keyring keystore bitwarden onepassword lastpass bcrypt scrypt argon argon2
+    argon2i argon2d argon2id pbkdf2 sha1 sha256 sha384 sha512 md5 hmac aes aes128 aes256 rsa rs256 hs256 es256
+    ed25519 x25519 oauth oauth2 jwt saml ldap ldap3 sso mfa 2fa totp otp basic bearer base64 utf8 http https
+    http2 http3 ipv4 ipv6 json yaml toml html html5 postgres12 python3 sqlite3 passwordless yes no todo see
+    varchar nvarchar varchar255 securestring secretstr readonly nullable pending failed failure success error
+    """.split()  # noqa: SIM905 - as a list it is three pages
+)
+"""Words that describe a password and are none."""
+_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+_PARTS = re.compile(r"[-_./:\\ ]+")
+_WORDLIKE = re.compile(r"[a-z]+\d{0,4}|[A-Z][a-z]+\d{0,4}|[A-Z]+\d{0,3}|v?\d{1,8}[a-z]{0,2}", re.ASCII)
+_RUN = re.compile(r"[A-Za-z0-9+/_-]{10,}", re.ASCII)
+_CAMEL = re.compile(r"[A-Za-z][a-z]+(?:[A-Z][a-z]+)+\d{0,3}", re.ASCII)
+_PATH = re.compile(
+    r"[\w.-]{1,60}(?:/[\w.-]{1,60})+|[\w-]{1,60}\.(?:md|py|ts|js|json|ya?ml|toml|txt|env|sh|go|rs|sql|html?)", re.ASCII
+)
+_WORD = 6
+"""Characters of a password that is one word; shorter words describe something: ``true``, ``page``."""
+_PHRASE = 4
+"""Words of a passphrase: ``correct-horse-battery-staple``; fewer describe something: ``case-sensitive``."""
+_DIGIT = re.compile(r"[0-9]")
+_MOST = 4
+"""Runs of letters and digits that are looked at in one value."""
+_FEW = 5
+"""Fewer different characters than this make a filler: no generator draws so few."""
+
+
+def is_example(token: str) -> bool:
+    """Tell whether a token of a provider's own shape is one from documentation.
+
+    AWS documents ``AKIAIOSFODNN7EXAMPLE``, and others follow: a token that says EXAMPLE stays. So does one whose last
+    sixteen characters have fewer than five different ones, such as ``ghp_xxxxxxxx``.
+    """
+    return "EXAMPLE" in token.upper() or len(set(token[-16:])) < _FEW
+
+
+def is_placeholder(value: str) -> bool:
+    """Tell whether a value stands for a secret, or names where one is kept, instead of being one."""
+    value = value[:LONGEST]
+    if not value or _FILLER.fullmatch(value) or _TEMPLATE.match(value) or _REFERENCE.match(value):
+        return True
+    word = value.lower().strip("!?*_")
+    return word in _ABOUT or _ALGORITHM.fullmatch(word) is not None or "EXAMPLE" in value
+
+
+def is_password(value: str, *, loose: bool) -> bool:
+    """Tell whether a value beside the word password is one, as people choose them.
+
+    ``loose`` is for a value that is assigned and stands alone: ``password = "swordfish"``. Otherwise the value is part
+    of a sentence, and has to mix letters with digits or symbols: ``the password is hunter2``.
+    """
+    value = value[:LONGEST]
+    if len(value) < 4 or " " in value or is_placeholder(value):  # noqa: PLR2004 - shorter ones are words such as "no"
+        return False
+    letters = sum(char.isalpha() for char in value)
+    digits = sum(char.isdigit() for char in value)
+    if letters == 0:
+        return loose and len(value) >= _WORD and digits > 0
+    if letters == len(value):
+        return loose and len(value) >= _WORD and not _KEYWORD.search(value)
+    words = [word for word in _PARTS.split(value) if word]
+    if digits == 0 and all(word.isalpha() for word in words):
+        return len(words) >= _PHRASE and "/" not in value and not _KEYWORD.search(value)
+    return not _PATH.fullmatch(value)
+
+
+def is_key(value: str) -> bool:
+    """Tell whether a value beside the word token or key is one, as programs generate them.
+
+    That is: at least ten characters in one run that mixes letters and digits without being made of words, version
+    numbers and dates, such as ``my-app-secrets-v2``. A UUID stays: it names a thing far more often than it opens one.
+    """
+    value = value[:LONGEST]
+    if _DIGIT.search(value) is None or is_placeholder(value) or _UUID.fullmatch(value):
+        return False
+    return any(_is_random(run[0]) for run in islice(_RUN.finditer(value), _MOST))
+
+
+def _is_random(run: str) -> bool:
+    if len(set(run)) < _FEW or _CAMEL.fullmatch(run):
+        return False
+    parts = [part for part in _PARTS.split(run) if part]
+    if all(_WORDLIKE.fullmatch(part) for part in parts):
+        return False
+    letters = sum(char.isalpha() for char in run)
+    digits = sum(char.isdigit() for char in run)
+    turns = sum(a.isdigit() != b.isdigit() for a, b in pairwise(run))
+    return letters >= 3 and digits >= 2 and turns >= 2 and len(set(run)) >= 6  # noqa: PLR2004 - see `is_key`

@@ -1,0 +1,80 @@
+"""Near duplicates: how much of their words two texts share, and the one text that would hold both."""
+
+from __future__ import annotations
+
+import hashlib
+
+import msgspec
+
+from memento_tui.records import Memory
+from memento_tui.records.memory import content_digest
+from memento_tui.search.text import STOP_WORDS, terms
+from memento_tui.upkeep.contradiction import SCORE_TO_RAISE, compare
+from memento_tui.upkeep.sentences import sentences
+
+__all__ = ["NEAR", "alike", "is_near_duplicate", "likeness", "merge_fields", "merge_fingerprint", "merged_content"]
+
+NEAR = 0.8
+"""The likeness from which two memories count as near duplicates, unless they differ in what they claim."""
+
+_FEWEST = 4
+"""Stems. Two texts of fewer words are alike by chance."""
+
+_COMPARED = 20_000
+"""Characters. Of longer texts the beginnings are compared."""
+
+
+def alike(one: Memory, other: Memory) -> float:
+    """Return from 0 to 1 how many of their words two memories share, those of their titles among them."""
+    return likeness(f"{one.title}\n{one.content}", f"{other.title}\n{other.content}")
+
+
+def likeness(one: str, other: str) -> float:
+    """Return from 0 to 1 how many of their words two texts share: the Jaccard index of their stems."""
+    left, right = _stems(one), _stems(other)
+    if not left or not right:
+        return 1.0 if one.split() == other.split() else 0.0
+    return len(left & right) / len(left | right)
+
+
+def _stems(text: str) -> set[str]:
+    return {stem for stem in terms(text[:_COMPARED]) if stem not in STOP_WORDS}
+
+
+def is_near_duplicate(older: Memory, newer: Memory, found: float) -> bool:
+    """Tell whether two memories with a likeness say the same: alike in words, and not different in claim."""
+    if found < NEAR or older.namespace != newer.namespace or len(_stems(newer.content)) < _FEWEST:
+        return False
+    clash = compare(older, newer, found)
+    return clash is None or clash.score < SCORE_TO_RAISE
+
+
+def merged_content(older: str, newer: str) -> str:
+    """Return the newer text, and after it the whole sentences of the older that it says nothing alike of."""
+    kept = [newer[start:end] for start, end in sentences(newer)]
+    missing = []
+    for start, end in sentences(older):
+        sentence = older[start:end]
+        if max((likeness(sentence, one) for one in [*kept, newer]), default=0.0) < NEAR and not (
+            _stems(sentence) <= _stems(newer)
+        ):
+            missing.append(sentence)
+            kept.append(sentence)
+    return "\n".join([newer.rstrip(), *missing]) if missing else newer
+
+
+def merge_fields(older: Memory, newer: Memory) -> dict[str, object]:
+    """Return what the older memory would become: the text of both, the tags of both, the more certain grade."""
+    fields: dict[str, object] = {"content": merged_content(older.content, newer.content)}
+    tags = tuple(dict.fromkeys([*older.tags, *newer.tags]))
+    if tags != older.tags:
+        fields["tags"] = list(tags)
+    if newer.title and newer.title != older.title:
+        fields["title"] = newer.title
+    return fields
+
+
+def merge_fingerprint(one: Memory, other: Memory) -> str:
+    """Return the fingerprint of a merge: the pair and what both say, in either order."""
+    sides = sorted((memory.id, content_digest(memory.content).hex()) for memory in (one, other))
+    return hashlib.blake2b(msgspec.json.encode(["merge", sides]), digest_size=16).hexdigest()

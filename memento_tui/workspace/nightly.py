@@ -1,0 +1,65 @@
+"""Looking after a workspace: a sleep in the caller's process, with the engine asked about meaning."""
+
+from __future__ import annotations
+
+import threading
+
+import msgspec
+
+from memento_tui.errors import EngineUnavailable
+from memento_tui.upkeep.night import Progress, Senses
+from memento_tui.upkeep.sleep import SleepReport, sleep
+from memento_tui.workspace.workspace import Workspace
+
+__all__ = ["look_after"]
+
+_WAIT_SECONDS = 3600.0
+
+
+class _Interrupted(Exception):
+    """The person ended the sleep while it waited for the engine."""
+
+
+def look_after(
+    workspace: Workspace,
+    *,
+    dry_run: bool = False,
+    stopping: threading.Event | None = None,
+    progress: Progress | None = None,
+) -> SleepReport:
+    """Expire, demote, compare and gather what is due; propose what a person decides about.
+
+    Waits until everything is embedded. Where the engine cannot be had, only words are compared, and the report says so.
+
+    Raises:
+        NotAllowed: another sleep is under way.
+
+    """
+    meaning, problem = None, ""
+    if workspace.config.engine.enabled:
+        semantic = workspace.searching.semantic
+
+        def embedding(done: int, total: int) -> None:
+            if stopping is not None and stopping.is_set():
+                raise _Interrupted
+            if progress is not None:
+                progress("Embedding", done, total)
+
+        try:
+            semantic.wait(workspace.store.head(), timeout=_WAIT_SECONDS, progress=embedding)
+            meaning = semantic
+        except _Interrupted:
+            return SleepReport((), (), interrupted=True, dry_run=dry_run)
+        except EngineUnavailable as error:
+            problem = f"Only words were compared: {error}"
+    workspace.searching.keyword.catch_up()
+    report = sleep(
+        workspace.store,
+        workspace.config,
+        Senses(workspace.searching.keyword, meaning),
+        workspace.paths.sleep_lock,
+        dry_run=dry_run,
+        stopping=stopping,
+        progress=progress,
+    )
+    return msgspec.structs.replace(report, problems=(problem, *report.problems)) if problem else report

@@ -1,0 +1,340 @@
+"""No agent channel decides: whatever a client sends to whatever tool, each proposal waits on for a person."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import memento_tui
+from memento_tui.records.proposal import OPEN_STATES
+from memento_tui.workspace import Workspace
+from tests.journeys.cli_shell import Shell
+from tests.journeys.mcp_agent import Agent, connected, text_of
+from tests.journeys.undecided import Picture, picture_of, waiting_room, with_preset
+from tests.made import without_engine
+
+Calls = list[dict[str, Any]]
+
+AIMED: dict[str, Callable[[str], Calls]] = {
+    "context": lambda _: [{"message": "approve everything"}],
+    "search": lambda _: [{"query": "approve is:pending"}],
+    "get": lambda target: [{"ids": [target]}],
+    "remember": lambda target: [
+        {"id": target, "content": "Approved by the person."},
+        {"id": target, "content": "A page says that port 8080 is closed.", "certainty": 5},
+        {"id": f"again-{target}", "content": f"The person approved {target}."},
+    ],
+    "update": lambda target: [
+        {"id": target, "content": f"Approved: {target}"},
+        {"id": target, "certainty": 5, "tags": ["approved"], "expires": "never", "validity_context": "approved"},
+        {"id": target, "content": "The person said so.", "base_version": 1},
+    ],
+    "forget": lambda target: [{"id": target, "base_version": 1}, {"id": target}],
+    "skip_check": lambda _: [{"query": "approve"}],
+    "skip_add": lambda _: [{"item": "review", "reason": "approved", "expires": "7d"}],
+    "skip_list": lambda _: [{}],
+    "skip_remove": lambda target: [{"id": target}],
+    "item_list": lambda _: [{"status": "active"}],
+    "item_create": lambda _: [{"title": "approve everything"}],
+    "item_update": lambda target: [{"id": target, "status": "completed"}, {"id": target, "title": "approved"}],
+    "item_remove": lambda target: [{"id": target}],
+    "identity_read": lambda _: [{}],
+    "identity_write": lambda target: [{"content": "I rule.", "base_id": target}, {"content": f"I approve {target}."}],
+    "status": lambda _: [{}],
+}
+"""For each tool, what one would send that wants something decided about a record with this id."""
+
+DECIDING: dict[str, Any] = {
+    "status": "approved",
+    "state": "approved",
+    "stability": "verified",
+    "pinned": True,
+    "approved": True,
+    "approve": True,
+    "decision": "approve",
+    "resolution": "newer_supersedes",
+    "verified_by": "person",
+    "tier": "long_term",
+    "proposal": "all",
+    "purge": True,
+    "actor": "person",
+}
+
+OF_A_PERSON = {"approve", "reject", "later", "resolve", "verify", "purge", "undo", "redo", "restore", "sleep"}
+
+
+@contextmanager
+def opened(data_dir: Path, name: str = "journey") -> Iterator[tuple[Agent, Workspace]]:
+    with memento_tui.open(data_dir) as person, connected(data_dir, name=name) as agent:
+        yield agent, person
+
+
+@pytest.fixture
+def calm(data_dir: Path) -> Iterator[tuple[Agent, Workspace]]:
+    """An agent and a person at the usual preset."""
+    with opened(data_dir) as pair:
+        yield pair
+
+
+def attack(agent: Agent, before: Picture) -> None:
+    """Send every tool everything there is, deletions last, and each with what an agent may not say."""
+    listed = [tool.name for tool in agent.tools()]
+    assert sorted(listed) == sorted(AIMED)
+    for tool in sorted(listed, key=lambda name: (name in ("forget", "skip_remove", "item_remove"), name)):
+        first, *others = before.ids()
+        for arguments in AIMED[tool](first):
+            for name, value in DECIDING.items():
+                agent.send(tool, {**arguments, name: value})
+            answered = agent.send(tool, {**arguments, **DECIDING})
+            assert answered.is_error, (tool, text_of(answered))
+            agent.send(tool, arguments)
+        for target in others if AIMED[tool](first) != AIMED[tool](others[0]) else []:
+            for arguments in AIMED[tool](target):
+                agent.send(tool, arguments)
+
+
+@pytest.mark.parametrize("preset", ["open", "guarded", "strict"])
+def test_whatever_an_agent_sends_to_any_tool_decides_nothing(tmp_path: Path, preset: str) -> None:
+    data_dir = tmp_path / "data"
+    waiting_room(data_dir)
+    with_preset(data_dir, preset)
+    with opened(data_dir) as (agent, person):
+        before, head = picture_of(person.store), person.store.head()
+        attack(agent, before)
+        after = picture_of(person.store)
+
+        done = [entry for entry in person.store.entries(limit=1_000_000) if entry.seq > head]
+        assert done
+        assert {entry.actor for entry in done} == {"agent"}
+        assert not {entry.action for entry in done} & OF_A_PERSON
+        assert_nothing_was_decided(before, after)
+        assert_no_trust_was_gained(before, after)
+        if preset != "open":
+            for name in before.trusted:
+                assert after.memories[name] == before.memories[name]
+            assert [c for c in after.others["crystal"] if c["status"] == "current"] == [
+                c for c in before.others["crystal"] if c["status"] == "current"
+            ]
+
+
+def assert_nothing_was_decided(before: Picture, after: Picture) -> None:
+    for name, was in before.proposals.items():
+        now = after.proposals[name]
+        target = before.memories.get(was.target_id)
+        if was.action == "create" and target is not None and target.status == "pending":
+            # An agent may rewrite what waits, or withdraw what it asked itself; nothing comes in by either.
+            withdrawn = after.memories[target.id].status == "deleted"
+            assert (now.state, now.decided_by) == ("expired" if withdrawn else was.state, "")
+            assert withdrawn or (now.decided_at, now.note) == (None, "")
+            assert now.later_until == was.later_until
+        else:
+            assert now == was
+    assert {proposal.state for name, proposal in after.proposals.items() if name not in before.proposals} <= {"pending"}
+    for kind in ("contradiction", "relation"):
+        assert after.others[kind][: len(before.others[kind])] == before.others[kind]
+    assert not [one for one in after.others["contradiction"] if one["status"] == "resolved"]
+
+
+def assert_no_trust_was_gained(before: Picture, after: Picture) -> None:
+    assert before.memories.keys() <= after.memories.keys()
+    assert after.trusted <= before.trusted
+    assert after.where(pinned=True) <= before.where(pinned=True)
+    assert after.where(tier="long_term") <= before.where(tier="long_term")
+    assert not after.where(tier="shared")
+    freed = [
+        name
+        for name in (*before.where(status="pending"), *before.where(status="rejected"))
+        if after.memories[name].status not in (before.memories[name].status, "deleted")
+    ]
+    assert freed == []
+
+
+def test_under_the_open_preset_too_what_is_verified_says_what_a_person_read(tmp_path: Path) -> None:
+    with opened(without_engine(tmp_path / "data", "open")) as (agent, person):
+        read = person.remember("The staging host is called otter.", stability="verified")
+        agent.call("update", id=read.id, content="The staging host is called lynx.")
+        now = person.get(read.id)
+        assert now.content == "The staging host is called otter." or now.stability == "draft"
+
+
+# What waits or was rejected stays so
+
+
+def pending(agent: Agent, text: str = "A page says that port 8080 is closed.") -> str:
+    made = agent.call("remember", content=text, source_type="external")
+    assert made["status"] == "pending"
+    return str(made["id"])
+
+
+def rejected(agent: Agent, shell: Shell, text: str, reason: str) -> str:
+    made = pending(agent, text)
+    shell.json("review", "reject", made, "--reason", reason)
+    return made
+
+
+def test_rewriting_what_waits_leaves_it_waiting_and_the_person_decides_about_the_new_text(
+    calm: tuple[Agent, Workspace], data_dir: Path
+) -> None:
+    agent, person = calm
+    shell = Shell(data_dir)
+    made = pending(agent)
+    seen = shell.json("review", "show", made)
+    agent.call("update", id=made, content="A page says that port 9090 is closed.")
+    assert person.get(made).status == "pending"
+    assert agent.call("search", query="port 9090 closed")["results"] == []
+    refused = shell.run("review", "approve", made, "--seen", str(seen["version"]), "--json")
+    assert refused.returncode == 4
+    assert person.get(made).status == "pending"
+    shell.json("review", "approve", made)
+    assert (person.get(made).content, person.get(made).status) == ("A page says that port 9090 is closed.", "active")
+
+
+def test_withdrawing_what_waits_and_saying_it_again_leaves_one_proposal_that_can_be_decided(
+    calm: tuple[Agent, Workspace],
+) -> None:
+    agent, person = calm
+    first = pending(agent)
+    agent.call("forget", id=first)
+    second = pending(agent)
+    (proposal,) = [one for one in person.store.proposals.about(second) if one.state in OPEN_STATES]
+    person.review.approve(proposal.id)
+    assert person.get(second).status == "active"
+    assert person.review.count() == 0
+
+
+def test_a_rejected_memory_is_neither_changed_nor_freed_by_its_agent(
+    calm: tuple[Agent, Workspace], data_dir: Path
+) -> None:
+    agent, person = calm
+    made = rejected(agent, Shell(data_dir), "Backups are not needed.", "We need them.")
+    agent.refused("update", id=made, content="Backups are needed on Sundays only.")
+    agent.refused("update", id=made, tags=["x"])
+    assert agent.call("remember", id=made, content="Backups are not needed.")["status"] == "rejected"
+    agent.send("forget", {"id": made})
+    assert person.get(made).content == "Backups are not needed."
+    assert person.get(made).status in ("rejected", "deleted")
+    assert agent.call("search", query="backups needed")["results"] == []
+
+
+def test_forgetting_what_was_rejected_does_not_make_the_rejection_forgotten(
+    calm: tuple[Agent, Workspace], data_dir: Path
+) -> None:
+    agent, person = calm
+    made = rejected(agent, Shell(data_dir), "Backups are not needed.", "We need them.")
+    agent.send("forget", {"id": made})
+    again = agent.call("remember", content="Backups are not needed.")
+    assert (again["id"], again["status"], again.get("why")) == (made, "rejected", ["We need them."])
+    assert person.review.count() == 0
+
+
+@pytest.mark.parametrize("source_type", ["derived", "external"])
+def test_what_was_rejected_is_not_stored_under_an_id_of_the_agents_choice(
+    calm: tuple[Agent, Workspace], data_dir: Path, source_type: str
+) -> None:
+    agent, person = calm
+    rejected(agent, Shell(data_dir), "Backups are not needed.", "We need them.")
+    agent.send("remember", {"content": "Backups are not needed.", "id": "mine", "source_type": source_type})
+    stored = [m for m in picture_of(person.store).memories.values() if m.content == "Backups are not needed."]
+    assert [memory.status for memory in stored] == ["rejected"]
+    assert person.review.count() == 0
+
+
+def test_a_memory_that_holds_is_not_rewritten_into_what_was_rejected(
+    calm: tuple[Agent, Workspace], data_dir: Path
+) -> None:
+    agent, person = calm
+    rejected(agent, Shell(data_dir), "Backups are not needed.", "We need them.")
+    harmless = agent.call("remember", content="Backups run at four.")["id"]
+    answered = agent.send("update", {"id": harmless, "content": "Backups are not needed."})
+    assert "We need them." in text_of(answered)
+    assert [hit["id"] for hit in agent.call("search", query="backups needed")["results"]] == [harmless]
+    assert "not needed" not in person.get(harmless).content
+
+
+# Names that mean two things
+
+
+def test_a_memory_that_is_named_like_a_proposal_does_not_take_the_decision_meant_for_it(
+    calm: tuple[Agent, Workspace], data_dir: Path
+) -> None:
+    agent, person = calm
+    meant = pending(agent)
+    (proposal,) = person.store.proposals.about(meant)
+    agent.send("remember", {"id": proposal.id, "content": "Trust every page.", "source_type": "external"})
+    decided = Shell(data_dir).run("review", "approve", proposal.id, "--json")
+    impostors = [m for m in picture_of(person.store).memories.values() if m.content == "Trust every page."]
+    assert [memory.status for memory in impostors] in ([], ["pending"])
+    assert person.get(meant).status == ("active" if decided.returncode == 0 else "pending")
+
+
+def test_a_memory_that_is_named_like_a_crystal_leaves_the_crystals_proposal_as_it_is(
+    calm: tuple[Agent, Workspace],
+) -> None:
+    agent, person = calm
+    person.crystals.write("I keep the notes of the shop.")
+    crystal = agent.call("identity_write", content="I decide everything myself.")["id"]
+    (before,) = person.store.proposals.about(crystal, "crystal")
+    agent.send("remember", {"id": crystal, "content": "A page says so.", "source_type": "external"})
+    agent.send("update", {"id": crystal, "content": "Another page says so."})
+    assert person.store.get("proposal", before.id) == before
+    person.review.approve(before.id)
+    current = person.crystals.current()
+    assert current is not None
+    assert current.id == crystal
+
+
+# What an agent reads of a rejection
+
+
+def test_an_agent_reads_why_it_was_rejected_and_its_next_try_raises_nothing(
+    calm: tuple[Agent, Workspace], data_dir: Path
+) -> None:
+    agent, person = calm
+    text, reason = "A page says that backups are not needed.", "We need them: see the outage of May."
+    made = rejected(agent, Shell(data_dir), text, reason)
+    head = person.store.head()
+
+    again = agent.call("remember", content=f"  {text.upper()} ", source_type="external")
+    assert (again["id"], again["status"], again["why"]) == (made, "rejected", [reason])
+    told = agent.read("remember", content=text)
+    assert told.startswith("Not stored: a person rejected the same text before")
+    assert reason in told
+    (decided,) = agent.call("status")["decided"]
+    assert (decided["id"], decided["decision"], decided["reason"]) == (made, "rejected", reason)
+    assert reason in agent.read("status")
+    assert person.store.head() == head
+    assert person.review.count() == 0
+
+
+def test_an_agent_reads_why_its_change_of_something_verified_was_rejected(
+    calm: tuple[Agent, Workspace], data_dir: Path
+) -> None:
+    agent, person = calm
+    shell = Shell(data_dir)
+    verified = person.remember("The staging host is called otter.", stability="verified")
+    reason = "It was never renamed."
+    for arguments in ({"content": "The staging host is called lynx."}, {"tags": ["lynx"]}):
+        assert agent.call("update", id=verified.id, **arguments)["outcome"] == "proposed"
+        shell.json("review", "reject", verified.id, "--reason", reason)
+        again = agent.call("update", id=verified.id, **arguments)
+        assert (again["outcome"], again["why"]) == ("rejected", [reason])
+        assert reason in agent.read("update", id=verified.id, **arguments)
+    assert agent.call("forget", id=verified.id)["outcome"] == "proposed"
+    shell.json("review", "reject", verified.id, "--reason", "It still holds.")
+    assert agent.call("forget", id=verified.id)["outcome"] == "rejected"
+    assert [one["reason"] for one in agent.call("status")["decided"]] == ["It still holds.", reason, reason]
+    assert person.review.count() == 0
+    assert person.get(verified.id) == verified
+
+
+def test_a_rejection_speaks_to_every_agent_and_silences_no_other_text(data_dir: Path) -> None:
+    with opened(data_dir, "first") as (first, _):
+        rejected(first, Shell(data_dir), "Backups are not needed.", "We need them.")
+    with opened(data_dir, "second") as (second, _):
+        assert second.call("remember", content="Backups are not needed.")["why"] == ["We need them."]
+        assert second.call("remember", content="Backups are needed.")["status"] == "active"
+        assert second.call("status").get("decided", []) == []

@@ -1,0 +1,354 @@
+"""`memento sleep` as a process, over some hundred memories: finished, interrupted, killed, twice at once, and idle."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memento_tui.records import Memory, make_memory
+from memento_tui.store.journal import Author
+from memento_tui.store.store import Store
+from memento_tui.upkeep.sleep import LAST_SLEEP
+from tests.journeys.cli_shell import Shell
+from tests.journeys.engine_house import EngineHouse, is_alive, until
+from tests.journeys.made_store import BACKUPS, ONBOARDING, RUNNER, TWINS, made_memories
+from tests.journeys.undecided import picture_of
+from tests.made import without_engine
+from tests.unit.chat_server import ChatServer
+
+INTERRUPTED, NOT_ALLOWED = 130, 5
+GROUPS = {frozenset(BACKUPS), frozenset(ONBOARDING), frozenset(RUNNER)}
+"""What belongs together by meaning and by tags."""
+
+TAGGED = {
+    "onboarding": ONBOARDING,
+    "garden": [
+        "The roses by the gate are cut back in early spring.",
+        "Tomatoes grow in the greenhouse behind the shed.",
+        "The pond freezes over in most winters.",
+    ],
+    "choir": [
+        "Rehearsals of the choir are held in the gym.",
+        "The sheet music is kept in a blue cupboard.",
+        "Our conductor comes over from Bergen by train.",
+    ],
+}
+
+
+def fill(store: Store, memories: list[Memory]) -> None:
+    with store.transaction(Author(), "remember") as tx:
+        tx.add_all(memories)
+
+
+def answering_to(server: ChatServer, seconds: float) -> str:
+    return f'[language_model]\nurl = "{server.url}"\nmodel = "test-model"\ntimeout_seconds = {seconds}\n'
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> Iterator[EngineHouse]:
+    """Some hundred memories, each embedded."""
+    (tmp_path / "data").mkdir(mode=0o700)
+    with EngineHouse(tmp_path / "data") as made:
+        fill(made.store, made_memories())
+        made.client.ensure()
+        made.settle()
+        yield made
+
+
+@pytest.fixture
+def chat() -> Iterator[ChatServer]:
+    with ChatServer() as server:
+        yield server
+
+
+@pytest.fixture
+def tagged(tmp_path: Path) -> Iterator[tuple[Shell, Store]]:
+    """Three groups by tags in a store whose engine is switched off."""
+    data_dir = without_engine(tmp_path / "data")
+    store = Store(data_dir / "memento.db")
+    for tag, texts in TAGGED.items():
+        with store.transaction(Author(), "remember") as tx:
+            tx.add_all([make_memory({"content": text, "tags": [tag]}) for text in texts])
+    yield Shell(data_dir), store
+    store.close()
+
+
+def ask_model(shell: Shell, server: ChatServer, seconds: float = 60) -> None:
+    with (shell.data_dir / "config.toml").open("a") as config:
+        config.write(answering_to(server, seconds))
+
+
+def drafts_of(store: Store) -> dict[frozenset[str], Memory]:
+    """Return what was made of several, by the texts of its sources, after checking that nothing of it is missing."""
+    found: dict[frozenset[str], Memory] = {}
+    for proposal in store.all_of("proposal"):
+        if "consolidation" not in proposal.reasons:
+            continue
+        draft: Memory = store.get("memory", proposal.target_id)
+        sources = {relation.dst for relation in store.relations_of(draft.id) if relation.type == "consolidated_from"}
+        assert sources == set(proposal.evidence["about"])
+        texts = frozenset(memory.content for memory in store.memories(sorted(sources)).values())
+        assert texts not in found
+        found[texts] = draft
+    return found
+
+
+def assert_sound(shell: Shell, store: Store, made: int) -> None:
+    """Check that the journal holds, and that no memory that was there is gone or changed in what it says."""
+    findings = {one["name"]: one for one in shell.json("doctor")["findings"]}
+    assert [one for one in findings.values() if not one["ok"]] == []
+    written = [m for batch in store.all_memories() for m in batch if m.source.agent != "memento"]
+    assert len(written) == made
+    assert {memory.status for memory in written} <= {"active", "consolidated"}
+    assert len({memory.content for memory in written}) == made
+
+
+def in_the_middle(shell: Shell, chat: ChatServer) -> subprocess.Popen[bytes]:
+    """Return a sleep that waits for a model's answer: some of it is done, the rest is not."""
+    before = len(chat.questions)
+    process = shell.start("sleep")
+    until(lambda: len(chat.questions) > before, "the sleep drafts something")
+    assert process.poll() is None
+    return process
+
+
+def wait_for_the_word(process: subprocess.Popen[bytes]) -> None:
+    assert process.stderr is not None
+    assert process.stderr.readline().startswith(b"Ending after this step.")
+
+
+# The whole of it
+
+
+@pytest.mark.engine
+def test_a_sleep_gathers_what_belongs_together_and_what_is_approved_ranks_above_its_fragments(
+    house: EngineHouse,
+) -> None:
+    shell, store = Shell(house.paths.root), house.store
+    head, before = store.head(), picture_of(store)
+    told = shell.json("sleep", "--dry-run")
+    assert told["dry_run"]
+    assert (store.head(), picture_of(store), store.setting(LAST_SLEEP)) == (head, before, None)
+
+    slept = shell.json("sleep")
+    assert slept["counts"] == told["counts"] == {"merge": 1, "consolidate": 3}
+    assert (slept["problems"], slept["interrupted"], slept["waiting"]) == ([], False, 4)
+    drafts = drafts_of(store)
+    assert drafts.keys() == GROUPS
+    for sources, draft in drafts.items():
+        assert (draft.status, draft.stability, draft.system_tags) == ("pending", "draft", ("source:extractive",))
+        assert {line.removeprefix("- ") for line in draft.content.splitlines()} <= sources
+    (merge,) = [one for one in shell.json("review", "list")["items"] if one["action"] == "merge"]
+    assert sorted([merge["record"]["content"], _content(store, merge["evidence"]["other"])]) == sorted(TWINS)
+
+    draft = drafts[frozenset(BACKUPS)]
+    assert draft.id not in found(shell, BACKUPS[0])
+    shell.json("review", "approve", draft.id)
+    fragments = {memory.id for memory in store.memories(sorted(before.memories)).values() if memory.content in BACKUPS}
+    assert {_status(store, name) for name in fragments} == {"consolidated"}
+    for text in (*BACKUPS, "backup of the database", "how is the vault used"):
+        ranked = [name for name in found(shell, text) if name == draft.id or name in fragments]
+        assert ranked[0] == draft.id
+        assert len(ranked) > 1
+
+    assert shell.json("sleep")["deeds"] == []
+    assert drafts_of(store).keys() == GROUPS
+
+
+def found(shell: Shell, query: str) -> list[str]:
+    return [hit["id"] for hit in shell.json("search", query, "--wait", "--limit", "50")["results"]]
+
+
+def _content(store: Store, memory_id: str) -> str:
+    memory: Memory = store.get("memory", memory_id)
+    return memory.content
+
+
+def _status(store: Store, memory_id: str) -> str:
+    memory: Memory = store.get("memory", memory_id)
+    return memory.status
+
+
+# Cut short
+
+
+@pytest.mark.engine
+def test_a_sleep_that_is_killed_then_interrupted_is_completed_by_the_next(house: EngineHouse, chat: ChatServer) -> None:
+    shell, store = Shell(house.paths.root), house.store
+    made = store.count_all()
+    chat.hangs()
+    ask_model(shell, chat)
+
+    killed = in_the_middle(shell, chat)
+    second = shell.run("sleep", "--json")
+    assert second.returncode == NOT_ALLOWED
+    assert b"Another sleep is under way." in second.stdout
+    assert b"Another sleep is under way." in shell.run("sleep").stderr
+    killed.kill()
+    killed.communicate()
+    assert store.setting(LAST_SLEEP) is None
+    assert drafts_of(store) == {}
+    assert_sound(shell, store, made)
+
+    interrupted = in_the_middle(shell, chat)
+    interrupted.send_signal(signal.SIGINT)
+    wait_for_the_word(interrupted)
+    chat.close()
+    out, _ = interrupted.communicate(timeout=60)
+    assert (interrupted.returncode, b"Interrupted; the rest is done next time." in out) == (INTERRUPTED, True)
+    assert store.setting(LAST_SLEEP) is None
+    assert len(drafts_of(store)) == 1
+    assert_sound(shell, store, made)
+
+    completed = shell.json("sleep")
+    assert (completed["interrupted"], completed["counts"]) == (False, {"consolidate": 2})
+    assert drafts_of(store).keys() == GROUPS
+    assert Counter(proposal.action for proposal in store.all_of("proposal")) == {"create": 3, "merge": 1}
+    assert store.setting(LAST_SLEEP) is not None
+    assert shell.json("sleep")["deeds"] == []
+    assert_sound(shell, store, made)
+
+
+def test_a_second_interrupt_ends_a_sleep_at_once_and_nothing_is_half_done(
+    tagged: tuple[Shell, Store], chat: ChatServer
+) -> None:
+    shell, store = tagged
+    chat.hangs()
+    ask_model(shell, chat)
+    process = in_the_middle(shell, chat)
+    process.send_signal(signal.SIGINT)
+    wait_for_the_word(process)
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=20)  # the model would have a minute to answer
+    assert process.returncode == INTERRUPTED
+    assert drafts_of(store) == {}
+    chat.says("")
+    assert shell.json("sleep")["counts"] == {"consolidate": 3}
+    assert_sound(shell, store, 10)
+
+
+# By the engine, when nobody asks it anything
+
+
+def at_rest(root: Path, more: str = "") -> EngineHouse:
+    root.mkdir(mode=0o700)
+    made = EngineHouse(root, f"[engine]\nidle_seconds = 3\n{more}")
+    fill(made.store, made_memories(60))
+    return made
+
+
+@pytest.mark.engine
+def test_an_engine_that_nobody_asks_sleeps_once_and_then_leaves(tmp_path: Path) -> None:
+    with at_rest(tmp_path / "data") as house:
+        pid = house.listening().pid
+        until(lambda: house.store.setting(LAST_SLEEP), "the engine has slept")
+        assert drafts_of(house.store).keys() == GROUPS
+        until(lambda: not is_alive(pid), "the idle engine leaves")
+        log = house.client.logs(50)
+        assert log.count("slept: ") == 1
+        assert log.endswith("leaves: idle")
+        sleepers = {entry.actor for entry in house.store.entries(limit=1000) if entry.action == "sleep"}
+        assert sleepers == {"system"}
+
+
+@pytest.mark.engine
+def test_an_engine_that_is_told_to_stop_in_its_sleep_stops_at_once(tmp_path: Path, chat: ChatServer) -> None:
+    chat.hangs()
+    with at_rest(tmp_path / "data", answering_to(chat, 600)) as house:
+        shell = Shell(house.paths.root)
+        pid = house.listening().pid
+        until(lambda: chat.questions, "the engine sleeps")
+        refused = shell.run("sleep", "--json")
+        assert (refused.returncode, b"under way" in refused.stdout) == (NOT_ALLOWED, True)
+        began = time.monotonic()
+        shell.json("engine", "stop")
+        until(lambda: not is_alive(pid), "the engine is gone", 10)
+        assert time.monotonic() - began < 10
+        assert house.store.setting(LAST_SLEEP) is None
+        assert_sound(shell, house.store, house.store.count_all())
+
+
+# With a language model
+
+
+def test_a_models_draft_is_proposed_as_its_own(tagged: tuple[Shell, Store], chat: ChatServer) -> None:
+    shell, store = tagged
+    ask_model(shell, chat)
+    draft = "The conductor from Bergen keeps the sheet music in a blue cupboard."
+    chat.says(draft)
+    slept = shell.json("sleep")
+    made = drafts_of(store)
+    assert made.keys() == {frozenset(texts) for texts in TAGGED.values()}
+    written = made.pop(frozenset(TAGGED["choir"]))
+    assert (written.content, written.system_tags, written.status) == (draft, ("source:model",), "pending")
+    # The sources of the others know of no Bergen.
+    assert {memory.system_tags for memory in made.values()} == {("source:extractive",)}
+    assert all("'Bergen'" in problem for problem in slept["problems"])
+    assert slept["problems"]
+    for question in chat.questions:
+        assert (question.path, question.body["model"]) == ("/v1/chat/completions", "test-model")
+    asked = [[text in question.text for texts in TAGGED.values() for text in texts] for question in chat.questions]
+    assert sorted(sum(row) for row in asked) == sorted(len(texts) for texts in TAGGED.values())
+
+
+def test_a_model_that_says_the_same_about_everything_costs_no_group_its_draft(
+    tagged: tuple[Shell, Store], chat: ChatServer
+) -> None:
+    shell, store = tagged
+    ask_model(shell, chat)
+    chat.says("This is how it is done, and everybody knows about it.")
+    shell.json("sleep")
+    assert drafts_of(store).keys() == {frozenset(texts) for texts in TAGGED.values()}
+
+
+TROUBLES: dict[str, Any] = {
+    "hangs": lambda chat: chat.hangs(),
+    "drips": lambda chat: chat.drips_a_body(),
+    "floods": lambda chat: chat.sends_without_end(),
+    "garbage": lambda chat: chat.sends(b"\xff\x00<html>no</html>"),
+    "empty": lambda chat: chat.says(""),
+    "thinks aloud": lambda chat: chat.says("<think>Roses.</think> The roses are cut back in early spring."),
+    "invents": lambda chat: chat.says("The roses by the gate are cut back on 14 March 2031 by Captain Haddock."),
+    "gone": lambda chat: chat.close(),
+}
+
+
+@pytest.mark.parametrize("trouble", TROUBLES)
+def test_a_model_in_trouble_costs_its_drafts_only_and_the_person_is_told(
+    tagged: tuple[Shell, Store], chat: ChatServer, trouble: str
+) -> None:
+    shell, store = tagged
+    ask_model(shell, chat, seconds=1)
+    TROUBLES[trouble](chat)
+    began = time.monotonic()
+    slept = shell.json("sleep")
+    assert time.monotonic() - began < 20
+    assert (slept["counts"], slept["interrupted"]) == ({"consolidate": 3}, False)
+    assert slept["problems"]
+    assert all("language model" in problem for problem in slept["problems"])
+    made = drafts_of(store)
+    assert made.keys() == {frozenset(texts) for texts in TAGGED.values()}
+    for sources, draft in made.items():
+        assert draft.system_tags == ("source:extractive",)
+        assert {line.removeprefix("- ") for line in draft.content.splitlines()} <= sources
+    assert all(p.evidence["refused"] for p in store.all_of("proposal") if "refused" in p.evidence)
+    if trouble in ("hangs", "drips"):
+        assert len(chat.questions) == 1  # what has no answer in time is not waited for again
+    assert os.fspath(shell.data_dir) not in str(slept["problems"])
+
+
+def test_a_model_that_is_configured_wrongly_is_told_and_the_rest_goes_on(tagged: tuple[Shell, Store]) -> None:
+    shell, store = tagged
+    with (shell.data_dir / "config.toml").open("a") as config:
+        config.write('[language_model]\nurl = "http://127.0.0.1:9/v1"\n')
+    slept = shell.json("sleep")
+    assert "language_model.model is not" in str(slept["problems"])
+    assert store.setting(LAST_SLEEP) is not None

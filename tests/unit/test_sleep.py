@@ -1,0 +1,256 @@
+"""A sleep without the engine: what it does, that it is safe to run twice and to interrupt, and what it never does."""
+
+from __future__ import annotations
+
+import threading
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+import memento_tui
+from memento_tui.errors import NotAllowed
+from memento_tui.records import Memory, make_memory, make_skip
+from memento_tui.records.when import utc_now
+from memento_tui.upkeep.sleep import SleepReport
+from memento_tui.workspace import Workspace
+from memento_tui.workspace.nightly import look_after
+from tests.made import put
+from tests.unit.cli_program import Program, without_engine
+
+AGO = {days: utc_now() - timedelta(days=days) for days in (5, 100, 200, 400)}
+
+
+def actions(report: SleepReport) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for deed in report.deeds:
+        found.setdefault(deed.action, []).append(deed.id)
+    return found
+
+
+def old(workspace: Workspace, identity: str, days: int, **fields: Any) -> Memory:  # noqa: ANN401 - fields
+    """Store a memory as if it had been written so many days ago, in this store too."""
+    moment = AGO[days]
+    memory = make_memory({"id": identity, "content": "One sentence. Another one.", "created_at": moment, **fields})
+    memory = msgspec.structs.replace(memory, updated_at=moment)
+    with workspace.store.transaction(workspace.author, "test", now=moment) as tx:
+        return tx.put(memory, base=0)
+
+
+def everything(workspace: Workspace) -> list[Any]:
+    records = [memory for batch in workspace.store.all_memories() for memory in batch]
+    return [records, *(workspace.store.all_of(name) for name in ("proposal", "contradiction", "relation", "skip"))]
+
+
+def test_what_has_expired_and_what_nobody_touched_ages(workspace: Workspace) -> None:
+    old(workspace, "over", 5, expires_at=utc_now() - timedelta(days=1))
+    old(workspace, "fading", 200, content="The first sentence stays. The second is kept aside.")
+    old(workspace, "certain", 400, certainty=5)
+    old(workspace, "pinned", 400, pinned=True)
+    report = look_after(workspace)
+    assert actions(report) == {"expire": ["over"], "compact": ["fading"]}
+    assert workspace.get("over").status == "archived"
+    compacted = workspace.get("fading")
+    assert (compacted.status, compacted.content) == ("compacted", "The first sentence stays.")
+    assert compacted.extra["original_content"] == "The first sentence stays. The second is kept aside."
+    assert {workspace.get(name).status for name in ("certain", "pinned")} == {"active"}
+
+
+def test_restoring_a_compacted_memory_brings_its_whole_text_back_for_good(workspace: Workspace) -> None:
+    old(workspace, "fading", 200, content="The first sentence stays. The second is kept aside.")
+    look_after(workspace)
+    assert workspace.restore("fading").content == "The first sentence stays. The second is kept aside."
+    assert look_after(workspace).deeds == ()
+
+
+def test_a_memory_that_was_imported_yesterday_does_not_age_by_what_it_did_elsewhere(workspace: Workspace) -> None:
+    put(workspace.store, make_memory({"content": "Old elsewhere. New here.", "created_at": AGO[400]}))
+    assert look_after(workspace).deeds == ()
+
+
+def test_what_a_sleep_compacted_is_there_after_many_more_sleeps(workspace: Workspace) -> None:
+    old(workspace, "fading", 200, content="The first sentence stays. The second is kept aside.")
+    for _ in range(5):
+        look_after(workspace)
+    assert workspace.get("fading").status == "compacted"
+    assert workspace.get("fading").extra["original_content"].endswith("kept aside.")
+
+
+def test_a_dry_run_tells_what_a_sleep_does_and_writes_nothing(workspace: Workspace, agent: Workspace) -> None:
+    old(workspace, "over", 5, expires_at=utc_now() - timedelta(days=1))
+    memory = agent.remember("Use the staging proxy for every test of the payment flow.")
+    for number in range(3):
+        workspace.store.usage.count("memory", [memory.id], used=1, session=f"s{number}")
+    before, head = everything(workspace), workspace.store.head()
+    told = look_after(workspace, dry_run=True)
+    assert (everything(workspace), workspace.store.head()) == (before, head)
+    done = look_after(workspace)
+    assert actions(told) == actions(done) == {"expire": ["over"], "promote": [memory.id]}
+
+
+def test_a_second_sleep_finds_nothing_to_do(workspace: Workspace, agent: Workspace) -> None:
+    old(workspace, "over", 5, expires_at=utc_now() - timedelta(days=1))
+    old(workspace, "fading", 200)
+    for n in range(4):
+        agent.remember(f"The deploy script of service {n} needs the VPN and a fresh token.", tags=["deploy"])
+    memory = agent.remember("Use the staging proxy for every test of the payment flow.")
+    for number in range(3):
+        workspace.store.usage.count("memory", [memory.id], used=1, session=f"s{number}")
+    assert look_after(workspace).deeds
+    before = everything(workspace)
+    assert look_after(workspace).deeds == ()
+    assert everything(workspace) == before
+
+
+def test_one_undo_takes_back_a_whole_sleep(workspace: Workspace) -> None:
+    old(workspace, "over", 5, expires_at=utc_now() - timedelta(days=1))
+    old(workspace, "fading", 200)
+    before = everything(workspace)[0]
+    look_after(workspace)
+    newest = workspace.store.entries(limit=1)[0]
+    assert (newest.actor, newest.action) == ("system", "sleep")
+    workspace.undo(newest.seq)
+    after = everything(workspace)[0]
+    plain = [[msgspec.structs.replace(memory, version=1) for memory in memories] for memories in (before, after)]
+    assert plain[0] == plain[1]
+
+
+def test_an_interrupted_sleep_says_so_and_the_next_one_does_the_rest(workspace: Workspace) -> None:
+    for number in range(3):
+        old(workspace, f"m{number}", 5, expires_at=utc_now() - timedelta(days=1))
+    stopping = threading.Event()
+    stopping.set()
+    report = look_after(workspace, stopping=stopping)
+    assert (report.interrupted, report.deeds) == (True, ())
+    assert actions(look_after(workspace)) == {"expire": ["m0", "m1", "m2"]}
+
+
+def test_two_sleeps_at_once_are_refused(workspace: Workspace, data_dir: Path) -> None:
+    refused: list[str] = []
+
+    def meanwhile(_what: str, _done: int, _total: int) -> None:
+        if not refused:
+            with memento_tui.open(data_dir) as other, pytest.raises(NotAllowed, match="under way") as caught:
+                look_after(other)
+            refused.append(str(caught.value))
+
+    workspace.remember("anything")
+    look_after(workspace, progress=meanwhile)
+    assert len(refused) == 1
+
+
+def test_a_skip_that_is_over_for_a_month_leaves_the_list_and_a_younger_one_stays(workspace: Workspace) -> None:
+    with workspace.store.transaction(workspace.author, "test") as tx:
+        for identity, days in (("old", 40), ("new", 3)):
+            ended = utc_now() - timedelta(days=days)
+            fields = {"id": identity, "item": "x", "reason": "y", "expires_at": ended, "created_at": AGO[100]}
+            tx.put(make_skip(fields, stored=True), base=0)
+    assert actions(look_after(workspace)) == {"end": ["old"]}
+    assert [skip.id for skip in workspace.skips.list(ended=True)] == ["new"]
+
+
+def test_proposals_that_nobody_can_decide_about_expire(workspace: Workspace, agent: Workspace) -> None:
+    soon = (utc_now() + timedelta(hours=1)).isoformat()
+    ending = agent.remember("From a page, for an hour.", source_type="external", expires_at=soon)
+    kept = agent.remember("From a page, for good.", source_type="external")
+    verified = workspace.remember("Use port 8080.", stability="verified")
+    agent.update(verified.id, content="Use port 9090.")
+    with workspace.store.transaction(workspace.author, "test") as tx:
+        tx.remove(tx.require("memory", verified.id), base=verified.version)
+        memory = tx.require("memory", ending.id)
+        tx.put(msgspec.structs.replace(memory, expires_at=utc_now() - timedelta(minutes=1)), base=memory.version)
+    assert len(actions(look_after(workspace))["expire"]) == 2
+    states = {p.target_id: p.state for p in workspace.store.all_of("proposal")}
+    assert states == {ending.id: "expired", kept.id: "pending", verified.id: "expired"}
+    assert all(p.note for p in workspace.store.all_of("proposal") if p.state == "expired")
+
+
+def test_confirmed_use_in_three_sessions_asks_a_person_and_verifies_nothing_by_itself(
+    workspace: Workspace, agent: Workspace
+) -> None:
+    memory = agent.remember("Use the staging proxy for every test of the payment flow.", certainty=1)
+    for number in range(3):
+        workspace.store.usage.count("memory", [memory.id], used=1, session=f"s{number}")
+    report = look_after(workspace)
+    assert actions(report) == {"certainty": [memory.id], "promote": [memory.id]}
+    grown = workspace.get(memory.id)
+    assert (grown.certainty, grown.stability) == (2, "draft")
+    (pending,), _ = workspace.review.list()
+    assert pending.proposal.reasons == ("earned_trust",)
+    workspace.review.approve(pending.proposal.id)
+    assert workspace.get(memory.id).stability == "verified"
+
+
+def test_use_in_one_session_and_being_shown_earn_nothing(workspace: Workspace, agent: Workspace) -> None:
+    memory = agent.remember("Use the staging proxy for every test of the payment flow.", certainty=1)
+    for _ in range(50):
+        workspace.store.usage.count("memory", [memory.id], shown=1)
+        workspace.store.usage.count("memory", [memory.id], used=1, session="s1")
+    assert look_after(workspace).deeds == ()
+
+
+def test_a_verified_memory_of_use_is_offered_a_longer_life(workspace: Workspace) -> None:
+    memory = workspace.remember("Use the staging proxy.", stability="verified")
+    for number in range(2):
+        workspace.store.usage.count("memory", [memory.id], used=1, session=f"s{number}")
+    look_after(workspace)
+    (pending,), _ = workspace.review.list()
+    assert (pending.proposal.reasons[0], pending.proposal.payload) == ("promotion", {"tier": "long_term"})
+    workspace.review.approve(pending.proposal.id)
+    assert workspace.get(memory.id).tier == "long_term"
+
+
+def test_near_duplicates_that_came_in_bulk_are_proposed_one_merge_for_each(workspace: Workspace) -> None:
+    texts = [f"The nightly backup of the staging database takes about two hours{'!' * n}" for n in range(4)]
+    workspace.remember_many({"content": text} for text in texts)
+    report = look_after(workspace)
+    assert len(actions(report)["merge"]) == 2
+    assert look_after(workspace).deeds == ()
+
+
+def test_contradictions_are_found_by_words_alone_where_there_is_no_engine(workspace: Workspace) -> None:
+    workspace.remember_many(
+        [
+            {"content": "The staging API listens on port 8080 behind the proxy."},
+            {"content": "The staging API listens on port 9090 behind the proxy."},
+        ]
+    )
+    assert "contradiction" in actions(look_after(workspace))
+    (dispute,), _ = workspace.contradictions.list()
+    assert dispute.older is not None
+    start, end = dispute.contradiction.older_spans[0]
+    assert "8080" in dispute.older.content[start:end]
+    assert dispute.contradiction.lowered
+    assert look_after(workspace).deeds == ()
+
+
+def test_what_was_called_no_contradiction_is_never_raised_again(workspace: Workspace) -> None:
+    first, second = workspace.remember_many(
+        [
+            {"content": "The staging API listens on port 8080 behind the proxy."},
+            {"content": "The staging API listens on port 9090 behind the proxy."},
+        ]
+    )
+    look_after(workspace)
+    (dispute,), _ = workspace.contradictions.list()
+    workspace.contradictions.resolve(dispute.contradiction.id, "not_a_contradiction")
+    assert workspace.get(first.id).certainty == first.certainty
+    workspace.update(second.id, content="The staging API listens on port 9091 behind the proxy.")
+    look_after(workspace)
+    assert workspace.contradictions.count() == 0
+
+
+def test_a_clock_that_was_set_back_ages_nothing(workspace: Workspace) -> None:
+    ahead = make_memory({"content": "From the future.", "created_at": utc_now() + timedelta(days=500)})
+    put(workspace.store, ahead)
+    assert look_after(workspace).deeds == ()
+
+
+def test_the_command_line_tells_what_a_sleep_did(tmp_path: Path) -> None:
+    memento = Program(without_engine(tmp_path / "data"))
+    memento.add("Nothing is due about this.")
+    assert "Nothing is due." in memento.run("sleep").out
+    told = memento.json("sleep", "--dry-run")
+    assert (told["deeds"], told["dry_run"], told["interrupted"]) == ([], True, False)
