@@ -133,7 +133,10 @@ def assert_nothing_was_decided(before: Picture, after: Picture) -> None:
             assert now.later_until == was.later_until
         else:
             assert now == was
-    assert {proposal.state for name, proposal in after.proposals.items() if name not in before.proposals} <= {"pending"}
+    assert {proposal.state for name, proposal in after.proposals.items() if name not in before.proposals} <= {
+        "pending",
+        "expired",
+    }
     for kind in ("contradiction", "relation"):
         assert after.others[kind][: len(before.others[kind])] == before.others[kind]
     assert not [one for one in after.others["contradiction"] if one["status"] == "resolved"]
