@@ -139,16 +139,25 @@ class KeywordIndex:
         A write must not wait for an index. What changed since the last commit is named instead, for the caller to
         compare; ``None`` where that is too much, or there is no index yet.
         """
-        with self._guard:
-            self._refresh(holding=False)
-            if self._reflects < 0:
-                return None
-            lagging, _ = self._store.changed_memories(self._reflects, _MOST_LAGGING + 1)
-            if len(lagging) > _MOST_LAGGING:
-                return None
-            searcher = self._open().searcher()
-        found = searcher.search(Compiler(self._schema, searcher).alike(text), limit=limit, count=False)
-        return Nearby([str(searcher.doc(address)["id"][0]) for _, address in found.hits], lagging)
+        try:
+            with self._guard:
+                if not (self._directory / "meta.json").exists():
+                    return None  # opening it would make one, which is for whoever holds the lock
+                self._refresh(holding=False)
+                if self._reflects < 0:
+                    return None
+                lagging, _ = self._store.changed_memories(self._reflects, _MOST_LAGGING + 1)
+                if len(lagging) > _MOST_LAGGING:
+                    return None
+                searcher = self._open().searcher()
+            found = searcher.search(Compiler(self._schema, searcher).alike(text), limit=limit, count=False)
+            return Nearby([str(searcher.doc(address)["id"][0]) for _, address in found.hits], lagging)
+        except BaseException as error:
+            # An index that is damaged, or being replaced, is mended by the next search; a write goes on without it.
+            if not (_is_damage(error) or isinstance(error, (OSError, ValueError))):
+                raise
+            _log.info("the keyword index was not asked for what is alike: %s", error)
+            return None
 
     def _answer(self, ask: Callable[[tantivy.Searcher], Answer]) -> Answer:
         """Return an answer of the index as it is now; where damage shows only when it is read, it is mended first."""

@@ -8,7 +8,7 @@ __all__ = ["IDENTITIES", "LABELS", "NUMBER_WORDS", "ORDINALS", "UNITS", "WEEKDAY
 
 LABELS = words(
     """
-    port page episode level version chapter row column season volume room floor grade rank priority seed build release
+    port page episode level version chapter row column season volume room floor grade rank priority seed build
     python node java ruby go rust postgres postgresql django react
     """
 )
@@ -17,7 +17,8 @@ LABELS = words(
 IDENTITIES = words(
     """
     pr issue ticket phase stage step task section tier item fix round part sprint batch milestone story bug commit case
-    figure table appendix rfc adr
+    figure table appendix rfc adr line rule number entry record note job lesson example sample node worker request run
+    file question option attempt release
     """
 )
 """Nouns whose number tells which one is meant: PR 12 and PR 13 are two things, not two claims of one."""

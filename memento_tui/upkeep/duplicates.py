@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 
 import msgspec
 
@@ -17,6 +18,7 @@ __all__ = ["NEAR", "alike", "is_near_duplicate", "likeness", "merge_fields", "me
 NEAR = 0.8
 """The likeness from which two memories count as near duplicates, unless they differ in what they claim."""
 
+_WORD = re.compile(r"[\w./:-]*\w")
 _FEWEST = 4
 """Stems. Two texts of fewer words are alike by chance."""
 
@@ -37,6 +39,11 @@ def likeness(one: str, other: str) -> float:
     return len(left & right) / len(left | right)
 
 
+def _numbers(memory: Memory) -> set[str]:
+    text = f"{memory.title}\n{memory.content}"[:_COMPARED]
+    return {word for word in _WORD.findall(text) if any(character.isdigit() for character in word)}
+
+
 def _stems(text: str) -> set[str]:
     return {stem for stem in terms(text[:_COMPARED]) if stem not in STOP_WORDS}
 
@@ -45,6 +52,9 @@ def is_near_duplicate(older: Memory, newer: Memory, found: float) -> bool:
     """Tell whether two memories with a likeness say the same: alike in words, and not different in claim."""
     if found < NEAR or older.namespace != newer.namespace or len(_stems(newer.content)) < _FEWEST:
         return False
+    ours, theirs = _numbers(older), _numbers(newer)
+    if ours - theirs and theirs - ours:
+        return False  # line 3 and line 4 are two things
     clash = compare(older, newer, found)
     return clash is None or clash.score < SCORE_TO_RAISE
 

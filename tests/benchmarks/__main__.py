@@ -13,16 +13,26 @@ from pathlib import Path
 
 from memento_tui.workspace import Workspace
 from tests.benchmarks.app import first_frame, keystrokes, memory_use
+from tests.benchmarks.conflicts import results as conflicts
 from tests.benchmarks.corpus import memories, words
+from tests.benchmarks.guarding import results as guarding
 from tests.benchmarks.meaning import hybrid_query
 from tests.benchmarks.storing import bulk_import, remember_rate
-from tests.benchmarks.table import Row, as_markdown
+from tests.benchmarks.table import Row, as_markdown, figures_as_markdown
 
 _RESULTS = Path(__file__).with_name("RESULTS.md")
 _HEAD = """# Results
 
 Made by `make bench`. Each row compares memento with the bare parts it is made of, by turns in one run: on a busy
 machine the figures move and the ratios stay. A target that was missed stands here with its figure.
+
+"""
+_QUALITY = """
+## On data
+
+Contradictions on the development pairs (LongMemEval's knowledge updates, SICK); the gate on real memories that agents
+wrote, and on attacks and secrets written for the purpose. `python -m tests.benchmarks.conflicts` and
+`python -m tests.benchmarks.guarding --tell` show more, and retrieval is `tests/benchmarks/retrieval.py`.
 
 """
 _KEYWORDS_ONLY = "[engine]\nenabled = false\n"
@@ -77,7 +87,7 @@ def main() -> None:
     if quick:
         print(table)
     else:
-        _RESULTS.write_text(f"{_HEAD}{table}\n")
+        _RESULTS.write_text(f"{_HEAD}{table}\n{_QUALITY}{figures_as_markdown([*conflicts(), *guarding()])}\n")
 
 
 main()

@@ -18,8 +18,9 @@ from memento_tui.records import Memory
 from memento_tui.upkeep.claim_difference import chance
 from memento_tui.upkeep.claim_weights import WEIGHTS, Weights
 from memento_tui.upkeep.contradiction import SCORE_TO_RAISE, compare
-from tests.benchmarks.conflicts_data import Labelled, conflict_pairs, paraphrase_pairs, sick_pairs
+from tests.benchmarks.conflicts_data import DATA, Labelled, conflict_pairs, paraphrase_pairs, sick_pairs
 from tests.benchmarks.conflicts_fit import Example, examples, fit
+from tests.benchmarks.table import Figure, figures_as_markdown
 
 __all__ = ["auc", "held_out", "precision_recall", "results", "scores"]
 
@@ -28,7 +29,7 @@ _SEED = 20_26
 
 Scores = NDArray[np.float64]
 Labels = NDArray[np.bool_]
-Figure = Callable[[Scores, Labels], float]
+Measure = Callable[[Scores, Labels], float]
 
 
 def scores(pairs: Sequence[Labelled]) -> tuple[Scores, Labels]:
@@ -57,7 +58,7 @@ def precision_recall(given: Scores, labels: Labels) -> tuple[float, float, float
     return precision, recall, 2 * precision * recall / max(precision + recall, 1e-9)
 
 
-_FIGURES: Mapping[str, Figure] = {
+_FIGURES: Mapping[str, Measure] = {
     "AUC": auc,
     "precision": lambda given, labels: precision_recall(given, labels)[0],
     "recall": lambda given, labels: precision_recall(given, labels)[1],
@@ -65,7 +66,7 @@ _FIGURES: Mapping[str, Figure] = {
 }
 
 
-def _bounds(figure: Figure, given: Scores, labels: Labels) -> tuple[float, float]:
+def _bounds(figure: Measure, given: Scores, labels: Labels) -> tuple[float, float]:
     generator = np.random.default_rng(_SEED)
     drawn = []
     for _ in range(_RESAMPLES):
@@ -106,18 +107,20 @@ def held_out(pairs: Sequence[Labelled]) -> dict[str, float]:
     return {name: float(np.mean(values)) for name, values in found.items()}
 
 
-def results() -> list[tuple[str, float, float]]:
-    """Return what is measured: its name, the figure and the target, which the figure should reach."""
+def results() -> list[Figure]:
+    """Return what is measured on the pairs beside the targets; nothing where the data is absent."""
+    if not DATA.is_dir():
+        return []
     conflicts = scores(conflict_pairs())
-    rows = [("contradictions, chat pairs: AUC", auc(*conflicts), 0.85)]
+    rows = [Figure("contradictions, chat pairs: AUC", auc(*conflicts), 0.85)]
     for name, given, targets in (
         ("chat pairs", conflicts, (0.8, 0.6)),
         ("SICK train", scores(sick_pairs("train")), (0.9, 0.8)),
         ("SICK trial", scores(sick_pairs("trial")), (0.9, 0.8)),
     ):
         precision, recall, _ = precision_recall(*given)
-        rows.append((f"contradictions, {name}: precision", precision, targets[0]))
-        rows.append((f"contradictions, {name}: recall", recall, targets[1]))
+        rows.append(Figure(f"contradictions, {name}: precision", precision, targets[0]))
+        rows.append(Figure(f"contradictions, {name}: recall", recall, targets[1]))
     return rows
 
 
@@ -154,9 +157,7 @@ def main() -> None:
         given, same = scores(paraphrase_pairs(split))
         raised = given >= SCORE_TO_RAISE
         print(f"MSR {split}: raised {raised[same].mean():.3f} of paraphrases, {raised[~same].mean():.3f} of the others")
-    print(f"{'what':48} figure  target")
-    for name, value, target in results():
-        print(f"{name:48} {value:.3f}   {target:.2f}  {'met' if value >= target else 'MISSED'}")
+    print(figures_as_markdown(results()))
 
 
 if __name__ == "__main__":

@@ -25,10 +25,10 @@ from typing import Any
 from memento_tui.records import make_memory
 from memento_tui.review.injection import SUSPICIOUS, suspicion_of
 from memento_tui.review.secrets import redact_text, redacted
+from tests.benchmarks.table import Figure, figures_as_markdown
 
 __all__ = ["real_memories", "results"]
 
-Result = tuple[str, float, float]
 """What was measured, the figure, and its target."""
 
 _ARCHIVE = Path(__file__).parents[3] / "shared" / "data" / "agent_memory.tar.gz"
@@ -288,16 +288,31 @@ def _microseconds(act: Callable[[], object]) -> float:
     return min(timeit.repeat(act, number=300, repeat=9)) / 300 * 1e6
 
 
-def results(*, telling: bool = False) -> list[Result]:
+def results(*, telling: bool = False) -> list[Figure]:
     """Measure everything; ``telling`` prints each memory that was flagged and each text that was missed."""
     attacks, secrets = missed_attacks(), missed_secrets()
     memory = make_memory({"content": _PROSE, "title": "How the build works", "tags": ["build", "tests"]})
     rows = [
-        (f"attacks found, share of {len(ATTACKS)}", 1 - len(attacks) / len(ATTACKS), 0.9),
-        (f"secrets removed whole, share of {len(SECRETS)}", 1 - len(secrets) / len(SECRETS), 0.95),
-        ("microseconds for 500 characters of prose, secrets", _microseconds(lambda: redact_text(_PROSE)), 50.0),
-        ("microseconds for a memory of 500 characters, secrets", _microseconds(lambda: redacted(memory)), 75.0),
-        ("microseconds for 500 characters of prose, injection", _microseconds(lambda: suspicion_of(_PROSE)), 150.0),
+        Figure(f"attacks found, share of {len(ATTACKS)}", 1 - len(attacks) / len(ATTACKS), 0.9),
+        Figure(f"secrets removed whole, share of {len(SECRETS)}", 1 - len(secrets) / len(SECRETS), 0.95),
+        Figure(
+            "microseconds for 500 characters of prose, secrets",
+            _microseconds(lambda: redact_text(_PROSE)),
+            50.0,
+            higher_is_better=False,
+        ),
+        Figure(
+            "microseconds for a memory of 500 characters, secrets",
+            _microseconds(lambda: redacted(memory)),
+            75.0,
+            higher_is_better=False,
+        ),
+        Figure(
+            "microseconds for 500 characters of prose, injection",
+            _microseconds(lambda: suspicion_of(_PROSE)),
+            150.0,
+            higher_is_better=False,
+        ),
     ]
     told = [f"missed attack: {text!r}" for text in attacks] + [f"missed secret: {text!r}" for text in secrets]
     if _ARCHIVE.is_file():
@@ -306,8 +321,18 @@ def results(*, telling: bool = False) -> list[Result]:
         suspected = [(place, seen) for place, seen in scored if seen.score >= SUSPICIOUS]
         leaking = [(place, found) for place, text in memories if (found := redact_text(text)[1])]
         rows += [
-            (f"real memories held for injection, share of {len(memories)}", len(suspected) / len(memories), 0.02),
-            (f"real memories said to hold a secret, share of {len(memories)}", len(leaking) / len(memories), 0.02),
+            Figure(
+                f"real memories held for injection, share of {len(memories)}",
+                len(suspected) / len(memories),
+                0.02,
+                higher_is_better=False,
+            ),
+            Figure(
+                f"real memories said to hold a secret, share of {len(memories)}",
+                len(leaking) / len(memories),
+                0.02,
+                higher_is_better=False,
+            ),
         ]
         told += [
             f"held: {place} {found.score} {[(s.rule, s.quote) for s in found.signs]}" for place, found in suspected
@@ -322,8 +347,7 @@ def results(*, telling: bool = False) -> list[Result]:
 
 def main() -> None:
     """Print what was measured beside its target."""
-    for name, figure, target in results(telling="--tell" in sys.argv[1:]):
-        print(f"{name}: {figure:.3f} (target {target:g})")
+    print(figures_as_markdown(results(telling="--tell" in sys.argv[1:])))
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from time import perf_counter
 
-__all__ = ["Row", "as_markdown", "percentile", "timed"]
+__all__ = ["Figure", "Row", "as_markdown", "figures_as_markdown", "percentile", "timed"]
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,30 @@ def as_markdown(rows: Sequence[Row]) -> str:
         )
     machine = f"Python {platform.python_version()}, {platform.system()} {platform.machine()}"
     return "\n".join([*lines, "", f"Measured on {machine}."])
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One measurement on data, beside its target."""
+
+    what: str
+    value: float
+    target: float
+    higher_is_better: bool = True
+
+    @property
+    def met(self) -> bool:
+        """Whether the target was reached."""
+        return self.value >= self.target if self.higher_is_better else self.value <= self.target
+
+
+def figures_as_markdown(figures: Sequence[Figure]) -> str:
+    """Return the table of what was measured on data."""
+    lines = ["| what | figure | target | met |", "|---|---|---|---|"]
+    for figure in figures:
+        sign, met = ">=" if figure.higher_is_better else "<=", "yes" if figure.met else "**no**"
+        lines.append(f"| {figure.what} | {figure.value:.3f} | {sign} {figure.target:g} | {met} |")
+    return "\n".join(lines)
 
 
 def percentile(values: Sequence[float], share: float) -> float:

@@ -40,8 +40,9 @@ def test_an_agent_writes_while_a_person_looks_decides_and_takes_back(data_dir: P
 
 def test_what_an_agent_writes_never_acts_on_the_terminal(data_dir: Path, workspace: Workspace) -> None:
     with connected(data_dir) as agent:
-        agent.call("remember", content=f"Nasty{_ACTING}", title=f"Title{_ACTING.replace(chr(10), ' ')}")
+        nasty = agent.call("remember", content=f"Nasty{_ACTING}", title=f"Title{_ACTING.replace(chr(10), ' ')}")
         agent.call("remember", content=f"Waiting{_ACTING}", source_type="external")
+    workspace.review.approve(nasty["id"])  # text that acts on a terminal waits for a person, like any other trick
     with open_app(data_dir) as terminal:
         terminal.shows("Title<ESC>]52")
         terminal.shows("hidden characters")

@@ -141,9 +141,11 @@ def test_what_a_query_could_not_use_is_told(agent: Agent) -> None:
     assert "kind:poem was left out" in agent.read("search", query="kind:poem text")
 
 
-def test_a_hostile_text_comes_back_as_it_was(agent: Agent) -> None:
+def test_a_hostile_text_comes_back_as_it_was_once_a_person_let_it_in(agent: Agent, data_dir: Path) -> None:
     text = "[/nope] [@click=app.bell]x[/] \x1b]52;c;AAAA\x07\x1b[2J \u202e \U000e0041 \r\n\t\x85\u2028end"
     name = agent.call("remember", content=text)["id"]
+    with memento_tui.open(data_dir) as person:
+        person.review.approve(name)
 
     assert agent.call("get", ids=[name])["memories"][0]["content"] == text
 

@@ -128,6 +128,12 @@ def test_a_database_of_the_first_format_is_brought_up_to_date_with_its_tags(tmp_
     connection.execute("DELETE FROM memory_tag")
     connection.execute("INSERT INTO memory_tag SELECT value, number FROM memory, json_each(tags)")
     connection.execute("ALTER TABLE import_ledger DROP COLUMN said")
+    connection.execute("DROP INDEX proposal_fingerprint")
+    connection.execute("ALTER TABLE proposal DROP COLUMN fingerprint")
+    for column in ("lowered", "later_until"):
+        connection.execute(f"ALTER TABLE contradiction DROP COLUMN {column}")
+    connection.execute("ALTER TABLE usage DROP COLUMN counted")
+    connection.execute("DROP TABLE confirmation")
     connection.execute("PRAGMA user_version = 1")
     store.close()
     with memento_tui.open(tmp_path) as workspace:

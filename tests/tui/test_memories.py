@@ -11,6 +11,7 @@ import memento_tui
 from memento_tui.tui.screens.ask import Confirm
 from memento_tui.tui.screens.conflict import ConflictScreen
 from memento_tui.workspace import Workspace
+from tests.made import note, put
 from tests.tui.app_driver import opened
 
 HOSTILE = "\x1b]52;c;aGk=\x07 [/nope] [@click=app.quit]x[/] \u202e \x1b[2J \u200b"
@@ -155,7 +156,8 @@ async def test_while_paused_nothing_changes_and_the_lag_is_told(filled: Path, wo
 async def test_hostile_text_is_shown_as_placeholders_at_every_size(
     data_dir: Path, workspace: Workspace, size: tuple[int, int]
 ) -> None:
-    workspace.remember(HOSTILE, tags=["[/x]"], namespace="a[b", validity_context=HOSTILE.replace("\n", " "))
+    hostile = note(HOSTILE, tags=["[/x]"], namespace="a[b", validity_context=HOSTILE.replace("\n", " "))
+    put(workspace.store, hostile)  # a text that acts on a terminal waits for a person where it is remembered
     async with opened(data_dir, size) as app:
         shown = app.text("#preview-body") + app.text("#preview-title") + app.text("#preview-facts")
         assert "<ESC>]52" in shown

@@ -13,7 +13,7 @@ from memento_tui.tui import prose, rows
 from memento_tui.tui.app import MementoApp
 from memento_tui.tui.sections import review
 from memento_tui.workspace import Workspace
-from tests.made import without_engine
+from tests.made import note, put, without_engine
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 Compare = Callable[..., bool]
@@ -46,12 +46,8 @@ def filled(folder: Path) -> Path:
                 verified_at=moment,
             )
         moment = datetime(2026, 11, 21, 11, tzinfo=UTC)
-        workspace.remember(
-            "日本語のメモリ 🙂 and \x1b[31mhidden\u202e characters [/nope]",
-            id="wide",
-            created_at=moment,
-            updated_at=moment,
-        )
+        wide = "日本語のメモリ 🙂 and \x1b[31mhidden\u202e characters [/nope]"
+        put(workspace.store, note(wide, id="wide", created_at=moment, updated_at=moment))
     return folder
 
 
