@@ -84,14 +84,15 @@ def add(text: str, memory_id: str | None, **options: Any) -> None:  # noqa: ANN4
     started = utc_now()
     with opened(create=True) as workspace:
         memory = workspace.remember(read_text(text), **fields)
-    emit(as_plain(memory), lambda: safe(_added(memory, known=memory.created_at < started)))
+        why = workspace.review.why(memory.id) if memory.status == "pending" else []
+    emit(as_plain(memory), lambda: safe(_added(memory, why, known=memory.created_at < started)))
 
 
-def _added(memory: Memory, *, known: bool) -> str:
+def _added(memory: Memory, why: list[str], *, known: bool) -> str:
     if known:
         return f"{memory.id}  known already"
     if memory.status == "pending":
-        return f"{memory.id}  waits for review: memento review show {memory.id}"
+        return f"{memory.id}  waits for review, because {'; '.join(why)}: memento review show {memory.id}"
     return f"{memory.id}  remembered"
 
 

@@ -74,6 +74,10 @@ def sleep(*, dry_run: bool) -> None:
         raise click.exceptions.Exit(_INTERRUPTED)
 
 
+def _waiting(count: int) -> str:
+    return "1 waits for you" if count == 1 else f"{count:,} wait for you"
+
+
 def _plain(report: SleepReport) -> dict[str, Any]:
     counts = Counter(deed.action for deed in report.deeds)
     plain: dict[str, Any] = msgspec.to_builtins(report)
@@ -95,7 +99,7 @@ def _told(report: SleepReport) -> str:
         lines.append(f"... and {len(report.deeds) - _LISTED:,} more; --json lists all.")
     waiting = sum(deed.waits for deed in report.deeds)
     if waiting and not report.dry_run:
-        lines.append(f"{waiting:,} wait for you: memento review, memento contradiction")
+        lines.append(f"{_waiting(waiting)}: memento review, memento contradiction")
     return "\n".join(lines)
 
 
@@ -165,7 +169,7 @@ def _told_distilled(found: Distilled) -> str:
     lines.append(table(["OUTCOME", "WHAT", "LINES", "ID", "TEXT"], rows))
     proposed = sum(one.outcome == "proposed" for one in found.learned)
     if proposed:
-        lines.append(f"{proposed:,} wait for you: memento review")
+        lines.append(f"{_waiting(proposed)}: memento review")
     return "\n".join(lines)
 
 

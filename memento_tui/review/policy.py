@@ -22,6 +22,7 @@ REASONS: dict[str, str] = {
     "strict_policy": "the strict policy asks a person about every write",
     "own_rule": "a rule in config.toml asks a person about it",
     "held_import": "you asked to look at everything that is imported",
+    "asked_to_wait": "it was written down to be looked at first",
     "pending_in_source": "it was waiting where it was imported from",
     "person_wrote_identity": "a person has written or approved the present identity",
     "near_duplicate": "it says nearly what another memory says",

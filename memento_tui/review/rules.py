@@ -42,7 +42,13 @@ RULES: dict[str, Rule] = {
     "consolidation": Rule("a memory made of several", "draft", "propose", "propose", _DRAFT),
     "distillation": Rule("what is learned from a transcript", "draft", "propose", "propose", _DRAFT),
     "promotion": Rule("a move to a longer-lived tier", "apply", "propose", "propose"),
-    "crystal": Rule("a new identity crystal", "apply", "once_persons", "propose", ("apply", "once_persons", "propose")),
+    "crystal": Rule(
+        "a new identity; once_persons: as soon as you wrote or approved one",
+        "apply",
+        "once_persons",
+        "propose",
+        ("apply", "once_persons", "propose"),
+    ),
     "skip": Rule("a skip added, changed or removed by an agent", "apply", "apply", "propose"),
     "item": Rule("a working item added, changed or removed by an agent", "apply", "apply", "propose"),
 }

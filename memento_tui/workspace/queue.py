@@ -83,6 +83,11 @@ class ReviewQueue:
             found = about[0] if about else self._store.get("proposal", self._store.resolve("proposal", proposal_id))
         return self._pending(found, self._store.find(found.target, found.target_id))
 
+    def why(self, memory_id: str) -> list[str]:
+        """Return in words why a memory waits; nothing where no proposal about it does."""
+        waiting = (p for p in self._store.proposals.about(memory_id) if p.state in OPEN_STATES)
+        return [REASONS.get(code, code) for proposal in waiting for code in proposal.reasons]
+
     def approve(self, proposal_id: str, *, seen: int | None = None, **changes: Any) -> Proposal:  # noqa: ANN401 - fields
         """Carry a proposal out, with ``changes`` of the person's own on top; ``seen`` is the version looked at.
 

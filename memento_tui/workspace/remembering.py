@@ -138,7 +138,10 @@ class Remembering:
             injection_score=screened.injection_score,
             secret_found=screened.secret_found,
         )
-        return _Arrival(memory, self._gate.judge(intent), screened.evidence)
+        verdict = self._gate.judge(intent)
+        if memory.status == "pending" and verdict.answer != "propose":
+            verdict = Verdict("propose", ("asked_to_wait",))
+        return _Arrival(memory, verdict, screened.evidence)
 
     def _known(self, memory: Memory) -> Memory | None:
         twins = self._store.twins(content_digest(memory.content))

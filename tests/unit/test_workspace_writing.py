@@ -252,3 +252,11 @@ def test_the_gate_follows_the_setting_of_the_directory(tmp_path: Path) -> None:
         "guarded": ["active", "pending"],
         "strict": ["pending", "pending"],
     }
+
+
+def test_what_a_person_writes_down_to_look_at_later_waits_in_the_queue(workspace: Workspace) -> None:
+    memory = workspace.remember("Is this still so?", status="pending")
+    (pending,), _ = workspace.review.list()
+    assert (pending.proposal.target_id, pending.proposal.reasons) == (memory.id, ("asked_to_wait",))
+    workspace.review.approve(pending.proposal.id)
+    assert workspace.get(memory.id).status == "active"
