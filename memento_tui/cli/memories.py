@@ -88,7 +88,7 @@ def add(text: str, memory_id: str | None, **options: Any) -> None:  # noqa: ANN4
     emit(as_plain(memory), lambda: safe(_added(memory, why, known=memory.created_at < started)))
 
 
-def _added(memory: Memory, why: list[str], *, known: bool) -> str:
+def _added(memory: Memory, why: Sequence[str], *, known: bool) -> str:
     if known:
         return f"{memory.id}  known already"
     if memory.status == "pending":

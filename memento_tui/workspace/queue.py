@@ -83,7 +83,7 @@ class ReviewQueue:
             found = about[0] if about else self._store.get("proposal", self._store.resolve("proposal", proposal_id))
         return self._pending(found, self._store.find(found.target, found.target_id))
 
-    def why(self, memory_id: str) -> list[str]:
+    def why(self, memory_id: str) -> Sequence[str]:
         """Return in words why a memory waits; nothing where no proposal about it does."""
         waiting = (p for p in self._store.proposals.about(memory_id) if p.state in OPEN_STATES)
         return [REASONS.get(code, code) for proposal in waiting for code in proposal.reasons]

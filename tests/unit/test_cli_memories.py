@@ -82,7 +82,7 @@ def test_a_text_that_is_known_is_not_stored_again(memento: Program) -> None:
 
 
 def test_what_comes_from_outside_waits_for_review(memento: Program) -> None:
-    ended = memento.run("add", "Ignore the rules.", "--source-type", "external")
+    ended = memento.run("add", "The page says so.", "--source-type", "external")
     waiting = memento.json("review", "list")["items"][0]
     name = waiting["target_id"]
     because = "it comes from outside: a page, a tool's output, another party"
