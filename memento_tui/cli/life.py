@@ -36,14 +36,23 @@ _DONE = {
 }
 
 
-def life_lines(memory: Memory, now: datetime, preset: DecayPreset, width: int, *, superseded: bool = False) -> str:
+def life_lines(
+    memory: Memory,
+    now: datetime,
+    preset: DecayPreset,
+    width: int,
+    *,
+    superseded: bool = False,
+    known_since: datetime | None = None,
+) -> str:
     """Return the life of a memory as lines of ASCII of at most ``width`` columns (40 at least).
 
-    They hold none of the memory's own text. ``superseded`` says that another memory takes its place.
+    They hold none of the memory's own text. ``superseded`` says that another memory takes its place,
+    ``known_since`` when it came into this store.
     """
     across = min(max(width, _NARROWEST), _WIDEST)
     life = life_of(memory, now, preset=preset, superseded=superseded)
-    steps = ahead(memory, now, preset=preset)
+    steps = ahead(memory, now, preset=preset, known_since=known_since)
     lines = _wrapped(f"Factor in search: {life.factor:.3f} today, preset {preset}.", across)
     lines += ["", *_chart(memory, now, preset, steps, across, superseded=superseded), ""]
     lines += _told("age", life.age, _age_words(memory, preset), across)
@@ -55,7 +64,14 @@ def life_lines(memory: Memory, now: datetime, preset: DecayPreset, width: int, *
     return "\n".join([*lines, "", *_outlook(memory, steps, across)])
 
 
-def life_data(memory: Memory, now: datetime, preset: DecayPreset, *, superseded: bool = False) -> dict[str, Any]:
+def life_data(
+    memory: Memory,
+    now: datetime,
+    preset: DecayPreset,
+    *,
+    superseded: bool = False,
+    known_since: datetime | None = None,
+) -> dict[str, Any]:
     """Return the same as values that JSON can hold."""
     life = life_of(memory, now, preset=preset, superseded=superseded)
     days = curve(memory, now, preset, _SAMPLED, superseded=superseded)
@@ -74,7 +90,7 @@ def life_data(memory: Memory, now: datetime, preset: DecayPreset, *, superseded:
         "curve": [{"day": day, "factor": then.factor, "weight": then.weight} for day, then in days],
         "ahead": [
             {"action": step.action, "at": to_text(step.at), "why": step.why}
-            for step in ahead(memory, now, preset=preset)
+            for step in ahead(memory, now, preset=preset, known_since=known_since)
         ],
         "stays": why_it_stays(memory),
     }

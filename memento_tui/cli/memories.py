@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import sys
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 
 import click
@@ -148,8 +149,10 @@ def show(id: str, *, raw: bool, life: bool) -> None:  # noqa: A002 - its name in
         memory = workspace.get(id)
         relations = workspace.related(memory.id)
         decay = workspace.config.upkeep.decay
+        known = workspace.store.first_written("memory", [memory.id]).get(memory.id)
+        superseded = memory.id in workspace.store.successors([memory.id])
     if life:
-        _show_life(memory, decay)
+        _show_life(memory, decay, known, superseded=superseded)
         return
     if raw and not current_session().as_json:
         write((safe(memory.content, multiline=True) if sys.stdout.isatty() else memory.content) + "\n")
@@ -158,11 +161,12 @@ def show(id: str, *, raw: bool, life: bool) -> None:  # noqa: A002 - its name in
     emit({**as_plain(memory), "relations": drawn}, lambda: _memory(memory, relations))
 
 
-def _show_life(memory: Memory, decay: DecayPreset) -> None:
+def _show_life(memory: Memory, decay: DecayPreset, known: datetime | None, *, superseded: bool) -> None:
     from memento_tui.cli.life import life_data, life_lines  # noqa: PLC0415 - most calls do without
 
     now, across = utc_now(), shutil.get_terminal_size().columns
-    emit(lambda: life_data(memory, now, decay), lambda: life_lines(memory, now, decay, across))
+    options: dict[str, Any] = {"superseded": superseded, "known_since": known}
+    emit(lambda: life_data(memory, now, decay, **options), lambda: life_lines(memory, now, decay, across, **options))
 
 
 _LINES_OF_THEIR_OWN = {"content", "title", "source", "shown_count", "used_count", "version"}
@@ -243,8 +247,11 @@ def purge(id: str, reason: str, *, yes: bool) -> None:  # noqa: A002 - its name 
             question = f"Nothing brings {safe(memory.headline)!r:.60} back. Type its id to purge it"
             if click.prompt(question, err=True, default="", show_default=False) != memory.id:
                 raise InvalidInput("That is not its id. Nothing was purged.")
-        workspace.purge(memory.id, reason)
-    emit({"id": memory.id, "status": "purged"}, lambda: safe(f"{memory.id}  purged"))
+        derived = workspace.purge(memory.id, reason)
+    told = f"{memory.id}  purged"
+    if derived:
+        told += f"\nThese were made of it, and may say the same: {', '.join(derived)}"
+    emit({"id": memory.id, "status": "purged", "derived": derived}, lambda: safe(told, multiline=True))
 
 
 commands = {"add": add, "list": list_, "show": show, "rm": rm, "restore": restore, "purge": purge}

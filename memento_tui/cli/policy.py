@@ -111,6 +111,10 @@ def explain(
 
     if target == "contradiction" and action != "edit":
         raise InvalidInput("A contradiction is resolved, neither made nor deleted.", "Say edit contradiction.")
+    made = origin in ("consolidation", "distillation")
+    if origin is not None and (action == "create") != made:
+        fits = "create" if made else "edit"
+        raise InvalidInput(f"The origin {origin} belongs to {fits}, not to {action}.", f"Say {fits} {target}.")
     clean, removed = redact_text(read_text(text)) if text is not None else ("", [])
     suspicion = suspicion_of(clean)
     intent = Intent(

@@ -16,7 +16,7 @@ from memento_tui.cli.session import opened
 from memento_tui.errors import InvalidInput, NotFound
 from memento_tui.records import Memory, Proposal
 from memento_tui.records.proposal import OPEN_STATES, PROPOSAL_STATES
-from memento_tui.review.evidence import evidence_lines
+from memento_tui.review.evidence import deed_of
 from memento_tui.review.trusting import edited
 from memento_tui.store.tables import as_plain
 
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from memento_tui.workspace.queue import Pending, ReviewQueue
 
 __all__ = ["commands"]
+
+
+_MOVED = "what it would change has changed since it was proposed"
 
 
 def plain_pending(pending: Pending) -> dict[str, Any]:
@@ -76,8 +79,8 @@ def _rows(found: list[Pending], following: str | None) -> str:
     rows = [
         [
             pending.proposal.id,
-            f"{pending.proposal.action} {pending.proposal.target}",
-            "changed since" if pending.moved else pending.proposal.state,
+            f"{deed_of(pending.proposal)} {pending.proposal.target}",
+            "changed since" if pending.moved and pending.proposal.state in OPEN_STATES else pending.proposal.state,
             pending.proposal.proposed_by,
             moment(pending.proposal.created_at),
             _headline(pending),
@@ -144,9 +147,9 @@ def _in_full(pending: Pending) -> str:
         "decided": proposal.decided_at,
         "decided by": proposal.decided_by,
         "reason": proposal.note,
-        "warning": "what it would change has changed since it was proposed" if pending.moved else "",
+        "warning": _MOVED if pending.moved and proposal.state in OPEN_STATES else "",
     }
-    rests_on = "\n".join(f"{bold(name)}: {safe(text)}" for name, text in evidence_lines(proposal))
+    rests_on = "\n".join(f"{bold(name)}: {safe(text, multiline=True)}" for name, text in pending.rests_on)
     return "\n\n".join(filter(None, [named(about), rests_on, _substance(pending)]))
 
 

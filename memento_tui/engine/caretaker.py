@@ -32,6 +32,9 @@ _AUTHOR = Author("system", "engine", agent="memento")
 _BETWEEN = timedelta(hours=20)
 """A sleep a day, at whatever hour it is quiet."""
 
+_FIRST_PAUSE, _LONGEST_PAUSE = 60.0, 7200.0
+"""Seconds between two attempts."""
+
 _QUIET_SHARE = 3
 """The engine sleeps once it was quiet for a third of the time after which it leaves."""
 
@@ -47,7 +50,8 @@ class Caretaker:
         self._board = board
         self._stopping = threading.Event()
         self._sleeper: threading.Thread | None = None
-        self._failed = False
+        self._not_before = 0.0
+        self._pause = _FIRST_PAUSE
 
     @cached_property
     def _entailment(self) -> Entailment | None:
@@ -71,9 +75,11 @@ class Caretaker:
 
     def rest(self) -> None:
         """Begin a sleep, on a thread of its own, where it is quiet and the last one was a day ago."""
-        if self._failed or (self._sleeper is not None and self._sleeper.is_alive()):
+        if self._sleeper is not None and self._sleeper.is_alive():
             return
         quiet = time.monotonic() - self._board.asked_at
+        if time.monotonic() < self._not_before:
+            return
         if quiet < self._config.engine.idle_seconds / _QUIET_SHARE or not self._is_due():
             return
         self._board.sleeping = True
@@ -84,7 +90,11 @@ class Caretaker:
         if not self._config.upkeep.sleep_when_idle:
             return False
         last = self._store.setting(LAST_SLEEP)
-        return last is None or utc_now() - datetime.fromisoformat(last) > _BETWEEN
+        if last is None:
+            return True
+        # One in the future was written before the clock was set back.
+        passed = utc_now() - datetime.fromisoformat(last)
+        return passed > _BETWEEN or passed < timedelta()
 
     def _sleep(self) -> None:
         try:
@@ -100,10 +110,12 @@ class Caretaker:
         except MementoError as error:
             _log.warning("could not sleep: %s", error)
         except Exception:  # noqa: BLE001 - a thread's last line of defence; the log tells
-            # Whatever went wrong, questions are answered on; it is tried again when the engine is next started.
+            # Whatever went wrong, questions are answered on.
             _log.exception("the sleep failed")
-            self._failed = True
         finally:
+            # A sleep that ended well is not due for a day; any other is tried again, ever more seldom.
+            self._not_before = time.monotonic() + self._pause
+            self._pause = min(2 * self._pause, _LONGEST_PAUSE)
             self._board.sleeping = False
 
     def stop(self, seconds: float) -> None:

@@ -258,6 +258,7 @@ class _Run:
         """Return a record of the source without the secrets it holds: neither the store nor the ledger keeps them."""
         clean, removals = redacted(record)
         if removals:
+            clean = _without_remnants(record, clean)
             self.report.redacted += 1
             self._removed[record.id] = msgspec.to_builtins(removals)
         return clean
@@ -396,6 +397,15 @@ class _Run:
                 "proposed_by": record.source.agent or "import",
             }
             tx.put(make_proposal(fields), base=0)
+
+
+def _without_remnants(record: AnyRecord, clean: AnyRecord) -> AnyRecord:
+    """Take out of a title what a reader cut from a secret in the text: a part of one is no longer told as one."""
+    if not isinstance(record, Memory) or not isinstance(clean, Memory):
+        return clean
+    words = clean.title.split()
+    kept = [word for word in words if word in clean.content or word.rstrip(".") not in record.content]
+    return clean if kept == words else msgspec.structs.replace(clean, title=" ".join(kept))
 
 
 def _is_among(row: LedgerRow, record: str, versions: Mapping[str, int]) -> bool:

@@ -26,6 +26,7 @@ from memento_tui.records.when import utc_now
 __all__ = [
     "KINDS",
     "RECALLED",
+    "RESERVED_EXTRA",
     "SENSITIVITIES",
     "SOURCE_TYPES",
     "STABILITIES",
@@ -75,6 +76,9 @@ SOURCE_TYPES: tuple[str, ...] = get_args(SourceType)
 SENSITIVITIES: tuple[str, ...] = get_args(Sensitivity)
 TIERS: tuple[str, ...] = get_args(Tier)
 STATUSES: tuple[str, ...] = get_args(Status)
+
+RESERVED_EXTRA: tuple[str, ...] = ("original_content", "demoted_at", "compacted_at")
+"""The names in `Memory.extra` under which upkeep keeps what a preview was made of, and when."""
 
 RECALLED: tuple[str, ...] = ("active", "consolidated", "superseded", "compacted")
 """The statuses that a search returns unless another is asked for by name."""

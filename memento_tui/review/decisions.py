@@ -14,7 +14,8 @@ from memento_tui.records import Crystal, Memory, Proposal, make_crystal, make_it
 from memento_tui.records.memory import RECALLED
 from memento_tui.records.proposal import OPEN_STATES
 from memento_tui.records.rules import check_line
-from memento_tui.review.resolving import answer_of, settle
+from memento_tui.review.injection import suspicion_of
+from memento_tui.review.resolving import answer_of, lapse, settle
 from memento_tui.review.trusting import edited, verified
 from memento_tui.store.journal import Author
 from memento_tui.store.store import Store
@@ -44,10 +45,17 @@ def approve(
     with _deciding(store, author, "approve", proposal_id) as tx:
         proposal = _open_proposal(tx, proposal_id, seen)
         target = tx.get(proposal.target, proposal.target_id)
+        if changes and proposal.action == "delete":
+            raise NotAllowed("A deletion cannot be edited.", "Approve it as it is, or reject it and make your change.")
         moved = _moved(store, proposal, target)
         if moved is not None:
             current = target.version if target is not None else 0
             decided = msgspec.structs.replace(proposal, state="needs_review", base_version=current)
+            if proposal.target == "crystal" and (standing := store.current_crystal()) is not None:
+                decided = msgspec.structs.replace(decided, evidence={**proposal.evidence, "parent": standing.id})
+            if gone := _rewritten(store, proposal):
+                kept = {name: v for name, v in proposal.evidence["sources"].items() if name not in gone}
+                decided = msgspec.structs.replace(decided, evidence={**proposal.evidence, "sources": kept})
         else:
             _carry_out(store, tx, author, proposal, target, changes or {})
             decided = _decided(tx, author, proposal, "approved", "")
@@ -117,11 +125,8 @@ def _moved(store: Store, proposal: Proposal, target: Any) -> Conflict | None:  #
         return None
     if target is None:
         return Conflict(f"The {proposal.target} {proposal.target_id} is gone.", "Reject the proposal, or restore it.")
-    if proposal.action == "edit" and getattr(target, "status", "") == "deleted":
-        gone = f"The {proposal.target} {proposal.target_id} is deleted."
-        return Conflict(gone, "Restore it, or reject the proposal.")
-    if proposal.action == "merge" and (lost := _other_moved(store, proposal)) is not None:
-        return lost
+    if (other := _overtaken(store, proposal, target)) is not None:
+        return other
     if has_moved(store, proposal, target):
         return Conflict(
             f"The {proposal.target} {proposal.target_id} changed since this was proposed"
@@ -131,6 +136,49 @@ def _moved(store: Store, proposal: Proposal, target: Any) -> Conflict | None:  #
             attempted=dict(proposal.payload),
         )
     return None
+
+
+def _overtaken(store: Store, proposal: Proposal, target: Any) -> Conflict | None:  # noqa: ANN401 - any record
+    """Return what else keeps a proposal from being carried out than a change of what it is about."""
+    status = getattr(target, "status", "")
+    lost = status == "deleted" if proposal.action == "edit" else proposal.action == "merge" and status not in RECALLED
+    if lost:
+        return Conflict(
+            f"The {proposal.target} {proposal.target_id} is {status}.", "Restore it, or reject the proposal."
+        )
+    if proposal.action == "merge":
+        return _other_moved(store, proposal)
+    if gone := _rewritten(store, proposal):
+        return Conflict(
+            f"Of what this was made of, {', '.join(gone)} says something else now.",
+            "Read it again: approving it once more leaves those as they are.",
+        )
+    return _written_since(store, proposal, target) if proposal.target == "crystal" else None
+
+
+def _rewritten(store: Store, proposal: Proposal) -> list[str]:
+    """Return the ids of the sources of a draft that say something else than when it was drafted."""
+    seen: Mapping[str, int] = proposal.evidence.get("sources", {})
+    now = store.memories(list(seen)) if seen else {}
+    gone = []
+    for name, version in seen.items():
+        before = store.image("memory", name, version)
+        if name not in now or before is None or before.content != now[name].content:
+            gone.append(name)
+    return gone
+
+
+def _written_since(store: Store, proposal: Proposal, crystal: Crystal) -> Conflict | None:
+    """Return what says that another identity was written since this one was proposed from the one before."""
+    current = store.current_crystal()
+    if current is None or current.id == proposal.evidence.get("parent", crystal.parent):
+        return None
+    return Conflict(
+        "Another identity was written since this was proposed.",
+        "Compare the two, then decide again: approving this one puts it in that one's place.",
+        current=as_plain(current),
+        attempted=as_plain(crystal),
+    )
 
 
 def _other_moved(store: Store, proposal: Proposal) -> Conflict | None:
@@ -166,23 +214,27 @@ def _carry_out(
     elif proposal.target == "memory" and proposal.action == "delete":
         tx.put(msgspec.structs.replace(target, status="deleted", updated_at=tx.now), base=target.version)
     elif proposal.target == "memory":
-        _carry_out_memory(tx, author, proposal, target, changes)
+        lapse(tx, store, target, _carry_out_memory(tx, author, proposal, target, changes))
         if proposal.action == "create":
             _set_sources_aside(store, tx, proposal)
 
 
 def _carry_out_memory(
     tx: Transaction, author: Author, proposal: Proposal, target: Memory, changes: Mapping[str, Any]
-) -> None:
+) -> Memory:
     wanted = dict(changes) if proposal.action == "create" else {**proposal.payload, **changes}
     accepted = verified(edited(target, wanted, tx.now), author, tx.now)
+    if (accepted.title, accepted.content) != (target.title, target.content):
+        score = suspicion_of(f"{accepted.title}\n{accepted.content}").score
+        accepted = msgspec.structs.replace(accepted, injection_score=score)
     let_in = proposal.action == "create" and target.status in ("pending", "rejected", "deleted")
     status = "active" if let_in else accepted.status
-    tx.put(msgspec.structs.replace(accepted, status=status), base=target.version)
+    written = tx.put(msgspec.structs.replace(accepted, status=status), base=target.version)
     if proposal.action == "merge":
         other = tx.require("memory", str(proposal.evidence["other"]))
         tx.put(msgspec.structs.replace(other, status="superseded"), base=other.version)
         tx.put(make_relation({"src": target.id, "dst": other.id, "type": "supersedes"}, now=tx.now), base=0)
+    return written
 
 
 def _set_sources_aside(store: Store, tx: Transaction, proposal: Proposal) -> None:

@@ -14,13 +14,14 @@ from memento_tui.records import Contradiction, Memory, make_relation
 from memento_tui.records.contradiction import RESOLUTIONS
 from memento_tui.records.memory import RECALLED, check_memory
 from memento_tui.records.rules import check_choice, check_line, check_text
+from memento_tui.review.injection import suspicion_of
 from memento_tui.review.trusting import verified
 from memento_tui.store.journal import Author
 from memento_tui.store.store import Store
 from memento_tui.store.tables import as_plain
 from memento_tui.store.transaction import Transaction
 
-__all__ = ["Answer", "answer_of", "postpone", "resolve", "settle"]
+__all__ = ["Answer", "answer_of", "lapse", "postpone", "resolve", "settle"]
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True):
@@ -131,6 +132,21 @@ def settle(tx: Transaction, author: Author, found: Contradiction, answer: Answer
     return tx.put(resolved, base=found.version)
 
 
+def lapse(tx: Transaction, store: Store, before: Memory, after: Memory) -> None:
+    """Take back the unresolved contradictions of a memory that says something else now.
+
+    They quote what it does not say any more. It is compared anew once it is embedded, or by the next sleep.
+    """
+    if before.content == after.content:
+        return
+    for found in store.contradictions.of(before.id):
+        for name in found.lowered:
+            side: Memory | None = tx.get("memory", name)
+            if side is not None:
+                tx.put(_raised(found, side), base=side.version)
+        tx.remove(found, base=found.version)
+
+
 def _side(tx: Transaction, memory_id: str) -> Memory:
     memory: Memory | None = tx.get("memory", memory_id)
     if memory is None or memory.status not in RECALLED:
@@ -159,7 +175,9 @@ def _replace(
     """Let one memory take the other's place: a person has said so, hence it is verified."""
     kept = verified(_raised(found, winner), author, tx.now)
     if content:
-        kept = check_memory(msgspec.structs.replace(kept, content=content, updated_at=tx.now))
+        score = suspicion_of(content).score
+        kept = msgspec.structs.replace(kept, content=content, injection_score=score, updated_at=tx.now)
+        kept = check_memory(kept)
     tx.put(kept, base=winner.version)
     lost = loser.certainty if content or loser.id in found.lowered else max(1, loser.certainty - 1)
     tx.put(msgspec.structs.replace(loser, status="superseded", certainty=lost), base=loser.version)

@@ -68,6 +68,10 @@ class Contradictions:
         where = f"(older IN {among} OR newer IN {among}) AND {_UNRESOLVED} AND {_BOTH_HOLD} ORDER BY score DESC, number"
         return self._select(where, (listed, listed))
 
+    def of(self, memory_id: str) -> list[Contradiction]:
+        """Return the unresolved contradictions of one memory, whatever became of the other side."""
+        return self._select(f"(older = ? OR newer = ?) AND {_UNRESOLVED} ORDER BY number", (memory_id, memory_id))
+
     def between(self, one: str, other: str) -> list[Contradiction]:
         """Return every contradiction of two memories, whichever is the older and whatever became of it."""
         where = "(older = ? AND newer = ?) OR (older = ? AND newer = ?) ORDER BY number DESC"

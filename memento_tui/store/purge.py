@@ -27,7 +27,10 @@ def purge(database: Database, author: Author, record: str, record_id: str, reaso
         if not _empty(tx, record, record_id):
             raise NotFound(f"There is no {record} with the id {record_id}, and no trace of one.")
         for proposal_id in _proposals_about(tx.connection, record, record_id):
+            _empty_draft(tx, record_id, proposal_id)
             _empty(tx, "proposal", proposal_id)
+        for relation_id in _relations_of(tx.connection, record_id):
+            _empty(tx, "relation", relation_id)
         for contradiction_id in _contradictions_of(tx.connection, record_id):
             _empty(tx, "contradiction", contradiction_id)
     _empty_log(database)
@@ -64,6 +67,25 @@ def _empty(tx: Transaction, record: str, record_id: str) -> bool:
         "UPDATE import_ledger SET said = NULL WHERE record = ? AND record_id = ?", (record, record_id)
     )
     return True
+
+
+def _empty_draft(tx: Transaction, record_id: str, proposal_id: str) -> None:
+    """Remove the pending memory that a proposal is about, where it was made of the purged one among others."""
+    proposal = tx.get("proposal", proposal_id)
+    if proposal is None or proposal.target != "memory" or proposal.action != "create":
+        return
+    draft = tx.get("memory", proposal.target_id)
+    if draft is not None and draft.status == "pending" and draft.id != record_id:
+        _empty(tx, "memory", draft.id)
+
+
+def _relations_of(connection: sqlite3.Connection, record_id: str) -> list[str]:
+    """Return the ids of the relations at a record, whose labels speak of it."""
+    query = (
+        "SELECT DISTINCT record_id FROM change WHERE record = 'relation' AND image IS NOT NULL"
+        " AND ? IN (json_extract(image, '$.src'), json_extract(image, '$.dst'))"
+    )
+    return [row[0] for row in connection.execute(query, (record_id,)).fetchall()]
 
 
 def _proposals_about(connection: sqlite3.Connection, record: str, record_id: str) -> list[str]:

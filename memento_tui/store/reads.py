@@ -19,6 +19,7 @@ __all__ = [
     "Glance",
     "Page",
     "count_memories",
+    "derived_from",
     "glance_page",
     "glances_by_id",
     "ids_page",
@@ -276,3 +277,13 @@ def successors(connection: sqlite3.Connection, ids: Sequence[str]) -> dict[str, 
         if new not in found.get(old, ()):
             found[old] = (*found.get(old, ()), new)
     return found
+
+
+def derived_from(connection: sqlite3.Connection, memory_id: str) -> list[str]:
+    """Return the ids of the memories that were made of one, or took it in, and may hold its text."""
+    query = (
+        "SELECT DISTINCT src FROM relation JOIN memory ON memory.id = relation.src"
+        " WHERE relation.dst = ? AND relation.type IN ('consolidated_from', 'supersedes')"
+        " AND memory.status <> 'pending'"
+    )
+    return [row[0] for row in connection.execute(query, (memory_id,))]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
 from pathlib import Path
@@ -58,6 +58,8 @@ class Store:
 
     def __init__(self, path: Path, *, create: bool = True) -> None:
         self.database = Database(path, create=create)
+        self.screen: Callable[[Any], Any] = lambda record: record
+        """Returns what may be stored of a record; whoever governs the store sets it."""
         self.proposals = Proposals(self.database)
         self.contradictions = Contradictions(self.database)
         self.usage = Usage(self.database)
@@ -70,7 +72,7 @@ class Store:
 
     def transaction(self, author: Author, action: str, **options: Any) -> AbstractContextManager[Transaction]:  # noqa: ANN401
         """Begin one write; see `memento_tui.store.transaction.transaction`."""
-        return transaction(self.database, author, action, **options)
+        return transaction(self.database, author, action, screen=self.screen, **options)
 
     def undo(self, author: Author, seq: int | None = None) -> list[Entry]:
         """Take back an entry, or the person's newest that stands; return what was taken back.
@@ -326,6 +328,11 @@ class Store:
         query = f"SELECT id, version FROM {record} WHERE id IN (SELECT value FROM json_each(?))"
         with self.reading() as connection:
             return {row[0]: row[1] for row in connection.execute(query, (listed,))}
+
+    def derived_from(self, memory_id: str) -> list[str]:
+        """Return the ids of the memories that were made of one, or took it in, and may hold its text."""
+        with self.reading() as connection:
+            return reads.derived_from(connection, memory_id)
 
     def first_written(self, record: str, ids: Sequence[str]) -> dict[str, datetime]:
         """Return when each of the ids first came into this store."""

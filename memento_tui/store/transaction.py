@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from typing import Any, TypeVar
@@ -27,8 +27,11 @@ Record = TypeVar("Record", bound=AnyRecord)
 class Transaction:
     """Collects the changes of one write. Made by `transaction`, which holds the write lock meanwhile."""
 
-    def __init__(self, connection: sqlite3.Connection, now: datetime) -> None:
+    def __init__(
+        self, connection: sqlite3.Connection, now: datetime, screen: Callable[[Any], Any] = lambda record: record
+    ) -> None:
         self.connection = connection
+        self._screen = screen
         self.now = now
         self.changes: list[Change] = []
         self.seq = 0
@@ -50,6 +53,7 @@ class Transaction:
 
         """
         name = name_of(record)
+        record = self._screen(record)
         if base:
             before = self._check_base(name, record, base)
             written: Record = msgspec.structs.replace(record, version=base + 1)
@@ -184,13 +188,15 @@ def transaction(
     batch: str = "",
     undoes: int | None = None,
     now: datetime | None = None,
+    screen: Callable[[Any], Any] = lambda record: record,
 ) -> Iterator[Transaction]:
     """Write as ``author``: when the block ends, its changes and one journal entry are committed together.
 
-    A block that changes nothing leaves no entry. ``batch`` joins the entries of one long operation.
+    A block that changes nothing leaves no entry. ``batch`` joins the entries of one long operation. ``screen`` returns
+    what may be stored of a record that is put; what is added in bulk was screened by whoever adds it.
     """
     with database.writing() as connection:
-        running = Transaction(connection, now or utc_now())
+        running = Transaction(connection, now or utc_now(), screen)
         yield running
         if running.changes:
             write_entry(database, running, author, action, note=note, batch=batch, undoes=undoes)

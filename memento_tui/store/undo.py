@@ -114,6 +114,11 @@ def _revert_change(tx: Transaction, entry: Entry, row: sqlite3.Row) -> None:
     if before is None:
         if current is None:
             raise Conflict(f"The {name} {record_id} is gone already.", "Undo the later entry that removed it instead.")
+        if after is not None and (later := _differing(name, after, current)):
+            raise Conflict(
+                f"Entry {entry.seq} cannot be taken back: {', '.join(later)} of {name} {record_id} changed since.",
+                "Undo the later entries first, or delete it.",
+            )
         tx.remove(current, base=current.version)
     elif current is None:
         if after is not None:
@@ -125,11 +130,15 @@ def _revert_change(tx: Transaction, entry: Entry, row: sqlite3.Row) -> None:
         tx.put(_merged(entry, name, before, after, current), base=current.version)
 
 
+def _differing(name: str, one: Any, other: Any) -> list[str]:  # noqa: ANN401 - any record
+    """Return the columns in which two states of a record differ, other than those that say when and how often."""
+    columns = (column for column in TABLES[name].columns if column not in ("version", "updated_at"))
+    return [column for column in columns if getattr(one, column) != getattr(other, column)]
+
+
 def _merged(entry: Entry, name: str, before: Any, after: Any, current: Any) -> Any:  # noqa: ANN401 - any record
     """Return ``current`` with the fields that the entry changed put back."""
-    free = {"version", "updated_at"}
-    columns = [column for column in TABLES[name].columns if column not in free]
-    changed = [c for c in columns if getattr(before, c) != getattr(after, c)]
+    changed = _differing(name, before, after)
     disputed = [c for c in changed if getattr(current, c) != getattr(after, c)]
     if disputed:
         raise Conflict(

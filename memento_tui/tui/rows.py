@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from memento_tui.records.when import utc_now
+from memento_tui.review.evidence import deed_of
 from memento_tui.store.reads import Glance
 from memento_tui.tui.display import ago, cells, has_hidden
 from memento_tui.tui.sources import QueueRow
@@ -70,13 +71,14 @@ def _tags(row: Glance, width: int) -> str:
     return cells(" ".join(f"#{tag}" for tag in row.tags), _tag_width(width))
 
 
-_ACTIONS = {"create": ("+ new", "good"), "edit": ("~ edit", "warning"), "delete": ("- delete", "error")}
+_SIGNS = {"create": ("+", "good"), "edit": ("~", "warning"), "delete": ("-", "error"), "merge": ("=", "warning")}
 
 
 def proposal_line(row: QueueRow, width: int) -> list[Line]:
     """Return the row of a proposal: what it would do, to what, who asks, since when."""
     proposal, target = row.pending.proposal, row.pending.target
-    word, style = _ACTIONS[proposal.action]
+    sign, style = _SIGNS[proposal.action]
+    word = f"{sign} {deed_of(proposal)}"
     who = cells(proposal.proposed_by, 12) if width >= _NARROW else ""
     age = f"{ago(proposal.created_at, utc_now()):>{_AGE_WIDTH}}"
     left = width - 9 - (len(who) + 1 if who else 0) - _AGE_WIDTH - 1

@@ -116,10 +116,11 @@ def why_it_stays(memory: Memory) -> str:
     unknown = memory.status == "compacted" and _noted(memory, _COMPACTED) is None
     reasons = {
         f"It is {memory.status}, so upkeep leaves it alone.": memory.status not in RECALLED,
-        "It is pinned, so it does not age.": memory.pinned,
-        f"Its certainty is {memory.certainty}, so it does not age.": memory.certainty >= _CERTAIN,
+        "It is pinned, so it is neither shortened nor archived.": memory.pinned,
+        f"Its certainty is {memory.certainty}, so it is neither shortened nor archived.": memory.certainty >= _CERTAIN,
         f"It is {memory.stability}, so only a person's decision compacts or archives it.": memory.stability != "draft",
-        f"It was used {memory.used_count} times, so it does not age.": memory.used_count >= BANK_USES,
+        f"It was used {memory.used_count} times, so it is neither shortened nor archived.": memory.used_count
+        >= BANK_USES,
         "It is a preview of unknown age, so it stays.": unknown,
         "Its other fields leave no room to keep the original of a preview, so it stays whole.": full,
     }

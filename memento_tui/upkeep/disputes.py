@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import msgspec
@@ -16,6 +17,12 @@ __all__ = ["NEIGHBOURS", "Finder", "Found"]
 
 NEIGHBOURS = 8
 """How many of the nearest memories each is compared with."""
+
+_MOST = 3
+"""Contradictions that one memory has at a time; the next is raised when one of them is resolved."""
+
+_LIST = 6
+"""A memory that differs from so many of its neighbours in like ways is a line of a list, or a filled-in form."""
 
 _COMPARED = ("active", "compacted")
 
@@ -35,10 +42,11 @@ class Found(msgspec.Struct, frozen=True):
 class Finder:
     """Compares memories with their neighbours. ``entailment`` weighs what was found by a model, where there is one."""
 
-    def __init__(self, store: Store, author: Author, entailment: Entailment | None = None) -> None:
+    def __init__(self, store: Store, author: Author, entailment: Entailment | None = None, *, batch: str = "") -> None:
         self._store = store
         self._author = author
         self._entailment = entailment
+        self._batch = batch
 
     def find(self, neighbours: Neighbours) -> list[Found]:
         """Return the contradictions between memories and their neighbours that were not raised before."""
@@ -49,7 +57,8 @@ class Finder:
             for older, newer, similarity in _pairs(neighbours, memories)
             if (clash := compare(older, newer, similarity)) is not None
         ]
-        return [one for one in self._weighed(found) if one.clash.score >= SCORE_TO_RAISE and self._is_new(one)]
+        raised = [one for one in self._weighed(found) if one.clash.score >= SCORE_TO_RAISE]
+        return [one for one in _without_lists(raised) if self._is_new(one)]
 
     def _weighed(self, found: list[Found]) -> list[Found]:
         if self._entailment is None or not found:
@@ -67,6 +76,8 @@ class Finder:
                 return False
             if known.resolved_at is not None and known.resolved_at >= max(older.updated_at, newer.updated_at):
                 return False
+        if any(len(self._store.contradictions.of(side.id)) >= _MOST for side in (older, newer)):
+            return False
         replaced = self._store.successors([older.id, newer.id])
         return newer.id not in replaced.get(older.id, ()) and older.id not in replaced.get(newer.id, ())
 
@@ -75,7 +86,8 @@ class Finder:
         return [written for one in found if (written := self._write(one)) is not None]
 
     def _write(self, found: Found) -> Contradiction | None:
-        with self._store.transaction(self._author, "contradiction", note=found.clash.why) as tx:
+        # The entry's note stays for good, so it quotes nothing that a purge would have to take out.
+        with self._store.transaction(self._author, "contradiction", batch=self._batch) as tx:
             sides = [tx.get("memory", side.id) for side in (found.older, found.newer)]
             if any(
                 now is None or now.content != then.content
@@ -87,7 +99,9 @@ class Finder:
             lowered = []
             for side in sides:
                 less = certainty_after_contradiction(side)
-                if side.stability == "draft" and less < side.certainty:
+                # However many memories contradict it, it loses one grade until a person has spoken.
+                paid = any(side.id in known.lowered for known in self._store.contradictions.of(side.id))
+                if side.stability == "draft" and less < side.certainty and not paid:
                     tx.put(msgspec.structs.replace(side, certainty=less), base=side.version)
                     lowered.append(side.id)
             clash = found.clash
@@ -117,6 +131,12 @@ def _pairs(neighbours: Neighbours, memories: Mapping[str, Memory]) -> Iterator[t
             if one is not None and two is not None and _share_a_place(one.namespace, two.namespace):
                 older, newer = sorted((one, two), key=lambda memory: (memory.created_at, memory.id))
                 yield older, newer, similarity
+
+
+def _without_lists(found: Sequence[Found]) -> list[Found]:
+    """Leave out the memories that differ from many others: the lines of a list, the notes of a form."""
+    counts = Counter(side.id for one in found for side in (one.older, one.newer))
+    return [one for one in found if counts[one.older.id] < _LIST or counts[one.newer.id] < _LIST]
 
 
 def _share_a_place(one: str, other: str) -> bool:

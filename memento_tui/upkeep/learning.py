@@ -12,7 +12,7 @@ from memento_tui.records import Memory, Skip, WorkingItem, make_item, make_memor
 from memento_tui.records.memory import RECALLED, content_digest
 from memento_tui.review.gate import Gate, Screened, creation_fingerprint, fingerprint_of
 from memento_tui.review.policy import Intent
-from memento_tui.review.secrets import redact_text
+from memento_tui.review.secrets import redact_text, redacted
 from memento_tui.search.keyword import KeywordIndex
 from memento_tui.store.store import Store
 from memento_tui.store.transaction import Transaction
@@ -66,6 +66,11 @@ class Learner:
 
     def learn(self, candidate: Candidate) -> Learned:
         """Propose one candidate, or say why not."""
+        learned = self._learn(candidate)
+        # What is told of it goes to a terminal, a log or a script, and holds no secret either.
+        return msgspec.structs.replace(learned, candidate=redacted(learned.candidate)[0])
+
+    def _learn(self, candidate: Candidate) -> Learned:
         try:
             if candidate.target != "memory":
                 return self._entry(candidate)
@@ -100,14 +105,15 @@ class Learner:
         fields = {"source": source, "system_tags": ["source:distill"], **candidate.fields}
         screened = self._gate.screen(make_memory(fields))
         memory: Memory = screened.record
-        if (known := self._known(memory)) is not None:
-            return Learned(candidate, "known", known.id)
-        if (before := self._gate.refused_before(creation_fingerprint(memory))) is not None:
-            return Learned(candidate, "rejected", before.target_id, before.note)
         verdict = self._gate.judge(self._intent(screened, external=memory.source_type == "external"))
-        if self._dry_run:
-            return Learned(candidate, "found")
+        # Within the write, so that of two that read the same transcript at once the second finds what the first wrote.
         with self._store.transaction(author, "distill", note=f"{self._transcript}:{_span(candidate)}") as tx:
+            if (known := self._known(memory)) is not None:
+                return Learned(candidate, "known", known.id)
+            if (before := self._gate.refused_before(creation_fingerprint(memory))) is not None:
+                return Learned(candidate, "rejected", before.target_id, before.note)
+            if self._dry_run:
+                return Learned(candidate, "found")
             stored = self._gate.admit(tx, memory, verdict, self._evidence(candidate, screened) | wording)
         return Learned(candidate, "proposed" if stored.status == "pending" else "stored", stored.id)
 
@@ -149,16 +155,16 @@ class Learner:
         make: Callable[..., Skip | WorkingItem] = make_skip if target == "skip" else make_item
         screened = self._gate.screen(make(candidate.fields))
         made = screened.record
-        if (known := self._same_entry(made)) is not None:
-            return Learned(candidate, "known", known)
-        payload = {name: getattr(made, name) for name in made.__struct_fields__ if name != "version"}
-        same = self._store.proposals.same(_entry_fingerprint(target, made))
-        if same is not None:
-            return Learned(candidate, "rejected" if same.state == "rejected" else "known", same.target_id, same.note)
         verdict = self._gate.judge(self._intent(screened, target=target))
-        if self._dry_run:
-            return Learned(candidate, "found")
+        fingerprint = _entry_fingerprint(target, made)
         with self._store.transaction(self._gate.author, "distill", note=f"{self._transcript}:{_span(candidate)}") as tx:
+            if (known := self._same_entry(made)) is not None:
+                return Learned(candidate, "known", known)
+            if (same := self._store.proposals.same(fingerprint)) is not None:
+                outcome: Literal["rejected", "known"] = "rejected" if same.state == "rejected" else "known"
+                return Learned(candidate, outcome, same.target_id, same.note)
+            if self._dry_run:
+                return Learned(candidate, "found")
             if verdict.answer != "propose":
                 return Learned(candidate, "stored", self._put(tx, made))
             self._gate.propose(
@@ -168,9 +174,9 @@ class Learner:
                 made.id,
                 0,
                 verdict,
-                payload=payload,
+                payload={name: getattr(made, name) for name in made.__struct_fields__ if name != "version"},
                 evidence=self._evidence(candidate, screened),
-                fingerprint=_entry_fingerprint(target, made),
+                fingerprint=fingerprint,
             )
         return Learned(candidate, "proposed", made.id)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -24,6 +25,8 @@ from memento_tui.upkeep.sleep_pairs import compare_pairs
 from memento_tui.upkeep.sleep_trust import weigh_use
 
 __all__ = ["LAST_SLEEP", "SleepReport", "sleep"]
+
+_log = logging.getLogger(__name__)
 
 LAST_SLEEP = "last sleep"
 """The setting that says when a sleep last came to its end."""
@@ -97,3 +100,6 @@ def _run(night: Night) -> None:
         except MementoError as error:
             # What one step cannot do keeps no other from its work; the person is told.
             night.problems.append(f"The step {name} was cut short: {error}")
+        except Exception as error:  # noqa: BLE001 - a fault of ours, or of an index; the same holds
+            _log.exception("the step %s of a sleep failed", name)
+            night.problems.append(f"The step {name} failed and was left out ({type(error).__name__}: {error}).")

@@ -7,7 +7,8 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from memento_tui.errors import EngineUnavailable
+from memento_tui.config import LanguageModelConfig
+from memento_tui.errors import EngineUnavailable, InvalidInput
 from memento_tui.records import Memory, make_memory, make_relation
 from memento_tui.review.gate import fingerprint_of
 from memento_tui.review.policy import Intent
@@ -25,7 +26,7 @@ _LONGEST, _FEWEST_WORDS = 4_000, 5
 _PROSE = re.compile(r"[^\W\d_]{2,}(?=[\s.,;!?)]|$)|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{2}")
 """A word of prose is followed by a space or a mark of a sentence; names of fields and links are not."""
 
-_SAME_SOURCES = 0.7
+_SAME_SOURCES = 0.5
 """Two groups that share so much of their memories are the same, though one or two were added since."""
 
 _NEAR, _NEIGHBOURS = 0.6, 12
@@ -38,17 +39,34 @@ def gather(night: Night) -> None:
         return
     groups = groups_of(memories, _clusters(night, memories))
     made = night.store.proposals.sources_used("consolidation")
-    drafter = Drafter(night.config.language_model)
+    drafter = _drafter(night)
     titles = {memory.id: memory.title for memory in memories if memory.title}
     by_id = {memory.id: memory for memory in memories}
-    fresh = [group for group in groups if not _was_made(group.ids, made)]
+    fresh = [group for group in groups if not _was_made(group.ids, made) and not _is_disputed(night, group.ids)]
     for group in night.watched("Gathering what belongs together", fresh):
         sources = [by_id[name] for name in group.ids]
         _propose(night, drafter, sources, "consolidate", _kind_of(sources), group.why, _facts(group), titles)
     learned = lessons(memories, groups, _neighbours(night, memories), set(made) | {frozenset(g.ids) for g in fresh})
+    learned = [lesson for lesson in learned if not _is_disputed(night, lesson.ids)]
     for lesson in night.watched("Learning from what recurs", learned):
         sources = [by_id[name] for name in lesson.ids]
         _propose(night, drafter, sources, lesson.purpose, lesson.kind, lesson.why, _told(lesson), titles)
+
+
+def _drafter(night: Night) -> Drafter:
+    """Return what drafts; a dry run asks no language model, and neither does one that is set up wrongly."""
+    if not night.dry_run:
+        try:
+            return Drafter(night.config.language_model)
+        except InvalidInput as error:
+            night.problems.append(f"Drafts are taken from the sources: {error}")
+    return Drafter(LanguageModelConfig())
+
+
+def _is_disputed(night: Night, ids: Sequence[str]) -> bool:
+    """Tell whether two of the memories contradict each other: a person says first which of them holds."""
+    among = set(ids)
+    return any({one.older, one.newer} <= among for one in night.store.contradictions.around(list(ids)))
 
 
 def _candidates(night: Night) -> list[Memory]:
@@ -60,7 +78,13 @@ def _candidates(night: Night) -> list[Memory]:
         after = page.next
         if after is None:
             break
-    return [memory for memory in found[:_MOST] if _says_something(memory.content)]
+    return [memory for memory in found[:_MOST] if _says_something(memory.content) and not _stands_for_others(memory)]
+
+
+def _stands_for_others(memory: Memory) -> bool:
+    """Tell whether a memory was gathered itself. Only patterns are looked at again, for patterns among them."""
+    was_made = any(tag in ("source:extractive", "source:model") for tag in memory.system_tags)
+    return was_made and memory.kind != "pattern"
 
 
 def _says_something(content: str) -> bool:
@@ -148,7 +172,7 @@ def _propose(
         "draft": draft.method,
         "refused": draft.refused,
     }
-    with night.writing(why) as tx:
+    with night.writing("gathered") as tx:
         if not all(is_current(tx, source) for source in sources):
             return
         stored = night.gate.admit(tx, memory, verdict, {**evidence, **about, **screened.evidence}, fingerprint)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from memento_tui.errors import EngineUnavailable
 from memento_tui.records import Memory
@@ -13,8 +13,7 @@ from memento_tui.upkeep.night import Deed, Night, is_current
 
 __all__ = ["compare_pairs"]
 
-_COMPARED_UP_TO = "sleep compared up to"
-"""The setting that names the journal entry up to which memories have been compared."""
+_COMPARED_BY_WORDS, _COMPARED_BY_MEANING = "sleep compared words up to", "sleep compared meaning up to"
 
 _PAGE = 200
 _MEANT_ALIKE = 0.95
@@ -29,22 +28,33 @@ def compare_pairs(night: Night) -> None:
 
     Where meaning cannot be asked, memories that share their rarer words are compared instead.
     """
-    start = int(night.store.setting(_COMPARED_UP_TO) or 0)
-    head = night.store.head()
-    if start > head:
-        start = 0  # an older database was put in this one's place
     night.merging |= night.store.proposals.merging()
-    finder = Finder(night.store, night.gate.author, night.entailment)
-    ids, _ = night.store.changed_memories(start, 2**40)
-    pages = [ids[at : at + _PAGE] for at in range(0, len(ids), _PAGE)]
-    for page in night.watched("Comparing what is new", pages):
-        memories = {n: m for n, m in night.store.memories(page).items() if m.status in ("active", "compacted")}
+    night.keyword.catch_up()
+    finder = Finder(night.store, night.gate.author, night.entailment, batch=night.batch)
+    marker, head = _marker(night), night.store.head()
+    began = reached = _start(night, marker, head)
+    while reached < head and not night.interrupted:
+        night.tell("Comparing what is new", reached - began, head - began)
+        ids, reached = night.store.changed_memories(reached, _PAGE)
+        memories = {n: m for n, m in night.store.memories(ids).items() if m.status in ("active", "compacted")}
         if memories:
             neighbours = _neighbours(night, list(memories.values()))
+            if _marker(night) != marker:
+                return  # meaning was lost on the way; the next sleep begins where this one stopped
             _merge(night, memories, neighbours)
             _dispute(night, finder, neighbours)
-    if not night.interrupted and not night.dry_run:
-        night.store.keep_setting(_COMPARED_UP_TO, str(head))
+        if not night.dry_run:
+            night.store.keep_setting(marker, str(reached))
+
+
+def _marker(night: Night) -> str:
+    """Return the setting that names the journal entry up to which memories have been compared in this way."""
+    return _COMPARED_BY_WORDS if night.meaning is None else _COMPARED_BY_MEANING
+
+
+def _start(night: Night, marker: str, head: int) -> int:
+    start = int(night.store.setting(marker) or 0)
+    return start if start <= head else 0  # an older database was put in this one's place
 
 
 def _neighbours(night: Night, memories: Sequence[Memory]) -> Neighbours:
@@ -54,18 +64,17 @@ def _neighbours(night: Night, memories: Sequence[Memory]) -> Neighbours:
         except EngineUnavailable as error:
             night.problems.append(f"Meaning could not be asked, so only words were compared: {error}")
             night.meaning = None
-    return {memory.id: list(_by_words(night, memory)) for memory in memories}
+    return {memory.id: _by_words(night, memory) for memory in memories}
 
 
-def _by_words(night: Night, memory: Memory) -> Iterator[tuple[str, float]]:
+def _by_words(night: Night, memory: Memory) -> list[tuple[str, float]]:
     nearby = night.keyword.alike(memory.content, NEIGHBOURS)
     if nearby is None:
-        return
+        return []
     others = night.store.memories([*nearby.found, *nearby.lagging])
-    for other in others.values():
-        if other.id != memory.id:
-            # Words in common say less than meaning does: a half counts as near.
-            yield other.id, min(1.0, 0.4 + likeness(memory.content, other.content))
+    # Words in common say less than meaning does: a half counts as near.
+    scored = [(o.id, min(1.0, 0.4 + likeness(memory.content, o.content))) for o in others.values() if o.id != memory.id]
+    return sorted(scored, key=lambda pair: (-pair[1], pair[0]))[:NEIGHBOURS]
 
 
 def _merge(night: Night, memories: dict[str, Memory], neighbours: Neighbours) -> None:
@@ -94,7 +103,7 @@ def _propose_merge(night: Night, older: Memory, newer: Memory, found: float) -> 
     night.merging |= {older.id, newer.id}
     night.did([deed])
     if not night.dry_run:
-        with night.writing(deed.why) as tx:
+        with night.writing("near duplicates") as tx:
             if is_current(tx, older) and is_current(tx, newer):
                 propose_merge(tx, night.gate, older, newer, found)
 

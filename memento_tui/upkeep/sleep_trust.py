@@ -7,7 +7,7 @@ import msgspec
 from memento_tui.records import Memory
 from memento_tui.review.policy import Intent
 from memento_tui.upkeep.night import Deed, Night, is_current
-from memento_tui.upkeep.trust import Use, certainty_after_use, earned
+from memento_tui.upkeep.trust import SESSIONS_A_GRADE, Use, certainty_after_use, earned
 
 __all__ = ["weigh_use"]
 
@@ -39,6 +39,10 @@ def _weigh(night: Night, memory: Memory, use: Use, counted: int) -> None:
                     return
                 memory = tx.put(msgspec.structs.replace(memory, certainty=certainty), base=memory.version)
                 night.store.usage.mark_counted(tx, memory.id, use.sessions)
+    elif use.sessions - counted >= SESSIONS_A_GRADE and not night.dry_run:
+        # They counted, though the certainty was as high as use takes it; what lowers it later is not undone by them.
+        with night.writing("use") as tx:
+            night.store.usage.mark_counted(tx, memory.id, use.sessions)
     _ask_for_trust(night, memory, use)
     _lengthen(night, memory, use)
 

@@ -14,7 +14,15 @@ import msgspec
 from memento_tui.records import Memory
 from memento_tui.records.memory import RECALLED
 
-__all__ = ["Use", "certainty_after_contradiction", "certainty_after_use", "earned", "is_essential", "sessions_needed"]
+__all__ = [
+    "SESSIONS_A_GRADE",
+    "Use",
+    "certainty_after_contradiction",
+    "certainty_after_use",
+    "earned",
+    "is_essential",
+    "sessions_needed",
+]
 
 _VERIFIED_SESSIONS, _STABLE_SESSIONS = 3, 5
 _STABLE_AFTER = timedelta(days=30)
@@ -24,7 +32,7 @@ _EXTERNAL = 2
 _SUSPICIOUS = 0.5
 """The injection score from which on a text waits for a person under every policy."""
 
-_STEP = 3
+SESSIONS_A_GRADE = 3
 """Further sessions of confirmed use that raise the certainty by one."""
 _LOWEST, _UNVERIFIED_HIGHEST, _HIGHEST = 1, 3, 5
 _VERIFIED_LOWEST = 2
@@ -77,7 +85,7 @@ def certainty_after_use(memory: Memory, use: Use, moved_sessions: int) -> int:
     scale lies, or above where it began: an agent must not make its own text certain by fetching it. What is verified
     rises to 5. What may earn no promotion (see `earned`) does not rise, and use never lowers.
     """
-    steps = max(0, use.sessions - moved_sessions) // _STEP
+    steps = max(0, use.sessions - moved_sessions) // SESSIONS_A_GRADE
     highest = _UNVERIFIED_HIGHEST if memory.stability == "draft" else _HIGHEST
     if not _may_gain(memory) or memory.certainty >= highest:
         return memory.certainty

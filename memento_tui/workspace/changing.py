@@ -13,6 +13,7 @@ from memento_tui.records.memory import SENSITIVITIES
 from memento_tui.records.proposal import OPEN_STATES
 from memento_tui.review.gate import Gate, Screened, creation_fingerprint
 from memento_tui.review.policy import Intent, Verdict
+from memento_tui.review.resolving import lapse
 from memento_tui.review.trusting import edited, verified
 from memento_tui.store.store import Store
 from memento_tui.store.transaction import Transaction
@@ -49,6 +50,8 @@ class Changing:
             closed = ("deleted",) if is_person else ("deleted", "rejected", "archived")
             if memory.status in closed:
                 raise NotAllowed(f"The memory {found} is {memory.status}.", "A person restores it first.")
+            if not is_person:
+                self._check_own(memory)
             screened = self._gate.screen(edited(memory, changes, tx.now))
             after: Memory = screened.record
             if not is_person and _opens(memory, after):
@@ -64,11 +67,12 @@ class Changing:
             if after.content != memory.content and (before := self._gate.refused_before(creation_fingerprint(after))):
                 return Outcome("rejected", memory, before)
             verdict = self._judge("edit", memory, screened)
-            if verdict.answer == "propose":
+            if verdict.answer == "propose" and memory.status != "pending":
                 wanted = {name: getattr(after, name) for name in changes}
                 return self._proposed(tx, "edit", memory, verdict, wanted, screened.evidence)
             written = tx.put(after if is_person else _unread(memory, after), base=memory.version)
-            self._follow_pending(tx, memory, written)
+            lapse(tx, self._store, memory, written)
+            self._follow_pending(tx, memory, written, screened)
             removed = tuple(removal["kind"] for removal in screened.evidence.get("removed", ()))
             return Outcome("applied", written, removed=removed)
 
@@ -97,14 +101,30 @@ class Changing:
         )
         return Outcome("rejected" if proposal.state == "rejected" else "proposed", memory, proposal)
 
-    def _follow_pending(self, tx: Transaction, before: Memory, after: Memory) -> None:
+    def _asked(self, memory: Memory) -> list[Proposal]:
+        """Return the open questions whether a pending memory may stay."""
+        if memory.status != "pending":
+            return []
+        return [p for p in self._store.proposals.about(memory.id) if p.action == "create" and p.state in OPEN_STATES]
+
+    def _check_own(self, memory: Memory) -> None:
+        """Refuse that an agent rewrites or withdraws what waits, unless it asked itself. Raises `NotAllowed`."""
+        for proposal in self._asked(memory):
+            # Anyone may write a name into a proposal; the journal knows who made it.
+            first = self._store.history("proposal", proposal.id)[-1].entry
+            if (first.actor, first.agent) != (self._gate.author.actor, self._gate.author.agent):
+                raise NotAllowed(f"The memory {memory.id} waits for a person's decision.", "Leave it until then.")
+
+    def _follow_pending(self, tx: Transaction, before: Memory, after: Memory, screened: Screened) -> None:
         """Let the proposal of a pending memory follow its text, so that a decision on the old text is refused."""
-        if before.status != "pending":
-            return
-        for proposal in self._store.proposals.about(before.id):
-            if proposal.action == "create" and proposal.base_version == before.version:
+        for proposal in self._asked(before):
+            if proposal.base_version == before.version:
                 followed = msgspec.structs.replace(
-                    proposal, base_version=after.version, fingerprint=creation_fingerprint(after)
+                    proposal,
+                    base_version=after.version,
+                    fingerprint=creation_fingerprint(after),
+                    evidence={**proposal.evidence, **screened.evidence},
+                    reasons=tuple(dict.fromkeys([*self._reasons_of_new(after, screened), *proposal.reasons])),
                 )
                 tx.put(followed, base=proposal.version)
 
@@ -126,23 +146,24 @@ class Changing:
             self._withdraw(tx, memory)
             return Outcome("applied", tx.put(gone, base=memory.version))
 
+    def _reasons_of_new(self, memory: Memory, screened: Screened) -> tuple[str, ...]:
+        """Return why a memory with this text would wait if it were new."""
+        intent = Intent(
+            "create",
+            by_person=self._gate.is_person,
+            external=memory.source_type == "external",
+            injection_score=screened.injection_score,
+            secret_found=screened.secret_found,
+        )
+        return self._gate.judge(intent).reasons
+
     def _withdraw(self, tx: Transaction, memory: Memory) -> None:
-        """Close the question whether a pending memory may stay; an agent withdraws only what it asked itself.
-
-        Raises:
-            NotAllowed: another agent, or a job, asked the person.
-
-        """
-        if memory.status != "pending":
-            return
-        for proposal in self._store.proposals.about(memory.id):
-            if proposal.action == "create" and proposal.state in OPEN_STATES:
-                if not self._gate.is_person and proposal.proposed_by != self._gate.author.name:
-                    raise NotAllowed(
-                        f"The memory {memory.id} waits for a person's decision.", "Leave it; it is not recalled."
-                    )
-                closed = {"state": "expired", "decided_at": tx.now, "note": "It was deleted before a decision."}
-                tx.put(msgspec.structs.replace(proposal, **closed), base=proposal.version)
+        """Close the question whether a pending memory may stay, since it does not want to any more."""
+        if not self._gate.is_person:
+            self._check_own(memory)
+        for proposal in self._asked(memory):
+            closed = {"state": "expired", "decided_at": tx.now, "note": "It was deleted before a decision."}
+            tx.put(msgspec.structs.replace(proposal, **closed), base=proposal.version)
 
     def verify(self, memory_id: str) -> Memory:
         """Mark a memory as accepted by a person; see `memento_tui.workspace.Workspace.verify`."""

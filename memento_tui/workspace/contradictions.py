@@ -7,12 +7,13 @@ from typing import Any
 
 import msgspec
 
-from memento_tui.errors import NotFound
 from memento_tui.records import Contradiction, Memory, Proposal
 from memento_tui.records.when import parse_moment, utc_now
 from memento_tui.review import resolving
 from memento_tui.review.gate import Gate
+from memento_tui.review.injection import suspicion_of
 from memento_tui.review.policy import Intent
+from memento_tui.review.secrets import redacted
 from memento_tui.store.store import Store
 
 __all__ = ["ContradictionQueue", "Dispute"]
@@ -78,24 +79,21 @@ class ContradictionQueue:
         """
         found: Contradiction = self.get(contradiction_id).contradiction
         answer = resolving.answer_of({"resolution": resolution, **details})
-        if answer.content:
-            # The text of a merge is a write like any other: secrets leave it first.
-            answer = msgspec.structs.replace(answer, content=self._screened(found, answer.content))
         if self._gate.is_person:
             return resolving.resolve(self._store, self._gate.author, found.id, answer, seen=seen)
         return self._propose(found, answer)
 
-    def _screened(self, found: Contradiction, content: str) -> str:
-        memory: Memory | None = self._store.find("memory", found.newer)
-        if memory is None:
-            raise NotFound(f"The memory {found.newer} is gone, so there is nothing to merge.")
-        clean: Memory = self._gate.screen(msgspec.structs.replace(memory, content=content)).record
-        return clean.content
-
     def _propose(self, found: Contradiction, answer: resolving.Answer) -> Proposal:
-        verdict = self._gate.judge(Intent("edit", "contradiction"))
-        payload: dict[str, Any] = {k: v for k, v in msgspec.structs.asdict(answer).items() if v}
-        evidence = {"about": [found.older, found.newer]}
+        clean, removals = redacted(answer)
+        suspicion = suspicion_of(f"{clean.content}\n{clean.older_context}\n{clean.newer_context}")
+        intent = Intent("edit", "contradiction", injection_score=suspicion.score, secret_found=bool(removals))
+        verdict = self._gate.judge(intent)
+        payload: dict[str, Any] = {k: v for k, v in msgspec.structs.asdict(clean).items() if v}
+        evidence = {
+            "about": [found.older, found.newer],
+            "removed": msgspec.to_builtins(removals),
+            "suspicion": [{"rule": sign.rule, "quote": sign.quote} for sign in suspicion.signs],
+        }
         with self._store.transaction(self._gate.author, "suggest") as tx:
             return self._gate.propose(
                 tx, "edit", "contradiction", found.id, found.version, verdict, payload=payload, evidence=evidence

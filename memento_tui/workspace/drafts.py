@@ -61,6 +61,12 @@ class Draft:
         self.path.unlink(missing_ok=True)
 
 
+def discard_drafts(paths: DataPaths, name: str) -> None:
+    """Remove the drafts that were kept of one memory."""
+    for path in paths.drafts.glob(f"{_UNSAFE.sub('-', name)[:40]}-*.md"):
+        path.unlink(missing_ok=True)
+
+
 def editor_command() -> list[str]:
     """Return the person's editor and its arguments: ``$VISUAL``, else ``$EDITOR``, else nano.
 

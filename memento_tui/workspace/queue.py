@@ -7,11 +7,12 @@ from typing import Any, Literal
 
 import msgspec
 
-from memento_tui.errors import MementoError
+from memento_tui.errors import MementoError, NotFound
 from memento_tui.records import Proposal
 from memento_tui.records.proposal import OPEN_STATES, TARGETS
 from memento_tui.records.when import parse_moment, utc_now
 from memento_tui.review import decisions
+from memento_tui.review.evidence import evidence_lines, suggestion_lines
 from memento_tui.review.policy import REASONS
 from memento_tui.store.journal import Author
 from memento_tui.store.store import Store
@@ -26,6 +27,8 @@ class Pending(msgspec.Struct, frozen=True):
     target: Any
     moved: bool = False
     """Whether the target says something else than when the proposal was made."""
+    rests_on: tuple[tuple[str, str], ...] = ()
+    """A name and a text for each thing that the decision rests on."""
 
     @property
     def why(self) -> list[str]:
@@ -59,7 +62,8 @@ class ReviewQueue:
 
     def _pending(self, proposal: Proposal, target: Any) -> Pending:  # noqa: ANN401 - any record
         moved = target is not None and decisions.has_moved(self._store, proposal, target)
-        return Pending(proposal, target, moved)
+        rests_on = (*evidence_lines(proposal), *suggestion_lines(proposal, self._store))
+        return Pending(proposal, target, moved, rests_on)
 
     def _other(self, proposal: Proposal) -> Any:  # noqa: ANN401 - any record
         return None if proposal.target == "memory" else self._store.find(proposal.target, proposal.target_id)
@@ -78,10 +82,27 @@ class ReviewQueue:
         found = self._store.find("proposal", proposal_id)
         if found is None:
             # A memory that is named like the beginning of a proposal's id must not take the decision meant for that.
-            every = [p for record in TARGETS for p in self._store.proposals.about(proposal_id, record)]
-            about = [proposal for proposal in every if proposal.state in OPEN_STATES]
-            found = about[0] if about else self._store.get("proposal", self._store.resolve("proposal", proposal_id))
+            found = self._about(proposal_id) or self._by_prefix(proposal_id)
         return self._pending(found, self._store.find(found.target, found.target_id))
+
+    def _about(self, record_id: str) -> Proposal | None:
+        """Return the newest open proposal about a record."""
+        every = (p for record in TARGETS for p in self._store.proposals.about(record_id, record))
+        return next((proposal for proposal in every if proposal.state in OPEN_STATES), None)
+
+    def _by_prefix(self, prefix: str) -> Proposal:
+        try:
+            found: Proposal = self._store.get("proposal", self._store.resolve("proposal", prefix))
+        except NotFound:
+            # It may be the beginning of the id of a memory that a proposal is about.
+            try:
+                about = self._about(self._store.resolve("memory", prefix))
+            except NotFound:
+                about = None
+            if about is None:
+                raise
+            return about
+        return found
 
     def why(self, memory_id: str) -> Sequence[str]:
         """Return in words why a memory waits; nothing where no proposal about it does."""

@@ -11,7 +11,7 @@ import msgspec
 from memento_tui.errors import Conflict, NotAllowed
 from memento_tui.records import Memory, make_memory
 from memento_tui.records.ids import new_id
-from memento_tui.records.memory import RECALLED, content_digest
+from memento_tui.records.memory import RECALLED, RESERVED_EXTRA, content_digest
 from memento_tui.review.gate import Gate, Screened, creation_fingerprint
 from memento_tui.review.policy import AGENT_FIELDS, Intent, Verdict
 from memento_tui.review.trusting import verified
@@ -44,6 +44,8 @@ def check_agent_fields(gate: Gate, fields: Mapping[str, Any]) -> None:
     if gate.is_person:
         return
     refused = sorted(name for name in fields if name in Memory.__struct_fields__ and name not in AGENT_FIELDS)
+    extra = fields.get("extra")
+    refused += [f"extra.{name}" for name in RESERVED_EXTRA if isinstance(extra, Mapping) and name in extra]
     if refused:
         raise NotAllowed(
             f"An agent may not set {', '.join(refused)}; a person decides that.",
@@ -68,8 +70,9 @@ class Remembering:
         arrival = self._compared(self._judged(screened, memory))
         with self._store.transaction(self._gate.author, "remember") as tx:
             # Another process may have stored it meanwhile.
-            if "id" not in fields and (known := self._known(memory)) is not None:
-                return known
+            known = None if "id" in fields else self._known(memory)
+            if (answer := known or self._rejected(memory)) is not None:
+                return answer
             return self._put(tx, arrival)
 
     def many(self, items: Iterable[Mapping[str, Any]]) -> list[Memory]:

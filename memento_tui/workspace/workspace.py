@@ -16,12 +16,14 @@ from memento_tui.records import Memory
 from memento_tui.records.when import utc_now
 from memento_tui.review.gate import Gate
 from memento_tui.review.rules import rules_of
+from memento_tui.review.secrets import redacted
 from memento_tui.search.language import parse
 from memento_tui.store.journal import Actor, Author, Entry
 from memento_tui.store.reads import Page, visible
 from memento_tui.store.store import Revision, Store
 from memento_tui.workspace.changing import Changing, Outcome
 from memento_tui.workspace.contradictions import ContradictionQueue
+from memento_tui.workspace.drafts import discard_drafts
 from memento_tui.workspace.lists import Crystals, Items, Skips
 from memento_tui.workspace.queue import ReviewQueue
 from memento_tui.workspace.remembering import Remembering
@@ -61,6 +63,8 @@ class Workspace:
         self.config: Config = load_config(self.paths.config)
         rules = rules_of(self.config.review)
         self.store = Store(self.paths.database, create=create)
+        # Behind every way in: whatever a writer forgets to screen, no secret is stored.
+        self.store.screen = lambda record: redacted(record)[0]
         self.author = Author(actor, channel, agent, session)
         self.gate = Gate(self.store, self.author, rules)
 
@@ -170,8 +174,11 @@ class Workspace:
             raise NotAllowed("Only a person restores a memory.", "Remember it anew if it still holds.")
         return self._changing.restore(memory_id)
 
-    def purge(self, memory_id: str, reason: str) -> None:
+    def purge(self, memory_id: str, reason: str) -> Sequence[str]:
         """Remove a memory and every trace of its text, for a leaked secret. Nothing brings it back.
+
+        What was made of it and waits goes with it. Returns the ids of memories that were made of it and hold since:
+        they may say the same, and are for the person to look at.
 
         Raises:
             NotAllowed: an agent asks, or no reason is given.
@@ -183,13 +190,16 @@ class Workspace:
         # One that was deleted for good, by undoing its creation, still has its text in the journal.
         known = bool(self.store.history("memory", memory_id))
         found = memory_id if known else self.store.resolve("memory", memory_id)
+        derived = self.store.derived_from(found)
         self.store.purge(self.author, "memory", found, reason)
+        discard_drafts(self.paths, found)
         if self.paths.keyword_index.exists():
             # Its files hold the words of what was deleted until they happen to be merged.
             self.searching.keyword.rebuild()
         if self.paths.semantic_index.exists():
             self.searching.semantic.stop()
             shutil.rmtree(self.paths.semantic_index, ignore_errors=True)
+        return derived
 
     def relate(self, src: str, dst: str, type: str = "related", label: str = "") -> None:  # noqa: A002 - the field's name
         """Draw an arrow from one memory to another, a file or a working item.

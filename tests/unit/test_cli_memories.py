@@ -170,7 +170,11 @@ def test_one_id_that_fails_does_not_stop_the_others(memento: Program) -> None:
 
 def test_purge_removes_every_trace_of_the_text_and_keeps_the_reason(memento: Program) -> None:
     given = memento.add("password hunter2-hunter2")
-    assert memento.json("purge", given, "--reason", "leaked", "--yes") == {"id": given, "status": "purged"}
+    assert memento.json("purge", given, "--reason", "leaked", "--yes") == {
+        "id": given,
+        "status": "purged",
+        "derived": [],
+    }
     assert b"hunter2-hunter2" not in b"".join(p.read_bytes() for p in memento.data_dir.glob("memento.db*"))
     newest = memento.json("history")["items"][0]
     assert (newest["action"], newest["note"]) == ("purge", "leaked")

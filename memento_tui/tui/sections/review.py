@@ -17,7 +17,6 @@ from textual.widgets import Static
 from memento_tui.errors import MementoError
 from memento_tui.records import Memory
 from memento_tui.records.when import utc_now
-from memento_tui.review.evidence import evidence_lines
 from memento_tui.review.trusting import edited
 from memento_tui.tui.commands import bindings
 from memento_tui.tui.display import ago, literal
@@ -204,7 +203,7 @@ class ReviewSection(Section):
             await self._decide_marked("later")
             return
         pending, queue = self._pending(), self.memento.workspace.review
-        self._decide("Put off for 7 days", lambda: queue.later(pending.proposal.id))
+        self._decide("Put off for 7 days", lambda: queue.later(pending.proposal.id, seen=pending.proposal.version))
 
     async def _decide_marked(self, decision: Literal["approve", "reject", "later"], reason: str = "") -> None:
         seen = {mark: self._seen.get(mark) for mark in sorted(self.rows.marks)}
@@ -302,7 +301,7 @@ def _heading(pending: Pending) -> Content:
         lines.append(
             Content.styled("! What it is about changed since. This is how it stands now.", "bold $text-warning")
         )
-    lines += [literal(f"{name}: {text}") for name, text in evidence_lines(proposal)]
+    lines += [literal(f"{name}: {text}", multiline=True) for name, text in pending.rests_on]
     return Content("\n").join(lines)
 
 
