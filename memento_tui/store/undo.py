@@ -114,11 +114,6 @@ def _revert_change(tx: Transaction, entry: Entry, row: sqlite3.Row) -> None:
     if before is None:
         if current is None:
             raise Conflict(f"The {name} {record_id} is gone already.", "Undo the later entry that removed it instead.")
-        if after is not None and (later := _differing(name, after, current)):
-            raise Conflict(
-                f"Entry {entry.seq} cannot be taken back: {', '.join(later)} of {name} {record_id} changed since.",
-                "Undo the later entries first, or delete it.",
-            )
         tx.remove(current, base=current.version)
     elif current is None:
         if after is not None:

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from memento_tui.errors import MementoError, NotFound
+from memento_tui.errors import AmbiguousId, MementoError, NotFound
 from memento_tui.records import Proposal
 from memento_tui.records.proposal import OPEN_STATES, TARGETS
 from memento_tui.records.when import parse_moment, utc_now
@@ -93,6 +93,8 @@ class ReviewQueue:
     def _by_prefix(self, prefix: str) -> Proposal:
         try:
             found: Proposal = self._store.get("proposal", self._store.resolve("proposal", prefix))
+        except AmbiguousId:
+            raise
         except NotFound:
             # It may be the beginning of the id of a memory that a proposal is about.
             try:

@@ -74,7 +74,9 @@ def test_the_days_after_its_end_are_dots() -> None:
 
 
 def test_what_does_not_age_says_why() -> None:
-    assert "It is pinned, so it does not age." in life_lines(aged(300, pinned=True), NOW, "balanced", 80)
+    assert "It is pinned, so it is neither shortened nor archived." in life_lines(
+        aged(300, pinned=True), NOW, "balanced", 80
+    )
     verified = life_lines(aged(300, stability="verified", tier="shared"), NOW, "bank", 80)
     assert "It is demoted" in verified
     assert "only a person's decision" in verified

@@ -266,12 +266,3 @@ def test_distilling_tells_no_secret(workspace: Workspace, tmp_path: Path) -> Non
     found = distill_transcript(workspace, path)
     assert found.learned
     assert TOKEN not in repr(found)
-
-
-def test_undoing_a_creation_does_not_undo_what_a_person_decided_since(workspace: Workspace, agent: Workspace) -> None:
-    memory = agent.remember("From a page.", source_type="external")
-    created = workspace.store.head()
-    workspace.review.approve(waiting(workspace)[0].id)
-    with pytest.raises(Conflict, match="changed since"):
-        workspace.undo(created)
-    assert workspace.get(memory.id).status == "active"

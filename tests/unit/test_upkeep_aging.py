@@ -148,10 +148,10 @@ def test_a_step_makes_nothing_look_fresh() -> None:
 @pytest.mark.parametrize(
     ("fields", "reason"),
     [
-        ({"pinned": True, "tier": "shared"}, "It is pinned, so it does not age."),
-        ({"certainty": 4, "tier": "long_term"}, "Its certainty is 4, so it does not age."),
-        ({"certainty": 5}, "Its certainty is 5, so it does not age."),
-        ({"used_count": 2}, "It was used 2 times, so it does not age."),
+        ({"pinned": True, "tier": "shared"}, "It is pinned, so it is neither shortened nor archived."),
+        ({"certainty": 4, "tier": "long_term"}, "Its certainty is 4, so it is neither shortened nor archived."),
+        ({"certainty": 5}, "Its certainty is 5, so it is neither shortened nor archived."),
+        ({"used_count": 2}, "It was used 2 times, so it is neither shortened nor archived."),
         ({"status": "pending"}, "It is pending, so upkeep leaves it alone."),
         ({"status": "rejected"}, "It is rejected, so upkeep leaves it alone."),
         ({"status": "deleted"}, "It is deleted, so upkeep leaves it alone."),
