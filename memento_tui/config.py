@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from pathlib import Path
 from typing import Annotated, Literal
@@ -91,7 +92,21 @@ def load_config(path: Path) -> Config:
         raise InvalidInput(f"{path} is not UTF-8: {error}.", "Save it as UTF-8.") from error
     try:
         return msgspec.convert(tomllib.loads(text), Config)
-    except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
-        raise InvalidInput(
-            f"{path}: {error}.", "Mend the line, or delete the file to return to the defaults."
-        ) from error
+    except tomllib.TOMLDecodeError as error:
+        raise InvalidInput(f"{path}: it is not TOML: {error}.", "Mend the line that it names.") from error
+    except msgspec.ValidationError as error:
+        raise InvalidInput(f"{path}: {_in_words(str(error))}.", "Mend the line; README lists the settings.") from error
+
+
+_CHOICES = {"review.preset": "open, guarded or strict", "upkeep.decay": "balanced, protocol, vault or bank"}
+
+
+def _in_words(problem: str) -> str:
+    """Return what is wrong with a setting as a person would say it."""
+    said, _, place = problem.partition(" - at `$.")
+    setting = place.rstrip("`")
+    if unknown := re.search(r"unknown field `(.*)`", said):
+        return f"there is no setting {'.'.join(filter(None, [setting, unknown[1]]))}"
+    if value := re.search(r"Invalid enum value (.*)", said):
+        return f"{setting} cannot be {value[1]}; it is {_CHOICES.get(setting, 'something else')}"
+    return f"{setting or 'a setting'} is wrong: {said[:1].lower()}{said[1:]}"
