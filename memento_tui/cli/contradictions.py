@@ -178,7 +178,8 @@ def resolve(
     """Resolve a contradiction.
 
     newer: it takes the older one's place. older: it stands. both: each holds in its own case. merge: one text for
-    both. none: it is no contradiction, and is never raised again.
+    both. none: it is no contradiction, and is never raised again. What you let stand is verified by that; one undo
+    takes all of it back.
     """
     resolution = _WORDS.get(answer, answer)
     unfit = (older_context or newer_context) if resolution != "both_valid" else content

@@ -62,7 +62,8 @@ def _said(outcome: Outcome, before: Memory) -> str:
         return f"{outcome.memory.id}  waits for review: memento review show {outcome.proposal.id}"
     if outcome.memory.version == before.version:
         return f"{outcome.memory.id}  not changed"
-    return f"{outcome.memory.id}  changed, version {outcome.memory.version}"
+    removed = f"; removed before it was stored: {', '.join(outcome.removed)}" if outcome.removed else ""
+    return f"{outcome.memory.id}  changed, version {outcome.memory.version}{removed}"
 
 
 def _edit_in_editor(workspace: Workspace, memory: Memory, base_version: int) -> Outcome:
