@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import threading
+from pathlib import Path
 
 import msgspec
 
-from memento_tui.errors import EngineUnavailable
+from memento_tui.errors import EngineUnavailable, InvalidInput
+from memento_tui.upkeep.disputes import Entailment
 from memento_tui.upkeep.night import Progress, Senses
 from memento_tui.upkeep.sleep import SleepReport, sleep
 from memento_tui.workspace.workspace import Workspace
@@ -52,14 +54,29 @@ def look_after(
             return SleepReport((), (), interrupted=True, dry_run=dry_run)
         except EngineUnavailable as error:
             problem = f"Only words were compared: {error}"
+    entailment, unweighed = _entailment(workspace)
     workspace.searching.keyword.catch_up()
     report = sleep(
         workspace.store,
         workspace.config,
-        Senses(workspace.searching.keyword, meaning),
+        Senses(workspace.searching.keyword, meaning, entailment),
         workspace.paths.sleep_lock,
         dry_run=dry_run,
         stopping=stopping,
         progress=progress,
     )
-    return msgspec.structs.replace(report, problems=(problem, *report.problems)) if problem else report
+    problems = tuple(filter(None, (problem, unweighed, *report.problems)))
+    return msgspec.structs.replace(report, problems=problems)
+
+
+def _entailment(workspace: Workspace) -> tuple[Entailment | None, str]:
+    """Return the model that weighs contradictions, where one is configured, or why it cannot be had."""
+    setting = workspace.config.engine.entailment_model
+    if not setting:
+        return None, ""
+    from memento_tui.engine.entailment import Entailment as Model  # noqa: PLC0415 - torch; most do without
+
+    try:
+        return Model(Path(setting).expanduser()).contradiction, ""
+    except InvalidInput as error:
+        return None, f"Contradictions are weighed without a model: {error}"
