@@ -6,7 +6,8 @@ import hashlib
 from typing import Any
 
 from memento_tui.records import Memory
-from memento_tui.search.lance_filter import fold_tag, microseconds
+from memento_tui.records.rules import fold_tag
+from memento_tui.search.lance_filter import microseconds
 
 __all__ = ["LAYOUT", "STATE_ID", "facts_of", "is_indexed", "text_to_embed"]
 

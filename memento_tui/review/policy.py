@@ -7,9 +7,10 @@ from typing import Literal
 
 import msgspec
 
+from memento_tui.review.injection import SUSPICIOUS
 from memento_tui.review.rules import FIXED, RULES, Rules
 
-__all__ = ["AGENT_FIELDS", "REASONS", "SUSPICIOUS", "Intent", "Origin", "Ruling", "Verdict", "judge", "rulings"]
+__all__ = ["AGENT_FIELDS", "REASONS", "Intent", "Origin", "Ruling", "Verdict", "judge", "rulings"]
 
 Answer = Literal["apply", "draft", "propose"]
 Origin = Literal["", "consolidation", "distillation", "promotion", "merge", "trust"]
@@ -56,10 +57,6 @@ AGENT_FIELDS = frozenset(
     }
 )
 """What an agent may say of a memory. Trust, life and use are not its to set."""
-
-SUSPICIOUS = 0.5
-"""From this injection score on, a text waits for a person under every preset."""
-
 
 _GENERAL = frozenset({"strict_policy", "own_rule"})
 

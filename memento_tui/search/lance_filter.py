@@ -10,18 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 
+from memento_tui.records.rules import fold_tag
 from memento_tui.store.filters import AllOf, AnyOf, Between, Filter, HasTag, NotThat, OneOf, Under
 
-__all__ = ["fold_tag", "lance_filter", "microseconds", "one_of", "quoted"]
+__all__ = ["lance_filter", "microseconds", "one_of", "quoted"]
 
 _WORDS = {"id", "kind", "stability", "source_type", "sensitivity", "tier", "status", "agent", "session"}
 _RANGES = {"certainty", "created_at", "updated_at", "expires_at"}
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-
-
-def fold_tag(tag: str) -> str:
-    """Return the form in which tags are compared."""
-    return tag.casefold()
 
 
 def microseconds(moment: datetime) -> int:

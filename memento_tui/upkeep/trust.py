@@ -13,6 +13,7 @@ import msgspec
 
 from memento_tui.records import Memory
 from memento_tui.records.memory import RECALLED
+from memento_tui.review.injection import SUSPICIOUS
 
 __all__ = [
     "SESSIONS_A_GRADE",
@@ -29,8 +30,6 @@ _STABLE_AFTER = timedelta(days=30)
 _EXTERNAL = 2
 """What comes from outside needs so many times the sessions."""
 
-_SUSPICIOUS = 0.5
-"""The injection score from which on a text waits for a person under every policy."""
 
 SESSIONS_A_GRADE = 3
 """Further sessions of confirmed use that raise the certainty by one."""
@@ -115,4 +114,4 @@ def is_essential(memory: Memory) -> bool:
 
 
 def _may_gain(memory: Memory) -> bool:
-    return memory.status == "active" and memory.sensitivity != "restricted" and memory.injection_score < _SUSPICIOUS
+    return memory.status == "active" and memory.sensitivity != "restricted" and memory.injection_score < SUSPICIOUS
