@@ -12,6 +12,7 @@ import msgspec
 from memento_tui.errors import DataDirectoryError, InvalidInput
 
 __all__ = [
+    "AppConfig",
     "Config",
     "DecayPreset",
     "EngineConfig",
@@ -63,6 +64,13 @@ class LanguageModelConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=Tru
     timeout_seconds: Annotated[float, msgspec.Meta(gt=0)] = 60
 
 
+class AppConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How the terminal app looks."""
+
+    theme: str = ""
+    """The name of a theme; empty for the one that was chosen last in the app."""
+
+
 class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The whole of ``config.toml``."""
 
@@ -70,6 +78,9 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     engine: EngineConfig = EngineConfig()
     upkeep: UpkeepConfig = UpkeepConfig()
     language_model: LanguageModelConfig = LanguageModelConfig()
+    app: AppConfig = AppConfig()
+    keys: dict[str, str] = {}
+    """Keys of the app that differ from the built-in ones, by command: ``"review.approve" = "A"``."""
 
 
 def load_config(path: Path) -> Config:

@@ -75,6 +75,14 @@ class DataPaths:
         """Text that a person was editing and has not saved."""
         return self.root / "drafts"
 
+    def typed_text(self, name: str) -> Path:
+        """The file that holds what is being typed in one editor of the app."""
+        return self.drafts / f"typed-{name}.json"
+
+    def typed_texts(self) -> list[Path]:
+        """The files of all editors that were open when something was typed."""
+        return sorted(self.drafts.glob("typed-*.json"))
+
     @property
     def engine_socket(self) -> Path:
         """The engine's socket, beside the database unless that path is too long for a socket."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from pathlib import Path
 from time import monotonic
@@ -12,16 +11,17 @@ from typing import ClassVar
 from textual import events, on
 from textual.app import App, ComposeResult, SystemCommand
 from textual.binding import BindingType
-from textual.dom import DOMNode
 from textual.filter import LineFilter
 from textual.screen import Screen
-from textual.widgets import ContentSwitcher, Input
+from textual.widgets import ContentSwitcher, Input, TextArea
 
 from memento_tui.errors import MementoError
 from memento_tui.records.ids import new_id
 from memento_tui.store.journal import Entry
-from memento_tui.tui.commands import COMMANDS, Place, bindings
-from memento_tui.tui.sections.memories import MemoriesSection, SearchBox
+from memento_tui.tui.commands import COMMANDS, Keys, Place, bindings
+from memento_tui.tui.live import LiveView
+from memento_tui.tui.places import owner_of, places_at
+from memento_tui.tui.sections.catalogue import SECTIONS, make_section
 from memento_tui.tui.sections.section import Section
 from memento_tui.tui.terminal_filter import TerminalFilter
 from memento_tui.tui.widgets.bars import KeyBar, StatusLine, TopBar
@@ -35,8 +35,8 @@ _FOLLOW_SECONDS = 0.3
 _WARM_UP_DELAY_SECONDS = 0.3
 """The indexes are opened and the engine is started after the first screen is there."""
 
-SECTIONS: tuple[tuple[str, str, str], ...] = (("memories", "1", "Memories"), ("review", "2", "Review"))
-"""Name, key and title of each section, in the order of the tabs."""
+_THEME = "app.theme"
+"""The setting that keeps the theme that was chosen last."""
 
 
 class MementoApp(App[None]):
@@ -47,14 +47,19 @@ class MementoApp(App[None]):
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("everywhere")]
     ENABLE_COMMAND_PALETTE = True
 
-    def __init__(self, workspace: Workspace) -> None:
+    def __init__(self, workspace: Workspace, start: str = "home") -> None:
         super().__init__()
         self.workspace = workspace
-        self._seen = workspace.store.head()
-        self._paused = False
-        self._behind = 0
+        self.keys = Keys(workspace.config.keys)
+        """Which keys do what."""
+        self._start = start
+        self._live = LiveView(workspace.store, workspace.author.session)
         self._last_key = 0.0
         self._terminal_filter = TerminalFilter()
+        self._top_bar = TopBar(SECTIONS, start, self._place())
+        self._switcher = ContentSwitcher(initial=start)
+        self._status_line = StatusLine()
+        self._key_bar = KeyBar()
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         """Return the app's filters, the one that keeps the terminal safe last."""
@@ -62,11 +67,11 @@ class MementoApp(App[None]):
 
     def compose(self) -> ComposeResult:
         """Show the bar, the first section, the status line and the keys."""
-        yield TopBar(SECTIONS, self._place())
-        with ContentSwitcher(initial="memories"):
-            yield MemoriesSection()
-        yield StatusLine()
-        yield KeyBar()
+        yield self._top_bar
+        with self._switcher:
+            yield make_section(self._start)
+        yield self._status_line
+        yield self._key_bar
 
     def _place(self) -> str:
         home, root = Path.home(), self.workspace.paths.root
@@ -74,15 +79,38 @@ class MementoApp(App[None]):
 
     def on_mount(self) -> None:
         """Take the focus, and begin to follow the journal."""
-        self.query_one(MemoriesSection).enter()
+        self.set_keymap(self.keys.remapped)
+        self._choose_theme()
+        self.section.enter()
         self.count(review=self.workspace.review.count())
         self._show_life()
+        for problem in self.keys.problems[:1]:
+            self.say(f"config.toml: {problem}", problem=True)
         self.call_after_refresh(gc.enable)
         self.set_interval(_FOLLOW_SECONDS, self._follow)
-        self.set_timer(_WARM_UP_DELAY_SECONDS, self._warm_up_soon)
+        self.set_timer(_WARM_UP_DELAY_SECONDS, self._after_first_frame)
 
-    def _warm_up_soon(self) -> None:
+    def _choose_theme(self) -> None:
+        wanted = self.workspace.config.app.theme
+        if wanted and wanted not in self.available_themes:
+            self.say(f"config.toml: there is no theme {wanted}; ctrl+p, Theme lists them.", problem=True)
+            wanted = ""
+        wanted = wanted or self.workspace.store.setting(_THEME) or ""
+        if wanted in self.available_themes:
+            self.theme = wanted
+        self.theme_changed_signal.subscribe(self, lambda theme: self._keep_theme(theme.name))
+
+    def _keep_theme(self, name: str) -> None:
+        try:
+            self.workspace.store.keep_setting(_THEME, name)
+        except MementoError as error:
+            self.say(str(error), problem=True)
+
+    def _after_first_frame(self) -> None:
         self.run_worker(self._warm_up, thread=True, group="warm up")
+        from memento_tui.tui.screens.unsaved import offer_unsaved  # noqa: PLC0415 - the first frame does without it
+
+        offer_unsaved(self)
 
     def _warm_up(self) -> None:
         """Open the indexes before they are asked for."""
@@ -97,15 +125,15 @@ class MementoApp(App[None]):
 
     def say(self, text: str, *, problem: bool = False) -> None:
         """Tell in the status line what was done, or what is wrong."""
-        self.query_one(StatusLine).say(text, problem=problem)
+        self._status_line.say(text, problem=problem)
 
     def count(self, **counts: int) -> None:
         """Show how many each section holds."""
-        self.query_one(TopBar).show(counts=counts)
+        self._top_bar.show(counts=counts)
 
     def wrote(self) -> None:
         """Show at once what this app itself has written."""
-        self._seen = self.workspace.store.head()
+        self._live.catch_up()
         self._refresh_sections()
 
     def key_was_pressed_since(self, moment: float) -> bool:
@@ -121,78 +149,70 @@ class MementoApp(App[None]):
     @property
     def section(self) -> Section:
         """The section that is shown."""
-        switcher = self.query_one(ContentSwitcher)
-        return switcher.query_one(f"#{switcher.current}", Section)
+        return self._switcher.query_one(f"#{self._switcher.current}", Section)
 
     # Following the journal
 
     def _follow(self) -> None:
-        try:
-            head = self.workspace.store.head()
-        except MementoError as error:
-            self.say(str(error), problem=True)
-            return
-        if head <= self._seen:
-            return
-        if self._paused:
-            self._behind = head - self._seen
-            self._show_life()
-            return
-        entries = self.workspace.store.entries_after(self._seen)
-        self._seen = head
-        if others := [entry for entry in entries if entry.session != self.workspace.author.session]:
-            self.say(_told(others))
-        self._refresh_sections()
+        news = self._live.look()
+        if news.told:
+            self._status_line.mention(news.told)
+        if news.changed:
+            self._refresh_sections()
+        self._show_life()
 
     def _refresh_sections(self) -> None:
-        for section in self.query(Section):
+        for section in self._switcher.query(Section):
             section.follow()
         self.count(review=self.workspace.review.count())
 
     def _show_life(self) -> None:
-        if self._paused:
-            text = f"PAUSED, {self._behind} changes behind (p)" if self._behind else "PAUSED (p)"
-        else:
-            text = "live"
-        self.query_one(StatusLine).show_life(text)
+        self._status_line.show_life(self._live.life())
 
-    # Commands
+    def action_pause(self) -> None:
+        """Stop following the journal, or catch up."""
+        self._live.toggle_pause()
+        self._follow()
+
+    # Going about
 
     async def action_section(self, name: str) -> None:
         """Show a section, made when it is first needed."""
-        switcher = self.query_one(ContentSwitcher)
-        if not switcher.query(f"#{name}"):
-            from memento_tui.tui.sections.review import ReviewSection  # noqa: PLC0415 - when it is first shown
-
-            await switcher.add_content(ReviewSection(), id=name, set_current=True)
-        switcher.current = name
-        self.query_one(TopBar).show(active=name)
+        if not self._switcher.query(f"#{name}"):
+            await self._switcher.add_content(make_section(name), id=name, set_current=True)
+        self._switcher.current = name
+        self._top_bar.show(active=name)
         self.section.enter()
 
+    async def action_neighbour(self, step: int) -> None:
+        """Go to the section before or after."""
+        names = [tab.name for tab in SECTIONS]
+        await self.action_section(names[(names.index(self.section.PLACE) + step) % len(names)])
+
+    async def go(self, name: str, query: str = "") -> None:
+        """Go to a section and show there what ``query`` selects, in that section's own terms."""
+        await self.action_section(name)
+        self.section.arrive(query)
+
     @on(TopBar.Chosen)
-    async def _chosen(self, event: TopBar.Chosen) -> None:
+    async def _tab_clicked(self, event: TopBar.Chosen) -> None:
         await self.action_section(event.name)
 
     @on(events.DescendantFocus)
     def _focus_moved(self) -> None:
-        if len(self.screen_stack) > 1:
-            return
-        self.query_one(KeyBar).show(self._places(), typing=self._is_typing())
-
-    def _is_typing(self) -> bool:
-        return isinstance(self.focused, Input) or bool(self.query("Editor"))
+        if len(self.screen_stack) == 1:
+            typing = isinstance(self.focused, Input | TextArea)
+            self._key_bar.show(places_at(self.focused, self.section), self.keys, typing=typing)
 
     @on(KeyBar.Chosen)
     async def _key_clicked(self, event: KeyBar.Chosen) -> None:
-        await self.run_action(event.command.action, default_namespace=self._owner(event.command.place))
+        await self._run_command(event.command.action, event.command.place)
 
-    def _owner(self, place: Place) -> DOMNode:
-        """Return the widget whose actions a place's commands are."""
-        if place == "everywhere":
-            return self
-        if place in ("editor", "search"):
-            return self.query_one("Editor" if place == "editor" else SearchBox)
-        return self.section
+    async def _run_command(self, action: str, place: Place) -> None:
+        owner = owner_of(place, self.screen_stack[0].focused, self.section, self)
+        await self.run_action(action, default_namespace=owner)
+
+    # Commands
 
     def action_undo(self) -> None:
         """Take back what the person did last."""
@@ -212,55 +232,32 @@ class MementoApp(App[None]):
         self.say(f"{word}: {what}{f' ({len(entries)} parts)' if len(entries) > 1 else ''}.")
         self.wrote()
 
-    def action_pause(self) -> None:
-        """Stop following the journal, or catch up."""
-        self._paused = not self._paused
-        self._behind = 0
-        self._show_life()
-        if not self._paused:
-            self._follow()
-
     def action_help(self) -> None:
         """Show the keys of the place that has the focus."""
         from memento_tui.tui.screens.help import HelpScreen  # noqa: PLC0415 - when it is first shown
 
-        self.push_screen(HelpScreen(self._places()))
-
-    def _places(self) -> list[Place]:
-        if self.query("Editor"):
-            return ["editor", "everywhere"]
-        if isinstance(self.focused, SearchBox):
-            return ["search", "memories", "everywhere"]
-        return [self.section.PLACE, "list", "everywhere"]
+        self.push_screen(HelpScreen(places_at(self.focused, self.section), self.keys))
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """Return what the palette offers: the commands of this place, then Textual's own."""
-        for command in COMMANDS:
-            if command.action and command.place in ("everywhere", self.section.PLACE):
-                area = "App" if command.place == "everywhere" else command.place.capitalize()
-                yield SystemCommand(
-                    f"{area}: {command.help}", f"key {command.keys}", _runner(self, command.action, command.place)
-                )
+        for place in places_at(self.screen_stack[0].focused, self.section):
+            for command in COMMANDS:
+                if command.place == place and command.action and place != "rows":
+                    area = "App" if place == "everywhere" else place.capitalize()
+                    title = f"{area}: {command.help}"
+                    yield SystemCommand(title, f"key {self.keys.of(command)}", self._runner(command.action, place))
         yield from (found for found in super().get_system_commands(screen) if found.title in ("Theme", "Screenshot"))
 
+    def _runner(self, action: str, place: Place) -> Callable[[], Awaitable[None]]:
+        async def act() -> None:
+            await self._run_command(action, place)
 
-def _runner(app: MementoApp, action: str, place: Place) -> Callable[[], Awaitable[None]]:
-    async def act() -> None:
-        await app.run_action(action, default_namespace=app._owner(place))  # noqa: SLF001 - a part of the app
-
-    return act
-
-
-def _told(entries: Sequence[Entry]) -> str:
-    """Return one sentence about what others wrote."""
-    done = Counter((entry.agent or entry.channel, entry.action) for entry in entries)
-    parts = [f"{who}: {action}" + (f" x{number}" if number > 1 else "") for (who, action), number in done.items()]
-    return "; ".join(parts[:3]) + (" ..." if len(parts) > 3 else "")  # noqa: PLR2004 - what fits a line
+        return act
 
 
-def run(data_dir: Path | None) -> int:
+def run(data_dir: Path | None, start: str = "home") -> int:
     """Open the app on a data directory and return the exit status."""
     with Workspace(data_dir, channel="tui", session=new_id()) as workspace:
-        app = MementoApp(workspace)
+        app = MementoApp(workspace, start)
         app.run()
     return app.return_code or 0

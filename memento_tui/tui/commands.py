@@ -2,15 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import unicodedata
+from collections.abc import Iterable, Mapping
 from typing import Literal
 
 import msgspec
 from textual.binding import Binding
 
-__all__ = ["COMMANDS", "PLACES", "Command", "Place", "bindings", "commands_in", "key_names"]
+__all__ = ["COMMANDS", "PLACES", "Command", "Keys", "Place", "bindings", "commands_in", "key_names", "markdown_table"]
 
-Place = Literal["everywhere", "list", "search", "memories", "review", "editor"]
+Place = Literal[
+    "everywhere",
+    "rows",
+    "list",
+    "search",
+    "home",
+    "memories",
+    "history",
+    "timeline",
+    "links",
+    "tree",
+    "review",
+    "working",
+    "skips",
+    "identity",
+    "activity",
+    "health",
+    "editor",
+]
 
 
 class Command(msgspec.Struct, frozen=True):
@@ -31,22 +50,42 @@ class Command(msgspec.Struct, frozen=True):
 
 
 COMMANDS: tuple[Command, ...] = (
-    Command("app.memories", "everywhere", "1", "section('memories')", "Go to the memories"),
-    Command("app.review", "everywhere", "2", "section('review')", "Go to what waits for your decision"),
+    Command("app.home", "everywhere", "1", "section('home')", "Go to the overview"),
+    Command("app.memories", "everywhere", "2", "section('memories')", "Go to the memories"),
+    Command("app.review", "everywhere", "3", "section('review')", "Go to what waits for your decision"),
+    Command("app.working", "everywhere", "4", "section('working')", "Go to what is being worked on"),
+    Command("app.skips", "everywhere", "5", "section('skips')", "Go to what the agent is not to do"),
+    Command("app.identity", "everywhere", "6", "section('identity')", "Go to who the agent is"),
+    Command("app.activity", "everywhere", "7", "section('activity')", "Go to what was done, and by whom"),
+    Command("app.health", "everywhere", "8", "section('health')", "Go to what needs care"),
+    Command("app.previous", "everywhere", "left_square_bracket", "neighbour(-1)", "Go to the section before"),
+    Command("app.next", "everywhere", "right_square_bracket", "neighbour(1)", "Go to the section after"),
     Command("app.undo", "everywhere", "z", "undo", "Undo your last change, after a restart too", "Undo"),
     Command("app.redo", "everywhere", "Z", "redo", "Redo what you undid"),
     Command("app.pause", "everywhere", "p", "pause", "Pause or resume the live view"),
     Command("app.palette", "everywhere", "ctrl+p", "command_palette", "Find a command by its name", "Commands"),
     Command("app.help", "everywhere", "question_mark", "help", "Show the keys of this place", "Keys"),
     Command("app.quit", "everywhere", "q,ctrl+q", "quit", "Quit"),
-    Command("list.move", "list", "j,k,down,up", "", "Move by one row"),
-    Command("list.page", "list", "ctrl+d,ctrl+u,pagedown,pageup", "", "Move by half a page or a page"),
-    Command("list.ends", "list", "g,G,home,end", "", "Go to the first or last row"),
-    Command("list.mark", "list", "space", "", "Mark a row; what you do then is done to all marked ones"),
-    Command("list.range", "list", "v", "", "Begin a range of marks, and end it"),
-    Command("search.focus", "memories", "slash", "search", "Search and filter", "Search", first=True),
+    Command("rows.up", "rows", "up,k", "move(-1)", "Up by one row"),
+    Command("rows.down", "rows", "down,j", "move(1)", "Down by one row"),
+    Command("rows.half_up", "rows", "ctrl+u", "page(-0.5)", "Up by half a page"),
+    Command("rows.half_down", "rows", "ctrl+d", "page(0.5)", "Down by half a page"),
+    Command("rows.page_up", "rows", "pageup", "page(-1.0)", "Up by a page"),
+    Command("rows.page_down", "rows", "pagedown", "page(1.0)", "Down by a page"),
+    Command("rows.first", "rows", "g,home", "first", "To the first row"),
+    Command("rows.last", "rows", "G,end", "last", "To the last row"),
+    Command("rows.mark", "rows", "space", "mark", "Mark a row; what you do then is done to all marked ones"),
+    Command("rows.range", "rows", "v", "range", "Begin a range of marks, and end it"),
+    Command("rows.leave_range", "rows", "escape", "leave_range", "Leave the range"),
+    Command("list.filter", "list", "slash", "filter", "Search or filter", "Search", first=True),
+    Command("list.copy", "list", "y", "copy", "Copy the id"),
+    Command("list.unmark", "list", "u", "unmark", "Unmark all"),
+    Command("list.scroll_down", "list", "J", "scroll_side(3)", "Scroll what is beside the list, without leaving it"),
+    Command("list.scroll_up", "list", "K", "scroll_side(-3)", "Scroll it back"),
+    Command("list.clear", "list", "escape", "clear", "Leave the marks, then the search"),
     Command("search.leave", "search", "escape", "leave", "Clear the search, then leave it"),
     Command("search.list", "search", "enter,down", "to_list", "Go to the list"),
+    Command("home.go", "home", "enter", "go", "Go to the list that a number counts", "Go there"),
     Command("memories.new", "memories", "n", "new", "Write a new memory", "New"),
     Command("memories.edit", "memories", "e,enter", "edit", "Edit the memory here", "Edit"),
     Command("memories.external", "memories", "E", "edit_outside", "Edit the memory in $EDITOR"),
@@ -55,28 +94,120 @@ COMMANDS: tuple[Command, ...] = (
     Command("memories.pin", "memories", "i", "pin", "Pin as important, or unpin: agents get pinned ones first", "Pin"),
     Command("memories.delete", "memories", "d,delete", "delete", "Delete; it can be restored", "Delete"),
     Command("memories.restore", "memories", "r", "restore", "Restore a deleted memory (find them with is:deleted)"),
-    Command("memories.copy", "memories", "y", "copy", "Copy the id"),
     Command("memories.markdown", "memories", "m", "markdown", "Show as Markdown, or as plain text"),
-    Command("memories.unmark", "memories", "u", "unmark", "Unmark all"),
-    Command("memories.scroll", "memories", "J,K", "", "Scroll the preview without leaving the list"),
-    Command("memories.clear", "memories", "escape", "clear", "Leave the range, the marks, then the search"),
+    Command(
+        "memories.history", "memories", "h", "history", "Its versions, what each changed, and a way back", "History"
+    ),
+    Command("memories.timeline", "memories", "o", "timeline", "What was remembered around the same time"),
+    Command("memories.links", "memories", "l", "links", "Its relations; walk along them and back", "Links"),
+    Command("memories.why", "memories", "w", "why", "Why it stands where it stands, and how it fades", "Why"),
+    Command("memories.tree", "memories", "f", "tree", "The tree of namespaces, kinds, tags and trust", "Tree"),
+    Command("memories.searches", "memories", "s", "searches", "Go to a saved search"),
+    Command("memories.save_search", "memories", "S", "save_search", "Save this search under a name"),
+    Command("history.restore", "history", "r", "restore_version", "Make this version the present one again", "Restore"),
+    Command("history.leave", "history", "escape", "preview", "Back to the text", "Back"),
+    Command("timeline.go", "timeline", "enter", "go", "Go to this memory in the list", "Go there"),
+    Command("timeline.leave", "timeline", "escape", "preview", "Back to the text", "Back"),
+    Command("links.walk", "links", "enter", "walk", "Walk to the memory at the other end", "Walk there"),
+    Command("links.back", "links", "backspace", "back", "Go back by one step", "Step back"),
+    Command("links.forward", "links", "shift+backspace,alt+right", "forward", "Go forward again by one step"),
+    Command("links.leave", "links", "escape", "preview", "Back to the text", "Back"),
+    Command("tree.choose", "tree", "enter,space", "choose", "Narrow the list to this, or no longer", "Narrow"),
+    Command("tree.leave", "tree", "escape,f", "leave", "Back to the list", "Back"),
     Command("review.approve", "review", "a", "approve", "Approve and go on", "Approve"),
     Command("review.edit", "review", "e,enter", "edit", "Edit, then approve", "Edit+approve"),
-    Command("review.reject", "review", "x", "reject", "Reject, with a reason that the agent can read", "Reject"),
+    Command(
+        "review.reject", "review", "x", "reject", "Reject, with a reason the agent can read; no contradiction", "Reject"
+    ),
     Command("review.later", "review", "l", "later", "Put off for a week", "Later"),
-    Command("review.copy", "review", "y", "copy", "Copy the id"),
-    Command("review.unmark", "review", "u", "unmark", "Unmark all"),
-    Command("review.scroll", "review", "J,K", "", "Scroll the evidence without leaving the list"),
-    Command("review.clear", "review", "escape", "clear", "Leave the range and the marks"),
+    Command(
+        "review.newer",
+        "review",
+        "n",
+        "resolve('newer_supersedes')",
+        "Contradiction: the newer replaces the older",
+        "Newer",
+    ),
+    Command("review.older", "review", "o", "resolve('older_stands')", "Contradiction: the older stands", "Older"),
+    Command(
+        "review.both", "review", "b", "resolve('both_valid')", "Contradiction: both hold, each where you say", "Both"
+    ),
+    Command(
+        "review.merge", "review", "m", "resolve('merged')", "Contradiction: write the one text that holds", "Merge"
+    ),
+    Command("review.split", "review", "s", "split", "Differences side by side, or one below the other"),
+    Command("review.kind", "review", "f", "kind", "Show one kind of item, then the next"),
+    Command("review.external", "review", "E", "edit_outside", "Decide the whole queue in $EDITOR"),
+    Command("working.new", "working", "n", "new", "Add an item", "New"),
+    Command("working.edit", "working", "e,enter", "edit", "Edit the item here", "Edit"),
+    Command("working.next", "working", "w", "next_action", "Change the next action", "Next action"),
+    Command("working.raise", "working", "plus,equals_sign", "priority(1)", "Raise the priority", "Raise"),
+    Command("working.lower", "working", "minus", "priority(-1)", "Lower the priority"),
+    Command("working.category", "working", "c", "category", "Move to another category", "Move"),
+    Command("working.done", "working", "x", "done", "Mark as done, or open again", "Done"),
+    Command("working.delete", "working", "d,delete", "delete", "Delete; undo brings it back", "Delete"),
+    Command("working.board", "working", "b", "board", "A board by category, or one flat list", "Board"),
+    Command("skips.new", "skips", "n", "new", "Add a skip", "New"),
+    Command("skips.edit", "skips", "e,enter", "edit", "Edit the skip", "Edit"),
+    Command("skips.extend", "skips", "plus,equals_sign", "extend", "Let it hold longer", "Extend"),
+    Command("skips.end", "skips", "x", "end", "End it now; undo brings it back", "End"),
+    Command("skips.decide", "skips", "s", "decide", "Turn it into a standing decision", "Standing"),
+    Command("skips.ended", "skips", "f", "ended", "Show those that are over too, or not"),
+    Command("identity.edit", "identity", "e,enter", "edit", "Write a new identity from this one", "Edit"),
+    Command("identity.external", "identity", "E", "edit_outside", "Write it in $EDITOR"),
+    Command(
+        "identity.compare",
+        "identity",
+        "c",
+        "compare",
+        "Compare the others with this one, or with the one before",
+        "Compare",
+    ),
+    Command(
+        "identity.restore",
+        "identity",
+        "r",
+        "restore",
+        "Make this old identity the present one, as a new entry",
+        "Restore",
+    ),
+    Command("identity.approve", "identity", "a", "approve", "Approve what the agent proposed", "Approve"),
+    Command("identity.reject", "identity", "x", "reject", "Reject what the agent proposed", "Reject"),
+    Command("identity.markdown", "identity", "m", "markdown", "Show the prose, or what changed in it", "Prose"),
+    Command("activity.open", "activity", "enter,o", "open_record", "Go to what was changed", "Go there"),
+    Command("activity.revert", "activity", "r", "revert", "Take back this entry, whoever made it", "Take back"),
+    Command(
+        "activity.ledger", "activity", "i", "ledger", "What was put in front of agents, or the journal", "Injections"
+    ),
+    Command("activity.demote", "activity", "d", "demote", "Injection: lower the memory's certainty by one", "Demote"),
+    Command("activity.skip", "activity", "s", "skip", "Injection: put the memory's subject on the skip list", "Skip"),
+    Command("activity.reject", "activity", "x", "reject", "Injection: reject the memory", "Reject"),
+    Command("health.go", "health", "enter,o", "go", "Go to what was found", "Go there"),
+    Command("health.refresh", "health", "R", "examine", "Look again", "Look again"),
+    Command("health.backup", "health", "b", "backup", "Make a backup now", "Back up"),
+    Command("health.verify", "health", "c", "verify", "Check the whole journal", "Check journal"),
+    Command("health.engine", "health", "e", "engine", "Start or stop the engine", "Engine"),
+    Command("health.reindex", "health", "i", "reindex", "Build the search indexes anew", "Reindex"),
     Command("editor.save", "editor", "ctrl+s", "save", "Save", "Save"),
     Command("editor.cancel", "editor", "escape", "cancel", "Leave without saving; asks if something changed", "Cancel"),
 )
 """Every command, in the order in which help shows them."""
 
 PLACES: dict[Place, str] = {
+    "home": "In the overview",
     "memories": "In the memories",
+    "history": "In the history of a memory",
+    "timeline": "In the timeline",
+    "links": "In the links",
+    "tree": "In the tree",
     "review": "In the review queue",
+    "working": "In the work",
+    "skips": "In the skips",
+    "identity": "In the identity",
+    "activity": "In the activity",
+    "health": "In the health",
     "list": "In every list",
+    "rows": "Moving and marking",
     "search": "In the search box",
     "editor": "In the editor",
     "everywhere": "Everywhere",
@@ -105,9 +236,82 @@ def bindings(place: Place) -> list[Binding]:
     ]
 
 
-_KEY_NAMES = {"question_mark": "?", "slash": "/", "pagedown": "PgDn", "pageup": "PgUp", "escape": "Esc"}
+_KEY_NAMES = {
+    "question_mark": "?",
+    "slash": "/",
+    "plus": "+",
+    "minus": "-",
+    "equals_sign": "=",
+    "left_square_bracket": "[",
+    "right_square_bracket": "]",
+    "pagedown": "PgDn",
+    "pageup": "PgUp",
+    "escape": "Esc",
+    "backspace": "Backspace",
+    "delete": "Del",
+    "enter": "Enter",
+    "space": "Space",
+    "up": "Up",
+    "down": "Down",
+    "home": "Home",
+    "end": "End",
+}
 
 
 def key_names(keys: str) -> str:
     """Return the keys of a command as a person reads them."""
-    return " ".join(_KEY_NAMES.get(key, key.replace("ctrl+", "^") if len(key) > 1 else key) for key in keys.split(","))
+    return " ".join(_KEY_NAMES.get(key, key.replace("ctrl+", "^")) for key in keys.split(","))
+
+
+class Keys:
+    """Which keys do what: those of the table, and those that a person set in their place.
+
+    ``problems`` has a sentence for each setting that could not be used.
+    """
+
+    def __init__(self, remapped: Mapping[str, str]) -> None:
+        known = {command.id: command for command in COMMANDS if command.action}
+        self.remapped: dict[str, str] = {}
+        problems = []
+        for name, keys in remapped.items():
+            wanted = ",".join(_key_code(key) for key in keys.replace(",", " ").split())
+            if name not in known:
+                problems.append(f"There is no command {name}; `memento keys` lists them.")
+            elif not wanted:
+                problems.append(f"The command {name} would have no key; name at least one.")
+            elif other := self._taken(known[name], wanted):
+                problems.append(f"{keys} cannot be the key of {name}: it is that of {other.id}.")
+            else:
+                self.remapped[name] = wanted
+        self.problems = tuple(problems)
+
+    def of(self, command: Command) -> str:
+        """Return the keys of a command, as Textual names them, with commas between."""
+        return self.remapped.get(command.id, command.keys)
+
+    def _taken(self, command: Command, wanted: str) -> Command | None:
+        """Return the command that would be shadowed, or would shadow this one."""
+        rivals = (c for c in COMMANDS if c is not command and c.place in (command.place, "everywhere"))
+        return next((c for c in rivals if set(self.of(c).split(",")) & set(wanted.split(","))), None)
+
+
+def _key_code(key: str) -> str:
+    """Return Textual's name of a key that a person wrote, such as ``?`` or ``^p``."""
+    names = {shown: code for code, shown in _KEY_NAMES.items()}
+    if key in names:
+        return names[key]
+    if key.startswith("^") and len(key) > 1:
+        return f"ctrl+{key[1:].lower()}"
+    if len(key) == 1 and not key.isalnum():
+        return unicodedata.name(key, key).lower().replace("-", "_").replace(" ", "_")
+    return key
+
+
+def markdown_table() -> str:
+    """Return the table of keys as the README shows it."""
+    lines = []
+    for place, title in PLACES.items():
+        lines += [f"**{title}**", "", "| key | what it does |", "|---|---|"]
+        lines += [f"| `{key_names(command.keys)}` | {command.help} |" for command in commands_in([place])]
+        lines.append("")
+    return "\n".join(lines).rstrip() + "\n"

@@ -10,8 +10,8 @@ from datetime import datetime
 from textual.content import Content
 
 from memento_tui.records import Memory
-from memento_tui.records.when import utc_now
 from memento_tui.search.language import Query
+from memento_tui.tui import clock
 from memento_tui.tui.display import ago, hidden_characters, literal, shown
 
 __all__ = ["difference", "memory_body", "memory_facts", "memory_title"]
@@ -27,7 +27,7 @@ def memory_title(memory: Memory) -> Content:
 
 def memory_facts(memory: Memory) -> Content:
     """Return the lines under the headline: trust, place, life, and a warning where characters are hidden."""
-    now = utc_now()
+    now = clock.now()
     trust = [memory.kind.replace("_", " "), memory.stability if memory.stability != "draft" else "draft (unverified)"]
     trust += [f"certainty {memory.certainty}/5"] + (["pinned"] if memory.pinned else [])
     if memory.status != "active":

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from memento_tui.records.when import utc_now
 from memento_tui.review.evidence import deed_of
 from memento_tui.store.reads import Glance
+from memento_tui.tui import clock
 from memento_tui.tui.display import ago, cells, has_hidden
 from memento_tui.tui.sources import QueueRow
 from memento_tui.tui.widgets.record_list import Line
@@ -41,7 +41,7 @@ def trust_glyph(status: str, stability: str) -> tuple[str, str]:
 
 def memory_line(row: Glance, width: int) -> list[Line]:
     """Return the row of a memory: trust, pin, kind, headline, tags, age."""
-    now = utc_now()
+    now = clock.now()
     glyph, style = trust_glyph(row.status, row.stability)
     flag = "!" if has_hidden(row.title + row.head) else "^" if row.pinned else " "
     age = f"{ago(row.updated_at, now):>{_AGE_WIDTH}}"
@@ -80,7 +80,7 @@ def proposal_line(row: QueueRow, width: int) -> list[Line]:
     sign, style = _SIGNS[proposal.action]
     word = f"{sign} {deed_of(proposal)}"
     who = cells(proposal.proposed_by, 12) if width >= _NARROW else ""
-    age = f"{ago(proposal.created_at, utc_now()):>{_AGE_WIDTH}}"
+    age = f"{ago(proposal.created_at, clock.now()):>{_AGE_WIDTH}}"
     left = width - 9 - (len(who) + 1 if who else 0) - _AGE_WIDTH - 1
     head = target.headline if hasattr(target, "headline") else _plain_headline(row)
     flag = "!" if has_hidden(head) or proposal.state == "needs_review" else " "

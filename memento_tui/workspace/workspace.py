@@ -21,13 +21,16 @@ from memento_tui.search.language import parse
 from memento_tui.store.journal import Actor, Author, Entry
 from memento_tui.store.reads import Page, visible
 from memento_tui.store.store import Revision, Store
+from memento_tui.workspace.activity import ActivityLog
 from memento_tui.workspace.changing import Changing, Outcome
 from memento_tui.workspace.contradictions import ContradictionQueue
 from memento_tui.workspace.drafts import discard_drafts
 from memento_tui.workspace.lists import Crystals, Items, Skips
 from memento_tui.workspace.queue import ReviewQueue
 from memento_tui.workspace.remembering import Remembering
+from memento_tui.workspace.searches import SavedSearches
 from memento_tui.workspace.searching import SearchAnswer, Searching
+from memento_tui.workspace.unsaved import discard_typed
 
 __all__ = ["Outcome", "Workspace"]
 
@@ -105,9 +108,19 @@ class Workspace:
         return Searching(self.store, self.paths, self.config)
 
     @cached_property
+    def saved_searches(self) -> SavedSearches:
+        """The searches that the person keeps under a name."""
+        return SavedSearches(self.store, self.author)
+
+    @cached_property
     def contradictions(self) -> ContradictionQueue:
         """The pairs of memories that cannot both hold as they stand."""
         return ContradictionQueue(self.store, self.gate)
+
+    @cached_property
+    def activity(self) -> ActivityLog:
+        """What was done, by whom, and what agents were shown."""
+        return ActivityLog(self.store, self.author, self.searching)
 
     @cached_property
     def _remembering(self) -> Remembering:
@@ -165,6 +178,20 @@ class Workspace:
         self._check_person("verifies")
         return self._changing.verify(memory_id)
 
+    def reject(self, memory_id: str, reason: str = "") -> Memory:
+        """Turn down a memory that holds: it is recalled no more, and no agent stores the same text again.
+
+        An agent that tries reads the reason. `restore` brings the memory back.
+
+        Raises:
+            NotFound, AmbiguousId: no memory, or several, have that id.
+            NotAllowed: an agent asks, or the memory waits for a decision or is gone already.
+            InvalidField: the reason is not one line.
+
+        """
+        self._check_person("rejects")
+        return self._changing.reject(memory_id, reason)
+
     def restore(self, memory_id: str) -> Memory:
         """Bring a deleted, rejected or archived memory back, or the whole text of a compacted one.
 
@@ -193,6 +220,7 @@ class Workspace:
         derived = self.store.derived_from(found)
         self.store.purge(self.author, "memory", found, reason)
         discard_drafts(self.paths, found)
+        discard_typed(self.paths, found)
         if self.paths.keyword_index.exists():
             # Its files hold the words of what was deleted until they happen to be merged.
             self.searching.keyword.rebuild()

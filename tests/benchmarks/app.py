@@ -9,7 +9,7 @@ from pathlib import Path
 from time import perf_counter
 
 from memento_tui.tui.app import MementoApp
-from memento_tui.tui.sections.memories import MemoriesSection, SearchBox
+from memento_tui.tui.sections.memories import MemoriesSection
 from memento_tui.workspace import Workspace
 from tests.benchmarks.table import Row, percentile
 from tests.benchmarks.terminal import HELLO, start
@@ -63,10 +63,10 @@ async def _type(data: Path, texts: list[str]) -> tuple[list[float], list[float]]
     typed, drawn = [], []
     with Workspace(data, channel="tui") as workspace:
         workspace.searching.keyword.catch_up()
-        app = MementoApp(workspace)
+        app = MementoApp(workspace, "memories")
         async with app.run_test(size=(120, 40)) as pilot:
             await pilot.pause()
-            box = app.query_one(SearchBox)
+            box = app.query_one(MemoriesSection).filter_box
             rows = app.query_one(MemoriesSection).rows
             box.focus()
             for text in texts:

@@ -7,15 +7,18 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from time import monotonic
+from typing import TYPE_CHECKING, cast
 
 from textual.pilot import Pilot
 from textual.widgets import Static
 
 from memento_tui.tui.app import MementoApp
 from memento_tui.tui.sections.memories import MemoriesSection
-from memento_tui.tui.sections.review import ReviewSection
 from memento_tui.tui.widgets.bars import StatusLine
 from memento_tui.workspace import Workspace
+
+if TYPE_CHECKING:
+    from memento_tui.tui.sections.review import ReviewSection
 
 __all__ = ["Driver", "opened"]
 
@@ -50,12 +53,12 @@ class Driver:
     @property
     def memories(self) -> MemoriesSection:
         """The section of the memories."""
-        return self.app.query_one(MemoriesSection)
+        return self.app.screen_stack[0].query_one(MemoriesSection)
 
     @property
     def review(self) -> ReviewSection:
         """The section of the review."""
-        return self.app.query_one(ReviewSection)
+        return cast("ReviewSection", self.app.screen_stack[0].query_one("#review"))
 
     @property
     def current(self) -> str:
@@ -66,7 +69,7 @@ class Driver:
     @property
     def told(self) -> str:
         """What the status line says."""
-        return str(self.app.query_one(StatusLine).render())
+        return str(self.app.screen_stack[0].query_one(StatusLine).render())
 
     def text(self, selector: str) -> str:
         """What a static widget says."""
@@ -74,10 +77,12 @@ class Driver:
 
 
 @asynccontextmanager
-async def opened(data_dir: Path, size: tuple[int, int] = (120, 32)) -> AsyncIterator[Driver]:
-    """Open the app on a data directory."""
+async def opened(
+    data_dir: Path, size: tuple[int, int] = (120, 32), start: str = "memories"
+) -> AsyncIterator[Driver]:
+    """Open the app on a data directory, in the section ``start``."""
     with Workspace(data_dir, channel="tui", session="this-app") as workspace:
-        app = MementoApp(workspace)
+        app = MementoApp(workspace, start)
         async with app.run_test(size=size) as pilot:
             await pilot.pause()
             yield Driver(app, pilot)

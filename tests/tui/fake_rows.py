@@ -83,7 +83,7 @@ class FakeListApp(App[None]):
     """A list that fills the screen, and every message that it posted."""
 
     ENABLE_COMMAND_PALETTE = False
-    BINDINGS: ClassVar[list[BindingType]] = [("escape", "note_escape", "Note")]
+    BINDINGS: ClassVar[list[BindingType]] = [("escape", "note_escape", "Note"), ("enter", "note_enter", "Note")]
     CSS = "RecordList { height: 1fr; }"
 
     def __init__(self, source: FakeRows, *, row_height: int = 1) -> None:
@@ -93,9 +93,14 @@ class FakeListApp(App[None]):
         self.received: list[Message] = []
         self.escapes = 0
         """How often Escape was left to the app."""
+        self.entered: list[str] = []
+        """The row under the cursor at each Enter."""
 
     def action_note_escape(self) -> None:
         self.escapes += 1
+
+    def action_note_enter(self) -> None:
+        self.entered += [self.rows.current.id] if self.rows.current else []
 
     def compose(self) -> ComposeResult:
         yield self.rows
@@ -105,9 +110,6 @@ class FakeListApp(App[None]):
         self.rows.focus()
 
     def on_record_list_highlighted(self, message: RecordList.Highlighted[FakeRow]) -> None:
-        self.received.append(message)
-
-    def on_record_list_opened(self, message: RecordList.Opened[FakeRow]) -> None:
         self.received.append(message)
 
     def on_record_list_marks_changed(self, message: RecordList.MarksChanged) -> None:

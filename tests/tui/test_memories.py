@@ -38,7 +38,7 @@ async def test_results_change_with_every_key_and_escape_clears_the_search(filled
         assert app.current == "Language paths"
         assert app.memories.rows.total == 1
         await app.press("escape")
-        assert app.app.query_one("#search", Input).value == ""
+        assert app.app.query_one("#memories-filter", Input).value == ""
         assert app.memories.rows.total == 31
 
 
@@ -47,7 +47,7 @@ async def test_a_quotation_mark_that_is_not_closed_is_told_and_loses_nothing(fil
         await app.press("slash", "quotation_mark")
         await app.type("cold")
         assert "not closed" in app.told
-        assert app.app.query_one("#search", Input).value == '"cold'
+        assert app.app.query_one("#memories-filter", Input).value == '"cold'
 
 
 async def test_an_edit_in_place_is_saved_and_undone_and_redone(filled: Path, workspace: Workspace) -> None:
@@ -146,7 +146,7 @@ async def test_while_paused_nothing_changes_and_the_lag_is_told(filled: Path, wo
     async with opened(filled) as app:
         await app.press("p")
         workspace.remember("written meanwhile")
-        await app.until(lambda: "1 changes behind" in app.told, "the lag is told")
+        await app.until(lambda: "1 behind" in app.told, "the lag is told")
         assert app.memories.rows.total == 31
         await app.press("p")
         await app.until(lambda: app.memories.rows.total == 32, "it catches up")

@@ -391,27 +391,23 @@ async def test_a_flood_of_cursor_moves_is_announced_as_its_last() -> None:
         assert app.highlighted() == ["r0", "r49"]
 
 
-async def test_enter_opens_the_row() -> None:
+async def test_enter_is_left_to_the_owner_of_the_list() -> None:
     app = FakeListApp(FakeRows(300))
     async with app.run_test(size=SIZE) as pilot:
         await pilot.press("down", "enter")
-        opened = app.last(RecordList.Opened)
-        assert isinstance(opened, RecordList.Opened)
-        assert opened.row == FakeRow("r1", "title of r1")
-        assert opened.control is app.rows
+        assert app.entered == ["r1"]
 
 
-async def test_a_click_selects_and_a_double_click_opens() -> None:
+async def test_a_click_selects_and_a_double_click_is_as_good_as_enter() -> None:
     app = FakeListApp(FakeRows(300))
     async with app.run_test(size=SIZE) as pilot:
         await pilot.press("pagedown")
         await pilot.click(app.rows, offset=(10, 4))
         assert app.rows.cursor == 24
-        assert not any(isinstance(message, RecordList.Opened) for message in app.received)
+        assert app.entered == []
         await pilot.double_click(app.rows, offset=(10, 7))
-        opened = app.last(RecordList.Opened)
-        assert isinstance(opened, RecordList.Opened)
-        assert opened.row == FakeRow("r27", "title of r27")
+        await pilot.pause()
+        assert app.entered == ["r27"]
 
 
 async def test_a_click_below_the_last_row_does_nothing() -> None:

@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 import memento_tui
-from memento_tui.tui import prose, rows
+from memento_tui.tui import clock
 from memento_tui.tui.app import MementoApp
-from memento_tui.tui.sections import review
 from memento_tui.workspace import Workspace
 from tests.made import note, put, without_engine
 
@@ -23,8 +22,7 @@ Compare = Callable[..., bool]
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A data directory that is called the same in every picture, and a clock that stands."""
     monkeypatch.setenv("HOME", str(tmp_path))
-    for module in (rows, prose, review):
-        monkeypatch.setattr(module, "utc_now", lambda: NOW)
+    monkeypatch.setattr(clock, "now", lambda: NOW)
     return without_engine(tmp_path / "memories")
 
 
@@ -54,7 +52,7 @@ def filled(folder: Path) -> Path:
 @pytest.fixture
 def app(filled: Path) -> Iterator[MementoApp]:
     with Workspace(filled, channel="tui", session="picture") as workspace:
-        yield MementoApp(workspace)
+        yield MementoApp(workspace, "memories")
 
 
 def test_memories_wide(snap_compare: Compare, app: MementoApp) -> None:
@@ -101,21 +99,4 @@ def test_help(snap_compare: Compare, app: MementoApp) -> None:
 def test_empty(snap_compare: Compare, folder: Path) -> None:
     """A store without memories says what to do next."""
     with Workspace(folder, channel="tui", session="picture") as workspace:
-        assert snap_compare(MementoApp(workspace), terminal_size=(100, 24))
-
-
-def test_review_of_a_change(snap_compare: Compare, filled: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Why a person is asked, and the difference with the changed words marked."""
-    with memento_tui.open(filled, actor="agent", channel="mcp", agent="claude") as agent:
-        agent.update("memory-1", content="Keep rule 1 in mind when the cache is warm.\n\nIt was measured twice.")
-    with Workspace(filled, channel="tui", session="picture") as workspace:
-        pending = workspace.review.list()[0][0].proposal.created_at
-        monkeypatch.setattr(review, "utc_now", lambda: pending)
-        monkeypatch.setattr(rows, "utc_now", lambda: pending)
-        assert snap_compare(MementoApp(workspace), terminal_size=(120, 32), press=["2"])
-
-
-def test_review_without_proposals(snap_compare: Compare, filled: Path) -> None:
-    """Nothing waits: where to go from here."""
-    with Workspace(filled, channel="tui", session="picture") as workspace:
-        assert snap_compare(MementoApp(workspace), terminal_size=(100, 24), press=["2"])
+        assert snap_compare(MementoApp(workspace, "memories"), terminal_size=(100, 24))

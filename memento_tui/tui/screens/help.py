@@ -13,7 +13,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
 from memento_tui.search.language import FIELDS
-from memento_tui.tui.commands import PLACES, Place, commands_in, key_names
+from memento_tui.tui.commands import PLACES, Keys, Place, commands_in, key_names
 from memento_tui.tui.rows import LEGEND
 
 __all__ = ["HelpScreen"]
@@ -30,9 +30,10 @@ class HelpScreen(ModalScreen[None]):
         Binding("up", "scroll(-1)", show=False),
     ]
 
-    def __init__(self, places: Sequence[Place]) -> None:
+    def __init__(self, places: Sequence[Place], keys: Keys) -> None:
         super().__init__()
         self._places = places
+        self._keys = keys
 
     def compose(self) -> ComposeResult:
         """Show a box to filter with, and the keys."""
@@ -53,7 +54,7 @@ class HelpScreen(ModalScreen[None]):
     def _text(self, wanted: str) -> Content:
         parts: list[Content] = []
         for place in self._places:
-            rows = [(key_names(c.keys), c.help) for c in commands_in([place])]
+            rows = [(key_names(self._keys.of(c)), c.help) for c in commands_in([place])]
             parts += _section(PLACES[place], rows, wanted)
         parts += _section("What the search understands", [(f"{name}:", text) for name, text in FIELDS.items()], wanted)
         parts += _section("Glyphs", [("", LEGEND)], wanted)

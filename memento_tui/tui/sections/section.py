@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.containers import Vertical
+from textual.widget import Widget
 
 from memento_tui.errors import MementoError
 from memento_tui.tui.commands import Place
@@ -13,33 +14,38 @@ from memento_tui.tui.commands import Place
 if TYPE_CHECKING:
     from memento_tui.tui.app import MementoApp
 
-__all__ = ["Section"]
+__all__ = ["WIDE", "Section", "app_of"]
 
 WIDE = 110
-"""From this many cells on, a preview stands beside its list, and below it otherwise."""
+"""From this many cells on, what belongs to a list stands beside it, and below it otherwise."""
+
+
+def app_of(widget: Widget) -> MementoApp:
+    """Return the app that a widget is part of, by its own type."""
+    from memento_tui.tui.app import MementoApp  # noqa: PLC0415 - the app imports its sections
+
+    app = widget.app
+    if not isinstance(app, MementoApp):
+        raise TypeError(app)
+    return app
 
 
 class Section(Vertical):
-    """One room of the app: a list, something beside it, and the commands of its place."""
+    """One room of the app, with the commands of its place."""
 
     PLACE: ClassVar[Place]
 
     @property
     def memento(self) -> MementoApp:
         """The app, by its own type."""
-        from memento_tui.tui.app import MementoApp  # noqa: PLC0415 - the app imports its sections
-
-        app = self.app
-        if not isinstance(app, MementoApp):
-            raise TypeError(app)
-        return app
+        return app_of(self)
 
     def on_compose(self) -> None:
         """Lay out for the width that there is, so that the first frame is not laid out twice."""
         self.set_class(self.app.size.width >= WIDE, "-wide", update=False)
 
     def on_resize(self) -> None:
-        """Put the preview where there is room for it."""
+        """Put what belongs to a list where there is room for it."""
         self.set_class(self.size.width >= WIDE, "-wide")
 
     def enter(self) -> None:
@@ -48,6 +54,10 @@ class Section(Vertical):
 
     def follow(self) -> None:
         """Read again what is shown, because something was written."""
+        raise NotImplementedError
+
+    def arrive(self, query: str) -> None:
+        """Show what another section sent the person here for; each section says what its queries are."""
         raise NotImplementedError
 
     def do(self, act: Callable[[], str]) -> bool:

@@ -1,8 +1,8 @@
-"""What a person can change of a memory, and what an editor over it tells its owner."""
+"""What a person can change of a record's text, and what an editor over it tells its owner."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from textual.message import Message
@@ -12,19 +12,22 @@ __all__ = ["Draft", "EditorLeft", "EditorSaved"]
 
 @dataclass(frozen=True)
 class Draft:
-    """The fields that a person edits."""
+    """The fields that a person edits; ``None`` for one that this kind of record does not have."""
 
-    title: str = ""
-    tags: tuple[str, ...] = ()
+    title: str | None = ""
+    tags: tuple[str, ...] | None = ()
     content: str = ""
 
     def changes_to(self, other: Draft) -> dict[str, Any]:
         """Return the fields in which another draft differs."""
-        return {
-            name: getattr(other, name)
-            for name in ("title", "tags", "content")
-            if getattr(self, name) != getattr(other, name)
-        }
+        mine, others = asdict(self), asdict(other)
+        return {name: others[name] for name in mine if mine[name] != others[name]}
+
+    def joined(self) -> str:
+        """Return all of it as one text, to be compared with another."""
+        lines = [] if self.title is None else [f"title: {self.title}"]
+        lines += [] if self.tags is None else [f"tags: {', '.join(self.tags)}"]
+        return "\n".join([*lines, "", self.content]) if lines else self.content
 
 
 @dataclass
@@ -36,4 +39,4 @@ class EditorSaved(Message):
 
 
 class EditorLeft(Message):
-    """The person left without saving."""
+    """The person left without saving, and knows it."""

@@ -1,56 +1,97 @@
-"""Editing a memory in place: its title, its tags and its text."""
+"""Editing a text in place: its title and tags where it has them, and its content."""
 
 from __future__ import annotations
 
 from typing import ClassVar
 
-from textual import work
+from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Input, Static, TextArea
 
-from memento_tui.tui.commands import bindings
+from memento_tui.errors import MementoError
+from memento_tui.tui.commands import Place, bindings
+from memento_tui.tui.display import literal
 from memento_tui.tui.screens.ask import Confirm
 from memento_tui.tui.widgets.draft import Draft, EditorLeft, EditorSaved
+from memento_tui.workspace.unsaved import Unsaved
 
 __all__ = ["Editor"]
 
+_KEEP_SECONDS = 0.4
+"""How long after the last key what was typed is written to disk."""
+
 
 class Editor(Vertical):
-    """A form over a draft. It is mounted when editing begins and removed when it ends."""
+    """A form over a draft. It is mounted when editing begins and removed when it ends.
 
+    What is typed is kept in ``unsaved`` until the owner discards it, so that a crash loses nothing.
+    """
+
+    PLACE: ClassVar[Place] = "editor"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("editor")]
 
-    def __init__(self, heading: str, draft: Draft) -> None:
+    def __init__(self, heading: str, before: Draft, unsaved: Unsaved, now: Draft | None = None) -> None:
         super().__init__()
         self._heading = heading
-        self.before = draft
+        self.before = before
+        """What is stored; ``now`` is what the fields begin with where that differs."""
+        self._begun = now or before
+        self._unsaved = unsaved
+        self._due = self.set_timer(_KEEP_SECONDS, self._keep, pause=True)
 
     def compose(self) -> ComposeResult:
         """Show the fields."""
         yield Static(Content(self._heading), classes="editor-heading")
-        yield Input(self.before.title, placeholder="title (may be empty: the first line serves)", id="editor-title")
-        yield Input(", ".join(self.before.tags), placeholder="tags, with commas between", id="editor-tags")
-        yield TextArea(self.before.content, id="editor-content", soft_wrap=True, tab_behavior="focus")
+        if self._begun.title is not None:
+            hint = "title (may be empty: the first line serves)"
+            yield Input(self._begun.title, placeholder=hint, id="editor-title")
+        if self._begun.tags is not None:
+            yield Input(", ".join(self._begun.tags), placeholder="tags, with commas between", id="editor-tags")
+        yield TextArea(self._begun.content, id="editor-content", soft_wrap=True, tab_behavior="focus")
 
     def on_mount(self) -> None:
-        """Begin with the text."""
+        """Begin with the text; what is not stored yet is kept from the first moment."""
         self.query_one(TextArea).focus()
+        self._keep()
 
     @property
     def draft(self) -> Draft:
         """What the fields hold now."""
-        tags = self.query_one("#editor-tags", Input).value
+        title = self.query("#editor-title")
+        tags = self.query("#editor-tags")
         return Draft(
-            title=self.query_one("#editor-title", Input).value.strip(),
-            tags=tuple(dict.fromkeys(tag.strip().lstrip("#") for tag in tags.split(",") if tag.strip(" #"))),
+            title=title.first(Input).value.strip() if title else None,
+            tags=_tags_of(tags.first(Input).value) if tags else None,
             content=self.query_one(TextArea).text,
         )
 
+    @on(Input.Changed)
+    @on(TextArea.Changed)
+    def _typed(self, event: Input.Changed | TextArea.Changed) -> None:
+        event.stop()
+        self._due.reset()
+        self._due.resume()
+
+    def _keep(self) -> None:
+        """Write what was typed to disk."""
+        self._due.pause()
+        if not self.is_attached:
+            return
+        try:
+            if self.draft == self.before:
+                self._unsaved.discard()
+            else:
+                draft = self.draft
+                self._unsaved.keep(draft.title, draft.tags, draft.content)
+        except MementoError as error:
+            self.query_one(".editor-heading", Static).update(literal(str(error), "$text-error"))
+
     def action_save(self) -> None:
         """Ask the owner to store the draft."""
+        self._keep()
         self.post_message(EditorSaved(self.before, self.draft))
 
     @work
@@ -60,4 +101,10 @@ class Editor(Vertical):
             question = Content("Leave without saving what you wrote?")
             if not await self.app.push_screen_wait(Confirm(question)):
                 return
+        self._due.stop()
+        self._unsaved.discard()
         self.post_message(EditorLeft())
+
+
+def _tags_of(text: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(tag.strip().lstrip("#") for tag in text.split(",") if tag.strip(" #")))

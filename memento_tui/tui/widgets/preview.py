@@ -22,7 +22,7 @@ class Preview(VerticalScroll, can_focus=False):
     """Shows a memory as plain text, or as Markdown where the person asked for it."""
 
     def __init__(self) -> None:
-        super().__init__(id="preview")
+        super().__init__(id="preview", classes="side-scroll")
         self._memory: Memory | None = None
         self._query: Query | None = None
         self.as_markdown = False

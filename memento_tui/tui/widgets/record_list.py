@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
-from typing import Any, ClassVar, Generic, TypeAlias, TypeVar
+from typing import ClassVar, Generic, TypeAlias, TypeVar
 
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
 from textual.actions import SkipAction
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.geometry import Region
 from textual.strip import Strip
 
+from memento_tui.tui.commands import Place, bindings
 from memento_tui.tui.display import shown
 from memento_tui.tui.widgets.paged_rows import PagedRows
 from memento_tui.tui.widgets.row_marks import RowMarks
@@ -29,7 +30,6 @@ Line: TypeAlias = Sequence[tuple[str, str]]
 """One line of a row: pieces of text, each with the name of its style: empty, or a component class's last word."""
 
 RowT = TypeVar("RowT", bound=Row)
-MessageRowT = TypeVar("MessageRowT", bound=Row)
 
 
 class RecordList(PagedRows[RowT], Generic[RowT], can_focus=True, inherit_bindings=False):
@@ -41,20 +41,8 @@ class RecordList(PagedRows[RowT], Generic[RowT], can_focus=True, inherit_binding
 
     ALLOW_SELECT = False
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up,k", "move(-1)", "Up", show=False, id="list.up"),
-        Binding("down,j", "move(1)", "Down", show=False, id="list.down"),
-        Binding("pageup", "page(-1.0)", "Page up", show=False, id="list.page_up"),
-        Binding("pagedown", "page(1.0)", "Page down", show=False, id="list.page_down"),
-        Binding("ctrl+u", "page(-0.5)", "Half a page up", show=False, id="list.half_page_up"),
-        Binding("ctrl+d", "page(0.5)", "Half a page down", show=False, id="list.half_page_down"),
-        Binding("home,g", "first", "First", show=False, id="list.first"),
-        Binding("end,G", "last", "Last", show=False, id="list.last"),
-        Binding("enter", "open", "Open", show=False, id="list.open"),
-        Binding("space", "mark", "Mark", show=False, id="list.mark"),
-        Binding("v", "range", "Mark a range", show=False, id="list.range"),
-        Binding("escape", "leave_range", "Leave the range", show=False, id="list.leave_range"),
-    ]
+    PLACE: ClassVar[Place] = "rows"
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("rows")]
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {
         "record-list--cursor",
@@ -92,13 +80,6 @@ class RecordList(PagedRows[RowT], Generic[RowT], can_focus=True, inherit_binding
         & > .record-list--placeholder { color: $text-muted; text-style: dim; }
     }
     """
-
-    class Opened(PagedRows.ListMessage, Generic[MessageRowT]):
-        """A person asked to see a row: Enter, or a double click."""
-
-        def __init__(self, record_list: PagedRows[Any], row: MessageRowT) -> None:
-            super().__init__(record_list)
-            self.row = row
 
     class MarksChanged(PagedRows.ListMessage):
         """Rows were marked or unmarked, or a range was begun or left: see `marks` and `is_ranging`."""
@@ -210,11 +191,6 @@ class RecordList(PagedRows[RowT], Generic[RowT], can_focus=True, inherit_binding
         """Move the cursor to the last row."""
         self.cursor = self._total - 1
 
-    def action_open(self) -> None:
-        """Open the row that the cursor is on."""
-        if self._current is not None:
-            self.post_message(self.Opened(self, self._current))
-
     def action_mark(self) -> None:
         """Mark the row that the cursor is on, or unmark it; mark the range if one was begun."""
         if self._marks.begun is not None:
@@ -252,13 +228,13 @@ class RecordList(PagedRows[RowT], Generic[RowT], can_focus=True, inherit_binding
             self.refresh()
 
     def on_click(self, event: events.Click) -> None:
-        """Move the cursor to the row; open it if it was clicked before."""
+        """Move the cursor to the row; a double click is as good as Enter."""
         offset = event.get_content_offset(self)
         index = (self.scroll_offset.y + offset.y) // self.row_height if offset is not None else self._total
         if index >= self._total:
             return
         if event.chain == 2 and index == self.cursor:  # noqa: PLR2004 - a double click
-            self.action_open()
+            self.app.simulate_key("enter")
         self.cursor = index
 
     def _marks_changed(self) -> None:

@@ -1,0 +1,98 @@
+"""A form: some fields, saved together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical, VerticalScroll
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Input, Static, TextArea
+
+from memento_tui.errors import MementoError
+from memento_tui.tui.display import literal
+
+__all__ = ["Field", "FormScreen"]
+
+
+@dataclass(frozen=True)
+class Field:
+    """One field. ``hint`` is shown where it is empty; a ``multiline`` one may hold line feeds."""
+
+    name: str
+    label: str
+    value: str = ""
+    hint: str = ""
+    multiline: bool = False
+
+
+class FormScreen(ModalScreen[bool]):
+    """Asks for some fields, and gives whether they were saved.
+
+    ``save`` is called with the values of all fields. Where it raises a `MementoError`, the form says why and stays, so
+    that nothing typed is lost.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+s", "save", "Save", priority=True),
+        Binding("escape", "leave", "Leave"),
+    ]
+
+    def __init__(self, title: Content, fields: Sequence[Field], save: Callable[[Mapping[str, str]], None]) -> None:
+        super().__init__()
+        self._title = title
+        self._fields = fields
+        self._save = save
+        self._warned = False
+
+    def compose(self) -> ComposeResult:
+        """Show the fields below one another."""
+        with Vertical(classes="dialog"):
+            yield Static(self._title, classes="dialog-title")
+            with VerticalScroll(classes="form-fields", can_focus=False):
+                for field in self._fields:
+                    yield Static(Content(field.label), classes="form-label")
+                    if field.multiline:
+                        yield TextArea(field.value, id=f"field-{field.name}", tab_behavior="focus", soft_wrap=True)
+                    else:
+                        name = f"field-{field.name}"
+                        yield Input(field.value, placeholder=field.hint, id=name, select_on_focus=False)
+            yield Static(Content(""), id="form-problem")
+            yield Static(Content("Tab next field   ^s save   Escape leave"), classes="dialog-hint")
+
+    @property
+    def values(self) -> dict[str, str]:
+        """What the fields hold now, by name."""
+        return {field.name: self._value(field) for field in self._fields}
+
+    def _value(self, field: Field) -> str:
+        if field.multiline:
+            return self.query_one(f"#field-{field.name}", TextArea).text
+        return self.query_one(f"#field-{field.name}", Input).value.strip()
+
+    def on_input_submitted(self) -> None:
+        """Go on to the next field."""
+        self.focus_next()
+
+    def action_save(self) -> None:
+        """Save, and close if that worked."""
+        try:
+            self._save(self.values)
+        except MementoError as error:
+            self.query_one("#form-problem", Static).update(literal(str(error), "$text-error"))
+        else:
+            self.dismiss(True)  # noqa: FBT003 - the screen's result
+
+    def action_leave(self) -> None:
+        """Leave; where something was changed, a second Escape is needed."""
+        changed = any(self._value(field) != field.value.strip() for field in self._fields)
+        if changed and not self._warned:
+            self._warned = True
+            warning = Content.styled("Not saved. Escape again leaves, ^s saves.", "$text-warning")
+            self.query_one("#form-problem", Static).update(warning)
+        else:
+            self.dismiss(False)  # noqa: FBT003 - the screen's result

@@ -1,0 +1,92 @@
+"""Offering text again that was being typed when the app ended without saving it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Static
+
+from memento_tui.errors import MementoError
+from memento_tui.tui import clock
+from memento_tui.tui.display import ago, cells, literal
+from memento_tui.tui.screens.ask import Confirm
+from memento_tui.workspace.unsaved import KeptText, left_behind
+
+if TYPE_CHECKING:
+    from memento_tui.tui.app import MementoApp
+
+__all__ = ["UnsavedScreen", "offer_unsaved"]
+
+_SECTION_OF = {"memory": "memories", "crystal": "identity", "proposal": "review"}
+_SHOWN_LINES, _SHOWN_WIDTH = 8, 64
+
+Answer = Literal["resume", "discard", "later"]
+
+
+class UnsavedScreen(ModalScreen[Answer]):
+    """Shows the beginning of one text, and asks what is to become of it."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("r", "dismiss('resume')", "Go on with it"),
+        Binding("d", "dismiss('discard')", "Drop it"),
+        Binding("escape", "dismiss('later')", "Later"),
+    ]
+
+    def __init__(self, kept: KeptText, others: int) -> None:
+        super().__init__()
+        self._kept = kept
+        self._others = others
+
+    def compose(self) -> ComposeResult:
+        """Show the text's beginning and the keys."""
+        kept = self._kept
+        span = ago(kept.at, clock.now())
+        when = "just now" if span == "now" else f"{span} ago"
+        lines = [line for line in (kept.title or "", *kept.content.splitlines()) if line.strip()]
+        shown = [literal(cells(line, _SHOWN_WIDTH).rstrip()) for line in lines[:_SHOWN_LINES]]
+        with Vertical(classes="dialog"):
+            yield Static(Content(f"Text that was not saved, typed {when}"), classes="dialog-title")
+            yield Static(Content("\n").join(shown), classes="dialog-text")
+            more = f"   ({self._others} more after this)" if self._others else ""
+            yield Static(Content(f"r go on with it   d drop it   Escape ask me next time{more}"), classes="dialog-hint")
+
+
+def offer_unsaved(app: MementoApp) -> None:
+    """Ask about every text that was left behind, if there is any."""
+    if found := left_behind(app.workspace.paths):
+        _ask(app, found)
+
+
+def _ask(app: MementoApp, found: Sequence[tuple[Path, KeptText]]) -> None:
+    async def ask() -> None:
+        for index, (path, kept) in enumerate(found):
+            answer = await app.push_screen_wait(UnsavedScreen(kept, len(found) - index - 1))
+            if answer == "resume":
+                await _resume(app, path, kept)
+                return
+            if answer == "discard" and await app.push_screen_wait(Confirm(Content("Drop it for good?"))):
+                path.unlink(missing_ok=True)
+
+    app.run_worker(ask(), group="unsaved", exclusive=True)
+
+
+async def _resume(app: MementoApp, path: Path, kept: KeptText) -> None:
+    from memento_tui.tui.sections.editing_section import EditingSection  # noqa: PLC0415 - seldom needed
+
+    await app.action_section(_SECTION_OF[kept.record])
+    if not isinstance(app.section, EditingSection):
+        raise TypeError(app.section)
+    try:
+        app.section.resume(kept)
+    except MementoError as error:
+        app.say(f"{error} The text is kept in {path}.", problem=True)
+        return
+    # The editor keeps it from here on, in a file of its own.
+    app.call_after_refresh(path.unlink, missing_ok=True)

@@ -1,0 +1,316 @@
+"""A section that is a list, a box that filters it, and something beside it about the row under the cursor."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from time import monotonic
+from typing import Any, ClassVar, Generic, TypeVar, cast
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Container, Horizontal, Vertical, VerticalScroll
+from textual.content import Content
+from textual.widget import Widget
+from textual.widgets import Input, Static
+
+from memento_tui.errors import MementoError
+from memento_tui.tui.commands import bindings
+from memento_tui.tui.display import cells, literal
+from memento_tui.tui.screens.ask import Confirm
+from memento_tui.tui.sections.section import Section
+from memento_tui.tui.widgets.filter_box import FilterBox
+from memento_tui.tui.widgets.record_list import Line, RecordList
+from memento_tui.tui.widgets.row_pages import PAGE_SIZE, Row, RowSource
+
+__all__ = ["ListSection"]
+
+RowT = TypeVar("RowT", bound=Row)
+
+_DEAF_SECONDS = 0.5
+"""How long deeds are refused after another row came under the cursor by itself."""
+
+_NAMED = 5
+"""How many of the rows that a question is about it names."""
+
+
+class ListSection(Section, Generic[RowT]):
+    """What the lists of the app share: reading, filtering, marks, deeds on many rows, and following the journal.
+
+    A subclass says where rows come from (`make_source`), what one looks like (`draw`), what stands beside the list for
+    the row under the cursor (`show`), what the line above says (`head`), and what an empty list says (`nothing`).
+    """
+
+    FILTER_HINT: ClassVar[str] = "filter"
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("list")]
+
+    def __init__(self) -> None:
+        super().__init__(id=self.PLACE)
+        self.filter = ""
+        """What the filter box holds."""
+        self.new_above = 0
+        """How many rows have arrived above what is being read."""
+        self._known_total = 0
+        self._deaf_until = 0.0
+        self._reached_id: str | None = None
+        self._acted = False
+
+    # What a section says of itself
+
+    def make_source(self) -> RowSource[RowT]:
+        """Return where the rows come from, given the present `filter`. It is read on threads."""
+        raise NotImplementedError
+
+    def draw(self, row: RowT, width: int) -> Sequence[Line]:
+        """Return the lines of one row; the list makes their text safe."""
+        raise NotImplementedError
+
+    def show(self, row: RowT | None) -> None:
+        """Show what belongs to the row under the cursor; ``None`` where there is none."""
+        raise NotImplementedError
+
+    def head(self) -> Content:
+        """Return what stands at the right above the list."""
+        return Content(self.counted())
+
+    def nothing(self) -> str:
+        """Return what an empty list says: what would be here, and what to do next."""
+        raise NotImplementedError
+
+    def copied(self, row: RowT) -> str:
+        """Return the id that is copied of a row."""
+        return row.id
+
+    def named(self, ids: Sequence[str]) -> Sequence[str]:
+        """Return a line for each of some rows, for a question about them; the text need not be safe."""
+        return ids
+
+    def compose_side(self) -> ComposeResult:
+        """Make what stands beside the list; by default one text that scrolls (`tell_side` fills it)."""
+        with VerticalScroll(classes="side-scroll", can_focus=False):
+            yield Static(classes="side-text")
+
+    # Layout
+
+    def compose(self) -> ComposeResult:
+        """Lay out the section."""
+        with Horizontal(classes="bar"):
+            yield FilterBox(self.FILTER_HINT, self.enter, id=f"{self.PLACE}-filter")
+            yield Static(classes="head", id=f"{self.PLACE}-head")
+        with Container(classes="panes"):
+            with Vertical(classes="rows"):
+                yield RecordList(self.draw, id=f"{self.PLACE}-list")
+                yield Static(classes="nothing")
+            with Container(classes="side"):
+                yield from self.compose_side()
+
+    @property
+    def rows(self) -> RecordList[RowT]:
+        """The list."""
+        return cast("RecordList[RowT]", self.query_one(f"#{self.PLACE}-list", RecordList))
+
+    @property
+    def filter_box(self) -> FilterBox:
+        """The box that filters."""
+        return self.query_one(FilterBox)
+
+    def tell_side(self, text: Content, *, same: bool = False) -> None:
+        """Fill the default side; ``same`` keeps the place in it, because it is about the same row."""
+        self.query_one(".side-text", Static).update(text)
+        if not same:
+            self.query_one(".side-scroll").scroll_home(animate=False)
+
+    def on_mount(self) -> None:
+        """Read the first rows."""
+        self.read()
+
+    def enter(self) -> None:
+        """Go to the list, or to the editor if one is open."""
+        editors = self.query("Editor")
+        target: Widget = editors.first().query_one("#editor-content") if editors else self.rows
+        self.screen.set_focus(target)
+
+    # Reading
+
+    def read(self, *, select: str | None = None) -> None:
+        """Show the answer to another filter, from its beginning."""
+        source = self.make_source()
+        rows = source.page(0, PAGE_SIZE)
+        self.new_above = 0
+        if len(rows) < PAGE_SIZE:
+            self._known_total = len(rows)
+            self.rows.set_rows(rows, len(rows), source, select=select)
+        else:
+            # Counting takes as long as there are rows; the first page does not wait for it.
+            self.rows.set_rows(rows, max(self._known_total, len(rows)), source, select=select)
+            self.rows.refresh_rows(source, select=select)
+        self.tell()
+
+    def follow(self) -> None:
+        """Read again, keeping the reader's place."""
+        if self.rows.total == 0:
+            self.read()
+        else:
+            self.rows.refresh_rows(self.make_source())
+
+    def arrive(self, query: str) -> None:
+        """Put the query into the filter box."""
+        self.filter_box.value = query
+
+    @on(Input.Changed, "FilterBox")
+    def _filter_typed(self, event: Input.Changed) -> None:
+        event.stop()
+        self.filter = event.value
+        self.filter_changed()
+
+    def filter_changed(self) -> None:
+        """Show what the new filter selects."""
+        self.read()
+
+    @on(RecordList.Refreshed)
+    def _rows_refreshed(self, event: RecordList.Refreshed) -> None:
+        if event.record_list is not self.rows:
+            return
+        self._known_total = self.rows.total
+        self.new_above = self.new_above + event.moved if self.rows.first_visible else 0
+        self.tell()
+
+    @on(RecordList.Highlighted)
+    def _row_reached(self, event: RecordList.Highlighted[RowT]) -> None:
+        if event.record_list is not self.rows:
+            return
+        row = event.row
+        by_itself = row is not None and self._reached_id is not None and row.id != self._reached_id
+        if by_itself and not self._acted and not self.memento.key_was_pressed_since(self._deaf_until):
+            self._deaf_until = monotonic() + _DEAF_SECONDS
+        self._acted = False
+        self._reached_id = row.id if row else None
+        if self.rows.cursor == 0 and self.new_above:
+            self.new_above = 0
+            self.tell()
+        self.show(row)
+
+    @on(RecordList.MarksChanged)
+    def _rows_marked(self, event: RecordList.MarksChanged) -> None:
+        if event.record_list is self.rows:
+            self.marks_changed()
+            self.tell()
+
+    def marks_changed(self) -> None:
+        """Take note of what was marked."""
+
+    @on(RecordList.LoadFailed)
+    def _rows_failed(self, event: RecordList.LoadFailed) -> None:
+        self.memento.say(str(event.error), problem=True)
+
+    def counted(self) -> str:
+        """Return in words how many rows there are, how many came above, and how many are marked."""
+        words = [f"{self.rows.total:,}"]
+        if self.new_above > 0:
+            words.append(f"{self.new_above:,} new above (g)")
+        if self.rows.marks:
+            words.append(f"{len(self.rows.marks):,} marked")
+        return "  ".join(words)
+
+    def tell(self) -> None:
+        """Write the line above the list, and what an empty list says."""
+        self.query_one(".head", Static).update(self.head())
+        empty = self.rows.total == 0
+        # The list stays, a line high: a widget that is hidden loses the focus, and the next key would go elsewhere.
+        self.query_one(".rows").set_class(empty, "-empty")
+        if empty:
+            self.query_one(".nothing", Static).update(Content(self.nothing()))
+
+    # Deeds
+
+    def may_act(self) -> bool:
+        """Tell whether a key may do something to the row here; if not, say why.
+
+        Just after another row came under the cursor by itself, the key was meant for the one before.
+        """
+        if self.rows.current is None and not self.rows.marks:
+            self.memento.say("There is nothing here to do that to.", problem=True)
+            return False
+        if monotonic() < self._deaf_until and not self.rows.marks:
+            self.memento.say("This row has just come up; the key was ignored. Press it again.", problem=True)
+            return False
+        return True
+
+    def acted(self) -> None:
+        """Note that the person moves the list on: what comes under the cursor next does not come by itself."""
+        self._acted = True
+
+    def chosen(self) -> list[str]:
+        """Return the ids that a command is for: the marked ones, else the one under the cursor."""
+        if self.rows.marks:
+            return sorted(self.rows.marks)
+        return [self.rows.current.id] if self.rows.current else []
+
+    async def for_each(self, doing: str, done: str, act: Callable[[str], Any]) -> None:
+        """Do something to every chosen row, each on its own, and tell how many it worked for.
+
+        ``doing`` and ``done`` are the deed in words, such as "Delete" and "Deleted". Must run in a worker.
+        """
+        if not self.may_act():
+            return
+        ids = self.chosen()
+        if len(ids) > 1 and not await self._is_sure(doing, ids):
+            return
+        worked, problems = 0, []
+        for index, row_id in enumerate(ids):
+            try:
+                act(row_id)
+                worked += 1
+            except MementoError as error:
+                problems.append(str(error))
+            if index % 50 == 49:  # noqa: PLR2004 - often enough to be seen, seldom enough to cost nothing
+                self.memento.say(f"{doing}: {index + 1:,} of {len(ids):,} ...")
+                await asyncio.sleep(0)
+        self.rows.clear_marks()
+        told = f"{done} {worked:,}." if len(ids) > 1 else f"{done}."
+        if problems:
+            self.memento.say(f"{told if worked else ''} {len(problems):,} failed: {problems[0]}".strip(), problem=True)
+        else:
+            self.memento.say(f"{told} z undoes.")
+        self.acted()
+        self.memento.wrote()
+
+    async def _is_sure(self, doing: str, ids: Sequence[str]) -> bool:
+        lines = [literal(cells(line, 60).rstrip()) for line in self.named(ids[:_NAMED])]
+        if len(ids) > len(lines):
+            lines.append(Content(f"and {len(ids) - len(lines):,} more"))
+        question = Content(f"{doing} {len(ids):,} marked?")
+        sure: bool = await self.app.push_screen_wait(Confirm(question, Content("\n").join(lines)))
+        return sure
+
+    def action_filter(self) -> None:
+        """Go to the filter box."""
+        # At once: a key typed right behind this one belongs to the box already.
+        self.screen.set_focus(self.filter_box)
+
+    def action_copy(self) -> None:
+        """Copy the id of the row."""
+        if self.rows.current:
+            copied = self.copied(self.rows.current)
+            self.app.copy_to_clipboard(copied)
+            self.memento.say(f"Copied {copied}.")
+
+    def action_unmark(self) -> None:
+        """Unmark all."""
+        self.rows.clear_marks()
+
+    def action_scroll_side(self, lines: int) -> None:
+        """Scroll what stands beside the list."""
+        self.query(".side-scroll").first().scroll_relative(y=lines, animate=False)
+
+    def action_clear(self) -> None:
+        """Leave what is transient: the marks first, then the filter."""
+        if self.rows.marks:
+            self.rows.clear_marks()
+        elif self.filter:
+            self.filter_box.value = ""
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002 - Textual's
+        """Leave the slash to a text that is being typed."""
+        return action != "filter" or not (isinstance(self.screen.focused, Input) or self.query("Editor"))
