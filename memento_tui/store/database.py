@@ -9,15 +9,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
+from time import monotonic, sleep
 
 from memento_tui.errors import DataDirectoryError, InvalidInput
 from memento_tui.records.ids import new_id
 from memento_tui.records.rules import fold_tag
 
-__all__ = ["PRAGMAS", "Database", "explain_failure"]
+__all__ = ["PRAGMAS", "Database", "explain_failure", "newest_format"]
 
 _BUSY_SECONDS = 60.0
 """How long a writer waits for another. A batch of an import holds the lock for tens of milliseconds."""
+
+_RETRY_SECONDS = 0.005
 
 PRAGMAS = (
     "PRAGMA journal_mode = WAL",
@@ -35,6 +38,11 @@ def _migrations() -> list[tuple[int, str]]:
     folder = importlib.resources.files("memento_tui.store.migrations")
     scripts = [entry for entry in folder.iterdir() if entry.name.endswith(".sql")]
     return sorted((int(entry.name[:4]), entry.read_text(encoding="utf-8")) for entry in scripts)
+
+
+def newest_format() -> int:
+    """Return the number of the newest form of the database that this memento knows."""
+    return _migrations()[-1][0]
 
 
 def explain_failure(error: sqlite3.Error, path: Path) -> DataDirectoryError:
@@ -63,7 +71,7 @@ def explain_failure(error: sqlite3.Error, path: Path) -> DataDirectoryError:
     if isinstance(error, sqlite3.DatabaseError) and ("malformed" in text or "not a database" in text):
         return DataDirectoryError(
             f"{path} is damaged: {text}.",
-            "Keep the file, and restore a backup or a `memento export` of it. Nothing was changed.",
+            "Keep the file, and put a backup in its place: `memento backup restore`. Nothing was changed.",
         )
     return DataDirectoryError(f"{path}: {text}.", "`memento doctor` may say more.")
 
@@ -124,8 +132,7 @@ class Database:
         try:
             # Closing happens in whichever thread ends the program, hence check_same_thread.
             made = sqlite3.connect(self.path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False)
-            for pragma in PRAGMAS:
-                made.execute(pragma)
+            _set_up(made)
         except sqlite3.Error as error:
             # A database on a read-only medium whose log was never made cannot even be opened the usual way.
             if "readonly" not in str(error) and not (self.path.is_file() and "unable to open" in str(error)):
@@ -229,6 +236,24 @@ class Database:
                 connection.close()
             self._connections.clear()
         self._local = threading.local()
+
+
+def _set_up(connection: sqlite3.Connection) -> None:
+    """Set what holds for one connection.
+
+    While another process makes the same database, turning its log on fails at once instead of waiting; it is tried
+    again for as long as any other statement would wait.
+    """
+    ends = monotonic() + _BUSY_SECONDS
+    for pragma in PRAGMAS:
+        while True:
+            try:
+                connection.execute(pragma)
+                break
+            except sqlite3.OperationalError as error:
+                if "locked" not in str(error) or monotonic() > ends:
+                    raise
+            sleep(_RETRY_SECONDS)
 
 
 def _statements(script: str) -> Iterator[str]:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+from multiprocessing import get_context
+from multiprocessing.synchronize import Barrier
 from pathlib import Path
 
 import pytest
 
 import memento_tui
+from memento_tui.store.database import Database
 from memento_tui.store.filters import AllOf
 from memento_tui.workspace import Workspace
 from tests.made import without_engine
@@ -149,3 +152,21 @@ def test_a_bulk_write_that_is_killed_leaves_whole_batches(tmp_path: Path) -> Non
         assert workspace.search("bulk", mode="keyword").total == count
         workspace.undo()
         assert workspace.store.count_all() == 0
+
+
+def _make_databases(ready: Barrier, root: Path, count: int) -> None:
+    for number in range(count):
+        ready.wait(timeout=60)
+        Database(root / str(number) / "memento.db").close()
+
+
+def test_processes_that_make_the_same_database_at_once_do_not_stand_in_each_others_way(tmp_path: Path) -> None:
+    # One in some hundred collided while the write-ahead log was being turned on.
+    several = get_context("spawn")
+    ready = several.Barrier(4)
+    makers = [several.Process(target=_make_databases, args=(ready, tmp_path, 300)) for _ in range(4)]
+    for maker in makers:
+        maker.start()
+    for maker in makers:
+        maker.join(timeout=120)
+    assert [maker.exitcode for maker in makers] == [0, 0, 0, 0]
