@@ -30,11 +30,18 @@ COMMANDS: dict[str, Place] = {
     "show": Place("memories", "Show one memory."),
     "edit": Place("editing", "Change a memory, by options or in your editor."),
     "rm": Place("memories", "Delete memories; they can be restored."),
-    "restore": Place("memories", "Bring deleted memories back."),
+    "reject": Place("rejecting", "Turn down memories, with a reason that agents read."),
+    "restore": Place("memories", "Bring deleted memories back, or an earlier version of one."),
     "purge": Place("memories", "Remove every trace of a memory, for a leaked secret."),
+    "searches": Place("searches", "Searches that you keep under a name."),
+    "timeline": Place("looking", "Show what was remembered around the same time."),
+    "links": Place("looking", "Show what a memory is related to."),
+    "facets": Place("looking", "Count the memories of each namespace, kind, tag, tier, trust and source."),
     "tags": Place("overview", "List the tags in use."),
     "namespaces": Place("overview", "List the namespaces in use."),
     "history": Place("journal", "Show the versions of a memory, or the whole journal."),
+    "activity": Place("activity", "What was done, by whom, and since you last looked."),
+    "injections": Place("activity", "What agents were shown, why, and at what cost."),
     "undo": Place("journal", "Take back the last change, or any journal entry."),
     "redo": Place("journal", "Do again what was undone last."),
     "review": Place("review", "Decide about what waits for a person."),
@@ -50,7 +57,9 @@ COMMANDS: dict[str, Place] = {
     "reindex": Place("maintenance", "Build the search indexes anew."),
     "doctor": Place("maintenance", "Check that everything is in order."),
     "engine": Place("engine", "Look after the background engine of semantic search."),
+    "keys": Place("keys", "List the keys of the app."),
     "paths": Place("maintenance", "Print where everything lies."),
+    "web": Place("web", "Serve the app to a browser on this machine."),
     "mcp": Place("agent", "Serve the memory to an agent over MCP, on stdio."),
 }
 
@@ -82,14 +91,23 @@ class Root(Group):
     invoke_without_command=True,
     examples="""
     memento                                 open the app
+    memento --open review                   open it at what waits for you
     memento add "The API lives at /v2." --tag api
     memento search "where is the api" --json
     MEMENTO_HOME=~/work memento list tag:api
     """,
 )
 @click.version_option(package_name="memento-tui", prog_name="memento")
+@click.option(
+    "--open",
+    "section",
+    type=click.Choice(["home", "memories", "review", "working", "skips", "identity", "activity", "health"]),
+    default="home",
+    show_default=True,
+    help="The section in which the app opens.",
+)
 @click.pass_context
-def root(ctx: click.Context) -> int | None:
+def root(ctx: click.Context, section: str) -> int | None:
     """See and govern what your AI agent remembers.
 
     Without a command the app opens.
@@ -101,7 +119,7 @@ def root(ctx: click.Context) -> int | None:
         raise click.UsageError("The app needs a terminal; name a command.", ctx)
     from memento_tui.tui.app import run  # noqa: PLC0415 - only the app pays for Textual
 
-    return run(session.data_dir)
+    return run(session.data_dir, section)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterator
 from datetime import datetime
@@ -10,6 +9,7 @@ from datetime import datetime
 from textual.content import Content
 
 from memento_tui.records import Memory
+from memento_tui.records.difference import steps
 from memento_tui.search.language import Query
 from memento_tui.tui import clock
 from memento_tui.tui.display import ago, hidden_characters, literal, shown
@@ -61,12 +61,11 @@ def _ends(memory: Memory, now: datetime) -> Iterator[str]:
 
 def memory_body(memory: Memory, query: Query | None) -> Content:
     """Return the content with the query's words marked; a very long one is cut, and says so."""
-    text = shown(memory.content[:_LONGEST_PREVIEW], multiline=True)
-    body = Content(text)
+    body = literal(memory.content[:_LONGEST_PREVIEW], multiline=True)
     if query is not None:
         from memento_tui.search.snippet import find_marks  # noqa: PLC0415 - loaded with the first search
 
-        for start, end in find_marks(query, text):
+        for start, end in find_marks(query, body.plain):
             body = body.stylize("$text-accent bold underline", start, end)
     left = len(memory.content) - _LONGEST_PREVIEW
     if left > 0:
@@ -81,7 +80,7 @@ def difference(before: str, after: str) -> Content:
     """
     old, new = shown(before, multiline=True).split("\n"), shown(after, multiline=True).split("\n")
     lines: list[Content] = []
-    for tag, a1, a2, b1, b2 in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+    for tag, a1, a2, b1, b2 in steps(old, new):
         if tag == "equal":
             lines += _context(old[a1:a2])
         elif tag == "replace" and a2 - a1 == b2 - b1:
@@ -93,8 +92,8 @@ def difference(before: str, after: str) -> Content:
     return Content("\n").join(lines)
 
 
-def _line(sign: str, text: str, style: str) -> Content:
-    return Content.styled(f"{sign} {text}", style)
+def _line(sign: str, visible: str, style: str) -> Content:
+    return Content.styled(f"{sign} {visible}", style)
 
 
 def _context(lines: list[str], keep: int = 3) -> list[Content]:
@@ -108,7 +107,7 @@ def _context(lines: list[str], keep: int = 3) -> list[Content]:
 def _changed_line(before: str, after: str) -> list[Content]:
     old, new = _WORDS.findall(before), _WORDS.findall(after)
     removed, added = Content.styled("- ", "$text-error"), Content.styled("+ ", "$text-success")
-    for tag, a1, a2, b1, b2 in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+    for tag, a1, a2, b1, b2 in steps(old, new):
         emphasis = "" if tag == "equal" else " bold reverse"
         removed += Content.styled("".join(old[a1:a2]), f"$text-error{emphasis}")
         added += Content.styled("".join(new[b1:b2]), f"$text-success{emphasis}")

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from threading import Lock
+from typing import Generic, TypeVar
 
 import msgspec
 
@@ -10,10 +13,13 @@ from memento_tui.records import Memory
 from memento_tui.store.filters import Filter
 from memento_tui.store.reads import Glance
 from memento_tui.store.store import Store
+from memento_tui.tui.widgets.row_pages import Row
 from memento_tui.workspace.queue import Pending, ReviewQueue
 from memento_tui.workspace.searching import Hit
 
-__all__ = ["FilterSource", "HitSource", "QueueRow", "QueueSource", "glance_of"]
+__all__ = ["FilterSource", "HitSource", "ListSource", "QueueRow", "QueueSource", "glance_of"]
+
+RowT = TypeVar("RowT", bound=Row)
 
 
 def glance_of(memory: Memory) -> Glance:
@@ -47,28 +53,41 @@ class FilterSource:
         return self._store.ids(self._tree, start, count)
 
 
-class HitSource:
-    """The results of a search, best first; all at hand."""
+class ListSource(Generic[RowT]):
+    """Rows of a short list, which are read all at once when they are first asked for."""
 
-    def __init__(self, hits: Sequence[Hit]) -> None:
-        self.rows = [glance_of(hit.memory) for hit in hits]
-        self._places = {row.id: index for index, row in enumerate(self.rows)}
+    def __init__(self, read: Callable[[], Sequence[RowT]]) -> None:
+        self._read = read
+        self._guard = Lock()
+
+    @cached_property
+    def rows(self) -> Sequence[RowT]:
+        """All rows, in order."""
+        with self._guard:
+            return self._read()
 
     def total(self) -> int:
         """Return how many there are."""
         return len(self.rows)
 
-    def page(self, start: int, count: int) -> Sequence[Glance]:
+    def page(self, start: int, count: int) -> Sequence[RowT]:
         """Return some of them."""
         return self.rows[start : start + count]
 
     def locate(self, row_id: str) -> int | None:
         """Return where one stands."""
-        return self._places.get(row_id)
+        return next((index for index, row in enumerate(self.rows) if row.id == row_id), None)
 
     def ids(self, start: int, count: int) -> Sequence[str]:
         """Return the ids of some of them."""
         return [row.id for row in self.page(start, count)]
+
+
+class HitSource(ListSource[Glance]):
+    """The results of a search, best first; all at hand."""
+
+    def __init__(self, hits: Sequence[Hit]) -> None:
+        super().__init__(lambda: [glance_of(hit.memory) for hit in hits])
 
 
 class QueueRow(msgspec.Struct, frozen=True):

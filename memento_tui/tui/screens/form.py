@@ -55,7 +55,7 @@ class FormScreen(ModalScreen[bool]):
             yield Static(self._title, classes="dialog-title")
             with VerticalScroll(classes="form-fields", can_focus=False):
                 for field in self._fields:
-                    yield Static(Content(field.label), classes="form-label")
+                    yield Static(literal(field.label), classes="form-label")
                     if field.multiline:
                         yield TextArea(field.value, id=f"field-{field.name}", tab_behavior="focus", soft_wrap=True)
                     else:

@@ -14,6 +14,7 @@ from textual.widgets import Input, Static
 
 from memento_tui.search.language import FIELDS
 from memento_tui.tui.commands import PLACES, Keys, Place, commands_in, key_names
+from memento_tui.tui.display import literal
 from memento_tui.tui.rows import LEGEND
 
 __all__ = ["HelpScreen"]
@@ -66,4 +67,4 @@ def _section(title: str, rows: Sequence[tuple[str, str]], wanted: str) -> list[C
     if not kept:
         return []
     lines = [Content.styled(f"  {left:<{_KEYS_WIDTH}}", "bold") + Content(right) for left, right in kept]
-    return [Content.styled(title, "$text-accent bold"), *lines, Content("")]
+    return [literal(title, "$text-accent bold"), *lines, Content("")]

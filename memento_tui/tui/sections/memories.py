@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from textual import work
+from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.content import Content
@@ -22,12 +22,18 @@ from memento_tui.tui.rows import memory_line
 from memento_tui.tui.screens.ask import AskLine
 from memento_tui.tui.sections.editing_section import EditingSection
 from memento_tui.tui.sources import FilterSource, HitSource
+from memento_tui.tui.views.side import MemorySide, Shown
+from memento_tui.tui.views.tree import Narrowed
+from memento_tui.tui.views.view import Chosen, Left
 from memento_tui.tui.widgets.draft import Draft
 from memento_tui.tui.widgets.preview import Preview
 from memento_tui.tui.widgets.record_list import Line
 from memento_tui.tui.widgets.row_pages import RowSource
 from memento_tui.workspace.searching import Hit, SearchAnswer
 from memento_tui.workspace.unsaved import KeptText, Unsaved
+
+if TYPE_CHECKING:
+    from memento_tui.tui.views.why import Rank
 
 __all__ = ["MemoriesSection"]
 
@@ -53,15 +59,21 @@ class MemoriesSection(EditingSection[Glance]):
         self._semantic = ""
         self._found = 0
         self._edited: Memory | None = None
+        self._walked_to: str | None = None
 
     def compose_side(self) -> ComposeResult:
         """Show the preview beside the list."""
-        yield Preview()
+        yield MemorySide(Shown(None, self.query_asked, None))
+
+    @property
+    def side(self) -> MemorySide:
+        """What stands beside the list."""
+        return self.query_one(MemorySide)
 
     @property
     def preview(self) -> Preview:
         """The preview."""
-        return self.query_one(Preview)
+        return self.side.preview
 
     def draw(self, row: Glance, width: int) -> Sequence[Line]:
         """Return the row of a memory."""
@@ -133,6 +145,7 @@ class MemoriesSection(EditingSection[Glance]):
         else:
             super().follow()
         self.show(self.rows.current)
+        self.side.follow()
 
     def head(self) -> Content:
         """Return how many were found, and how."""
@@ -159,9 +172,16 @@ class MemoriesSection(EditingSection[Glance]):
     # Showing
 
     def show(self, row: Glance | None) -> None:
-        """Show the memory in the preview."""
-        memory = self.memory_of(row)
-        self.preview.show(memory, self.query_asked if self.query_asked.words else None)
+        """Show the memory in the preview, and in the view that is open over it."""
+        self.side.show(Shown(self.memory_of(row), self.query_asked, self._rank(row)))
+
+    def _rank(self, row: Glance | None) -> Rank | None:
+        hit = None if row is None else self.hits.get(row.id)
+        if hit is None:
+            return None
+        from memento_tui.tui.views.why import Rank  # noqa: PLC0415 - a search is on
+
+        return Rank(hit, list(self.hits).index(hit.id) + 1, len(self.hits))
 
     def memory_of(self, row: Glance | None) -> Memory | None:
         """Return the whole memory of a row."""
@@ -171,6 +191,71 @@ class MemoriesSection(EditingSection[Glance]):
     def action_markdown(self) -> None:
         """Draw the preview as Markdown, or as plain text."""
         self.memento.say(self.preview.toggle_markdown())
+
+    # Views over the preview
+
+    async def action_view(self, name: str) -> None:
+        """Open a view over the preview."""
+        if self.query("Editor"):
+            self.memento.say("Save or leave the text that you are editing first.", problem=True)
+        elif self.rows.current is None and name != "tree":
+            self.memento.say("There is no memory here to look at.", problem=True)
+        else:
+            self._walked_to = None
+            self.add_class("-viewing")
+            await self.side.open(name)
+
+    @on(Left)
+    def _view_left(self, event: Left) -> None:
+        event.stop()
+        self.side.close()
+        self.remove_class("-viewing")
+        self.screen.set_focus(self.rows)
+        if self._walked_to is not None:
+            self.go_to(self._walked_to)
+
+    @on(Chosen)
+    def _view_chose(self, event: Chosen) -> None:
+        event.stop()
+        self._walked_to = event.memory_id
+        if self.side.view is not None and self.side.view.PLACE == "timeline":
+            self.side.view.post_message(Left())
+
+    @on(Narrowed)
+    def _tree_narrowed(self, event: Narrowed) -> None:
+        event.stop()
+        self.filter_box.value = event.query
+
+    @work(exclusive=True, group="go to")
+    async def go_to(self, memory_id: str) -> None:
+        """Put the cursor on a memory; where the present search does not find it, the search is left."""
+        if self.query_asked.words:
+            found = memory_id in self.hits
+        else:
+            found = await asyncio.to_thread(self.make_source().locate, memory_id) is not None
+        if found:
+            self.rows.refresh_rows(select=memory_id)
+        else:
+            self.filter_box.value = f"id:{memory_id}"
+
+    @work(exclusive=True, group="searches")
+    async def action_searches(self) -> None:
+        """Let the person choose a saved search."""
+        from memento_tui.tui.screens.searches import SearchesScreen  # noqa: PLC0415 - seldom needed
+
+        chosen = await self.app.push_screen_wait(SearchesScreen())
+        if chosen is not None:
+            self.filter_box.value = chosen
+
+    @work(exclusive=True, group="searches")
+    async def action_save_search(self) -> None:
+        """Keep the present search under a name."""
+        if not self.filter.strip():
+            self.memento.say("There is no search to save; / begins one.", problem=True)
+            return
+        name = await self.app.push_screen_wait(AskLine("Save this search as", hint="Enter saves, Escape leaves"))
+        if name:
+            self.do(lambda: f"Saved as {self.memento.workspace.saved_searches.save(name, self.filter).name}. s lists them.")
 
     # Changing
 

@@ -5,7 +5,7 @@ They are one widget each. Textual's own footer is a widget for every key, which 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from string import ascii_letters, digits
 from time import monotonic
 
@@ -48,46 +48,45 @@ class TopBar(Widget):
 
     def render(self) -> Content:
         """Return the line, as much of it as fits."""
-        brand = " memento "
-        labels = self._labels(len(brand))
-        if sum(map(len, labels)) + len(brand) > self.size.width:
-            brand = ""
-        line = Content.styled(brand, "bold $foreground")
-        self._spans = []
-        for tab, label in zip(self._tabs, labels, strict=True):
-            self._spans.append((line.cell_length, line.cell_length + len(label), tab.name))
-            line += Content.styled(label, "bold $text-accent" if tab.name == self._active else "")
+        line, self._spans = Content(""), []
+        for words, name in self._labels():
+            self._spans.append((line.cell_length, line.cell_length + len(words), name))
+            style = "bold $foreground" if not name else "bold $text-accent" if name == self._active else ""
+            line += Content.styled(words, style)
         room = self.size.width - line.cell_length - 1
         if room >= _SHORTEST_PLACE:
             line += Content.styled(cells(self._place, room).rstrip().rjust(room))
         return line
 
-    def _labels(self, taken: int) -> list[str]:
-        """Return what each tab says: the most that fits."""
-        room = self.size.width
-        for counts, letters, brand in (
-            (self._counts, None, taken),
-            (self._counts, None, 0),
-            ({"review": self._counts.get("review")}, None, 0),
-            ({"review": self._counts.get("review")}, _SHORT_TITLE, 0),
+    def _labels(self) -> list[tuple[str, str]]:
+        """Return what the line says and which section each part leads to: the fullest of the ways that fits."""
+        waiting = {"review": self._counts.get("review", 0)}
+        for counts, letters, tight in (
+            (self._counts, None, False),
+            (waiting, None, False),
+            (waiting, None, True),
+            (waiting, _SHORT_TITLE, True),
         ):
-            labels = [self._label(tab, counts.get(tab.name), letters) for tab in self._tabs]
-            if sum(map(len, labels)) + brand <= room:
-                return labels
-        return [self._label(tab, None, 0) for tab in self._tabs]
+            labels = [(self._label(tab, counts.get(tab.name, 0), letters, tight=tight), tab.name) for tab in self._tabs]
+            brand = [] if tight else [(_BRAND, "")]
+            if sum(len(label) for label, _ in brand + labels) <= self.size.width:
+                return brand + labels
+        return [(self._label(tab, 0, 0, tight=True), tab.name) for tab in self._tabs]
 
-    def _label(self, tab: Tab, count: int | None, letters: int | None) -> str:
+    def _label(self, tab: Tab, count: int, letters: int | None, *, tight: bool) -> str:
         active = tab.name == self._active
         title = tab.title if active else tab.title[:letters]
         words = " ".join(filter(None, [tab.key, title, f"{count:,}" if count else ""]))
-        return f"[{words}]" if active else f" {words} "
+        return f"[{words}]" if active else f" {words}" if tight else f" {words} "
 
     def on_click(self, event: events.Click) -> None:
         """Go to the section that was clicked."""
         for start, end, name in self._spans:
-            if start <= event.x < end:
+            if name and start <= event.x < end:
                 self.post_message(self.Chosen(name))
 
+
+_BRAND = " memento "
 
 _SHORT_TITLE = 4
 """Letters that are left of a tab's title where not all of them fit."""
@@ -138,6 +137,8 @@ class StatusLine(Static):
             self.update(Content(" ") + left + Content.styled(f" {self._right}", "dim"))
 
 
+_ALL_KEYS = "app.help"
+
 _LETTERS = frozenset([*ascii_letters, *digits, "slash", "question_mark", "plus", "minus", "space"])
 """Keys that write something in a text."""
 
@@ -166,22 +167,33 @@ class KeyBar(Widget):
             self.refresh()
 
     def render(self) -> Content:
-        """Return as many keys as fit."""
+        """Return as many keys as fit, and always the one that lists all of them."""
         line, self._spans = Content(""), []
-        seen: set[str] = set()
+        shown = [command for command in self._reachable() if command.label]
+        last = [command for command in shown if command.id == _ALL_KEYS]
+        room = self.size.width - sum(len(self._label(command)) for command in last)
+        for command in [*(command for command in shown if command.id != _ALL_KEYS), *last]:
+            words = self._label(command)
+            if line.cell_length + len(words) > (room if command not in last else self.size.width):
+                continue
+            self._spans.append((line.cell_length, line.cell_length + len(words), command))
+            line += Content(words).stylize("bold $footer-key-foreground", 1, 1 + len(self._key(command)))
+        return line
+
+    def _reachable(self) -> Iterator[Command]:
+        """Yield the commands whose first key is neither taken by a nearer place nor typed into a text."""
+        taken: set[str] = set()
         for command in commands_in(self._places):
             codes = self._keys.of(command).split(",")
-            shadowed = codes[0] in seen
-            seen.update(codes)
-            key = key_names(codes[0])
-            width = len(key) + len(command.label) + 3
-            if shadowed or (self._typing and codes[0] in _LETTERS):
-                continue
-            if not command.label or line.cell_length + width > self.size.width:
-                continue
-            self._spans.append((line.cell_length, line.cell_length + width, command))
-            line += Content.styled(f" {key}", "bold $footer-key-foreground") + Content(f" {command.label} ")
-        return line
+            if codes[0] not in taken and not (self._typing and codes[0] in _LETTERS):
+                yield command
+            taken.update(codes)
+
+    def _key(self, command: Command) -> str:
+        return key_names(self._keys.of(command).split(",")[0])
+
+    def _label(self, command: Command) -> str:
+        return f" {self._key(command)} {command.label} "
 
     def on_click(self, event: events.Click) -> None:
         """Do what the key that was clicked does."""

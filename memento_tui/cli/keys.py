@@ -1,0 +1,60 @@
+"""The command that lists the keys of the app."""
+
+from __future__ import annotations
+
+import click
+
+from memento_tui.cli.command import command
+from memento_tui.cli.output import emit, table
+from memento_tui.cli.session import Session
+from memento_tui.config import load_config
+from memento_tui.paths import DataPaths, data_directory
+
+__all__ = ["commands"]
+
+
+@command(
+    "keys",
+    short_help="List the keys of the app.",
+    examples="""
+    memento keys
+    memento keys --place review
+    memento keys --markdown
+
+    In config.toml, to approve with A instead of a:
+    [keys]
+    "review.approve" = "A"
+    """,
+)
+@click.option("--place", metavar="NAME", help="Only the keys of one place, such as review or editor.")
+@click.option("--markdown", is_flag=True, help="Print the tables that the README shows.")
+@click.pass_context
+def keys(ctx: click.Context, place: str | None, markdown: bool) -> None:  # noqa: FBT001 - click's callback
+    """List every command of the app with its name, its keys and what it does, as config.toml leaves them."""
+    from memento_tui.tui.commands import COMMANDS, PLACES, Keys, key_names, markdown_table  # noqa: PLC0415 - Textual
+
+    if place is not None and place not in PLACES:
+        known = ", ".join(PLACES)
+        raise click.BadParameter(f"there is no place {place}; there are {known}.", ctx, param_hint="--place")
+    if markdown:
+        click.echo(markdown_table(), nl=False)
+        return
+    session = ctx.ensure_object(Session)
+    set_by_person = Keys(load_config(DataPaths(data_directory(session.data_dir)).config).keys)
+    chosen = [command for command in COMMANDS if place in (None, command.place)]
+    items = [
+        {
+            "command": command.id,
+            "place": command.place,
+            "keys": key_names(set_by_person.of(command)).split(" "),
+            "help": command.help,
+        }
+        for command in chosen
+    ]
+    rows = [[key_names(set_by_person.of(command)), command.id, command.help] for command in chosen]
+    told = "".join(f"\n{problem}" for problem in set_by_person.problems)
+    found = {"items": items, "next": None, "problems": list(set_by_person.problems)}
+    emit(found, lambda: table(["KEY", "COMMAND", "WHAT IT DOES"], rows) + told)
+
+
+commands = {"keys": keys}

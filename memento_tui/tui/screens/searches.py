@@ -1,0 +1,203 @@
+"""The saved searches: going to one, giving it another name, removing it, and saving a new one."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+import msgspec
+from textual import on, work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Static
+
+from memento_tui.errors import MementoError
+from memento_tui.search.language import parse
+from memento_tui.store.reads import visible
+from memento_tui.tui.display import cells, literal
+from memento_tui.tui.screens.ask import AskLine, Confirm
+from memento_tui.tui.views.view import HeldRows, ViewList
+from memento_tui.tui.widgets.record_list import Line
+from memento_tui.workspace.searches import SavedSearch
+
+if TYPE_CHECKING:
+    from memento_tui.tui.app import MementoApp
+    from memento_tui.workspace import Workspace
+
+__all__ = ["SearchesScreen", "save_search"]
+
+_COUNT_WIDTH = 11
+_KEYS = "Enter goes there   r renames   d removes   Escape leaves"
+_NONE = "No search is saved yet.\n\nSearch for something in the memories, then press S."
+
+
+class _Row(msgspec.Struct, frozen=True):
+    saved: SavedSearch
+    count: int | None
+
+    @property
+    def id(self) -> str:
+        return self.saved.id
+
+
+class SearchesScreen(ModalScreen[str | None]):
+    """Lists the saved searches with what each finds, and gives the query of the one that the person goes to."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "go", "Go there"),
+        Binding("r", "rename", "Rename"),
+        Binding("d,delete", "remove", "Remove"),
+        Binding("escape", "dismiss(None)", "Leave"),
+    ]
+
+    DEFAULT_CSS = """
+    SearchesScreen ViewList { height: auto; max-height: 16; min-height: 1; margin-bottom: 1; }
+    """
+
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__()
+        self._workspace = workspace
+        self._saved: Sequence[SavedSearch] = ()
+        self._counts: dict[str, int] = {}
+
+    def compose(self) -> ComposeResult:
+        """Show the list and what the keys do."""
+        with Vertical(classes="dialog wide-list"):
+            yield Static(Content("Saved searches"), classes="dialog-title")
+            yield Static(classes="dialog-text")
+            yield ViewList(_draw)
+            yield Static(Content(_KEYS), classes="dialog-hint")
+
+    @property
+    def rows(self) -> ViewList[_Row]:
+        """The searches."""
+        return self.query_one(ViewList)
+
+    def on_mount(self) -> None:
+        """Read the list."""
+        self.rows.focus()
+        self._read()
+
+    def _read(self, *, select: str | None = None) -> None:
+        try:
+            self._saved = self._workspace.searches.list()
+        except MementoError as error:
+            self._tell(literal(str(error), "$text-error"))
+            return
+        self._tell(None if self._saved else Content(_NONE))
+        self._arrange(select=select)
+        self._count()
+
+    def _arrange(self, *, select: str | None = None) -> None:
+        rows = [_Row(saved, self._counts.get(saved.query)) for saved in self._saved]
+        source = HeldRows(rows)
+        if self.rows.total:
+            self.rows.refresh_rows(source, select=select)
+        else:
+            self.rows.set_rows(rows, len(rows), source)
+        self.rows.styles.height = max(len(rows), 1)
+
+    def _tell(self, text: Content | None) -> None:
+        told = self.query_one(".dialog-text", Static)
+        told.display = text is not None
+        told.update("" if text is None else text)
+
+    @work(exclusive=True, group="count")
+    async def _count(self) -> None:
+        """Count what each finds, one after the other, and show each number as soon as it is known."""
+        for saved in self._saved:
+            if saved.query not in self._counts:
+                try:
+                    self._counts[saved.query] = await asyncio.to_thread(_found, self._workspace, saved.query)
+                except MementoError as error:
+                    self._tell(literal(str(error), "$text-error"))
+                    return
+                self._arrange()
+
+    @on(ViewList.Highlighted)
+    @on(ViewList.Refreshed)
+    def _keep(self, event: ViewList.ListMessage) -> None:
+        event.stop()
+
+    def action_go(self) -> None:
+        """Give the query of the search under the cursor."""
+        if self.rows.current is not None:
+            self.dismiss(self.rows.current.saved.query)
+
+    @work(exclusive=True, group="change")
+    async def action_rename(self) -> None:
+        """Give the search under the cursor another name."""
+        row = self.rows.current
+        if row is None:
+            return
+        name = await self.app.push_screen_wait(AskLine("Another name for this search", row.saved.name))
+        if not name:
+            return
+        try:
+            renamed = self._workspace.searches.rename(row.saved.name, name)
+        except MementoError as error:
+            self._tell(literal(str(error), "$text-error"))
+        else:
+            self._read(select=renamed.id)
+
+    @work(exclusive=True, group="change")
+    async def action_remove(self) -> None:
+        """Remove the search under the cursor; what it finds stays."""
+        row = self.rows.current
+        if row is None:
+            return
+        question = Content("Remove the saved search ") + literal(row.saved.name, "bold") + Content("?")
+        if not await self.app.push_screen_wait(Confirm(question, Content("What it finds is untouched."))):
+            return
+        try:
+            self._workspace.searches.remove(row.saved.name)
+        except MementoError as error:
+            self._tell(literal(str(error), "$text-error"))
+        else:
+            self._read()
+
+
+def _draw(row: _Row, width: int) -> list[Line]:
+    count = "..." if row.count is None else f"{row.count:,}"
+    name = min(max(width // 3, 12), 40)
+    return [
+        [
+            (cells(row.saved.name, name), "strong"),
+            (" ", ""),
+            (cells(row.saved.query, max(width - name - 1 - _COUNT_WIDTH, 0)), "muted"),
+            (f"{count:>{_COUNT_WIDTH}}", ""),
+        ]
+    ]
+
+
+def _found(workspace: Workspace, query: str) -> int:
+    """Return how many memories a query finds: by its filters, or by its words."""
+    parsed = parse(query)
+    if parsed.words or parsed.unwanted:
+        return workspace.search(query, mode="keyword", limit=1).total
+    return workspace.store.count(visible(parsed.filter))
+
+
+async def save_search(app: MementoApp, query: str) -> None:
+    """Ask for a name and keep a query under it. Runs in a worker."""
+    searches = app.workspace.searches
+    if not query.strip():
+        app.say("There is no search to save. / searches; then S saves it.", problem=True)
+        return
+    name = await app.push_screen_wait(AskLine("A name for this search", hint="s lists the saved searches"))
+    if not name:
+        return
+    try:
+        if any(saved.id == " ".join(name.split()).casefold() for saved in searches.list()):
+            question = literal(name, "bold") + Content(" is a saved search already. Let this one take its place?")
+            if not await app.push_screen_wait(Confirm(question)):
+                return
+        saved = searches.save(name, query, replace=True)
+    except MementoError as error:
+        app.say(str(error), problem=True)
+    else:
+        app.say(f"Saved as {saved.name}. s goes to it.")

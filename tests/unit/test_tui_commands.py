@@ -1,0 +1,74 @@
+"""The table of commands, and the keys that a person sets."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from memento_tui.tui.commands import COMMANDS, PLACES, Keys, commands_in, key_names, markdown_table
+from tests.unit.cli_program import Program
+
+README = Path(__file__).parents[2] / "README.md"
+
+
+def test_every_command_has_a_name_of_its_own_and_begins_with_its_place() -> None:
+    assert [name for name, number in Counter(command.id for command in COMMANDS).items() if number > 1] == []
+    places = {"everywhere": "app"}
+    assert all(command.id.startswith(f"{places.get(command.place, command.place)}.") for command in COMMANDS)
+
+
+def test_no_key_means_two_things_in_one_place() -> None:
+    for place in PLACES:
+        keys = [key for command in commands_in([place]) for key in command.keys.split(",")]
+        assert [key for key, number in Counter(keys).items() if number > 1] == [], place
+
+
+def test_no_key_of_a_section_hides_one_that_works_everywhere() -> None:
+    everywhere = {key for command in commands_in(["everywhere"]) for key in command.keys.split(",")}
+    hidden = [c.id for c in COMMANDS if c.place != "everywhere" and everywhere & set(c.keys.split(","))]
+    assert hidden == []
+
+
+def test_a_remapped_key_takes_the_place_of_the_built_in_one() -> None:
+    keys = Keys({"review.approve": "A", "app.help": "F1", "memories.new": "^n, +"})
+    approve = next(command for command in COMMANDS if command.id == "review.approve")
+    new = next(command for command in COMMANDS if command.id == "memories.new")
+    assert keys.problems == ()
+    assert keys.of(approve) == "A"
+    assert keys.of(new) == "ctrl+n,plus"
+    assert key_names(keys.of(new)) == "^n +"
+
+
+@pytest.mark.parametrize(
+    ("remapped", "problem"),
+    [
+        ({"review.aprove": "A"}, "no command review.aprove"),
+        ({"review.approve": "x"}, "it is that of review.reject"),
+        ({"review.approve": "z"}, "it is that of app.undo"),
+        ({"app.undo": "a"}, ""),
+        ({"review.approve": " , "}, "would have no key"),
+    ],
+)
+def test_a_key_that_cannot_be_set_is_told_and_the_built_in_one_stays(remapped: dict[str, str], problem: str) -> None:
+    keys = Keys(remapped)
+    assert [problem in told for told in keys.problems] == ([True] if problem else [])
+    assert (keys.remapped == {}) is bool(problem)
+
+
+def test_the_readme_shows_the_table_of_keys_as_it_is() -> None:
+    assert markdown_table() in README.read_text(encoding="utf-8")
+
+
+def test_the_command_line_lists_the_keys_as_the_person_set_them(data_dir: Path) -> None:
+    with (data_dir / "config.toml").open("a", encoding="utf-8") as config:
+        config.write('[keys]\n"review.approve" = "A"\n"nothing.there" = "q"\n')
+    found = Program(data_dir).run("keys", "--place", "review", "--json").data
+    assert found["items"][0] == {
+        "command": "review.approve",
+        "place": "review",
+        "keys": ["A"],
+        "help": "Approve and go on",
+    }
+    assert found["problems"] == ["There is no command nothing.there; `memento keys` lists them."]

@@ -1,0 +1,77 @@
+"""The live view of the journal."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from memento_tui.tui import live
+from memento_tui.tui.live import LiveView
+from memento_tui.workspace import Workspace
+
+
+class FakeClock:
+    """A clock that a test sets."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> FakeClock:
+    made = FakeClock()
+    monkeypatch.setattr(live, "monotonic", made)
+    return made
+
+
+@pytest.fixture
+def view(workspace: Workspace, clock: FakeClock) -> LiveView:
+    del clock
+    return LiveView(workspace.store, workspace.author.session)
+
+
+def test_what_others_write_is_told_and_counted_by_writer_and_deed(view: LiveView, agent: Workspace) -> None:
+    agent.remember("one")
+    agent.remember("two")
+    news = view.look()
+    assert (news.changed, news.told) == (True, "claude: remember x2")
+    assert view.look() == live.News()
+    assert view.life() == "live"
+
+
+def test_nothing_is_told_of_what_the_app_itself_writes(data_dir: Path, clock: FakeClock) -> None:
+    del clock
+    with Workspace(data_dir, channel="tui", session="me") as mine:
+        view = LiveView(mine.store, "me")
+        mine.remember("one")
+        assert view.look() == live.News(changed=True)
+
+
+def test_a_paused_view_tells_for_how_long_and_how_far_behind(
+    view: LiveView, agent: Workspace, clock: FakeClock
+) -> None:
+    view.toggle_pause()
+    agent.remember("one")
+    clock.now += 130
+    assert view.look() == live.News()
+    assert view.life() == "PAUSED 2m, 1 behind (p)"
+    view.toggle_pause()
+    assert view.look().changed
+    assert view.life() == "live"
+
+
+def test_a_view_that_cannot_be_renewed_tells_how_old_it_is(
+    view: LiveView, workspace: Workspace, clock: FakeClock, data_dir: Path
+) -> None:
+    workspace.store.close()
+    (data_dir / "memento.db").write_bytes(b"no database at all, but long enough to look like one" * 40)
+    for beside in ("memento.db-wal", "memento.db-shm"):
+        (data_dir / beside).unlink(missing_ok=True)
+    clock.now += 20
+    assert "damaged" in view.look().told
+    assert view.look().told == ""
+    assert view.life() == "NOT LIVE, as it was 20s ago"
