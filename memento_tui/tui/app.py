@@ -162,9 +162,16 @@ class MementoApp(App[None]):
         self._show_life()
 
     def _refresh_sections(self) -> None:
+        """Read again what is shown now, and the other sections when the person comes to them."""
         for section in self._switcher.query(Section):
-            section.follow()
+            section.is_stale = True
+        self._freshen(self.section)
         self.count(review=self.workspace.review.count())
+
+    def _freshen(self, section: Section) -> None:
+        if section.is_stale:
+            section.is_stale = False
+            section.follow()
 
     def _show_life(self) -> None:
         self._status_line.show_life(self._live.life())
@@ -182,6 +189,7 @@ class MementoApp(App[None]):
             await self._switcher.add_content(make_section(name), id=name, set_current=True)
         self._switcher.current = name
         self._top_bar.show(active=name)
+        self._freshen(self.section)
         self.section.enter()
 
     async def action_neighbour(self, step: int) -> None:

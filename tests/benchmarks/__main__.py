@@ -16,9 +16,11 @@ from tests.benchmarks.app import first_frame, keystrokes, memory_use
 from tests.benchmarks.conflicts import results as conflicts
 from tests.benchmarks.corpus import memories, words
 from tests.benchmarks.guarding import results as guarding
+from tests.benchmarks.hour import growth
 from tests.benchmarks.meaning import hybrid_query
 from tests.benchmarks.storing import bulk_import, remember_rate
 from tests.benchmarks.table import Row, as_markdown, figures_as_markdown
+from tests.benchmarks.workbench import at_work
 
 _RESULTS = Path(__file__).with_name("RESULTS.md")
 _HEAD = """# Results
@@ -67,10 +69,14 @@ def _rows(scratch: Path, *, quick: bool) -> Iterator[Row]:
     hundred = _filled(scratch / "hundred", 100_000)
     yield first_frame(hundred, scratch)
     yield keystrokes(hundred, "100,000", _typed())
+    yield from at_work(_filled(scratch / "thousand", 1_000), "1,000")
+    yield from at_work(hundred, "100,000")
     if not quick:
         million = _filled(scratch / "million", 1_000_000)
         yield keystrokes(million, "1,000,000", _typed())
         yield memory_use(million, scratch, "1,000,000")
+        yield from at_work(million, "1,000,000")
+        yield growth(hundred, "100,000")
 
 
 def main() -> None:

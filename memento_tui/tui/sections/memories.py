@@ -20,7 +20,7 @@ from memento_tui.tui.commands import Place, bindings
 from memento_tui.tui.outside import edited_outside
 from memento_tui.tui.rows import memory_line
 from memento_tui.tui.screens.ask import AskLine
-from memento_tui.tui.sections.editing_section import EditingSection
+from memento_tui.tui.sections.memory_deeds import MemoryDeeds
 from memento_tui.tui.sources import FilterSource, HitSource
 from memento_tui.tui.views.side import MemorySide, Shown
 from memento_tui.tui.views.tree import Narrowed
@@ -44,7 +44,7 @@ _SETTLE_SECONDS = 0.15
 _MEANING = {"ready": "by meaning too", "warming": "meaning: warming up", "off": "words only"}
 
 
-class MemoriesSection(EditingSection[Glance]):
+class MemoriesSection(MemoryDeeds):
     """Browse, search, read and change memories."""
 
     PLACE: ClassVar[Place] = "memories"
@@ -78,10 +78,6 @@ class MemoriesSection(EditingSection[Glance]):
     def draw(self, row: Glance, width: int) -> Sequence[Line]:
         """Return the row of a memory."""
         return memory_line(row, width)
-
-    def named(self, ids: Sequence[str]) -> Sequence[str]:
-        """Return the headlines of some memories."""
-        return [row.headline for row in self.memento.workspace.store.glances_by_id(ids)]
 
     # Searching
 
@@ -118,6 +114,14 @@ class MemoriesSection(EditingSection[Glance]):
         if answer.semantic == "warming":
             self.set_timer(1.0, lambda: self._ask_again(source))
 
+    @work(group="anew", exclusive=True)
+    async def _ask_anew(self, source: str) -> None:
+        mode = "hybrid" if self._semantic == "ready" else "keyword"
+        answer = await asyncio.to_thread(self._ask, mode)
+        # Meanwhile another query may have been typed, or the answer by meaning may have come.
+        if self.query_asked.source == source and (mode == "hybrid" or self._semantic != "ready"):
+            self._show_found(answer, first=False)
+
     def _ask_again(self, source: str) -> None:
         if self.query_asked.source == source:
             self._ask_by_meaning(source)
@@ -141,7 +145,7 @@ class MemoriesSection(EditingSection[Glance]):
     def follow(self) -> None:
         """Read again, keeping the reader's place."""
         if self.query_asked.words:
-            self._show_found(self._ask("keyword" if self._semantic != "ready" else "hybrid"), first=False)
+            self._ask_anew(self.filter)
         else:
             super().follow()
         self.show(self.rows.current)
@@ -255,71 +259,9 @@ class MemoriesSection(EditingSection[Glance]):
             return
         name = await self.app.push_screen_wait(AskLine("Save this search as", hint="Enter saves, Escape leaves"))
         if name:
-            self.do(lambda: f"Saved as {self.memento.workspace.saved_searches.save(name, self.filter).name}. s lists them.")
-
-    # Changing
-
-    @work(exclusive=True, group="change")
-    async def action_delete(self) -> None:
-        """Delete what is chosen; each can be restored."""
-        await self.for_each("Delete", "Deleted", self.memento.workspace.forget)
-
-    @work(exclusive=True, group="change")
-    async def action_restore(self) -> None:
-        """Bring back what is chosen."""
-        row = self.rows.current
-        if not self.rows.marks and row is not None and row.status not in ("deleted", "rejected", "archived"):
-            self.memento.say("This memory is not deleted. is:deleted in the search finds those that are.", problem=True)
-            return
-        await self.for_each("Restore", "Restored", self.memento.workspace.restore)
-
-    @work(exclusive=True, group="change")
-    async def action_verify(self) -> None:
-        """Mark what is chosen as verified by the person; approve it if it was waiting."""
-        workspace = self.memento.workspace
-
-        def verify(memory_id: str) -> None:
-            if workspace.get(memory_id).status == "pending":
-                workspace.review.approve(memory_id)
-            else:
-                workspace.verify(memory_id)
-
-        await self.for_each("Verify", "Verified", verify)
-
-    @work(exclusive=True, group="change")
-    async def action_pin(self) -> None:
-        """Pin what is chosen, or unpin it if all of it is pinned."""
-        workspace = self.memento.workspace
-        pin = not all(row.pinned for row in workspace.store.glances_by_id(self.chosen()))
-        doing, done = ("Pin", "Pinned") if pin else ("Unpin", "Unpinned")
-        await self.for_each(doing, done, lambda memory_id: workspace.update(memory_id, pinned=pin))
-
-    @work(exclusive=True, group="change")
-    async def action_tags(self) -> None:
-        """Change the tags of what is chosen: of one all, of several those named with + and -."""
-        if not self.may_act():
-            return
-        rows = self.memento.workspace.store.glances_by_id(self.chosen())
-        workspace = self.memento.workspace
-        if len(rows) == 1:
-            asked = await self.app.push_screen_wait(AskLine("Tags, with commas between", ", ".join(rows[0].tags)))
-            if asked is not None:
-                tags = [tag.strip().lstrip("#") for tag in asked.split(",") if tag.strip(" #")]
-                self.do(lambda: _say_tags(workspace.update(rows[0].id, tags=tags).memory))
-            return
-        asked = await self.app.push_screen_wait(
-            AskLine(f"Tags of {len(rows):,} memories", hint="+api -old: adds and removes. Enter goes on, Escape leaves")
-        )
-        if not asked:
-            return
-        added = [word[1:] for word in asked.split() if word.startswith("+")]
-        removed = {word[1:].casefold() for word in asked.split() if word.startswith("-")}
-
-        def retag(memory_id: str) -> None:
-            tags = [tag for tag in workspace.get(memory_id).tags if tag.casefold() not in removed]
-            workspace.update(memory_id, tags=[*tags, *added])
-
-        await self.for_each("Change the tags of", "Changed the tags of", retag)
+            self.do(
+                lambda: f"Saved as {self.memento.workspace.saved_searches.save(name, self.filter).name}. s lists them."
+            )
 
     # Editing
 
@@ -426,7 +368,3 @@ class MemoriesSection(EditingSection[Glance]):
 
 def _draft_of(memory: Memory) -> Draft:
     return Draft(memory.title, memory.tags, memory.content)
-
-
-def _say_tags(memory: Memory) -> str:
-    return f"Tags: {', '.join(memory.tags) or 'none'}. z undoes."

@@ -35,6 +35,9 @@ class Section(Vertical):
 
     PLACE: ClassVar[Place]
 
+    is_stale = False
+    """Whether something was written while another section was shown; it is read again when the person comes back."""
+
     @property
     def memento(self) -> MementoApp:
         """The app, by its own type."""

@@ -34,6 +34,11 @@ class Preview(VerticalScroll, can_focus=False):
         yield Static(id="preview-facts")
         yield Static(id="preview-body")
 
+    @property
+    def memory_id(self) -> str | None:
+        """The id of the memory that is shown."""
+        return None if self._memory is None else self._memory.id
+
     def show(self, memory: Memory | None, query: Query | None = None) -> None:
         """Show a memory; the place in the text is kept while it stays the same memory."""
         same = memory is not None and self._memory is not None and memory.id == self._memory.id

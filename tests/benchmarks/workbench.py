@@ -1,0 +1,144 @@
+"""The whole app at work: going between sections, along a list and through the review queue, beside the bare repaint."""
+
+from __future__ import annotations
+
+import asyncio
+import statistics
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from time import perf_counter
+
+from textual.pilot import Pilot
+
+from memento_tui.tui.app import MementoApp
+from memento_tui.tui.sections.catalogue import SECTIONS
+from memento_tui.tui.sections.list_section import ListSection
+from memento_tui.tui.sections.memories import MemoriesSection
+from memento_tui.workspace import Workspace
+from tests.benchmarks.table import Row, percentile
+
+__all__ = ["at_work"]
+
+_TWO_FRAMES_MS = 2 * 1000 / 60
+_ROUNDS, _MOVES, _DECISIONS = 6, 120, 60
+_DEADLINE_SECONDS = 60
+
+
+def at_work(data: Path, size: str) -> list[Row]:
+    """Time what a person does most, each until it is drawn, beyond what repainting the same screen takes."""
+    _let_wait(data)
+    return asyncio.run(_all(data, size))
+
+
+def _let_wait(data: Path) -> None:
+    with Workspace(data) as workspace:
+        for number in range(_DECISIONS + 40):
+            workspace.remember(f"Proposal {number} from a page about caches.", source_type="external")
+        workspace.searching.keyword.catch_up()
+
+
+async def _all(data: Path, size: str) -> list[Row]:
+    async with _opened(data) as (app, pilot):
+        first, again = await _switching(app)
+        moves, previews = await _moving(app)
+        decisions = await _deciding(app, pilot)
+        bare = await _repainting(app)
+    measured = {
+        "a section shown for the first time": first,
+        "switching sections": again,
+        "moving the cursor": moves,
+        "opening a preview": previews,
+        "deciding a review item, until the next one is shown": decisions,
+    }
+    return [_row(f"{what} at {size} memories", taken, bare) for what, taken in measured.items()]
+
+
+def _row(what: str, taken: list[float], bare: list[float]) -> Row:
+    ours, alone = percentile(taken, 0.95) * 1e3, percentile(bare, 0.95) * 1e3
+    detail = f"{ours:.1f} ms (p50 {statistics.median(taken) * 1e3:.1f})"
+    label = f"{what}, p95, beyond the bare repaint"
+    return Row(label, detail, f"{alone:.1f} ms", ours - alone, round(_TWO_FRAMES_MS, 1), unit="ms")
+
+
+@asynccontextmanager
+async def _opened(data: Path) -> AsyncIterator[tuple[MementoApp, Pilot[None]]]:
+    with Workspace(data, channel="tui", session="benchmark") as workspace:
+        app = MementoApp(workspace, "memories")
+        async with app.run_test(size=(120, 40)) as pilot:
+            await app.workers.wait_for_complete()
+            yield app, pilot
+
+
+async def _drawn(app: MementoApp) -> None:
+    done = asyncio.Event()
+    app.screen.call_after_refresh(done.set)
+    await done.wait()
+
+
+async def _timed(app: MementoApp, act: Awaitable[object], shows: Callable[[], bool]) -> float:
+    """Return the seconds until something was done, what it leads to is there, and that was drawn."""
+    begun = perf_counter()
+    await act
+    while not shows():
+        assert perf_counter() - begun < _DEADLINE_SECONDS
+        await asyncio.sleep(0)
+    await _drawn(app)
+    return perf_counter() - begun
+
+
+async def _switching(app: MementoApp) -> tuple[list[float], list[float]]:
+    def shown() -> bool:
+        section = app.section
+        return not isinstance(section, ListSection) or section.rows.current is not None or section.rows.total == 0
+
+    rounds = []
+    for _ in range(_ROUNDS):
+        rounds.append([await _timed(app, app.action_section(tab.name), shown) for tab in SECTIONS])
+        await app.workers.wait_for_complete()
+    await app.action_section("memories")
+    return rounds[0], [taken for one in rounds[1:] for taken in one]
+
+
+async def _moving(app: MementoApp) -> tuple[list[float], list[float]]:
+    section = app.section
+    assert isinstance(section, MemoriesSection)
+
+    async def move() -> None:
+        section.rows.cursor += 1
+
+    def previewed() -> bool:
+        return section.preview.memory_id == _current_id(section)
+
+    moves = [await _timed(app, move(), lambda: True) for _ in range(_MOVES)]
+    return moves, [await _timed(app, move(), previewed) for _ in range(_MOVES)]
+
+
+def _current_id(section: MemoriesSection) -> str | None:
+    return None if section.rows.current is None else section.rows.current.id
+
+
+async def _deciding(app: MementoApp, pilot: Pilot[None]) -> list[float]:
+    await app.action_section("review")
+    await app.workers.wait_for_complete()
+    section = app.section
+    assert isinstance(section, ListSection)
+    taken = []
+    for _ in range(_DECISIONS):
+        before = section.rows.current
+        assert before is not None
+        taken.append(
+            await _timed(
+                app,
+                pilot.press("a"),
+                lambda was=before.id: section.rows.current is not None and section.rows.current.id != was,  # type: ignore[misc]
+            )
+        )
+    return taken
+
+
+async def _repainting(app: MementoApp) -> list[float]:
+    async def repaint() -> None:
+        app.screen.refresh()
+
+    return [await _timed(app, repaint(), lambda: True) for _ in range(_MOVES)]
