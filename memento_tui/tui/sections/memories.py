@@ -293,17 +293,19 @@ class MemoriesSection(MemoryDeeds):
 
     def resume(self, kept: KeptText) -> None:
         """Open the editor on a text that was left behind."""
-        now = Draft(kept.title, kept.tags, kept.content)
+        workspace, now = self.memento.workspace, Draft(kept.title, kept.tags, kept.content)
         if not kept.record_id:
             self._edited = None
-            self.open_editor("Not saved yet", Draft(), Unsaved(self.memento.workspace.paths, "memory", "", 0), now)
+            self.open_editor("Not saved yet", Draft(), Unsaved(workspace.paths, "memory", "", 0), now)
             return
-        memory = self.memento.workspace.get(kept.record_id)
+        memory = workspace.get(kept.record_id)
         if memory.status == "deleted":
             raise NotAllowed(
                 "The memory that this text belongs to is deleted.", "Restore it first: is:deleted, then r."
             )
-        self._edit(memory, "Not saved yet", now)
+        # What the text was made from: if somebody changed the memory since, saving leads to the choice of three.
+        base: Memory | None = workspace.store.image("memory", memory.id, kept.base_version)
+        self._edit(base or memory, "Not saved yet", now)
 
     async def store(self, before: Draft, draft: Draft) -> bool:
         """Store a memory that was written or changed."""

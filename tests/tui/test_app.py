@@ -1,0 +1,165 @@
+"""What holds in the whole app: going about, keys, themes, the live view, text that is kept."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from textual.widgets import TextArea
+
+from memento_tui.paths import DataPaths
+from memento_tui.tui.screens.conflict import ConflictScreen
+from memento_tui.tui.screens.unsaved import UnsavedScreen
+from memento_tui.tui.sections.catalogue import SECTIONS
+from memento_tui.tui.widgets.bars import KeyBar, TopBar
+from memento_tui.tui.widgets.editor import Editor
+from memento_tui.workspace import Workspace, unsaved
+from memento_tui.workspace.unsaved import Unsaved, left_behind
+from tests.tui.app_driver import Driver, opened
+
+
+@pytest.fixture
+def filled(data_dir: Path, workspace: Workspace) -> Path:
+    for number in range(5):
+        workspace.remember(f"rule {number}", id=f"m{number}", tags=["rule"])
+    return data_dir
+
+
+def _add_to_config(data_dir: Path, text: str) -> None:
+    with (data_dir / "config.toml").open("a", encoding="utf-8") as config:
+        config.write(text)
+
+
+async def test_number_keys_and_brackets_lead_through_the_sections(filled: Path) -> None:
+    async with opened(filled) as app:
+        for tab in SECTIONS:
+            await app.press(tab.key)
+            await app.until(lambda name=tab.name: name == app.app.section.PLACE, f"{tab.name} is shown")  # type: ignore[misc]
+        await app.press("right_square_bracket")
+        await app.until(lambda: app.app.section.PLACE == "home", "after the last comes the first")
+        await app.press("left_square_bracket")
+        await app.until(lambda: app.app.section.PLACE == "health", "and back")
+
+
+async def test_a_click_on_a_tab_shows_its_section(filled: Path) -> None:
+    async with opened(filled) as app:
+        bar = app.app.query_one(TopBar)
+        await app.pilot.click(bar, offset=(str(bar.render()).index("Skips"), 0))
+        await app.until(lambda: app.app.section.PLACE == "skips", "the skips are shown")
+
+
+async def test_a_key_that_a_person_set_works_and_is_shown(filled: Path) -> None:
+    _add_to_config(filled, '[keys]\n"memories.pin" = "ctrl+y"\n')
+    async with opened(filled) as app:
+        assert "^y Pin" in str(app.app.query_one(KeyBar).render())
+        await app.press("i")
+        assert not app.app.workspace.get("m4").pinned
+        await app.press("ctrl+y")
+        await app.until(lambda: app.app.workspace.get("m4").pinned, "it is pinned")
+
+
+async def test_a_key_setting_that_cannot_be_used_is_told(filled: Path) -> None:
+    _add_to_config(filled, '[keys]\n"memories.pinn" = "P"\n')
+    async with opened(filled) as app:
+        assert "no command memories.pinn" in app.told
+
+
+async def test_a_theme_that_was_chosen_is_there_again_next_time(filled: Path) -> None:
+    async with opened(filled) as app:
+        app.app.theme = "textual-light"
+        await app.until(lambda: app.app.workspace.store.setting("app.theme") == "textual-light", "it is kept")
+    async with opened(filled) as app:
+        assert app.app.theme == "textual-light"
+
+
+async def test_a_theme_that_does_not_exist_is_told_and_the_app_opens(filled: Path) -> None:
+    _add_to_config(filled, '[app]\ntheme = "no-such-theme"\n')
+    async with opened(filled) as app:
+        assert "there is no theme no-such-theme" in app.told
+        assert app.current == "rule 4"
+
+
+async def test_what_others_write_meanwhile_is_shown_when_the_person_comes_back(filled: Path, agent: Workspace) -> None:
+    async with opened(filled) as app:
+        await app.press("3")
+        await app.until(lambda: app.app.section.PLACE == "review", "the review is shown")
+        agent.remember("written while the review was shown")
+        await app.until(lambda: "claude: remember" in app.told, "the app saw it")
+        await app.press("2")
+        await app.until(lambda: app.memories.rows.total == 6, "the memories were read again")
+
+
+async def test_news_of_others_do_not_replace_what_the_person_was_just_told(filled: Path, agent: Workspace) -> None:
+    async with opened(filled) as app:
+        await app.press("i")
+        await app.until(lambda: "Pinned. z undoes." in app.told, "it is pinned")
+        agent.remember("written a moment later")
+        await app.until(lambda: app.memories.rows.total == 6, "the app saw it")
+        assert "Pinned. z undoes." in app.told
+
+
+async def test_a_deed_is_refused_just_after_another_row_came_up_by_itself(filled: Path, workspace: Workspace) -> None:
+    async with opened(filled) as app:
+        assert app.current == "rule 4"
+        workspace.forget("m4")
+        await app.until(lambda: app.current == "rule 3", "another row comes up")
+        await app.pilot.pause()
+        await app.press("d")
+        assert "has just come up" in app.told
+        assert workspace.get("m3").status == "active"
+
+
+async def _type_over(app: Driver, text: str) -> None:
+    await app.press("e")
+    await app.until(lambda: bool(app.app.query(Editor)), "the editor opens")
+    app.app.query_one(TextArea).text = text
+    paths = app.app.workspace.paths
+    await app.until(lambda: any(paths.typed_texts()), "what was typed is kept")
+
+
+async def test_text_that_was_typed_before_a_crash_is_offered_and_can_be_saved(
+    filled: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with opened(filled) as app:
+        await _type_over(app, "rule 4, half writ")
+    # The process that typed it is this one; it is taken for dead as after a crash.
+    monkeypatch.setattr(unsaved, "_is_alive", lambda _: False)
+    async with opened(filled) as app:
+        await app.until(lambda: isinstance(app.app.screen, UnsavedScreen), "the text is offered")
+        await app.press("r")
+        await app.until(lambda: bool(app.app.query(Editor)), "the editor opens on it")
+        assert app.app.query_one(TextArea).text == "rule 4, half writ"
+        await app.press("ctrl+s")
+        await app.until(lambda: app.app.workspace.get("m4").content == "rule 4, half writ", "it is saved")
+        await app.until(lambda: left_behind(app.app.workspace.paths) == [], "nothing is kept any more")
+
+
+async def test_text_for_a_memory_that_changed_meanwhile_leads_to_the_choice_of_three(
+    filled: Path, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Unsaved(DataPaths(filled), "memory", "m1", 1).keep("", ["rule"], "rule 1 as I typed it")
+    monkeypatch.setattr(unsaved, "_is_alive", lambda process: process != os.getpid())
+    workspace.update("m1", content="rule 1 as it stands")
+    async with opened(filled) as app:
+        await app.until(lambda: isinstance(app.app.screen, UnsavedScreen), "the text is offered")
+        await app.press("r")
+        await app.until(lambda: bool(app.app.query(Editor)), "the editor opens on it")
+        await app.press("ctrl+s")
+        await app.until(lambda: isinstance(app.app.screen, ConflictScreen), "the choice is offered")
+        assert "as I typed it" in app.text(".dialog-body Static")
+        await app.press("m")
+        await app.until(lambda: workspace.get("m1").content == "rule 1 as I typed it", "mine was saved")
+
+
+async def test_text_that_is_not_wanted_is_dropped_only_after_a_second_key(
+    filled: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Unsaved(DataPaths(filled), "memory", "", 0).keep("", [], "a thought")
+    monkeypatch.setattr(unsaved, "_is_alive", lambda _: False)
+    async with opened(filled) as app:
+        await app.until(lambda: isinstance(app.app.screen, UnsavedScreen), "the text is offered")
+        await app.press("d")
+        assert len(left_behind(app.app.workspace.paths)) == 1
+        await app.press("y")
+        await app.until(lambda: left_behind(app.app.workspace.paths) == [], "it is gone")
