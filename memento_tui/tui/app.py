@@ -13,7 +13,7 @@ from textual.app import App, ComposeResult, SystemCommand
 from textual.binding import BindingType
 from textual.filter import LineFilter
 from textual.screen import Screen
-from textual.widgets import ContentSwitcher, Input, TextArea
+from textual.widgets import ContentSwitcher
 
 from memento_tui.errors import MementoError
 from memento_tui.records.ids import new_id
@@ -136,6 +136,11 @@ class MementoApp(App[None]):
         self._live.catch_up()
         self._refresh_sections()
 
+    @property
+    def is_paused(self) -> bool:
+        """Whether the person stopped the live view."""
+        return self._live.is_paused
+
     def key_was_pressed_since(self, moment: float) -> bool:
         """Tell whether the person pressed a key in the last half second, and after ``moment``."""
         return self._last_key > moment and monotonic() - self._last_key < 0.5  # noqa: PLR2004 - half a second
@@ -209,7 +214,7 @@ class MementoApp(App[None]):
     @on(events.DescendantFocus)
     def _focus_moved(self) -> None:
         if len(self.screen_stack) == 1:
-            typing = isinstance(self.focused, Input | TextArea)
+            typing = self.focused is not None and self.focused.check_consume_key("a", "a")
             self._key_bar.show(places_at(self.focused, self.section), self.keys, typing=typing)
 
     @on(KeyBar.Chosen)

@@ -37,9 +37,9 @@ class Terminal:
         os.write(self._handle, keys.encode())
         return begun
 
-    def read(self) -> bool:
-        """Take what has been written meanwhile; return whether the program still runs."""
-        if not select.select([self._handle], [], [], 0.1)[0]:
+    def read(self, seconds: float = 0.1) -> bool:
+        """Take what is written within some seconds; return whether the program still runs."""
+        if not select.select([self._handle], [], [], seconds)[0]:
             return True
         try:
             drawn = os.read(self._handle, 65536)

@@ -1,0 +1,90 @@
+"""A morning at the workbench: an agent writes while the person searches, decides, edits, takes back and comes again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from memento_tui.records import make_contradiction
+from memento_tui.store.journal import Author
+from memento_tui.workspace import Workspace
+from tests.journeys.mcp_agent import connected
+from tests.journeys.tmux_terminal import Screen, app_in_tmux, needs_tmux
+
+
+def _disagreeing(workspace: Workspace) -> None:
+    older = workspace.remember("The cache lives for 10 minutes.", id="ten")
+    newer = workspace.remember("The cache lives for 30 minutes.", id="thirty")
+    found = {"older": older.id, "newer": newer.id, "older_spans": [(20, 22)], "newer_spans": [(20, 22)], "score": 0.9}
+    with workspace.store.transaction(Author("system", "sleep"), "contradiction") as tx:
+        tx.put(make_contradiction({**found, "why": "the numbers differ"}), base=0)
+
+
+def _identity(workspace: Workspace) -> str:
+    current = workspace.crystals.current()
+    return "" if current is None else current.content
+
+
+def _resolved(workspace: Workspace) -> bool:
+    return workspace.contradictions.count() == 0
+
+
+def _press_until(screen: Screen, key: str, holds: Callable[[], bool]) -> None:
+    screen.press(key)
+    screen.until(lambda: holds() or "key was ignored" in screen.text, "the key is taken or refused")
+    if not holds():
+        screen.press(key)
+        screen.until(holds, f"{key} is taken")
+
+
+@needs_tmux
+def test_a_morning_at_the_workbench(data_dir: Path, workspace: Workspace) -> None:
+    workspace.crystals.write("I test things.")
+    _disagreeing(workspace)
+
+    with app_in_tmux(data_dir) as screen, connected(data_dir) as agent:
+        screen.press("2")
+        agent.call("remember", content="Zebra rule from the agent.")
+        screen.shows("Zebra rule from the agent.")
+
+        screen.press("/")
+        screen.type("zebr")
+        screen.press("Enter")
+        screen.until(lambda: "The cache lives" not in screen.text and "Zebra rule" in screen.text, "zebras alone")
+        screen.press("Escape")
+        screen.shows("The cache lives for 30 minutes.")
+
+        pending = agent.call("remember", content="Walrus rule from a page.", source_type="external")["id"]
+        screen.press("3")
+        screen.shows("Walrus rule from a page.", "30 minutes")
+        screen.press("g")
+        # A key right after an item has come up by itself is ignored, so a person presses it again.
+        _press_until(screen, "n", lambda: _resolved(workspace))
+        assert workspace.get("ten").status == "superseded"
+        screen.shows("1 waits")
+        _press_until(screen, "a", lambda: workspace.get(pending).status == "active")
+        assert workspace.get(pending).stability == "verified"
+
+        screen.press("6")
+        screen.shows("I test things.")
+        screen.press("e")
+        screen.shows("^s Save")
+        screen.type("Every day. ")
+        screen.press("C-s")
+        screen.until(lambda: _identity(workspace) == "Every day. I test things.", "the new identity holds")
+
+        screen.shows("z undoes")
+        screen.press("z")
+        screen.until(lambda: _identity(workspace) == "I test things.", "the old identity holds again")
+
+    with app_in_tmux(data_dir) as screen:
+        screen.press("z")
+        screen.until(lambda: workspace.get(pending).status == "pending", "what was approved waits again")
+        screen.press("z")
+        screen.until(lambda: not _resolved(workspace), "the contradiction is open again")
+        assert workspace.get("ten").status == "active"
+        screen.press("Z")
+        screen.until(lambda: _resolved(workspace), "and resolved again")
+        screen.press("7")
+        screen.shows("journey", "remember", "resolve", "redo")
+    assert workspace.store.verify() is None
