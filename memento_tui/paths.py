@@ -75,6 +75,16 @@ class DataPaths:
         """Text that a person was editing and has not saved."""
         return self.root / "drafts"
 
+    @property
+    def backups(self) -> Path:
+        """Copies of the database, each whole and checked when it was made."""
+        return self.root / "backups"
+
+    @property
+    def backups_lock(self) -> Path:
+        """Held by whoever makes, removes or restores a backup."""
+        return self.root / "backups.lock"
+
     def typed_text(self, name: str) -> Path:
         """The file that holds what is being typed in one editor of the app."""
         return self.drafts / f"typed-{name}.json"

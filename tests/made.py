@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -9,8 +10,10 @@ from typing import Any
 from memento_tui.records import Memory, make_memory
 from memento_tui.store.journal import Author
 from memento_tui.store.store import Store
+from memento_tui.workspace import Workspace
+from memento_tui.workspace.deciding import Decided, Decision, Verb
 
-__all__ = ["AGENT", "NOW", "PERSON", "note", "put", "without_engine"]
+__all__ = ["AGENT", "NOW", "PERSON", "decide_all", "note", "put", "without_engine"]
 
 NOW = datetime(2026, 1, 15, 12, tzinfo=UTC)
 PERSON = Author("person", "test")
@@ -33,3 +36,9 @@ def put(store: Store, *memories: Memory, author: Author = PERSON) -> list[Memory
     """Store memories in one entry; return them as stored."""
     with store.transaction(author, "remember") as tx:
         return [tx.put(memory, base=0) for memory in memories]
+
+
+def decide_all(workspace: Workspace, seen: Mapping[str, int | None], verb: Verb, reason: str = "") -> Sequence[Decided]:
+    """Decide the same about several things that wait, each at the version that was looked at."""
+    wanted = [Decision(id=name, verb=verb, seen=version, reason=reason) for name, version in seen.items()]
+    return workspace.waiting.decide(wanted)

@@ -1,4 +1,4 @@
-"""Recalling for an agent: a search whose results it may see, counted as shown."""
+"""Recalling for an agent: a search whose results it may see, counted as shown and entered in the ledger."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from collections.abc import Iterator
 
 from memento_tui.agent.labels import is_recalled
 from memento_tui.errors import DataDirectoryError
+from memento_tui.records import Injection, make_injection
 from memento_tui.search.language import FIELDS
 from memento_tui.workspace import Workspace
 from memento_tui.workspace.searching import Hit, SearchAnswer
 
-__all__ = ["MOST_HITS", "count_shown", "count_used", "plain_query", "recall"]
+__all__ = ["MOST_HITS", "count_shown", "count_used", "note_injections", "plain_query", "recall"]
 
 MOST_HITS = 50
 """Results that one search may ask for."""
@@ -22,6 +23,12 @@ _MOST_WORDS = 60
 _LONGEST_WORD = 80
 """Characters. Longer ones are not words: hashes, encoded files. The index leaves them out too."""
 
+_CHARACTERS_OF_A_TOKEN = 4
+"""An estimate for English prose; what a model counts depends on the model."""
+
+_WHY = ("keyword", "semantic", "relevance", "life", "age", "use", "certainty", "stability", "superseded")
+"""The numbers of `Hit.explain` that the ledger keeps."""
+
 _log = logging.getLogger(__name__)
 
 
@@ -30,6 +37,7 @@ def recall(workspace: Workspace, query: str, limit: int) -> tuple[list[Hit], Sea
     answer = workspace.search(query, limit=limit)
     hits = [hit for hit in answer.results if is_recalled(hit.memory)]
     count_shown(workspace, [hit.id for hit in hits])
+    note_injections(workspace, hits)
     return hits, answer
 
 
@@ -43,12 +51,41 @@ def count_shown(workspace: Workspace, ids: list[str]) -> None:
         _log.warning("Not counted as shown: %s", error)
 
 
+def note_injections(workspace: Workspace, hits: list[Hit]) -> None:
+    """Write into the ledger what was put in front of an agent's session, and why."""
+    if not hits or not workspace.author.session:
+        return
+    try:
+        made = [_injection(workspace, rank, hit) for rank, hit in enumerate(hits, 1)]
+        # The ledger is read from its newest row: what was shown first is to stand first.
+        workspace.store.add_injections(made[::-1])
+    except DataDirectoryError as error:  # as above
+        _log.warning("Not entered in the ledger: %s", error)
+
+
+def _injection(workspace: Workspace, rank: int, hit: Hit) -> Injection:
+    numbers = hit.explain()
+    fields = {
+        "memory_id": hit.id,
+        "memory_version": hit.memory.version,
+        "session": workspace.author.session,
+        "channel": workspace.author.channel,
+        "rank": rank,
+        "score": round(hit.score, 4),
+        "tokens": max(1, len(hit.snippet) // _CHARACTERS_OF_A_TOKEN),
+        "why": {name: round(float(numbers[name]), 4) for name in _WHY if numbers[name] is not None},
+    }
+    return make_injection(fields)
+
+
 def count_used(workspace: Workspace, ids: list[str]) -> None:
     """Count that an agent asked for memories by name."""
     if not ids:
         return
     try:
         workspace.used(ids)
+        if workspace.author.session:
+            workspace.store.injections.mark_used(workspace.author.session, ids)
     except DataDirectoryError as error:  # as above
         _log.warning("Not counted as used: %s", error)
 

@@ -20,7 +20,7 @@ from memento_tui.store.tables import as_plain
 if TYPE_CHECKING:
     from memento_tui.workspace.contradictions import Dispute
 
-__all__ = ["commands", "plain_dispute"]
+__all__ = ["commands", "dispute_in_full", "plain_dispute"]
 
 _WORDS = {
     "newer": "newer_supersedes",
@@ -111,10 +111,11 @@ def show(id: str) -> None:  # noqa: A002 - its name in the help
     """Show both sides in full, with the words that differ in [[double brackets]]."""
     with opened() as workspace:
         dispute = workspace.contradictions.get(id)
-    emit(lambda: plain_dispute(dispute), lambda: _in_full(dispute))
+    emit(lambda: plain_dispute(dispute), lambda: dispute_in_full(dispute))
 
 
-def _in_full(dispute: Dispute) -> str:
+def dispute_in_full(dispute: Dispute) -> str:
+    """Return a contradiction with both sides, the words that differ in double brackets."""
     found = dispute.contradiction
     about = {
         "contradiction": found.id,

@@ -1,4 +1,4 @@
-"""The command ``crystal``: who the agent is, in prose, and who it was."""
+"""The command ``crystal``: who the agent is, in prose, who it was, and what changed."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from memento_tui.cli.session import opened
 from memento_tui.errors import NotFound
 from memento_tui.records import Crystal
 from memento_tui.store.tables import as_plain
+from memento_tui.workspace import identity
 
 __all__ = ["commands"]
 
@@ -25,6 +26,7 @@ __all__ = ["commands"]
     memento crystal
     memento crystal write - < identity.md
     memento crystal history
+    memento crystal diff 6dj9
     """,
 )
 @click.pass_context
@@ -46,10 +48,7 @@ def crystal(ctx: click.Context) -> None:
 def show(id: str | None = None) -> None:  # noqa: A002 - its name in the help
     """Show the crystal that holds, or the one whose id is or begins with ID."""
     with opened() as workspace:
-        if id is None:
-            found = workspace.crystals.current()
-        else:
-            found = workspace.store.get("crystal", workspace.store.resolve("crystal", id))
+        found = workspace.crystals.current() if id is None else identity.find(workspace.store, id)
     if found is None:
         raise NotFound("There is no crystal yet.", "Write one: memento crystal write TEXT")
     emit(as_plain(found), lambda: f"{safe(found.content, multiline=True)}\n\n{named(_facts(found))}")
@@ -86,9 +85,9 @@ def write(text: str, base: str | None) -> None:
     """,
 )
 def history() -> None:
-    """List all crystals, newest first."""
+    """List all crystals, newest first, those that wait for you among them."""
     with opened() as workspace:
-        found = workspace.crystals.history()
+        found = identity.timeline(workspace.store)
     emit(
         lambda: {"items": [as_plain(entry) for entry in found], "next": None},
         lambda: _rows(found) or "There is no crystal yet.",
@@ -98,6 +97,43 @@ def history() -> None:
 def _rows(found: Sequence[Crystal]) -> str:
     rows = [[c.id, c.status, c.author, moment(c.created_at), " ".join(c.content.split())[:200]] for c in found]
     return table(["ID", "STATUS", "AUTHOR", "WRITTEN", "TEXT"], rows)
+
+
+@crystal.command(
+    "diff",
+    short_help="Show what changed between two crystals.",
+    examples="""
+    memento crystal diff 6dj9
+    memento crystal diff 6dj9 8wq2
+    memento crystal diff 6dj9 --json
+    """,
+)
+@click.argument("a")
+@click.argument("b", required=False)
+def diff(a: str, b: str | None) -> None:
+    """Show what changed from the crystal A to the crystal B.
+
+    With A alone, show what changed in it from the one before; for one that is proposed, what approving would change.
+    """
+    with opened() as workspace:
+        step = identity.compare(workspace.store, a, b)
+    data = {
+        "before": None if step.before is None else as_plain(step.before),
+        "after": as_plain(step.after),
+        "unified": step.unified,
+    }
+    emit(data, lambda: _difference(step))
+
+
+def _difference(step: identity.Step) -> str:
+    names = [_name(step.before) if step.before is not None else "(there was none before)", _name(step.after)]
+    head = safe(f"--- {names[0]}") + "\n" + safe(f"+++ {names[1]}")
+    changed = "\n".join(step.unified.split("\n")[2:])
+    return f"{head}\n{safe(changed, multiline=True) if changed else 'Both say the same.'}"
+
+
+def _name(found: Crystal) -> str:
+    return f"{found.id}  {found.status}, {moment(found.created_at)}, {identity.writer_of(found)}"
 
 
 @crystal.command(

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING
 import click
 
 from memento_tui.cli.command import command
-from memento_tui.cli.output import emit, safe, table, write_bytes
+from memento_tui.cli.output import emit, moment, safe, table, write_bytes
 from memento_tui.cli.progress import progress_bar
-from memento_tui.cli.session import opened
+from memento_tui.cli.session import current_session, opened
 from memento_tui.errors import InvalidInput
 from memento_tui.interchange.formats import FORMATS, detect
 
 if TYPE_CHECKING:
+    from memento_tui.interchange.finder import Findings
     from memento_tui.interchange.outgoing import Written
     from memento_tui.interchange.runner import ImportReport
     from memento_tui.workspace import Workspace
@@ -50,14 +51,30 @@ _INTRODUCTION = (
     memento import vault ~/notes --dry-run
     memento import memento backup.jsonl --json
     memento import auto ~/.claude/projects
+    memento import --find
     """,
 )
-@click.argument("format", type=click.Choice(["auto", *FORMATS]), metavar="FORMAT")
-@click.argument("path", type=click.Path(exists=True, path_type=Path))
+@click.argument("format", type=click.Choice(["auto", *FORMATS]), metavar="FORMAT", required=False)
+@click.argument("path", type=click.Path(exists=True, path_type=Path), required=False)
+@click.option("--find", "look_around", is_flag=True, help="Look around in your home for what could be imported.")
 @click.option("--dry-run", is_flag=True, help="Tell what would happen, and change nothing.")
 @click.option("--hold", is_flag=True, help="Let every new memory wait for review.")
-def import_(format: str, path: Path, *, dry_run: bool, hold: bool) -> None:  # noqa: A002 - its name in the help
+def import_(
+    format: str | None,  # noqa: A002 - its name in the help
+    path: Path | None,
+    *,
+    look_around: bool,
+    dry_run: bool,
+    hold: bool,
+) -> None:
     """Import files."""
+    if look_around:
+        if format is not None:
+            raise click.UsageError("--find stands alone; it prints the commands that import.")
+        _find()
+        return
+    if format is None or path is None:
+        raise click.UsageError("Name a FORMAT and a PATH; --find looks for some.")
     from memento_tui.interchange.runner import run_import  # noqa: PLC0415 - a command's help is shown without it
 
     name = detect(path) if format == "auto" else format
@@ -69,6 +86,7 @@ def import_(format: str, path: Path, *, dry_run: bool, hold: bool) -> None:  # n
         "imported": report.imported,
         "updated": report.updated,
         "unchanged": report.unchanged,
+        "held": report.held,
         "deleted": report.deleted,
         "refused": refused,
         "redacted": report.redacted,
@@ -81,14 +99,54 @@ def _told(report: ImportReport, *, dry_run: bool) -> str:
     counts = f"{report.imported:,} imported, {report.updated:,} updated, {report.unchanged:,} unchanged"
     counts += f", {report.deleted:,} deleted" if report.deleted else ""
     lines = [f"{counts}, {len(report.refused):,} refused" + (" (nothing was written)" if dry_run else "")]
+    if report.held:
+        lines.append(f"{report.held:,} of the imported {'would wait' if dry_run else 'wait'} in memento review.")
     if report.redacted:
-        lines.append(f"{report.redacted:,} held a secret, which was removed; new ones wait in memento review.")
+        lines.append(f"{report.redacted:,} held a secret, which was removed.")
     rows = [[f"{r.file}:{r.line}" if r.line else r.file, r.reason] for r in report.refused[:_MOST_REFUSED]]
     if rows:
         lines.append(table(["REFUSED", "WHY"], rows))
     if len(report.refused) > _MOST_REFUSED:
         lines.append(f"... and {len(report.refused) - _MOST_REFUSED:,} more; --json lists all.")
     return "\n".join(lines)
+
+
+def _find() -> None:
+    """Print what could be imported, with the command for each."""
+    from memento_tui.interchange.finder import command_line, find  # noqa: PLC0415 - only --find looks around
+
+    session = current_session()
+    findings = find(session.paths.root)
+    data = {
+        "candidates": [
+            {
+                "format": one.format,
+                "path": str(one.path),
+                "count": one.count,
+                "unit": one.unit,
+                "about": one.about,
+                "changed": one.changed.isoformat() if one.changed else None,
+                "command": command_line(one, session.data_dir),
+            }
+            for one in findings.candidates
+        ],
+        "unreadable": findings.unreadable,
+        "complete": findings.complete,
+    }
+    emit(data, lambda: _found(findings, session.data_dir))
+
+
+def _found(findings: Findings, data_dir: Path | None) -> str:
+    from memento_tui.interchange.finder import command_line  # noqa: PLC0415 - as above
+
+    lines = []
+    for one in findings.candidates:
+        changed = f", changed {moment(one.changed)}" if one.changed else ""
+        lines.append(f"{FORMATS[one.format].title}: {one.amount}{changed}")
+        lines.append(f"  {safe(command_line(one, data_dir))}")
+    if not lines:
+        lines.append("Nothing was found. `memento import --help` tells what can be imported from elsewhere.")
+    return "\n".join([*lines, *findings.shortcomings])
 
 
 @command(

@@ -8,11 +8,11 @@ from typing import Any
 import click
 
 from memento_tui.cli.command import Function, group
+from memento_tui.cli.entries import listed, plain_entry, remove_each, said_entry
 from memento_tui.cli.fields import read_text, split_words
 from memento_tui.cli.outcomes import for_each
 from memento_tui.cli.output import bold, emit, moment, named, safe, table
 from memento_tui.cli.session import opened
-from memento_tui.cli.skips import plain_entry, said_entry
 from memento_tui.records import WorkingItem
 from memento_tui.records.item import CATEGORIES, ITEM_STATUSES
 from memento_tui.store.tables import as_plain
@@ -84,19 +84,18 @@ def add(title: str, **options: Any) -> None:  # noqa: ANN401 - the options of al
     short_help="List the working items.",
     examples="""
     memento item list
+    memento item list migration tag:db status:active
     memento item list --category waiting_for --json
     """,
 )
+@click.argument("query", nargs=-1)
 @click.option("--category", type=click.Choice(CATEGORIES))
 @click.option("--status", type=click.Choice(ITEM_STATUSES))
-def list_(category: str | None = None, status: str | None = None) -> None:
-    """List the working items, highest priority first."""
+def list_(query: tuple[str, ...] = (), category: str | None = None, status: str | None = None) -> None:
+    """List the working items, highest priority first. QUERY selects by words, category:, status: and tag:."""
     with opened() as workspace:
-        found = workspace.items.list(category=category, status=status)
-    emit(
-        lambda: {"items": [as_plain(entry) for entry in found], "next": None},
-        lambda: _rows(found) or "No working items.",
-    )
+        found = workspace.items.list(category=category, status=status, query=" ".join(query))
+    listed(found, lambda: _rows(found) or "No working items.")
 
 
 def _rows(found: Sequence[WorkingItem]) -> str:
@@ -187,13 +186,7 @@ def done(ids: tuple[str, ...]) -> None:
 def rm(ids: tuple[str, ...]) -> None:
     """Remove working items; `memento undo` brings them back."""
     with opened() as workspace:
-
-        def remove(given: str) -> dict[str, Any]:
-            found = workspace.items.get(given).id
-            proposal = workspace.items.remove(found)
-            return {"id": found, "status": "removed" if proposal is None else "proposed"}
-
-        for_each(ids, remove, lambda outcome: f"{outcome['id']}  {outcome['status']}")
+        remove_each(workspace.items, ids)
 
 
 commands = {"item": item}

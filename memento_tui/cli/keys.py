@@ -20,17 +20,16 @@ __all__ = ["commands"]
     memento keys
     memento keys --place review
     memento keys --markdown
-
-    In config.toml, to approve with A instead of a:
-    [keys]
-    "review.approve" = "A"
     """,
 )
 @click.option("--place", metavar="NAME", help="Only the keys of one place, such as review or editor.")
 @click.option("--markdown", is_flag=True, help="Print the tables that the README shows.")
 @click.pass_context
 def keys(ctx: click.Context, place: str | None, markdown: bool) -> None:  # noqa: FBT001 - click's callback
-    """List every command of the app with its name, its keys and what it does, as config.toml leaves them."""
+    """List every command of the app with its name, its keys and what it does, as config.toml leaves them.
+
+    To approve with A instead of a, write this into config.toml: a line [keys], and below it "review.approve" = "A".
+    """
     from memento_tui.tui.commands import COMMANDS, PLACES, Keys, key_names, markdown_table  # noqa: PLC0415 - Textual
 
     if place is not None and place not in PLACES:

@@ -10,7 +10,7 @@ import click
 
 from memento_tui.cli.command import command
 from memento_tui.cli.output import bold, emit, safe
-from memento_tui.cli.progress import progress_bar
+from memento_tui.cli.progress import progress_bar, staged_progress
 from memento_tui.cli.session import current_session, opened
 from memento_tui.errors import DataDirectoryError
 from memento_tui.paths import DataPaths
@@ -60,7 +60,9 @@ def _told(data: Mapping[str, object]) -> str:
     """,
 )
 def doctor() -> None:
-    """Check the data directory, the journal, the indexes and the engine. It changes nothing.
+    """Check the data directory, the settings, the database, the journal, the backups, the indexes and the engine.
+
+    It changes nothing. What has gone bad in the memories themselves is told by `memento audit`.
 
     The exit code is 6 if something is wrong.
     """
@@ -75,8 +77,8 @@ def _findings() -> list[Finding]:
     from memento_tui.workspace import health  # noqa: PLC0415 - a command's help is shown without it
 
     try:
-        with opened() as workspace:
-            return health.examine(workspace)
+        with opened() as workspace, staged_progress() as progress:
+            return health.examine(workspace, progress=progress)
     except DataDirectoryError as error:
         directory = health.examine_directory(current_session().paths)
         return [*directory, health.Finding("database", ok=False, detail=error.message, hint=error.hint)]

@@ -162,7 +162,7 @@ def show(id: str, *, raw: bool, life: bool) -> None:  # noqa: A002 - its name in
 
 
 def _show_life(memory: Memory, decay: DecayPreset, known: datetime | None, *, superseded: bool) -> None:
-    from memento_tui.cli.life import life_data, life_lines  # noqa: PLC0415 - most calls do without
+    from memento_tui.upkeep.life_text import life_data, life_lines  # noqa: PLC0415 - most calls do without
 
     now, across = utc_now(), shutil.get_terminal_size().columns
     options: dict[str, Any] = {"superseded": superseded, "known_since": known}
@@ -208,15 +208,23 @@ def rm(ids: tuple[str, ...]) -> None:
 
 @command(
     "restore",
-    short_help="Bring deleted memories back.",
+    short_help="Bring deleted memories back, or an earlier version of one.",
     examples="""
     memento restore 7f3k
     memento list is:deleted
+    memento restore 7f3k --version 2
     """,
 )
 @click.argument("ids", nargs=-1, required=True, metavar="ID...")
-def restore(ids: tuple[str, ...]) -> None:
-    """Bring back memories that were deleted, rejected or archived."""
+@click.option("--version", type=click.IntRange(1), metavar="NUMBER", help="Say again what this version said.")
+def restore(ids: tuple[str, ...], version: int | None) -> None:
+    """Bring back memories that were deleted, rejected or archived.
+
+    With --version the one memory ID says again what it said then, as a new version; `memento history ID` lists them.
+    """
+    if version is not None:
+        _restore_version(ids, version)
+        return
     with opened() as workspace:
 
         def bring_back(given: str) -> dict[str, Any]:
@@ -224,6 +232,21 @@ def restore(ids: tuple[str, ...]) -> None:
             return {"id": memory.id, "status": memory.status}
 
         for_each(ids, bring_back, lambda outcome: f"{outcome['id']}  {outcome['status']}")
+
+
+def _restore_version(ids: Sequence[str], version: int) -> None:
+    from memento_tui.workspace.versions import restore_version  # noqa: PLC0415 - seldom asked for
+
+    if len(ids) > 1:
+        raise InvalidInput("A version is one memory's.", "Name one id with --version.")
+    with opened() as workspace:
+        restored = restore_version(workspace, ids[0], version)
+    memory, fields = restored.memory, restored.fields
+    told = f"set back {', '.join(fields)}" if fields else f"nothing differs from version {version}"
+    emit(
+        {"id": memory.id, "version": memory.version, "changed": list(fields), "removed": list(restored.removed)},
+        lambda: safe(f"{memory.id}  version {memory.version}: {told}"),
+    )
 
 
 @command(
@@ -238,7 +261,10 @@ def restore(ids: tuple[str, ...]) -> None:
 @click.option("--reason", required=True, help="Why; the journal keeps it.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 def purge(id: str, reason: str, *, yes: bool) -> None:  # noqa: A002 - its name in the help
-    """Remove the memory and every version of its text. Nothing brings it back."""
+    """Remove the memory and every version of its text. Nothing brings it back.
+
+    Backups that were made before still hold it; they are named.
+    """
     with opened() as workspace:
         memory = workspace.get(id)
         if not yes:
@@ -248,10 +274,14 @@ def purge(id: str, reason: str, *, yes: bool) -> None:  # noqa: A002 - its name 
             if click.prompt(question, err=True, default="", show_default=False) != memory.id:
                 raise InvalidInput("That is not its id. Nothing was purged.")
         derived = workspace.purge(memory.id, reason)
+        backups = workspace.backups.holding(memory.id)
     told = f"{memory.id}  purged"
     if derived:
         told += f"\nThese were made of it, and may say the same: {', '.join(derived)}"
-    emit({"id": memory.id, "status": "purged", "derived": derived}, lambda: safe(told, multiline=True))
+    if backups:
+        told += f"\nThese backups still hold it; `memento backup rm` removes one: {', '.join(backups)}"
+    purged = {"id": memory.id, "status": "purged", "derived": derived, "backups": backups}
+    emit(purged, lambda: safe(told, multiline=True))
 
 
 commands = {"add": add, "list": list_, "show": show, "rm": rm, "restore": restore, "purge": purge}

@@ -8,27 +8,14 @@ from typing import Any
 import click
 
 from memento_tui.cli.command import group
+from memento_tui.cli.entries import listed, plain_entry, remove_each, said_entry
 from memento_tui.cli.outcomes import for_each
 from memento_tui.cli.output import emit, moment, safe, table
 from memento_tui.cli.session import opened
-from memento_tui.records import Proposal, Skip
+from memento_tui.records import Skip
 from memento_tui.store.tables import as_plain
 
-__all__ = ["commands", "plain_entry", "said_entry"]
-
-
-def plain_entry(entry: Any, outcome: str) -> dict[str, Any]:  # noqa: ANN401 - a skip, a working item or a proposal
-    """Return an entry of a short list as JSON tells it, or the proposal that it became."""
-    if isinstance(entry, Proposal):
-        return {"id": entry.target_id, "outcome": "proposed", "proposal": as_plain(entry)}
-    return {**as_plain(entry), "outcome": outcome}
-
-
-def said_entry(entry: Any, outcome: str) -> str:  # noqa: ANN401 - a skip, a working item or a proposal
-    """Return in words what became of an entry of a short list."""
-    if isinstance(entry, Proposal):
-        return safe(f"{entry.target_id}  waits for review: memento review show {entry.id}")
-    return safe(f"{entry.id}  {outcome}")
+__all__ = ["commands"]
 
 
 @group(
@@ -38,7 +25,8 @@ def said_entry(entry: Any, outcome: str) -> str:  # noqa: ANN401 - a skip, a wor
     examples="""
     memento skip add "reading vendor/" --reason "third-party code" --until 30d
     memento skip check "vendor/lib.js"
-    memento skip list
+    memento skip extend 8kq2 --until 60d
+    memento skip decide 8kq2
     """,
 )
 @click.pass_context
@@ -72,18 +60,17 @@ def add(item: str, reason: str, until: str, namespace: str) -> None:
     short_help="List what is skipped.",
     examples="""
     memento skip list
+    memento skip list vendor "expires:<7d"
     memento skip list --ended --json
     """,
 )
+@click.argument("query", nargs=-1)
 @click.option("--ended", is_flag=True, help="Those that are over as well.")
-def list_(*, ended: bool = False) -> None:
-    """List the skips that hold, soonest to end first."""
+def list_(query: tuple[str, ...] = (), *, ended: bool = False) -> None:
+    """List the skips that hold, soonest to end first. QUERY selects by words, by:NAME and expires:<7d."""
     with opened() as workspace:
-        found = workspace.skips.list(ended=ended)
-    emit(
-        lambda: {"items": [as_plain(entry) for entry in found], "next": None},
-        lambda: _rows(found) or "Nothing is skipped.",
-    )
+        found = workspace.skips.list(ended=ended, query=" ".join(query))
+    listed(found, lambda: _rows(found) or "Nothing is skipped.")
 
 
 def _rows(found: Sequence[Skip]) -> str:
@@ -140,6 +127,62 @@ def edit(id: str, base_version: int | None, **options: str | None) -> None:  # n
 
 
 @skip.command(
+    "extend",
+    short_help="Let skips hold longer.",
+    examples="""
+    memento skip extend 8kq2 --until 60d
+    memento skip extend 8kq2 3zzt --until 2027-06-30 --json
+    """,
+)
+@click.argument("ids", nargs=-1, required=True, metavar="ID...")
+@click.option("--until", required=True, metavar="WHEN", help="When it ends now: a date, a time or a span from now.")
+def extend(ids: tuple[str, ...], until: str) -> None:
+    """Let skips hold longer; those that are over hold again."""
+    with opened() as workspace:
+
+        def lengthen(given: str) -> dict[str, Any]:
+            changed = workspace.skips.extend(given, until)
+            if isinstance(changed, Skip):
+                return {"id": changed.id, "status": "extended", "expires_at": as_plain(changed)["expires_at"]}
+            return {"id": changed.target_id, "status": "proposed"}
+
+        for_each(ids, lengthen, _said_extended)
+
+
+def _said_extended(outcome: dict[str, Any]) -> str:
+    until = f" to {moment(outcome['expires_at'])}" if "expires_at" in outcome else ""
+    return f"{outcome['id']}  {outcome['status']}{until}"
+
+
+@skip.command(
+    "decide",
+    short_help="Turn skips into standing decisions.",
+    examples="""
+    memento skip decide 8kq2
+    memento skip decide 8kq2 --title "Never read vendor/" --json
+    memento undo
+    """,
+)
+@click.argument("ids", nargs=-1, required=True, metavar="ID...")
+@click.option("--title", default="", metavar="TEXT", help="What the decision is called; `Skip: ...` if not given.")
+def decide(ids: tuple[str, ...], title: str) -> None:
+    """Turn skips into standing decisions, which do not end: working items that `memento item` lists.
+
+    One `memento undo` takes back the decision and brings back the skip.
+    """
+    if title and len(ids) > 1:
+        raise click.UsageError("A title is for one skip; leave it out, or name one ID.")
+    with opened() as workspace:
+
+        def settle(given: str) -> dict[str, Any]:
+            found = workspace.skips.get(given).id
+            made = workspace.skips.decide(found, title=title)
+            return {"id": found, "status": "decided", "item": as_plain(made)}
+
+        for_each(ids, settle, lambda outcome: f"{outcome['id']}  decided: memento item show {outcome['item']['id']}")
+
+
+@skip.command(
     "remove",
     short_help="End skips now.",
     examples="""
@@ -149,15 +192,9 @@ def edit(id: str, base_version: int | None, **options: str | None) -> None:  # n
 )
 @click.argument("ids", nargs=-1, required=True, metavar="ID...")
 def remove(ids: tuple[str, ...]) -> None:
-    """End skips now."""
+    """End skips now; `memento undo` brings them back."""
     with opened() as workspace:
-
-        def end(given: str) -> dict[str, Any]:
-            found = workspace.skips.get(given).id
-            proposal = workspace.skips.remove(found)
-            return {"id": found, "status": "removed" if proposal is None else "proposed"}
-
-        for_each(ids, end, lambda outcome: f"{outcome['id']}  {outcome['status']}")
+        remove_each(workspace.skips, ids)
 
 
 commands = {"skip": skip}

@@ -74,11 +74,12 @@ class CatchUp:
     def step(self) -> bool:
         """Carry over the next changes; tell whether there were any."""
         after, head = self._index.state.seq, self._store.head()
+        if self._index.state.entry != entry_hash(self._store, after):
+            # A backup was restored; as many entries may have been written since as there were before.
+            self.begin_again("it reflects another history of this store")
+            return True
         if head == after:
             return False
-        if head < after:
-            self.begin_again("the store is older than it")
-            return True
         self.count_waiting()
         ids, reached = self._store.changed_memories(after, _ROWS)
         state = msgspec.structs.replace(self._index.state, seq=reached, entry=entry_hash(self._store, reached))

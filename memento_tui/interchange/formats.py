@@ -33,6 +33,8 @@ class Format(msgspec.Struct, frozen=True, kw_only=True):
     """One format."""
 
     name: str
+    title: str
+    """What people call it."""
     description: str
     read: Callable[[Path], Iterator[Incoming | Refused]]
     count: Callable[[Path], int]
@@ -46,6 +48,7 @@ FORMATS: Mapping[str, Format] = {
     for one in (
         Format(
             name="memento",
+            title="Export of memento",
             description="memento's own open format: every field of every record, one JSON object a line",
             read=memento_jsonl.read,
             count=memento_jsonl.count,
@@ -53,6 +56,7 @@ FORMATS: Mapping[str, Format] = {
         ),
         Format(
             name="vault",
+            title="Folder of notes",
             description="a folder of Markdown notes with frontmatter: Obsidian, Memento Vault, or any other",
             read=vault.read,
             count=vault.count,
@@ -60,6 +64,7 @@ FORMATS: Mapping[str, Format] = {
         ),
         Format(
             name="memento-core",
+            title="memento-core",
             description="the JSONL files of memento-core, one for each namespace",
             read=memento_core.read,
             count=memento_core.count,
@@ -67,6 +72,7 @@ FORMATS: Mapping[str, Format] = {
         ),
         Format(
             name="claude",
+            title="Claude Code's memory",
             description="what Claude Code remembers by itself: MEMORY.md and the topic files beside it",
             read=claude.read,
             count=claude.count,

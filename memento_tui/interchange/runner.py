@@ -60,6 +60,8 @@ class ImportReport(msgspec.Struct):
     imported: int = 0
     updated: int = 0
     unchanged: int = 0
+    held: int = 0
+    """How many of the imported wait for a person to review them."""
     deleted: int = 0
     """How many memories the source says are gone."""
     refused: list[Refused] = []
@@ -288,6 +290,7 @@ class _Run:
             return clean
         evidence = {**screened.evidence, **({} if removed is None else {"removed": removed})}
         self._waiting[memory.id] = _Waiting(tuple(reasons), evidence)
+        self.report.held += 1
         return msgspec.structs.replace(clean, status="pending")
 
     def _twin(self, record: AnyRecord) -> Memory | None:

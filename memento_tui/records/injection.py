@@ -29,11 +29,19 @@ class Injection(msgspec.Struct, frozen=True, kw_only=True):
     """1 for the first of what was shown together."""
     score: float
     tokens: int
+    why: dict[str, float] = {}
+    """The numbers that made the score, by name: ``keyword``, ``semantic``, ``life`` and their parts."""
     used_at: datetime | None = None
     """When the session was seen to use it; ``None`` until then."""
 
 
-_EXPECTED = {"rank": "a whole number", "score": "a number", "tokens": "a whole number", "session": "text"}
+_EXPECTED = {
+    "rank": "a whole number",
+    "score": "a number",
+    "tokens": "a whole number",
+    "session": "text",
+    "why": "an object of numbers",
+}
 
 
 def make_injection(fields: Mapping[str, Any], *, now: datetime | None = None) -> Injection:

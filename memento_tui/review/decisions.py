@@ -15,7 +15,7 @@ from memento_tui.records.memory import RECALLED
 from memento_tui.records.proposal import OPEN_STATES
 from memento_tui.records.rules import check_line
 from memento_tui.review.injection import suspicion_of
-from memento_tui.review.resolving import answer_of, lapse, settle
+from memento_tui.review.resolving import answer_of, close_suggestions, lapse, settle
 from memento_tui.review.trusting import edited, verified
 from memento_tui.store.journal import Author
 from memento_tui.store.store import Store
@@ -29,11 +29,18 @@ _MAKERS: dict[str, Callable[..., Any]] = {"skip": make_skip, "item": make_item}
 
 
 def approve(
-    store: Store, author: Author, proposal_id: str, *, changes: Mapping[str, Any] | None = None, seen: int | None = None
+    store: Store,
+    author: Author,
+    proposal_id: str,
+    *,
+    changes: Mapping[str, Any] | None = None,
+    seen: int | None = None,
+    batch: str = "",
 ) -> Proposal:
     """Carry a proposal out, with the person's own changes on top if there are any.
 
-    ``seen`` is the version of the proposal that the person looked at.
+    ``seen`` is the version of the proposal that the person looked at. ``batch`` joins decisions that one undo takes
+    back together.
 
     Raises:
         NotAllowed: an agent asks, or the proposal was decided already.
@@ -42,7 +49,7 @@ def approve(
 
     """
     moved: Conflict | None = None
-    with _deciding(store, author, "approve", proposal_id) as tx:
+    with _deciding(store, author, "approve", proposal_id, batch) as tx:
         proposal = _open_proposal(tx, proposal_id, seen)
         target = tx.get(proposal.target, proposal.target_id)
         if changes and proposal.action == "delete":
@@ -65,10 +72,12 @@ def approve(
     return written
 
 
-def reject(store: Store, author: Author, proposal_id: str, reason: str = "", *, seen: int | None = None) -> Proposal:
+def reject(
+    store: Store, author: Author, proposal_id: str, reason: str = "", *, seen: int | None = None, batch: str = ""
+) -> Proposal:
     """Turn a proposal down; the agent can read the reason. Raises `NotAllowed` or `Conflict`."""
     check_line(reason, "reason")
-    with _deciding(store, author, "reject", proposal_id) as tx:
+    with _deciding(store, author, "reject", proposal_id, batch) as tx:
         proposal = _open_proposal(tx, proposal_id, seen)
         target = tx.get(proposal.target, proposal.target_id)
         if proposal.action == "create" and target is not None and target.status in ("pending", "proposed"):
@@ -77,21 +86,29 @@ def reject(store: Store, author: Author, proposal_id: str, reason: str = "", *, 
 
 
 def postpone(
-    store: Store, author: Author, proposal_id: str, until: datetime | None, *, seen: int | None = None
+    store: Store,
+    author: Author,
+    proposal_id: str,
+    until: datetime | None,
+    *,
+    seen: int | None = None,
+    batch: str = "",
 ) -> Proposal:
     """Put a proposal off until a moment, or to the end of the queue. Raises `NotAllowed` or `Conflict`."""
-    with _deciding(store, author, "later", proposal_id) as tx:
+    with _deciding(store, author, "later", proposal_id, batch) as tx:
         proposal = _open_proposal(tx, proposal_id, seen)
         return tx.put(msgspec.structs.replace(proposal, state="later", later_until=until), base=proposal.version)
 
 
-def _deciding(store: Store, author: Author, action: str, proposal_id: str) -> AbstractContextManager[Transaction]:
+def _deciding(
+    store: Store, author: Author, action: str, proposal_id: str, batch: str
+) -> AbstractContextManager[Transaction]:
     if author.actor != "person":
         raise NotAllowed(
             "Only a person decides about a proposal.",
             "Go on without it; the decision and its reason can be read once it is made.",
         )
-    return store.transaction(author, action, note=f"proposal {proposal_id}")
+    return store.transaction(author, action, note=f"proposal {proposal_id}", batch=batch)
 
 
 def _open_proposal(tx: Transaction, proposal_id: str, seen: int | None) -> Proposal:
@@ -209,6 +226,7 @@ def _carry_out(
         _make_current(tx, _edited_crystal(target, changes))
     elif proposal.target == "contradiction":
         settle(tx, author, target, answer_of({**proposal.payload, **changes}))
+        close_suggestions(store, tx, target.id, but=proposal.id)
     elif proposal.target in _MAKERS:
         _carry_out_list(tx, proposal, target, {**proposal.payload, **changes})
     elif proposal.target == "memory" and proposal.action == "delete":

@@ -23,6 +23,7 @@ _DEEDS = {
     "earned_trust": "trust",
     "promotion": "promote",
     "resolution": "resolve",
+    "expiring_skip": "extend",
 }
 
 
@@ -92,9 +93,18 @@ def _made(evidence: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield "the draft is", _METHODS.get(evidence["draft"], str(evidence["draft"]))
     if evidence.get("refused"):
         yield "the model's text was refused", str(evidence["refused"])
+    if "hits" in evidence and "ends" in evidence:
+        times = "once" if evidence["hits"] == 1 else f"{evidence['hits']:,} times"
+        last = f", last on {_day(evidence['last_hit'])}" if "last_hit" in evidence else ""
+        yield "it ends on", _day(evidence["ends"])
+        yield "it was hit", f"{times}{last}"
     if "transcript" in evidence:
         yield "transcript", f"{evidence['transcript']}, lines {evidence.get('lines', '?')}"
         yield "it rests on", str(evidence.get("quote", ""))
+
+
+def _day(moment: object) -> str:
+    return str(moment)[:10]
 
 
 def _percent(share: object) -> str:

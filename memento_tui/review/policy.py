@@ -32,6 +32,7 @@ REASONS: dict[str, str] = {
     "promotion": "it would be kept for longer",
     "earned_trust": "use has confirmed it, and only a person calls a memory verified",
     "resolution": "two memories contradict each other, and one answer was suggested",
+    "expiring_skip": "the skip ends within three days, and it has kept the agent from something",
 }
 """What each reason code says to the person who decides."""
 

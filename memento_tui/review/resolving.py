@@ -13,6 +13,7 @@ from memento_tui.errors import Conflict, InvalidField, InvalidInput, NotAllowed
 from memento_tui.records import Contradiction, Memory, make_relation
 from memento_tui.records.contradiction import RESOLUTIONS
 from memento_tui.records.memory import RECALLED, check_memory
+from memento_tui.records.proposal import OPEN_STATES
 from memento_tui.records.rules import check_choice, check_line, check_text
 from memento_tui.review.injection import suspicion_of
 from memento_tui.review.trusting import verified
@@ -21,7 +22,7 @@ from memento_tui.store.store import Store
 from memento_tui.store.tables import as_plain
 from memento_tui.store.transaction import Transaction
 
-__all__ = ["Answer", "answer_of", "lapse", "postpone", "resolve", "settle"]
+__all__ = ["Answer", "answer_of", "close_suggestions", "lapse", "postpone", "resolve", "settle"]
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True):
@@ -58,9 +59,11 @@ def answer_of(fields: Mapping[str, Any]) -> Answer:
 
 
 def resolve(
-    store: Store, author: Author, contradiction_id: str, answer: Answer, *, seen: int | None = None
+    store: Store, author: Author, contradiction_id: str, answer: Answer, *, seen: int | None = None, batch: str = ""
 ) -> Contradiction:
     """Resolve a contradiction as a person answers it; ``seen`` is the version looked at.
+
+    ``batch`` joins decisions that one undo takes back together.
 
     Raises:
         NotAllowed: an agent asks, or it was resolved already.
@@ -68,27 +71,35 @@ def resolve(
         InvalidField: a text breaks a rule.
 
     """
-    with _deciding(store, author, f"{answer.resolution} {contradiction_id}") as tx:
-        return settle(tx, author, _unresolved(tx, contradiction_id, seen), answer)
+    with _deciding(store, author, f"{answer.resolution} {contradiction_id}", batch) as tx:
+        resolved = settle(tx, author, _unresolved(tx, contradiction_id, seen), answer)
+        close_suggestions(store, tx, contradiction_id)
+        return resolved
 
 
 def postpone(
-    store: Store, author: Author, contradiction_id: str, until: datetime | None, *, seen: int | None = None
+    store: Store,
+    author: Author,
+    contradiction_id: str,
+    until: datetime | None,
+    *,
+    seen: int | None = None,
+    batch: str = "",
 ) -> Contradiction:
     """Put a contradiction off until a moment, or until it is asked for. Raises like `resolve`."""
     if until is not None and until.year > 9999:  # noqa: PLR2004 - the last that is stored
         raise InvalidInput(f"{until} is too far away.")
-    with _deciding(store, author, f"later {contradiction_id}") as tx:
+    with _deciding(store, author, f"later {contradiction_id}", batch) as tx:
         found = _unresolved(tx, contradiction_id, seen)
         return tx.put(msgspec.structs.replace(found, status="later", later_until=until), base=found.version)
 
 
-def _deciding(store: Store, author: Author, note: str) -> AbstractContextManager[Transaction]:
+def _deciding(store: Store, author: Author, note: str, batch: str) -> AbstractContextManager[Transaction]:
     if author.actor != "person":
         raise NotAllowed(
             "Only a person resolves a contradiction.", "Say which memory is right, and a person is asked about it."
         )
-    return store.transaction(author, "resolve", note=note)
+    return store.transaction(author, "resolve", note=note, batch=batch)
 
 
 def _unresolved(tx: Transaction, contradiction_id: str, seen: int | None) -> Contradiction:
@@ -130,6 +141,16 @@ def settle(tx: Transaction, author: Author, found: Contradiction, answer: Answer
         later_until=None,
     )
     return tx.put(resolved, base=found.version)
+
+
+def close_suggestions(store: Store, tx: Transaction, contradiction_id: str, *, but: str = "") -> None:
+    """Close the answers that were suggested to a contradiction which is resolved now; an undo opens them again."""
+    for suggestion in store.proposals.about(contradiction_id, "contradiction"):
+        if suggestion.state in OPEN_STATES and suggestion.id != but:
+            closed = msgspec.structs.replace(
+                suggestion, state="expired", decided_at=tx.now, note="The contradiction is resolved."
+            )
+            tx.put(closed, base=suggestion.version)
 
 
 def lapse(tx: Transaction, store: Store, before: Memory, after: Memory) -> None:

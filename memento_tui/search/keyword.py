@@ -92,6 +92,7 @@ class KeywordIndex:
         self._guard = threading.RLock()
         self._index: tantivy.Index | None = None
         self._reflects = -1
+        self._mark = ""
         self.notice = ""
         """A sentence for the person when the index had to be rebuilt."""
 
@@ -184,7 +185,8 @@ class KeywordIndex:
         """
         head = self._store.head()
         with self._guard:
-            if self._index is not None and self._reflects == head:
+            # The same number is another entry where a backup was restored meanwhile.
+            if self._index is not None and self._reflects == head and self._mark == self._store.mark(head):
                 return
             try:
                 self._refresh(holding=False)
@@ -262,7 +264,7 @@ class KeywordIndex:
                     self._discard()
                 return
         if state is not None and self._is_of_this_past(state):
-            self._reflects = state.seq
+            self._reflects, self._mark = state.seq, state.mark
         elif holding:
             if state is None and self._store.setting(_MADE) is not None:
                 self.notice = "The keyword index was missing and has been rebuilt."
@@ -338,11 +340,12 @@ class KeywordIndex:
 
     def _commit(self, index: tantivy.Index, writer: tantivy.IndexWriter, seq: int) -> None:
         writer.delete_documents_by_term("id", STATE_ID)
-        state = f"{self._store.identity()} {SCHEMA_VERSION} {seq} {self._store.mark(seq)}"
+        mark = self._store.mark(seq)
+        state = f"{self._store.identity()} {SCHEMA_VERSION} {seq} {mark}"
         writer.add_document(tantivy.Document(id=STATE_ID, note=state))
         writer.commit()
         index.reload()
         if index.searcher().num_segments > _MOST_SEGMENTS:
             writer.wait_merging_threads()
             index.reload()
-        self._reflects = seq
+        self._reflects, self._mark = seq, mark

@@ -27,7 +27,7 @@ from memento_tui.store.filters import AllOf, AnyOf, Between, Filter, HasTag, Not
 
 __all__ = ["SCHEMA_VERSION", "STATE_ID", "Compiler", "document", "make_schema", "register_analyzers"]
 
-SCHEMA_VERSION = "2"
+SCHEMA_VERSION = "3"
 """Raised with every change of the fields or analyzers; an index of another version is rebuilt."""
 
 STATE_ID = "\x01state"
@@ -77,6 +77,8 @@ def document(memory: Memory) -> tantivy.Document:
     facts = [f"{field}:{getattr(memory, field)}" for field in _FACETS]
     facts += [f"ns:{level}" for level in _levels(memory.namespace)]
     facts += [f"tag:{fold_tag(tag)}" for tag in memory.tags]
+    if memory.tags:
+        facts.append("tagged:1")
     if memory.pinned:
         facts.append("pinned:1")
     if memory.source.agent:

@@ -16,6 +16,7 @@ from memento_tui.store.filters import AllOf, AnyOf, Between, Filter, HasTag, Not
 __all__ = ["lance_filter", "microseconds", "one_of", "quoted"]
 
 _WORDS = {"id", "kind", "stability", "source_type", "sensitivity", "tier", "status", "agent", "session"}
+_FLAGS = {"pinned": "pinned", "tagged": "(coalesce(array_length(tags), 0) > 0)"}
 _RANGES = {"certainty", "created_at", "updated_at", "expires_at"}
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -67,8 +68,9 @@ def _joined(parts: Sequence[Filter], word: str, empty: str) -> str:
 
 
 def _one_of(field: str, values: tuple[str, ...]) -> str:
-    if field == "pinned":
-        return f"pinned IN ({', '.join('true' if int(v) else 'false' for v in values)})" if values else "false"
+    if field in _FLAGS:
+        wanted = ", ".join("true" if int(value) else "false" for value in values)
+        return f"{_FLAGS[field]} IN ({wanted})" if values else "false"
     if field not in _WORDS:
         raise ValueError(field)
     return one_of(field, values)

@@ -22,7 +22,7 @@ FIELDS: dict[str, str] = {
     "tag": "tag:api, or tag:api,web for either",
     "kind": "kind:decision",
     "ns": "ns:projects/site, and all below it",
-    "is": "is:pinned, is:draft, is:verified, is:expired, is:pending, is:external, ...",
+    "is": "is:pinned, is:untagged, is:draft, is:verified, is:expired, is:pending, is:external, ...",
     "by": "by:claude, an agent's name; by:user, by:derived, by:external",
     "before": "before:2026-06-01, before:30d (older than 30 days)",
     "after": "after:2026-06-01, after:7d (of the last 7 days)",
@@ -203,6 +203,9 @@ def _is(value: str, now: datetime) -> Filter:
     word = value.lower().replace("-", "_")
     if word in ("pinned", "essential"):
         return OneOf("pinned", ("1",))
+    if word in ("tagged", "untagged"):
+        tagged = OneOf("tagged", ("1",))
+        return tagged if word == "tagged" else NotThat(tagged)
     if word == "expired":
         return Between("expires_at", None, now)
     for column, known in (
@@ -214,7 +217,7 @@ def _is(value: str, now: datetime) -> Filter:
     ):
         if word in known:
             return OneOf(column, (word,))
-    words = ", ".join(("pinned", "expired", *STABILITIES, *STATUSES, *SOURCE_TYPES, *SENSITIVITIES[1:]))
+    words = ", ".join(("pinned", "untagged", "expired", *STABILITIES, *STATUSES, *SOURCE_TYPES, *SENSITIVITIES[1:]))
     raise InvalidField("is", f"it takes {words}")
 
 

@@ -13,11 +13,11 @@ from memento_tui.records.when import to_text
 from memento_tui.store.database import Database
 from memento_tui.store.tables import select
 
-__all__ = ["Contradictions"]
+__all__ = ["BOTH_HOLD", "Contradictions"]
 
 _UNRESOLVED = "contradiction.status <> 'resolved'"
 
-_BOTH_HOLD = (
+BOTH_HOLD = (
     "(SELECT count(*) FROM memory WHERE memory.id IN (contradiction.older, contradiction.newer)"
     f" AND memory.status IN ({', '.join(repr(status) for status in RECALLED if status != 'superseded')})) = 2"
 )
@@ -45,7 +45,7 @@ class Contradictions:
             where, order, parameters = "contradiction.status = 'resolved'", "number DESC", list[object]()
             beyond = "number < (SELECT number FROM contradiction WHERE id = ?)"
         else:
-            where = f"{_UNRESOLVED} AND {_BOTH_HOLD} AND (status = 'open' OR coalesce(later_until, '9') <= ?)"
+            where = f"{_UNRESOLVED} AND {BOTH_HOLD} AND (status = 'open' OR coalesce(later_until, '9') <= ?)"
             order, parameters = "score DESC, number", [to_text(at)]
             beyond = "(-score, number) > (SELECT -score, number FROM contradiction WHERE id = ?)"
         if after is not None:
@@ -56,7 +56,7 @@ class Contradictions:
 
     def count(self, *, at: datetime) -> int:
         """Return how many wait for a person at a moment."""
-        where = f"{_UNRESOLVED} AND {_BOTH_HOLD} AND (status = 'open' OR coalesce(later_until, '9') <= ?)"
+        where = f"{_UNRESOLVED} AND {BOTH_HOLD} AND (status = 'open' OR coalesce(later_until, '9') <= ?)"
         with self._database.reading() as connection:
             query = f"SELECT count(*) FROM contradiction WHERE {where}"
             return int(connection.execute(query, (to_text(at),)).fetchone()[0])
@@ -65,7 +65,7 @@ class Contradictions:
         """Return the unresolved contradictions, put off or not, that have one of the memories as a side."""
         listed = msgspec.json.encode(list(ids)).decode()
         among = "(SELECT value FROM json_each(?))"
-        where = f"(older IN {among} OR newer IN {among}) AND {_UNRESOLVED} AND {_BOTH_HOLD} ORDER BY score DESC, number"
+        where = f"(older IN {among} OR newer IN {among}) AND {_UNRESOLVED} AND {BOTH_HOLD} ORDER BY score DESC, number"
         return self._select(where, (listed, listed))
 
     def of(self, memory_id: str) -> list[Contradiction]:

@@ -12,7 +12,10 @@ from memento_tui.records.when import to_text
 
 __all__ = ["AllOf", "AnyOf", "Between", "Filter", "HasTag", "NotThat", "OneOf", "Under", "filter_sql"]
 
-_EQUALITY = {"id", "kind", "stability", "source_type", "sensitivity", "tier", "status", "agent", "session", "pinned"}
+_EQUALITY = {"id", "kind", "stability", "source_type", "sensitivity", "tier", "status", "agent", "session"}
+_FLAGS = {"pinned": "memory.pinned", "tagged": "(memory.tags <> '[]')"}
+"""What is 0 or 1 of a memory; that it has a tag at all is one of them."""
+
 _RANGES = {"certainty", "created_at", "updated_at", "expires_at"}
 
 
@@ -96,11 +99,13 @@ def _joined(parts: Sequence[Filter], word: str, empty: str) -> tuple[str, list[o
 
 
 def _one_of(field: str, values: tuple[str, ...]) -> tuple[str, list[object]]:
+    marks = ", ".join("?" * len(values))
+    if field in _FLAGS:
+        return f"{_FLAGS[field]} IN ({marks})", [int(value) for value in values]
     if field not in _EQUALITY:
         raise ValueError(field)
     column = f"json_extract(memory.source, '$.{field}')" if field in ("agent", "session") else f"memory.{field}"
-    parameters: list[object] = [int(value) for value in values] if field == "pinned" else list(values)
-    return f"{column} IN ({', '.join('?' * len(values))})", parameters
+    return f"{column} IN ({marks})", list(values)
 
 
 def _between(field: str, low: datetime | int | None, high: datetime | int | None) -> tuple[str, list[object]]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import os
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Literal
 
 import msgspec
@@ -125,13 +125,17 @@ def entries(connection: sqlite3.Connection, where: str = "1", parameters: Sequen
         yield Entry(*row)
 
 
-def verify(connection: sqlite3.Connection) -> str | None:
-    """Return what is wrong with the chain in one sentence, or ``None`` if all is as it was written."""
+def verify(connection: sqlite3.Connection, progress: Callable[[int], None] = lambda _seq: None) -> str | None:
+    """Return what is wrong with the chain in one sentence, or ``None`` if all is as it was written.
+
+    ``progress`` is told the number of each entry before it is checked; what it raises ends the check.
+    """
     previous, expected = _GENESIS, 1
     emptied: dict[tuple[str, str], int] = {}
     facts = "id, origin, at, actor, agent, session, channel, action, note, batch, undoes"
     for row in connection.execute(f"SELECT seq, previous_hash, hash, {facts} FROM entry ORDER BY seq"):
         seq, action = row[0], row[10]
+        progress(seq)
         if seq != expected:
             return f"Entry {expected} is missing from the journal."
         changes = []

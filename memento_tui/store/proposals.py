@@ -68,6 +68,15 @@ class Proposals:
         with self._database.reading() as connection:
             return next(iter(select(connection, "proposal", where, (fingerprint,))), None)
 
+    def waiting_for(self, reason: str) -> list[Proposal]:
+        """Return the proposals with a reason that nobody has decided about, put off or not, oldest first."""
+        where = (
+            "state IN ('pending', 'later', 'needs_review')"
+            " AND EXISTS (SELECT 1 FROM json_each(proposal.reasons) WHERE value = ?) ORDER BY number"
+        )
+        with self._database.reading() as connection:
+            return select(connection, "proposal", where, (reason,))
+
     def merging(self) -> set[str]:
         """Return the ids of the memories on both sides of the merges that wait."""
         query = (

@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
+from contextvars import ContextVar
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -14,20 +15,32 @@ import msgspec
 
 from memento_tui.errors import NotFound
 from memento_tui.records import Crystal, Injection, Memory, Skip, WorkingItem
+from memento_tui.records.ids import new_id
 from memento_tui.records.when import to_text
 from memento_tui.store import journal, reads
+from memento_tui.store.activity import Activity
+from memento_tui.store.around import Around
+from memento_tui.store.audit import Audit
 from memento_tui.store.contradictions import Contradictions
 from memento_tui.store.database import Database
+from memento_tui.store.facets import Facets
 from memento_tui.store.filters import Filter
+from memento_tui.store.injections import Injections
 from memento_tui.store.journal import Author, Change, Entry
 from memento_tui.store.proposals import Proposals
 from memento_tui.store.purge import purge, purged_ids
+from memento_tui.store.statistics import Statistics
 from memento_tui.store.tables import TABLES, select
 from memento_tui.store.transaction import Transaction, transaction
 from memento_tui.store.undo import redo_candidate, revert, undo_candidate
 from memento_tui.store.usage import Usage
+from memento_tui.store.waiting import WaitingRows
 
 __all__ = ["LedgerRow", "Revision", "Store"]
+
+
+_batch: ContextVar[str] = ContextVar("batch", default="")
+"""What joins the entries of one block of `Store.together`; empty outside of any."""
 
 
 class Revision(msgspec.Struct, frozen=True):
@@ -63,6 +76,13 @@ class Store:
         self.proposals = Proposals(self.database)
         self.contradictions = Contradictions(self.database)
         self.usage = Usage(self.database)
+        self.audit = Audit(self.database)
+        self.waiting = WaitingRows(self.database)
+        self.statistics = Statistics(self.database)
+        self.activity = Activity(self.database)
+        self.injections = Injections(self.database)
+        self.around = Around(self.database)
+        self.facets = Facets(self.database)
 
     def close(self) -> None:
         """Close the database."""
@@ -72,7 +92,16 @@ class Store:
 
     def transaction(self, author: Author, action: str, **options: Any) -> AbstractContextManager[Transaction]:  # noqa: ANN401
         """Begin one write; see `memento_tui.store.transaction.transaction`."""
-        return transaction(self.database, author, action, screen=self.screen, **options)
+        return transaction(self.database, author, action, screen=self.screen, **{"batch": _batch.get(), **options})
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """Join the entries that this thread or task writes in the block: one undo takes all of them back."""
+        token = _batch.set(new_id())
+        try:
+            yield
+        finally:
+            _batch.reset(token)
 
     def undo(self, author: Author, seq: int | None = None) -> list[Entry]:
         """Take back an entry, or the person's newest that stands; return what was taken back.
@@ -313,14 +342,7 @@ class Store:
 
     def add_injections(self, injections: Sequence[Injection]) -> None:
         """Write down what was put in front of an agent session."""
-        rows = [
-            tuple(to_text(v) if isinstance(v, datetime) else v for v in msgspec.structs.astuple(injection))
-            for injection in injections
-        ]
-        names = ", ".join(Injection.__struct_fields__)
-        marks = ", ".join("?" * len(Injection.__struct_fields__))
-        with self.database.writing() as connection:
-            connection.executemany(f"INSERT INTO injection ({names}) VALUES ({marks})", rows)
+        self.injections.add(injections)
 
     def versions(self, record: str, ids: Sequence[str]) -> dict[str, int]:
         """Return the present version of each of the ids that exists."""
@@ -393,6 +415,13 @@ class Store:
     def keep_setting(self, name: str, value: str) -> None:
         """Write a value that this store keeps about itself, beside the journal."""
         with self.database.writing() as connection:
+            connection.execute("INSERT OR REPLACE INTO setting VALUES (?, ?)", (name, value))
+
+    def change_setting(self, name: str, change: Callable[[str | None], str]) -> None:
+        """Write what ``change`` makes of such a value, without another writer coming between."""
+        with self.database.writing() as connection:
+            row = connection.execute("SELECT value FROM setting WHERE name = ?", (name,)).fetchone()
+            value = change(None if row is None else str(row[0]))
             connection.execute("INSERT OR REPLACE INTO setting VALUES (?, ?)", (name, value))
 
     def setting(self, name: str) -> str | None:

@@ -32,7 +32,8 @@ _PURGED = "EXISTS (SELECT 1 FROM change WHERE change.seq = entry.seq AND nonce I
 
 def undo_candidate(connection: sqlite3.Connection) -> Entry | None:
     """Return the person's newest entry that is in effect and was not purged: what the undo key takes back."""
-    where = f"actor = 'person' AND undoes IS NULL AND action <> 'purge' AND NOT {_UNDONE.format('entry')}"
+    where = "actor = 'person' AND undoes IS NULL AND action NOT IN ('purge', 'restore backup')"
+    where += f" AND NOT {_UNDONE.format('entry')}"
     where += f" AND NOT {_PURGED}"
     return next(entries(connection, f"{where} ORDER BY seq DESC LIMIT 1"), None)
 
@@ -54,7 +55,7 @@ def revert(database: Database, author: Author, seq: int) -> list[Entry]:
 
     Raises:
         NotFound: there is no such entry.
-        NotAllowed: it is a purge, or it was taken back already.
+        NotAllowed: it is a purge or the restoring of a backup, or it was taken back already.
         Conflict: a later entry changed the same fields, or the text was purged.
 
     """
@@ -93,6 +94,11 @@ def _entry(connection: sqlite3.Connection, seq: int | None) -> Entry:
 def _revert_entry(tx: Transaction, entry: Entry) -> None:
     if entry.action == "purge":
         raise NotAllowed(f"Entry {entry.seq} is a purge; what it removed is gone for good.")
+    if entry.action == "restore backup":
+        raise NotAllowed(
+            f"Entry {entry.seq} says that a backup was restored.",
+            "What was there before is a backup too: memento backup list.",
+        )
     query = f"SELECT {_UNDONE.format('entry')} FROM entry WHERE seq = ?"
     if tx.connection.execute(query, (entry.seq,)).fetchone()[0]:
         raise NotAllowed(f"Entry {entry.seq} was taken back already.", "Undo or redo a later one.")

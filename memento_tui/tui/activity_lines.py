@@ -13,10 +13,10 @@ from memento_tui.tui.widgets.record_list import Line
 
 __all__ = ["entry_line", "injection_line", "who_of"]
 
-_ACTION_WIDTH, _AGE_WIDTH, _WHO_WIDTH, _CHANNEL_WIDTH = 9, 6, 12, 7
-_NARROW, _WIDE = 56, 76
+_ACTION_WIDTH, _AGE_WIDTH, _WHO_WIDTH, _CHANNEL_WIDTH, _SESSION_WIDTH = 9, 6, 12, 7, 8
+_NARROW, _WIDE = 50, 76
 
-_ACTORS = {"person": ("P", "good"), "agent": ("A", "mark"), "system": ("S", "muted")}
+_ACTORS = {"person": ("P", "good"), "agent": ("A", "strong"), "system": ("S", "muted")}
 
 
 def who_of(entry: Entry) -> str:
@@ -36,7 +36,7 @@ def entry_line(row: ActivityRow, width: int, looked: int) -> list[Line]:
     channel = cells(entry.channel, _CHANNEL_WIDTH) if width >= _WIDE else ""
     more = f" +{row.touched - 1:,}" if row.touched > 1 else ""
     age = f"{ago(datetime.fromisoformat(entry.at), clock.now()):>{_AGE_WIDTH}}"
-    left = width - 3 - _ACTION_WIDTH - 1 - len(more) - 1 - _cells_of(who) - len(channel) - _AGE_WIDTH
+    left = width - 3 - _ACTION_WIDTH - 1 - len(more) - 1 - _width_of(who, _WHO_WIDTH) - len(channel) - _AGE_WIDTH
     said = row.headline or entry.note or f"{row.record} {row.record_id}".strip()
     over = row.undone_by is not None
     return [
@@ -56,8 +56,9 @@ def entry_line(row: ActivityRow, width: int, looked: int) -> list[Line]:
     ]
 
 
-def _cells_of(padded: str) -> int:
-    return _WHO_WIDTH + 1 if padded else 0
+def _width_of(padded: str, width: int) -> int:
+    """Return the cells of a column that is left out where it is empty, with the blank behind it."""
+    return width + 1 if padded else 0
 
 
 def _flag(row: ActivityRow, looked: int) -> tuple[str, str]:
@@ -74,10 +75,10 @@ def injection_line(row: InjectionRow, width: int) -> list[Line]:
     """Return the row of an injection: rank, score, whether it was used, what was shown, session, tokens, age."""
     injection = row.injection
     said = "(the memory is gone)" if row.memory is None else row.memory.headline
-    session = cells(injection.session, _WHO_WIDTH) + " " if width >= _NARROW else ""
-    tokens = f"{injection.tokens:>6,}t" if width >= _NARROW else ""
+    session = cells(injection.session, _SESSION_WIDTH) + " " if width >= _NARROW else ""
+    tokens = f"{injection.tokens:>5,} tokens" if width >= _WIDE else ""
     age = f"{ago(injection.at, clock.now()):>{_AGE_WIDTH}}"
-    left = width - 13 - _cells_of(session) - len(tokens) - _AGE_WIDTH
+    left = width - 13 - _width_of(session, _SESSION_WIDTH) - len(tokens) - _AGE_WIDTH
     flag = "!" if has_hidden(said) else "+" if injection.used_at is not None else " "
     is_out = row.memory is None or row.memory.status in ("deleted", "rejected")
     return [

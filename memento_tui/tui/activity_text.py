@@ -23,7 +23,7 @@ _LONGEST = 2_000
 """Characters of a text that are compared; the time that this takes grows with their square."""
 
 _MOST_COMPARED = 5
-"""Records of an entry whose texts are compared; of the others it is told which fields changed."""
+"""Records that an entry may have touched for their texts to be compared; of more, each gets one line."""
 
 _MOST_NEW_LINES = 12
 """Lines that are shown of what an entry wrote anew."""
@@ -55,35 +55,47 @@ def _when(moment: datetime) -> str:
 def deed_text(deed: Deed) -> Content:
     """Return an entry in full: its heading, and what it did to each record."""
     parts = [entry_heading(deed.row)]
-    if deed.row.entry.batch:
+    if deed.batch_entries > 1:
         together = f"Part of one bulk write of {deed.batch_entries:,} entries and {deed.batch_records:,} records."
         parts.append(literal(f"{together} They are taken back together.", "dim"))
-    compared = 0
-    for one in deed.changed:
-        compared += one.before is not None
-        parts.append(_change(one, brief=compared > _MOST_COMPARED or len(deed.changed) > _MOST_COMPARED))
-    left = deed.row.touched - len(deed.changed)
-    if left > 0:
-        parts.append(literal(f"and {left:,} more records", "dim"))
+    if deed.row.touched > _MOST_COMPARED:
+        lines = [_brief(one) for one in deed.changed]
+        left = deed.row.touched - len(deed.changed)
+        parts.append(Content("\n").join([*lines, *([literal(f"and {left:,} more records", "dim")] if left else [])]))
+    else:
+        parts += [_change(one) for one in deed.changed]
     return Content("\n\n").join(parts)
 
 
-def _change(one: ChangedRecord, *, brief: bool) -> Content:
+def _brief(one: ChangedRecord) -> Content:
+    """Return one line about a change: what sort it is, what the record says, and which fields changed."""
+    kind = literal("" if one.record == "memory" else f"  {one.record}", "dim")
+    if one.purged:
+        return literal(f"  {one.record} {one.record_id}: its text was purged", "dim")
+    if one.after is None:
+        return literal(f"- {one.record_id if one.before is None else _headline(one.before)}", "$text-error") + kind
+    if one.before is None:
+        return literal(f"+ {_headline(one.after)}", "$text-success") + kind
+    fields = ", ".join(changed_fields(one.before, one.after)).replace("_", " ")
+    return literal(f"~ {_headline(one.after)}") + literal(f"  {fields}", "dim") + kind
+
+
+def _change(one: ChangedRecord) -> Content:
     lines = [literal(f"{one.record} {one.record_id}  version {one.version}", "dim")]
     if one.purged:
         lines.append(Content("Its text was purged."))
     elif one.after is None:
         lines.append(literal(f"- {_headline(one.before)}" if one.before is not None else "Removed.", "$text-error"))
     elif one.before is None:
-        lines += _written(one.after, brief=brief)
+        lines += _written(one.after)
     else:
-        lines += _fields(one.before, one.after, brief=brief)
+        lines += _fields(one.before, one.after)
     return Content("\n").join(lines)
 
 
-def _written(record: Any, *, brief: bool) -> Iterator[Content]:  # noqa: ANN401 - any record
+def _written(record: Any) -> Iterator[Content]:  # noqa: ANN401 - any record
     head, content = _headline(record), str(getattr(record, "content", ""))
-    if brief or not content or content.strip() == head:
+    if not content or content.strip() == head:
         yield literal(f"+ {head}", "$text-success")
         return
     if head != content.strip().split("\n", 1)[0].strip():
@@ -95,15 +107,13 @@ def _written(record: Any, *, brief: bool) -> Iterator[Content]:  # noqa: ANN401 
         yield literal(f"  ... {len(content):,} characters in all", "dim")
 
 
-def _fields(before: Any, after: Any, *, brief: bool) -> Iterator[Content]:  # noqa: ANN401 - any record
+def _fields(before: Any, after: Any) -> Iterator[Content]:  # noqa: ANN401 - any record
     changed = changed_fields(before, after)
     if "title" not in changed and "content" in changed and (head := _headline(after)):
         yield literal(head, "bold")
     for name, (old, new) in changed.items():
         label = name.replace("_", " ")
-        if brief:
-            yield literal(f"~ {label} of {_headline(after)}")
-        elif name == "content":
+        if name == "content":
             yield _compared(str(old), str(new))
         else:
             yield literal(f"{label}: {_word(old)} -> {_word(new)}")
@@ -172,7 +182,9 @@ def injection_text(injection: Injection, memory: Memory | None, totals: SessionT
         told = f"{totals.shown:,} shown, {totals.used:,} used, {totals.tokens:,} tokens"
         parts.append(literal(f"the session in all: {told}", "dim"))
     parts += [Content(""), literal(f"score {injection.score:.3f}", "bold")]
-    known = {name: injection.why[name] for name in _WHY if injection.why.get(name)}
+    # Where words alone counted, they are all of the relevance.
+    left_out = "" if "semantic" in injection.why else "relevance"
+    known = {name: injection.why[name] for name in _WHY if injection.why.get(name) and name != left_out}
     parts += [literal(f"  {value:6.3f}  {name:<10} {_WHY[name]}", "dim") for name, value in known.items()]
     if not injection.why:
         parts.append(literal("  Its parts were not kept.", "dim"))

@@ -82,7 +82,7 @@ class MementoApp(App[None]):
         self.set_keymap(self.keys.remapped)
         self._choose_theme()
         self.section.enter()
-        self.count(review=self.workspace.review.count())
+        self.count(review=self.workspace.waiting.count())
         self._show_life()
         for problem in self.keys.problems[:1]:
             self.say(f"config.toml: {problem}", problem=True)
@@ -110,7 +110,10 @@ class MementoApp(App[None]):
         self.run_worker(self._warm_up, thread=True, group="warm up")
         from memento_tui.tui.screens.unsaved import offer_unsaved  # noqa: PLC0415 - the first frame does without it
 
-        offer_unsaved(self)
+        if not offer_unsaved(self):
+            from memento_tui.tui.screens.first_run import offer_first_import  # noqa: PLC0415 - for a first start
+
+            offer_first_import(self)
 
     def _warm_up(self) -> None:
         """Open the indexes before they are asked for."""
@@ -171,7 +174,7 @@ class MementoApp(App[None]):
         for section in self._switcher.query(Section):
             section.is_stale = True
         self._freshen(self.section)
-        self.count(review=self.workspace.review.count())
+        self.count(review=self.workspace.waiting.count())
 
     def _freshen(self, section: Section) -> None:
         if section.is_stale:
@@ -244,6 +247,12 @@ class MementoApp(App[None]):
         what = entries[0].note if entries[0].action == "undo" else entries[0].action
         self.say(f"{word}: {what}{f' ({len(entries)} parts)' if len(entries) > 1 else ''}.")
         self.wrote()
+
+    def action_imports(self) -> None:
+        """Look for memories of other programs, and offer to import them."""
+        from memento_tui.tui.screens.first_run import look_for_imports  # noqa: PLC0415 - seldom needed
+
+        look_for_imports(self)
 
     def action_help(self) -> None:
         """Show the keys of the place that has the focus."""

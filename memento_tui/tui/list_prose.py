@@ -103,7 +103,8 @@ def _versions(history: Sequence[Revision], labels: Mapping[str, str], now: datet
         older = before if before is not None else next(iter(history[_MOST_VERSIONS:]), None)
         entry = after.entry
         who = entry.agent or ("you" if entry.actor == "person" else entry.actor)
-        line = f"v{after.version}  {_since(entry.at, now)}  {who} ({entry.channel})  {_deed(after, older, labels)}"
+        when = _since(datetime.fromisoformat(entry.at), now)
+        line = f"v{after.version}  {when}  {who} ({entry.channel})  {_deed(after, older, labels)}"
         lines.append(literal(line, "dim"))
     if len(history) > _MOST_VERSIONS:
         lines.append(literal(f"... {len(history) - _MOST_VERSIONS:,} older versions", "dim"))

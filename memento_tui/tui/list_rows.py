@@ -1,4 +1,4 @@
-"""What a row of the work and of the skips looks like. Glyphs are ASCII, so that every terminal agrees on their width."""
+"""What a row of the work and of the skips looks like. Glyphs are ASCII: every terminal agrees on their width."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ _NARROW, _WIDE = 48, 84
 _NEXT = "-> "
 
 
-def item_line(item: WorkingItem, width: int) -> list[Line]:
-    """Return the row of a working item: priority, category, title, next action or status, age."""
-    category = cells(CATEGORY_SHORT[item.category], _CATEGORY_WIDTH) + " " if width >= _NARROW else ""
+def item_line(item: WorkingItem, width: int, *, named: bool = True) -> list[Line]:
+    """Return the row of a working item: priority, category (if ``named``), title, next action or status, age."""
+    category = cells(CATEGORY_SHORT[item.category], _CATEGORY_WIDTH) + " " if named and width >= _NARROW else ""
     left = width - _PRIORITY_WIDTH - 2 - len(category) - _AGE_WIDTH
     title_width = left if width < _NARROW else left * 11 // 20
     resting = item.status != "active"
@@ -88,11 +88,11 @@ def end_in_words(end: datetime, now: datetime) -> tuple[str, str]:
 def _priority(item: WorkingItem) -> tuple[str, str]:
     number = item.priority
     text = str(number) if abs(number) < 1000 else f"{number // 1000}k"  # noqa: PLR2004 - four cells
-    return f"{cells(text.rjust(_PRIORITY_WIDTH), _PRIORITY_WIDTH)} ", "strong" if number > 0 else "muted"
+    return cells(text.rjust(_PRIORITY_WIDTH), _PRIORITY_WIDTH), "strong" if number > 0 else "muted"
 
 
 def _flag(text: str) -> tuple[str, str]:
-    return ("!" if has_hidden(text) else " "), "warning"
+    return ("! " if has_hidden(text) else "  "), "warning"
 
 
 def _then(item: WorkingItem) -> str:

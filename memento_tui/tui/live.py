@@ -59,6 +59,11 @@ class LiveView:
         changed, self._seen = head != self._seen, head
         return News(changed, _told([entry for entry in entries if entry.session != self._session]))
 
+    @property
+    def is_paused(self) -> bool:
+        """Whether the person stopped the view."""
+        return self._paused_at is not None
+
     def toggle_pause(self) -> None:
         """Stop following, or follow again."""
         self._paused_at = monotonic() if self._paused_at is None else None

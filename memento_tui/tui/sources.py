@@ -7,17 +7,14 @@ from functools import cached_property
 from threading import Lock
 from typing import Generic, TypeVar
 
-import msgspec
-
 from memento_tui.records import Memory
 from memento_tui.store.filters import Filter
 from memento_tui.store.reads import Glance
 from memento_tui.store.store import Store
 from memento_tui.tui.widgets.row_pages import Row
-from memento_tui.workspace.queue import Pending, ReviewQueue
 from memento_tui.workspace.searching import Hit
 
-__all__ = ["FilterSource", "HitSource", "ListSource", "QueueRow", "QueueSource", "glance_of"]
+__all__ = ["FilterSource", "HitSource", "ListSource", "glance_of"]
 
 RowT = TypeVar("RowT", bound=Row)
 
@@ -88,48 +85,3 @@ class HitSource(ListSource[Glance]):
 
     def __init__(self, hits: Sequence[Hit]) -> None:
         super().__init__(lambda: [glance_of(hit.memory) for hit in hits])
-
-
-class QueueRow(msgspec.Struct, frozen=True):
-    """One row of the review queue: a proposal with its target."""
-
-    pending: Pending
-
-    @property
-    def id(self) -> str:
-        """The proposal's id."""
-        return self.pending.proposal.id
-
-
-class QueueSource:
-    """What waits for a decision, oldest first."""
-
-    def __init__(self, queue: ReviewQueue) -> None:
-        self._queue = queue
-        self._rows: list[QueueRow] | None = None
-
-    def _read(self) -> list[QueueRow]:
-        # A queue is short, and paging it by key from the middle is not worth a second way to read it.
-        if self._rows is None:
-            found, _ = self._queue.list(limit=_LONGEST_QUEUE)
-            self._rows = [QueueRow(pending) for pending in found]
-        return self._rows
-
-    def total(self) -> int:
-        """Return how many there are."""
-        return len(self._read())
-
-    def page(self, start: int, count: int) -> Sequence[QueueRow]:
-        """Return some of them."""
-        return self._read()[start : start + count]
-
-    def locate(self, row_id: str) -> int | None:
-        """Return where one stands."""
-        return next((index for index, row in enumerate(self._read()) if row.id == row_id), None)
-
-    def ids(self, start: int, count: int) -> Sequence[str]:
-        """Return the ids of some of them."""
-        return [row.id for row in self.page(start, count)]
-
-
-_LONGEST_QUEUE = 2000

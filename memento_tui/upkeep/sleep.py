@@ -18,6 +18,7 @@ from memento_tui.review.gate import Gate
 from memento_tui.review.rules import rules_of
 from memento_tui.store.journal import Author
 from memento_tui.store.store import Store
+from memento_tui.upkeep.expiring import ask_about_skips
 from memento_tui.upkeep.night import Deed, Night, Progress, Senses
 from memento_tui.upkeep.sleep_aging import age_memories, end_skips, expire_proposals
 from memento_tui.upkeep.sleep_gathering import gather
@@ -35,6 +36,7 @@ _STEPS: tuple[tuple[str, Callable[[Night], None]], ...] = (
     ("ages", age_memories),
     ("skips", end_skips),
     ("proposals", expire_proposals),
+    ("expiring skips", ask_about_skips),
     ("use", weigh_use),
     ("pairs", compare_pairs),
     ("gathering", gather),

@@ -8,9 +8,10 @@ from typing import Any, Literal
 import msgspec
 
 from memento_tui.errors import NotAllowed
-from memento_tui.records import Memory, Proposal, make_relation
+from memento_tui.records import Memory, Proposal, make_proposal, make_relation
 from memento_tui.records.memory import SENSITIVITIES
 from memento_tui.records.proposal import OPEN_STATES
+from memento_tui.records.rules import check_line
 from memento_tui.review.gate import Gate, Screened, creation_fingerprint
 from memento_tui.review.policy import Intent, Verdict
 from memento_tui.review.resolving import lapse
@@ -164,6 +165,31 @@ class Changing:
         for proposal in self._asked(memory):
             closed = {"state": "expired", "decided_at": tx.now, "note": "It was deleted before a decision."}
             tx.put(msgspec.structs.replace(proposal, **closed), base=proposal.version)
+
+    def reject(self, memory_id: str, reason: str) -> Memory:
+        """Turn down a memory that holds; see `memento_tui.workspace.Workspace.reject`."""
+        check_line(reason, "reason")
+        found = self._store.resolve("memory", memory_id)
+        with self._store.transaction(self._gate.author, "reject", note=reason) as tx:
+            memory: Memory = tx.require("memory", found)
+            if memory.status in ("pending", "deleted", "rejected"):
+                hint = "Decide about it in the review." if memory.status == "pending" else ""
+                raise NotAllowed(f"The memory {found} is {memory.status}.", hint)
+            # As if it had been asked about: the agent reads the reason, and is told when it tries the same again.
+            fields = {
+                "action": "create",
+                "target_id": found,
+                "base_version": memory.version,
+                "fingerprint": creation_fingerprint(memory),
+                "state": "rejected",
+                "proposed_by": memory.source.agent,
+                "session": memory.source.session,
+                "decided_by": self._gate.author.name,
+                "decided_at": tx.now,
+                "note": reason,
+            }
+            tx.put(make_proposal(fields, now=tx.now), base=0)
+            return tx.put(msgspec.structs.replace(memory, status="rejected", updated_at=tx.now), base=memory.version)
 
     def verify(self, memory_id: str) -> Memory:
         """Mark a memory as accepted by a person; see `memento_tui.workspace.Workspace.verify`."""

@@ -2,21 +2,37 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import shutil
 import sqlite3
 import stat
+import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
+from urllib.parse import urlsplit
 
-from memento_tui.errors import EngineUnavailable, MementoError
+from memento_tui.config import Config
+from memento_tui.errors import DataDirectoryError, EngineUnavailable, MementoError
 from memento_tui.paths import DataPaths
 from memento_tui.search.semantic import SemanticClient
+from memento_tui.store.backup import Progress
 from memento_tui.workspace.workspace import Workspace
 
-__all__ = ["Finding", "examine", "examine_directory", "reindex", "start_engine", "stop_engine"]
+__all__ = [
+    "Finding",
+    "check_pages_and_journal",
+    "examine",
+    "examine_directory",
+    "examine_engine",
+    "examine_indexes",
+    "examine_quickly",
+    "reindex",
+    "start_engine",
+    "stop_engine",
+]
 
 _LOW_DISK = 200_000_000
 """Bytes. Below this an index merge or an import may fill the disk."""
@@ -91,7 +107,15 @@ def examine_directory(paths: DataPaths) -> list[Finding]:
 def _permissions(paths: DataPaths) -> Finding:
     open_to_others = [
         str(path)
-        for path in (paths.root, paths.database, paths.config, paths.engine_socket, paths.engine_log, paths.drafts)
+        for path in (
+            paths.root,
+            paths.database,
+            paths.config,
+            paths.engine_socket,
+            paths.engine_log,
+            paths.drafts,
+            paths.backups,
+        )
         if path.exists() and path.stat().st_mode & _OTHERS and not _is_shielded(path, paths)
     ]
     if not open_to_others:
@@ -135,18 +159,105 @@ def _versions() -> str:
     return ", ".join([*known, f"Python {platform.python_version()}", f"SQLite {sqlite3.sqlite_version}"])
 
 
-def examine(workspace: Workspace) -> list[Finding]:
-    """Check the directory, the journal, the indexes and the engine.
+def examine(
+    workspace: Workspace, *, progress: Progress | None = None, stop: threading.Event | None = None
+) -> list[Finding]:
+    """Check the directory, the settings, the database, the journal, the backups, the indexes and the engine.
 
     It changes nothing, except that the keyword index catches up with the journal, as at every search.
     """
-    return [
-        *examine_directory(workspace.paths),
-        _contents(workspace),
-        _journal(workspace),
-        _checked("keyword index", workspace, _keyword),
-        _checked("semantic index", workspace, _semantic),
-    ]
+    return [*examine_quickly(workspace), *check_pages_and_journal(workspace, progress=progress, stop=stop)]
+
+
+def examine_quickly(workspace: Workspace) -> Iterator[Finding]:
+    """Yield what can be told without reading the whole database, the quickest first."""
+    yield from examine_directory(workspace.paths)
+    yield _settings(workspace.config)
+    yield _contents(workspace)
+    yield _backups(workspace)
+    yield from examine_indexes(workspace)
+
+
+def examine_indexes(workspace: Workspace) -> Iterator[Finding]:
+    """Yield how the engine is, and the keyword index once it has caught up."""
+    yield examine_engine(workspace)
+    yield _checked("keyword index", workspace, _keyword)
+
+
+def examine_engine(workspace: Workspace) -> Finding:
+    """Return how the engine and its index are. It is not started for that."""
+    return _checked("semantic index", workspace, _semantic)
+
+
+def check_pages_and_journal(
+    workspace: Workspace, *, progress: Progress | None = None, stop: threading.Event | None = None
+) -> Iterator[Finding]:
+    """Read the database from its first page to its last entry: about ten seconds for a million memories.
+
+    Raises:
+        StoppedError: ``stop`` was set.
+
+    """
+    tell = progress or (lambda _what, _done, _total: None)
+    hint = "Make no more changes. Put a backup in its place: `memento backup list`, then `memento backup restore`."
+    tell("Checking the pages", 0, 1)
+    try:
+        problem = workspace.store.audit.pages_in_order(stop)
+    except DataDirectoryError as error:
+        problem = error.message
+    yield Finding("pages", ok=problem is None, detail=problem or "the file is whole", hint=hint if problem else "")
+    problem = workspace.store.audit.journal_in_order(tell, stop)
+    if problem is None:
+        yield Finding("journal", ok=True, detail="every entry is as it was written")
+        return
+    hint = "Something else changed the database. Keep a copy, and compare it with a backup or an export."
+    yield Finding("journal", ok=False, detail=problem, hint=hint)
+
+
+def _settings(config: Config) -> Finding:
+    """Check the settings that are used by the engine or a sleep only, where nobody would see them fail."""
+    for problem, hint in (_model_problem(config), _language_model_problem(config)):
+        if problem:
+            return Finding("settings", ok=False, detail=problem, hint=hint)
+    return Finding("settings", ok=True, detail="config.toml names nothing that is missing")
+
+
+def _model_problem(config: Config) -> tuple[str, str]:
+    """Return what is wrong with the folders of models, and what to do; empty where nothing is."""
+    named = {"engine.model": config.engine.model, "engine.entailment_model": config.engine.entailment_model}
+    for setting, folder in named.items():
+        path = Path(folder).expanduser()
+        if folder and not path.is_dir():
+            return f"{setting}: the folder {path} does not exist", f"Mend {setting} in config.toml, or leave it out."
+        if folder and not any((path / file).is_file() for file in ("config.json", "modules.json")):
+            return (
+                f"{setting}: {path} holds no model",
+                f"Name the folder that holds config.json in {setting}, or leave it out.",
+            )
+    return "", ""
+
+
+def _language_model_problem(config: Config) -> tuple[str, str]:
+    """Return what is wrong with the endpoint for drafts, as far as it shows without asking it."""
+    chosen = config.language_model
+    if not chosen.url:
+        unused = chosen.model or chosen.key_variable
+        return (
+            ("language_model has no url, so it is not used", "Set url, or leave [language_model] out.")
+            if unused
+            else ("", "")
+        )
+    parts = urlsplit(chosen.url)
+    if parts.scheme not in ("http", "https") or not parts.netloc:
+        return "language_model.url is no web address", "It looks like http://127.0.0.1:11434/v1."
+    if not chosen.model:
+        return "language_model.model is missing", "Name the model that the endpoint is to use."
+    if chosen.key_variable and not os.environ.get(chosen.key_variable):
+        return (
+            f"the environment variable {chosen.key_variable} is not set, so language_model has no key",
+            "Set it where memento and its engine are started, or mend language_model.key_variable.",
+        )
+    return "", ""
 
 
 def _contents(workspace: Workspace) -> Finding:
@@ -155,12 +266,16 @@ def _contents(workspace: Workspace) -> Finding:
     return Finding("contents", ok=True, detail=counts)
 
 
-def _journal(workspace: Workspace) -> Finding:
-    problem = workspace.store.verify()
-    if problem is None:
-        return Finding("journal", ok=True, detail="every entry is as it was written")
-    hint = "Something else changed the database. Keep a copy, and compare it with a backup or an export."
-    return Finding("journal", ok=False, detail=problem, hint=hint)
+def _backups(workspace: Workspace) -> Finding:
+    found = workspace.backups.list()
+    bad = [one.name for one in found if one.problem and not one.why]
+    if bad:
+        hint = "`memento backup verify` says more; `memento backup rm` removes it."
+        return Finding("backups", ok=False, detail=f"{', '.join(bad)} cannot be restored", hint=hint)
+    if not found:
+        return Finding("backups", ok=True, detail="none yet; `memento backup make` makes one")
+    size = _bytes(sum(one.size for one in found))
+    return Finding("backups", ok=True, detail=f"{len(found)}, the last of {found[0].at:%Y-%m-%d %H:%M}Z, {size} in all")
 
 
 def _checked(name: str, workspace: Workspace, check: Callable[[Workspace], Finding]) -> Finding:
@@ -179,12 +294,12 @@ def _keyword(workspace: Workspace) -> Finding:
 def _semantic(workspace: Workspace) -> Finding:
     name, hint = "semantic index", "`memento engine logs` says more; `memento reindex --semantic` begins anew."
     if not workspace.config.engine.enabled:
-        return Finding(name, ok=True, detail="switched off in config.toml")
+        return Finding(name, ok=True, detail="switched off, in config.toml")
     status = workspace.searching.semantic.status()
     if status is None:
-        return Finding(name, ok=True, detail="no engine is running; a search starts one")
+        return Finding(name, ok=True, detail="not running; a search starts it")
     if status.state == "failed" or status.problem:
         return Finding(name, ok=False, detail=f"the engine cannot work: {status.problem}", hint=hint)
     if status.state == "loading":
-        return Finding(name, ok=True, detail="the engine is loading its model")
+        return Finding(name, ok=True, detail="loading its model")
     return Finding(name, ok=True, detail=f"{status.total:,} memories, {status.pending:,} wait to be embedded")

@@ -58,7 +58,9 @@ def distill_transcript(
     author = Author("system", "distill", agent=heard.agent or "distill", session=heard.session)
     gate = Gate(workspace.store, author, workspace.gate.rules)
     drafter = Drafter(workspace.config.language_model)
-    learner = Learner(workspace.store, gate, workspace.searching.keyword, drafter, str(path), dry_run=dry_run)
+    # By its whole path, so that the lines can be found again from anywhere.
+    named = str(path.absolute())
+    learner = Learner(workspace.store, gate, workspace.searching.keyword, drafter, named, dry_run=dry_run)
     learned = tuple(learner.learn(candidate) for candidate in candidates)
     return Distilled(learned, tuple(problems), heard.turns, heard.session, turns.reading.stopped)
 

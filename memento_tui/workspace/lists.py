@@ -9,16 +9,17 @@ from typing import Any, Literal, TypeVar
 
 import msgspec
 
-from memento_tui.errors import Conflict, DataDirectoryError, InvalidField
+from memento_tui.errors import Conflict, DataDirectoryError, InvalidField, NotAllowed
 from memento_tui.records import Crystal, Proposal, Skip, WorkingItem, make_crystal, make_item, make_skip
 from memento_tui.records.memory import content_digest
 from memento_tui.records.proposal import OPEN_STATES
-from memento_tui.records.when import utc_now
+from memento_tui.records.when import parse_moment, utc_now
 from memento_tui.review.gate import Gate, Screened
 from memento_tui.review.policy import Intent, Verdict
 from memento_tui.store.store import Store
 from memento_tui.store.tables import as_plain
 from memento_tui.store.transaction import Transaction
+from memento_tui.workspace.list_query import item_query, skip_query
 
 __all__ = ["Crystals", "Items", "Skips"]
 
@@ -81,14 +82,15 @@ class _Governed:
                 tx, "edit", self.target, found, before.version, verdict, payload=wanted, evidence=screened.evidence
             )
 
-    def _remove(self, prefix: str) -> Proposal | None:
+    def _remove(self, prefix: str, base_version: int | None) -> Proposal | None:
         found = self._store.resolve(self.target, prefix)
         verdict = self._judge("delete")
         with self._store.transaction(self._author, f"{self.target} remove") as tx:
             before = tx.require(self.target, found)
-            if verdict.answer == "propose":
-                return self._gate.propose(tx, "delete", self.target, found, before.version, verdict)
-            tx.remove(before, base=before.version)
+            base = before.version if base_version is None else base_version
+            if verdict.answer == "propose" and base == before.version:
+                return self._gate.propose(tx, "delete", self.target, found, base, verdict)
+            tx.remove(before, base=base)
             return None
 
 
@@ -103,16 +105,67 @@ class Skips(_Governed):
         return self._create(make_skip, values)
 
     def update(self, skip_id: str, *, base_version: int | None = None, **changes: Any) -> Skip | Proposal:  # noqa: ANN401 - fields
-        """Change a skip: extend it, or say the reason better."""
+        """Change a skip, such as to say the reason better; to let it hold longer, `extend` it."""
         return self._change(make_skip, skip_id, base_version, changes)
 
-    def remove(self, skip_id: str) -> Proposal | None:
-        """End a skip now; a proposal comes back where the gate asks a person."""
-        return self._remove(skip_id)
+    def extend(self, skip_id: str, until: Any, *, base_version: int | None = None) -> Skip | Proposal:  # noqa: ANN401 - a moment in any form
+        """Let a skip hold longer; one that is over holds again. A span such as ``30d`` counts from now.
 
-    def list(self, *, ended: bool = False) -> list[Skip]:
-        """Return the skips that hold, soonest to end first; with ``ended`` those that are over as well."""
-        return self._store.skips(at=None if ended else utc_now())
+        Raises:
+            InvalidField: the new end is no moment, is not in the future, or is not later than the present one.
+            Conflict: the skip is no longer at ``base_version``.
+
+        """
+        end, before = parse_moment(until, "expires_at"), self.get(skip_id)
+        if end <= before.expires_at:
+            raise InvalidField(
+                "expires_at",
+                f"must be later than {before.expires_at:%Y-%m-%d %H:%M}Z, when it ends as it is",
+                "To let it end sooner, edit it.",
+            )
+        return self.update(before.id, base_version=base_version, expires_at=end)
+
+    def remove(self, skip_id: str, *, base_version: int | None = None) -> Proposal | None:
+        """End a skip now; a proposal comes back where the gate asks a person. Raises `NotFound` or `Conflict`."""
+        return self._remove(skip_id, base_version)
+
+    def decide(self, skip_id: str, *, title: str = "", base_version: int | None = None) -> WorkingItem:
+        """Turn a skip into a standing decision, which has no end: a working item with its text and reason.
+
+        The skip goes in the same transaction, so that one undo takes back both. The title is ``Skip: `` and what was
+        skipped, unless ``title`` says it better.
+
+        Raises:
+            NotAllowed: an agent asks.
+            InvalidField: the title breaks a rule.
+            Conflict: the skip is no longer at ``base_version``.
+
+        """
+        if not self._gate.is_person:
+            raise NotAllowed(
+                "Only a person turns a skip into a standing decision.",
+                "Tell the person why it should hold for good, or extend the skip.",
+            )
+        found = self._store.resolve("skip", skip_id)
+        with self._store.transaction(self._author, "skip decide", note=f"skip {found}") as tx:
+            skip: Skip = tx.require("skip", found)
+            fields = {
+                "title": title or f"Skip: {skip.item}",
+                "content": skip.reason,
+                "category": "standing_decision",
+                "namespace": skip.namespace,
+                "extra": skip.extra,
+            }
+            tx.remove(skip, base=skip.version if base_version is None else base_version)
+            return tx.put(make_item(fields, now=tx.now), base=0)
+
+    def list(self, *, ended: bool = False, query: str = "") -> list[Skip]:
+        """Return the skips that hold, soonest to end first; with ``ended`` those that are over as well.
+
+        Raises `InvalidInput` for a query that cannot be read.
+        """
+        now, asked = utc_now(), skip_query(query, strict=True)
+        return [skip for skip in self._store.skips(at=None if ended else now) if asked.matches(skip, now)]
 
     def get(self, skip_id: str) -> Skip:
         """Return a skip by its id or a unique beginning of it."""
@@ -155,18 +208,22 @@ class Items(_Governed):
         """Change a working item."""
         return self._change(make_item, item_id, base_version, changes)
 
-    def remove(self, item_id: str) -> Proposal | None:
-        """Remove a working item; a proposal comes back where the gate asks a person."""
-        return self._remove(item_id)
+    def remove(self, item_id: str, *, base_version: int | None = None) -> Proposal | None:
+        """Remove a working item; a proposal comes back where the gate asks a person.
+
+        Raises `NotFound`, or `Conflict` where the item is no longer at ``base_version``.
+        """
+        return self._remove(item_id, base_version)
 
     def get(self, item_id: str) -> WorkingItem:
         """Return a working item by its id or a unique beginning of it."""
         item: WorkingItem = self._store.get("item", self._store.resolve("item", item_id))
         return item
 
-    def list(self, *, category: str | None = None, status: str | None = None) -> list[WorkingItem]:
-        """Return the working items, highest priority first."""
-        return self._store.items(category=category, status=status)
+    def list(self, *, category: str | None = None, status: str | None = None, query: str = "") -> list[WorkingItem]:
+        """Return the working items, highest priority first. Raises `InvalidInput` for a query that cannot be read."""
+        asked = item_query(query, strict=True)
+        return [item for item in self._store.items(category=category, status=status) if asked.matches(item)]
 
 
 class Crystals(_Governed):

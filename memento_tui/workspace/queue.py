@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from collections.abc import Sequence
+from typing import Any
 
 import msgspec
 
-from memento_tui.errors import AmbiguousId, MementoError, NotFound
+from memento_tui.errors import AmbiguousId, NotFound
 from memento_tui.records import Proposal
 from memento_tui.records.proposal import OPEN_STATES, TARGETS
 from memento_tui.records.when import parse_moment, utc_now
@@ -17,7 +17,7 @@ from memento_tui.review.policy import REASONS
 from memento_tui.store.journal import Author
 from memento_tui.store.store import Store
 
-__all__ = ["Decided", "Pending", "ReviewQueue"]
+__all__ = ["Pending", "ReviewQueue"]
 
 
 class Pending(msgspec.Struct, frozen=True):
@@ -34,15 +34,6 @@ class Pending(msgspec.Struct, frozen=True):
     def why(self) -> list[str]:
         """The reasons in words."""
         return [REASONS.get(code, code) for code in self.proposal.reasons]
-
-
-class Decided(msgspec.Struct, frozen=True):
-    """The outcome of one decision among several."""
-
-    id: str
-    state: str
-    """The proposal's state, or ``failed``."""
-    error: str = ""
 
 
 class ReviewQueue:
@@ -111,8 +102,17 @@ class ReviewQueue:
         waiting = (p for p in self._store.proposals.about(memory_id) if p.state in OPEN_STATES)
         return [REASONS.get(code, code) for proposal in waiting for code in proposal.reasons]
 
-    def approve(self, proposal_id: str, *, seen: int | None = None, **changes: Any) -> Proposal:  # noqa: ANN401 - fields
+    def approve(
+        self,
+        proposal_id: str,
+        *,
+        seen: int | None = None,
+        batch: str = "",
+        **changes: Any,  # noqa: ANN401 - fields
+    ) -> Proposal:
         """Carry a proposal out, with ``changes`` of the person's own on top; ``seen`` is the version looked at.
+
+        ``batch`` joins decisions that one undo takes back together.
 
         Raises:
             NotAllowed: an agent asks, or it was decided already.
@@ -121,39 +121,17 @@ class ReviewQueue:
 
         """
         found = self.get(proposal_id).proposal.id
-        return decisions.approve(self._store, self._author, found, changes=changes, seen=seen)
+        return decisions.approve(self._store, self._author, found, changes=changes, seen=seen, batch=batch)
 
-    def reject(self, proposal_id: str, reason: str = "", *, seen: int | None = None) -> Proposal:
+    def reject(self, proposal_id: str, reason: str = "", *, seen: int | None = None, batch: str = "") -> Proposal:
         """Turn a proposal down. The agent can read the reason. Raises like `approve`."""
         found = self.get(proposal_id).proposal.id
-        return decisions.reject(self._store, self._author, found, reason, seen=seen)
+        return decisions.reject(self._store, self._author, found, reason, seen=seen, batch=batch)
 
-    def later(self, proposal_id: str, until: str | None = None, *, seen: int | None = None) -> Proposal:
+    def later(
+        self, proposal_id: str, until: str | None = None, *, seen: int | None = None, batch: str = ""
+    ) -> Proposal:
         """Put a proposal off until a moment (``7d`` by default). Raises like `approve`."""
         found = self.get(proposal_id).proposal.id
         moment = parse_moment(until or "7d", "until")
-        return decisions.postpone(self._store, self._author, found, moment, seen=seen)
-
-    def decide_all(
-        self,
-        seen: Mapping[str, int | None],
-        decision: Literal["approve", "reject", "later"],
-        reason: str = "",
-    ) -> Sequence[Decided]:
-        """Decide several proposals, each on its own: one that fails does not stop the others.
-
-        ``seen`` holds for each id the version that the person looked at; one that changed since is not decided.
-        """
-        outcomes = []
-        for proposal_id, version in seen.items():
-            try:
-                if decision == "approve":
-                    decided = self.approve(proposal_id, seen=version)
-                elif decision == "reject":
-                    decided = self.reject(proposal_id, reason, seen=version)
-                else:
-                    decided = self.later(proposal_id, reason or None, seen=version)
-                outcomes.append(Decided(proposal_id, decided.state))
-            except MementoError as error:
-                outcomes.append(Decided(proposal_id, "failed", str(error)))
-        return outcomes
+        return decisions.postpone(self._store, self._author, found, moment, seen=seen, batch=batch)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from memento_tui.config import Config, load_config
 from memento_tui.errors import NotAllowed
@@ -30,7 +30,12 @@ from memento_tui.workspace.queue import ReviewQueue
 from memento_tui.workspace.remembering import Remembering
 from memento_tui.workspace.searches import SavedSearches
 from memento_tui.workspace.searching import SearchAnswer, Searching
+from memento_tui.workspace.waiting import WaitingQueue
 from memento_tui.workspace.unsaved import discard_typed
+
+if TYPE_CHECKING:
+    from memento_tui.workspace.audit import RotAudit
+    from memento_tui.workspace.backups import Backups
 
 __all__ = ["Outcome", "Workspace"]
 
@@ -103,6 +108,11 @@ class Workspace:
         return ReviewQueue(self.store, self.author)
 
     @cached_property
+    def waiting(self) -> WaitingQueue:
+        """Everything that waits for a person: the proposals and the contradictions, in one queue."""
+        return WaitingQueue(self.store, self.review, self.contradictions)
+
+    @cached_property
     def searching(self) -> Searching:
         """The indexes and the connection to the engine."""
         return Searching(self.store, self.paths, self.config)
@@ -121,6 +131,20 @@ class Workspace:
     def activity(self) -> ActivityLog:
         """What was done, by whom, and what agents were shown."""
         return ActivityLog(self.store, self.author, self.searching)
+
+    @cached_property
+    def audit(self) -> RotAudit:
+        """What has gone bad in the memories, or is about to."""
+        from memento_tui.workspace.audit import RotAudit  # noqa: PLC0415 - it needs the rules of the gate
+
+        return RotAudit(self.store, self.config)
+
+    @cached_property
+    def backups(self) -> Backups:
+        """Whole copies of the database, to go back to."""
+        from memento_tui.workspace.backups import Backups  # noqa: PLC0415 - seldom needed, and a lock file's library
+
+        return Backups(self.paths, self.store, self.author)
 
     @cached_property
     def _remembering(self) -> Remembering:

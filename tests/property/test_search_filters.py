@@ -71,7 +71,7 @@ LEAF: st.SearchStrategy[Filter] = st.one_of(
     _one_of("agent", AGENTS[1:]),
     _one_of("session", AGENTS[1:]),
     _one_of("id", tuple(f"m{number}" for number in range(0, 200, 9))),
-    st.just(OneOf("pinned", ("1",))),
+    st.sampled_from(["pinned", "tagged"]).map(lambda field: OneOf(field, ("1",))),
     st.sampled_from([*TAGS, "none such", "ÜBER", "strasse"]).map(HasTag),
     st.sampled_from([*NAMESPACES, "a/", "b", ""]).map(Under),
     st.builds(Between, st.sampled_from(["created_at", "updated_at", "expires_at"]), BOUND, BOUND),

@@ -163,3 +163,13 @@ async def test_text_that_is_not_wanted_is_dropped_only_after_a_second_key(
         assert len(left_behind(app.app.workspace.paths)) == 1
         await app.press("y")
         await app.until(lambda: left_behind(app.app.workspace.paths) == [], "it is gone")
+
+
+async def test_one_undo_takes_back_what_was_done_to_many(filled: Path, workspace: Workspace) -> None:
+    async with opened(filled) as app:
+        await app.press("space", "j", "space", "j", "space", "d", "y")
+        await app.until(lambda: "Deleted 3. z undoes." in app.told, "they are deleted")
+        assert {workspace.get(f"m{number}").status for number in (2, 3, 4)} == {"deleted"}
+        await app.press("z")
+        await app.until(lambda: "(3 parts)" in app.told, "all are back")
+        assert {workspace.get(f"m{number}").status for number in range(5)} == {"active"}

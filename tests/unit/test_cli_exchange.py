@@ -40,7 +40,10 @@ def test_a_dry_run_changes_nothing(memento: Program, tmp_path: Path) -> None:
 
 
 def test_held_memories_wait_for_review(memento: Program, tmp_path: Path) -> None:
-    memento.json("import", "vault", str(_notes(tmp_path / "notes", "one")), "--hold")
+    notes = str(_notes(tmp_path / "notes", "one"))
+    ended = memento.run("import", "vault", notes, "--hold", "--dry-run")
+    assert "1 of the imported would wait in memento review." in ended.out
+    assert memento.json("import", "vault", notes, "--hold")["held"] == 1
     assert memento.json("list")["items"] == []
     assert len(memento.json("review")["items"]) == 1
 

@@ -44,6 +44,50 @@ def test_a_skip_is_changed_field_by_field(memento: Program) -> None:
     assert memento.run("skip", "edit", skip, "--reason", "x", "--base-version", "1", "--json").code == 4
 
 
+def test_skips_are_extended_each_with_its_own_outcome(memento: Program) -> None:
+    soon, late = _skip(memento, "issue 4711", "2d"), _skip(memento, "reading vendor/", "90d")
+    ended = memento.run("skip", "extend", soon[:8], late, "--until", "30d", "--json")
+    assert ended.code == 2
+    assert [outcome["status"] for outcome in ended.data["outcomes"]] == ["extended", "failed"]
+    assert "must be later" in ended.error["message"]
+    assert ended.data["outcomes"][0]["expires_at"] == memento.json("skip")["items"][0]["expires_at"]
+    assert (
+        memento.run("skip", "extend", late, "--until", "2099-01-31").out == f"{late}  extended to 2099-01-31 00:00Z\n"
+    )
+
+
+def test_a_skip_becomes_a_standing_decision_and_undo_takes_it_back(memento: Program) -> None:
+    skip = _skip(memento, "reading vendor/")
+    (outcome,) = memento.json("skip", "decide", skip[:8])["outcomes"]
+    assert (outcome["id"], outcome["status"], outcome["item"]["title"]) == (skip, "decided", "Skip: reading vendor/")
+    assert memento.json("skip")["items"] == []
+    assert [item["id"] for item in memento.json("item", "list", "category:standing")["items"]] == [
+        outcome["item"]["id"]
+    ]
+    memento.json("undo")
+    assert memento.json("item")["items"] == []
+    assert [item["id"] for item in memento.json("skip")["items"]] == [skip]
+    said = memento.run("skip", "decide", skip, "--title", "Never read vendor/").out
+    assert said.startswith(f"{skip}  decided: memento item show ")
+    assert memento.json("item")["items"][0]["title"] == "Never read vendor/"
+
+
+def test_a_title_is_for_one_decision(memento: Program) -> None:
+    one, two = _skip(memento, "one"), _skip(memento, "two")
+    assert memento.run("skip", "decide", one, two, "--title", "both", "--json").code == 2
+    outcomes = memento.json("skip", "decide", one, two)["outcomes"]
+    assert [outcome["status"] for outcome in outcomes] == ["decided", "decided"]
+
+
+def test_the_lists_are_narrowed_by_a_query(memento: Program) -> None:
+    soon = _skip(memento, "issue 4711", "2d")
+    _skip(memento, "reading vendor/")
+    memento.json("item", "add", "Move to /v3", "--tag", "db")
+    assert [item["id"] for item in memento.json("skip", "list", "expires:<7d")["items"]] == [soon]
+    assert [item["title"] for item in memento.json("item", "list", "v3", "tag:db")["items"]] == ["Move to /v3"]
+    assert memento.run("item", "list", "status:gone", "--json").code == 2
+
+
 @pytest.mark.parametrize("until", ["never", "2020-01-01", "soon", ""])
 def test_a_skip_ends_in_the_future(memento: Program, until: str) -> None:
     ended = memento.run("skip", "add", "x", "--reason", "y", "--until", until, "--json")

@@ -29,9 +29,10 @@ def test_a_healthy_workspace_has_nothing_to_mend(memento: Program) -> None:
     findings = _findings(memento)
     assert all(finding["ok"] and not finding["hint"] for finding in findings.values())
     assert "1 memories, 1 journal entries" in findings["contents"]["detail"]
-    assert {"data directory", "permissions", "disk", "versions", "journal", "keyword index", "semantic index"} <= set(
-        findings
-    )
+    assert set(findings) == {
+        *("data directory", "permissions", "disk", "versions", "settings", "contents", "backups", "pages", "journal"),
+        *("keyword index", "semantic index"),
+    }
     in_words = memento.run("doctor")
     assert all(line.startswith("ok ") for line in in_words.out.splitlines())
 
@@ -61,6 +62,45 @@ def test_a_damaged_database_is_a_finding_beside_the_others(memento: Program) -> 
     findings = _findings(memento, 6)
     assert "damaged" in findings["database"]["detail"]
     assert findings["disk"]["ok"]
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ('[engine]\nentailment_model = "/none/such"', "the folder /none/such does not exist"),
+        ('[engine]\nmodel = "/"', "holds no model"),
+        ('[language_model]\nurl = "localhost:11434"\nmodel = "m"', "is no web address"),
+        ('[language_model]\nurl = "http://localhost:11434/v1"', "language_model.model is missing"),
+        ('[language_model]\nmodel = "m"', "has no url"),
+        ('[language_model]\nurl = "http://x/v1"\nmodel = "m"\nkey_variable = "NO_SUCH_KEY"', "NO_SUCH_KEY is not set"),
+    ],
+)
+def test_settings_that_only_the_engine_or_a_sleep_reads_are_checked(memento: Program, settings: str, said: str) -> None:
+    (memento.data_dir / "config.toml").write_text(settings)
+    finding = _findings(memento, 6)["settings"]
+    assert said in finding["detail"]
+    assert finding["hint"]
+
+
+def test_a_damaged_page_is_found_by_reading_all_of_them(memento: Program) -> None:
+    connection = sqlite3.connect(memento.data_dir / "memento.db")
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    root = connection.execute("SELECT rootpage FROM sqlite_schema WHERE name = 'injection_session'").fetchone()[0]
+    connection.close()
+    with (memento.data_dir / "memento.db").open("r+b") as file:
+        file.seek((root - 1) * 4096)
+        file.write(b"\xff" * 4096)
+    findings = _findings(memento, 6)
+    assert not findings["pages"]["ok"]
+    assert "backup restore" in findings["pages"]["hint"]
+    assert findings["journal"]["ok"]
+
+
+def test_a_backup_that_cannot_be_restored_is_a_finding(memento: Program) -> None:
+    made = memento.json("backup", "make")
+    assert "1, the last of" in _findings(memento)["backups"]["detail"]
+    Path(made["path"]).write_bytes(b"damaged" * 1000)
+    assert made["name"] in _findings(memento, 6)["backups"]["detail"]
 
 
 def test_a_missing_directory_is_a_finding(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ import json
 print("\\n" + json.dumps(sorted(sys.modules)))
 """
 HEAVY = {
+    "aiohttp",
     "lancedb",
     "mcp",
     "memento_tui.engine",
@@ -52,6 +53,7 @@ def _imported(action: str) -> set[str]:
         ("main(['paths', '--json'])", set()),
         ("main(['nonsense'])", set()),
         ("main(['mcp', '--help'])", set()),
+        ("main(['web', '--help'])", set()),
         ("main(['add', '--help'])", {"memento_tui.store", "msgspec", "sqlite3"}),
     ],
 )

@@ -83,7 +83,7 @@ LEAVES: st.SearchStrategy[Filter] = st.one_of(
     st.builds(OneOf, st.just("stability"), words("draft", "verified")),
     st.builds(OneOf, st.just("agent"), words("it's me", "bot")),
     st.builds(OneOf, st.just("session"), words("s1")),
-    st.builds(OneOf, st.just("pinned"), st.sampled_from([("0",), ("1",), ("0", "1"), ()])),
+    st.builds(OneOf, st.sampled_from(["pinned", "tagged"]), st.sampled_from([("0",), ("1",), ("0", "1"), ()])),
     st.builds(HasTag, st.sampled_from(["api", "API", "Db", "é", "none", *HOSTILE])),
     st.builds(Under, st.sampled_from(["global", "a", "a/b", "it's", "b", *HOSTILE])),
     st.builds(Between, st.just("certainty"), NUMBERS, NUMBERS),

@@ -28,6 +28,8 @@ def read(source: str, *, typing: bool = False) -> Query:
         ("ns:/projects/site/", Under("projects/site")),
         ("ns:a,b", AnyOf((Under("a"), Under("b")))),
         ("is:pinned", OneOf("pinned", ("1",))),
+        ("is:tagged", OneOf("tagged", ("1",))),
+        ("is:untagged", NotThat(OneOf("tagged", ("1",)))),
         ("is:essential", OneOf("pinned", ("1",))),
         ("is:draft", OneOf("stability", ("draft",))),
         ("is:VERIFIED", OneOf("stability", ("verified",))),
@@ -75,7 +77,7 @@ def test_each_field_is_one_condition(source: str, tree: Filter) -> None:
     ("source", "problem"),
     [
         ("kind:rumour", "kind:rumour was left out: it takes fact, decision, "),
-        ("is:blue", "is:blue was left out: it takes pinned, expired, draft, "),
+        ("is:blue", "is:blue was left out: it takes pinned, untagged, expired, draft, "),
         ("certainty:9", "certainty:9 was left out: it takes a number from 1 to 5"),
         ("certainty:4..", "certainty:4.. was left out: it takes a number from 1 to 5"),
         ("status:gone", "status:gone was left out: it takes pending, active, "),

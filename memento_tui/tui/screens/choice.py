@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from textual import events
 from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
+
+from memento_tui.tui.display import literal
 
 __all__ = ["Choice", "ChoiceScreen"]
 
@@ -39,7 +43,7 @@ class _Line(Static):
 class ChoiceScreen(ModalScreen[str | None]):
     """Asks for one of a few things; its number or letter chooses it, Escape gives ``None``. Enter does nothing."""
 
-    BINDINGS = [("escape", "dismiss(None)", "Leave")]  # noqa: RUF012 - Textual's own name and type
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", "Leave")]
 
     def __init__(self, question: Content, choices: Sequence[Choice], present: str = "") -> None:
         super().__init__()
@@ -52,7 +56,7 @@ class ChoiceScreen(ModalScreen[str | None]):
         with Vertical(classes="dialog"):
             yield Static(self._question, classes="dialog-title")
             for number, choice in enumerate(self._choices, 1):
-                line = Content.styled(f"{number} {choice.letter}  ", "bold $text-accent") + Content(choice.label)
+                line = Content.styled(f"{number} {choice.letter}  ", "bold $text-accent") + literal(choice.label)
                 yield _Line(choice, line + (Content.styled("  (now)", "dim") if choice.value == self._present else ""))
             yield Static(Content("\nA number or letter chooses, Escape leaves"), classes="dialog-hint")
 

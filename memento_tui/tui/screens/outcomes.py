@@ -1,4 +1,4 @@
-"""What became of each of several things that were done together."""
+"""What became of each thing of a bulk, where not all of it could be done."""
 
 from __future__ import annotations
 
@@ -12,48 +12,48 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from memento_tui.tui.display import cells, literal
+from memento_tui.tui.display import literal
 
-__all__ = ["Outcome", "OutcomesScreen"]
+__all__ = ["OutcomesScreen"]
 
-Outcome = tuple[str, str]
-"""What something is called, and the problem that it had; empty for none. Neither need be safe to show."""
+_MOST = 500
+"""Failures that are listed."""
 
 
 class OutcomesScreen(ModalScreen[None]):
-    """Tells what became of each, those that failed first."""
+    """Lists what failed, each with its reason. Escape or Enter closes it; nothing is decided here."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,enter", "dismiss", "Close"),
-        Binding("j,down", "scroll(1)", show=False),
-        Binding("k,up", "scroll(-1)", show=False),
+        Binding("escape,enter,q", "dismiss(None)", "Close"),
+        Binding("down,j", "scroll(1)", show=False),
+        Binding("up,k", "scroll(-1)", show=False),
+        Binding("pagedown,ctrl+d", "scroll(10)", show=False),
+        Binding("pageup,ctrl+u", "scroll(-10)", show=False),
     ]
 
-    def __init__(self, done: str, outcomes: Sequence[Outcome]) -> None:
+    def __init__(self, title: Content, failed: Sequence[tuple[str, str]], hint: str = "") -> None:
         super().__init__()
-        self._done = done
-        self._outcomes = sorted(outcomes, key=lambda outcome: not outcome[1])
+        self._title = title
+        self._failed = failed
+        """A headline and a reason for each; neither need be safe to show."""
+        self._hint = hint
 
     def compose(self) -> ComposeResult:
-        """Show a line for each, and why below those that failed."""
-        failed = sum(1 for _, problem in self._outcomes if problem)
-        with Vertical(classes="dialog"):
-            title = f"{len(self._outcomes) - failed:,} of {len(self._outcomes):,} done"
-            yield Static(Content(title), classes="dialog-title")
-            with VerticalScroll(classes="form-fields"):
-                yield Static(Content("\n").join(self._lines()))
-            yield Static(Content("\nEnter or Escape closes"), classes="dialog-hint")
+        """Show the title, the failures, and what the keys do."""
+        with Vertical(classes="dialog wide-dialog"):
+            yield Static(self._title, classes="dialog-title")
+            with VerticalScroll(classes="dialog-body", can_focus=False):
+                yield Static(Content("\n").join(self._lines()), id="outcomes")
+            yield Static(Content(f"{self._hint}   Escape closes".strip()), classes="dialog-hint")
 
     def _lines(self) -> list[Content]:
-        lines = []
-        for name, problem in self._outcomes:
-            called = cells(name, 50).rstrip()
-            if problem:
-                lines += [literal(f"! {called}", "bold $text-warning"), literal(f"  {problem}", "dim")]
-            else:
-                lines.append(literal(f"+ {called}: ", "") + literal(self._done.lower(), "dim"))
+        lines: list[Content] = []
+        for headline, reason in self._failed[:_MOST]:
+            lines += [literal(f"x {headline}", "bold"), literal(f"  {reason}", "$text-muted"), Content("")]
+        if len(self._failed) > _MOST:
+            lines.append(Content(f"and {len(self._failed) - _MOST:,} more"))
         return lines
 
     def action_scroll(self, lines: int) -> None:
-        """Scroll the lines."""
+        """Scroll the list."""
         self.query_one(VerticalScroll).scroll_relative(y=lines, animate=False)

@@ -1,4 +1,4 @@
-"""The saved searches: going to one, giving it another name, removing it, and saving a new one."""
+"""The saved searches: going to one, giving it another name, and removing it."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from memento_tui.search.language import parse
 from memento_tui.store.reads import visible
 from memento_tui.tui.display import cells, literal
 from memento_tui.tui.screens.ask import AskLine, Confirm
+from memento_tui.tui.sections.section import app_of
 from memento_tui.tui.views.view import HeldRows, ViewList
 from memento_tui.tui.widgets.record_list import Line
 from memento_tui.workspace.searches import SavedSearch
 
 if TYPE_CHECKING:
-    from memento_tui.tui.app import MementoApp
     from memento_tui.workspace import Workspace
 
-__all__ = ["SearchesScreen", "save_search"]
+__all__ = ["SearchesScreen"]
 
 _COUNT_WIDTH = 11
 _KEYS = "Enter goes there   r renames   d removes   Escape leaves"
@@ -58,9 +58,8 @@ class SearchesScreen(ModalScreen[str | None]):
     SearchesScreen ViewList { height: auto; max-height: 16; min-height: 1; margin-bottom: 1; }
     """
 
-    def __init__(self, workspace: Workspace) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self._workspace = workspace
         self._saved: Sequence[SavedSearch] = ()
         self._counts: dict[str, int] = {}
 
@@ -77,6 +76,11 @@ class SearchesScreen(ModalScreen[str | None]):
         """The searches."""
         return self.query_one(ViewList)
 
+    @property
+    def workspace(self) -> Workspace:
+        """The workspace that the app is on."""
+        return app_of(self).workspace
+
     def on_mount(self) -> None:
         """Read the list."""
         self.rows.focus()
@@ -84,7 +88,7 @@ class SearchesScreen(ModalScreen[str | None]):
 
     def _read(self, *, select: str | None = None) -> None:
         try:
-            self._saved = self._workspace.searches.list()
+            self._saved = self.workspace.saved_searches.list()
         except MementoError as error:
             self._tell(literal(str(error), "$text-error"))
             return
@@ -112,7 +116,7 @@ class SearchesScreen(ModalScreen[str | None]):
         for saved in self._saved:
             if saved.query not in self._counts:
                 try:
-                    self._counts[saved.query] = await asyncio.to_thread(_found, self._workspace, saved.query)
+                    self._counts[saved.query] = await asyncio.to_thread(_found, self.workspace, saved.query)
                 except MementoError as error:
                     self._tell(literal(str(error), "$text-error"))
                     return
@@ -138,7 +142,7 @@ class SearchesScreen(ModalScreen[str | None]):
         if not name:
             return
         try:
-            renamed = self._workspace.searches.rename(row.saved.name, name)
+            renamed = self.workspace.saved_searches.rename(row.saved.name, name)
         except MementoError as error:
             self._tell(literal(str(error), "$text-error"))
         else:
@@ -154,7 +158,7 @@ class SearchesScreen(ModalScreen[str | None]):
         if not await self.app.push_screen_wait(Confirm(question, Content("What it finds is untouched."))):
             return
         try:
-            self._workspace.searches.remove(row.saved.name)
+            self.workspace.saved_searches.remove(row.saved.name)
         except MementoError as error:
             self._tell(literal(str(error), "$text-error"))
         else:
@@ -180,24 +184,3 @@ def _found(workspace: Workspace, query: str) -> int:
     if parsed.words or parsed.unwanted:
         return workspace.search(query, mode="keyword", limit=1).total
     return workspace.store.count(visible(parsed.filter))
-
-
-async def save_search(app: MementoApp, query: str) -> None:
-    """Ask for a name and keep a query under it. Runs in a worker."""
-    searches = app.workspace.searches
-    if not query.strip():
-        app.say("There is no search to save. / searches; then S saves it.", problem=True)
-        return
-    name = await app.push_screen_wait(AskLine("A name for this search", hint="s lists the saved searches"))
-    if not name:
-        return
-    try:
-        if any(saved.id == " ".join(name.split()).casefold() for saved in searches.list()):
-            question = literal(name, "bold") + Content(" is a saved search already. Let this one take its place?")
-            if not await app.push_screen_wait(Confirm(question)):
-                return
-        saved = searches.save(name, query, replace=True)
-    except MementoError as error:
-        app.say(str(error), problem=True)
-    else:
-        app.say(f"Saved as {saved.name}. s goes to it.")

@@ -58,10 +58,12 @@ class UnsavedScreen(ModalScreen[Answer]):
             yield Static(Content(f"r go on with it   d drop it   Escape ask me next time{more}"), classes="dialog-hint")
 
 
-def offer_unsaved(app: MementoApp) -> None:
-    """Ask about every text that was left behind, if there is any."""
-    if found := left_behind(app.workspace.paths):
+def offer_unsaved(app: MementoApp) -> bool:
+    """Ask about every text that was left behind; return whether there is any."""
+    found = left_behind(app.workspace.paths)
+    if found:
         _ask(app, found)
+    return bool(found)
 
 
 def _ask(app: MementoApp, found: Sequence[tuple[Path, KeptText]]) -> None:

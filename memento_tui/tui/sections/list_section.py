@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from time import monotonic
 from typing import Any, ClassVar, Generic, TypeVar, cast
 
@@ -258,15 +259,16 @@ class ListSection(Section, Generic[RowT]):
         if len(ids) > 1 and not await self._is_sure(doing, ids):
             return
         worked, problems = 0, []
-        for index, row_id in enumerate(ids):
-            try:
-                act(row_id)
-                worked += 1
-            except MementoError as error:
-                problems.append(str(error))
-            if index % 50 == 49:  # noqa: PLR2004 - often enough to be seen, seldom enough to cost nothing
-                self.memento.say(f"{doing}: {index + 1:,} of {len(ids):,} ...")
-                await asyncio.sleep(0)
+        with self.memento.workspace.store.together() if len(ids) > 1 else nullcontext():
+            for index, row_id in enumerate(ids):
+                try:
+                    act(row_id)
+                    worked += 1
+                except MementoError as error:
+                    problems.append(str(error))
+                if index % 50 == 49:  # noqa: PLR2004 - often enough to be seen, seldom enough to cost nothing
+                    self.memento.say(f"{doing}: {index + 1:,} of {len(ids):,} ...")
+                    await asyncio.sleep(0)
         self.rows.clear_marks()
         told = f"{done} {worked:,}." if len(ids) > 1 else f"{done}."
         if problems:

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memento_tui.cli.life import life_data, life_lines
 from memento_tui.config import DecayPreset
 from memento_tui.records import Memory
 from memento_tui.records.memory import STABILITIES, STATUSES
 from memento_tui.search.life import life_of
+from memento_tui.upkeep.life_text import life_data, life_lines
 from tests.made import NOW, note
 
 PRESETS: tuple[DecayPreset, ...] = get_args(DecayPreset)
@@ -50,7 +50,7 @@ def test_the_curve_falls_from_left_to_right_within_its_scale() -> None:
     assert columns[0] < columns[-1]
     scale = [line.split(" |")[0] for line in told.splitlines() if " |" in line]
     assert (scale[0], scale[-1]) == ("1.15", "0.85")
-    assert [line for line in told.splitlines() if line.split() == ["0", "90", "180", "270", "365"]]
+    assert [line for line in told.splitlines() if line.split() == ["today", "90", "180", "270", "365"]]
 
 
 def test_a_memory_that_is_replaced_is_drawn_on_half_the_scale() -> None:

@@ -1,4 +1,4 @@
-"""The life of one memory as text and as data: its weight over the coming year, what moves it, and what awaits it."""
+"""The life of one memory as text and as data: its weight in the time to come, what moves it, and what awaits it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ from memento_tui.upkeep.trust import sessions_needed
 __all__ = ["life_data", "life_lines"]
 
 _DAYS = 365
-_TICKS = (0, 90, 180, 270, 365)
+_TICK_STEP = 15
+"""The days that the curve's scale names are multiples of this, but for the last."""
+
 _SAMPLED = (0, 1, 2, 3, 5, 7, 14, 21, 30, 45, 60, 90, 120, 150, 180, 210, 240, 270, 300, 330, 365)
 """Days of the curve in the data: dense at first, where a half-life of a week shows."""
 
@@ -42,19 +44,20 @@ def life_lines(
     preset: DecayPreset,
     width: int,
     *,
+    days: int = _DAYS,
     superseded: bool = False,
     known_since: datetime | None = None,
 ) -> str:
     """Return the life of a memory as lines of ASCII of at most ``width`` columns (40 at least).
 
-    They hold none of the memory's own text. ``superseded`` says that another memory takes its place,
-    ``known_since`` when it came into this store.
+    The curve covers the next ``days``; no line holds any of the memory's own text. ``superseded`` says that another
+    memory takes its place, ``known_since`` when it came into this store.
     """
     across = min(max(width, _NARROWEST), _WIDEST)
     life = life_of(memory, now, preset=preset, superseded=superseded)
     steps = ahead(memory, now, preset=preset, known_since=known_since)
     lines = _wrapped(f"Factor in search: {life.factor:.3f} today, preset {preset}.", across)
-    lines += ["", *_chart(memory, now, preset, steps, across, superseded=superseded), ""]
+    lines += ["", *_chart(memory, now, preset, steps, across, days, superseded=superseded), ""]
     lines += _told("age", life.age, _age_words(memory, preset), across)
     lines += _told("use", life.use, _use_words(memory, preset), across)
     lines += _told("certainty", life.certainty, _certainty_words(memory), across)
@@ -97,23 +100,23 @@ def life_data(
 
 
 def _chart(
-    memory: Memory, now: datetime, preset: DecayPreset, steps: list[Step], across: int, *, superseded: bool
+    memory: Memory, now: datetime, preset: DecayPreset, steps: list[Step], across: int, days: int, *, superseded: bool
 ) -> list[str]:
     columns = across - _MARGIN
-    days = [_DAYS * column / (columns - 1) for column in range(columns)]
-    lives = [life for _, life in curve(memory, now, preset, days, superseded=superseded)]
+    moments = [days * column / (columns - 1) for column in range(columns)]
+    lives = [life for _, life in curve(memory, now, preset, moments, superseded=superseded)]
     scale = SUPERSEDED if lives[0].superseded else 1.0
     top, bottom = HIGHEST * scale, LOWEST * scale
     places = [_row_of(life, top, bottom) for life in lives]
     gone = next((step.at for step in steps if step.action in _FINAL), None)
-    marks = ["." if gone is not None and now + timedelta(days=day) >= gone else "*" for day in days]
+    marks = ["." if gone is not None and now + timedelta(days=day) >= gone else "*" for day in moments]
     lines = []
     for row in range(_ROWS):
         value = top - (top - bottom) * row / (_ROWS - 1)
         drawn = "".join(mark if place == row else " " for place, mark in zip(places, marks, strict=True))
         lines.append(f"{value:.2f} |{drawn}".rstrip())
     lines.append(f"     +{'-' * columns}")
-    lines.append(_ticks(columns))
+    lines.append(_ticks(columns, days))
     if "." in marks:
         lines.append("      days from today; dots: no search finds it any more")
     else:
@@ -125,11 +128,11 @@ def _row_of(life: Life, top: float, bottom: float) -> int:
     return round((top - life.factor) / (top - bottom) * (_ROWS - 1))
 
 
-def _ticks(columns: int) -> str:
+def _ticks(columns: int, days: int) -> str:
     line = " " * (_MARGIN + columns)
-    for day in _TICKS:
-        label = str(day)
-        at = min(_MARGIN + round(day / _DAYS * (columns - 1)), len(line) - len(label))
+    for day in (*(days * part // 4 // _TICK_STEP * _TICK_STEP for part in range(4)), days):
+        label = str(day) if day else "today"
+        at = min(_MARGIN + round(day / days * (columns - 1)), len(line) - len(label))
         line = line[:at] + label + line[at + len(label) :]
     return line.rstrip()
 

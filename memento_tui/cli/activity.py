@@ -1,0 +1,323 @@
+"""Commands about what was done, by whom, and about what agents were shown."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from memento_tui.cli.command import command
+from memento_tui.cli.memories import paging
+from memento_tui.cli.output import bold, emit, moment, named, safe, table
+from memento_tui.cli.session import opened
+from memento_tui.errors import InvalidInput
+from memento_tui.store.activity_rows import ActivityRow, ChangedRecord, changed_fields
+from memento_tui.store.journal import Change, Entry
+from memento_tui.store.tables import as_plain
+
+if TYPE_CHECKING:
+    from memento_tui.store.activity import DayCount, Tally
+    from memento_tui.store.injections import InjectionRow, SessionTotals
+    from memento_tui.workspace import Workspace
+    from memento_tui.workspace.activity import Deed
+
+__all__ = ["commands", "list_activity", "plain_entry", "who"]
+
+_MOST_LINES = 40
+"""Lines of a text's difference that are printed."""
+
+_WHY = ("keyword", "semantic", "life")
+"""The numbers of a score that are printed; JSON has all of them."""
+
+
+def plain_entry(entry: Entry) -> dict[str, Any]:
+    """Return a journal entry as JSON tells it."""
+    names = ("seq", "id", "at", "actor", "agent", "session", "channel", "action", "note", "batch", "undoes", "origin")
+    return {name: getattr(entry, name) for name in names} | {"hash": entry.hash.hex()}
+
+
+def who(entry: Entry) -> str:
+    """Return who made an entry, and through what."""
+    return f"{entry.agent or entry.actor} ({entry.channel})"
+
+
+@command(
+    "activity",
+    short_help="What was done, by whom, and since you last looked.",
+    examples="""
+    memento activity
+    memento activity agent:claude action:edit since:7d
+    memento activity port session:4tq2 --json
+    memento activity --since-last-look
+    memento activity --summary --mark-looked
+    memento activity --entry 341
+    """,
+)
+@click.argument("filter", nargs=-1)
+@click.option("--since-last-look", is_flag=True, help="Only what came since you last looked; the same as is:new.")
+@click.option("--entry", type=click.IntRange(1), metavar="SEQ", help="Show one entry in full, and what it changed.")
+@click.option("--summary", is_flag=True, help="Count what agents did since you last looked, and each day's changes.")
+@click.option("--mark-looked", is_flag=True, help="Note that you have seen everything up to now.")
+@paging
+def activity(
+    filter: tuple[str, ...],  # noqa: A002 - its name in the help
+    entry: int | None,
+    after: str | None,
+    limit: int,
+    *,
+    since_last_look: bool,
+    summary: bool,
+    mark_looked: bool,
+) -> None:
+    """List the journal, newest first.
+
+    FILTER is words, looked for in notes and in the memories that were touched, and actor: agent: session: channel:
+    action: memory: since: before: is:new. `memento undo SEQ` takes an entry back, whoever made it.
+    """
+    with opened() as workspace:
+        # What is told is what was new before it is marked as seen.
+        head = workspace.store.head()
+        if entry is not None:
+            _print_deed(workspace.activity.deed(entry))
+        elif summary:
+            _print_summary(workspace.activity.since_last_look(), workspace.activity.days())
+        else:
+            list_activity(workspace, " ".join([*filter, *(["is:new"] if since_last_look else [])]), after, limit)
+        if mark_looked:
+            workspace.activity.mark_looked(head)
+
+
+def list_activity(workspace: Workspace, question: str, after: str | None, limit: int) -> None:
+    """Print one page of the journal."""
+    from memento_tui.workspace.activity_query import parse_activity  # noqa: PLC0415 - help is shown without it
+
+    rows = workspace.activity.page(parse_activity(question), before=_before(after), limit=limit)
+    following = str(rows[-1].entry.seq) if len(rows) == limit and rows[-1].entry.seq > 1 else None
+    emit(
+        lambda: {"items": [_plain_row(workspace, row) for row in rows], "next": following},
+        lambda: _journal(rows, following, narrowed=bool(question)),
+    )
+
+
+def _before(after: str | None) -> int | None:
+    if after is None:
+        return None
+    if not after.isdecimal():
+        raise InvalidInput(f"{after!r:.60} is not a cursor.", "Use the `next` of the page before.")
+    return int(after)
+
+
+def _plain_row(workspace: Workspace, row: ActivityRow) -> dict[str, Any]:
+    # A part of a bulk write may be thousands of records.
+    changes = None if row.entry.batch else workspace.store.changes(row.entry.seq)
+    return {**plain_entry(row.entry), "records": _plain_changes(changes), **_plain_facts(row)}
+
+
+def _plain_facts(row: ActivityRow) -> dict[str, Any]:
+    return {
+        "touched": row.touched,
+        "headline": row.headline,
+        "undone_by": row.undone_by,
+        "can_be_undone": not row.obstacle,
+        "obstacle": row.obstacle,
+    }
+
+
+def _plain_changes(changes: Sequence[Change] | None) -> list[dict[str, Any]] | None:
+    if changes is None:
+        return None
+    return [{"record": c.record, "id": c.record_id, "version": c.version, "removed": c.removed} for c in changes]
+
+
+def _journal(rows: Sequence[ActivityRow], following: str | None, *, narrowed: bool) -> str:
+    if not rows:
+        return "No entry of the journal fits." if narrowed else "Nothing has happened yet."
+    cells = [
+        [str(row.entry.seq), moment(row.entry.at), who(row.entry), _what(row), _concerning(row), _says(row)]
+        for row in rows
+    ]
+    more = f"\nThere are more: --after {following}" if following else ""
+    return table(["ENTRY", "WHEN", "WHO", "WHAT", "RECORDS", "SAYS"], cells) + more
+
+
+def _what(row: ActivityRow) -> str:
+    return row.entry.action + (f" (undone by {row.undone_by})" if row.undone_by else "")
+
+
+def _concerning(row: ActivityRow) -> str:
+    more = f" and {row.touched - 1:,} more" if row.touched > 1 else ""
+    return f"{row.record} {row.record_id}{more}" if row.record else ""
+
+
+def _says(row: ActivityRow) -> str:
+    return "  ".join(filter(None, (row.headline, f"[{row.entry.note}]" if row.entry.note else "")))
+
+
+def _print_deed(deed: Deed) -> None:
+    emit(lambda: _plain_deed(deed), lambda: _told_deed(deed))
+
+
+def _plain_deed(deed: Deed) -> dict[str, Any]:
+    changed = [
+        {
+            "record": one.record,
+            "id": one.record_id,
+            "version": one.version,
+            "removed": one.removed,
+            "purged": one.purged,
+            "before": None if one.before is None else as_plain(one.before),
+            "after": None if one.after is None else as_plain(one.after),
+        }
+        for one in deed.changed
+    ]
+    together = {"batch_entries": deed.batch_entries, "batch_records": deed.batch_records}
+    return {**plain_entry(deed.row.entry), **_plain_facts(deed.row), **together, "changed": changed}
+
+
+def _told_deed(deed: Deed) -> str:
+    entry = deed.row.entry
+    facts = {
+        "entry": f"{entry.seq} {entry.action}",
+        "when": moment(entry.at),
+        "who": " ".join(filter(None, (entry.actor, entry.agent))),
+        "channel": entry.channel,
+        "session": entry.session,
+        "note": entry.note,
+        "bulk": f"{deed.batch_entries:,} entries, {deed.batch_records:,} records" if entry.batch else "",
+        "undo": deed.row.obstacle or f"memento undo {entry.seq}",
+        "hash": entry.hash.hex()[:16],
+    }
+    parts = [named(facts), *(_told_change(one) for one in deed.changed)]
+    if deed.row.touched > len(deed.changed):
+        parts.append(f"and {deed.row.touched - len(deed.changed):,} more records")
+    return "\n\n".join(parts)
+
+
+def _told_change(one: ChangedRecord) -> str:
+    head = bold(safe(f"{one.record} {one.record_id}, version {one.version}"))
+    if one.purged:
+        return f"{head}: its text was purged"
+    if one.after is None:
+        return f"{head}: removed"
+    if one.before is None:
+        told = named({name: value for name, value in as_plain(one.after).items() if value and name != "content"})
+        content = getattr(one.after, "content", "")
+        return "\n".join(filter(None, (f"{head}: new", told, safe(content, multiline=True))))
+    lines = [
+        line for name, values in changed_fields(one.before, one.after).items() for line in _told_field(name, *values)
+    ]
+    return "\n".join([head, *(safe(line) for line in lines)])
+
+
+def _told_field(name: str, before: object, after: object) -> Iterable[str]:
+    if not isinstance(before, str) or not isinstance(after, str) or "\n" not in before + after:
+        return [f"  {name}: {before} -> {after}"]
+    lines = list(difflib.unified_diff(before.splitlines(), after.splitlines(), n=1, lineterm=""))[2:]
+    cut = [f"  ... {len(lines) - _MOST_LINES} more lines"] if len(lines) > _MOST_LINES else []
+    return [f"  {name}:", *(f"  {line}" for line in lines[:_MOST_LINES]), *cut]
+
+
+def _print_summary(tally: Tally, days: Sequence[DayCount]) -> None:
+    data = {**as_plain(tally), "days": [as_plain(day) for day in days]}
+    emit(data, lambda: f"{_told_tally(tally)}\n\n{_told_days(days)}")
+
+
+def _told_tally(tally: Tally) -> str:
+    since = f"since you last looked, at entry {tally.after}" if tally.after else "so far"
+    if not tally.entries:
+        return f"Agents did nothing {since}."
+    at_least = "at least " if tally.is_capped else ""
+    counts = {
+        "by agent": tally.by_agent,
+        "by action": tally.by_action,
+        "records": tally.by_record,
+    }
+    told = {
+        name: ", ".join(f"{key or 'without a name'} {number:,}" for key, number in counted.items())
+        for name, counted in counts.items()
+    }
+    return f"Agents made {at_least}{tally.entries:,} entries {since}.\n{named(told)}"
+
+
+def _told_days(days: Sequence[DayCount]) -> str:
+    rows = [[day.day, f"{day.person:,}", f"{day.agent:,}", f"{day.system:,}"] for day in days]
+    return table(["DAY (UTC)", "PERSON", "AGENT", "SYSTEM"], rows)
+
+
+@command(
+    "injections",
+    short_help="What agents were shown, why, and at what cost.",
+    examples="""
+    memento injections
+    memento injections session:4tq2
+    memento injections port since:7d --json
+    memento injections memory:7f3k
+    memento injections --totals
+    """,
+)
+@click.argument("filter", nargs=-1)
+@click.option("--totals", is_flag=True, help="What each session was shown in all, the last one first.")
+@paging
+def injections(
+    filter: tuple[str, ...],  # noqa: A002 - its name in the help
+    after: str | None,
+    limit: int,
+    *,
+    totals: bool,
+) -> None:
+    """List the injection ledger, newest first: which memories were put in front of which session.
+
+    FILTER is words, looked for in the memories, and session: channel: memory: since: before:.
+    """
+    from memento_tui.workspace.activity_query import parse_activity  # noqa: PLC0415 - help is shown without it
+
+    query = parse_activity(" ".join(filter))
+    with opened() as workspace:
+        if totals:
+            sessions = workspace.activity.sessions(query, limit)
+            emit(lambda: {"items": [as_plain(one) for one in sessions], "next": None}, lambda: _told_totals(sessions))
+            return
+        rows, following = workspace.activity.injections(query, after=after, limit=limit)
+    emit(
+        lambda: {"items": [_plain_injection(row) for row in rows], "next": following},
+        lambda: _told_injections(rows, following),
+    )
+
+
+def _plain_injection(row: InjectionRow) -> dict[str, Any]:
+    memory = row.memory
+    now = {} if memory is None else {"headline": memory.headline, "status": memory.status, "version": memory.version}
+    return {**as_plain(row.injection), "memory": now or None}
+
+
+def _told_injections(rows: Sequence[InjectionRow], following: str | None) -> str:
+    if not rows:
+        return "No memory was put in front of an agent, as far as this ledger and the filter go."
+    cells = [
+        [
+            row.injection.memory_id,
+            moment(row.injection.at),
+            row.injection.session,
+            str(row.injection.rank),
+            f"{row.injection.score:.3f}",
+            str(row.injection.tokens),
+            "used" if row.injection.used_at else "",
+            " ".join(f"{name} {row.injection.why[name]:.2f}" for name in _WHY if name in row.injection.why),
+            "(gone)" if row.memory is None else row.memory.headline,
+        ]
+        for row in rows
+    ]
+    more = f"\nThere are more: --after {following}" if following else ""
+    return table(["MEMORY", "WHEN", "SESSION", "RANK", "SCORE", "TOKENS", "USED", "WHY", "SAYS"], cells) + more
+
+
+def _told_totals(sessions: Sequence[SessionTotals]) -> str:
+    if not sessions:
+        return "No session was shown anything, as far as this ledger and the filter go."
+    rows = [[s.session, moment(s.last_at), f"{s.shown:,}", f"{s.used:,}", f"{s.tokens:,}"] for s in sessions]
+    return table(["SESSION", "LAST", "SHOWN", "USED", "TOKENS"], rows)
+
+
+commands = {"activity": activity, "injections": injections}

@@ -1,0 +1,360 @@
+"""What the panels of the overview say, and where each number in them leads. Nothing here reads anything."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+
+from rich.cells import cell_len
+
+from memento_tui.store.activity import DayCount, Tally
+from memento_tui.store.statistics import Facets
+from memento_tui.tui import clock
+from memento_tui.tui.display import ago, cells, shown
+from memento_tui.tui.widgets.board import Link, Panel, Piece, Row
+from memento_tui.workspace.overview import Amounts, EndingSoon, Sign, WaitingKind
+
+__all__ = ["HomeView", "head_rows", "panels", "welcome_rows"]
+
+_COMING = "..."
+_MUTED = "$text-muted"
+_PERSON, _AGENTS, _UPKEEP = "\N{FULL BLOCK}", "\N{DARK SHADE}", "\N{LIGHT SHADE}"
+_TONES = {_PERSON: "$text-accent", _AGENTS: "", _UPKEEP: _MUTED, " ": ""}
+_COUNT_WIDTH = 7
+_BROAD_DAYS = 28
+
+
+@dataclass
+class HomeView:
+    """What is known by now; ``None`` where it is still being counted."""
+
+    looked: tuple[int, datetime | None] | None = None
+    """The newest journal entry that the person had seen when the app was opened, and when it was written."""
+    amounts: Amounts | None = None
+    waiting: Sequence[WaitingKind] | None = None
+    tally: Tally | None = None
+    days: Sequence[DayCount] | None = None
+    facets: Facets | None = None
+    tags: Sequence[tuple[str, int]] | None = None
+    health: Sequence[Sign] | None = None
+    ending: EndingSoon | None = None
+
+
+def panels(view: HomeView) -> list[Panel]:
+    """Return the panels in the order of reading; they show what the view holds whenever they are drawn."""
+    return [
+        Panel(lambda: _waiting_title(view), lambda w, h: _waiting(view, w, h), 6, 10),
+        Panel(lambda: _since_title(view), lambda w, h: _since(view, w, h), 6, 10),
+        Panel(lambda: [Piece("Activity", "bold")], lambda w, h: _activity(view, w, h), 7, 12),
+        Panel(lambda: [Piece("Tags", "bold")], lambda w, h: _tags(view, w, h), 6, 10),
+        Panel(lambda: [Piece("Health", "bold", Link("health"))], lambda w, h: _health(view, w, h), 4, 6),
+        Panel(lambda: [Piece("Ending soon", "bold")], lambda w, h: _ending(view, w, h), 5, 9),
+    ]
+
+
+def _plural(count: int, one: str, several: str = "") -> str:
+    return f"{count:,} {one if count == 1 else several or one + 's'}"
+
+
+# The rows above the panels
+
+
+def head_rows(view: HomeView, width: int) -> list[Row]:
+    """Return what there is in all: records of each sort, then memories by trust and kind."""
+    there = view.amounts
+    if there is None:
+        first: Row = [Piece(_COMING, "dim")]
+    else:
+        sorts = [
+            (_plural(there.memories, "memory", "memories"), Link("memories")),
+            (_plural(there.working_items, "item of work", "items of work"), Link("working")),
+            (_plural(there.skips, "skip"), Link("skips")),
+            ("an identity" if there.has_identity else "no identity", Link("identity")),
+        ]
+        first = _joined(((text, "bold", link) for text, link in sorts), "   ", width)
+    return [[], first, _facet_row(view, width), []]
+
+
+def _facet_row(view: HomeView, width: int) -> Row:
+    if view.facets is None:
+        return []
+    trust = [(f"{n:,} {name}", _MUTED, Link("memories", f"is:{name}")) for name, n in view.facets.stabilities.items()]
+    kinds = [
+        (_plural(n, *_KIND_NAMES.get(name, (name.replace("_", " "),))), _MUTED, Link("memories", f"kind:{name}"))
+        for name, n in view.facets.kinds.items()
+    ]
+    row = list(_joined(iter(trust), "  ", width))
+    left = width - sum(cell_len(piece.text) for piece in row) - 5
+    return [*row, Piece("  |  ", "dim"), *_joined(iter(kinds), "  ", left)] if row and kinds else row
+
+
+_KIND_NAMES = {
+    "anti_pattern": ("thing to avoid", "things to avoid"),
+    "bugfix": ("bug fix", "bug fixes"),
+    "daily": ("daily note", "daily notes"),
+    "discovery": ("discovery", "discoveries"),
+}
+
+
+def _joined(parts: Iterator[tuple[str, str, Link]], between: str, width: int) -> Row:
+    """Return as many parts as fit."""
+    row: list[Piece] = []
+    used = 0
+    for text, style, link in parts:
+        needed = cell_len(text) + (len(between) if row else 0)
+        if used + needed > width:
+            break
+        row += [Piece(between)] * bool(row) + [Piece(text, style, link)]
+        used += needed
+    return row
+
+
+def welcome_rows(width: int) -> list[Row]:
+    """Return what an empty workspace says: what to do first."""
+    ways = (
+        ("memento import vault ~/notes", "bring in what you have; memento import --help lists the formats"),
+        ("memento mcp", "let an agent write: name this as its MCP server"),
+        ("memento add TEXT", "remember something yourself, or press 2, then n"),
+    )
+    rows: list[Row] = [[], [Piece("Nothing is remembered yet", "bold")], []]
+    text = "Here you will see what waits for you, what your agents did, and what ends soon."
+    rows += [[Piece(cells(text, width).rstrip(), _MUTED)], []]
+    for command, does in ways:
+        rows.append([Piece(f"{command:<30}"), Piece(cells(does, max(0, width - 30)).rstrip(), _MUTED)])
+    return rows
+
+
+# Waiting for you
+
+
+def _waiting_title(view: HomeView) -> Row:
+    total = sum(one.count for one in view.waiting or ())
+    title = Piece("Waiting for you", "bold", Link("review"))
+    return [title, Piece(f"  {total:,}", "bold $text-warning")] if total else [title]
+
+
+def _waiting(view: HomeView, width: int, height: int) -> list[Row]:
+    if view.waiting is None:
+        return [[Piece(_COMING, "dim")]]
+    if not view.waiting:
+        return [[Piece("Nothing waits for a decision.", _MUTED)]]
+    rows = [_waiting_row(one, width) for one in view.waiting]
+    if len(rows) > height:
+        rest = sum(one.count for one in view.waiting[height - 1 :])
+        return [*rows[: height - 1], [Piece(f"{rest:>{_COUNT_WIDTH},}  of other kinds", _MUTED, Link("review"))]]
+    return rows
+
+
+def _waiting_row(one: WaitingKind, width: int) -> Row:
+    age = f"{ago(one.since, clock.now()):>5}"
+    name = cells(one.name, width - _COUNT_WIDTH - 2 - len(age))
+    return [
+        Piece(f"{one.count:>{_COUNT_WIDTH},}", "bold", Link("review", one.kind)),
+        Piece(f"  {name}"),
+        Piece(age, "dim"),
+    ]
+
+
+# Since you last looked
+
+
+def _since_title(view: HomeView) -> Row:
+    moment = view.looked[1] if view.looked is not None else None
+    when = "" if moment is None else f"  {_past(moment)}"
+    return [Piece("Since you last looked", "bold"), Piece(when, "dim")]
+
+
+def _past(moment: datetime) -> str:
+    span = ago(moment, clock.now())
+    return "just now" if span == "now" else f"{span} ago"
+
+
+def _new(view: HomeView, narrower: str = "actor:agent") -> Link:
+    # Not is:new: what is told here counts from when the app was opened, whatever was looked at since.
+    return Link("activity", f"{narrower} since:{(view.looked[0] if view.looked else 0) + 1}")
+
+
+def _since(view: HomeView, width: int, height: int) -> list[Row]:
+    tally = view.tally
+    if tally is None:
+        return [[Piece(_COMING, "dim")]]
+    if not tally.entries:
+        return [[Piece("No agent has written anything.", _MUTED)]]
+    many = "more than " if tally.is_capped else ""
+    told = f"{many}{_plural(tally.entries, 'change')}"
+    rows: list[Row] = [
+        [Piece("Agents made "), Piece(told, "bold", _new(view)), Piece(_of_what(tally, width - 13 - len(told)))]
+    ]
+    room = height - 2
+    agents = list(tally.by_agent.items())
+    for name, count in agents[: room if len(agents) <= room else room - 1]:
+        named = cells(name or "without a name", width - _COUNT_WIDTH - 2).rstrip()
+        narrower = f'agent:"{name}"' if name.isprintable() and not {'"', ","} & set(name or ",") else "actor:agent"
+        rows.append([Piece(f"{count:>{_COUNT_WIDTH},}", "bold", _new(view, narrower)), Piece(f"  {named}")])
+    if len(agents) > room:
+        rest = sum(count for _, count in agents[room - 1 :])
+        rows.append([Piece(f"{rest:>{_COUNT_WIDTH},}  by {_plural(len(agents) - room + 1, 'other')}", _MUTED)])
+    actions = "  ".join(f"{count:,} {action}" for action, count in tally.by_action.items())
+    return [*rows, [Piece(cells(actions, width).rstrip(), "dim")]]
+
+
+_RECORDS = {
+    "memory": ("memory", "memories"),
+    "item": ("item of work", "items of work"),
+    "crystal": ("identity", "identities"),
+}
+
+
+def _of_what(tally: Tally, width: int) -> str:
+    # Proposals are told by what they are about, and stand among what waits.
+    written = {name: count for name, count in tally.by_record.items() if name != "proposal"} or tally.by_record
+    parts = [_plural(count, *_RECORDS.get(name, (name,))) for name, count in written.items()]
+    return cells(f" to {', '.join(parts)}." if parts else ".", max(0, width)).rstrip()
+
+
+# Activity
+
+
+def _activity(view: HomeView, width: int, height: int) -> list[Row]:
+    if view.days is None:
+        return [[Piece(_COMING, "dim")]]
+    broad = 2 if width >= 2 * _BROAD_DAYS else 1
+    # Two cells a day can be told apart; where not all days have them, the first are left out.
+    days = view.days[-(width // broad) :]
+    most = max((day.person + day.agent + day.system for day in days), default=0)
+    if not most:
+        return [[Piece(f"Nothing was written in the last {len(days)} days.", _MUTED)]]
+    bars = height - 2
+    columns = [_bar(day, most, bars) for day in days]
+    rows: list[Row] = []
+    for level in range(bars):
+        row = [Piece((column[level] * (broad - 1 or 1)).ljust(broad), _TONES[column[level]]) for column in columns]
+        rows.append(row)
+    return [*rows, _axis(days, broad), _legend(days, most, width)]
+
+
+def _bar(day: DayCount, most: int, height: int) -> list[str]:
+    """Return a day's column from the top: what the person did stands lowest, then agents, then upkeep."""
+    counts = {_UPKEEP: day.system, _AGENTS: day.agent, _PERSON: day.person}
+    parts = {sign: 1 for sign, count in counts.items() if count}
+    total = sum(counts.values())
+    for _ in range(len(parts), round(total / most * height)):
+        # One more cell for whoever has the fewest for what they did.
+        parts[max(parts, key=lambda sign: counts[sign] / parts[sign])] += 1
+    column = [sign for sign, cells_of_it in parts.items() for _ in range(cells_of_it)]
+    return [" "] * (height - len(column)) + column
+
+
+def _axis(days: Sequence[DayCount], broad: int) -> Row:
+    """Return a mark for each day; it leads to what was done on it."""
+    row = []
+    for day in days:
+        moment = date.fromisoformat(day.day)
+        busy = day.person + day.agent + day.system > 0
+        mark = f"{moment.day % 10}" if busy else "\N{MIDDLE DOT}"
+        link = Link("activity", f"since:{day.day} before:{moment + timedelta(days=1)}") if busy else None
+        row.append(Piece(mark, "bold" if day is days[-1] else "dim", link))
+        row.append(Piece(" " * (broad - 1)))
+    return row
+
+
+def _legend(days: Sequence[DayCount], most: int, width: int) -> Row:
+    who = [
+        (_PERSON, "you", sum(day.person for day in days)),
+        (_AGENTS, "agents", sum(day.agent for day in days)),
+        (_UPKEEP, "upkeep", sum(day.system for day in days)),
+    ]
+    row: list[Piece] = []
+    for sign, name, count in who:
+        if count or sign != _UPKEEP:
+            row += [Piece(f"{sign} ", _TONES[sign]), Piece(f"{name} {count:,}   ", _MUTED)]
+    today = days[-1].person + days[-1].agent + days[-1].system
+    ends = (f"in {len(days)} days, {today:,} today, {most:,} at most", f"in {len(days)} days, {today:,} today", "")
+    left = width - sum(cell_len(piece.text) for piece in row)
+    return [*row, Piece(next(end for end in ends if len(end) <= max(0, left)), _MUTED)]
+
+
+# Tags
+
+
+def _tags(view: HomeView, width: int, height: int) -> list[Row]:
+    if view.tags is None:
+        return [[Piece(_COMING, "dim")]]
+    if not view.tags:
+        return [[Piece("No memory has a tag.", _MUTED)]]
+    rows: list[list[Piece]] = [[]]
+    used = 0
+    most = view.tags[0][1]
+    for tag, count in sorted(view.tags, key=lambda one: one[0].casefold()):
+        word, number = cells(tag, min(width - 8, cell_len(shown(tag)))).rstrip(), f" {count:,}"
+        needed = cell_len(word) + len(number)
+        if used and used + 3 + needed > width:
+            if len(rows) == height:
+                continue
+            rows.append([])
+            used = 0
+        if used:
+            rows[-1].append(Piece("   "))
+            used += 3
+        rows[-1] += [Piece(word, _weight(count, most), _tag_link(tag)), Piece(number, "dim")]
+        used += needed
+    return list(rows)
+
+
+def _weight(count: int, most: int) -> str:
+    """Return a style that is the heavier the more a tag is used."""
+    share = count / most
+    return "bold $text-accent" if share > 0.6 else "bold" if share > 0.3 else "" if share > 0.1 else _MUTED  # noqa: PLR2004 - four weights
+
+
+def _tag_link(tag: str) -> Link:
+    is_plain = not any(character.isspace() or character == '"' for character in tag)
+    return Link("memories", f"tag:{tag}" if is_plain else f'tag:"{tag}"')
+
+
+# Health
+
+
+def _health(view: HomeView, width: int, height: int) -> list[Row]:
+    if view.health is None:
+        return [[Piece(_COMING, "dim")]]
+    return [_sign_row(sign, width) for sign in sorted(view.health, key=lambda sign: sign.ok)[:height]]
+
+
+_NAME_WIDTH = 17
+
+
+def _sign_row(sign: Sign, width: int) -> Row:
+    detail = cells(sign.detail, max(0, width - _NAME_WIDTH - 6)).rstrip()
+    mark = Piece("ok", "$text-success") if sign.ok else Piece(" !", "bold $text-warning")
+    name = Piece(sign.name, "" if sign.ok else "bold", Link("health", sign.name))
+    return [mark, Piece("  "), name, Piece(" " * (_NAME_WIDTH - len(sign.name) + 2)), Piece(detail, _MUTED)]
+
+
+# Ending soon
+
+
+def _ending(view: HomeView, width: int, height: int) -> list[Row]:
+    soon = view.ending
+    if soon is None:
+        return [[Piece(_COMING, "dim")]]
+    if not soon.memories and not soon.skips:
+        return [[Piece("No memory expires within 7 days, no skip within 3.", _MUTED)]]
+    parts = []
+    if soon.memories:
+        parts.append((_plural(soon.memories, "memory", "memories"), " within 7 days", Link("memories", "expires:<7d")))
+    if soon.skips:
+        parts.append((_plural(soon.skips, "skip"), " within 3 days", Link("skips", "expires:<3d")))
+    first: list[Piece] = []
+    for text, tail, link in parts:
+        first += [Piece(", ")] * bool(first) + [Piece(text, "bold", link), Piece(tail)]
+    rows: list[Row] = [first]
+    for one in soon.first[: height - 1]:
+        when = f"{ago(one.ends_at, clock.now()).removeprefix('in '):>5}"
+        words = " ".join(one.headline.split("\n")[0].replace('"', " ").split()[:8])
+        link = Link("memories", f"id:{one.id}") if one.record == "memory" else Link("skips", f'"{words}"')
+        kind = f"{one.record:<7}"
+        said = cells(one.headline, width - len(when) - len(kind) - 4).rstrip()
+        rows.append([Piece(f"{when}  ", "dim"), Piece(f"{kind}  ", _MUTED), Piece(said, "", link)])
+    return rows

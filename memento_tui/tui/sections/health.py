@@ -1,0 +1,360 @@
+"""The health: what has gone bad in the memories, whether the machinery is in order, and the backups."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Mapping, Sequence
+from math import inf
+from time import monotonic
+from typing import ClassVar
+
+from textual import work
+from textual.binding import BindingType
+from textual.content import Content
+
+from memento_tui.errors import MementoError
+from memento_tui.store.backup import Progress
+from memento_tui.store.stopping import StoppedError, check
+from memento_tui.tui import clock
+from memento_tui.tui.commands import Place, bindings
+from memento_tui.tui.health_rows import HealthRow, backup_rows, check_rows, health_line, rot_rows, with_groups
+from memento_tui.tui.health_text import Example, beside
+from memento_tui.tui.screens.ask import Confirm
+from memento_tui.tui.sections.long_work import WorkingListSection
+from memento_tui.tui.short_source import ShortSource
+from memento_tui.tui.widgets.record_list import Line
+from memento_tui.workspace import health
+from memento_tui.workspace.backups import Backup
+from memento_tui.workspace.health import Finding
+
+__all__ = ["HealthSection"]
+
+_READ_UNASKED = 20_000
+"""Memories whose texts are read without being asked: about four seconds of work. R reads more."""
+
+_QUICK_SECONDS = 0.5
+"""A look that took no longer is taken again by itself when something was written."""
+
+_AGAIN_SECONDS = 2.0
+"""Between two looks at what changes by itself."""
+
+_EXAMPLES = 10
+
+
+class HealthSection(WorkingListSection[HealthRow]):
+    """See what needs care, and take care of it."""
+
+    PLACE: ClassVar[Place] = "health"
+    FILTER_HINT: ClassVar[str] = "filter"
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("health")]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._counts: dict[str, int | None] = {}
+        self._checks: dict[str, Finding] = {}
+        self._backups: Sequence[Backup] = ()
+        self._examples: dict[str, Sequence[Example]] = {}
+        self.is_looking = False
+        """Whether the rows are being filled in."""
+        self._look_seconds = inf
+        """How long the last look took, but for the texts."""
+        self._is_old = False
+        """Whether something was written since the last look."""
+        self._stop_looking = threading.Event()
+        self._shown_id: str | None = None
+
+    # The list
+
+    def make_source(self) -> ShortSource[HealthRow]:
+        """Return what is known now."""
+        return ShortSource(self._rows_now)
+
+    def _rows_now(self) -> list[HealthRow]:
+        rows = [*rot_rows(self._counts), *check_rows(self._checks), *backup_rows(self._backups)]
+        words = self.filter.casefold().split()
+        return with_groups([row for row in rows if all(word in row.words for word in words)])
+
+    def draw(self, row: HealthRow, width: int) -> Sequence[Line]:
+        """Return the line of a row."""
+        return health_line(row, width)
+
+    def head(self) -> Content:
+        """Return how much needs care, and how old that knowledge is."""
+        rows = [*rot_rows(self._counts), *check_rows(self._checks), *backup_rows(self._backups)]
+        bad, tidy = (sum(row.state == state for row in rows) for state in ("bad", "tidy"))
+        self.memento.count(health=bad)
+        words = [f"! {bad} to mend" if bad else "", f"~ {tidy} to tidy" if tidy else ""]
+        if not self._is_quick:
+            words.append("looking ..." if self.is_looking else "older than the last change: R" if self._is_old else "")
+        return Content("   ".join(filter(None, words)) or "nothing to mend")
+
+    def nothing(self) -> str:
+        """Return what to do where a filter finds nothing."""
+        return "Nothing found.\n\nFewer words find more. Escape clears the filter."
+
+    def copied(self, row: HealthRow) -> str:
+        """Return the code of a sort of rot, or the name of a check or a backup."""
+        return row.id.partition(":")[2]
+
+    def show(self, row: HealthRow | None) -> None:
+        """Tell what a row means; examples follow when they are found."""
+        same = row is not None and row.id == self._shown_id
+        self._shown_id = None if row is None else row.id
+        if row is None:
+            self.tell_side(Content(""))
+            return
+        examples = self._examples.get(row.id)
+        self.tell_side(beside(row, examples, self.query_one(".side-scroll").size.width - 1), same=same)
+        if row.kind is not None and row.kind.place == "memories" and row.state in ("bad", "tidy") and examples is None:
+            self._find_examples(row)
+
+    @work(thread=True, exclusive=True, group="health-examples")
+    def _find_examples(self, row: HealthRow) -> None:
+        """Find the first of what was found; the rest of the row does not wait for it."""
+        audit, code = self.memento.workspace.audit, self.copied(row)
+        found = [(glance, audit.why(code, glance.id)) for glance in audit.examples(code, _EXAMPLES, now=clock.now())]
+        self.call_later(self._examples_found, row.id, found)
+
+    def _examples_found(self, row_id: str, found: Sequence[Example]) -> None:
+        self._examples[row_id] = found
+        current = self.rows.current
+        if current is not None and current.id == row_id:
+            self.show(current)
+
+    # Looking
+
+    def on_mount(self) -> None:
+        """Fill the rows in as they become known; they are there at once."""
+        self.look()
+        self.set_interval(_AGAIN_SECONDS, self._keep_up)
+
+    def on_unmount(self) -> None:
+        """End what runs on threads, which would keep the app from leaving."""
+        self._stop_looking.set()
+
+    def follow(self) -> None:
+        """Note that what is shown is old. It is looked at again in a moment if that is quick."""
+        self._is_old = True
+        self.tell()
+
+    def _keep_up(self) -> None:
+        """Look again after a change, or follow the engine, which loads and embeds for minutes."""
+        if self.memento.section is not self or self.is_looking:
+            return
+        if self._is_old and self._is_quick:
+            self.look()
+        elif "semantic index" in self._checks:
+            self._ask_engine()
+
+    @property
+    def _is_quick(self) -> bool:
+        return self._look_seconds < _QUICK_SECONDS
+
+    @work(thread=True, exclusive=True, group="health-engine")
+    def _ask_engine(self) -> None:
+        found = health.examine_engine(self.memento.workspace)
+        if found != self._checks["semantic index"]:
+            self.call_later(self._know, checks=_by_name(found))
+
+    def look(self, *, texts: bool = False) -> None:
+        """Look at everything; ``texts`` reads every text, however many there are."""
+        self.is_looking, self._is_old = True, False
+        self._stop_looking.set()
+        self._stop_looking = threading.Event()
+        self._look_seconds = inf if texts else self._look_seconds
+        self.tell()
+        self._look(self._stop_looking, texts=texts)
+
+    @work(thread=True, exclusive=True, group="health-look")
+    def _look(self, stop: threading.Event, *, texts: bool) -> None:
+        began, seconds, said = monotonic(), inf, ""
+        # Of a look that nobody asked for nothing is told.
+        workspace, tell = self.memento.workspace, self.teller() if texts else None
+        try:
+            self.call_later(self._know, backups=workspace.backups.list())
+            for finding in health.examine_quickly(workspace):
+                check(stop)
+                self.call_later(self._know, checks={finding.name: finding})
+            counts = {
+                one.kind.code: one.count for one in workspace.audit.count(now=clock.now(), progress=tell, stop=stop)
+            }
+            self.call_later(self._know, counts=counts)
+            seconds = monotonic() - began  # texts that were read once are not read again
+            if texts or workspace.store.count_all() <= _READ_UNASKED:
+                self.call_later(self._know, counts=workspace.audit.read_texts(progress=tell, stop=stop))
+                said = "Everything was looked at; c checks the journal too." if texts else ""
+        except StoppedError:
+            said = "Stopped looking; R looks again."
+        except MementoError as error:
+            self.call_later(self.memento.say, str(error), problem=True)
+        self.call_later(self._looked, stop, seconds, said)
+
+    def _know(
+        self,
+        *,
+        counts: Mapping[str, int | None] | None = None,
+        checks: Mapping[str, Finding] | None = None,
+        backups: Sequence[Backup] | None = None,
+    ) -> None:
+        """Take note of something that became known, and show it."""
+        self._counts.update(counts or {})
+        self._checks.update(checks or {})
+        self._backups = self._backups if backups is None else backups
+        if counts:
+            self._examples.clear()
+        self.show_again()
+
+    def show_again(self) -> None:
+        """Show what is known now."""
+        if self.is_mounted:
+            self.rows.refresh_rows(self.make_source())
+            self.tell()
+
+    def _looked(self, stop: threading.Event, seconds: float, said: str) -> None:
+        if stop is not self._stop_looking:
+            return  # a later look is under way
+        self.is_looking, self._look_seconds = False, seconds
+        self.show_again()
+        if said:
+            self.memento.say(said)
+
+    def action_examine(self) -> None:
+        """Look again, and read every text."""
+        self.look(texts=True)
+
+    # Deeds
+
+    def action_clear(self) -> None:
+        """Stop what is under way, else leave the marks or the filter."""
+        if self.stop_work():
+            return
+        if self.is_looking:
+            self._stop_looking.set()
+        else:
+            super().action_clear()
+
+    def action_backup(self) -> None:
+        """Make a backup."""
+
+        def make(tell: Progress, stop: threading.Event) -> str:
+            workspace = self.memento.workspace
+            made = workspace.backups.make(progress=tell, stop=stop)
+            self.call_later(self._know, backups=workspace.backups.list())
+            return f"Backed up and checked: {made.name}, {made.memories:,} memories."
+
+        self.begin("The backup is being made", make)
+
+    def action_verify(self) -> None:
+        """Check the journal and the file, or the backup under the cursor."""
+        row = self.rows.current
+        if row is not None and row.backup is not None:
+            name = row.backup.name
+            self.begin("The backup is being checked", lambda tell, stop: self._check_backup(name, tell, stop))
+        else:
+            self.begin("The journal is being checked", self._check_journal)
+
+    def _check_backup(self, name: str, tell: Progress, stop: threading.Event) -> str:
+        problem = self.memento.workspace.backups.verify(name, progress=tell, stop=stop)
+        return f"{name} cannot be restored. {problem}" if problem else f"{name} is whole; it can be restored."
+
+    def _check_journal(self, tell: Progress, stop: threading.Event) -> str:
+        workspace = self.memento.workspace
+        found = {one.name: one for one in health.check_pages_and_journal(workspace, progress=tell, stop=stop)}
+        self.call_later(self._know, checks=found)
+        wrong = [one.detail for one in found.values() if not one.ok]
+        return wrong[0] if wrong else f"All {workspace.store.head():,} journal entries are as they were written."
+
+    def action_engine(self) -> None:
+        """Start the engine, or stop it."""
+
+        def turn(_tell: Progress, _stop: threading.Event) -> str:
+            workspace = self.memento.workspace
+            semantic = workspace.searching.semantic
+            if semantic.status() is not None:
+                health.stop_engine(semantic)
+                said = "The engine is gone; a search starts it again."
+            else:
+                health.start_engine(workspace)
+                said = "The engine is starting; its model takes some seconds to load."
+            self.call_later(self._know, checks=_by_name(health.examine_engine(workspace)))
+            return said
+
+        self.begin("The engine is being told", turn, stops=False)
+
+    def action_reindex(self) -> None:
+        """Build the search indexes anew."""
+
+        def build(tell: Progress, _stop: threading.Event) -> str:
+            workspace = self.memento.workspace
+            semantic = workspace.config.engine.enabled
+
+            def told(done: int, total: int) -> None:
+                tell("Indexing", done, total)
+
+            count = health.reindex(workspace, keyword=True, semantic=semantic, progress=told)
+            self.call_later(self._know, checks=_by_name(*health.examine_indexes(workspace)))
+            rest = " The engine builds the semantic index in the background." if semantic else ""
+            return f"The keyword index holds {count:,} memories.{rest}"
+
+        self.begin("The indexes are being built", build, stops=False)
+
+    # Going there
+
+    @work(exclusive=True, group="health-go")
+    async def action_go(self) -> None:
+        """Go to what a row is about, or back to a backup."""
+        row = self.rows.current
+        if row is None or not self.may_act():
+            return
+        if row.backup is not None:
+            await self._go_back_to(row.backup)
+        elif row.kind is None:
+            self.memento.say("There is no list behind this; what to do stands beside it.", problem=True)
+        elif row.state == "unknown":
+            self.memento.say("The texts have not been read for this yet; R reads them.", problem=True)
+        elif row.state == "fine":
+            self.memento.say("There is none of these.", problem=True)
+        else:
+            await self._go_to_list(row)
+
+    async def _go_to_list(self, row: HealthRow) -> None:
+        kind = row.kind
+        if kind is None:
+            return
+        if kind.place == "review" or kind.query:
+            await self.memento.go(kind.place, kind.query)
+            return
+        audit = self.memento.workspace.audit
+        query = await asyncio.to_thread(audit.query, kind.code, now=clock.now())
+        if not query:
+            self.memento.say("There is none of these any more; R looks again.", problem=True)
+            return
+        await self.memento.go("memories", query)
+        listed = query.count(",") + 1
+        if (self._counts.get(kind.code) or 0) > listed:
+            self.memento.say(f"These are the first {listed:,} of {row.value}; come back here for the rest.")
+
+    async def _go_back_to(self, one: Backup) -> None:
+        if one.problem:
+            self.memento.say(f"It cannot be restored. {one.problem}", problem=True)
+            return
+        newer = self.memento.workspace.store.head() - one.head
+        lost = f"{newer:,} journal entries are newer than it. " if newer > 0 else ""
+        question = Content(f"Go back to the backup of {one.at:%Y-%m-%d %H:%M}Z?")
+        detail = Content(f"{lost}What is here now is kept as a backup of its own.")
+        if not await self.app.push_screen_wait(Confirm(question, detail)):
+            return
+
+        def restore(tell: Progress, stop: threading.Event) -> str:
+            workspace = self.memento.workspace
+            restored = workspace.backups.restore(one.name, progress=tell, stop=stop)
+            self.call_later(self._know, backups=workspace.backups.list())
+            self.call_later(self.memento.wrote)
+            return f"Restored. What was here before is in {restored.before}."
+
+        self.begin("The backup is being restored", restore)
+
+
+def _by_name(*findings: Finding) -> dict[str, Finding]:
+    return {finding.name: finding for finding in findings}

@@ -1,0 +1,349 @@
+"""Who the agent is: every identity crystal as a timeline, and the prose of one or what changed in it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from textual import work
+from textual.binding import BindingType
+from textual.content import Content
+
+from memento_tui.errors import Conflict, MementoError, NotFound
+from memento_tui.records import Crystal
+from memento_tui.tui.commands import bindings
+from memento_tui.tui.crystals import CrystalSource, crystal_line
+from memento_tui.tui.identity_prose import (
+    crystal_changes,
+    crystal_facts,
+    crystal_prose,
+    day_of,
+    first_lines,
+    writer_elsewhere,
+)
+from memento_tui.tui.sections.editing_section import EditingSection
+from memento_tui.tui.widgets.draft import Draft
+from memento_tui.tui.widgets.record_list import Line
+from memento_tui.workspace import identity
+from memento_tui.workspace.queue import Pending
+from memento_tui.workspace.unsaved import KeptText, Unsaved
+
+__all__ = ["IdentitySection"]
+
+_NOTHING = """Nobody has said yet who the agent is.
+
+e        write it here
+E        write it in your editor
+         or let an agent write it: memento mcp"""
+
+_WHAT_IT_IS = (
+    "An identity crystal is a page of prose: who the agent is, how it works with you, what it has learned about itself."
+    " Agents are given it together with what they ask for at the beginning of a task.\n\n"
+    "A new one never overwrites the one before. All of them stay here, each can be compared with any other, and any can"
+    " be restored. Once you have written or approved one, what an agent writes waits for you."
+)
+
+
+class IdentitySection(EditingSection[Crystal]):
+    """The timeline of the identity, with the prose or the difference of the one under the cursor beside it."""
+
+    PLACE = "identity"
+    FILTER_HINT = "filter: words, is:proposed, is:rejected"
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("identity")]
+    DEFAULT_CSS = """
+    IdentitySection .side-text { max-width: 88; }
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._source: CrystalSource | None = None
+        self._was_read = False
+        self._shown: tuple[object, ...] = ()
+        """What the side was filled from, so that it is not filled again with the same."""
+        self._pending: Pending | None = None
+        """The proposal that was looked at beside the crystal under the cursor."""
+        self._base: Crystal | None = None
+        """The crystal that the others are compared with; ``None`` for the one before each."""
+        self._as_prose: bool | None = None
+        """Whether the prose is shown; ``None`` until chosen: the present one as prose, of the others what changed."""
+
+    # What the list and the side show
+
+    def make_source(self) -> CrystalSource:
+        """Return the crystals that the filter selects."""
+        self._source = CrystalSource(self.memento.workspace.store, self.filter)
+        return self._source
+
+    def draw(self, row: Crystal, width: int) -> Sequence[Line]:
+        """Return the row of a crystal; ``c`` marks the one that the others are compared with."""
+        return crystal_line(row, width, is_base=self._base is not None and row.id == self._base.id)
+
+    def head(self) -> Content:
+        """Return how many there are, and what they are compared with."""
+        counted = self.counted()
+        proposed = sum(crystal.status == "proposed" for crystal in self._history())
+        if proposed:
+            counted = f"{counted}  {proposed:,} proposed"
+        if self._base is None:
+            return Content(counted)
+        return Content(f"{counted}  compared with the one of {day_of(self._base.created_at)}")
+
+    def nothing(self) -> str:
+        """Return what an identity is and how one comes about."""
+        if self.filter:
+            return "No identity holds these words.\n\nEscape in the box clears it."
+        return _NOTHING
+
+    def named(self, ids: Sequence[str]) -> Sequence[str]:
+        """Return the first words of some crystals."""
+        return [" ".join(c.content[:200].split()) for c in self._history() if c.id in ids]
+
+    def _history(self) -> Sequence[Crystal]:
+        return [] if self._source is None else self._source.all
+
+    def read(self, *, select: str | None = None) -> None:
+        """Show the answer to another filter; at the beginning, go to the present identity."""
+        current = None if self._was_read else self.memento.workspace.crystals.current()
+        self._was_read = True
+        super().read(select=select or (current.id if current is not None else None))
+        if self.rows.total == 0:
+            self.show(None)
+
+    def follow(self) -> None:
+        """Read again, keeping the reader's place."""
+        super().follow()
+        if self.rows.current is not None:
+            self.show(self.rows.current)
+
+    def show(self, row: Crystal | None) -> None:
+        """Show the prose of a crystal, or what changed in it."""
+        present = None if row is None else self._reread(row)
+        self._pending = None if present is None or present.status != "proposed" else self._pending_of(present.id)
+        if present is None:
+            self._shown = ()
+            self.tell_side(Content.styled("" if self.filter else _WHAT_IT_IS, "$text-muted"))
+            return
+        other = self._other(present)
+        as_prose = self._shows_prose(present) or other is None
+        proposal = None if self._pending is None else (self._pending.proposal, self._pending.moved)
+        shows = (present, proposal, None if as_prose else other, as_prose)
+        if shows == self._shown:
+            return
+        same = bool(self._shown) and shows[0] == self._shown[0] and shows[2:] == self._shown[2:]
+        self._shown = shows
+        facts = crystal_facts(present, self._pending)
+        if as_prose or other is None:
+            self.tell_side(Content("\n\n").join([facts, crystal_prose(present)]), same=same)
+        else:
+            self.tell_side(Content("\n\n").join([facts, crystal_changes(other, present)]), same=same)
+
+    def _reread(self, row: Crystal) -> Crystal | None:
+        found: Crystal | None = self.memento.workspace.store.find("crystal", row.id)
+        return found
+
+    def _pending_of(self, crystal_id: str) -> Pending | None:
+        workspace = self.memento.workspace
+        try:
+            return workspace.review.get(identity.open_proposal(workspace.store, crystal_id).id)
+        except NotFound:
+            return None
+
+    def _other(self, row: Crystal) -> Crystal | None:
+        """Return the crystal that a row is compared with."""
+        if self._base is not None and self._base.id != row.id:
+            return self._base
+        return identity.before(row, self._history())
+
+    def _shows_prose(self, row: Crystal) -> bool:
+        if self._as_prose is None:
+            return row.status == "current" and self._base is None
+        return self._as_prose
+
+    def action_markdown(self) -> None:
+        """Show the prose, or what changed in it; the choice stays for the others too."""
+        row = self.rows.current
+        if row is None:
+            self.memento.say("There is no identity here.", problem=True)
+            return
+        self._as_prose = not self._shows_prose(row)
+        self.show(row)
+        if not self._as_prose and self._other(row) is None:
+            self.memento.say("There is none before it to compare with.", problem=True)
+        else:
+            self.memento.say("Prose." if self._as_prose else "What changed: - was taken out, + was added.")
+
+    def action_compare(self) -> None:
+        """Compare the others with the one under the cursor; there once more, each with the one before it."""
+        row = self.rows.current
+        if row is None:
+            self.memento.say("There is no identity here.", problem=True)
+        elif self._base is not None and self._base.id == row.id:
+            self._base = None
+            self.memento.say("Each is compared with the one before it.")
+        else:
+            self._base, self._as_prose = row, None
+            self.memento.say(f"Go to another: it is compared with the one of {day_of(row.created_at)}. c here ends it.")
+        self.rows.refresh()
+        self.tell()
+        self.show(row)
+
+    def arrive(self, query: str) -> None:
+        """Go to the crystal of that id; anything else becomes the filter."""
+        if self.memento.workspace.store.find("crystal", query) is None:
+            super().arrive(query)
+            return
+        self.filter_box.value = ""
+        self.filter = ""
+        self.read(select=query)
+
+    # Writing
+
+    def action_edit(self) -> None:
+        """Write a new identity, from the one under the cursor."""
+        row = self.rows.current
+        text = "" if row is None else row.content
+        current = self.memento.workspace.crystals.current()
+        heading = "A new identity; the one before stays in the history"
+        self.open_editor(heading, Draft(None, None, text), self._unsaved_from(current))
+
+    def _unsaved_from(self, current: Crystal | None) -> Unsaved:
+        """Return where the text is kept while it is typed, with the crystal that it is to follow."""
+        paths = self.memento.workspace.paths
+        return Unsaved(paths, "crystal", current.id if current else "", current.version if current else 0)
+
+    def resume(self, kept: KeptText) -> None:
+        """Open the editor on a text that was left behind. A newer identity is told when it is saved."""
+        store = self.memento.workspace.store
+        found = store.find("crystal", kept.record_id) if kept.record_id else None
+        before = Draft(None, None, found.content if found else "")
+        unsaved = Unsaved(self.memento.workspace.paths, "crystal", kept.record_id, kept.base_version)
+        self.open_editor("A new identity, as you left it", before, unsaved, Draft(None, None, kept.content))
+
+    async def store(self, before: Draft, draft: Draft) -> bool:
+        """Store what was written as a new crystal."""
+        row = self.memento.workspace.crystals.current()
+        if before == draft and row is not None and draft.content == row.content:
+            self.memento.say("Nothing was changed.")
+            return True
+        base = "" if self._unsaved is None else self._unsaved.record_id
+        return await self._write(draft, base)
+
+    async def _write(self, draft: Draft, base: str) -> bool:
+        """Write a crystal that follows ``base``; return whether nothing is left to do with the text."""
+        crystals = self.memento.workspace.crystals
+        try:
+            made = crystals.write(draft.content, base_id=base)
+        except Conflict as conflict:
+            theirs = crystals.current()
+            if theirs is None:
+                # The one that it was to follow was taken back; there is nothing that it could overwrite.
+                return await self._write(draft, "")
+            choice = await self.choose(Draft(None, None, theirs.content), draft, writer_elsewhere(theirs))
+            if choice == "mine":
+                return await self._write(draft, theirs.id)
+            self.memento.say("Theirs stays; yours was not saved." if choice == "theirs" else conflict.message)
+            return choice == "theirs"
+        except MementoError as error:
+            self.memento.say(str(error), problem=True)
+            return False
+        self._tell_written(made, draft.content)
+        return True
+
+    def _tell_written(self, made: Crystal, wanted: str) -> None:
+        cut = "" if made.content == wanted else " What looked like a secret was taken out."
+        waits = " It waits for your decision." if made.status == "proposed" else ""
+        self.memento.say(f"Saved as the present identity.{cut}{waits} z undoes.", problem=bool(cut or waits))
+        self._as_prose = None
+        self.acted()
+        self.rows.refresh_rows(self.make_source(), select=made.id)
+
+    @work(exclusive=True, group="change")
+    async def action_edit_outside(self) -> None:
+        """Write a new identity in the person's own editor, from the one under the cursor."""
+        if self.query("Editor"):
+            self.enter()
+            return
+        from memento_tui.tui.outside import edited_outside  # noqa: PLC0415 - seldom needed
+
+        workspace = self.memento.workspace
+        current, row = workspace.crystals.current(), self.rows.current
+        before = "" if row is None else row.content
+        try:
+            kept, text = edited_outside(self.app, workspace.paths, "identity", before)
+        except MementoError as error:
+            self.memento.say(str(error), problem=True)
+            return
+        if text == before:
+            kept.discard()
+            self.memento.say("Nothing was changed.")
+        elif await self._write(Draft(None, None, text), "" if current is None else current.id):
+            kept.discard()
+            self.memento.wrote()
+        else:
+            self.memento.say(f"Not saved. Your text is in {kept.path}.", problem=True)
+
+    @work(exclusive=True, group="change")
+    async def action_restore(self) -> None:
+        """Write the text of an old crystal as a new one."""
+        row = self.rows.current
+        if row is None or not self.may_act():
+            return
+        if row.status in ("current", "proposed"):
+            told = "the present identity already" if row.status == "current" else "only proposed: a approves it"
+            self.memento.say(f"This one is {told}.", problem=True)
+            return
+        from memento_tui.tui.screens.ask import Confirm  # noqa: PLC0415 - seldom needed
+
+        question = Content(f"Make the identity of {day_of(row.created_at)} the present one again, as a new entry?")
+        if not await self.app.push_screen_wait(Confirm(question, first_lines(row))):
+            return
+        workspace = self.memento.workspace
+        self.acted()
+        self.do(lambda: f"The identity of {day_of(workspace.crystals.restore(row.id).created_at)} holds. z undoes.")
+
+    # Deciding
+
+    def action_approve(self) -> None:
+        """Approve what was proposed, as it was looked at."""
+        seen = self._decidable()
+        if seen is None:
+            return
+        workspace = self.memento.workspace
+
+        def approve() -> str:
+            workspace.review.approve(seen.proposal.id, seen=seen.proposal.version)
+            return "Approved: it is the present identity. z undoes."
+
+        self.acted()
+        self.do(approve)
+
+    @work(exclusive=True, group="change")
+    async def action_reject(self) -> None:
+        """Turn down what was proposed, with a reason that the agent can read."""
+        seen = self._decidable()
+        if seen is None:
+            return
+        from memento_tui.tui.screens.ask import AskLine  # noqa: PLC0415 - seldom needed
+
+        hint = "The agent can read it. Enter rejects, Escape leaves"
+        reason = await self.app.push_screen_wait(AskLine("Why is this identity rejected?", hint=hint))
+        if reason is None:
+            return
+        workspace = self.memento.workspace
+
+        def reject() -> str:
+            workspace.review.reject(seen.proposal.id, reason.strip(), seen=seen.proposal.version)
+            return "Rejected. z undoes."
+
+        self.acted()
+        self.do(reject)
+
+    def _decidable(self) -> Pending | None:
+        """Return the proposal that is looked at; where there is none, say why nothing can be decided."""
+        if self.rows.current is None:
+            self.memento.say("There is nothing here to decide.", problem=True)
+        elif not self.may_act():
+            return None
+        elif self._pending is None:
+            self.memento.say("This identity does not wait for a decision; those that do are marked ~.", problem=True)
+        return self._pending

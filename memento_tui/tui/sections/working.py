@@ -1,0 +1,358 @@
+"""The work: what is being done, what was decided for good, and what is waited for, as one list or as a board."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any, ClassVar, cast
+
+from textual import events, on, work
+from textual.binding import BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.widgets import Static
+
+from memento_tui.errors import Conflict, InvalidField, InvalidInput
+from memento_tui.records import Proposal, WorkingItem
+from memento_tui.records.item import CATEGORIES
+from memento_tui.tui.commands import Place, bindings
+from memento_tui.tui.item_form import item_fields, plain_value
+from memento_tui.tui.list_prose import ITEM_LABELS, item_in_full
+from memento_tui.tui.list_rows import item_card, item_line
+from memento_tui.tui.screens.choice import Choice, ChoiceScreen
+from memento_tui.tui.screens.form import FormScreen
+from memento_tui.tui.sections.section import WIDE
+from memento_tui.tui.sections.short_list import ShortListSection
+from memento_tui.tui.widgets.column_board import ColumnBoard
+from memento_tui.tui.widgets.record_list import Line, RecordList
+from memento_tui.tui.widgets.row_pages import RowSource
+from memento_tui.workspace.list_query import CATEGORY_WORDS, ItemQuery, item_query
+
+__all__ = ["WorkingSection"]
+
+_FINISHED = ("completed", "archived")
+_LETTERS = {"active_work": "a", "standing_decision": "s", "waiting_for": "w", "session_note": "n"}
+
+
+class WorkingSection(ShortListSection[WorkingItem]):
+    """See and steer what is being worked on."""
+
+    PLACE: ClassVar[Place] = "working"
+    RECORD = "item"
+    LABELS = ITEM_LABELS
+    FILTER_HINT: ClassVar[str] = "filter: words category:waiting status:paused tag:x"
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("working")]
+
+    DEFAULT_CSS = """
+    WorkingSection.-wide .side { max-width: 40%; }
+    WorkingSection.-board .side { max-height: 32%; }
+    WorkingSection.-board #working-list { display: none; }
+    WorkingSection.-board .rows.-empty ColumnBoard { height: auto; }
+    WorkingSection.-board .rows.-empty Column { display: none; }
+    WorkingSection.-board .rows.-empty .column { height: 1; }
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked: ItemQuery = item_query("")
+        self.on_board = False
+        """Whether the board is shown, and not the flat list."""
+        self._open_count = 0
+
+    # What is shown
+
+    @property
+    def rows(self) -> RecordList[WorkingItem]:
+        """The list, or the column of the board that the cursor is in."""
+        return self.board.column if self.on_board else super().rows
+
+    @property
+    def board(self) -> ColumnBoard[WorkingItem]:
+        """The board, once it was shown."""
+        return cast("ColumnBoard[WorkingItem]", self.query_one(ColumnBoard))
+
+    def read_all(self) -> Sequence[WorkingItem]:
+        """Return all items."""
+        return self.memento.workspace.items.list()
+
+    def select(self, entries: Sequence[WorkingItem]) -> Sequence[WorkingItem]:
+        """Return the items that the filter selects: open ones by priority, then those that are finished."""
+        self._open_count = sum(1 for item in entries if item.status not in _FINISHED)
+        finished = self.with_past or bool(self.asked.statuses)
+        found = [i for i in entries if (finished or i.status not in _FINISHED) and self.asked.matches(i)]
+        return sorted(found, key=lambda item: item.status in _FINISHED)
+
+    def title_of(self, row: WorkingItem) -> str:
+        """Return the title."""
+        return row.title
+
+    def draw(self, row: WorkingItem, width: int) -> Sequence[Line]:
+        """Return the row of an item."""
+        return item_line(row, width)
+
+    def show(self, row: WorkingItem | None) -> None:
+        """Show the item in full."""
+        same = row is not None and row.id == self._shown_id
+        self._shown_id = None if row is None else row.id
+        self.tell_side(Content("") if row is None else item_in_full(row, self.history_of(row)), same=same)
+
+    def head(self) -> Content:
+        """Return how many there are, of which kind, and what is left out."""
+        total = self.board.total if self.on_board else self.rows.total
+        words = self.counted().replace(f"{self.rows.total:,}", f"{total:,}", 1)
+        self.memento.count(working=self._open_count)
+        return Content(words + ("  done ones too (f)" if self.with_past else ""))
+
+    def nothing(self) -> str:
+        """Return what to do where nothing is found, or nothing is there."""
+        if self.filter:
+            return "Nothing found.\n\nFewer words find more; f shows what is done too. Escape clears the filter."
+        return (
+            "Nothing is being worked on.\n\n"
+            "n        add an item\n"
+            "f        show what is done\n"
+            "q        leave, then:\n"
+            '         memento item add "Move to /v3" --next "write the migration"\n\n'
+            "What an agent works on or waits for appears here as it tells."
+        )
+
+    # Reading
+
+    def filter_changed(self) -> None:
+        """Show what the new filter selects."""
+        self.asked = item_query(self.filter)
+        self.read()
+        for problem in self.asked.problems[:1]:
+            self.memento.say(problem, problem=True)
+
+    def read(self, *, select: str | None = None) -> None:
+        """Show the answer to another filter, from its beginning."""
+        if self.on_board:
+            self.make_source()
+            self.board.set_sources(self._column_source, select=select)
+            self.tell()
+        else:
+            super().read(select=select)
+
+    def follow(self) -> None:
+        """Read again, keeping the reader's place."""
+        self.show_again()
+
+    def show_again(self, select: str | None = None) -> None:
+        """Read again; the cursor goes to the row ``select`` if that is given."""
+        source = self.make_source()
+        if self.on_board:
+            self.board.refresh_sources(self._column_source, select=select)
+            self.tell()
+        elif self.rows.total == 0:
+            self.read(select=select)
+        else:
+            self.rows.refresh_rows(source, select=select)
+
+    def _column_source(self, category: str) -> RowSource[WorkingItem]:
+        return self.source.part(lambda item: item.category == category)
+
+    def tell(self) -> None:
+        """Write the line above the list, and what an empty one says."""
+        super().tell()
+        if self.on_board:
+            self.query_one(".rows").set_class(self.board.total == 0, "-empty")
+            if self.board.total == 0:
+                self.query_one(".nothing", Static).update(Content(self.nothing()))
+
+    @on(RecordList.Refreshed)
+    def _column_refreshed(self) -> None:
+        if self.on_board:
+            self.tell()
+
+    @on(RecordList.MarksChanged)
+    def _marks_shared(self, event: RecordList.MarksChanged) -> None:
+        """Let the marks of one column be those of all, and of the list."""
+        if event.record_list is not self.rows:
+            return
+        for each in self.query(RecordList):
+            if each is not self.rows and each.marks != self.rows.marks:
+                each.clear_marks()
+                each.mark(self.rows.marks)
+
+    # The board
+
+    async def action_board(self) -> None:
+        """Show the board, or the list again; the cursor stays on its item."""
+        row = self.rows.current
+        if not self.query(ColumnBoard):
+            board = ColumnBoard[WorkingItem](
+                {name: word.capitalize() for name, word in CATEGORY_WORDS.items()},
+                item_card,
+                partial(item_line, named=False),
+                active=row.category if row else CATEGORIES[0],
+                id="board",
+            )
+            await self.query_one(".rows", Vertical).mount(board, before=".nothing")
+        self.on_board = not self.on_board
+        self.board.display = self.on_board
+        self.set_class(self.on_board, "-board")
+        self._arrange()
+        self.read(select=row.id if row else None)
+        if self.on_board and row is not None:
+            self.board.go_to(row.category)
+        else:
+            super().enter()
+        marks = next((each.marks for each in self.query(RecordList) if each.marks), frozenset())
+        if self.rows.marks != marks:
+            self.rows.mark(marks)
+
+    @on(ColumnBoard.ColumnChanged)
+    def _column_changed(self) -> None:
+        row = self.rows.current
+        self._reached_id = row.id if row else None
+        self.show(row)
+        self.tell()
+
+    @on(events.Resize)
+    def _resized(self, event: events.Resize) -> None:
+        # The side stands beside the list where there is room, but always below the board.
+        event.prevent_default()
+        self._arrange()
+
+    def _arrange(self) -> None:
+        self.set_class(self.size.width >= WIDE and not self.on_board, "-wide")
+
+    # Changing in place
+
+    def update(self, row_id: str, base_version: int, changes: Mapping[str, Any]) -> WorkingItem | Proposal:
+        """Change some fields of an item."""
+        return self.memento.workspace.items.update(row_id, base_version=base_version, **changes)
+
+    def action_priority(self, step: int) -> None:
+        """Raise or lower the priority of what is chosen; the cursor stays with its item."""
+        if self.rows.marks:
+            self._prioritise_marked(step)
+            return
+        item = self.current_seen()
+        if item is not None:
+            self.do(lambda: f"Priority {self._prioritised(item, step).priority}. z undoes.")
+
+    def _prioritised(self, item: WorkingItem, step: int) -> WorkingItem:
+        return self.note(self.update(item.id, item.version, {"priority": item.priority + step})) or item
+
+    @work(exclusive=True, group="change")
+    async def _prioritise_marked(self, step: int) -> None:
+        doing, done = ("Raise", "Raised") if step > 0 else ("Lower", "Lowered")
+
+        def act(item_id: str, _: int | None) -> None:
+            item = self.seen(item_id) or self.memento.workspace.items.get(item_id)
+            self._prioritised(item, step)
+
+        await self.each(doing, done, act)
+
+    @work(exclusive=True, group="change")
+    async def action_next_action(self) -> None:
+        """Change what is next for the item under the cursor."""
+        seen = self.current_seen()
+        if seen is None:
+            return
+        base = seen
+
+        def take(text: str) -> str:
+            nonlocal base
+            try:
+                self.note(self.update(seen.id, base.version, {"next_action": text.strip()}))
+            except Conflict as conflict:
+                base, told = self.overtaken(base, conflict)
+                raise told from conflict
+            return "The next action is changed. z undoes."
+
+        question = f"Next action - {str(self.heading('of', seen)).removeprefix('of: ')}"
+        await self.ask(question, seen.next_action, take, hint="Empty for none. Enter saves, Escape leaves")
+
+    @work(exclusive=True, group="change")
+    async def action_category(self) -> None:
+        """Ask for another category for what is chosen."""
+        if not self.may_act():
+            return
+        chosen = self.chosen()
+        item = self.seen(chosen[0])
+        several = len(chosen) > 1 or item is None
+        question = (
+            Content(f"Move {len(chosen):,} marked to") if several or item is None else self.heading("Category", item)
+        )
+        choices = [Choice(name, _LETTERS[name], CATEGORY_WORDS[name]) for name in CATEGORIES]
+        present = "" if several or item is None else item.category
+        category = await self.app.push_screen_wait(ChoiceScreen(question, choices, present))
+        if category is None:
+            return
+        word = CATEGORY_WORDS[category]
+        if category == present:
+            self.memento.say(f"It is under {word} already.")
+            return
+        await self.each(
+            f"Move to {word}",
+            f"Moved to {word}:" if several else f"Moved to {word}",
+            lambda item_id, version: self.note(self.update(item_id, version or 0, {"category": category})),
+        )
+        if not several and self.on_board:
+            self.show_again(chosen[0])
+            self.board.go_to(category)
+
+    @work(exclusive=True, group="change")
+    async def action_done(self) -> None:
+        """Mark what is chosen as done; open it again where all of it is finished."""
+        if not self.may_act():
+            return
+        items = [self.seen(item_id) for item_id in self.chosen()]
+        open_again = all(item is not None and item.status in _FINISHED for item in items)
+        doing, done, status = ("Open again", "Open again", "active") if open_again else ("Finish", "Done", "completed")
+        await self.each(
+            doing,
+            done,
+            lambda item_id, version: self.note(self.update(item_id, version or 0, {"status": status})),
+        )
+
+    @work(exclusive=True, group="change")
+    async def action_delete(self) -> None:
+        """Delete what is chosen."""
+        items = self.memento.workspace.items
+        await self.each("Delete", "Deleted", lambda item_id, version: items.remove(item_id, base_version=version))
+
+    def action_finished(self) -> None:
+        """Show what is done or archived too, or not."""
+        self.toggle_past()
+        self.memento.say("What is done is shown too." if self.with_past else "Only what is open is shown.")
+
+    # Forms
+
+    @work(exclusive=True, group="change")
+    async def action_new(self) -> None:
+        """Add an item."""
+        category = self.board.active if self.on_board else CATEGORIES[0]
+        made: list[WorkingItem] = []
+
+        def save(texts: Mapping[str, str]) -> None:
+            try:
+                values = {name: plain_value(name, text) for name, text in texts.items() if text.strip()}
+                written = self.note(self.memento.workspace.items.create(**{"title": "", **values}))
+            except InvalidField as error:
+                raise InvalidInput(self.in_words(error)) from error
+            made.extend([written] if written else [])
+
+        fields = item_fields(category=category)
+        if await self.app.push_screen_wait(FormScreen(Content("A new working item"), fields, save)) and made:
+            self.acted()
+            self.show_again(made[0].id)
+            if self.on_board:
+                self.board.go_to(made[0].category)
+            self.memento.wrote()
+            self.memento.say("Added. z undoes.")
+
+    @work(exclusive=True, group="change")
+    async def action_edit(self) -> None:
+        """Edit the item under the cursor."""
+        item = self.current_seen()
+        if item is None:
+            return
+        fields = item_fields(item)
+        save = self.saver(item, {field.name: field.value for field in fields}, plain_value)
+        if await self.app.push_screen_wait(FormScreen(self.heading("Edit", item), fields, save)):
+            self.memento.wrote()
+            self.memento.say("Saved. z undoes.")

@@ -1,0 +1,217 @@
+"""The versions of one memory, what each of them changed, and the way back to any."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import ClassVar
+
+import msgspec
+from textual import on, work
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import VerticalScroll
+from textual.content import Content
+from textual.widgets import Static
+
+from memento_tui.errors import MementoError
+from memento_tui.records import Memory
+from memento_tui.store.store import Revision
+from memento_tui.tui import clock
+from memento_tui.tui.commands import Place, bindings
+from memento_tui.tui.display import ago, cells, literal
+from memento_tui.tui.prose import difference
+from memento_tui.tui.views.view import HeldRows, View, ViewList
+from memento_tui.tui.widgets.record_list import Line, RecordList
+from memento_tui.workspace.versions import changed_fields, restore_version
+
+__all__ = ["HistoryView"]
+
+_LONGEST = 20_000
+"""Characters of a text that are compared; the whole of it is in `memento history`."""
+
+
+class _Version(msgspec.Struct, frozen=True):
+    """One row: a version, and the one before it."""
+
+    revision: Revision
+    before: Revision | None
+    is_present: bool
+
+    @property
+    def id(self) -> str:
+        return str(self.revision.version)
+
+
+class HistoryView(View):
+    """The versions of a memory, newest first, and below them what the one under the cursor changed."""
+
+    PLACE: ClassVar[Place] = "history"
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("history")]
+
+    DEFAULT_CSS = """
+    HistoryView > ViewList { height: auto; max-height: 40%; min-height: 3; }
+    HistoryView > .view-change { height: 1fr; padding: 0 1; border-top: solid $panel; scrollbar-size-vertical: 1; }
+    """
+
+    def __init__(self) -> None:
+        super().__init__(id="history")
+        self._memory: Memory | None = None
+        self._revisions: Sequence[Revision] = ()
+        self._told: tuple[str, int] | None = None
+        """The memory and the version whose change is shown."""
+
+    def compose(self) -> ComposeResult:
+        """Show the versions above and a change below."""
+        yield Static(classes="view-head")
+        yield Static(classes="view-note")
+        yield ViewList(_draw)
+        with VerticalScroll(classes="view-change", can_focus=False):
+            yield Static()
+
+    @property
+    def rows(self) -> ViewList[_Version]:
+        """The versions."""
+        return self.query_one(ViewList)
+
+    def show(self, memory: Memory) -> None:
+        """Show the history of a memory; the place in it is kept while it stays the same memory."""
+        if self._memory is None or self._memory.id != memory.id:
+            self._told = None
+            self.tell_head(Content("reading the history ..."))
+        self._read(memory)
+
+    def follow(self) -> None:
+        """Read the history again."""
+        if self._memory is not None:
+            self._read(self._memory)
+
+    @work(exclusive=True, group="read")
+    async def _read(self, memory: Memory) -> None:
+        is_other = self._memory is None or self._memory.id != memory.id
+        try:
+            found = await asyncio.to_thread(self.workspace.store.history, "memory", memory.id)
+        except MementoError as error:
+            self.memento.say(str(error), problem=True)
+            return
+        self._memory, self._revisions = memory, found
+        older: list[Revision | None] = [*found[1:], None]
+        rows = [
+            _Version(revision, before, is_present=revision is found[0])
+            for revision, before in zip(found, older, strict=True)
+        ]
+        source = HeldRows(rows)
+        if is_other:
+            self.rows.set_rows(source.page(0, 100), len(rows), source)
+        else:
+            self.rows.refresh_rows(source)
+        # The list is as tall as its rows, up to a limit; a virtual list cannot know its own content's height.
+        self.rows.styles.height = len(rows)
+        said = f"{len(rows):,} version{'' if len(rows) == 1 else 's'} of "
+        self.tell_head(Content(said) + literal(memory.headline))
+
+    @on(RecordList.Highlighted)
+    def _moved(self, event: RecordList.Highlighted[_Version]) -> None:
+        self._tell(event.row)
+
+    @on(RecordList.Refreshed)
+    def _refreshed(self) -> None:
+        self._tell(self.rows.current)
+
+    @work(exclusive=True, group="tell")
+    async def _tell(self, row: _Version | None) -> None:
+        if row is None or self._memory is None:
+            return
+        told = (self._memory.id, row.revision.version)
+        change = await asyncio.to_thread(_change, row)
+        scroll = self.query_one(".view-change", VerticalScroll)
+        scroll.query_one(Static).update(change)
+        if told != self._told:
+            scroll.scroll_home(animate=False)
+        self._told = told
+
+    def action_scroll(self, lines: int) -> None:
+        """Scroll the change."""
+        self.query_one(".view-change").scroll_relative(y=lines, animate=False)
+
+    def action_restore_version(self) -> None:
+        """Make the version under the cursor the present one again."""
+        row, memory = self.rows.current, self._memory
+        if row is None or memory is None:
+            self.memento.say("There is no version here.", problem=True)
+            return
+        if row.is_present:
+            self.memento.say("This is the present version. Choose an older one below it.", problem=True)
+            return
+        version = row.revision.version
+        try:
+            restored = restore_version(self.workspace, memory.id, version, base_version=self._revisions[0].version)
+        except MementoError as error:
+            self.memento.say(str(error), problem=True)
+            return
+        if not restored.fields:
+            self.memento.say(f"Nothing differs: the memory says what it said at version {version}.", problem=True)
+            return
+        self.memento.wrote()
+        self.memento.say(f"It says what version {version} said: {', '.join(restored.fields)} set back. z undoes.")
+
+
+def _who(revision: Revision) -> str:
+    entry = revision.entry
+    return f"{entry.agent or entry.actor} ({entry.channel})"
+
+
+def _draw(row: _Version, width: int) -> list[Line]:
+    entry = row.revision.entry
+    age = f"{ago(datetime.fromisoformat(entry.at), clock.now()):>7}"
+    state = "purged" if row.revision.purged else "present" if row.is_present else ""
+    head = f"v{row.revision.version:<4}"
+    words = cells(f"{entry.action:<11} {_who(row.revision)}", max(width - len(head) - len(age) - 9, 0))
+    return [[(head, "strong"), (words, ""), (f" {state:<8}", "good" if row.is_present else "warning"), (age, "muted")]]
+
+
+def _change(row: _Version) -> Content:
+    """Return what a version changed: the fields in a line each, then the text."""
+    return Content("\n").join(_parts(row))
+
+
+def _parts(row: _Version) -> Iterator[Content]:
+    revision, before = row.revision, None if row.before is None else row.before.record
+    if revision.entry.note:
+        yield literal(f"note: {revision.entry.note}", "dim")
+    if revision.purged:
+        yield Content.styled("The text of this version was purged. Nothing brings it back.", "$text-warning")
+    elif revision.record is None:
+        yield Content.styled("The memory was removed.", "$text-warning")
+    elif before is None:
+        gone = row.before is not None and row.before.purged
+        yield Content.styled("The text before it was purged." if gone else "The first version.", "dim")
+        yield difference("", revision.record.content[:_LONGEST])
+    else:
+        yield from _compared(before, revision.record)
+
+
+def _compared(before: Memory, after: Memory) -> Iterator[Content]:
+    fields = changed_fields(before, after)
+    if not fields:
+        yield Content.styled("Nothing that the memory says has changed.", "dim")
+    for name in fields:
+        if name != "content":
+            label = Content.styled(f"{name.replace('_', ' ')}: ", "bold")
+            yield label + literal(f"{_plain(getattr(before, name))} -> {_plain(getattr(after, name))}")
+    if "content" in fields:
+        if len(fields) > 1:
+            yield Content("")
+        yield difference(before.content[:_LONGEST], after.content[:_LONGEST])
+        if max(len(before.content), len(after.content)) > _LONGEST:
+            yield Content.styled("... only the first 20,000 characters are compared.", "dim")
+
+
+def _plain(value: object) -> str:
+    if value in (None, "", (), {}):
+        return "none"
+    if isinstance(value, tuple):
+        return ", ".join(map(str, value))
+    plain = msgspec.to_builtins(value)
+    return plain if isinstance(plain, str) else msgspec.json.encode(plain).decode()

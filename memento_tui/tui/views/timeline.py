@@ -1,0 +1,123 @@
+"""What was remembered around the same time as one memory."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import ClassVar
+
+from textual import work
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.content import Content
+from textual.widgets import Static
+
+from memento_tui.errors import MementoError, NotFound
+from memento_tui.records import Memory
+from memento_tui.store.around import Moment
+from memento_tui.tui.commands import Place, bindings
+from memento_tui.tui.display import cells, has_hidden
+from memento_tui.tui.rows import trust_glyph
+from memento_tui.tui.views.view import Chosen, HeldRows, View, ViewList
+from memento_tui.tui.widgets.record_list import Line
+
+__all__ = ["TimelineView"]
+
+_AROUND = 100
+"""How many on each side; going to one of them shows as many around that."""
+
+_WIDE, _NAMESPACE_WIDTH = 76, 18
+
+
+class TimelineView(View):
+    """A memory among those remembered just after it, above, and just before it, below."""
+
+    PLACE: ClassVar[Place] = "timeline"
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("timeline")]
+
+    def __init__(self) -> None:
+        super().__init__(id="timeline")
+        self._centre = ""
+        """The id of the memory in the middle."""
+
+    def compose(self) -> ComposeResult:
+        """Show the line at the top and the list."""
+        yield Static(classes="view-head")
+        yield Static(classes="view-note")
+        yield ViewList(self._draw)
+
+    @property
+    def rows(self) -> ViewList[Moment]:
+        """The memories, the latest first."""
+        return self.query_one(ViewList)
+
+    def show(self, memory: Memory) -> None:
+        """Show what was remembered around a memory."""
+        self._read(memory.id)
+
+    def follow(self) -> None:
+        """Read again; the reader stays with the same row."""
+        if self._centre:
+            self._read(self._centre)
+
+    @work(exclusive=True, group="read")
+    async def _read(self, memory_id: str) -> None:
+        try:
+            found = await asyncio.to_thread(
+                self.workspace.store.around.window, memory_id, later=_AROUND, earlier=_AROUND
+            )
+        except NotFound:
+            self.rows.set_rows([], 0, HeldRows[Moment]([]))
+            self.tell_note(Content("The memory is gone."))
+            return
+        except MementoError as error:
+            self.memento.say(str(error), problem=True)
+            return
+        source = HeldRows(found)
+        self.tell_note(None)
+        if memory_id == self._centre:
+            self.rows.refresh_rows(source)
+        else:
+            self._centre = memory_id
+            # All rows at once, so that the memory in the middle can be under the cursor in the same frame.
+            self.rows.set_rows(found, len(found), source, select=memory_id)
+            self.call_after_refresh(self._show_middle)
+        self._tell(found)
+
+    def _tell(self, found: list[Moment]) -> None:
+        place = next(index for index, one in enumerate(found) if one.id == self._centre)
+        after, before = place, len(found) - place - 1
+        words = [f"{n}{'+' if n == _AROUND else ''}" for n in (after, before)]
+        self.tell_head(Content(f"{words[0]} remembered later (above), {words[1]} earlier (below)"))
+
+    def _draw(self, row: Moment, width: int) -> list[Line]:
+        glance = row.glance
+        is_centre = row.id == self._centre
+        glyph, style = trust_glyph(glance.status, glance.stability)
+        flag = "!" if has_hidden(glance.title + glance.head) else " "
+        namespace = " " + cells(glance.namespace, _NAMESPACE_WIDTH) if width >= _WIDE else ""
+        when = f"{row.created_at:%Y-%m-%d %H:%M} "
+        left = max(width - len(when) - 4 - len(namespace), 0)
+        return [
+            [
+                ("* " if is_centre else "  ", "mark"),
+                (when, "muted"),
+                (glyph, style),
+                (flag, "warning"),
+                (cells(glance.headline, left), "strong" if is_centre else ""),
+                (namespace, "muted"),
+            ]
+        ]
+
+    def _show_middle(self) -> None:
+        middle = self.rows.cursor - self.rows.size.height // 2
+        self.rows.scroll_to(y=max(middle, 0), animate=False, force=True)
+
+    def action_go(self) -> None:
+        """Go to the memory under the cursor."""
+        row = self.rows.current
+        if row is None:
+            self.memento.say("There is no memory here.", problem=True)
+        elif row.id == self._centre:
+            self.memento.say("This is the memory that the others are around.", problem=True)
+        else:
+            self.post_message(Chosen(row.id))

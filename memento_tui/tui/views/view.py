@@ -1,0 +1,143 @@
+"""What the views beside the list of memories have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
+
+from textual import on
+from textual.binding import BindingType
+from textual.containers import Vertical
+from textual.message import Message
+from textual.widgets import Static
+
+from memento_tui.tui.commands import Place, bindings
+from memento_tui.tui.sections.section import app_of
+from memento_tui.tui.widgets.record_list import RecordList
+from memento_tui.tui.widgets.row_pages import Row
+
+if TYPE_CHECKING:
+    from textual.content import Content
+
+    from memento_tui.tui.app import MementoApp
+    from memento_tui.workspace import Workspace
+
+__all__ = ["Chosen", "HeldRows", "Left", "Narrowed", "View", "ViewList"]
+
+RowT = TypeVar("RowT", bound=Row)
+
+
+class Left(Message):
+    """The person is done with the view."""
+
+
+@dataclass
+class Chosen(Message):
+    """The person went to another memory, which is to be the present one of the section too."""
+
+    memory_id: str
+
+
+@dataclass
+class Narrowed(Message):
+    """The person chose what the list is to be narrowed to: the whole query, its other parts included."""
+
+    query: str
+
+
+class HeldRows(Generic[RowT]):
+    """Rows that are all at hand, as a list reads them."""
+
+    def __init__(self, rows: Sequence[RowT]) -> None:
+        self.rows = rows
+        self._places = {row.id: index for index, row in enumerate(rows)}
+
+    def total(self) -> int:
+        """Return how many there are."""
+        return len(self.rows)
+
+    def page(self, start: int, count: int) -> Sequence[RowT]:
+        """Return some of them."""
+        return self.rows[start : start + count]
+
+    def locate(self, row_id: str) -> int | None:
+        """Return where one stands."""
+        return self._places.get(row_id)
+
+    def ids(self, start: int, count: int) -> Sequence[str]:
+        """Return the ids of some of them."""
+        return [row.id for row in self.page(start, count)]
+
+
+_MARKING = {"mark", "range", "leave_range"}
+
+
+class ViewList(RecordList[RowT], Generic[RowT], inherit_bindings=False):
+    """A list in a view. Its rows are only looked at and gone to, so none can be marked."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [found for found in bindings("rows") if found.action not in _MARKING]
+
+
+class View(Vertical):
+    """One view: a line that says what it shows, and below it what it shows.
+
+    A view is mounted when the person opens it, and takes the focus by `enter`. It posts `Left` when the person is done,
+    and `Chosen` when the person went to another memory.
+    """
+
+    PLACE: ClassVar[Place]
+
+    DEFAULT_CSS = """
+    View { height: 1fr; }
+    View > .view-head { height: 1; padding: 0 1; color: $text-muted; text-wrap: nowrap; text-overflow: ellipsis; }
+    View > .view-note { padding: 0 1; color: $text-muted; display: none; }
+    """
+
+    @property
+    def memento(self) -> MementoApp:
+        """The app, by its own type."""
+        return app_of(self)
+
+    @property
+    def workspace(self) -> Workspace:
+        """The workspace that the app is on."""
+        return self.memento.workspace
+
+    def enter(self) -> None:
+        """Take the focus."""
+        self.screen.set_focus(self.query_one(ViewList))
+
+    def show(self, about: Any) -> None:  # noqa: ANN401 - each view says what: a memory, or the tree a query
+        """Show the view for something, and keep the place in it where it is about the same as before."""
+        raise NotImplementedError
+
+    def follow(self) -> None:
+        """Read again what is shown, because something was written."""
+        raise NotImplementedError
+
+    def tell_head(self, text: Content) -> None:
+        """Say in the line at the top what is shown."""
+        self.query_one(".view-head", Static).update(text)
+
+    def tell_note(self, text: Content | None) -> None:
+        """Say below the head why there is nothing to see; ``None`` says nothing."""
+        note = self.query_one(".view-note", Static)
+        note.display = text is not None
+        note.update("" if text is None else text)
+
+    @on(RecordList.Highlighted)
+    @on(RecordList.Refreshed)
+    @on(RecordList.MarksChanged)
+    def _keep(self, event: RecordList.ListMessage) -> None:
+        """Keep what the view's own list tells from the section, whose list is another."""
+        event.stop()
+
+    @on(RecordList.LoadFailed)
+    def _failed(self, event: RecordList.LoadFailed) -> None:
+        event.stop()
+        self.memento.say(str(event.error), problem=True)
+
+    def action_preview(self) -> None:
+        """Go back to the text."""
+        self.post_message(Left())

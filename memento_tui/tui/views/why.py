@@ -1,0 +1,161 @@
+"""Why a memory stands where it stands: what its weight is made of, how it fades, and every number of its rank."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator
+from typing import ClassVar, get_args
+
+import msgspec
+from textual import work
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import VerticalScroll
+from textual.content import Content
+from textual.widgets import Static
+
+from memento_tui.config import DecayPreset
+from memento_tui.errors import MementoError
+from memento_tui.records import Memory
+from memento_tui.search.decay import weight
+from memento_tui.search.fusion import KEYWORD_WEIGHT
+from memento_tui.search.life import HIGHEST, LOWEST
+from memento_tui.tui import clock
+from memento_tui.tui.commands import Place, bindings
+from memento_tui.tui.display import cells, literal
+from memento_tui.tui.views.view import View
+from memento_tui.upkeep.life_text import life_lines
+from memento_tui.workspace.searching import Hit
+
+__all__ = ["Rank", "WhyView"]
+
+_DAYS = 180
+_MARGIN = 3
+_NAME_WIDTH = 15
+
+
+class Rank(msgspec.Struct, frozen=True):
+    """Where a memory came in a search: the hit, its place from 1 on, and among how many."""
+
+    hit: Hit
+    place: int
+    results: int
+
+
+class WhyView(View):
+    """A text about one memory's rank and weight."""
+
+    PLACE: ClassVar[Place] = "why"
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("why")]
+
+    DEFAULT_CSS = """
+    WhyView > VerticalScroll { padding: 0 1; scrollbar-size-vertical: 1; }
+    """
+
+    def __init__(self) -> None:
+        super().__init__(id="why")
+        self._memory: Memory | None = None
+        self._rank: Rank | None = None
+
+    def compose(self) -> ComposeResult:
+        """Show the line at the top and the text."""
+        yield Static(classes="view-head")
+        yield Static(classes="view-note")
+        with VerticalScroll():
+            yield Static(classes="why-text")
+
+    @property
+    def text(self) -> VerticalScroll:
+        """What scrolls."""
+        return self.query_one(VerticalScroll)
+
+    def enter(self) -> None:
+        """Take the focus."""
+        self.screen.set_focus(self.text)
+
+    def show(self, memory: Memory, rank: Rank | None = None) -> None:
+        """Show why a memory stands where it stands; ``rank`` says where, while a search is on."""
+        if self._memory is None or memory.id != self._memory.id:
+            self.text.scroll_home(animate=False)
+        self._memory, self._rank = memory, rank
+        self._tell()
+
+    def follow(self) -> None:
+        """Read the memory again: its use or its trust may have changed."""
+        if self._memory is not None:
+            self._tell()
+
+    def on_resize(self) -> None:
+        """Draw at the new width."""
+        if self._memory is not None:
+            self._tell()
+
+    @work(exclusive=True, group="read")
+    async def _tell(self) -> None:
+        if self._memory is None:
+            return
+        across = self.size.width - _MARGIN
+        try:
+            memory = self.workspace.store.find("memory", self._memory.id) or self._memory
+            known = self.workspace.store.first_written("memory", [memory.id]).get(memory.id)
+            superseded = memory.id in self.workspace.store.successors([memory.id])
+        except MementoError as error:
+            self.memento.say(str(error), problem=True)
+            return
+        self.tell_head(Content("why: ") + literal(cells(memory.headline, max(across - 5, 1)).rstrip()))
+        now, preset = clock.now(), self.workspace.config.upkeep.decay
+        parts = []
+        if self._rank is not None:
+            parts += [Content.styled("Rank in this search", "bold"), *_ranking(self._rank, across), Content("")]
+        life = life_lines(memory, now, preset, across, days=_DAYS, superseded=superseded, known_since=known)
+        parts += [Content.styled("Weight", "bold"), Content(life), Content("")]
+        weights = {name: f"{name} {weight(name, memory, now):.2f}" for name in get_args(DecayPreset)}
+        told = "  ".join(f"[{text}]" if name == preset else text for name, text in weights.items())
+        parts += [Content.styled("Each preset's own weight today", "bold"), Content(told)]
+        parts += [Content.styled(line, "dim") for line in textwrap.wrap(_SCALES, max(across, 20))]
+        self.query_one(".why-text", Static).update(Content("\n").join(parts))
+
+
+_SCALES = "In brackets: yours (upkeep.decay in config.toml). protocol counts from 0 to 3, the others count from 0 to 1."
+
+
+def _ranking(rank: Rank, across: int) -> Iterator[Content]:
+    for name, value, meaning in _numbers(rank):
+        lines = textwrap.wrap(meaning, max(across - _NAME_WIDTH - 7, 16)) or [""]
+        yield Content.styled(f"{name:<{_NAME_WIDTH}}", "dim") + Content(f"{value:>5}  {lines[0]}")
+        for line in lines[1:]:
+            yield Content(f"{'':<{_NAME_WIDTH + 7}}{line}")
+
+
+def _numbers(rank: Rank) -> Iterator[tuple[str, str, str]]:
+    """Yield the numbers of `Hit.explain` with their names and meanings, but for those that the weight is told by."""
+    told = rank.hit.explain()
+    keyword, semantic = told["keyword"], told["semantic"]
+    yield "place", f"{rank.place:,}", f"Of the {rank.results:,} results shown, best first."
+    yield "score", f"{told['score']:.3f}", "Relevance times life; what the results are ordered by."
+    yield "relevance", f"{told['relevance']:.3f}", _relevance_words(told["relevance"], keyword, semantic)
+    if keyword is None:
+        yield "by words", "-", "None of the words of the search is in it, or too few to be among the first."
+    else:
+        yield "by words", f"{keyword:.3f}", f"Number {told['keyword_rank']} by its words (BM25, brought to 0 to 1)."
+    if semantic is None:
+        yield "by meaning", "-", "Not among the nearest in meaning, or meaning was not asked."
+    else:
+        yield "by meaning", f"{semantic:.3f}", f"Number {told['semantic_rank']} by meaning (cosine, 0 to 1)."
+    bounds = f"{LOWEST:.2f} to {HIGHEST:.2f}, so that an old exact match stays above a fresh vague one"
+    yield "life", f"{told['life']:.3f}", f"{bounds}. Its parts are below."
+    if told["superseded"]:
+        yield "superseded", "yes", "Another memory takes its place, which halves its life."
+    if told["held"] != 1:
+        yield "held", f"{told['held']:.3f}", "Lowered by this share, to rank below the memory that takes its place."
+
+
+def _relevance_words(relevance: float, keyword: float | None, semantic: float | None) -> str:
+    if keyword is None and semantic is None:
+        return "The search has filters only, so all that it selects is equally relevant."
+    if semantic is None and relevance == keyword:
+        return "How well it answers by its words alone; meaning was not asked."
+    shares = f"{KEYWORD_WEIGHT:.0%} of by words and {1 - KEYWORD_WEIGHT:.0%} of by meaning"
+    if semantic is None:
+        return f"{shares}, for which it gets a little less than the last of the nearest."
+    return f"{shares}."

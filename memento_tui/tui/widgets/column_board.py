@@ -1,0 +1,177 @@
+"""A board: some lists side by side, or one below the other where there is no room for that."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar, Generic, TypeVar, cast
+
+from rich.style import Style
+from textual import events, on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Container, Vertical
+from textual.content import Content
+from textual.message import Message
+from textual.widgets import Static
+
+from memento_tui.tui.commands import Place, bindings
+from memento_tui.tui.widgets.record_list import Line, RecordList
+from memento_tui.tui.widgets.row_pages import PAGE_SIZE, Row, RowSource
+
+__all__ = ["CARD_HEIGHT", "Column", "ColumnBoard"]
+
+RowT = TypeVar("RowT", bound=Row)
+
+CARD_HEIGHT = 2
+"""Lines of a row where the columns stand side by side."""
+
+_SIDE_BY_SIDE = 96
+"""From this many cells on, the columns stand side by side."""
+
+
+class Column(RecordList[RowT], Generic[RowT]):
+    """One column. A board has one cursor: only the column that keys move shows its own."""
+
+    def get_component_rich_style(self, *names: str, partial: bool = False, default: Style | None = None) -> Style:
+        """Return the style of a component; that of the cursor is none where keys move another column."""
+        if names == ("record-list--cursor",) and not self.has_class("-active"):
+            return Style.null()
+        return super().get_component_rich_style(*names, partial=partial, default=default)
+
+    def _gutter(self, row: RowT | None, index: int, part: int) -> str:
+        gutter = super()._gutter(row, index, part)
+        return gutter if self.has_class("-active") else f" {gutter[1:]}"
+
+
+class ColumnBoard(Container, Generic[RowT]):
+    """Columns of rows, a name and a title for each. Its owner says what a row looks like and what each column holds.
+
+    ``card(row, width)`` returns the `CARD_HEIGHT` lines of a row where the columns stand side by side, ``line`` the
+    one where they stand one below the other.
+    """
+
+    PLACE: ClassVar[Place] = "board"
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("board")]
+
+    DEFAULT_CSS = """
+    ColumnBoard { height: 1fr; layout: vertical; }
+    ColumnBoard .column { height: 1fr; }
+    ColumnBoard .column.-active { height: 2fr; }
+    ColumnBoard .column-title { height: 1; background: $surface; color: $text-muted; text-wrap: nowrap; }
+    ColumnBoard .column.-active .column-title { color: $text-accent; text-style: bold; }
+    ColumnBoard.-side-by-side { layout: horizontal; }
+    ColumnBoard.-side-by-side .column { width: 1fr; height: 1fr; margin-right: 1; }
+    """
+
+    class ColumnChanged(Message):
+        """The cursor went to another column."""
+
+        def __init__(self, board: ColumnBoard[Any]) -> None:
+            super().__init__()
+            self.board = board
+
+    def __init__(
+        self,
+        titles: Mapping[str, str],
+        card: Callable[[RowT, int], Sequence[Line]],
+        line: Callable[[RowT, int], Sequence[Line]],
+        *,
+        active: str,
+        id: str,  # noqa: A002 - every widget's name for it
+    ) -> None:
+        super().__init__(id=id)
+        self._titles = titles
+        self._card = card
+        self._line = line
+        self._active = active
+
+    def compose(self) -> ComposeResult:
+        """Make the columns, each under its title."""
+        for name in self._titles:
+            with Vertical(classes="column" + (" -active" if name == self._active else "")):
+                yield Static(classes="column-title")
+                column: Column[RowT] = Column(self._draw, id=f"column-{name}")
+                yield column.set_class(name == self._active, "-active")
+
+    def _draw(self, row: RowT, width: int) -> Sequence[Line]:
+        return (self._card if self.has_class("-side-by-side") else self._line)(row, width)
+
+    @property
+    def active(self) -> str:
+        """The name of the column that the cursor is in."""
+        return self._active
+
+    @property
+    def column(self) -> Column[RowT]:
+        """The column that the cursor is in."""
+        return self.column_named(self._active)
+
+    @property
+    def columns(self) -> dict[str, Column[RowT]]:
+        """All columns by name."""
+        return {name: self.column_named(name) for name in self._titles}
+
+    @property
+    def total(self) -> int:
+        """How many rows there are in all columns."""
+        return sum(column.total for column in self.columns.values())
+
+    def column_named(self, name: str) -> Column[RowT]:
+        """Return one column."""
+        return cast("Column[RowT]", self.query_one(f"#column-{name}", Column))
+
+    def set_sources(self, source_of: Callable[[str], RowSource[RowT]], *, select: str | None = None) -> None:
+        """Show other rows, each column from its beginning, or with the cursor on the row ``select``."""
+        for name, column in self.columns.items():
+            source = source_of(name)
+            column.set_rows(source.page(0, PAGE_SIZE), source.total(), source, select=select)
+        self._tell()
+
+    def refresh_sources(self, source_of: Callable[[str], RowSource[RowT]], *, select: str | None = None) -> None:
+        """Read again, keeping the reader's place in every column."""
+        for name, column in self.columns.items():
+            source = source_of(name)
+            if column.total:
+                column.refresh_rows(source, select=select)
+            else:
+                column.set_rows(source.page(0, PAGE_SIZE), source.total(), source, select=select)
+        self._tell()
+
+    def go_to(self, name: str) -> None:
+        """Put the cursor into a column."""
+        self.screen.set_focus(self.column_named(name))
+
+    def action_column(self, step: int) -> None:
+        """Go to the column beside; the first and the last have one neighbour."""
+        names = list(self._titles)
+        place = min(max(names.index(self._active) + step, 0), len(names) - 1)
+        self.go_to(names[place])
+
+    @on(events.DescendantFocus)
+    def _column_reached(self, event: events.DescendantFocus) -> None:
+        name = (event.widget.id or "").removeprefix("column-")
+        if name == self._active or name not in self._titles:
+            return
+        self._active = name
+        for each, column in self.columns.items():
+            column.set_class(each == name, "-active")
+            if column.parent is not None:
+                column.parent.set_class(each == name, "-active")
+            column.refresh()
+        self._tell()
+        self.post_message(self.ColumnChanged(self))
+
+    @on(RecordList.Refreshed)
+    def _tell(self) -> None:
+        for name, column in self.columns.items():
+            words = f"{self._titles[name]} {column.total:,}"
+            bracketed = f"[{words}]" if name == self._active else f" {words} "
+            if column.parent is not None:
+                column.parent.query_one(".column-title", Static).update(Content(bracketed))
+
+    def on_resize(self) -> None:
+        """Put the columns where there is room for them."""
+        beside = self.size.width >= _SIDE_BY_SIDE
+        self.set_class(beside, "-side-by-side")
+        for column in self.columns.values():
+            column.row_height = CARD_HEIGHT if beside else 1

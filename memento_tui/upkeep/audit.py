@@ -1,0 +1,300 @@
+"""The rot audit: what in a memory has gone bad or is about to, what that means, and what a person can do about it.
+
+Rules and one pass over the texts; nothing here changes anything. The database answers what it can count by itself
+(`memento_tui.store.audit`); whether a text holds a secret or hides something is judged by the gate's own rules, memory
+by memory, and what was judged once is judged again only when it changes.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from typing import Literal
+
+import msgspec
+
+from memento_tui.config import DecayPreset
+from memento_tui.records import Memory
+from memento_tui.records.memory import RECALLED, STATUSES
+from memento_tui.review.injection import SUSPICIOUS, suspicion_of
+from memento_tui.review.secrets import redacted
+from memento_tui.search.decay import BANK_USES
+from memento_tui.store.audit import Rules
+from memento_tui.store.backup import Progress
+from memento_tui.store.stopping import check
+from memento_tui.store.store import Store
+
+__all__ = ["FADED", "KINDS", "Judged", "Kind", "hidden_in", "judge", "query_of", "read_texts", "rules_at"]
+
+UNUSED_DAYS = 30
+LOOP_SHOWN = 10
+"""Times that a memory was put before an agent without once being of use."""
+VERIFIED_DAYS = 180
+UNTOUCHED_DAYS = 180
+SOON_DAYS = 7
+WAITING_DAYS = 7
+FADED = 0.5
+"""The share of its weight to which an untouched memory has faded when it counts as stale."""
+
+_FADING: dict[DecayPreset, tuple[int, int]] = {
+    "balanced": (4, 1 << 30),
+    "vault": (4, 1 << 30),
+    "protocol": (6, 1 << 30),
+    "bank": (6, BANK_USES),
+}
+"""For each preset the certainty, and the number of uses, below which a draft has faded in `UNTOUCHED_DAYS`."""
+
+_SEVERAL = 200
+"""Memories that are judged between two words of progress: about a twentieth of a second."""
+
+_CHANGES = 2000
+_QUERY_IDS = 60
+"""The ids that one query names; more would not be read in the filter box."""
+
+
+class Kind(msgspec.Struct, frozen=True, kw_only=True):
+    """One sort of rot."""
+
+    code: str
+    group: Literal["Safety", "To decide", "Age", "Use", "Order"]
+    title: str
+    means: str
+    todo: str
+    place: Literal["memories", "review"] = "memories"
+    """Where the list of what was found is."""
+    query: str = ""
+    """What selects them there; empty for memories that no query can name, and their ids are listed instead."""
+    urgent: bool = False
+    """Whether it does harm as long as it stays."""
+    in_texts: bool = False
+    """Whether every text has to be read for it."""
+
+
+KINDS: tuple[Kind, ...] = (
+    Kind(
+        code="secrets",
+        group="Safety",
+        title="Secrets in stored text",
+        means="The gate would take a secret out of these today. They came in before it did, or past it.",
+        todo="Change the secret where it is used. Then purge the memory: memento purge ID --reason WHY.",
+        urgent=True,
+        in_texts=True,
+    ),
+    Kind(
+        code="suspicious",
+        group="Safety",
+        title="Orders to a model",
+        means="They read like orders smuggled in for a model, and nobody has verified them.",
+        todo="Read each. Verify what is harmless, such as a note about such an attack; delete the rest.",
+        urgent=True,
+        in_texts=True,
+    ),
+    Kind(
+        code="hidden",
+        group="Safety",
+        title="Hidden characters",
+        means="They hold characters that a model reads and a person does not see.",
+        todo="Open each: placeholders show what is hidden. Edit it out, or delete the memory.",
+        urgent=True,
+        in_texts=True,
+    ),
+    Kind(
+        code="contradictions",
+        group="To decide",
+        title="Contradictions left open",
+        means="Pairs of memories that cannot both hold. Agents are shown both sides until you decide.",
+        todo="Decide each in the review: newer, older, both, merge, or no contradiction.",
+        place="review",
+        query="contradiction",
+        urgent=True,
+    ),
+    Kind(
+        code="waiting",
+        group="To decide",
+        title="Waiting for over a week",
+        means=f"Proposals that you have not decided about for {WAITING_DAYS} days. Until then they are not recalled.",
+        todo="Decide about them in the review, or put them off with a date.",
+        place="review",
+        urgent=True,
+    ),
+    Kind(
+        code="merges",
+        group="To decide",
+        title="Near duplicates",
+        means="Pairs that say the same in other words. A sleep found them and proposes one text for both.",
+        todo="Look at the merges in the review; memento sleep looks for more.",
+        place="review",
+        query="merge",
+    ),
+    Kind(
+        code="copies",
+        group="Order",
+        title="The same text twice",
+        means="Memories with the very same text, in several namespaces or in one.",
+        todo="Keep the one in the widest namespace that it holds for, and delete the others.",
+    ),
+    Kind(
+        code="untagged",
+        group="Order",
+        title="Without tags",
+        means="They are found by their words only, and are grouped with nothing.",
+        todo="Mark them in the list and press t to tag them together.",
+        query="is:untagged",
+    ),
+    Kind(
+        code="expired",
+        group="Age",
+        title="Expired",
+        means="Their date has passed. No search returns them unless asked, and the next sleep archives them.",
+        todo="Give a new date to what still holds; leave the rest.",
+        query="is:expired",
+    ),
+    Kind(
+        code="expiring",
+        group="Age",
+        title="Expires soon",
+        means=f"They end within {SOON_DAYS} days.",
+        todo="Give a new date to what is to hold longer; leave the rest.",
+        query=f"expires:<{SOON_DAYS}d",
+    ),
+    Kind(
+        code="old_verification",
+        group="Age",
+        title="Verified long ago",
+        means=f"A person said that they hold, but more than {VERIFIED_DAYS} days ago.",
+        todo="Verify again what still holds, and correct what has changed.",
+    ),
+    Kind(
+        code="untouched",
+        group="Age",
+        title="Stale drafts",
+        means=f"Nobody changed, used or verified them for {UNTOUCHED_DAYS} days: they have lost most of their weight.",
+        todo="Verify what holds. What is left alone is shortened and archived by sleep in time.",
+    ),
+    Kind(
+        code="recall_loop",
+        group="Use",
+        title="Recall loops",
+        means=f"Shown to agents {LOOP_SHOWN} times or more, and never once of use: they cost tokens each time.",
+        todo="Make them more exact, lower their certainty, or delete them.",
+    ),
+    Kind(
+        code="never_used",
+        group="Use",
+        title="Never used",
+        means=f"Older than {UNUSED_DAYS} days and of use in no session. Pinned ones and instructions are left out.",
+        todo="Delete what nobody will need. What you keep ages by itself.",
+    ),
+)
+"""Every sort of rot, what does most harm first."""
+
+
+def rules_at(now: datetime, preset: DecayPreset) -> Rules:
+    """Return the moments and numbers of the audit at a moment, for the way in which memories age here."""
+    certainty, uses = _FADING[preset]
+    return Rules(
+        now=now,
+        soon=now + timedelta(days=SOON_DAYS),
+        unused_since=now - timedelta(days=UNUSED_DAYS),
+        shown_at_least=LOOP_SHOWN,
+        verified_since=now - timedelta(days=VERIFIED_DAYS),
+        untouched_since=now - timedelta(days=UNTOUCHED_DAYS),
+        fades_below_certainty=certainty,
+        fades_below_uses=uses,
+        waiting_since=now - timedelta(days=WAITING_DAYS),
+    )
+
+
+def query_of(kind: Kind, ids: Iterable[str]) -> str:
+    """Return the query that lists what was found: the kind's own, else one that names the first of the ids."""
+    if kind.query:
+        return kind.query
+    named = [name for name in ids if not set(name) & {",", '"'}][:_QUERY_IDS]
+    if not named:
+        return ""
+    # A secret is a secret in what was deleted or rejected too.
+    beyond = f" status:{','.join(STATUSES)}" if kind.code == "secrets" else ""
+    return f'id:"{",".join(named)}"{beyond}'
+
+
+_CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+_HIDING = {"turns_direction", "tag_characters", "invisible_run", "split_words"}
+"""The rules of `review.injection` about what cannot be seen."""
+
+
+class Judged(msgspec.Struct):
+    """What reading the texts found, and up to which journal entry they were read."""
+
+    seq: int = -1
+    mark: str = ""
+    secrets: dict[str, str] = {}
+    """What was found in each memory, and where: never the secret itself."""
+    suspicious: dict[str, str] = {}
+    hidden: dict[str, str] = {}
+
+
+def hidden_in(text: str) -> bool:
+    """Tell whether a text holds what a model reads and a person does not see."""
+    if _CONTROLS.search(text):
+        return True
+    return not text.isascii() and any(sign.rule in _HIDING for sign in suspicion_of(text).signs)
+
+
+def judge(memory: Memory, into: Judged) -> None:
+    """Judge one memory as it is now, in place of what was found in it before."""
+    for found in (into.secrets, into.suspicious, into.hidden):
+        found.pop(memory.id, None)
+    _, removals = redacted(memory)
+    if removals:
+        into.secrets[memory.id] = "; ".join(f"{one.kind} in {one.field}, line {one.line}" for one in removals)
+    if memory.status not in RECALLED:
+        return
+    text = f"{memory.title}\n{memory.content}"
+    suspicion = suspicion_of(text)
+    if suspicion.score >= SUSPICIOUS and memory.stability == "draft":
+        into.suspicious[memory.id] = f"score {suspicion.score:.2f}"
+    if hidden_in(text):
+        into.hidden[memory.id] = ""
+
+
+def read_texts(
+    store: Store, known: Judged, *, progress: Progress | None = None, stop: threading.Event | None = None
+) -> Judged:
+    """Judge every text, or after the first time those that changed since; return what is known then.
+
+    Raises:
+        StoppedError: ``stop`` was set; what was known stays known.
+
+    """
+    if known.seq >= 0 and store.mark(known.seq) == known.mark:
+        return _read_changes(store, known, progress, stop)
+    found, head = Judged(secrets={}, suspicious={}, hidden={}), store.head()
+    done, total = 0, store.count_all()
+    for batch in store.all_memories(_SEVERAL):
+        for memory in batch:
+            judge(memory, found)
+        done += len(batch)
+        check(stop)
+        if progress is not None:
+            progress("Reading the texts", min(done, total), total)
+    found.seq, found.mark = head, store.mark(head)
+    return found
+
+
+def _read_changes(store: Store, known: Judged, progress: Progress | None, stop: threading.Event | None) -> Judged:
+    while known.seq < (head := store.head()):
+        check(stop)
+        ids, reached = store.changed_memories(known.seq, _CHANGES)
+        memories = store.memories(ids)
+        for memory_id in ids:
+            if memory_id in memories:
+                judge(memories[memory_id], known)
+                continue
+            for found in (known.secrets, known.suspicious, known.hidden):
+                found.pop(memory_id, None)
+        known.seq, known.mark = reached, store.mark(reached)
+        if progress is not None:
+            progress("Reading what changed", reached, head)
+    return known

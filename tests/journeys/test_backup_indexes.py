@@ -1,0 +1,53 @@
+"""The search indexes after a backup was restored: they hold what the database holds."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import cast
+
+import numpy as np
+
+from memento_tui.engine.catch_up import CatchUp
+from memento_tui.engine.embedder import Embedder
+from memento_tui.engine.progress import Board, Turns
+from memento_tui.engine.semantic_index import SemanticIndex, Vectors
+from memento_tui.workspace import Workspace
+
+WIDTH = 8
+
+
+class FakeEmbedder:
+    """Gives each text a vector of its own, without a model."""
+
+    characters = 1000
+
+    def documents(self, texts: Sequence[str]) -> Vectors:
+        made = [np.random.default_rng(len(text)).standard_normal(WIDTH) for text in texts]
+        return np.asarray([one / np.linalg.norm(one) for one in made], dtype=np.float32)
+
+
+def _ids(index: SemanticIndex) -> set[str]:
+    return {name for name, _ in index.search(np.ones(WIDTH, dtype=np.float32), "", 100)}
+
+
+def test_the_index_of_meaning_is_begun_again_though_as_many_entries_were_written_since_as_were_lost(
+    workspace: Workspace, tmp_path: Path
+) -> None:
+    index = SemanticIndex(tmp_path / "semantic", WIDTH, workspace.store.identity(), "model")
+    embedder = cast("Embedder", FakeEmbedder())
+    catch_up = CatchUp(workspace.store, index, embedder, Turns(), Board(), threading.Event())
+    first = workspace.remember("One.")
+    made = workspace.backups.make()
+    second = workspace.remember("Two, which is lost.")
+    while catch_up.step():
+        pass
+    assert _ids(index) == {first.id, second.id}
+    workspace.backups.restore(made.name)
+    third = workspace.remember("Three.")
+    assert workspace.store.head() > index.state.seq
+    while catch_up.step():
+        pass
+    assert _ids(index) == {first.id, third.id}
+    assert index.state.seq == workspace.store.head()

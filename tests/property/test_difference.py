@@ -1,0 +1,68 @@
+"""The difference of two sequences, whatever they are."""
+
+from __future__ import annotations
+
+from time import perf_counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memento_tui.records.difference import steps, unified
+
+SEQUENCES = st.lists(st.sampled_from("abc"), max_size=30)
+
+
+@given(SEQUENCES, SEQUENCES)
+def test_the_steps_lead_from_the_one_to_the_other(old: list[str], new: list[str]) -> None:
+    made: list[str] = []
+    done_old = done_new = 0
+    for tag, a1, a2, b1, b2 in steps(old, new):
+        assert (a1, b1) == (done_old, done_new)
+        assert (tag == "equal") == (old[a1:a2] == new[b1:b2])
+        made += new[b1:b2]
+        done_old, done_new = a2, b2
+    assert made == new
+    assert done_old == len(old)
+
+
+@given(SEQUENCES, SEQUENCES)
+def test_the_unified_difference_leads_from_the_one_text_to_the_other(old: list[str], new: list[str]) -> None:
+    before, after = "\n".join(old), "\n".join(new)
+    assert _patched(before.split("\n"), unified(before, after)) == after.split("\n")
+
+
+def _patched(lines: list[str], told: str) -> list[str]:
+    """Apply a unified difference as `patch` does."""
+    made: list[str] = []
+    place = 0
+    for line in told.split("\n") if told else []:
+        if line.startswith("@@"):
+            first, _, count = line.split(" ")[1][1:].partition(",")
+            start = int(first) - (count != "0")
+            made += lines[place:start]
+            place = start
+        elif line[:1] == "+":
+            made.append(line[1:])
+        else:
+            assert lines[place] == line[1:]
+            if line[:1] == " ":
+                made.append(line[1:])
+            place += 1
+    return made + lines[place:]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (["a"] * 10_000, ["a", "b"] * 5_000),
+        (["a", " "] * 10_000, ["a", " ", "b", " "] * 5_000),
+        ([str(n) for n in range(10_000)], [str(n) for n in range(0, 20_000, 2)]),
+        (["x"] * 400 + ["y"] * 400, ["y"] * 400 + ["x"] * 400),
+        ([str(n % 97) for n in range(4_000)], [str(n * 31 % 97) for n in range(4_000)]),
+    ],
+)
+def test_texts_made_to_keep_it_busy_do_not(old: list[str], new: list[str]) -> None:
+    begun = perf_counter()
+    steps(old, new)
+    assert perf_counter() - begun < 5  # it takes a third of a second, or hours

@@ -1,0 +1,268 @@
+"""The section of the activity, as a person uses it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import cast
+
+from textual.widgets import Input
+
+import memento_tui
+from memento_tui.agent.recall import recall
+from memento_tui.store.activity_rows import ActivityRow
+from memento_tui.tui.screens.ask import AskLine, Confirm
+from memento_tui.tui.screens.form import FormScreen
+from memento_tui.tui.sections.activity import ActivitySection
+from memento_tui.tui.widgets.record_list import RecordList
+from memento_tui.workspace import Workspace
+from tests.tui.app_driver import Driver, opened
+
+
+def as_agent(folder: Path) -> Workspace:
+    return memento_tui.open(folder, actor="agent", channel="mcp", agent="claude", session="s1")
+
+
+def section(driver: Driver) -> ActivitySection:
+    return cast("ActivitySection", driver.app.screen_stack[0].query_one("#activity"))
+
+
+def actions(driver: Driver) -> list[str]:
+    rows = section(driver).rows
+    found = [rows._pages.row(index) for index in range(rows.total)]
+    return [row.entry.action for row in found if isinstance(row, ActivityRow)]
+
+
+def side(driver: Driver) -> str:
+    return driver.text("#activity .side-text")
+
+
+async def told(driver: Driver, text: str) -> None:
+    await driver.until(lambda: text in driver.told, f"{text!r} was not told: {driver.told!r}")
+
+
+async def test_the_journal_shows_who_did_what_and_what_changed(data_dir: Path) -> None:
+    with as_agent(data_dir) as agent:
+        memory = agent.remember("The port is 8080.", title="Port")
+        agent.update(memory.id, content="The port is 9090.")
+    async with opened(data_dir, start="activity") as driver:
+        assert actions(driver) == ["edit", "remember"]
+        await driver.until(lambda: "+ The port is 9090." in side(driver), "the change is shown")
+        assert "- The port is 8080." in side(driver)
+        assert "claude  agent  through mcp  session s1" in side(driver)
+
+
+async def test_an_agents_entry_is_taken_back_with_one_key(data_dir: Path) -> None:
+    with as_agent(data_dir) as agent:
+        memory = agent.remember("The port is 8080.")
+        agent.update(memory.id, content="The port is 9090.")
+        async with opened(data_dir, start="activity") as driver:
+            await driver.press("r")
+            await told(driver, "Took back entry 2. Z does it again.")
+            assert agent.get(memory.id).content == "The port is 8080."
+            await driver.until(lambda: actions(driver) == ["undo", "edit", "remember"], "the undo is listed")
+            await driver.press("r")
+            await told(driver, "was taken back already, by entry 3")
+
+
+async def test_a_bulk_write_asks_before_all_of_it_is_taken_back(data_dir: Path) -> None:
+    with as_agent(data_dir) as agent:
+        agent.remember_many({"content": f"number {number}"} for number in range(2200))
+    async with opened(data_dir, start="activity") as driver:
+        store = driver.app.workspace.store
+        await driver.press("r")
+        await driver.until(lambda: isinstance(driver.app.screen, Confirm), "it asks")
+        assert "Take back 2 entries, 2,200 records in all?" in driver.text(".dialog-title")
+        await driver.press("r", "enter")
+        assert store.count_all() == 2200
+        await driver.press("y")
+        await told(driver, "Took back 2 entries.")
+        assert store.count_all() == 0
+
+
+async def test_marked_entries_are_taken_back_newest_first_and_the_others_are_told(data_dir: Path) -> None:
+    with as_agent(data_dir) as agent:
+        memory = agent.remember("one")
+        agent.update(memory.id, content="two")
+        agent.update(memory.id, content="three")
+        async with opened(data_dir, start="activity") as driver:
+            await driver.press("v", "G", "v")
+            await driver.until(lambda: len(section(driver).rows.marks) == 3, "all are marked")
+            await driver.press("r")
+            await driver.until(lambda: isinstance(driver.app.screen, Confirm), "it asks")
+            await driver.press("y")
+            await told(driver, "Took back 3 entries.")
+            assert agent.store.count_all() == 0
+
+
+async def test_a_conflict_is_told_as_a_sentence(data_dir: Path) -> None:
+    with as_agent(data_dir) as agent:
+        memory = agent.remember("one")
+        agent.update(memory.id, content="two")
+        agent.update(memory.id, content="three")
+    async with opened(data_dir, start="activity") as driver:
+        await driver.press("j", "r")
+        await told(driver, "content of memory")
+        assert "changed again" in driver.told
+
+
+async def test_the_filter_narrows_and_says_what_it_cannot_read(data_dir: Path) -> None:
+    with as_agent(data_dir) as agent, memento_tui.open(data_dir) as person:
+        agent.remember("The port is 8080.")
+        person.remember("Something else.")
+        person.skips.add("dist/", "generated", "7d")
+    async with opened(data_dir, start="activity") as driver:
+        await driver.press("slash")
+        await driver.type("actor:per,")
+        await told(driver, "no value")
+        await driver.press("backspace")
+        await driver.until(lambda: actions(driver) == ["skip add", "remember"], "the person's entries are listed")
+        assert "no value" not in driver.told
+        await driver.press("escape")
+        await driver.until(lambda: len(actions(driver)) == 3, "all are listed again")
+        await driver.type("port")
+        await driver.until(lambda: actions(driver) == ["remember"], "the one that wrote the word")
+        await driver.press("escape")
+        await driver.type("nobody")
+        await driver.until(lambda: section(driver).rows.total == 0, "nothing fits")
+        assert "Nothing fits this filter." in driver.text("#activity .nothing")
+
+
+async def test_new_entries_arrive_above_and_leave_the_reader_where_they_are(data_dir: Path) -> None:
+    with as_agent(data_dir) as agent:
+        for number in range(60):
+            agent.remember(f"number {number}")
+        async with opened(data_dir, start="activity") as driver:
+            await driver.press("G")
+            here = section(driver).rows.current
+            agent.remember("another")
+            await driver.until(lambda: section(driver).rows.total == 61, "the new entry is listed")
+            assert section(driver).rows.current == here
+            await driver.until(lambda: "1 new above" in driver.text("#activity-head"), "it is told")
+
+
+async def test_what_came_since_the_last_look_is_marked_and_then_seen(data_dir: Path) -> None:
+    with as_agent(data_dir) as agent:
+        agent.remember("seen")
+        agent.store.keep_setting("app.looked", "1")
+        agent.forget(agent.remember("unseen").id)
+        async with opened(data_dir, start="activity") as driver:
+            marked = [line.text for y in range(3) if "A*" in (line := section(driver).rows.render_line(y)).text]
+            assert len(marked) == 2
+            await driver.app.go("activity", "is:new")
+            await driver.until(lambda: actions(driver) == ["forget", "remember"], "only the new ones are listed")
+            await driver.until(lambda: driver.app.workspace.activity.looked() == 3, "they count as seen")
+
+
+async def test_enter_goes_to_the_record(data_dir: Path) -> None:
+    with as_agent(data_dir) as agent:
+        memory = agent.remember("The port is 8080.", id="port-note")
+        agent.forget(memory.id)
+    async with opened(data_dir, start="activity") as driver:
+        await driver.press("enter")
+        await driver.until(lambda: driver.app.section.PLACE == "memories", "the memories are shown")
+        box = driver.app.section.query_one("FilterBox", Input)
+        assert box.value == "id:port-note is:deleted"
+
+
+async def test_enter_goes_to_a_skip_in_its_own_section(data_dir: Path) -> None:
+    with as_agent(data_dir) as agent:
+        agent.skips.add('the "dist" folder', "generated", "7d")
+    async with opened(data_dir, start="activity") as driver:
+        await driver.press("enter")
+        await driver.until(lambda: driver.app.section.PLACE == "skips", "the skips are shown")
+        rows = driver.app.section.query_one("#skips-list", RecordList)
+        await driver.until(lambda: rows.total == 1, "it is found")
+
+
+async def test_what_an_agent_is_shown_meanwhile_arrives_in_the_ledger(data_dir: Path) -> None:
+    with as_agent(data_dir) as agent:
+        agent.remember("The port is 8080.")
+        async with opened(data_dir, start="activity") as driver:
+            await driver.press("i")
+            assert section(driver).rows.total == 0
+            recall(agent, "port", 5)
+            await driver.until(lambda: section(driver).rows.total == 1, "it arrives by itself")
+
+
+async def test_enter_on_what_is_gone_says_so(data_dir: Path) -> None:
+    with memento_tui.open(data_dir) as person:
+        person.remember("The port is 8080.")
+        person.undo()
+    async with opened(data_dir, start="activity") as driver:
+        await driver.press("enter")
+        await told(driver, "is gone")
+
+
+async def test_the_ledger_tells_what_was_shown_and_why(data_dir: Path) -> None:
+    with as_agent(data_dir) as agent:
+        agent.remember("The port is 8080.")
+        recall(agent, "port", 5)
+    async with opened(data_dir, start="activity") as driver:
+        await driver.press("d")
+        await told(driver, "That key is for the injection ledger")
+        await driver.press("i")
+        await driver.until(lambda: "keyword" in side(driver), "the reasons are shown")
+        assert "shown to session s1  through mcp" in side(driver)
+        assert "injections  1" in driver.text("#activity-head")
+        await driver.press("r")
+        await told(driver, "That key is for the journal")
+        await driver.press("i")
+        await driver.until(lambda: actions(driver) == ["remember"], "the journal is back")
+
+
+async def test_what_was_shown_is_demoted_skipped_and_rejected(data_dir: Path) -> None:
+    with as_agent(data_dir) as agent:
+        memory = agent.remember("The port is 8080.", certainty=2)
+        recall(agent, "port", 5)
+        async with opened(data_dir, start="activity") as driver:
+            await driver.press("i", "d")
+            await told(driver, "Certainty lowered by one")
+            assert agent.get(memory.id).certainty == 1
+            await driver.press("d")
+            await told(driver, "lowest certainty already")
+
+            await driver.press("s")
+            await driver.until(lambda: isinstance(driver.app.screen, FormScreen), "the form is open")
+            await driver.press("tab")
+            await driver.type("old")
+            await driver.press("ctrl+s")
+            await told(driver, "Added to the skip list")
+            assert [(skip.item, skip.reason) for skip in agent.skips.list()] == [("The port is 8080.", "old")]
+
+            await driver.press("x")
+            await driver.until(lambda: isinstance(driver.app.screen, AskLine), "it asks why")
+            await driver.type("gone")
+            await driver.press("enter")
+            await told(driver, "Rejected.")
+            assert agent.get(memory.id).status == "rejected"
+            await driver.press("x")
+            await driver.until(lambda: isinstance(driver.app.screen, AskLine), "it asks again")
+            await driver.press("enter")
+            await told(driver, "is rejected")
+
+
+async def test_keys_on_an_empty_list_say_why_nothing_happens(data_dir: Path) -> None:
+    async with opened(data_dir, start="activity") as driver:
+        assert "Nothing has happened yet." in driver.text("#activity .nothing")
+        for key, reason in (("r", "nothing here"), ("enter", "nothing here"), ("x", "injection ledger")):
+            await driver.press(key)
+            await told(driver, reason)
+        await driver.press("i")
+        assert "No memory was put in front of an agent yet." in driver.text("#activity .nothing")
+        for key in ("d", "s", "x"):
+            await driver.press(key)
+            await told(driver, "nothing here")
+
+
+async def test_hostile_text_shows_as_text(data_dir: Path) -> None:
+    evil = "[/nope] \x1b]52;c;aGk=\x07 [@click=app.quit]x[/]"
+    with memento_tui.open(data_dir, actor="agent", channel="mcp", agent="[bold]\x1b[31m", session="[/x]") as agent:
+        memory = agent.remember(evil)
+        agent.update(memory.id, title=evil, tags=["[/t]"])
+        recall(agent, "nope", 5)
+    async with opened(data_dir, start="activity") as driver:
+        await driver.until(lambda: "[@click=app.quit]x[/]" in side(driver), "it is shown letter by letter")
+        await driver.press("i")
+        await driver.until(lambda: "<ESC>" in side(driver) and "[/x]" in side(driver), "so it is in the ledger")
+        await driver.press("x")
+        await driver.until(lambda: isinstance(driver.app.screen, AskLine), "it asks why")

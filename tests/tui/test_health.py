@@ -1,0 +1,258 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from textual.widgets import Input, Static
+
+import memento_tui
+from memento_tui.records.contradiction import make_contradiction
+from memento_tui.tui import clock
+from memento_tui.tui.sections.health import HealthSection
+from memento_tui.workspace import Workspace
+from tests.made import AGENT, PERSON, note, put, without_engine
+from tests.tui.app_driver import Driver, opened
+
+NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
+KEY = "AKIAQ3EGRXWBZJ5KTN7Y"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(clock, "now", lambda: NOW)
+    return without_engine(tmp_path / "data")
+
+
+def fill(folder: Path) -> None:
+    """Put one thing of several sorts of rot into a workspace."""
+    fresh = {"created_at": NOW, "updated_at": NOW}
+    old = NOW - timedelta(days=400)
+    with memento_tui.open(folder) as workspace:
+        with workspace.store.transaction(AGENT, "remember", now=old) as tx:
+            tx.add_all(
+                [note("Nobody needs [/this] \x1b[2Jold note.", id="old", tags=["a"], created_at=old, updated_at=old)]
+            )
+        put(
+            workspace.store,
+            note("Port 8080 it is.", id="a", tags=["net"], **fresh),
+            note("Port 9090 it is.", id="b", tags=["net"], **fresh),
+            note("No tag at all.", id="c", **fresh),
+        )
+        with workspace.store.transaction(PERSON, "import") as tx:
+            tx.add_all([note(f"The key is {KEY}.", id="leak", tags=["x"], **fresh)])
+            tx.put(make_contradiction({"older": "a", "newer": "b", "score": 0.9, "why": "x"}), base=0)
+
+
+def section(driver: Driver) -> HealthSection:
+    return driver.app.screen_stack[0].query_one(HealthSection)
+
+
+def side(driver: Driver) -> str:
+    return str(section(driver).query_one(".side-text", Static).render())
+
+
+def values(driver: Driver) -> dict[str, str]:
+    return {row.id: row.value for row in section(driver).make_source().rows()}
+
+
+def states(driver: Driver) -> dict[str, str]:
+    return {row.id: row.state for row in section(driver).make_source().rows()}
+
+
+async def until(driver: Driver, holds: Callable[[], bool]) -> None:
+    await driver.until(holds, "what the test waits for")
+
+
+async def looked(driver: Driver) -> None:
+    await until(driver, lambda: not section(driver).is_looking)
+    await until(driver, lambda: section(driver).rows.total > 0)
+
+
+async def reach(driver: Driver, row_id: str) -> None:
+    place = section(driver).make_source().locate(row_id)
+    assert place is not None
+    await driver.press("g", *["j"] * place)
+    await until(driver, lambda: (row := section(driver).rows.current) is not None and row.id == row_id)
+
+
+async def test_every_row_is_there_at_once_and_is_filled_in(folder: Path) -> None:
+    fill(folder)
+    async with opened(folder, start="health") as driver:
+        ids = set(values(driver))
+        await looked(driver)
+        assert set(values(driver)) == ids
+        found = {name: value for name, value in values(driver).items() if name.startswith("rot:") and value != "none"}
+        assert found == {
+            "rot:secrets": "1",
+            "rot:hidden": "1",
+            "rot:contradictions": "1",
+            "rot:untagged": "1",
+            "rot:untouched": "1",
+            "rot:never_used": "1",
+        }
+        assert states(driver)["rot:secrets"] == "bad"
+        assert states(driver)["rot:untagged"] == "tidy"
+        assert states(driver)["check:journal"] == "unknown"
+        assert states(driver)["check:keyword index"] == "fine"
+
+
+async def test_beside_a_row_stand_its_meaning_examples_and_what_to_do(folder: Path) -> None:
+    fill(folder)
+    async with opened(folder, start="health") as driver:
+        await looked(driver)
+        await reach(driver, "rot:untagged")
+        await until(driver, lambda: "- No tag at all." in side(driver))
+        assert "What to do" in side(driver)
+        await reach(driver, "rot:never_used")
+        await until(driver, lambda: "Nobody needs [/this] <ESC>[2Jold note." in side(driver))
+
+
+async def test_a_secret_is_not_put_on_the_screen(folder: Path) -> None:
+    fill(folder)
+    async with opened(folder, start="health") as driver:
+        await looked(driver)
+        await reach(driver, "rot:secrets")
+        await until(driver, lambda: "- leak" in side(driver))
+        assert "AWS" in side(driver)
+        assert KEY not in side(driver)
+
+
+async def test_enter_goes_to_the_list_by_a_query(folder: Path) -> None:
+    fill(folder)
+    async with opened(folder, start="health") as driver:
+        await looked(driver)
+        await reach(driver, "rot:untagged")
+        await driver.press("enter")
+        await until(driver, lambda: driver.app.section.PLACE == "memories")
+        assert driver.app.query_one("#memories-filter", Input).value == "is:untagged"
+        await until(driver, lambda: driver.current == "No tag at all.")
+
+
+async def test_enter_goes_to_the_list_by_ids_where_no_query_says_it(folder: Path) -> None:
+    fill(folder)
+    async with opened(folder, start="health") as driver:
+        await looked(driver)
+        await reach(driver, "rot:never_used")
+        await driver.press("enter")
+        await until(driver, lambda: driver.app.section.PLACE == "memories")
+        assert driver.app.query_one("#memories-filter", Input).value == 'id:"old"'
+        await until(driver, lambda: driver.current.startswith("Nobody needs"))
+
+
+async def test_enter_goes_to_the_review_for_what_waits_there(folder: Path) -> None:
+    fill(folder)
+    async with opened(folder, start="health") as driver:
+        await looked(driver)
+        await reach(driver, "rot:contradictions")
+        await driver.press("enter")
+        await until(driver, lambda: driver.app.section.PLACE == "review")
+
+
+async def test_a_key_that_cannot_act_says_why(folder: Path) -> None:
+    fill(folder)
+    async with opened(folder, start="health") as driver:
+        await looked(driver)
+        await reach(driver, "rot:copies")
+        await driver.press("enter")
+        assert "none of these" in driver.told
+        await reach(driver, "check:disk")
+        await driver.press("enter")
+        assert "no list behind this" in driver.told
+        await driver.press("e")
+        await until(driver, lambda: "switched off" in driver.told)
+
+
+async def test_the_journal_is_checked_when_it_is_asked_for(folder: Path) -> None:
+    fill(folder)
+    async with opened(folder, start="health") as driver:
+        await looked(driver)
+        await driver.press("c")
+        await until(driver, lambda: states(driver)["check:journal"] == "fine")
+        assert states(driver)["check:pages"] == "fine"
+        await until(driver, lambda: "All 3 journal entries" in driver.told)
+
+
+async def test_a_journal_that_was_altered_needs_care(folder: Path) -> None:
+    fill(folder)
+    with memento_tui.open(folder) as workspace, workspace.store.database.writing() as connection:
+        connection.execute("UPDATE change SET image = replace(image, '8080', '8081')")
+    async with opened(folder, start="health") as driver:
+        await looked(driver)
+        await driver.press("c")
+        await until(driver, lambda: states(driver)["check:journal"] == "bad")
+        await reach(driver, "check:journal")
+        assert "altered" in side(driver)
+
+
+async def test_a_backup_is_made_checked_and_gone_back_to(folder: Path) -> None:
+    fill(folder)
+    async with opened(folder, start="health") as driver:
+        await looked(driver)
+        assert "backup:" in values(driver)
+        await driver.press("b")
+        await until(driver, lambda: "Backed up and checked" in driver.told)
+        made = next(name for name in values(driver) if name.startswith("backup:memento"))
+        driver.app.workspace.remember("Written since.", tags=["a"])
+        await reach(driver, made)
+        await driver.press("c")
+        await until(driver, lambda: "can be restored" in driver.told)
+        await driver.press("enter", "enter", "n")
+        assert driver.app.workspace.store.count_all() == 6
+        await driver.press("enter", "y")
+        await until(driver, lambda: "Restored." in driver.told)
+        assert driver.app.workspace.store.count_all() == 5
+        await until(driver, lambda: sum(name.startswith("backup:memento") for name in values(driver)) == 2)
+
+
+async def test_long_work_is_stopped_by_escape_and_only_one_runs_at_a_time(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(folder)
+    from memento_tui.workspace.backups import Backups  # noqa: PLC0415 - replaced here
+
+    def wait(_self: object, *, progress: object, stop: object) -> None:  # noqa: ARG001 - the signature
+        from memento_tui.store.stopping import StoppedError  # noqa: PLC0415 - what a stopped backup raises
+
+        stop.wait(20)  # type: ignore[attr-defined]
+        raise StoppedError
+
+    monkeypatch.setattr(Backups, "make", wait)
+    async with opened(folder, start="health") as driver:
+        await looked(driver)
+        await driver.press("b", "c")
+        assert "The backup is being made already" in driver.told
+        await driver.press("escape")
+        await until(driver, lambda: driver.told.startswith(" Stopped. Nothing was changed."))
+
+
+async def test_the_indexes_are_built_anew(folder: Path) -> None:
+    fill(folder)
+    async with opened(folder, start="health") as driver:
+        await looked(driver)
+        await driver.press("i")
+        await until(driver, lambda: "The keyword index holds 5 memories." in driver.told)
+
+
+async def test_what_is_written_meanwhile_is_looked_at_again_without_moving_the_cursor(folder: Path) -> None:
+    fill(folder)
+    async with opened(folder, start="health") as driver:
+        await looked(driver)
+        await reach(driver, "rot:untagged")
+        with Workspace(folder, channel="mcp", actor="agent", agent="claude") as agent:
+            agent.remember("Another without a tag.")
+        await until(driver, lambda: values(driver)["rot:untagged"] == "2")
+        current = section(driver).rows.current
+        assert current is not None
+        assert current.id == "rot:untagged"
+
+
+async def test_the_filter_narrows_the_rows(folder: Path) -> None:
+    fill(folder)
+    async with opened(folder, start="health") as driver:
+        await looked(driver)
+        await driver.press("slash", *"machinery", "enter")
+        assert all(row.group == "Machinery" for row in section(driver).make_source().rows())
+        await driver.press("slash", *"zzz")
+        assert "Nothing found" in driver.text("#health .nothing")

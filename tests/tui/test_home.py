@@ -1,0 +1,171 @@
+"""The overview, as a person uses it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.cells import cell_len
+
+import memento_tui
+from memento_tui.store.activity import DayCount
+from memento_tui.tui.home_panels import HomeView, _bar, panels
+from memento_tui.tui.sections.home import HomeSection
+from memento_tui.tui.widgets.board import Link
+from memento_tui.workspace import Workspace
+from tests.tui.app_driver import Driver, opened
+from tests.tui.made_home import StandingClock, fill
+
+
+@pytest.fixture
+def filled(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A month of work."""
+    return fill(data_dir, StandingClock(monkeypatch))
+
+
+def home(app: Driver) -> HomeSection:
+    return app.app.screen_stack[0].query_one(HomeSection)
+
+
+def board(app: Driver) -> str:
+    return str(home(app).board.render())
+
+
+async def counted(app: Driver) -> None:
+    await app.until(lambda: "verified" in board(app) and "..." not in board(app), "everything is counted")
+
+
+async def test_every_panel_has_its_numbers(filled: Path) -> None:
+    async with opened(filled, start="home") as app:
+        await counted(app)
+        text = board(app)
+        for told in (
+            "48 memories",
+            "1 item of work",
+            "8 decisions",
+            "Waiting for you  3",
+            "8 changes",
+            "codex [/x]<ESC>",
+            "search 48",
+            "there is none yet",
+            "2 memories within 7 days, 1 skip within 3 days",
+            "vendor folder",
+            "9 today",
+        ):
+            assert told in text, told
+
+
+async def test_a_number_leads_to_the_list_that_it_counts(filled: Path) -> None:
+    async with opened(filled, start="home") as app:
+        await counted(app)
+        while home(app).board.current != Link("memories", "kind:decision"):
+            await app.press("shift+tab")
+        await app.press("enter")
+        await app.until(lambda: app.app.section.PLACE == "memories", "the memories are shown")
+        await app.until(lambda: app.memories.rows.total == 8, "those that it counted")
+
+
+async def test_what_waits_leads_to_its_kind_in_the_queue(filled: Path) -> None:
+    async with opened(filled, start="home") as app:
+        await counted(app)
+        assert home(app).board.current == Link("review")
+        await app.press("down")
+        assert home(app).board.current == Link("review", "identity")
+        await app.press("enter")
+        await app.until(lambda: app.app.section.PLACE == "review", "the queue is shown")
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 32), (200, 50)])
+async def test_the_keys_reach_every_number_and_a_click_goes_there(filled: Path, size: tuple[int, int]) -> None:
+    async with opened(filled, size, start="home") as app:
+        await counted(app)
+        widget = home(app).board
+        seen = set()
+        for _ in range(120):
+            seen.add(widget.current)
+            widget.step(1)
+        sections = {link.section for link in seen if link is not None}
+        assert sections == {"memories", "working", "skips", "identity", "review", "activity", "health"}
+        for key in ("down", "right", "up", "left", "j", "l", "k", "h"):
+            await app.press(key)
+            assert widget.current is not None
+        home(app).query_one("#home-scroll").scroll_home(animate=False)
+        await app.pilot.pause()
+        await app.pilot.click(widget, offset=(4, 1))
+        await app.until(lambda: app.app.section.PLACE == "memories", "the click on the memories went there")
+
+
+async def test_down_goes_to_the_panel_below_and_right_to_the_one_beside(filled: Path) -> None:
+    async with opened(filled, start="home") as app:
+        await counted(app)
+        widget = home(app).board
+        await app.press("right")
+        assert widget.current is not None
+        assert widget.current.section == "activity"
+        await app.press("left")
+        assert widget.current.section == "review"
+        for _ in range(3):
+            await app.press("down")
+        assert widget.current.query.startswith("since:2026-")
+        await app.press("down")
+        assert widget.current.section == "health"
+
+
+async def test_what_is_written_meanwhile_is_counted_and_the_cursor_stays(filled: Path) -> None:
+    async with opened(filled, start="home") as app:
+        await counted(app)
+        await app.press("down", "down")
+        before = home(app).board.current
+        with memento_tui.open(filled, actor="agent", channel="mcp", agent="claude", session="s1") as agent:
+            agent.remember("One more rule.", tags=["brandnew"])
+        home(app).follow()
+        await app.until(lambda: "49 memories" in board(app), "it is counted")
+        await app.until(lambda: "9 changes" in board(app), "and told as new")
+        assert home(app).board.current == before
+        await app.until(lambda: "brandnew" in board(app), "its tag comes in time")
+
+
+async def test_what_is_new_stays_told_while_the_app_is_open(filled: Path, workspace: Workspace) -> None:
+    async with opened(filled, start="home") as app:
+        await counted(app)
+        workspace.activity.mark_looked()
+        home(app).follow()
+        await app.until(lambda: not home(app).workers, "it is counted again")
+        assert "8 changes" in board(app)
+
+
+async def test_an_empty_workspace_says_what_to_do_and_fills_when_something_comes(
+    data_dir: Path, workspace: Workspace
+) -> None:
+    async with opened(data_dir, start="home") as app:
+        assert "Nothing is remembered yet" in board(app)
+        await app.press("enter", "down", "tab")
+        assert "nothing here to go to" in app.told
+        workspace.remember("The first.", tags=["one"])
+        home(app).follow()
+        await app.until(lambda: "1 memory" in board(app), "the panels come")
+        await app.until(lambda: "Waiting for you" in board(app), "all of them")
+
+
+@given(
+    st.lists(st.tuples(*[st.integers(0, 40)] * 3), min_size=1, max_size=30),
+    st.integers(44, 80),
+    st.integers(4, 12),
+)
+def test_a_bar_shows_everybody_who_did_something_and_never_more_than_there_is_room_for(
+    counts: list[tuple[int, int, int]], width: int, height: int
+) -> None:
+    days = [DayCount(f"2026-11-{number + 1:02}", *count) for number, count in enumerate(counts)]
+    most = max(*map(sum, counts), 1)
+    for day in days:
+        column = _bar(day, most, height)
+        assert len(column) == height
+        signs = {"\N{FULL BLOCK}": day.person, "\N{DARK SHADE}": day.agent, "\N{LIGHT SHADE}": day.system}
+        for sign, count in signs.items():
+            assert (sign in column) == (count > 0), (sign, column, day)
+    drawn = next(panel for panel in panels(HomeView(days=days)) if panel.title()[0].text == "Activity")
+    rows = drawn.draw(width, height)
+    assert len(rows) <= height
+    assert all(sum(cell_len(piece.text) for piece in row) <= width + 1 for row in rows)

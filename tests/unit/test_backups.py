@@ -1,0 +1,275 @@
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import threading
+from pathlib import Path
+
+import pytest
+
+import memento_tui
+from memento_tui.errors import AmbiguousId, DataDirectoryError, NotAllowed, NotFound
+from memento_tui.store.stopping import StoppedError
+from memento_tui.workspace import Workspace
+from memento_tui.workspace.backups import replace_damaged
+from tests.made import PERSON, without_engine
+
+
+def _texts(workspace: Workspace, query: str) -> list[str]:
+    return sorted(hit.memory.content for hit in workspace.search(query, mode="keyword").results)
+
+
+def test_a_backup_is_one_file_of_its_owner_and_whole(workspace: Workspace) -> None:
+    workspace.remember("The port is 8080.")
+    made = workspace.backups.make()
+    file = workspace.paths.backups / made.name
+    assert list(workspace.paths.backups.iterdir()) == [file]
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert workspace.paths.backups.stat().st_mode & 0o777 == 0o700
+    assert (made.head, made.memories, made.size, made.problem) == (1, 1, file.stat().st_size, "")
+    assert workspace.backups.list() == [made]
+    assert workspace.backups.verify(made.name) is None
+
+
+def test_a_backup_holds_one_state_whatever_is_written_meanwhile(workspace: Workspace, data_dir: Path) -> None:
+    for number in range(40):
+        workspace.remember(f"Fact {number}: " + "filler " * 2000)
+    with memento_tui.open(data_dir) as other:
+
+        def write_on(_what: str, _done: int, _total: int) -> None:
+            other.remember(f"Written meanwhile {other.store.head()}.")
+
+        made = workspace.backups.make(progress=write_on)
+    assert made.head == 40
+    assert workspace.store.head() > 40
+
+
+def test_progress_ends_with_the_whole(workspace: Workspace) -> None:
+    workspace.remember("The port is 8080.")
+    told: list[tuple[str, int, int]] = []
+    workspace.backups.make(progress=lambda *words: told.append(words))
+    assert list(dict.fromkeys(what for what, _, _ in told)) == ["Copying", "Checking the pages", "Checking the journal"]
+    assert all(done <= total for _, done, total in told)
+    assert told[-1] == ("Checking the journal", 1, 1)
+
+
+def test_a_backup_that_is_stopped_leaves_nothing(workspace: Workspace) -> None:
+    workspace.remember("The port is 8080.")
+    stop = threading.Event()
+    stop.set()
+    with pytest.raises(StoppedError):
+        workspace.backups.make(stop=stop)
+    assert list(workspace.paths.backups.iterdir()) == []
+
+
+def test_what_a_killed_program_left_is_no_backup_and_goes_with_the_next(workspace: Workspace) -> None:
+    workspace.remember("The port is 8080.")
+    first = workspace.backups.make()
+    half = workspace.paths.backups / "memento-20260101T000000Z.part"
+    half.write_bytes(b"half")
+    assert workspace.backups.list() == [first]
+    second = workspace.backups.make()
+    assert {one.name for one in workspace.backups.list()} == {first.name, second.name}
+    assert not half.exists()
+
+
+def test_the_oldest_backups_go_and_no_other_file(workspace: Workspace) -> None:
+    workspace.remember("The port is 8080.")
+    workspace.paths.backups.mkdir(mode=0o700)
+    mine = workspace.paths.backups / "my own copy.db"
+    mine.write_bytes(b"mine")
+    names = [workspace.backups.make(keep=3).name for _ in range(5)]
+    assert [one.name for one in workspace.backups.list()] == names[:1:-1]
+    assert mine.exists()
+
+
+def test_a_restored_backup_is_what_is_found_and_the_state_before_is_kept(workspace: Workspace) -> None:
+    workspace.remember("The port is 8080.")
+    made = workspace.backups.make()
+    workspace.remember("The port is 9090.")
+    assert len(_texts(workspace, "port")) == 2
+    restored = workspace.backups.restore(made.name)
+    assert _texts(workspace, "port") == ["The port is 8080."]
+    entry = workspace.store.entries(limit=1)[0]
+    assert (entry.seq, entry.action) == (restored.seq, "restore backup")
+    assert restored.name in entry.note
+    assert restored.before in entry.note
+    assert workspace.store.verify() is None
+    workspace.backups.restore(restored.before)
+    assert len(_texts(workspace, "port")) == 2
+
+
+def test_a_search_is_right_when_as_many_entries_follow_a_restored_backup_as_were_lost(
+    workspace: Workspace, data_dir: Path
+) -> None:
+    workspace.remember("The port is 8080.")
+    made = workspace.backups.make()
+    workspace.remember("The port is 9090.")
+    with memento_tui.open(data_dir) as other:
+        assert len(_texts(other, "port")) == 2
+        workspace.backups.restore(made.name)
+        assert other.store.head() == 2
+        assert _texts(other, "port") == ["The port is 8080."]
+        other.remember("The port is 7070.")
+        assert _texts(workspace, "port") == ["The port is 7070.", "The port is 8080."]
+
+
+def test_another_program_reads_and_writes_on_over_a_restored_backup(workspace: Workspace, data_dir: Path) -> None:
+    workspace.remember("The port is 8080.")
+    made = workspace.backups.make()
+    gone = workspace.remember("The port is 9090.")
+    with memento_tui.open(data_dir) as other, other.store.reading() as connection:
+        before = connection.execute("SELECT count(*) FROM memory").fetchone()[0]
+        threading.Thread(target=workspace.backups.restore, args=(made.name,)).run()
+        assert before == connection.execute("SELECT count(*) FROM memory").fetchone()[0] == 2
+    with memento_tui.open(data_dir) as other:
+        with pytest.raises(NotFound):
+            other.update(gone.id, content="The port is 9091.")
+        other.remember("The port is 7070.")
+        assert other.store.verify() is None
+
+
+def test_restoring_is_not_taken_back_by_undo(workspace: Workspace) -> None:
+    workspace.remember("The port is 8080.")
+    made = workspace.backups.make()
+    restored = workspace.backups.restore(made.name)
+    with pytest.raises(NotAllowed, match="backup list"):
+        workspace.undo(restored.seq)
+    assert [entry.action for entry in workspace.undo()] == ["remember"]
+
+
+def test_a_restore_that_is_stopped_changes_nothing(workspace: Workspace) -> None:
+    workspace.remember("The port is 8080.")
+    made = workspace.backups.make()
+    workspace.remember("The port is 9090.")
+    stop = threading.Event()
+
+    def stop_at_the_end(what: str, _done: int, _total: int) -> None:
+        if what == "Preparing":
+            stop.set()
+
+    with pytest.raises(StoppedError):
+        workspace.backups.restore(made.name, progress=stop_at_the_end, stop=stop)
+    assert workspace.store.count_all() == 2
+    assert [path for path in workspace.paths.backups.iterdir() if path.suffix != ".db"] == []
+
+
+def test_a_backup_of_the_older_format_is_brought_up_to_date(workspace: Workspace) -> None:
+    workspace.remember("The port is 8080.")
+    made = workspace.backups.make()
+    file = workspace.paths.backups / made.name
+    connection = sqlite3.connect(file)
+    connection.execute("DROP INDEX proposal_fingerprint")
+    connection.execute("PRAGMA user_version = 99")
+    connection.close()
+    with pytest.raises(DataDirectoryError, match="newer memento"):
+        workspace.backups.restore(made.name)
+
+
+@pytest.mark.parametrize("damage", ["cut", "garbled", "altered"])
+def test_a_damaged_backup_is_told_and_not_restored(workspace: Workspace, damage: str) -> None:
+    workspace.remember("The port is 8080.")
+    made = workspace.backups.make()
+    file = workspace.paths.backups / made.name
+    if damage == "cut":
+        os.truncate(file, made.size // 2)
+    elif damage == "garbled":
+        file.write_bytes(file.read_bytes()[:4096] + b"\xff" * (made.size - 4096))
+    else:
+        connection = sqlite3.connect(file)
+        connection.execute("UPDATE change SET image = replace(image, '8080', '8081')")
+        connection.commit()
+        connection.close()
+    assert workspace.backups.verify(made.name)
+    workspace.remember("The port is 9090.")
+    with pytest.raises(DataDirectoryError, match="Nothing was changed"):
+        workspace.backups.restore(made.name)
+    assert workspace.store.count_all() == 2
+    assert bool(workspace.backups.list()[0].problem) == (damage != "altered")
+
+
+def test_a_database_that_is_out_of_order_makes_no_backup(workspace: Workspace) -> None:
+    workspace.remember("The port is 8080.")
+    with workspace.store.database.writing() as connection:
+        connection.execute("UPDATE change SET image = replace(image, '8080', '8081')")
+    with pytest.raises(DataDirectoryError, match="altered"):
+        workspace.backups.make()
+    assert workspace.backups.list() == []
+
+
+def test_a_backup_of_another_workspace_is_refused(workspace: Workspace, tmp_path: Path) -> None:
+    workspace.remember("Mine.")
+    workspace.backups.make()
+    with memento_tui.open(without_engine(tmp_path / "other")) as other:
+        other.remember("Theirs.")
+        theirs = other.backups.make()
+        shutil.copy(other.paths.backups / theirs.name, workspace.paths.backups / "memento-20250101T000000Z.db")
+    with pytest.raises(NotAllowed, match="another workspace"):
+        workspace.backups.restore("memento-20250101T000000Z.db")
+
+
+def test_an_agent_neither_makes_nor_restores_nor_removes_a_backup(workspace: Workspace, agent: Workspace) -> None:
+    workspace.remember("The port is 8080.")
+    made = workspace.backups.make()
+    for attempt in (agent.backups.make, lambda: agent.backups.restore(made.name), lambda: agent.backups.remove("x")):
+        with pytest.raises(NotAllowed):
+            attempt()
+    with pytest.raises(NotAllowed):
+        replace_damaged(agent.paths, agent.author, made.name)
+
+
+def test_a_backup_is_named_by_its_beginning_or_as_the_latest(workspace: Workspace) -> None:
+    workspace.remember("The port is 8080.")
+    first = workspace.backups.make()
+    assert workspace.backups.find(first.name.removeprefix("memento-")[:8]) == first
+    second = workspace.backups.make()
+    assert workspace.backups.find("latest") == second
+    with pytest.raises(AmbiguousId):
+        workspace.backups.find("memento-2")
+    for unknown in ("none", "", "../memento.db"):
+        with pytest.raises(NotFound):
+            workspace.backups.find(unknown)
+    workspace.backups.remove(first.name)
+    assert workspace.backups.list() == [second]
+
+
+def test_the_backups_that_hold_a_purged_text_are_named(workspace: Workspace) -> None:
+    workspace.remember("The port is 8080.")
+    before = workspace.backups.make()
+    leaked = workspace.remember("The meeting is on Monday.")
+    after = workspace.backups.make()
+    workspace.purge(leaked.id, "it leaked")
+    later = workspace.backups.make()
+    assert workspace.backups.holding(leaked.id) == [after.name]
+    assert {one.name for one in workspace.backups.list()} == {before.name, after.name, later.name}
+
+
+def test_a_database_that_cannot_be_opened_is_replaced_and_kept(workspace: Workspace, data_dir: Path) -> None:
+    workspace.remember("The port is 8080.")
+    made = workspace.backups.make()
+    paths = workspace.paths
+    workspace.close()
+    paths.database.write_bytes(b"damaged" * 1000)
+    with pytest.raises(DataDirectoryError, match="backup restore"):
+        memento_tui.open(data_dir)
+    restored = replace_damaged(paths, PERSON, made.name)
+    assert (paths.backups / restored.before).read_bytes().startswith(b"damaged")
+    with memento_tui.open(data_dir) as mended:
+        assert _texts(mended, "port") == ["The port is 8080."]
+        assert mended.store.verify() is None
+        assert [one.problem != "" for one in mended.backups.list()] == [True, False]
+
+
+def test_only_one_backup_is_made_at_a_time(workspace: Workspace) -> None:
+    workspace.remember("The port is 8080.")
+    refused: list[str] = []
+
+    def another(what: str, _done: int, _total: int) -> None:
+        if what == "Copying":
+            with pytest.raises(NotAllowed, match="Another backup"):
+                workspace.backups.make()
+            refused.append(what)
+
+    workspace.backups.make(progress=another)
+    assert refused

@@ -1,0 +1,115 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from memento_tui.paths import DataPaths
+from memento_tui.records import make_memory
+from memento_tui.store.journal import Author
+from memento_tui.store.store import Store
+from tests.unit.cli_program import Program, without_engine
+
+KEY = "AKIAQ3EGRXWBZJ5KTN7Y"
+
+
+@pytest.fixture
+def memento(tmp_path: Path) -> Program:
+    """A workspace of two memories, one without tags."""
+    program = Program(without_engine(tmp_path / "data"))
+    program.add("The port is 8080.", "--tag", "net")
+    program.add("The users endpoint is /v2/users.")
+    return program
+
+
+def test_an_audit_tells_how_many_what_it_means_and_what_to_do(memento: Program) -> None:
+    items = {item["code"]: item for item in memento.json("audit")["items"]}
+    assert items["untagged"]["count"] == 1
+    assert items["untagged"]["query"] == "is:untagged"
+    assert items["secrets"]["count"] == 0
+    assert all(item["means"] and item["todo"] and item["title"] for item in items.values())
+    told = memento.run("audit").out
+    assert "1  Without tags  (untagged)" in told
+    assert "None found: secrets in stored text, " in told
+
+
+def test_a_quick_audit_reads_no_texts_and_says_so(memento: Program) -> None:
+    items = {item["code"]: item["count"] for item in memento.json("audit", "--quick")["items"]}
+    assert (items["secrets"], items["copies"]) == (None, 0)
+    assert "Not looked for: secrets in stored text" in memento.run("audit", "--quick").out
+
+
+def test_what_was_found_is_listed_in_pages(memento: Program) -> None:
+    memento.add("Another endpoint is /v2/teams.")
+    first = memento.json("audit", "--list", "untagged", "--limit", "1")
+    second = memento.json("audit", "--list", "untagged", "--limit", "1", "--after", first["next"])
+    assert [page["items"][0]["content"] for page in (first, second)] == [
+        "Another endpoint is /v2/teams.",
+        "The users endpoint is /v2/users.",
+    ]
+    assert "There are more: --after" in memento.run("audit", "--list", "untagged", "--limit", "1").out
+    assert memento.run("audit", "--list", "copies").out == "None found.\n"
+
+
+def test_a_secret_is_told_by_its_kind_and_place_and_never_printed(memento: Program) -> None:
+    store = Store(DataPaths(memento.data_dir).database)
+    with store.transaction(Author(), "import") as tx:
+        tx.add_all([make_memory({"id": "leak", "content": f"The key is {KEY}.", "tags": ["a"]})])
+    store.close()
+    told = memento.run("audit", "--list", "secrets").out
+    assert KEY not in told
+    assert "AWS" in told
+    assert "in content, line 1" in told
+    assert memento.json("audit", "--list", "secrets")["items"][0]["why"]
+
+
+def test_kinds_that_are_unknown_or_wait_in_the_review_are_errors(memento: Program) -> None:
+    assert "never_used" in memento.run("audit", "--list", "none", "--json").error["hint"]
+    assert "memento review" in memento.run("audit", "--list", "merges", "--json").error["hint"]
+
+
+def test_a_backup_is_made_listed_checked_and_restored(memento: Program) -> None:
+    assert memento.run("backup").out == "There is no backup yet: memento backup make\n"
+    made = memento.json("backup", "make")
+    assert Path(made["path"]).is_file()
+    memento.add("The port is 9090.", "--tag", "net")
+    assert [item["name"] for item in memento.json("backup", "list")["items"]] == [made["name"]]
+    assert made["name"] in memento.run("backup").out
+    assert memento.json("backup", "verify") == {"items": [{"name": made["name"], "ok": True, "problem": ""}]}
+    assert memento.run("backup", "restore", "latest", "--json").code == 2
+    restored = memento.json("backup", "restore", "latest", "--yes")
+    assert restored["name"] == made["name"]
+    assert [hit["content"] for hit in memento.json("search", "port")["results"]] == ["The port is 8080."]
+    assert memento.json("backup")["items"][0]["why"] == "before restore"
+    assert memento.json("history")["items"][0]["action"] == "restore backup"
+    assert memento.json("backup", "rm", restored["before"]) == {"removed": [restored["before"]]}
+
+
+def test_a_damaged_backup_is_told_with_an_exit_code(memento: Program) -> None:
+    made = memento.json("backup", "make")
+    Path(made["path"]).write_bytes(b"damaged" * 1000)
+    ended = memento.run("backup", "verify")
+    assert ended.code == 6
+    assert ended.out.startswith(f"BAD  {made['name']}")
+    assert memento.run("backup", "restore", made["name"], "--yes", "--json").code == 6
+    assert len(memento.json("list")["items"]) == 2
+
+
+def test_a_damaged_database_is_replaced_by_a_backup(memento: Program) -> None:
+    memento.run("backup", "make")
+    for file in memento.data_dir.glob("memento.db*"):
+        file.unlink()
+    (memento.data_dir / "memento.db").write_bytes(b"damaged" * 1000)
+    assert "memento backup restore" in memento.run("list").err
+    restored = memento.json("backup", "restore", "latest", "--yes")
+    assert (DataPaths(memento.data_dir).backups / restored["before"]).read_bytes().startswith(b"damaged")
+    assert len(memento.json("list")["items"]) == 2
+    assert memento.run("doctor").code == 0
+
+
+def test_a_purge_names_the_backups_that_hold_the_text(memento: Program) -> None:
+    leaked = memento.add("The meeting is on Monday.")
+    made = memento.json("backup", "make")
+    told = memento.run("purge", leaked, "--reason", "leaked", "--yes").out
+    assert f"These backups still hold it; `memento backup rm` removes one: {made['name']}" in told
+    assert memento.json("purge", memento.add("x y z"), "--reason", "leaked", "--yes")["backups"] == []

@@ -1,0 +1,111 @@
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memento_tui.errors import InvalidInput
+from memento_tui.records.item import CATEGORIES, make_item
+from memento_tui.records.skip import make_skip
+from memento_tui.workspace.list_query import category_named, item_query, skip_query
+from tests.made import NOW
+
+ITEM = make_item(
+    {
+        "title": "Move to /v3",
+        "content": "The old one answers 404.",
+        "next_action": "Write the Migration",
+        "category": "waiting_for",
+        "tags": ["API", "db"],
+    }
+)
+SKIP = make_skip(
+    {"item": "vendor/", "reason": "Third-party code", "created_by": "Claude", "expires_at": NOW + timedelta(days=2)},
+    now=NOW,
+)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "",
+        "move",
+        "404 migration",
+        '"the migration"',
+        '"the migr',
+        "category:waiting",
+        "category:waiting_for status:active",
+        'category:"waiting for"',
+        "category:doing category:wait status:",
+        "tag:api tag:#DB",
+        "category:",
+        "tag:",
+        "status:done status:active",
+    ],
+)
+def test_an_item_is_found_by_its_words_and_fields(query: str) -> None:
+    assert item_query(query).matches(ITEM)
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["moved", "migration 500", "category:standing", "status:done", "status:paused", "tag:ap", "http:x", '"v3 the"'],
+)
+def test_an_item_is_not_found_by_what_it_does_not_say(query: str) -> None:
+    assert not item_query(query).matches(ITEM)
+
+
+@pytest.mark.parametrize("query", ["", "VENDOR code", "by:claude", "expires:<3d", "expires:3d", "third-party expires:"])
+def test_a_skip_is_found_by_its_words_its_maker_and_its_end(query: str) -> None:
+    assert skip_query(query).matches(SKIP, NOW)
+
+
+@pytest.mark.parametrize("query", ["vendors", "by:cursor", "expires:<1d"])
+def test_a_skip_is_not_found_by_what_it_does_not_say(query: str) -> None:
+    assert not skip_query(query).matches(SKIP, NOW)
+
+
+def test_a_skip_that_is_over_does_not_end_soon() -> None:
+    assert skip_query("expires:<7d").matches(SKIP, NOW)
+    assert not skip_query("expires:<7d").matches(SKIP, NOW + timedelta(days=2))
+
+
+def test_a_value_that_no_field_has_is_told_and_left_out() -> None:
+    asked = item_query("category:hobby move")
+    assert asked.problems == (
+        "There is no category 'hobby'; there are active work, standing decision, waiting for, session note.",
+    )
+    assert asked.matches(ITEM)
+    assert skip_query("expires:soon").problems == ("expires: takes a span such as <7d, not 'soon'.",)
+    for read, query in ((item_query, "status:gone"), (skip_query, "expires:soon")):
+        with pytest.raises(InvalidInput):
+            read(query, strict=True)
+
+
+@pytest.mark.parametrize(
+    ("text", "category"),
+    [
+        ("standing decision", "standing_decision"),
+        ("Standing", "standing_decision"),
+        (" waiting_for ", "waiting_for"),
+        ("a", "active_work"),
+        ("s", ""),
+        ("", ""),
+        ("hobby", ""),
+    ],
+)
+def test_a_category_is_named_by_its_words_or_their_beginning(text: str, category: str) -> None:
+    if category:
+        assert category_named(text) == category
+    else:
+        with pytest.raises(InvalidInput):
+            category_named(text)
+
+
+@given(st.text())
+def test_any_text_can_be_asked(text: str) -> None:
+    assert item_query(text).matches(ITEM) in (True, False)
+    assert skip_query(text).matches(SKIP, NOW) in (True, False)
+    assert set(item_query(text).categories) <= set(CATEGORIES)

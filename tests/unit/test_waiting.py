@@ -1,0 +1,284 @@
+"""The one queue over everything that waits: its order, its kinds, its pages, and deciding about several at once."""
+
+from __future__ import annotations
+
+import time
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from memento_tui.errors import AmbiguousId, InvalidInput, NotFound
+from memento_tui.records import Contradiction, make_contradiction, make_proposal, make_skip
+from memento_tui.records.when import to_text, utc_now
+from memento_tui.store.journal import Author
+from memento_tui.workspace import Workspace
+from memento_tui.workspace.contradictions import Dispute
+from memento_tui.workspace.deciding import Decision, Verb
+from memento_tui.workspace.nightly import look_after
+from memento_tui.workspace.queue import Pending
+from memento_tui.workspace.waiting import KIND_NAMES, WAITING_KINDS, counted
+
+
+def clash(workspace: Workspace, name: str = "clash", **fields: Any) -> Contradiction:  # noqa: ANN401 - fields
+    for side, text in (("old", "The API answers on port 8080."), ("new", "The API answers on port 9090.")):
+        workspace.remember(f"{text} {name}", id=f"{name}-{side}")
+    values = {"id": name, "older": f"{name}-old", "newer": f"{name}-new", "why": "8080 against 9090", "score": 0.9}
+    with workspace.store.transaction(workspace.author, "test") as tx:
+        return tx.put(make_contradiction({**values, **fields}), base=0)
+
+
+def names(workspace: Workspace, kind: str = "") -> list[str]:
+    return [row.id for row in workspace.waiting.view(kind).page(0, 1000)]
+
+
+def one(workspace: Workspace, name: str, verb: Verb, **more: Any) -> Any:  # noqa: ANN401 - an outcome
+    (outcome,) = workspace.waiting.decide([Decision(id=name, verb=verb, seen=None, **more)])
+    return outcome
+
+
+def test_every_kind_has_its_words() -> None:
+    assert tuple(KIND_NAMES) == WAITING_KINDS
+    assert counted({"new": 4, "merge": 1, "expiring": 2}) == "4 new, 1 merge, 2 expiring skips"
+
+
+def test_proposals_and_contradictions_wait_in_one_queue_the_oldest_first(
+    workspace: Workspace, agent: Workspace
+) -> None:
+    workspace.remember("Use JWT.", id="jwt", stability="verified")
+    agent.remember("A page says so.", source_type="external", title="The page", id="page")
+    clash(workspace)
+    change = agent.update("jwt", content="Use cookies.").proposal
+    deletion = agent.forget("jwt").proposal
+    agent.contradictions.resolve("clash", "older_stands")
+    agent.remember("Key AKIA" + "Q3EGMDPRTV5WXY2Z opens it.", id="leak")
+    assert change is not None
+    assert deletion is not None
+    rows = workspace.waiting.view().page(0, 50)
+    assert [row.kind for row in rows] == ["new", "contradiction", "change", "deletion", "suggestion", "secret"]
+    assert [row.headline for row in rows][:4] == [
+        "The page",
+        "The API answers on port 9090. clash",
+        "Use JWT.",
+        "Use JWT.",
+    ]
+    assert rows[4].headline == "The API answers on port 9090. clash"
+    assert [row.row.who for row in rows][:3] == ["claude", "", "claude"]
+    counts = workspace.waiting.counts()
+    assert counts == dict.fromkeys(("secret", "contradiction", "suggestion", "new", "change", "deletion"), 1)
+    assert list(counts) == [kind for kind in WAITING_KINDS if kind in counts]
+    assert workspace.waiting.count() == 6
+    assert names(workspace, "contradiction") == ["contradiction:clash"]
+    assert isinstance(workspace.waiting.get("contradiction:clash"), Dispute)
+    assert isinstance(workspace.waiting.get(change.id), Pending)
+
+
+def test_a_view_gives_pages_places_and_names_that_agree(workspace: Workspace, agent: Workspace) -> None:
+    for number in range(7):
+        agent.remember(f"page {number}", source_type="external")
+        clash(workspace, f"clash{number}")
+    for kind in ("", "new", "contradiction"):
+        view = workspace.waiting.view(kind)
+        rows = view.page(0, 100)
+        assert len(rows) == view.total() == (14 if not kind else 7)
+        assert [row.id for start in range(0, 14, 3) for row in view.page(start, 3)] == [row.id for row in rows]
+        assert [view.locate(row.id) for row in rows] == list(range(len(rows)))
+        assert view.ids(2, 3) == [row.id for row in rows[2:5]]
+    assert workspace.waiting.view("new").locate("contradiction:clash1") is None
+    assert workspace.waiting.view().locate("no such thing") is None
+    with pytest.raises(InvalidInput, match="The kinds are"):
+        workspace.waiting.view("colours")
+
+
+def test_a_cursor_holds_though_what_it_names_was_decided(workspace: Workspace, agent: Workspace) -> None:
+    for number in range(5):
+        agent.remember(f"page {number}", source_type="external")
+    whole = names(workspace)
+    first, cursor = workspace.waiting.list(limit=2)
+    assert cursor == whole[1]
+    workspace.review.approve(whole[1])
+    rest, following = workspace.waiting.list(after=cursor, limit=10)
+    assert [row.id for row in (*first, *rest)] == whole
+    assert following is None
+    for wrong in ({"after": "nothing"}, {"limit": 0}):
+        with pytest.raises(InvalidInput):
+            workspace.waiting.list(**wrong)
+
+
+def test_what_is_put_off_leaves_the_queue_and_what_is_resolved_does_too(workspace: Workspace) -> None:
+    clash(workspace, "a")
+    clash(workspace, "b")
+    clash(workspace, "c")
+    assert one(workspace, "contradiction:a", "later").state == "later"
+    assert one(workspace, "contradiction:b", "newer_supersedes").state == "newer_supersedes"
+    workspace.forget("c-old")
+    assert names(workspace) == []
+
+
+def test_what_is_meant_is_found_by_an_id_or_the_beginning_of_one(workspace: Workspace, agent: Workspace) -> None:
+    clash(workspace, "clash")
+    page = agent.remember("A page.", source_type="external")
+    (proposal,) = names(workspace, "new")
+    for given in (proposal, proposal[:9], page.id):
+        assert workspace.waiting.find(given) == proposal
+    for given in ("clash", "cla", "contradiction:clash", "contradiction:cl"):
+        assert workspace.waiting.find(given) == "contradiction:clash"
+    clash(workspace, "clasp")
+    with pytest.raises(AmbiguousId):
+        workspace.waiting.find("clas")
+    with pytest.raises(NotFound, match="There is no proposal"):
+        workspace.waiting.find("nothing")
+
+
+def test_one_undo_takes_back_a_whole_bulk_and_redo_does_it_again(workspace: Workspace, agent: Workspace) -> None:
+    pages = [agent.remember(f"page {number}", source_type="external").id for number in range(3)]
+    clash(workspace)
+    waiting = names(workspace)
+    decisions = [
+        Decision(id=waiting[0], verb="approve", seen=1),
+        Decision(id=waiting[1], verb="reject", seen=1, reason="no source"),
+        Decision(id=waiting[2], verb="later", seen=7),
+        Decision(id=waiting[3], verb="reject", seen=1),
+    ]
+    told: list[tuple[int, int]] = []
+    outcomes = workspace.waiting.decide(decisions, progress=lambda done, total: told.append((done, total)))
+    assert [outcome.state for outcome in outcomes] == ["approved", "rejected", "failed", "not_a_contradiction"]
+    assert "changed while you looked" in outcomes[2].error
+    assert told == [(number, 4) for number in range(4)]
+    assert names(workspace) == [waiting[2]]
+    assert len(workspace.undo()) == 3
+    assert names(workspace) == waiting
+    assert {workspace.get(page).status for page in pages} == {"pending"}
+    workspace.redo()
+    assert names(workspace) == [waiting[2]]
+
+
+def test_a_contradiction_has_no_plain_yes_and_a_memory_no_sides(workspace: Workspace, agent: Workspace) -> None:
+    clash(workspace)
+    agent.remember("A page.", source_type="external")
+    page, dispute = names(workspace, "new")[0], "contradiction:clash"
+    assert "no plain yes" in one(workspace, dispute, "approve").error
+    assert "no contradiction" in one(workspace, page, "older_stands").error
+    assert "older_context" in one(workspace, dispute, "both_valid").error
+    assert len(names(workspace)) == 2
+    contexts = {"older_context": "before 2.0", "newer_context": "2.0 and later"}
+    assert one(workspace, dispute, "both_valid", changes=contexts).state == "both_valid"
+
+
+def test_a_suggested_answer_may_be_replaced_by_the_persons_own(workspace: Workspace, agent: Workspace) -> None:
+    clash(workspace)
+    agent.contradictions.resolve("clash", "newer_supersedes")
+    (suggestion,) = names(workspace, "suggestion")
+    assert one(workspace, suggestion, "older_stands").state == "approved"
+    assert workspace.get("clash-new").status == "superseded"
+    assert names(workspace) == []
+
+
+def test_resolving_a_contradiction_closes_what_was_suggested_and_undo_opens_it_again(
+    workspace: Workspace, agent: Workspace
+) -> None:
+    clash(workspace)
+    for answer in ("newer_supersedes", "older_stands"):
+        agent.contradictions.resolve("clash", answer)
+    waiting = names(workspace)
+    assert len(waiting) == 3
+    workspace.contradictions.resolve("clash", "not_a_contradiction")
+    assert names(workspace) == []
+    workspace.undo()
+    assert names(workspace) == waiting
+    one(workspace, waiting[1], "approve")
+    assert names(workspace) == []
+    workspace.undo()
+    assert names(workspace) == waiting
+
+
+def test_a_queue_of_ten_thousand_is_read_by_page(workspace: Workspace) -> None:
+    fields = {"action": "create", "target": "item", "payload": {"title": "work"}, "reasons": ("strict_policy",)}
+    made = [make_proposal({**fields, "target_id": f"item-{number}"}) for number in range(10_000)]
+    with workspace.store.transaction(Author("agent", "mcp", "claude"), "test") as tx:
+        tx.add_all(made)
+    view = workspace.waiting.view()
+    began = time.perf_counter()
+    assert view.total() == 10_000
+    assert [row.id for row in view.page(9_990, 20)] == [proposal.id for proposal in made[9_990:]]
+    assert view.locate(made[-1].id) == 9_999
+    # A tenth of this on an idle machine; reading all of it with its evidence takes many times as long.
+    assert time.perf_counter() - began < 2
+
+
+# Skips that end soon
+
+
+@pytest.fixture
+def ending(workspace: Workspace) -> Workspace:
+    """A workspace with a skip that was made for a week, ends in two days, and was hit."""
+    now = utc_now()
+    fields = {"item": "vendor folder", "reason": "generated", "expires_at": now + timedelta(days=2), "id": "vendor"}
+    with workspace.store.transaction(workspace.author, "test") as tx:
+        tx.put(make_skip({**fields, "created_at": now - timedelta(days=5)}), base=0)
+    workspace.skips.check("look into the vendor folder")
+    return workspace
+
+
+def test_a_skip_that_ends_soon_and_was_hit_is_offered_its_own_length_again(ending: Workspace) -> None:
+    report = look_after(ending)
+    assert [(deed.action, deed.id, deed.waits) for deed in report.deeds] == [("extend", "vendor", True)]
+    (row,) = ending.waiting.view().page(0, 5)
+    assert (row.kind, row.headline, row.row.who) == ("expiring", "vendor folder", "memento")
+    skip = ending.skips.get("vendor")
+    found = ending.waiting.get(row.id)
+    assert isinstance(found, Pending)
+    assert found.proposal.payload == {"expires_at": to_text(skip.expires_at + timedelta(days=7))}
+    assert found.why == ["the skip ends within three days, and it has kept the agent from something"]
+    assert look_after(ending).deeds == ()
+    ending.review.approve(row.id)
+    longer = ending.skips.get("vendor")
+    assert longer.expires_at == skip.expires_at + timedelta(days=7)
+    assert longer.hits == 1
+    assert look_after(ending).deeds == ()
+
+
+def test_a_dry_run_asks_about_no_skip(ending: Workspace) -> None:
+    assert len(look_after(ending, dry_run=True).deeds) == 1
+    assert ending.waiting.count() == 0
+
+
+def test_a_skip_that_was_extended_before_is_offered_the_length_of_that(ending: Workspace) -> None:
+    before = ending.skips.get("vendor").expires_at
+    ending.skips.update("vendor", expires_at=before + timedelta(hours=23))
+    look_after(ending)
+    (row,) = ending.waiting.view("expiring").page(0, 5)
+    found = ending.waiting.get(row.id)
+    assert isinstance(found, Pending)
+    assert found.proposal.payload == {"expires_at": to_text(before + timedelta(hours=23) + timedelta(days=1))}
+
+
+def test_a_rejected_extension_is_not_offered_again(ending: Workspace) -> None:
+    look_after(ending)
+    ending.review.reject(names(ending)[0])
+    assert look_after(ending).deeds == ()
+    assert names(ending) == []
+
+
+@pytest.mark.parametrize("change", [{"reason": "written by a tool"}, {"expires_at": "30d"}])
+def test_an_extension_lapses_when_the_skip_was_changed(ending: Workspace, change: dict[str, Any]) -> None:
+    look_after(ending)
+    (asked,) = names(ending)
+    ending.skips.update("vendor", **change)
+    report = look_after(ending)
+    assert ("expire", asked, "The skip was changed since.") in [(d.action, d.id, d.why) for d in report.deeds]
+    assert asked not in names(ending)
+
+
+def test_an_extension_lapses_when_the_skip_is_over(ending: Workspace) -> None:
+    look_after(ending)
+    ending.skips.remove("vendor")
+    look_after(ending)
+    assert names(ending) == []
+
+
+def test_a_skip_that_was_never_hit_or_ends_later_is_left_alone(workspace: Workspace) -> None:
+    workspace.skips.add("one", "never hit", "2d")
+    workspace.skips.add("two", "far away", "30d")
+    workspace.skips.check("two")
+    assert look_after(workspace).deeds == ()
