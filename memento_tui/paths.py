@@ -86,11 +86,11 @@ class DataPaths:
         return self.root / "backups.lock"
 
     def typed_text(self, name: str) -> Path:
-        """The file that holds what is being typed in one editor of the app."""
+        """Return the file that holds what is being typed in one editor of the app."""
         return self.drafts / f"typed-{name}.json"
 
     def typed_texts(self) -> list[Path]:
-        """The files of all editors that were open when something was typed."""
+        """Return the files of all editors that were open when something was typed."""
         return sorted(self.drafts.glob("typed-*.json"))
 
     @property

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +12,7 @@ from memento_tui.cli.memories import paging
 from memento_tui.cli.output import bold, emit, moment, named, safe, table
 from memento_tui.cli.session import opened
 from memento_tui.errors import InvalidInput
+from memento_tui.records.difference import unified
 from memento_tui.store.activity_rows import ActivityRow, ChangedRecord, changed_fields
 from memento_tui.store.journal import Change, Entry
 from memento_tui.store.tables import as_plain
@@ -214,7 +214,7 @@ def _told_change(one: ChangedRecord) -> str:
 def _told_field(name: str, before: object, after: object) -> Iterable[str]:
     if not isinstance(before, str) or not isinstance(after, str) or "\n" not in before + after:
         return [f"  {name}: {before} -> {after}"]
-    lines = list(difflib.unified_diff(before.splitlines(), after.splitlines(), n=1, lineterm=""))[2:]
+    lines = unified(before, after).splitlines()
     cut = [f"  ... {len(lines) - _MOST_LINES} more lines"] if len(lines) > _MOST_LINES else []
     return [f"  {name}:", *(f"  {line}" for line in lines[:_MOST_LINES]), *cut]
 

@@ -92,7 +92,7 @@ def _links(found: Sequence[Link]) -> str:
 
 @command(
     "facets",
-    short_help="Count the memories of each namespace, kind, tag, tier, trust and source.",
+    short_help="Count memories by kind, tag, tier and source.",
     examples="""
     memento facets
     memento facets --json

@@ -36,7 +36,7 @@ COMMANDS: dict[str, Place] = {
     "searches": Place("searches", "Searches that you keep under a name."),
     "timeline": Place("looking", "Show what was remembered around the same time."),
     "links": Place("looking", "Show what a memory is related to."),
-    "facets": Place("looking", "Count the memories of each namespace, kind, tag, tier, trust and source."),
+    "facets": Place("looking", "Count memories by kind, tag, tier and source."),
     "overview": Place("overview", "Show what waits, what agents did and what ends soon."),
     "tags": Place("overview", "List the tags in use."),
     "namespaces": Place("overview", "List the namespaces in use."),

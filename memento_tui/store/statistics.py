@@ -39,7 +39,7 @@ class Statistics:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._guard = threading.Lock()
-        self._kept: dict[str, tuple[int, object]] = {}
+        self._kept: dict[str, tuple[bytes, object]] = {}
 
     def recalled(self) -> int:
         """Return how many memories a search may return: 15 ms at a million."""
@@ -101,7 +101,9 @@ class Statistics:
     def _once(self, name: str, count: Callable[[], Answer]) -> Answer:
         """Return what ``count`` returns, or returned before where nothing was written since."""
         with self._database.reading() as connection:
-            head = int(connection.execute("SELECT coalesce(max(seq), 0) FROM entry").fetchone()[0])
+            # The hash, because a restored backup may come to as many entries as there were.
+            row = connection.execute("SELECT hash FROM entry ORDER BY seq DESC LIMIT 1").fetchone()
+            head = bytes(row[0]) if row is not None else b""
         with self._guard:
             kept = self._kept.get(name)
         if kept is not None and kept[0] == head:

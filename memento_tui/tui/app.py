@@ -26,6 +26,7 @@ from memento_tui.tui.sections.section import Section
 from memento_tui.tui.terminal_filter import TerminalFilter
 from memento_tui.tui.widgets.bars import KeyBar, StatusLine, TopBar
 from memento_tui.workspace import Workspace
+from memento_tui.workspace.overview import mark_looked
 
 __all__ = ["MementoApp", "run"]
 
@@ -218,7 +219,11 @@ class MementoApp(App[None]):
     def _focus_moved(self) -> None:
         if len(self.screen_stack) == 1:
             typing = self.focused is not None and self.focused.check_consume_key("a", "a")
-            self._key_bar.show(places_at(self.focused, self.section), self.keys, typing=typing)
+            self._key_bar.show(places_at(self.focused, self.section), self.keys, self.section.can, typing=typing)
+
+    def focus_changed(self) -> None:
+        """Tell by the key bar what can be done to what came into focus."""
+        self._key_bar.refresh()
 
     @on(KeyBar.Chosen)
     async def _key_clicked(self, event: KeyBar.Chosen) -> None:
@@ -282,4 +287,5 @@ def run(data_dir: Path | None, start: str = "home") -> int:
     with Workspace(data_dir, channel="tui", session=new_id()) as workspace:
         app = MementoApp(workspace, start)
         app.run()
+        mark_looked(workspace)
     return app.return_code or 0

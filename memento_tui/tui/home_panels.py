@@ -19,8 +19,8 @@ __all__ = ["HomeView", "head_rows", "panels", "welcome_rows"]
 
 _COMING = "..."
 _MUTED = "$text-muted"
-_PERSON, _AGENTS, _UPKEEP = "\N{FULL BLOCK}", "\N{DARK SHADE}", "\N{LIGHT SHADE}"
-_TONES = {_PERSON: "$text-accent", _AGENTS: "", _UPKEEP: _MUTED, " ": ""}
+_PERSON, _AGENTS, _UPKEEP = "\N{FULL BLOCK}", "\N{MEDIUM SHADE}", "\N{LIGHT SHADE}"
+_TONES = {_PERSON: "$text-accent", _AGENTS: _MUTED, _UPKEEP: "dim", " ": ""}
 _COUNT_WIDTH = 7
 _BROAD_DAYS = 28
 
@@ -113,6 +113,7 @@ def _joined(parts: Iterator[tuple[str, str, Link]], between: str, width: int) ->
 def welcome_rows(width: int) -> list[Row]:
     """Return what an empty workspace says: what to do first."""
     ways = (
+        ("ctrl+o", "look for what Claude, a vault or memento-core remembers here, and import it"),
         ("memento import vault ~/notes", "bring in what you have; memento import --help lists the formats"),
         ("memento mcp", "let an agent write: name this as its MCP server"),
         ("memento add TEXT", "remember something yourself, or press 2, then n"),

@@ -34,29 +34,35 @@ class LiveView:
     def __init__(self, store: Store, session: str) -> None:
         self._store = store
         self._session = session
-        self._seen = store.head()
+        self._seen, self._mark = self._head()
         self._behind = 0
         self._paused_at: float | None = None
         self._looked_at = monotonic()
         self._problem = ""
 
+    def _head(self) -> tuple[int, str]:
+        """Return the newest entry's number and what tells it from one of another past, as a restored backup has."""
+        head = self._store.head()
+        return head, self._store.mark(head)
+
     def catch_up(self) -> None:
         """Take what stands in the journal now as seen."""
-        self._seen = self._store.head()
+        self._seen, self._mark = self._head()
 
     def look(self) -> News:
         """Look at the journal. While paused, only how far behind the view is changes."""
         try:
-            head = self._store.head()
+            head, mark = self._head()
             if self._paused_at is not None:
-                self._behind = head - self._seen
+                self._behind = max(head - self._seen, 0)
                 return News()
             entries = self._store.entries_after(self._seen) if head > self._seen else []
         except MementoError as error:
             told, self._problem = ("" if self._problem else str(error)), str(error)
             return News(told=told)
         self._looked_at, self._problem = monotonic(), ""
-        changed, self._seen = head != self._seen, head
+        changed = mark != self._mark
+        self._seen, self._mark = head, mark
         return News(changed, _told([entry for entry in entries if entry.session != self._session]))
 
     @property

@@ -30,8 +30,8 @@ from memento_tui.workspace.queue import ReviewQueue
 from memento_tui.workspace.remembering import Remembering
 from memento_tui.workspace.searches import SavedSearches
 from memento_tui.workspace.searching import SearchAnswer, Searching
-from memento_tui.workspace.waiting import WaitingQueue
 from memento_tui.workspace.unsaved import discard_typed
+from memento_tui.workspace.waiting import WaitingQueue
 
 if TYPE_CHECKING:
     from memento_tui.workspace.audit import RotAudit

@@ -9,8 +9,6 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from time import perf_counter
 
-from textual.pilot import Pilot
-
 from memento_tui.tui.app import MementoApp
 from memento_tui.tui.sections.catalogue import SECTIONS
 from memento_tui.tui.sections.list_section import ListSection
@@ -39,10 +37,10 @@ def _let_wait(data: Path) -> None:
 
 
 async def _all(data: Path, size: str) -> list[Row]:
-    async with _opened(data) as (app, pilot):
+    async with _opened(data) as app:
         first, again = await _switching(app)
         moves, previews = await _moving(app)
-        decisions = await _deciding(app, pilot)
+        decisions = await _deciding(app)
         bare = await _repainting(app)
     measured = {
         "a section shown for the first time": first,
@@ -62,12 +60,12 @@ def _row(what: str, taken: list[float], bare: list[float]) -> Row:
 
 
 @asynccontextmanager
-async def _opened(data: Path) -> AsyncIterator[tuple[MementoApp, Pilot[None]]]:
+async def _opened(data: Path) -> AsyncIterator[MementoApp]:
     with Workspace(data, channel="tui", session="benchmark") as workspace:
         app = MementoApp(workspace, "memories")
-        async with app.run_test(size=(120, 40)) as pilot:
+        async with app.run_test(size=(120, 40)):
             await app.workers.wait_for_complete()
-            yield app, pilot
+            yield app
 
 
 async def _drawn(app: MementoApp) -> None:
@@ -82,7 +80,8 @@ async def _timed(app: MementoApp, act: Awaitable[object], shows: Callable[[], bo
     await act
     while not shows():
         assert perf_counter() - begun < _DEADLINE_SECONDS
-        await asyncio.sleep(0)
+        # Without a pause the waiting itself would hold the interpreter that the app's threads read with.
+        await asyncio.sleep(0.001)
     await _drawn(app)
     return perf_counter() - begun
 
@@ -118,7 +117,7 @@ def _current_id(section: MemoriesSection) -> str | None:
     return None if section.rows.current is None else section.rows.current.id
 
 
-async def _deciding(app: MementoApp, pilot: Pilot[None]) -> list[float]:
+async def _deciding(app: MementoApp) -> list[float]:
     await app.action_section("review")
     await app.workers.wait_for_complete()
     section = app.section
@@ -130,11 +129,15 @@ async def _deciding(app: MementoApp, pilot: Pilot[None]) -> list[float]:
         taken.append(
             await _timed(
                 app,
-                pilot.press("a"),
+                _press(app, "a"),
                 lambda was=before.id: section.rows.current is not None and section.rows.current.id != was,  # type: ignore[misc]
             )
         )
     return taken
+
+
+async def _press(app: MementoApp, key: str) -> None:
+    app.simulate_key(key)
 
 
 async def _repainting(app: MementoApp) -> list[float]:

@@ -77,9 +77,7 @@ class Driver:
 
 
 @asynccontextmanager
-async def opened(
-    data_dir: Path, size: tuple[int, int] = (120, 32), start: str = "memories"
-) -> AsyncIterator[Driver]:
+async def opened(data_dir: Path, size: tuple[int, int] = (120, 32), start: str = "memories") -> AsyncIterator[Driver]:
     """Open the app on a data directory, in the section ``start``."""
     with Workspace(data_dir, channel="tui", session="this-app") as workspace:
         app = MementoApp(workspace, start)

@@ -162,7 +162,7 @@ def test_a_bar_shows_everybody_who_did_something_and_never_more_than_there_is_ro
     for day in days:
         column = _bar(day, most, height)
         assert len(column) == height
-        signs = {"\N{FULL BLOCK}": day.person, "\N{DARK SHADE}": day.agent, "\N{LIGHT SHADE}": day.system}
+        signs = {"\N{FULL BLOCK}": day.person, "\N{MEDIUM SHADE}": day.agent, "\N{LIGHT SHADE}": day.system}
         for sign, count in signs.items():
             assert (sign in column) == (count > 0), (sign, column, day)
     drawn = next(panel for panel in panels(HomeView(days=days)) if panel.title()[0].text == "Activity")

@@ -18,6 +18,7 @@ from memento_tui.records import make_contradiction, make_skip
 from memento_tui.records.when import utc_now
 from memento_tui.tui import outside
 from memento_tui.tui.screens.ask import AskLine, Confirm
+from memento_tui.tui.screens.conflict import ConflictScreen
 from memento_tui.tui.screens.form import FormScreen
 from memento_tui.tui.screens.outcomes import OutcomesScreen
 from memento_tui.workspace import Workspace
@@ -183,6 +184,25 @@ async def test_skips_and_working_items_are_edited_in_a_form_that_stays_where_a_r
         (skip,), (item,) = person.skips.list(), person.items.list()
         assert skip.expires_at > utc_now() + timedelta(days=29)
         assert (item.priority, item.tags, item.title) == (9, ("release", "now"), "Ship it")
+
+
+async def test_a_change_made_meanwhile_is_compared_with_what_was_written_and_loses_nothing(
+    waiting: Path, workspace: Workspace
+) -> None:
+    async with opened(waiting) as app:
+        await _queue(app)
+        await app.press("G")
+        await app.until(lambda: "two hours" in body(app), "the change is shown")
+        await app.press("e")
+        await app.until(lambda: bool(app.app.query(TextArea)), "the editor opens")
+        app.app.query_one(TextArea).text = "Use JWT with a day of expiry."
+        workspace.update("jwt", content="Use JWT with five minutes expiry.", tags=["auth"])
+        await app.press("ctrl+s")
+        await app.until(lambda: isinstance(app.app.screen, ConflictScreen), "the choice is offered")
+        assert workspace.get("jwt").content == "Use JWT with five minutes expiry."
+        await app.press("m")
+        await app.until(lambda: app.review.rows.total == 2, "what was written is stored")
+    assert workspace.get("jwt").content == "Use JWT with a day of expiry."
 
 
 # Evidence

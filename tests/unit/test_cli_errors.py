@@ -148,7 +148,16 @@ def test_a_change_to_a_deleted_memory_is_not_allowed(memento: Program) -> None:
 
 _WRITERS = {"add", "import", "mcp", "paths", "skip", "item", "crystal", "engine", "doctor"}
 READERS = sorted(set(COMMANDS) - _WRITERS - {"distill"})
-_ARGUMENTS = {"search": ["x"], "show": ["x"], "edit": ["x"], "rm": ["x"], "restore": ["x"], "export": ["-"]}
+_ARGUMENTS = {
+    "timeline": ["x"],
+    "links": ["x"],
+    "search": ["x"],
+    "show": ["x"],
+    "edit": ["x"],
+    "rm": ["x"],
+    "restore": ["x"],
+    "export": ["-"],
+}
 
 
 @pytest.mark.parametrize("name", READERS)

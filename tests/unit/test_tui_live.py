@@ -75,3 +75,16 @@ def test_a_view_that_cannot_be_renewed_tells_how_old_it_is(
     assert "damaged" in view.look().told
     assert view.look().told == ""
     assert view.life() == "NOT LIVE, as it was 20s ago"
+
+
+def test_a_past_that_was_put_in_the_place_of_another_is_seen(view: LiveView, workspace: Workspace) -> None:
+    workspace.remember("before the backup")
+    backup = workspace.backups.make()
+    workspace.remember("after the backup")
+    view.look()
+    seen = workspace.store.head()
+    workspace.backups.restore(backup.name)
+    while workspace.store.head() < seen:
+        workspace.remember(f"written again {workspace.store.head()}")
+    assert view.look().changed
+    assert not view.look().changed

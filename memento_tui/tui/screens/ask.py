@@ -8,13 +8,14 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Input, Static
+
+from memento_tui.tui.screens.dialog import Dialog
 
 __all__ = ["AskLine", "Confirm"]
 
 
-class AskLine(ModalScreen[str | None]):
+class AskLine(Dialog[str | None]):
     """Asks for one line; Enter gives it, Escape gives ``None``."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", "Cancel", show=False)]
@@ -37,7 +38,7 @@ class AskLine(ModalScreen[str | None]):
         self.dismiss(event.value)
 
 
-class Confirm(ModalScreen[bool]):
+class Confirm(Dialog[bool]):
     """Asks before something is done to many or cannot be undone. Only ``y`` says yes; Enter does nothing."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

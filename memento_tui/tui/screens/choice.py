@@ -11,10 +11,10 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from memento_tui.tui.display import literal
+from memento_tui.tui.screens.dialog import Dialog
 
 __all__ = ["Choice", "ChoiceScreen"]
 
@@ -40,7 +40,7 @@ class _Line(Static):
             self.screen.dismiss(self._choice.value)
 
 
-class ChoiceScreen(ModalScreen[str | None]):
+class ChoiceScreen(Dialog[str | None]):
     """Asks for one of a few things; its number or letter chooses it, Escape gives ``None``. Enter does nothing."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", "Leave")]

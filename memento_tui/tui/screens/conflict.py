@@ -8,17 +8,17 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from memento_tui.tui.prose import difference
+from memento_tui.tui.screens.dialog import Dialog
 
 __all__ = ["Choice", "ConflictScreen"]
 
 Choice = Literal["mine", "theirs", "edit"]
 
 
-class ConflictScreen(ModalScreen[Choice]):
+class ConflictScreen(Dialog[Choice]):
     """Shows both texts and asks which one stays. Escape goes back to the editor, where nothing was lost."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

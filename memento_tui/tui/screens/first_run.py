@@ -14,13 +14,13 @@ from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.geometry import Region
 from textual.message import Message
-from textual.screen import ModalScreen
 from textual.widgets import Static
 from textual.worker import get_current_worker
 
 from memento_tui.errors import MementoError
 from memento_tui.tui import clock
 from memento_tui.tui.display import ago, cells, literal
+from memento_tui.tui.screens.dialog import Dialog
 from memento_tui.tui.sections.section import app_of
 
 if TYPE_CHECKING:
@@ -163,7 +163,7 @@ class _Stopped(Exception):
     """The person stopped an import between two of its parts."""
 
 
-class FirstRunScreen(ModalScreen[None]):
+class FirstRunScreen(Dialog[None]):
     """Shows what was found, imports what is ticked, and tells what became of it."""
 
     DEFAULT_CSS = """

@@ -10,11 +10,11 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Input, Static, TextArea
 
 from memento_tui.errors import MementoError
 from memento_tui.tui.display import literal
+from memento_tui.tui.screens.dialog import Dialog
 
 __all__ = ["Field", "FormScreen"]
 
@@ -30,7 +30,7 @@ class Field:
     multiline: bool = False
 
 
-class FormScreen(ModalScreen[bool]):
+class FormScreen(Dialog[bool]):
     """Asks for some fields, and gives whether they were saved.
 
     ``save`` is called with the values of all fields. Where it raises a `MementoError`, the form says why and stays, so

@@ -9,20 +9,20 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
 from memento_tui.search.language import FIELDS
 from memento_tui.tui.commands import PLACES, Keys, Place, commands_in, key_names
 from memento_tui.tui.display import literal
 from memento_tui.tui.rows import LEGEND
+from memento_tui.tui.screens.dialog import Dialog
 
 __all__ = ["HelpScreen"]
 
 _KEYS_WIDTH = 22
 
 
-class HelpScreen(ModalScreen[None]):
+class HelpScreen(Dialog[None]):
     """The keys, place by place, and the fields of the query language."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

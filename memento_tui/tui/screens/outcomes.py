@@ -9,10 +9,10 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from memento_tui.tui.display import literal
+from memento_tui.tui.screens.dialog import Dialog
 
 __all__ = ["OutcomesScreen"]
 
@@ -20,7 +20,7 @@ _MOST = 500
 """Failures that are listed."""
 
 
-class OutcomesScreen(ModalScreen[None]):
+class OutcomesScreen(Dialog[None]):
     """Lists what failed, each with its reason. Escape or Enter closes it; nothing is decided here."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

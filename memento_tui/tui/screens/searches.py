@@ -12,7 +12,6 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from memento_tui.errors import MementoError
@@ -20,6 +19,7 @@ from memento_tui.search.language import parse
 from memento_tui.store.reads import visible
 from memento_tui.tui.display import cells, literal
 from memento_tui.tui.screens.ask import AskLine, Confirm
+from memento_tui.tui.screens.dialog import Dialog
 from memento_tui.tui.sections.section import app_of
 from memento_tui.tui.views.view import HeldRows, ViewList
 from memento_tui.tui.widgets.record_list import Line
@@ -44,7 +44,7 @@ class _Row(msgspec.Struct, frozen=True):
         return self.saved.id
 
 
-class SearchesScreen(ModalScreen[str | None]):
+class SearchesScreen(Dialog[str | None]):
     """Lists the saved searches with what each finds, and gives the query of the one that the person goes to."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

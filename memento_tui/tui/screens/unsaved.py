@@ -10,13 +10,13 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from memento_tui.errors import MementoError
 from memento_tui.tui import clock
 from memento_tui.tui.display import ago, cells, literal
 from memento_tui.tui.screens.ask import Confirm
+from memento_tui.tui.screens.dialog import Dialog
 from memento_tui.workspace.unsaved import KeptText, left_behind
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ _SHOWN_LINES, _SHOWN_WIDTH = 8, 64
 Answer = Literal["resume", "discard", "later"]
 
 
-class UnsavedScreen(ModalScreen[Answer]):
+class UnsavedScreen(Dialog[Answer]):
     """Shows the beginning of one text, and asks what is to become of it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -191,6 +191,7 @@ class ListSection(Section, Generic[RowT]):
             self.new_above = 0
             self.tell()
         self.show(row)
+        self.memento.focus_changed()
 
     @on(RecordList.MarksChanged)
     def _rows_marked(self, event: RecordList.MarksChanged) -> None:

@@ -23,8 +23,7 @@ from memento_tui.tui.screens.ask import AskLine
 from memento_tui.tui.sections.memory_deeds import MemoryDeeds
 from memento_tui.tui.sources import FilterSource, HitSource
 from memento_tui.tui.views.side import MemorySide, Shown
-from memento_tui.tui.views.tree import Narrowed
-from memento_tui.tui.views.view import Chosen, Left
+from memento_tui.tui.views.view import Chosen, Left, Narrowed
 from memento_tui.tui.widgets.draft import Draft
 from memento_tui.tui.widgets.preview import Preview
 from memento_tui.tui.widgets.record_list import Line
@@ -96,6 +95,7 @@ class MemoriesSection(MemoryDeeds):
             self.workers.cancel_group(self, "meaning")
             self._semantic, self.hits = "", {}
             self.read()
+            self.show(self.rows.current)
         for problem in self.query_asked.problems[:1]:
             self.memento.say(problem, problem=True)
 
@@ -140,6 +140,7 @@ class MemoriesSection(MemoryDeeds):
             self.rows.set_rows(source.rows, len(source.rows), source, select=current.id if current else None)
         else:
             self.rows.refresh_rows(source)
+        self.show(self.rows.current)
         self.tell()
 
     def follow(self) -> None:
@@ -206,6 +207,7 @@ class MemoriesSection(MemoryDeeds):
             self.memento.say("There is no memory here to look at.", problem=True)
         else:
             self._walked_to = None
+            self.show(self.rows.current)
             self.add_class("-viewing")
             await self.side.open(name)
 
@@ -276,15 +278,22 @@ class MemoriesSection(MemoryDeeds):
         if memory is not None:
             self._edit(memory)
 
+    def may_act(self) -> bool:
+        """Tell whether a key may do something to the memory in the list; not while a view over it has the focus."""
+        view = self.side.view
+        if view is not None and view.has_focus_within:
+            self.memento.say("That key is for the list; Escape goes back to it.", problem=True)
+            return False
+        return super().may_act()
+
     def _editable(self) -> Memory | None:
+        if not self.may_act():
+            return None
         memory = self.memory_of(self.rows.current)
-        if memory is None:
-            self.memento.say("There is no memory to edit here. n writes a new one.", problem=True)
-        elif memory.status == "deleted":
+        if memory is not None and memory.status == "deleted":
             self.memento.say("This memory is deleted. r restores it; then it can be edited.", problem=True)
-        else:
-            return memory
-        return None
+            return None
+        return memory
 
     def _edit(self, memory: Memory, heading: str = "Editing", now: Draft | None = None) -> None:
         self._edited = memory

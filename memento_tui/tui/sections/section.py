@@ -63,6 +63,10 @@ class Section(Vertical):
         """Show what another section sent the person here for; each section says what its queries are."""
         raise NotImplementedError
 
+    def can(self, command: str) -> bool:  # noqa: ARG002 - for sections to answer
+        """Tell whether a command, by its id, can act on what is in focus now; the key bar dims those that cannot."""
+        return True
+
     def do(self, act: Callable[[], str]) -> bool:
         """Run something that writes, and tell how it went: the sentence that it returns, or its error."""
         try:

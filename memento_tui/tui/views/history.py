@@ -196,10 +196,10 @@ def _compared(before: Memory, after: Memory) -> Iterator[Content]:
     fields = changed_fields(before, after)
     if not fields:
         yield Content.styled("Nothing that the memory says has changed.", "dim")
-    for name in fields:
-        if name != "content":
-            label = Content.styled(f"{name.replace('_', ' ')}: ", "bold")
-            yield label + literal(f"{_plain(getattr(before, name))} -> {_plain(getattr(after, name))}")
+    for field in fields:
+        if field != "content":
+            label = Content.styled(f"{field.replace('_', ' ')}: ", "bold")
+            yield label + literal(f"{_plain(getattr(before, field))} -> {_plain(getattr(after, field))}")
     if "content" in fields:
         if len(fields) > 1:
             yield Content("")

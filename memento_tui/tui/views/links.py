@@ -23,9 +23,9 @@ from memento_tui.workspace.links import Link, links_of
 __all__ = ["LinksView"]
 
 _ARROWS = {"out": "->", "in": "<-", "both": "<>"}
-_WORD_WIDTH = 16
+_WORD_WIDTH = 17
 _STEP_WIDTH = 24
-"""Cells that each memory of the way gets."""
+"""Cells that each memory of the way gets at least."""
 
 
 class _Step(NamedTuple):
@@ -103,9 +103,11 @@ class LinksView(View):
         room = max(self.size.width - 4, _STEP_WIDTH)
         kept = max(room // (_STEP_WIDTH + 3), 1)
         start = max(self._at - kept + 1, 0)
+        end = min(len(self._way), start + kept)
+        each = max(room // (end - start) - 3, _STEP_WIDTH)
         line = Content("... > " if start else "")
-        for index in range(start, min(len(self._way), start + kept)):
-            name = cells(self._way[index].headline, _STEP_WIDTH).rstrip()
+        for index in range(start, end):
+            name = cells(self._way[index].headline, each).rstrip()
             line += Content(" > " if index > start else "")
             line += literal(name, "bold $foreground" if index == self._at else "dim")
         return line

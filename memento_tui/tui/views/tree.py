@@ -96,12 +96,12 @@ class TreeView(View):
 
     def _tell(self) -> None:
         if self._is_counting:
-            head = "counting ..."
+            told = "counting ..."
         elif self._narrowing.is_any:
-            head = "* narrows the list; u shows all again"
+            told = "* narrows the list; u shows all again"
         else:
-            head = "Enter narrows the list; several narrow it together"
-        self.tell_head(Content(head))
+            told = "Enter narrows the list; several narrow it together"
+        self.tell_head(Content(told))
 
     def _draw(self, row: Branch, width: int) -> list[Line]:
         fold = ("+ " if row.is_folded else "- ") if row.can_fold else "  "

@@ -87,6 +87,8 @@ class View(Vertical):
     """
 
     PLACE: ClassVar[Place]
+    COVERS: ClassVar[bool] = True
+    """While a view has the focus, the keys of the section below it act on nothing."""
 
     DEFAULT_CSS = """
     View { height: 1fr; }

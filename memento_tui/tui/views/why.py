@@ -120,9 +120,9 @@ _SCALES = "In brackets: yours (upkeep.decay in config.toml). protocol counts fro
 
 
 def _ranking(rank: Rank, across: int) -> Iterator[Content]:
-    for name, value, meaning in _numbers(rank):
+    for number, value, meaning in _numbers(rank):
         lines = textwrap.wrap(meaning, max(across - _NAME_WIDTH - 7, 16)) or [""]
-        yield Content.styled(f"{name:<{_NAME_WIDTH}}", "dim") + Content(f"{value:>5}  {lines[0]}")
+        yield Content.styled(f"{number:<{_NAME_WIDTH}}", "dim") + Content(f"{value:>5}  {lines[0]}")
         for line in lines[1:]:
             yield Content(f"{'':<{_NAME_WIDTH + 7}}{line}")
 

@@ -5,7 +5,7 @@ They are one widget each. Textual's own footer is a widget for every key, which 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from string import ascii_letters, digits
 from time import monotonic
 
@@ -157,14 +157,17 @@ class KeyBar(Widget):
         super().__init__()
         self._places: Sequence[Place] = ()
         self._keys = Keys({})
+        self._can: Callable[[str], bool] = lambda _: True
         self._typing = False
         self._spans: list[tuple[int, int, Command]] = []
 
-    def show(self, places: Sequence[Place], keys: Keys, *, typing: bool) -> None:
-        """Show the keys of some places; while the person is typing, those that are letters would be typed."""
-        if (list(places), typing) != (list(self._places), self._typing):
-            self._places, self._keys, self._typing = places, keys, typing
-            self.refresh()
+    def show(self, places: Sequence[Place], keys: Keys, can: Callable[[str], bool], *, typing: bool) -> None:
+        """Show the keys of some places; while the person is typing, those that are letters would be typed.
+
+        A command whose id ``can`` denies is dimmed: it has nothing to act on.
+        """
+        self._places, self._keys, self._can, self._typing = places, keys, can, typing
+        self.refresh()
 
     def render(self) -> Content:
         """Return as many keys as fit, and always the one that lists all of them."""
@@ -177,7 +180,8 @@ class KeyBar(Widget):
             if line.cell_length + len(words) > (room if command not in last else self.size.width):
                 continue
             self._spans.append((line.cell_length, line.cell_length + len(words), command))
-            line += Content(words).stylize("bold $footer-key-foreground", 1, 1 + len(self._key(command)))
+            style = "bold $footer-key-foreground" if self._can(command.id) else "dim"
+            line += Content(words).stylize(style, 1, 1 + len(self._key(command)) if style != "dim" else None)
         return line
 
     def _reachable(self) -> Iterator[Command]:

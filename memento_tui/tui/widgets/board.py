@@ -178,6 +178,8 @@ class Board(Widget, can_focus=True):
         groups = [range(n, min(n + columns, len(self._panels))) for n in range(0, len(self._panels), columns)]
         for group, height in zip(groups, self._heights(groups, room.height), strict=True):
             self._put_group(group, across, height)
+        if groups:
+            self._drawn.pop()
         if self._current is None or all(spot.link != self._current for spot in self._spots):
             self._current = self._nearest_left()
 
@@ -185,7 +187,7 @@ class Board(Widget, can_focus=True):
         """Return how high each row of panels is: as high as it must be, and more while there is room for it."""
         heights = [max(self._panels[number].least for number in group) for group in groups]
         most = [max(self._panels[number].most for number in group) for group in groups]
-        left = room - len(self._drawn) - sum(heights) - 2 * len(groups)
+        left = room - len(self._drawn) - sum(heights) - 2 * len(groups) + 1
         while left > 0 and heights != most:
             for place, height in enumerate(heights):
                 if left > 0 and height < most[place]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from textual.binding import BindingType
 from textual.content import Content
 
-from memento_tui.errors import NotAllowed
+from memento_tui.errors import Conflict, MementoError, NotAllowed
 from memento_tui.records import Crystal, Memory
 from memento_tui.tui.sections.editing_section import EditingSection
 from memento_tui.tui.sections.review.focus import Focus, focus_on
@@ -48,7 +48,7 @@ _HEADINGS = {
 
 
 class ChangingSection(EditingSection[Waiting]):
-    """Edits what is in focus. A subclass decides (`carry_out`, `decide_focus`)."""
+    """Edits what is in focus. A subclass decides (`carry_out`)."""
 
     BINDINGS: ClassVar[list[BindingType]] = []
 
@@ -61,10 +61,6 @@ class ChangingSection(EditingSection[Waiting]):
 
     def carry_out(self, focus: Focus, verb: Verb, *, reason: str = "", **changes: Any) -> None:  # noqa: ANN401 - fields
         """Decide about what is in focus, at the version that is looked at, and say so. Raises `MementoError`."""
-        raise NotImplementedError
-
-    def decide_focus(self, focus: Focus, verb: Verb, *, reason: str = "", **changes: Any) -> bool:  # noqa: ANN401 - fields
-        """Decide about what is in focus and go on to the next; where that fails, say why."""
         raise NotImplementedError
 
     def action_edit(self) -> None:
@@ -105,8 +101,36 @@ class ChangingSection(EditingSection[Waiting]):
         if self._edited is None:
             return True
         focus, verb = self._edited
-        changes = {"content": draft.content} if verb == "merged" else before.changes_to(draft)
-        return self.decide_focus(focus, verb, **changes)
+        stored = before if verb == "merged" else _draft_of(focus) or before
+        changes = {"content": draft.content} if verb == "merged" else stored.changes_to(draft)
+        try:
+            self.carry_out(focus, verb, **changes)
+        except Conflict as conflict:
+            return await self._settle(focus, verb, conflict, draft)
+        except MementoError as error:
+            self.memento.say(str(error), problem=True)
+            return False
+        return True
+
+    async def _settle(self, focus: Focus, verb: Verb, conflict: Conflict, draft: Draft) -> bool:
+        """Let the person choose where what is edited, or what it is about, changed meanwhile."""
+        try:
+            fresh = focus_on(self.memento.workspace, focus.kind, focus.name)
+        except MementoError as error:
+            self.memento.say(str(error), problem=True)
+            return False
+        self._edited = (fresh, verb)
+        theirs = _draft_of(fresh)
+        if verb == "merged" or theirs is None:
+            self.memento.say(f"{conflict.message} ^s again settles it as it stands now.", problem=True)
+            return False
+        choice = await self.choose(theirs, draft, "Somebody")
+        if choice == "mine":
+            return await self.store(theirs, draft)
+        if choice == "theirs":
+            self.memento.say("Yours was not saved; nothing is decided.")
+            return True
+        return False
 
     def resume(self, kept: KeptText) -> None:
         """Open the editor on a text that was left behind."""

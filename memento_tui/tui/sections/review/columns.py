@@ -91,7 +91,8 @@ def _line(sign: str, runs: Sequence[Run], style: str) -> Content:
 
 def drawn(runs: Sequence[Run], style: str = "") -> Content:
     """Return a line with the words that differ reversed."""
-    parts = [Content.styled(text, style + _MARKED if marked else style) for text, marked in runs]
+    # Runs are safe to show already. Piece by piece, a mark behind its letter would count as one that stands alone.
+    parts = [Content.styled(piece, style + _MARKED if marked else style) for piece, marked in runs]
     return Content("").join(parts)
 
 

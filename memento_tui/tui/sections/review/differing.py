@@ -46,7 +46,7 @@ def pairs_of(before: str, after: str) -> list[Pair]:
         elif a2 - a1 == b2 - b1:
             pairs += [_changed(was, now) for was, now in zip(old[a1:a2], new[b1:b2], strict=True)]
         else:
-            pairs += [Pair(_whole(was), _whole(now)) for was, now in zip_longest(old[a1:a2], new[b1:b2])]
+            pairs += [_beside(was, now) for was, now in zip_longest(old[a1:a2], new[b1:b2])]
     return pairs
 
 
@@ -81,6 +81,16 @@ def _unchanged(lines: Sequence[str]) -> Iterator[Pair]:
 
 def _same(line: str) -> Pair:
     return Pair(((line, False),), ((line, False),), same=True)
+
+
+def _beside(before: str | None, after: str | None) -> Pair:
+    """Return two lines of blocks of different length: compared word by word where they have most of it in common."""
+    if before and after:
+        pair = _changed(before, after)
+        common = sum(len(text) for text, differs in pair.before or () if not differs)
+        if 2 * common >= max(len(before), len(after)):
+            return pair
+    return Pair(_whole(before), _whole(after))
 
 
 def _whole(line: str | None) -> Sequence[Run] | None:

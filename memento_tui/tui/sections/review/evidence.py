@@ -109,6 +109,9 @@ def _memory(focus: Focus, item: Pending, target: Memory, width: int, *, split: b
         yield Content.styled(role, "bold $text-accent")
         for other in focus.others.values():
             yield literal(other.content if item.proposal.action == "merge" else other.headline, "dim", multiline=True)
+        left = len(item.proposal.evidence.get("sources", ())) - len(focus.others)
+        if left > 0:
+            yield Content.styled(f"and {left:,} more", "dim")
 
 
 def _changes(before: Memory, after: Memory) -> Iterator[Content]:
@@ -122,8 +125,12 @@ def _changes(before: Memory, after: Memory) -> Iterator[Content]:
 
 def _change(label: str, before: object, after: object) -> Content:
     was, now = (_value(value) or "none" for value in (before, after))
-    name = Content.styled(f"{label}: ", "dim")
-    return name + literal(f"- {was}", "$text-error") + Content("  ") + literal(f"+ {now}", "$text-success")
+    return (
+        literal(f"{label}: ", "dim")
+        + literal(f"- {was}", "$text-error")
+        + Content("  ")
+        + literal(f"+ {now}", "$text-success")
+    )
 
 
 def _identity(focus: Focus, crystal: Crystal, width: int, *, split: bool) -> Iterator[Content]:
@@ -164,7 +171,7 @@ def _fields(labels: Mapping[str, str], values: Mapping[str, Any], changed: set[s
         if name in changed and getattr(after, name) != value:
             yield _change(labels[name], value, getattr(after, name))
         elif said := _value(value):
-            yield Content.styled(f"{labels[name]}: ", "dim") + literal(said)
+            yield literal(f"{labels[name]}: ", "dim") + literal(said)
 
 
 def _value(value: object) -> str:
@@ -182,7 +189,7 @@ def _suggestion(focus: Focus, item: Pending, width: int, *, split: bool) -> Iter
     payload = item.proposal.payload
     for name, label in (("older_context", "the older one applies"), ("newer_context", "the newer one applies")):
         if payload.get(name):
-            yield Content.styled(f"{label}: ", "dim") + literal(str(payload[name]))
+            yield literal(f"{label}: ", "dim") + literal(str(payload[name]))
     if payload.get("content"):
         yield Content.styled("THE ONE TEXT", "bold")
         yield literal(str(payload["content"]), multiline=True)

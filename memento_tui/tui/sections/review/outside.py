@@ -48,7 +48,8 @@ async def decided_outside(app: MementoApp, rows: Sequence[Waiting]) -> tuple[Dra
     if not wanted.decisions:
         app.say(f"Nothing was decided: {wanted.unclear[0][1]} Your text is in {kept.path}.", problem=True)
         return None
-    question = Content(f"Carry out {len(wanted.decisions):,} decisions?")
+    count = len(wanted.decisions)
+    question = Content("Carry out this decision?" if count == 1 else f"Carry out these {count:,} decisions?")
     if not await app.push_screen_wait(Confirm(question, _preview(wanted, {row.id: row.headline for row in rows}))):
         app.say(f"Nothing was decided. Your text is in {kept.path}.")
         return None

@@ -115,10 +115,9 @@ class ReviewSection(DecidingSection):
             return Content("" if self.rows.total else "nothing waits")
         kind = self.kind
         parts = []
-        for name, count in self._counts.items():
-            chosen = name == kind
-            text = f"{count:,} {kind_word(name)}"
-            parts.append(Content.styled(text, "bold $text-accent underline") if chosen else Content(text))
+        for other, count in self._counts.items():
+            style = "bold $text-accent underline" if other == kind else ""
+            parts.append(Content.styled(f"{count:,} {kind_word(other)}", style))
         total = sum(self._counts.values())
         waiting = Content(f"{total:,} {'waits' if total == 1 else 'wait'}: ") + Content(", ").join(parts)
         marks = len(self.rows.marks)
