@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import sys
 
 __all__ = ["main"]
@@ -20,9 +19,10 @@ def main() -> int:
 
 
 def _open_app(data_dir: str | None) -> int:
-    # Nothing made while the program loads is garbage; collecting is taken up again with the first frame.
-    gc.disable()
-    from pathlib import Path  # noqa: PLC0415 - the commands do without these two
+    from memento_tui.tui import garbage  # noqa: PLC0415 - the commands do without these three
+
+    garbage.put_off()
+    from pathlib import Path  # noqa: PLC0415 - same
 
     from memento_tui.tui.app import run  # noqa: PLC0415 - same
 

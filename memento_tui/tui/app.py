@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from pathlib import Path
 from time import monotonic
@@ -18,6 +17,7 @@ from textual.widgets import ContentSwitcher
 from memento_tui.errors import MementoError
 from memento_tui.records.ids import new_id
 from memento_tui.store.journal import Entry
+from memento_tui.tui import garbage
 from memento_tui.tui.commands import COMMANDS, Keys, Place, bindings
 from memento_tui.tui.live import LiveView
 from memento_tui.tui.places import owner_of, places_at
@@ -35,6 +35,9 @@ _FOLLOW_SECONDS = 0.3
 
 _WARM_UP_DELAY_SECONDS = 0.3
 """The indexes are opened and the engine is started after the first screen is there."""
+
+_IDLE_SECONDS = 2.0
+"""Without a key for so long, a pause of some tens of milliseconds is not noticed."""
 
 _THEME = "app.theme"
 """The setting that keeps the theme that was chosen last."""
@@ -87,9 +90,17 @@ class MementoApp(App[None]):
         self._show_life()
         for problem in self.keys.problems[:1]:
             self.say(f"config.toml: {problem}", problem=True)
-        self.call_after_refresh(gc.enable)
+        self.call_after_refresh(self._take_up_collecting)
         self.set_interval(_FOLLOW_SECONDS, self._follow)
         self.set_timer(_WARM_UP_DELAY_SECONDS, self._after_first_frame)
+
+    def _take_up_collecting(self) -> None:
+        if garbage.take_up():
+            self.set_interval(_IDLE_SECONDS, self._collect_if_idle)
+
+    def _collect_if_idle(self) -> None:
+        if monotonic() - self._last_key > _IDLE_SECONDS:
+            garbage.collect_the_old()
 
     def _choose_theme(self) -> None:
         wanted = self.workspace.config.app.theme
@@ -284,6 +295,7 @@ class MementoApp(App[None]):
 
 def run(data_dir: Path | None, start: str = "home") -> int:
     """Open the app on a data directory and return the exit status."""
+    garbage.put_off()
     with Workspace(data_dir, channel="tui", session=new_id()) as workspace:
         app = MementoApp(workspace, start)
         app.run()

@@ -15,7 +15,7 @@ from memento_tui.tui.display import ago, hidden_characters, literal
 from memento_tui.tui.list_rows import SOON
 from memento_tui.workspace.list_query import CATEGORY_WORDS, STATUS_WORDS
 
-__all__ = ["ITEM_LABELS", "SKIP_LABELS", "item_in_full", "skip_in_full"]
+__all__ = ["ITEM_LABELS", "SKIP_LABELS", "item_in_full", "skip_in_full", "value_in_words"]
 
 ITEM_LABELS = {
     "title": "title",
@@ -121,14 +121,15 @@ def _deed(after: Revision, before: Revision | None, labels: Mapping[str, str]) -
     if before.record is None:
         return "brought back"
     changed = [
-        f"{label}: {_value(getattr(before.record, name))} -> {_value(getattr(after.record, name))}"
+        f"{label}: {value_in_words(getattr(before.record, name))} -> {value_in_words(getattr(after.record, name))}"
         for name, label in labels.items()
         if getattr(before.record, name) != getattr(after.record, name)
     ]
     return "; ".join(changed) or "nothing that shows"
 
 
-def _value(value: object) -> str:
+def value_in_words(value: object) -> str:
+    """Return the value of a field as a person would say it; it need not be safe to show."""
     if isinstance(value, datetime):
         return _moment(value)
     if isinstance(value, tuple):

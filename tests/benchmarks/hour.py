@@ -14,6 +14,7 @@ from pathlib import Path
 
 from textual.pilot import Pilot
 
+from memento_tui.tui import garbage
 from memento_tui.tui.app import MementoApp
 from memento_tui.tui.sections.catalogue import SECTIONS
 from memento_tui.workspace import Workspace
@@ -43,6 +44,7 @@ async def _use(data: Path, minutes: int) -> None:
         Workspace(data, channel="tui", session="person") as mine,
         Workspace(data, actor="agent", channel="mcp", agent="claude", session="agent") as agent,
     ):
+        garbage.put_off()  # as the program does when it begins
         app = MementoApp(mine, "memories")
         async with app.run_test(size=(120, 40)) as pilot:
             looks = minutes * _LOOKS_A_MINUTE

@@ -218,3 +218,18 @@ async def test_an_empty_list_says_what_to_do_next(data_dir: Path) -> None:
         for key in ("plus", "x", "s", "e"):
             await app.press(key)
             await app.until(lambda: "nothing here" in app.told, "the key says why")
+
+
+async def test_what_another_writer_changed_is_told_as_a_person_says_it(
+    data: Path, workspace: Workspace, agent: Workspace
+) -> None:
+    skip = workspace.skips.list()[0]
+    async with opened(data, start="skips") as app:
+        await read(app)
+        await app.press("e")
+        await app.until(lambda: isinstance(app.app.screen, FormScreen), "the form opens")
+        agent.skips.update(skip.id, expires_at="2031-05-06T07:08Z")
+        app.app.screen.query_one("#field-reason", Input).value = "another reason"
+        await app.press("ctrl+s")
+        await app.until(lambda: "meanwhile" in app.text("#form-problem"), "the conflict is told")
+        assert 'until is now "2031-05-06 07:08Z"' in app.text("#form-problem")

@@ -331,3 +331,29 @@ async def test_an_item_that_waits_for_approval_is_not_among_the_work(data: Path,
     async with opened(data, start="working") as app:
         await opened_on(app, "migrate")
         assert section(app).rows.total == 8
+
+
+async def test_a_form_or_question_without_a_change_writes_nothing_and_promises_no_undo(
+    data: Path, workspace: Workspace
+) -> None:
+    head = workspace.store.head()
+    async with opened(data, start="working") as driver:
+        await driver.press("e", "ctrl+s")
+        await driver.until(lambda: "Nothing was changed" in driver.told, "an undo was promised")
+        await driver.press("w", "enter")
+        await driver.until(lambda: "as it was" in driver.told, "an undo was promised")
+    assert workspace.store.head() == head
+
+
+async def test_a_form_is_left_at_once_where_nothing_was_changed_and_asks_again_after_more_was_typed(
+    data: Path, workspace: Workspace
+) -> None:
+    workspace.items.create("ends with a line feed", content="text\n", priority=9)
+    async with opened(data, start="working") as driver:
+        await driver.press("e", "escape")
+        assert len(driver.app.screen_stack) == 1
+        await driver.press("e", "x", "escape", "y", "escape")
+        assert len(driver.app.screen_stack) > 1
+        assert "Not saved" in driver.text("#form-problem")
+        await driver.press("escape")
+        assert len(driver.app.screen_stack) == 1

@@ -47,7 +47,8 @@ class FormScreen(Dialog[bool]):
         self._title = title
         self._fields = fields
         self._save = save
-        self._warned = False
+        self._warned_of: dict[str, str] | None = None
+        """What the fields held when it was told that leaving loses it."""
 
     def compose(self) -> ComposeResult:
         """Show the fields below one another."""
@@ -88,10 +89,11 @@ class FormScreen(Dialog[bool]):
             self.dismiss(True)  # noqa: FBT003 - the screen's result
 
     def action_leave(self) -> None:
-        """Leave; where something was changed, a second Escape is needed."""
-        changed = any(self._value(field) != field.value.strip() for field in self._fields)
-        if changed and not self._warned:
-            self._warned = True
+        """Leave; where something was changed, a second Escape is needed, right behind the first."""
+        values = self.values
+        changed = any(values[field.name].strip() != field.value.strip() for field in self._fields)
+        if changed and values != self._warned_of:
+            self._warned_of = values
             warning = Content.styled("Not saved. Escape again leaves, ^s saves.", "$text-warning")
             self.query_one("#form-problem", Static).update(warning)
         else:

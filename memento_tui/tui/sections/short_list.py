@@ -12,7 +12,9 @@ from memento_tui.errors import Conflict, InvalidField, InvalidInput, MementoErro
 from memento_tui.records import Proposal, Skip, WorkingItem
 from memento_tui.store.store import Revision
 from memento_tui.tui.display import cells, shown
+from memento_tui.tui.list_prose import value_in_words
 from memento_tui.tui.screens.ask import AskLine
+from memento_tui.tui.screens.form import Field, FormScreen
 from memento_tui.tui.sections.list_section import ListSection
 from memento_tui.tui.short_source import ShortSource
 
@@ -201,36 +203,39 @@ class ShortListSection(ListSection[EntryT], Generic[EntryT]):
         entry = self.memento.workspace.store.history(self.RECORD, seen.id)[0].entry
         who = entry.agent or ("You, elsewhere," if entry.actor == "person" else entry.actor)
         changed = [
-            f"{label} is now {_value(getattr(standing, name))}"
+            f'{label} is now "{value_in_words(getattr(standing, name))}"'
             for name, label in self.LABELS.items()
             if getattr(standing, name) != getattr(seen, name)
         ]
-        told = f"{who} changed it meanwhile: {'; '.join(changed) or 'and changed it back'}."
+        what = f": {'; '.join(changed)}" if changed else ", and back again"
+        told = f"{who} changed it meanwhile{what}."
         return standing, InvalidInput(told, "Save again to put yours over it.")
 
-    def saver(
-        self, seen: EntryT, fields: Mapping[str, str], plain: Callable[[str, str], Any]
-    ) -> Callable[[Mapping[str, str]], None]:
-        """Return what a form calls to save changes of a record: only the fields that were changed in it.
+    async def edit_in_form(self, seen: EntryT, fields: Sequence[Field], plain: Callable[[str, str], Any]) -> None:
+        """Let a person change a record in a form; only the fields that they changed are saved. Must run in a worker.
 
-        ``fields`` are the texts that the form began with, ``plain`` makes the value of a field of its text.
+        ``plain`` makes the value of a field of its text.
         """
-        base = seen
+        base, wrote = seen, False
+        began = {field.name: field.value.strip() for field in fields}
 
         def save(texts: Mapping[str, str]) -> None:
-            nonlocal base
-            changed = [name for name, text in texts.items() if text.strip() != fields[name].strip()]
+            nonlocal base, wrote
             try:
-                changes = {name: plain(name, texts[name]) for name in changed}
+                changes = {name: plain(name, text) for name, text in texts.items() if text.strip() != began[name]}
                 if changes:
                     self.note(self.update(seen.id, base.version, changes))
+                    wrote = True
             except Conflict as conflict:
                 base, told = self.overtaken(base, conflict)
                 raise told from conflict
             except InvalidField as error:
                 raise InvalidInput(self.in_words(error)) from error
 
-        return save
+        if await self.app.push_screen_wait(FormScreen(self.heading("Edit", seen), fields, save)):
+            if wrote:
+                self.memento.wrote()
+            self.memento.say("Saved. z undoes." if wrote else "Nothing was changed.")
 
     def update(self, row_id: str, base_version: int, changes: Mapping[str, Any]) -> EntryT | Proposal:
         """Change some fields of a record, made from a version of it."""
@@ -239,8 +244,3 @@ class ShortListSection(ListSection[EntryT], Generic[EntryT]):
     def heading(self, word: str, row: EntryT) -> Content:
         """Return the title of a question about a row."""
         return Content(f"{word}: {cells(self.title_of(row), 50).rstrip()}")
-
-
-def _value(value: object) -> str:
-    text = ", ".join(value) if isinstance(value, tuple) else str(value)
-    return f'"{text[:60]}"'

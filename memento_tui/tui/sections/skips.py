@@ -204,10 +204,7 @@ class SkipsSection(ShortListSection[Skip]):
         if skip is None:
             return
         fields = _form_of(skip.item, skip.reason, f"{skip.expires_at:%Y-%m-%dT%H:%MZ}", skip.namespace)
-        save = self.saver(skip, {field.name: field.value for field in fields}, _plain)
-        if await self.app.push_screen_wait(FormScreen(self.heading("Edit", skip), fields, save)):
-            self.memento.wrote()
-            self.memento.say("Saved. z undoes.")
+        await self.edit_in_form(skip, fields, _plain)
 
 
 def _form_of(item: str, reason: str, until: str, namespace: str) -> list[Field]:

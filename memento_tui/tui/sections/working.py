@@ -256,6 +256,8 @@ class WorkingSection(ShortListSection[WorkingItem]):
 
         def take(text: str) -> str:
             nonlocal base
+            if text.strip() == base.next_action:
+                return "The next action is as it was."
             try:
                 self.note(self.update(seen.id, base.version, {"next_action": text.strip()}))
             except Conflict as conflict:
@@ -351,8 +353,4 @@ class WorkingSection(ShortListSection[WorkingItem]):
         item = self.current_seen()
         if item is None:
             return
-        fields = item_fields(item)
-        save = self.saver(item, {field.name: field.value for field in fields}, plain_value)
-        if await self.app.push_screen_wait(FormScreen(self.heading("Edit", item), fields, save)):
-            self.memento.wrote()
-            self.memento.say("Saved. z undoes.")
+        await self.edit_in_form(item, item_fields(item), plain_value)
