@@ -58,7 +58,8 @@ def test_a_key_that_cannot_be_set_is_told_and_the_built_in_one_stays(remapped: d
 
 
 def test_the_readme_shows_the_table_of_keys_as_it_is() -> None:
-    assert markdown_table() in README.read_text(encoding="utf-8")
+    told = "memento keys --markdown prints the tables that belong into the README"
+    assert markdown_table() in README.read_text(encoding="utf-8"), told
 
 
 def test_the_command_line_lists_the_keys_as_the_person_set_them(data_dir: Path) -> None:
