@@ -82,10 +82,10 @@ def crystal_changes(before: Crystal, after: Crystal) -> Content:
     """Return what changed from one crystal to another; as much of it as may be shown."""
     head = f"compared with the one of {day_of(before.created_at)}, {local(before.created_at):%H:%M}"
     if before.content == after.content:
-        return Content.styled(f"{head}: both say the same.", "$text-muted")
+        return literal(f"{head}: both say the same.", "$text-muted")
     told = difference(before.content[:_LONGEST], after.content[:_LONGEST])
     rest = _rest(max(len(before.content), len(after.content)))
-    return Content("\n\n").join([Content.styled(head, "$text-accent"), Content("").join([told, rest])])
+    return Content("\n\n").join([literal(head, "$text-accent"), Content("").join([told, rest])])
 
 
 def _rest(characters: int) -> Content:

@@ -8,6 +8,7 @@ from itertools import pairwise
 
 from textual.content import Content
 
+from memento_tui.errors import InvalidField, MementoError
 from memento_tui.records import Skip, WorkingItem
 from memento_tui.store.store import Revision
 from memento_tui.tui import clock
@@ -15,7 +16,7 @@ from memento_tui.tui.display import ago, hidden_characters, literal
 from memento_tui.tui.list_rows import SOON
 from memento_tui.workspace.list_query import CATEGORY_WORDS, STATUS_WORDS
 
-__all__ = ["ITEM_LABELS", "SKIP_LABELS", "item_in_full", "skip_in_full", "value_in_words"]
+__all__ = ["ITEM_LABELS", "SKIP_LABELS", "error_in_words", "item_in_full", "skip_in_full", "value_in_words"]
 
 ITEM_LABELS = {
     "title": "title",
@@ -126,6 +127,13 @@ def _deed(after: Revision, before: Revision | None, labels: Mapping[str, str]) -
         if getattr(before.record, name) != getattr(after.record, name)
     ]
     return "; ".join(changed) or "nothing that shows"
+
+
+def error_in_words(error: MementoError, labels: Mapping[str, str]) -> str:
+    """Return an error with the name that a person knows of the field that it is about."""
+    if isinstance(error, InvalidField) and error.field in labels:
+        return f"{labels[error.field].capitalize()} {error.reason}. {error.hint}".strip()
+    return str(error)
 
 
 def value_in_words(value: object) -> str:

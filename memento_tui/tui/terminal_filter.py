@@ -16,32 +16,33 @@ from textual.filter import LineFilter
 
 __all__ = ["TerminalFilter"]
 
-_ACTING = re.compile(
+_UNWANTED = re.compile(
     r"[\x00-\x1f\x7f-\x9f"  # controls: escapes, line feeds and tabs move the cursor or command the terminal
     r"\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # bidirectional controls reorder what follows
+    r"\xad\u200b\u2060-\u2064\ufeff\U000e0000-\U000e007f"  # nobody sees these, and a model reads them
     r"\u2028\u2029"  # some terminals break the line at these
     r"\ud800-\udfff]"  # lone surrogates cannot be encoded, which would end the program
 )
 
 
 class TerminalFilter(LineFilter):
-    """Replaces each acting character by ``?`` on as many cells as it was measured to take, which is often none.
+    """Puts ``?`` for each acting or unseen character, on as many cells as it was measured to take: often none.
 
     The width of the line stays what the layout reckoned with. Return one instance from `App.get_line_filters`, after
     the app's own filters: lines are cached by filter.
     """
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:  # noqa: ARG002 - the base class's
-        """Return the segments without acting characters, in their text and in the addresses of their links."""
+        """Return the segments without such characters, in their text and in the addresses of their links."""
         return [_harmless(segment) for segment in segments]
 
 
 def _harmless(segment: Segment) -> Segment:
     text, style, control = segment
     if not (text.isascii() and text.isprintable()):
-        text = _ACTING.sub(_replacement, text)
+        text = _UNWANTED.sub(_replacement, text)
     # A link's address is written to the terminal too.
-    if style is not None and style.link is not None and _ACTING.search(style.link):
+    if style is not None and style.link is not None and _UNWANTED.search(style.link):
         style = _without_link(style)
     if text is segment.text and style is segment.style:
         return segment

@@ -55,6 +55,9 @@ _LEFT_OUT = {"app.quit", "health.engine", "rows.leave_range"}
 _QUIET_SECONDS = 0.04
 """Without a byte for so long, what a key has led to is drawn; what comes later is read with the next key."""
 
+_ESCAPE_SECONDS = 0.15
+"""What follows an Escape sooner than this is taken for one key with it."""
+
 _SEQUENCE = re.compile(rb"\x1b(?:\[[0-9;?<>=$:]*([A-Za-z@`~])|\](\d*)|([PX^_])|([()].)|(.))")
 
 
@@ -115,19 +118,19 @@ def harmless(tmp_path: Path) -> Path:
     return folder
 
 
-def _settle(terminal: Terminal) -> None:
+def _settle(terminal: Terminal, quiet: float) -> None:
     """Read until the app has stopped drawing."""
     before = -1
     while before != len(terminal.raw):
         before = len(terminal.raw)
-        assert terminal.read(_QUIET_SECONDS), terminal.drawn()[-1500:]
+        assert terminal.read(quiet), terminal.drawn()[-1500:]
 
 
 def _press(terminal: Terminal, *keys: str) -> None:
     for key in keys:
         code = CODES.get(key) or (chr(ord(key[-1]) - 96) if key.startswith("ctrl+") else key)
         terminal.press(code)
-        _settle(terminal)
+        _settle(terminal, _ESCAPE_SECONDS if key == "escape" else _QUIET_SECONDS)
 
 
 def _kinds(raw: bytes) -> set[bytes]:
@@ -141,9 +144,8 @@ def _tour(data_dir: Path, *, fields: bool) -> bytes:
         for tab in SECTIONS:
             _press(terminal, tab.key, "j", "J", "k", "y")
             for key in _keys(tab.name) if fields else ():
-                _press(terminal, key, "escape", "escape", "escape")
-                # Whatever a key has opened, the number leads back.
-                _press(terminal, tab.key)
+                # Whatever a key has opened, Escape and the number lead back.
+                _press(terminal, key, "escape", "escape", tab.key)
         _press(terminal, "2", "question_mark", "escape", "ctrl+p", "escape", "slash", "q", "escape", "escape")
         return terminal.raw
 

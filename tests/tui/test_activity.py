@@ -266,3 +266,26 @@ async def test_hostile_text_shows_as_text(data_dir: Path) -> None:
         await driver.until(lambda: "<ESC>" in side(driver) and "[/x]" in side(driver), "so it is in the ledger")
         await driver.press("x")
         await driver.until(lambda: isinstance(driver.app.screen, AskLine), "it asks why")
+
+
+async def test_a_memory_that_was_shown_twice_and_is_marked_twice_is_demoted_once(data_dir: Path) -> None:
+    with as_agent(data_dir) as agent:
+        memory = agent.remember("The port is 8080.", certainty=4)
+        recall(agent, "port", 5)
+        recall(agent, "port", 5)
+        async with opened(data_dir, start="activity") as driver:
+            await driver.press("i")
+            await driver.press("space", "j", "space", "d")
+            await told(driver, "Certainty lowered by one")
+            assert agent.get(memory.id).certainty == 3
+
+
+async def test_a_skip_of_what_was_shown_that_breaks_a_rule_is_told_in_the_words_of_the_form(data_dir: Path) -> None:
+    with as_agent(data_dir) as agent:
+        agent.remember("The port is 8080.")
+        recall(agent, "port", 5)
+        async with opened(data_dir, start="activity") as driver:
+            await driver.press("i", "s")
+            await driver.until(lambda: isinstance(driver.app.screen, FormScreen), "the form is open")
+            await driver.press("ctrl+s")
+            await driver.until(lambda: "Why is missing" in driver.text("#form-problem"), "it says what is missing")

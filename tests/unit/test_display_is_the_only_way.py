@@ -47,6 +47,13 @@ def _exposed(node: ast.AST) -> Iterator[str]:
         yield from _exposed(child)
 
 
+def _is_put_together(node: ast.AST | None) -> bool:
+    """Tell whether an expression joins a plain string from parts."""
+    if isinstance(node, ast.BinOp):
+        return any(isinstance(side, ast.Constant) or _is_put_together(side) for side in (node.left, node.right))
+    return isinstance(node, ast.JoinedStr)
+
+
 def faults(source: str) -> Iterator[str]:
     """Yield what is wrong in a module, each with its line."""
     for node in ast.walk(ast.parse(source)):
@@ -60,7 +67,7 @@ def faults(source: str) -> Iterator[str]:
         first = node.args[0] if node.args else None
         if name in _MAKERS and first is not None:
             yield from (f"{node.lineno}: {name} is given {found}" for found in _exposed(first))
-        if name in _TAKERS and isinstance(first, ast.JoinedStr | ast.BinOp):
+        if name in _TAKERS and _is_put_together(first):
             yield f"{node.lineno}: {name} is given a plain string that was put together"
         if name in _TAKERS - {"update"} and isinstance(first, ast.Attribute | ast.Name):
             yield from (f"{node.lineno}: {name} is given {found}" for found in _exposed(first))
@@ -81,6 +88,7 @@ def test_no_untrusted_text_reaches_a_widget_unseen(path: Path) -> None:
         'Content.styled(f"{proposal.proposed_by}: ", "dim")',
         'Content(" ".join(memory.tags))',
         "app.notify(str(error))",
+        'label.update("by " + who)',
         'Content.from_markup("[b]$x[/b]", x=title)',
         "widget.border_title = memory.title",
     ],
@@ -97,6 +105,7 @@ def test_the_lint_finds_what_it_is_for(source: str) -> None:
         'Content(f"{len(memory.tags):,} tags")',
         'Static(Content("Nothing here."))',
         'Static(classes="nothing")',
+        'line.update(Content(" ") + literal(memory.title))',
     ],
 )
 def test_the_lint_lets_safe_text_pass(source: str) -> None:

@@ -133,7 +133,7 @@ class _Choices(Static, can_focus=True):
         title = cells(_title(candidate), 22)
         changed = f"changed {_when(candidate)}" if candidate.changed else ""
         style = "bold" if index == self._cursor else ""
-        head = Content.styled(f"{mark}{title} ", style) + Content(f"{candidate.amount:<18} {changed}")
+        head = literal(f"{mark}{title} ", style) + Content(f"{candidate.amount:<18} {changed}")
         return head, literal(" " * 6 + cells(_short(candidate.path), _WIDTH - 6).rstrip(), "dim")
 
     def action_move(self, step: int) -> None:

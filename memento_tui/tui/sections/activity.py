@@ -10,7 +10,7 @@ from textual import work
 from textual.binding import BindingType
 from textual.content import Content
 
-from memento_tui.errors import MementoError, NotAllowed, NotFound
+from memento_tui.errors import InvalidField, InvalidInput, MementoError, NotAllowed, NotFound
 from memento_tui.records import Memory
 from memento_tui.store.activity_rows import ActivityRow
 from memento_tui.store.injections import InjectionRow
@@ -155,7 +155,7 @@ class ActivitySection(ListSection[AnyRow]):
         keys = self.memento.keys
         own = [command for command in commands_in(["activity"]) if command.help.startswith("Injection:")]
         hints = [f"{key_names(keys.of(command))} {command.action}" for command in own]
-        return Content("   ").join(Content(text) for text in (*hints, f"injections  {self.counted()}"))
+        return Content("   ").join(Content(words) for words in (*hints, f"injections  {self.counted()}"))
 
     def nothing(self) -> str:
         """Say why nothing is here."""
@@ -332,6 +332,13 @@ class ActivitySection(ListSection[AnyRow]):
 
     # The ledger
 
+    def chosen(self) -> list[str]:
+        """Return what a command is for; of a memory that was shown often only one row, for it is done to it once."""
+        ids = super().chosen()
+        if not self.is_ledger or len(ids) < 2:  # noqa: PLR2004 - one row is one memory
+            return ids
+        return sorted({row.injection.memory_id: row.id for row in self.activity_log.shown(ids)}.values())
+
     def _memory_of(self, injection_id: str) -> Memory:
         row = next(iter(self.activity_log.shown([injection_id])), None)
         find = self._store.find
@@ -382,4 +389,9 @@ class ActivitySection(ListSection[AnyRow]):
             self.memento.wrote()
 
     def _add_skip(self, values: Mapping[str, str]) -> None:
-        self.memento.workspace.skips.add(values["item"], values["reason"], values["until"] or _SKIP_SPAN)
+        from memento_tui.tui.list_prose import SKIP_LABELS, error_in_words  # noqa: PLC0415 - with the form
+
+        try:
+            self.memento.workspace.skips.add(values["item"], values["reason"], values["until"] or _SKIP_SPAN)
+        except InvalidField as error:
+            raise InvalidInput(error_in_words(error, SKIP_LABELS)) from error

@@ -12,7 +12,7 @@ from memento_tui.errors import Conflict, InvalidField, InvalidInput, MementoErro
 from memento_tui.records import Proposal, Skip, WorkingItem
 from memento_tui.store.store import Revision
 from memento_tui.tui.display import cells, shown
-from memento_tui.tui.list_prose import value_in_words
+from memento_tui.tui.list_prose import error_in_words, value_in_words
 from memento_tui.tui.screens.ask import AskLine
 from memento_tui.tui.screens.form import Field, FormScreen
 from memento_tui.tui.sections.list_section import ListSection
@@ -188,9 +188,7 @@ class ShortListSection(ListSection[EntryT], Generic[EntryT]):
 
     def in_words(self, error: MementoError) -> str:
         """Return an error in the words that the section uses for its fields."""
-        if isinstance(error, InvalidField) and error.field in self.LABELS:
-            return f"{self.LABELS[error.field].capitalize()} {error.reason}. {error.hint}".strip()
-        return str(error)
+        return error_in_words(error, self.LABELS)
 
     def overtaken(self, seen: EntryT, conflict: Conflict) -> tuple[EntryT, InvalidInput]:
         """Return a record as it stands after another writer was faster, and what to tell the person.

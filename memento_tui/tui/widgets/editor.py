@@ -13,7 +13,7 @@ from textual.widgets import Input, Static, TextArea
 
 from memento_tui.errors import MementoError
 from memento_tui.tui.commands import Place, bindings
-from memento_tui.tui.display import literal
+from memento_tui.tui.display import hidden_characters, literal
 from memento_tui.tui.screens.ask import Confirm
 from memento_tui.tui.widgets.draft import Draft, EditorLeft, EditorSaved
 from memento_tui.workspace.unsaved import Unsaved
@@ -45,6 +45,7 @@ class Editor(Vertical):
     def compose(self) -> ComposeResult:
         """Show the fields."""
         yield Static(Content(self._heading), classes="editor-heading")
+        yield Static(classes="editor-warning")
         if self._begun.title is not None:
             hint = "title (may be empty: the first line serves)"
             yield Input(self._begun.title, placeholder=hint, id="editor-title")
@@ -80,6 +81,7 @@ class Editor(Vertical):
         self._due.pause()
         if not self.is_attached:
             return
+        self._warn()
         try:
             if self.draft == self.before:
                 self._unsaved.discard()
@@ -88,6 +90,15 @@ class Editor(Vertical):
                 self._unsaved.keep(draft.title, draft.tags, draft.content)
         except MementoError as error:
             self.query_one(".editor-heading", Static).update(literal(str(error), "$text-error"))
+
+    def _warn(self) -> None:
+        """Tell of characters that an editor does not show: what is saved is what a model reads."""
+        draft = self.draft
+        hidden = hidden_characters(f"{draft.title or ''}{' '.join(draft.tags or ())}{draft.content}")
+        warning = self.query_one(".editor-warning", Static)
+        warning.display = bool(hidden)
+        told = ", ".join(f"{count}x {name}" for name, count in hidden.most_common(3))
+        warning.update(literal(f"! hidden characters, not shown here: {told}", "bold $text-warning"))
 
     def action_save(self) -> None:
         """Ask the owner to store the draft."""
