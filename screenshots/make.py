@@ -4,35 +4,66 @@ from __future__ import annotations
 
 import asyncio
 import os
+import sys
 import tempfile
 from pathlib import Path
 
 from memento_tui.interchange.runner import run_import
 from memento_tui.tui.app import MementoApp
 from memento_tui.workspace import Workspace
+from memento_tui.workspace.nightly import look_after
 
 HERE = Path(__file__).parent
 SAMPLE = HERE.parent / "data" / "sample"
 
-PICTURES: dict[str, tuple[tuple[int, int], list[str]]] = {
-    "memories": ((120, 32), ["j", "j"]),
-    "search": ((120, 32), ["slash", *"undo", "enter"]),
-    "editing": ((120, 32), ["e"]),
-    "review": ((120, 32), ["2"]),
-    "narrow": ((80, 24), ["j"]),
-    "help": ((120, 40), ["question_mark"]),
+WIDE = (120, 32)
+PICTURES: dict[str, tuple[tuple[int, int], str, list[str]]] = {
+    "home": (WIDE, "home", []),
+    "memories": (WIDE, "memories", ["j", "j"]),
+    "search": (WIDE, "memories", ["slash", *"undo", "enter", "w"]),
+    "links": (WIDE, "memories", ["slash", *"nonce", "enter", "l"]),
+    "tree": (WIDE, "memories", ["f", "j", "j"]),
+    "editing": (WIDE, "memories", ["e"]),
+    "review": (WIDE, "review", ["G"]),
+    "contradiction": (WIDE, "review", ["slash", *"contradiction", "enter"]),
+    "working": (WIDE, "working", ["b"]),
+    "skips": (WIDE, "skips", []),
+    "identity": (WIDE, "identity", ["g"]),
+    "activity": (WIDE, "activity", []),
+    "health": (WIDE, "health", []),
+    "narrow": ((80, 24), "review", []),
+    "help": ((120, 40), "memories", ["question_mark"]),
 }
-"""The size of each picture, and the keys that lead to what it shows."""
+"""The size of each picture, the section, and the keys that lead to what it shows."""
+
+
+def use(folder: Path) -> None:
+    """Let an agent work on the sample for a while, so that the queue and the journal have something to show."""
+    agent = Workspace(folder, actor="agent", channel="mcp", agent="claude", session="monday")
+    with agent:
+        agent.remember("The keyword index keeps at most 64 memories unindexed.", tags=["search"], certainty=3)
+        agent.remember("The keyword index keeps at most 128 memories unindexed.", tags=["search"], certainty=3)
+        current = agent.crystals.current()
+        if current is None:
+            sys.exit("The sample has no identity.")
+        agent.crystals.write(current.content.replace("a correct and honest", "a correct, honest and quick"))
+        verified = agent.get("hdbscan-graph")
+        agent.update(verified.id, content=verified.content.replace("7 s for 20,000", "6 s for 20,000"))
+        agent.search("how is undo made")
+    with Workspace(folder) as mine:
+        look_after(mine)
 
 
 async def take(name: str, folder: Path) -> None:
     """Open the app, press the keys, and write the picture."""
-    size, keys = PICTURES[name]
+    size, section, keys = PICTURES[name]
     with Workspace(folder, channel="tui") as workspace:
-        app = MementoApp(workspace)
+        app = MementoApp(workspace, section)
         async with app.run_test(size=size) as pilot:
+            await app.workers.wait_for_complete()
             for key in keys:
                 await pilot.press(key)
+                await app.workers.wait_for_complete()
                 await pilot.pause()
             await app.workers.wait_for_complete()
             await pilot.pause()
@@ -48,6 +79,7 @@ def main() -> None:
         (folder / "config.toml").write_text("[engine]\nenabled = false\n")
         with Workspace(folder) as workspace:
             run_import(workspace, "memento", SAMPLE)
+        use(folder)
         for name in PICTURES:
             asyncio.run(take(name, folder))
 

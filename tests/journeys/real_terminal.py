@@ -65,13 +65,14 @@ class Terminal:
 
 
 @contextmanager
-def open_app(data_dir: Path) -> Iterator[Terminal]:
-    """Open the app as a person does, and leave it with q; it has to end by itself."""
+def open_app(data_dir: Path, section: str = "home") -> Iterator[Terminal]:
+    """Open the app as a person does, in a section, and leave it with q; it has to end by itself."""
     process, handle = pty.fork()
     if process == 0:
         fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 32, 120, 0, 0))
         os.environ.update(TERM="xterm-256color", COLORTERM="truecolor")
-        os.execv(sys.executable, [sys.executable, "-m", "memento_tui", "--data-dir", str(data_dir)])  # noqa: S606 - this Python
+        command = [sys.executable, "-m", "memento_tui", "--data-dir", str(data_dir)]
+        os.execv(sys.executable, command if section == "home" else [*command, "--open", section])  # noqa: S606 - this Python
     terminal = Terminal(handle)
     try:
         terminal.shows("Memories")

@@ -13,14 +13,14 @@ _ACTING = "\x1b]52;c;aGlkZGVu\x07\x1b[2J\u202e [/nope]"
 
 def test_an_agent_writes_while_a_person_looks_decides_and_takes_back(data_dir: Path, workspace: Workspace) -> None:
     workspace.remember("Older rule.", id="older")
-    with open_app(data_dir) as terminal, connected(data_dir) as agent:
+    with open_app(data_dir, "memories") as terminal, connected(data_dir) as agent:
         terminal.shows("Older rule.")
 
         agent.call("remember", content="Zebra rule from the agent.")
         terminal.shows("Zebra rule from the agent.")
 
         pending = agent.call("remember", content="Walrus rule from a page.", source_type="external")["id"]
-        begun = terminal.press("2")
+        begun = terminal.press("3")
         terminal.shows("Walrus rule from a page.", begun)
         begun = terminal.press("a")
         terminal.shows("Approved", begun)
@@ -31,7 +31,7 @@ def test_an_agent_writes_while_a_person_looks_decides_and_takes_back(data_dir: P
         terminal.shows("Undid", begun)
         assert workspace.get(pending).status == "pending"
 
-    with open_app(data_dir) as terminal:
+    with open_app(data_dir, "memories") as terminal:
         terminal.shows("Older rule.")
         begun = terminal.press("Z")
         terminal.shows("Redid", begun)
@@ -43,10 +43,10 @@ def test_what_an_agent_writes_never_acts_on_the_terminal(data_dir: Path, workspa
         nasty = agent.call("remember", content=f"Nasty{_ACTING}", title=f"Title{_ACTING.replace(chr(10), ' ')}")
         agent.call("remember", content=f"Waiting{_ACTING}", source_type="external")
     workspace.review.approve(nasty["id"])  # text that acts on a terminal waits for a person, like any other trick
-    with open_app(data_dir) as terminal:
+    with open_app(data_dir, "memories") as terminal:
         terminal.shows("Title<ESC>]52")
         terminal.shows("hidden characters")
-        begun = terminal.press("2")
+        begun = terminal.press("3")
         terminal.shows("Waiting<ESC>]52", begun)
     for acting in (b"\x1b]52", b"\x1b[2J", "\u202e".encode()):
         assert acting not in terminal.raw

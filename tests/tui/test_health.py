@@ -256,3 +256,20 @@ async def test_the_filter_narrows_the_rows(folder: Path) -> None:
         assert all(row.group == "Machinery" for row in section(driver).make_source().rows())
         await driver.press("slash", *"zzz")
         assert "Nothing found" in driver.text("#health .nothing")
+
+
+async def test_a_database_that_cannot_be_read_any_more_is_told_and_the_app_stays(folder: Path) -> None:
+    fill(folder)
+    async with opened(folder, start="health") as driver:
+        await looked(driver)
+        await driver.press("b")
+        await until(driver, lambda: "Backed up and checked" in driver.told)
+        await reach(driver, next(name for name in values(driver) if name.startswith("backup:memento")))
+        for file in folder.glob("memento.db*"):
+            with file.open("r+b") as database:
+                database.write(b"\xff" * file.stat().st_size)
+        driver.app.say("")
+        await driver.press("enter")
+        await until(driver, lambda: "is damaged" in driver.told)
+        assert len(driver.app.screen_stack) == 1
+        assert driver.app.is_running

@@ -13,6 +13,7 @@ from memento_tui.records import contradiction, crystal, item, make_contradiction
 from memento_tui.store import transaction
 from memento_tui.tui import clock
 from memento_tui.tui.app import MementoApp
+from memento_tui.tui.sections.review import section
 from memento_tui.workspace import Workspace
 from tests.made import without_engine
 
@@ -41,6 +42,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A data directory that is called the same in every picture, and a clock that stands."""
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setattr(clock, "now", lambda: NOW)
+    # What surrounds a thing comes a moment later, when the picture may have been taken already.
+    monkeypatch.setattr(section, "_SETTLE_SECONDS", 3600)
     moments = iter(NOW - timedelta(hours=40) + timedelta(minutes=7 * n) for n in range(100_000))
     for module in (contradiction, crystal, item, memory, proposal, skip, transaction):
         monkeypatch.setattr(module, "utc_now", lambda: next(moments))

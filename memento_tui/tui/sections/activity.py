@@ -284,12 +284,16 @@ class ActivitySection(ListSection[AnyRow]):
         """Take back the entries that were chosen, newest first, after a question where it is more than one record."""
         if not self._is_here(ledger=False):
             return
-        rows = await asyncio.to_thread(self.activity_log.rows, [int(row_id) for row_id in self.chosen()])
-        able = [row for row in rows if not row.obstacle]
+        try:
+            rows = await asyncio.to_thread(self.activity_log.rows, [int(row_id) for row_id in self.chosen()])
+            able = [row for row in rows if not row.obstacle]
+            together = await asyncio.to_thread(self.activity_log.together, able)
+        except MementoError as error:
+            self.memento.say(str(error), problem=True)
+            return
         if not able:
             self.memento.say(rows[0].obstacle if rows else "That entry is gone.", problem=True)
             return
-        together = await asyncio.to_thread(self.activity_log.together, able)
         if together[1] > 1 and not await self._is_sure_to_revert(able, len(rows) - len(able), together):
             return
         self._tell_reverted(*await asyncio.to_thread(self._revert, able))
@@ -335,7 +339,7 @@ class ActivitySection(ListSection[AnyRow]):
     def chosen(self) -> list[str]:
         """Return what a command is for; of a memory that was shown often only one row, for it is done to it once."""
         ids = super().chosen()
-        if not self.is_ledger or len(ids) < 2:  # noqa: PLR2004 - one row is one memory
+        if not self.is_ledger:
             return ids
         return sorted({row.injection.memory_id: row.id for row in self.activity_log.shown(ids)}.values())
 

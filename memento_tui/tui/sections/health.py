@@ -113,8 +113,13 @@ class HealthSection(WorkingListSection[HealthRow]):
     def _find_examples(self, row: HealthRow) -> None:
         """Find the first of what was found; the rest of the row does not wait for it."""
         audit, code = self.memento.workspace.audit, self.copied(row)
-        found = [(glance, audit.why(code, glance.id)) for glance in audit.examples(code, _EXAMPLES, now=clock.now())]
-        self.call_later(self._examples_found, row.id, found)
+        try:
+            glances = audit.examples(code, _EXAMPLES, now=clock.now())
+            found = [(glance, audit.why(code, glance.id)) for glance in glances]
+        except MementoError as error:
+            self.call_later(self.memento.say, str(error), problem=True)
+        else:
+            self.call_later(self._examples_found, row.id, found)
 
     def _examples_found(self, row_id: str, found: Sequence[Example]) -> None:
         self._examples[row_id] = found
@@ -326,7 +331,11 @@ class HealthSection(WorkingListSection[HealthRow]):
             await self.memento.go(kind.place, kind.query)
             return
         audit = self.memento.workspace.audit
-        query = await asyncio.to_thread(audit.query, kind.code, now=clock.now())
+        try:
+            query = await asyncio.to_thread(audit.query, kind.code, now=clock.now())
+        except MementoError as error:
+            self.memento.say(str(error), problem=True)
+            return
         if not query:
             self.memento.say("There is none of these any more; R looks again.", problem=True)
             return
@@ -339,7 +348,11 @@ class HealthSection(WorkingListSection[HealthRow]):
         if one.problem:
             self.memento.say(f"It cannot be restored. {one.problem}", problem=True)
             return
-        newer = self.memento.workspace.store.head() - one.head
+        try:
+            newer = self.memento.workspace.store.head() - one.head
+        except MementoError as error:  # a damaged database; the error says how a backup takes its place
+            self.memento.say(str(error), problem=True)
+            return
         lost = f"{newer:,} journal entries are newer than it. " if newer > 0 else ""
         question = Content(f"Go back to the backup of {one.at:%Y-%m-%d %H:%M}Z?")
         detail = Content(f"{lost}What is here now is kept as a backup of its own.")
