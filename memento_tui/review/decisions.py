@@ -35,12 +35,10 @@ def approve(
     *,
     changes: Mapping[str, Any] | None = None,
     seen: int | None = None,
-    batch: str = "",
 ) -> Proposal:
     """Carry a proposal out, with the person's own changes on top if there are any.
 
-    ``seen`` is the version of the proposal that the person looked at. ``batch`` joins decisions that one undo takes
-    back together.
+    ``seen`` is the version of the proposal that the person looked at.
 
     Raises:
         NotAllowed: an agent asks, or the proposal was decided already.
@@ -49,7 +47,7 @@ def approve(
 
     """
     moved: Conflict | None = None
-    with _deciding(store, author, "approve", proposal_id, batch) as tx:
+    with _deciding(store, author, "approve", proposal_id) as tx:
         proposal = _open_proposal(tx, proposal_id, seen)
         target = tx.get(proposal.target, proposal.target_id)
         if changes and proposal.action == "delete":
@@ -72,12 +70,10 @@ def approve(
     return written
 
 
-def reject(
-    store: Store, author: Author, proposal_id: str, reason: str = "", *, seen: int | None = None, batch: str = ""
-) -> Proposal:
+def reject(store: Store, author: Author, proposal_id: str, reason: str = "", *, seen: int | None = None) -> Proposal:
     """Turn a proposal down; the agent can read the reason. Raises `NotAllowed` or `Conflict`."""
     check_line(reason, "reason")
-    with _deciding(store, author, "reject", proposal_id, batch) as tx:
+    with _deciding(store, author, "reject", proposal_id) as tx:
         proposal = _open_proposal(tx, proposal_id, seen)
         target = tx.get(proposal.target, proposal.target_id)
         if proposal.action == "create" and target is not None and target.status in ("pending", "proposed"):
@@ -92,23 +88,20 @@ def postpone(
     until: datetime | None,
     *,
     seen: int | None = None,
-    batch: str = "",
 ) -> Proposal:
     """Put a proposal off until a moment, or to the end of the queue. Raises `NotAllowed` or `Conflict`."""
-    with _deciding(store, author, "later", proposal_id, batch) as tx:
+    with _deciding(store, author, "later", proposal_id) as tx:
         proposal = _open_proposal(tx, proposal_id, seen)
         return tx.put(msgspec.structs.replace(proposal, state="later", later_until=until), base=proposal.version)
 
 
-def _deciding(
-    store: Store, author: Author, action: str, proposal_id: str, batch: str
-) -> AbstractContextManager[Transaction]:
+def _deciding(store: Store, author: Author, action: str, proposal_id: str) -> AbstractContextManager[Transaction]:
     if author.actor != "person":
         raise NotAllowed(
             "Only a person decides about a proposal.",
             "Go on without it; the decision and its reason can be read once it is made.",
         )
-    return store.transaction(author, action, note=f"proposal {proposal_id}", batch=batch)
+    return store.transaction(author, action, note=f"proposal {proposal_id}")
 
 
 def _open_proposal(tx: Transaction, proposal_id: str, seen: int | None) -> Proposal:

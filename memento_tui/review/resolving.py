@@ -59,11 +59,9 @@ def answer_of(fields: Mapping[str, Any]) -> Answer:
 
 
 def resolve(
-    store: Store, author: Author, contradiction_id: str, answer: Answer, *, seen: int | None = None, batch: str = ""
+    store: Store, author: Author, contradiction_id: str, answer: Answer, *, seen: int | None = None
 ) -> Contradiction:
     """Resolve a contradiction as a person answers it; ``seen`` is the version looked at.
-
-    ``batch`` joins decisions that one undo takes back together.
 
     Raises:
         NotAllowed: an agent asks, or it was resolved already.
@@ -71,7 +69,7 @@ def resolve(
         InvalidField: a text breaks a rule.
 
     """
-    with _deciding(store, author, f"{answer.resolution} {contradiction_id}", batch) as tx:
+    with _deciding(store, author, f"{answer.resolution} {contradiction_id}") as tx:
         resolved = settle(tx, author, _unresolved(tx, contradiction_id, seen), answer)
         close_suggestions(store, tx, contradiction_id)
         return resolved
@@ -84,22 +82,21 @@ def postpone(
     until: datetime | None,
     *,
     seen: int | None = None,
-    batch: str = "",
 ) -> Contradiction:
     """Put a contradiction off until a moment, or until it is asked for. Raises like `resolve`."""
     if until is not None and until.year > 9999:  # noqa: PLR2004 - the last that is stored
         raise InvalidInput(f"{until} is too far away.")
-    with _deciding(store, author, f"later {contradiction_id}", batch) as tx:
+    with _deciding(store, author, f"later {contradiction_id}") as tx:
         found = _unresolved(tx, contradiction_id, seen)
         return tx.put(msgspec.structs.replace(found, status="later", later_until=until), base=found.version)
 
 
-def _deciding(store: Store, author: Author, note: str, batch: str) -> AbstractContextManager[Transaction]:
+def _deciding(store: Store, author: Author, note: str) -> AbstractContextManager[Transaction]:
     if author.actor != "person":
         raise NotAllowed(
             "Only a person resolves a contradiction.", "Say which memory is right, and a person is asked about it."
         )
-    return store.transaction(author, "resolve", note=note, batch=batch)
+    return store.transaction(author, "resolve", note=note)
 
 
 def _unresolved(tx: Transaction, contradiction_id: str, seen: int | None) -> Contradiction:

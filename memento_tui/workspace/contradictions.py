@@ -64,10 +64,9 @@ class ContradictionQueue:
         resolution: str,
         *,
         seen: int | None = None,
-        batch: str = "",
         **details: str,
     ) -> Contradiction | Proposal:
-        """Resolve a contradiction; an agent's answer becomes a proposal. ``batch`` joins what one undo takes back.
+        """Resolve a contradiction; an agent's answer becomes a proposal.
 
         ``details`` are ``older_context`` and ``newer_context`` for ``both_valid``, and ``content`` for ``merged``.
 
@@ -81,7 +80,7 @@ class ContradictionQueue:
         found: Contradiction = self.get(contradiction_id).contradiction
         answer = resolving.answer_of({"resolution": resolution, **details})
         if self._gate.is_person:
-            return resolving.resolve(self._store, self._gate.author, found.id, answer, seen=seen, batch=batch)
+            return resolving.resolve(self._store, self._gate.author, found.id, answer, seen=seen)
         return self._propose(found, answer)
 
     def _propose(self, found: Contradiction, answer: resolving.Answer) -> Proposal:
@@ -100,10 +99,8 @@ class ContradictionQueue:
                 tx, "edit", "contradiction", found.id, found.version, verdict, payload=payload, evidence=evidence
             )
 
-    def later(
-        self, contradiction_id: str, until: str | None = None, *, seen: int | None = None, batch: str = ""
-    ) -> Contradiction:
+    def later(self, contradiction_id: str, until: str | None = None, *, seen: int | None = None) -> Contradiction:
         """Put a contradiction off until a moment (``7d`` by default). Raises like `resolve`."""
         found = self.get(contradiction_id).contradiction.id
         moment = parse_moment(until or "7d", "until")
-        return resolving.postpone(self._store, self._gate.author, found, moment, seen=seen, batch=batch)
+        return resolving.postpone(self._store, self._gate.author, found, moment, seen=seen)

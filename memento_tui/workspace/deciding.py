@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from typing import Any, Literal, get_args
 
 import msgspec
 
 from memento_tui.errors import MementoError, NotAllowed
 from memento_tui.records.contradiction import RESOLUTIONS
-from memento_tui.records.ids import new_id
+from memento_tui.store.store import Store
 from memento_tui.workspace.contradictions import ContradictionQueue
 from memento_tui.workspace.queue import ReviewQueue
 
@@ -61,6 +62,7 @@ def decided_name(record: str, record_id: str) -> str:
 
 
 def decide_all(
+    store: Store,
     review: ReviewQueue,
     contradictions: ContradictionQueue,
     decisions: Sequence[Decision],
@@ -71,19 +73,19 @@ def decide_all(
 
     A rejected contradiction is none. ``progress`` is called with how many are done, and of how many.
     """
-    batch = new_id() if len(decisions) > 1 else ""
     outcomes = []
-    for number, decision in enumerate(decisions):
-        if progress is not None:
-            progress(number, len(decisions))
-        try:
-            outcomes.append(Decided(decision.id, decide(review, contradictions, decision, batch)))
-        except MementoError as error:
-            outcomes.append(Decided(decision.id, "failed", str(error)))
+    with store.together() if len(decisions) > 1 else nullcontext():
+        for number, decision in enumerate(decisions):
+            if progress is not None:
+                progress(number, len(decisions))
+            try:
+                outcomes.append(Decided(decision.id, decide(review, contradictions, decision)))
+            except MementoError as error:
+                outcomes.append(Decided(decision.id, "failed", str(error)))
     return outcomes
 
 
-def decide(review: ReviewQueue, contradictions: ContradictionQueue, decision: Decision, batch: str = "") -> str:
+def decide(review: ReviewQueue, contradictions: ContradictionQueue, decision: Decision) -> str:
     """Carry one decision out and return the state that the thing has now.
 
     Raises:
@@ -94,8 +96,8 @@ def decide(review: ReviewQueue, contradictions: ContradictionQueue, decision: De
 
     """
     if decision.id.startswith(CONTRADICTION):
-        return _resolve(contradictions, decision, batch)
-    options: dict[str, Any] = {"seen": decision.seen, "batch": batch}
+        return _resolve(contradictions, decision)
+    options: dict[str, Any] = {"seen": decision.seen}
     match decision.verb:
         case "approve":
             return review.approve(decision.id, **options, **decision.changes).state
@@ -111,14 +113,14 @@ def decide(review: ReviewQueue, contradictions: ContradictionQueue, decision: De
             return review.approve(decision.id, **options, **answer).state
 
 
-def _resolve(contradictions: ContradictionQueue, decision: Decision, batch: str) -> str:
+def _resolve(contradictions: ContradictionQueue, decision: Decision) -> str:
     found = decision.id.removeprefix(CONTRADICTION)
     if decision.verb == "approve":
         raise NotAllowed("A contradiction has no plain yes.", "Say which side holds, that both do, or that it is none.")
     if decision.verb == "later":
-        return contradictions.later(found, seen=decision.seen, batch=batch).status
+        return contradictions.later(found, seen=decision.seen).status
     verb = "not_a_contradiction" if decision.verb == "reject" else decision.verb
     if verb not in RESOLUTIONS:
         raise NotAllowed(f"A contradiction cannot be decided by {verb}.")
-    outcome = contradictions.resolve(found, verb, seen=decision.seen, batch=batch, **decision.changes)
+    outcome = contradictions.resolve(found, verb, seen=decision.seen, **decision.changes)
     return getattr(outcome, "resolution", "") or "proposed"

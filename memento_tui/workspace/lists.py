@@ -65,6 +65,7 @@ class _Governed:
     def _change(
         self, make: Callable[..., Entry], prefix: str, base_version: int | None, changes: dict[str, Any]
     ) -> Entry | Proposal:
+        """Change a record; where it says all that already, nothing is written, and there is nothing to undo."""
         for name in changes:
             if name in _FIXED:
                 raise InvalidField(name, "cannot be changed")
@@ -74,8 +75,11 @@ class _Governed:
             plain = {name: getattr(before, name) for name in before.__struct_fields__}
             screened = self._gate.screen(make({**plain, **changes, "updated_at": tx.now}))
             after: Entry = screened.record
+            is_current = base_version in (None, before.version)
+            if is_current and msgspec.structs.replace(after, updated_at=before.updated_at) == before:
+                return before
             verdict = self._judge("edit", screened)
-            if verdict.answer != "propose" or base_version not in (None, before.version):
+            if verdict.answer != "propose" or not is_current:
                 return tx.put(after, base=before.version if base_version is None else base_version)
             wanted = {name: getattr(after, name) for name in changes}
             return self._gate.propose(

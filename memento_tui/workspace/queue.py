@@ -107,31 +107,26 @@ class ReviewQueue:
         proposal_id: str,
         *,
         seen: int | None = None,
-        batch: str = "",
         **changes: Any,  # noqa: ANN401 - fields
     ) -> Proposal:
         """Carry a proposal out, with ``changes`` of the person's own on top; ``seen`` is the version looked at.
 
-        ``batch`` joins decisions that one undo takes back together.
-
         Raises:
-            NotAllowed: an agent asks, or it was decided already.
-            Conflict: it or its target changed since.
-            InvalidField: a change breaks a rule.
+        NotAllowed: an agent asks, or it was decided already.
+        Conflict: it or its target changed since.
+        InvalidField: a change breaks a rule.
 
         """
         found = self.get(proposal_id).proposal.id
-        return decisions.approve(self._store, self._author, found, changes=changes, seen=seen, batch=batch)
+        return decisions.approve(self._store, self._author, found, changes=changes, seen=seen)
 
-    def reject(self, proposal_id: str, reason: str = "", *, seen: int | None = None, batch: str = "") -> Proposal:
+    def reject(self, proposal_id: str, reason: str = "", *, seen: int | None = None) -> Proposal:
         """Turn a proposal down. The agent can read the reason. Raises like `approve`."""
         found = self.get(proposal_id).proposal.id
-        return decisions.reject(self._store, self._author, found, reason, seen=seen, batch=batch)
+        return decisions.reject(self._store, self._author, found, reason, seen=seen)
 
-    def later(
-        self, proposal_id: str, until: str | None = None, *, seen: int | None = None, batch: str = ""
-    ) -> Proposal:
+    def later(self, proposal_id: str, until: str | None = None, *, seen: int | None = None) -> Proposal:
         """Put a proposal off until a moment (``7d`` by default). Raises like `approve`."""
         found = self.get(proposal_id).proposal.id
         moment = parse_moment(until or "7d", "until")
-        return decisions.postpone(self._store, self._author, found, moment, seen=seen, batch=batch)
+        return decisions.postpone(self._store, self._author, found, moment, seen=seen)

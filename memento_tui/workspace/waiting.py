@@ -185,4 +185,4 @@ class WaitingQueue:
         self, decisions: Sequence[Decision], *, progress: Callable[[int, int], None] | None = None
     ) -> Sequence[Decided]:
         """Decide several things, each on its own; one undo takes back all that were decided."""
-        return decide_all(self._review, self._contradictions, decisions, progress=progress)
+        return decide_all(self._store, self._review, self._contradictions, decisions, progress=progress)

@@ -258,6 +258,12 @@ async def test_the_filter_narrows_the_rows(folder: Path) -> None:
         assert "Nothing found" in driver.text("#health .nothing")
 
 
+def overwrite_database(folder: Path) -> None:
+    for file in folder.glob("memento.db*"):
+        with file.open("r+b") as database:
+            database.write(b"\xff" * file.stat().st_size)
+
+
 async def test_a_database_that_cannot_be_read_any_more_is_told_and_the_app_stays(folder: Path) -> None:
     fill(folder)
     async with opened(folder, start="health") as driver:
@@ -265,9 +271,7 @@ async def test_a_database_that_cannot_be_read_any_more_is_told_and_the_app_stays
         await driver.press("b")
         await until(driver, lambda: "Backed up and checked" in driver.told)
         await reach(driver, next(name for name in values(driver) if name.startswith("backup:memento")))
-        for file in folder.glob("memento.db*"):
-            with file.open("r+b") as database:
-                database.write(b"\xff" * file.stat().st_size)
+        overwrite_database(folder)
         driver.app.say("")
         await driver.press("enter")
         await until(driver, lambda: "is damaged" in driver.told)

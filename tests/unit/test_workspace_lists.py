@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+import memento_tui
 from memento_tui.errors import Conflict, InvalidField, NotFound
 from memento_tui.records import Crystal, Proposal, Skip, WorkingItem
 from memento_tui.review.gate import Gate
@@ -191,3 +193,25 @@ def test_entries_are_found_by_a_beginning_of_their_id(workspace: Workspace) -> N
             get("zzzzzz")
     assert not isinstance(workspace.skips.remove(made.id[:8]), Proposal)
     assert workspace.skips.list() == []
+
+
+def test_a_change_that_says_what_stands_already_writes_nothing(workspace: Workspace) -> None:
+    item = workspace.items.create("Move to /v3", tags=["db"])
+    skip = workspace.skips.add("vendor", "not ours", "30d")
+    head = workspace.store.head()
+    assert workspace.items.update(item.id, title="Move to /v3", tags=["db"], base_version=item.version) == item
+    assert workspace.skips.update(skip.id, reason="not ours") == skip
+    assert workspace.store.head() == head
+    workspace.items.update(item.id, title="Move on")
+    with pytest.raises(Conflict):
+        workspace.items.update(item.id, title="Move on", base_version=item.version)
+
+
+def test_an_agent_that_repeats_what_stands_asks_a_person_nothing(data_dir: Path) -> None:
+    (data_dir / "config.toml").write_text('[review]\npreset = "strict"\n')
+    with memento_tui.open(data_dir) as person:
+        skip = person.skips.add("vendor", "not ours", "30d")
+    with memento_tui.open(data_dir, actor="agent", channel="mcp", agent="claude") as agent:
+        assert agent.skips.update(skip.id, reason="not ours") == skip
+    with memento_tui.open(data_dir) as person:
+        assert not person.waiting.count()

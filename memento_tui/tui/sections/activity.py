@@ -339,14 +339,12 @@ class ActivitySection(ListSection[AnyRow]):
     def chosen(self) -> list[str]:
         """Return what a command is for; of a memory that was shown often only one row, for it is done to it once."""
         ids = super().chosen()
-        if not self.is_ledger:
-            return ids
-        return sorted({row.injection.memory_id: row.id for row in self.activity_log.shown(ids)}.values())
+        shown = self.activity_log.shown(ids) if self.is_ledger else []
+        return sorted({row.injection.memory_id: row.id for row in shown}.values()) if shown else ids
 
     def _memory_of(self, injection_id: str) -> Memory:
         row = next(iter(self.activity_log.shown([injection_id])), None)
-        find = self._store.find
-        memory: Memory | None = None if row is None else find("memory", row.injection.memory_id)
+        memory: Memory | None = self._store.find("memory", row.injection.memory_id) if row else None
         if memory is None:
             raise NotFound("The memory is gone.", "It was purged, or its creation was undone.")
         return memory

@@ -285,8 +285,8 @@ class WorkingSection(ShortListSection[WorkingItem]):
         if category is None:
             return
         word = CATEGORY_WORDS[category]
-        if category == present:
-            self.memento.say(f"It is under {word} already.")
+        if all(row is not None and row.category == category for row in map(self.seen, chosen)):
+            self.memento.say(f"{'They are' if several else 'It is'} under {word} already.")
             return
         await self.each(
             f"Move to {word}",
