@@ -58,7 +58,7 @@ def note_injections(workspace: Workspace, hits: list[Hit]) -> None:
     try:
         made = [_injection(workspace, rank, hit) for rank, hit in enumerate(hits, 1)]
         # The ledger is read from its newest row: what was shown first is to stand first.
-        workspace.store.add_injections(made[::-1])
+        workspace.store.injections.add(made[::-1])
     except DataDirectoryError as error:  # as above
         _log.warning("Not entered in the ledger: %s", error)
 

@@ -9,7 +9,7 @@ from memento_tui.errors import MementoError
 from memento_tui.interchange.incoming import Incoming
 from memento_tui.interchange.targets import Targets
 from memento_tui.records import make_relation
-from memento_tui.store.store import LedgerRow
+from memento_tui.store.imports import LedgerRow
 from memento_tui.store.transaction import Transaction
 
 __all__ = ["LinkKeeper"]

@@ -31,8 +31,8 @@ from memento_tui.records.memory import content_digest
 from memento_tui.review.gate import Gate, creation_fingerprint
 from memento_tui.review.policy import Intent
 from memento_tui.review.secrets import redacted
+from memento_tui.store.imports import LedgerRow
 from memento_tui.store.journal import Author
-from memento_tui.store.store import LedgerRow
 from memento_tui.store.tables import TABLES, AnyRecord
 from memento_tui.store.transaction import Transaction
 from memento_tui.workspace import Workspace
@@ -142,7 +142,7 @@ class _Run:
         self._source = source
         self._dry_run = dry_run
         self._hold = hold
-        self._ledger = self._store.ledger(source)
+        self._ledger = self._store.imports.of(source)
         self._journal_batch = new_id()
         self._links = LinkKeeper(self._ledger)
         self._may_have_twins = self._store.count_all() > 0
@@ -163,7 +163,7 @@ class _Run:
         note = f"from {self._source}"
         with self._store.transaction(self._author, "import", note=note, batch=self._journal_batch) as tx:
             rows = self._take_all(tx, incoming)
-            self._store.write_ledger(tx, rows)
+            self._store.imports.write(tx, rows)
         self._ledger.update({row.key: row for row in rows})
 
     def finish(self) -> None:
@@ -174,7 +174,7 @@ class _Run:
         drawn = [row.record_id for row in self._ledger.values() if row.record == "relation"]
         alive = self._store.versions("relation", drawn)
         with self._store.transaction(self._author, "import", note="relations", batch=self._journal_batch) as tx:
-            self._store.write_ledger(tx, self._links.draw(tx, self._source, alive))
+            self._store.imports.write(tx, self._links.draw(tx, self._source, alive))
 
     def _take_all(self, tx: Transaction | None, incoming: list[Incoming]) -> list[LedgerRow]:
         fresh: dict[str, list[AnyRecord]] = {}
@@ -232,7 +232,7 @@ class _Run:
             if known.digest == one.digest:
                 self.report.unchanged += 1
                 return known
-            return self._update(tx, one, known.record_id, self._store.said(known))
+            return self._update(tx, one, known.record_id, self._store.imports.said(known))
         if one.deleted:
             return None
         named = one.fields.get("id")
@@ -332,12 +332,12 @@ class _Run:
                 f"the {one.record} {record_id} comes from {elsewhere}, and says something else there.",
                 "What is here stays. Give the one in this source another id, or make the two agree.",
             )
-        said: AnyRecord | None = self._store.said(other)
+        said: AnyRecord | None = self._store.imports.said(other)
         return said
 
     @cached_property
     def _others(self) -> dict[tuple[str, str], LedgerRow]:
-        return self._store.other_ledgers(self._source)
+        return self._store.imports.of_others(self._source)
 
     def _update(
         self, tx: Transaction | None, one: Incoming, record_id: str, base: AnyRecord | None, *, named_only: bool = False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from datetime import datetime
@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from memento_tui.errors import NotFound
-from memento_tui.records import Crystal, Injection, Memory, Skip, WorkingItem
+from memento_tui.records import Crystal, Memory, Skip, WorkingItem
 from memento_tui.records.ids import new_id
 from memento_tui.records.when import to_text
 from memento_tui.store import journal, reads
@@ -25,6 +25,7 @@ from memento_tui.store.contradictions import Contradictions
 from memento_tui.store.database import Database
 from memento_tui.store.facets import Facets
 from memento_tui.store.filters import Filter
+from memento_tui.store.imports import ImportLedger
 from memento_tui.store.injections import Injections
 from memento_tui.store.journal import Author, Change, Entry
 from memento_tui.store.proposals import Proposals
@@ -36,7 +37,7 @@ from memento_tui.store.undo import redo_candidate, revert, undo_candidate
 from memento_tui.store.usage import Usage
 from memento_tui.store.waiting import WaitingRows
 
-__all__ = ["LedgerRow", "Revision", "Store"]
+__all__ = ["Revision", "Store"]
 
 
 _batch: ContextVar[str] = ContextVar("batch", default="")
@@ -51,19 +52,6 @@ class Revision(msgspec.Struct, frozen=True):
     removed: bool
     purged: bool
     record: Any
-
-
-class LedgerRow(msgspec.Struct, frozen=True):
-    """Where an imported record came from, and what its source and the record were then."""
-
-    source: str
-    key: str
-    record: str
-    record_id: str
-    digest: bytes
-    version: int
-    said: str | None = None
-    """The record as the source had it, as JSON, where that is not what the record said at ``version``."""
 
 
 class Store:
@@ -81,6 +69,7 @@ class Store:
         self.statistics = Statistics(self.database)
         self.activity = Activity(self.database)
         self.injections = Injections(self.database)
+        self.imports = ImportLedger(self.database)
         self.around = Around(self.database)
         self.facets = Facets(self.database)
 
@@ -340,10 +329,6 @@ class Store:
 
     # Beside the journal
 
-    def add_injections(self, injections: Sequence[Injection]) -> None:
-        """Write down what was put in front of an agent session."""
-        self.injections.add(injections)
-
     def versions(self, record: str, ids: Sequence[str]) -> dict[str, int]:
         """Return the present version of each of the ids that exists."""
         listed = msgspec.json.encode(list(ids)).decode()
@@ -379,32 +364,6 @@ class Store:
         with self.reading() as connection:
             row = connection.execute(query, (record, record_id, version)).fetchone()
         return None if row is None or row[0] is None else TABLES[record].image.decode(row[0])
-
-    def ledger(self, source: str) -> dict[str, LedgerRow]:
-        """Return what was imported from a source, by key."""
-        query = "SELECT source, key, record, record_id, digest, version, said FROM import_ledger WHERE source = ?"
-        with self.reading() as connection:
-            return {row[1]: LedgerRow(*row) for row in connection.execute(query, (source,))}
-
-    def other_ledgers(self, source: str) -> dict[tuple[str, str], LedgerRow]:
-        """Return what other sources brought, by the kind and id of the record."""
-        query = "SELECT source, key, record, record_id, digest, version, said FROM import_ledger WHERE source <> ?"
-        with self.reading() as connection:
-            return {(row[2], row[3]): LedgerRow(*row) for row in connection.execute(query, (source,))}
-
-    def said(self, row: LedgerRow) -> Any:  # noqa: ANN401 - the record that the name says
-        """Return a record as its source had it when it was last read, or ``None`` where that was purged."""
-        if row.said is not None:
-            return TABLES[row.record].image.decode(row.said)
-        return self.image(row.record, row.record_id, row.version)
-
-    def write_ledger(self, tx: Transaction, rows: Iterable[LedgerRow]) -> None:
-        """Note in a running transaction where its records came from."""
-        tx.connection.executemany(
-            "INSERT OR REPLACE INTO import_ledger (source, key, record, record_id, digest, version, said)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?)",
-            [(r.source, r.key, r.record, r.record_id, r.digest, r.version, r.said) for r in rows],
-        )
 
     def mark(self, seq: int) -> str:
         """Return what tells journal entry ``seq`` from one of another past, as a restored backup has; "" if none."""

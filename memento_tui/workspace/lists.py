@@ -71,7 +71,7 @@ class _Governed:
                 raise InvalidField(name, "cannot be changed")
         found = self._store.resolve(self.target, prefix)
         with self._store.transaction(self._author, f"{self.target} edit") as tx:
-            before = tx.require(self.target, found)
+            before: Entry = tx.require(self.target, found)
             plain = {name: getattr(before, name) for name in before.__struct_fields__}
             screened = self._gate.screen(make({**plain, **changes, "updated_at": tx.now}))
             after: Entry = screened.record

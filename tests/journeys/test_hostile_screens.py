@@ -92,7 +92,7 @@ def hostile(tmp_path: Path) -> Path:
             tx.put(make_item(item), base=0)
             tx.put(make_crystal({"content": NASTY, "author": LINE, "status": "past"}), base=0)
             tx.put(make_crystal({"content": f"{NASTY} now", "author": LINE, "status": "current"}), base=0)
-        mine.store.add_injections(
+        mine.store.injections.add(
             [
                 make_injection(
                     {"memory_id": "m0", "memory_version": 1, "session": LINE, "rank": 1, "score": 0.5, "tokens": 9}

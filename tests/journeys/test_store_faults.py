@@ -138,7 +138,7 @@ def test_a_database_of_the_first_format_is_brought_up_to_date_with_its_tags(tmp_
     store.close()
     with memento_tui.open(tmp_path) as workspace:
         assert [len(workspace.list(f"tag:{tag}").items) for tag in ("über", "api", "none")] == [1, 1, 0]
-        assert workspace.store.ledger("memento:/a") == {}
+        assert workspace.store.imports.of("memento:/a") == {}
         assert workspace.store.verify() is None
 
 

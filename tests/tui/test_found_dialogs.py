@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from textual import events
+from textual.widgets import Input
 
 import memento_tui
 from tests.tui.app_driver import Driver, opened
@@ -61,3 +62,18 @@ async def test_a_question_about_many_is_answered_once(data: Path) -> None:
         await at_once(driver, "y", "y", "y")
         await driver.until(lambda: not driver.app.workspace.items.list(), "they were not deleted")
         assert "Deleted 2" in driver.told
+
+
+@pytest.mark.parametrize("size", [(80, 24), (60, 15)])
+async def test_a_form_on_a_low_screen_shows_all_of_what_is_wrong_and_its_keys(
+    data: Path, size: tuple[int, int]
+) -> None:
+    async with opened(data, size, start="working") as driver:
+        await driver.press("n")
+        await driver.type("third")
+        driver.app.screen.query_one("#field-priority", Input).value = "high"
+        await driver.press("ctrl+s")
+        await driver.until(lambda: "whole number" in driver.text("#form-problem"), "the problem is told")
+        dialog = driver.app.screen.query_one(".dialog")
+        for told in ("#form-problem", ".dialog-hint"):
+            assert dialog.content_region.contains_region(driver.app.screen.query_one(told).region)

@@ -197,6 +197,16 @@ async def test_where_the_selected_row_is_gone_the_one_that_follows_takes_its_pla
         assert app.highlighted()[-1] == "r22"
 
 
+async def test_where_rows_around_the_selected_one_go_with_it_none_that_is_left_is_passed_over() -> None:
+    app = FakeListApp(FakeRows(300))
+    async with app.run_test(size=SIZE) as pilot:
+        await pilot.press("pagedown", "down")
+        app.rows.refresh_rows(FakeRows(300, gone=[18, 19, 21, 22]))
+        await settle(pilot)
+        assert app.highlighted()[-1] == "r23"
+        assert app.rows.cursor == 19
+
+
 async def test_where_the_last_row_is_gone_the_one_before_it_is_selected() -> None:
     app = FakeListApp(FakeRows(300))
     async with app.run_test(size=SIZE) as pilot:

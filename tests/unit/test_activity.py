@@ -203,7 +203,7 @@ def test_the_ledger_is_filtered_and_comes_in_pages(workspace: Workspace) -> None
     fields = {"memory_id": memory.id, "memory_version": 1, "score": 0.5, "tokens": 7, "channel": "hook"}
     made = [make_injection({**fields, "id": f"i{n}", "session": f"s{n % 2}", "rank": n + 1}) for n in range(5)]
     gone = make_injection({**fields, "id": "gone", "session": "t", "rank": 1, "memory_id": "gone", "channel": "mcp"})
-    workspace.store.add_injections([*made, gone])
+    workspace.store.injections.add([*made, gone])
     log = workspace.activity
     first, following = log.injections(EVERYTHING, limit=4)
     rest, end = log.injections(EVERYTHING, after=following, limit=4)

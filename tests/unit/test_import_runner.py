@@ -360,10 +360,10 @@ def test_a_dry_run_tells_the_same_and_changes_nothing(workspace: Workspace, sour
         {"title": "D", "content": "delta"},
         {"title": "E", "content": ""},
     )
-    head, ledger = workspace.store.head(), workspace.store.ledger(f"memento:{source.path}")
+    head, ledger = workspace.store.head(), workspace.store.imports.of(f"memento:{source.path}")
     dry = run_import(workspace, "memento", source.path, dry_run=True)
     assert counts(dry) == (1, 1, 0, 1, 2)
-    assert (workspace.store.head(), workspace.store.ledger(f"memento:{source.path}")) == (head, ledger)
+    assert (workspace.store.head(), workspace.store.imports.of(f"memento:{source.path}")) == (head, ledger)
     assert run_import(workspace, "memento", source.path) == dry
 
 
@@ -409,7 +409,7 @@ def test_a_purge_empties_what_the_ledger_kept_of_the_source(workspace: Workspace
     memory = source.by_title("A")
     workspace.update(memory.id, tags=["mine"])
     source.take({**A, "content": "hunter2-secret", "certainty": 5})
-    assert any(row.said for row in workspace.store.ledger(f"memento:{source.path}").values())
+    assert any(row.said for row in workspace.store.imports.of(f"memento:{source.path}").values())
     workspace.purge(memory.id, "leaked")
     left = b"".join(path.read_bytes() for path in workspace.paths.root.rglob("*") if path.is_file())
     assert b"hunter2-secret" not in left

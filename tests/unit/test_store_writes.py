@@ -11,7 +11,8 @@ import pytest
 from memento_tui.errors import AmbiguousId, Conflict, InvalidInput, NotFound
 from memento_tui.records import make_injection, make_item, make_relation, make_skip
 from memento_tui.store.filters import AllOf, HasTag
-from memento_tui.store.store import LedgerRow, Store
+from memento_tui.store.imports import LedgerRow
+from memento_tui.store.store import Store
 from tests.made import AGENT, NOW, PERSON, note, put
 
 
@@ -219,7 +220,7 @@ def test_a_memory_is_superseded_by_one_that_is_recalled_and_not_less_trusted(
 
 def test_what_was_put_before_a_session_is_kept(store: Store) -> None:
     fields = {"memory_id": "a", "memory_version": 1, "session": "s", "rank": 1, "score": 0.5, "tokens": 10}
-    store.add_injections([make_injection(fields), make_injection({**fields, "rank": 2, "used_at": NOW})])
+    store.injections.add([make_injection(fields), make_injection({**fields, "rank": 2, "used_at": NOW})])
     rows = store.database.connection.execute("SELECT rank, used_at FROM injection ORDER BY rank").fetchall()
     assert [tuple(row) for row in rows] == [(1, None), (2, "2026-01-15T12:00:00.000000Z")]
     assert store.head() == 0
@@ -233,11 +234,11 @@ def test_the_import_ledger_keeps_what_a_source_said(store: Store) -> None:
         LedgerRow("memento:/b", "memory:1", "memory", memory.id, b"d", 1, said),
     ]
     with store.transaction(PERSON, "import") as tx:
-        store.write_ledger(tx, rows)
-    assert store.ledger("memento:/a") == {"memory:1": rows[0]}
-    assert store.other_ledgers("memento:/a") == {("memory", memory.id): rows[1]}
-    assert [store.said(row).content for row in rows] == ["here", "there"]
-    assert store.said(LedgerRow("memento:/a", "x", "memory", memory.id, b"d", 9)) is None
+        store.imports.write(tx, rows)
+    assert store.imports.of("memento:/a") == {"memory:1": rows[0]}
+    assert store.imports.of_others("memento:/a") == {("memory", memory.id): rows[1]}
+    assert [store.imports.said(row).content for row in rows] == ["here", "there"]
+    assert store.imports.said(LedgerRow("memento:/a", "x", "memory", memory.id, b"d", 9)) is None
 
 
 def test_each_thread_has_a_connection_of_its_own(store: Store) -> None:

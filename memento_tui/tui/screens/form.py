@@ -37,6 +37,7 @@ class FormScreen(Dialog[bool]):
     that nothing typed is lost.
     """
 
+    VERTICAL_BREAKPOINTS: ClassVar[list[tuple[int, str]] | None] = [(0, "-low"), (30, "-high")]
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+s", "save", "Save", priority=True),
         Binding("escape", "leave", "Leave"),

@@ -87,10 +87,10 @@ class SkipsSection(ShortListSection[Skip]):
             return "Nothing found.\n\nFewer words find more; f shows those that are over. Escape clears the filter."
         return (
             "Nothing is skipped.\n\n"
-            "n        add a skip: what the agent is not to do, why, and until when\n"
+            "n        add a skip: what not to do, why, and until when\n"
             "f        show those that are over\n"
             "q        leave, then:\n"
-            '         memento skip add vendor/ --reason "not ours" --until 30d\n\n'
+            '         memento skip add dist/ --reason "not ours" --until 30d\n\n'
             "Agents look here before they act; every match counts as a hit."
         )
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine, Mapping, Sequence
+from dataclasses import replace
+from itertools import takewhile
 from typing import Any, Generic, TypeVar
 
 from textual import work
@@ -17,6 +19,9 @@ from memento_tui.tui.widgets.row_pages import PAGE_SIZE, Row, RowPages, RowSourc
 from memento_tui.tui.widgets.row_place import Place, read_place
 
 __all__ = ["PagedRows"]
+
+_MOST_FOLLOWING = 100
+"""Rows below the cursor's of which the first that is left takes its place where it is gone."""
 
 RowT = TypeVar("RowT", bound=Row)
 MessageRowT = TypeVar("MessageRowT", bound=Row)
@@ -197,6 +202,11 @@ class PagedRows(ScrollView, Generic[RowT]):
             watched_ids=self._watched_ids(),
         )
 
+    def _following_ids(self) -> tuple[str, ...]:
+        """Return the rows below the cursor's, as far as they are at hand and may all be decided about at once."""
+        rows = (self._pages.row(index) for index in range(self.cursor + 1, self.cursor + 1 + _MOST_FOLLOWING))
+        return tuple(row.id for row in takewhile(lambda row: row is not None, rows) if row is not None)
+
     def _arrange(self, total: int, cursor: int, top_line: int) -> None:
         """Take a number of rows, and go to a place among them."""
         self._total = total
@@ -272,7 +282,8 @@ class PagedRows(ScrollView, Generic[RowT]):
         query = self._query
         while True:
             place = self._place(self.size.height)
-            reading = await asyncio.to_thread(read_place, source, place, select)
+            around = replace(place, following_ids=self._following_ids())
+            reading = await asyncio.to_thread(read_place, source, around, select)
             if query != self._query:
                 return
             if place == self._place(self.size.height):

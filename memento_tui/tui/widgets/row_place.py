@@ -25,6 +25,8 @@ class Place:
     height: int
     """Visible lines."""
     row_height: int
+    following_ids: tuple[str, ...] = ()
+    """The rows below the cursor's, as far as they are at hand: the first that is still there takes its place."""
     watched_ids: tuple[str, ...] = ()
     """Other rows whose indexes are wanted."""
 
@@ -58,11 +60,11 @@ def read_place(source: RowSource[RowT], place: Place, select: str | None) -> Rea
     """Read what is now at ``place``. The cursor goes to the row ``select`` if there is such a row.
 
     The reader is held by the cursor's row where it was visible, else by the row at the top. Where that row is gone,
-    what follows it takes its position.
+    what follows it takes its position, however many of the rows around it went with it.
     """
     total = source.total()
     last = max(total - 1, 0)
-    cursor = place.cursor if place.cursor_id is None else source.locate(place.cursor_id)
+    cursor = place.cursor if place.cursor_id is None else _locate_first(source, (place.cursor_id, *place.following_ids))
     held, was = cursor, place.cursor
     if not place.cursor_is_visible:
         was = place.top_line // place.row_height
@@ -86,6 +88,11 @@ def read_place(source: RowSource[RowT], place: Place, select: str | None) -> Rea
         watched={row: index for row in place.watched_ids if (index := source.locate(row)) is not None},
         pages={number: source.page(number * PAGE_SIZE, PAGE_SIZE) for number in wanted},
     )
+
+
+def _locate_first(source: RowSource[RowT], row_ids: Sequence[str]) -> int | None:
+    """Return where the first of some rows that is still there stands."""
+    return next((index for row_id in row_ids if (index := source.locate(row_id)) is not None), None)
 
 
 def ids_between(source: RowSource[RowT], one: str, other: str) -> Sequence[str]:

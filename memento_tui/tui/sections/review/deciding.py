@@ -169,7 +169,7 @@ class DecidingSection(ChangingSection):
         self.acted()
         done = "Edited and approved" if verb == "approve" and changes else _SAID[verb][1]
         row = self.rows.current
-        about = f": {cells(row.headline, 40).rstrip()}" if row is not None and row.id == focus.name else ""
+        about = f": {cells(row.headline, 40).rstrip(' .')}" if row is not None and row.id == focus.name else ""
         self.memento.say(f"{done}{about}. z undoes.")
 
     # Many

@@ -66,7 +66,7 @@ def _since(focus_since: str) -> str:
 def _of_contradiction(found: Contradiction) -> Iterator[Content]:
     since = _since(ago(found.created_at, clock.now()))
     yield literal(f"Two memories contradict each other, found {since}", "bold")
-    yield literal(f"{found.why or found.kind} ({found.score:.0%} sure): {_CLASHES[found.kind]}.", "dim")
+    yield literal(f"{(found.why or found.kind).rstrip('.')}: {_CLASHES[found.kind]} ({found.score:.0%} sure).", "dim")
 
 
 def _of_proposal(focus: Focus, item: Pending) -> Iterator[Content]:
