@@ -148,8 +148,11 @@ class MementoApp(App[None]):
 
     def wrote(self) -> None:
         """Show at once what this app itself has written."""
-        self._live.catch_up()
-        self._refresh_sections()
+        try:
+            self._live.catch_up()
+            self._refresh_sections()
+        except MementoError as error:
+            self.say(str(error), problem=True)
 
     @property
     def is_paused(self) -> bool:
@@ -178,7 +181,10 @@ class MementoApp(App[None]):
         if news.told:
             self._status_line.mention(news.told)
         if news.changed:
-            self._refresh_sections()
+            try:
+                self._refresh_sections()
+            except MementoError as error:
+                self.say(str(error), problem=True)
         self._show_life()
 
     def _refresh_sections(self) -> None:
@@ -209,6 +215,7 @@ class MementoApp(App[None]):
             await self._switcher.add_content(make_section(name), id=name, set_current=True)
         self._switcher.current = name
         self._top_bar.show(active=name)
+        self._status_line.move_on()
         self._freshen(self.section)
         self.section.enter()
 
@@ -260,7 +267,9 @@ class MementoApp(App[None]):
         except MementoError as error:
             self.say(str(error), problem=True)
             return
-        what = entries[0].note if entries[0].action == "undo" else entries[0].action
+        first = entries[0]
+        # The note of an undo ends with what it took back, in brackets.
+        what = first.note.rpartition("(")[2].rstrip(")") if first.action == "undo" else first.action
         self.say(f"{word}: {what}{f' ({len(entries)} parts)' if len(entries) > 1 else ''}.")
         self.wrote()
 

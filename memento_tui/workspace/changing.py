@@ -166,7 +166,7 @@ class Changing:
             closed = {"state": "expired", "decided_at": tx.now, "note": "It was deleted before a decision."}
             tx.put(msgspec.structs.replace(proposal, **closed), base=proposal.version)
 
-    def reject(self, memory_id: str, reason: str) -> Memory:
+    def reject(self, memory_id: str, reason: str, base_version: int | None = None) -> Memory:
         """Turn down a memory that holds; see `memento_tui.workspace.Workspace.reject`."""
         check_line(reason, "reason")
         found = self._store.resolve("memory", memory_id)
@@ -189,16 +189,18 @@ class Changing:
                 "note": reason,
             }
             tx.put(make_proposal(fields, now=tx.now), base=0)
-            return tx.put(msgspec.structs.replace(memory, status="rejected", updated_at=tx.now), base=memory.version)
+            rejected = msgspec.structs.replace(memory, status="rejected", updated_at=tx.now)
+            return tx.put(rejected, base=memory.version if base_version is None else base_version)
 
-    def verify(self, memory_id: str) -> Memory:
+    def verify(self, memory_id: str, base_version: int | None = None) -> Memory:
         """Mark a memory as accepted by a person; see `memento_tui.workspace.Workspace.verify`."""
         found = self._store.resolve("memory", memory_id)
         with self._store.transaction(self._gate.author, "verify") as tx:
             memory: Memory = tx.require("memory", found)
             if memory.status in ("pending", "deleted", "rejected"):
                 raise NotAllowed(f"The memory {found} is {memory.status}.", "Approve or restore it instead.")
-            return tx.put(verified(memory, self._gate.author, tx.now), base=memory.version)
+            base = memory.version if base_version is None else base_version
+            return tx.put(verified(memory, self._gate.author, tx.now), base=base)
 
     def restore(self, memory_id: str) -> Memory:
         """Bring a memory back; see `memento_tui.workspace.Workspace.restore`."""

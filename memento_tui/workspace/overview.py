@@ -215,7 +215,7 @@ def _database(workspace: Workspace) -> Sign:
     # What was written last lies in a log beside the database until it is copied over.
     files = [path, path.with_name(f"{path.name}-wal")]
     size = sum(file.stat().st_size for file in files if file.is_file())
-    return Sign("database", ok=True, detail=f"{_bytes(size)}, journal of {workspace.store.head():,}")
+    return Sign("database", ok=True, detail=f"{_bytes(size)}, {workspace.store.head():,} journal entries")
 
 
 def _keyword(workspace: Workspace) -> Sign:
@@ -227,7 +227,7 @@ def _keyword(workspace: Workspace) -> Sign:
         told = "catches up at the next search" if there else "the first search builds its index"
         return Sign("word search", ok=True, detail=told)
     behind = workspace.store.head() - index.reflects
-    told = f"catches up by {behind:,} at the next search" if behind > 0 else "up to date"
+    told = f"the next search adds {behind:,} changes" if behind > 0 else "up to date"
     return Sign("word search", ok=True, detail=told)
 
 

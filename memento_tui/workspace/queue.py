@@ -76,6 +76,13 @@ class ReviewQueue:
             found = self._about(proposal_id) or self._by_prefix(proposal_id)
         return self._pending(found, self._store.find(found.target, found.target_id))
 
+    def about(self, memory_id: str) -> Pending:
+        """Return the newest open proposal about a memory, by the memory's whole id. Raises `NotFound`."""
+        found = next((p for p in self._store.proposals.about(memory_id) if p.state in OPEN_STATES), None)
+        if found is None:
+            raise NotFound(f"The memory {memory_id} does not wait for a decision.", "Look at it again.")
+        return self._pending(found, self._store.find("memory", memory_id))
+
     def _about(self, record_id: str) -> Proposal | None:
         """Return the newest open proposal about a record."""
         every = (p for record in TARGETS for p in self._store.proposals.about(record_id, record))

@@ -197,12 +197,19 @@ class Workspace:
         """Delete a memory, or propose it where the gate says so. It can be restored. Raises like `update`."""
         return self._changing.forget(memory_id, base_version)
 
-    def verify(self, memory_id: str) -> Memory:
-        """Mark a memory as read and accepted by a person. Raises `NotFound` or `NotAllowed`."""
-        self._check_person("verifies")
-        return self._changing.verify(memory_id)
+    def verify(self, memory_id: str, *, base_version: int | None = None) -> Memory:
+        """Mark a memory as read and accepted by a person; ``base_version`` is the version that was read.
 
-    def reject(self, memory_id: str, reason: str = "") -> Memory:
+        Raises:
+            NotFound, AmbiguousId: no memory, or several, have that id.
+            NotAllowed: an agent asks, or the memory waits for a decision or is gone.
+            Conflict: the memory is no longer at ``base_version``.
+
+        """
+        self._check_person("verifies")
+        return self._changing.verify(memory_id, base_version)
+
+    def reject(self, memory_id: str, reason: str = "", *, base_version: int | None = None) -> Memory:
         """Turn down a memory that holds: it is recalled no more, and no agent stores the same text again.
 
         An agent that tries reads the reason. `restore` brings the memory back.
@@ -211,10 +218,11 @@ class Workspace:
             NotFound, AmbiguousId: no memory, or several, have that id.
             NotAllowed: an agent asks, or the memory waits for a decision or is gone already.
             InvalidField: the reason is not one line.
+            Conflict: the memory is no longer at ``base_version``, which the person read.
 
         """
         self._check_person("rejects")
-        return self._changing.reject(memory_id, reason)
+        return self._changing.reject(memory_id, reason, base_version)
 
     def restore(self, memory_id: str) -> Memory:
         """Bring a deleted, rejected or archived memory back, or the whole text of a compacted one.

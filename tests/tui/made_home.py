@@ -22,7 +22,7 @@ _TAGS = "search store review security tantivy engine journal tui gate index rank
 _KINDS = ("decision", "instruction", "bugfix", "preference", "anti_pattern", "discovery")
 
 _SIGNS = [
-    overview.Sign("database", ok=True, detail="258 kB, journal of 61"),
+    overview.Sign("database", ok=True, detail="258 kB, 61 journal entries"),
     overview.Sign("word search", ok=True, detail="up to date"),
     overview.Sign("search by meaning", ok=True, detail="12 memories still to embed"),
     overview.Sign("backup", ok=False, detail="there is none yet"),

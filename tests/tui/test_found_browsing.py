@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from time import monotonic
 
 import pytest
 from textual.widgets import Input, Static, TextArea
 
 import memento_tui
+from memento_tui.records import make_contradiction
 from memento_tui.tui.widgets.bars import KeyBar, TopBar
 from memento_tui.tui.widgets.editor import Editor
 from tests.tui.app_driver import Driver, opened
@@ -33,6 +35,7 @@ async def on(driver: Driver, memory_id: str) -> None:
     rows = driver.memories.rows
     driver.memories.go_to(memory_id)
     await driver.until(lambda: rows.current is not None and rows.current.id == memory_id, f"not on {memory_id}")
+    await driver.until(lambda: monotonic() >= driver.memories._deaf_until, "keys are heard")
 
 
 async def test_tab_goes_round_in_the_editor_so_that_no_letter_becomes_a_command(notes: Path) -> None:
@@ -45,9 +48,10 @@ async def test_tab_goes_round_in_the_editor_so_that_no_letter_becomes_a_command(
             assert driver.app.focused.id == field
         for field in ("editor-content", "editor-tags"):
             await driver.press("shift+tab")
+            assert driver.app.focused is not None
             assert driver.app.focused.id == field
         await driver.type("d")
-        assert driver.app.query_one(Editor).draft.tags == ("apid",)
+        assert driver.app.query_one(Editor).draft.tags == ("d",)
     with memento_tui.open(notes) as workspace:
         assert workspace.get("first").status == "active"
 
@@ -112,3 +116,102 @@ async def test_the_search_box_tells_how_to_leave_it(notes: Path) -> None:
         assert isinstance(driver.app.focused, Input)
         assert "Enter" in keys(driver)
         assert "Esc" in keys(driver)
+
+
+async def test_the_key_bar_dims_what_cannot_be_done_to_a_memory(notes: Path) -> None:
+    with memento_tui.open(notes) as workspace:
+        workspace.forget("last")
+    async with opened(notes) as driver:
+        await on(driver, "first")
+        can = driver.memories.can
+        assert all(can(f"memories.{name}") for name in ("edit", "tags", "delete", "history", "new"))
+        await driver.press("slash")
+        await driver.type("is:deleted")
+        await driver.press("enter")
+        await driver.until(lambda: driver.current == "The last text.", "the deleted one")
+        assert not any(can(f"memories.{name}") for name in ("edit", "tags", "verify", "pin", "delete"))
+        assert can("memories.history")
+        await driver.press("slash", "escape")
+        await driver.type("zzzz")
+        await driver.press("enter")
+        await driver.until(lambda: driver.memories.rows.total == 0, "nothing is found")
+        assert not can("memories.edit")
+        assert not can("memories.history")
+        assert can("memories.new")
+        assert can("memories.tree")
+
+
+async def test_the_key_bar_dims_what_a_view_cannot_do(notes: Path) -> None:
+    async with opened(notes) as driver:
+        await on(driver, "long")
+        can = driver.memories.can
+        await driver.press("h")
+        await driver.until(lambda: "version" in driver.text(".view-head"), "the history")
+        assert not can("history.restore")
+        await driver.press("escape", "l")
+        await driver.until(lambda: can("links.walk"), "there is a link to walk along")
+        assert not can("links.back")
+        await driver.press("enter")
+        await driver.until(lambda: can("links.back"), "and back")
+        await driver.press("escape", "f")
+        await driver.until(lambda: "Enter narrows" in driver.text(".view-head"), "the tree")
+        assert not can("tree.clear")
+
+
+async def test_the_key_bar_of_the_review_dims_the_answers_of_another_kind(notes: Path) -> None:
+    with memento_tui.open(notes) as workspace:
+        workspace.remember("The port is 8080.", id="older")
+        workspace.remember("The port is 9090.", id="newer")
+        with workspace.store.transaction(workspace.author, "test") as tx:
+            tx.put(make_contradiction({"id": "clash", "older": "older", "newer": "newer", "score": 0.9}), base=0)
+        workspace.verify("first")
+    with memento_tui.open(notes, actor="agent", channel="mcp", agent="claude", session="s") as agent:
+        agent.remember("From a page.", source_type="external", id="page")
+        agent.forget("first")
+    answers = ("newer", "older", "both", "merge")
+
+    def able(driver: Driver) -> set[str]:
+        names = ("approve", "edit", "reject", "later", *answers)
+        return {name for name in names if driver.app.section.can(f"review.{name}")}
+
+    async with opened(notes, start="review") as driver:
+
+        async def at(name: str) -> None:
+            driver.review.arrive(name)
+            await driver.until(lambda: driver.review.focused is not None and name in str(driver.review.focused), name)
+
+        await at("clash")
+        assert able(driver) == {"reject", "later", *answers}
+        await at("page")
+        assert able(driver) == {"approve", "edit", "reject", "later"}
+        await at("first")
+        assert able(driver) == {"approve", "reject", "later"}, "a deletion has no text to edit"
+        await driver.press("space")
+        assert able(driver) == {"approve", "reject", "later", "newer", "older"}, "some of the marked may be answered so"
+        await driver.press("u", "slash")
+        await driver.type("zzz")
+        await driver.press("enter")
+        await driver.until(lambda: driver.review.focused is None, "nothing of that kind")
+        assert able(driver) == set()
+
+
+async def test_the_key_bar_of_the_identity_dims_what_is_not_to_be_decided(data_dir: Path) -> None:
+    with memento_tui.open(data_dir) as workspace:
+        workspace.crystals.write("I am careful.")
+        workspace.crystals.write("I am careful and quick.")
+    with memento_tui.open(data_dir, actor="agent", channel="mcp", agent="claude", session="s") as agent:
+        agent.crystals.write("I am quick.")
+
+    def able(driver: Driver) -> set[str]:
+        names = ("edit", "compare", "restore", "approve", "reject", "markdown")
+        return {name for name in names if driver.app.section.can(f"identity.{name}")}
+
+    async with opened(data_dir, start="identity") as driver:
+        await driver.until(lambda: "compare" in able(driver), "the present one")
+        assert able(driver) == {"edit", "compare", "markdown"}
+        await driver.press("k")
+        await driver.until(lambda: "approve" in able(driver), "the proposed one")
+        assert able(driver) == {"edit", "compare", "approve", "reject", "markdown"}
+        await driver.press("G")
+        await driver.until(lambda: "restore" in able(driver), "the first one")
+        assert able(driver) == {"edit", "compare", "restore"}, "nothing is before it to compare with"

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pytest
 from textual import events
+from textual.widget import Widget
 from textual.widgets import Input
 
 import memento_tui
@@ -61,7 +63,6 @@ async def test_a_question_about_many_is_answered_once(data: Path) -> None:
         await driver.press("space", "j", "space", "d")
         await at_once(driver, "y", "y", "y")
         await driver.until(lambda: not driver.app.workspace.items.list(), "they were not deleted")
-        assert "Deleted 2" in driver.told
 
 
 @pytest.mark.parametrize("size", [(80, 24), (60, 15)])
@@ -77,3 +78,22 @@ async def test_a_form_on_a_low_screen_shows_all_of_what_is_wrong_and_its_keys(
         dialog = driver.app.screen.query_one(".dialog")
         for told in ("#form-problem", ".dialog-hint"):
             assert dialog.content_region.contains_region(driver.app.screen.query_one(told).region)
+
+
+def is_in_view(label: Widget) -> bool:
+    fields = label.parent
+    return isinstance(fields, Widget) and fields.content_region.contains_region(label.region)
+
+
+async def test_the_label_of_the_field_that_is_reached_is_in_view(data: Path) -> None:
+    async with opened(data, (80, 24), start="working") as driver:
+        await driver.press("e")
+        fields = driver.app.screen.query_one(".form-fields")
+        labels = list(fields.query(".form-label"))
+        for key, reached in (("tab", labels[1:]), ("shift+tab", labels[-2::-1])):
+            for label in reached:
+                await driver.press(key)
+                await driver.until(partial(is_in_view, label), f"{label} is hidden")
+        await driver.press("escape", "n")
+        first = driver.app.screen.query(".form-label").first()
+        await driver.until(partial(is_in_view, first), "Title is hidden")

@@ -46,6 +46,7 @@ async def test_a_quotation_mark_that_is_not_closed_is_told_and_loses_nothing(fil
     async with opened(filled) as app:
         await app.press("slash", "quotation_mark")
         await app.type("cold")
+        await app.press("enter")
         assert "not closed" in app.told
         assert app.app.query_one("#memories-filter", Input).value == '"cold'
 

@@ -295,7 +295,7 @@ async def test_a_contradiction_has_no_plain_yes_and_nothing_to_edit(data_dir: Pa
     clash(workspace)
     async with opened(data_dir) as app:
         await _queue(app)
-        assert "8080 against 9090 (90% sure): they cannot both hold." in app.text("#review-heading")
+        assert "8080 against 9090: they cannot both hold (90% sure)." in app.text("#review-heading")
         assert "certainty 4/5" in body(app)
         for key, said in (("a", "n, o, b, m or x"), ("e", "m writes one text")):
             await app.press(key)

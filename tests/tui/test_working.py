@@ -121,7 +121,7 @@ async def test_an_item_that_changed_under_the_cursor_is_not_changed_from_what_wa
         await app.press("p")
         agent.items.update("migrate", priority=1)
         await app.press("plus")
-        await app.until(lambda: "has changed" in app.told, "the conflict is told")
+        await app.until(lambda: "changed meanwhile" in app.told, "the conflict is told")
     assert workspace.items.get("migrate").priority == 1
 
 

@@ -146,7 +146,7 @@ def test_a_change_to_a_deleted_memory_is_not_allowed(memento: Program) -> None:
     _check(memento.run("edit", given, "--title", "x", "--json"), 5, "not_allowed")
 
 
-_WRITERS = {"add", "import", "mcp", "paths", "skip", "item", "crystal", "engine", "doctor"}
+_WRITERS = {"add", "import", "mcp", "paths", "skip", "item", "crystal", "engine", "doctor", "web", "keys"}
 READERS = sorted(set(COMMANDS) - _WRITERS - {"distill"})
 _ARGUMENTS = {
     "timeline": ["x"],
@@ -163,7 +163,7 @@ _ARGUMENTS = {
 @pytest.mark.parametrize("name", READERS)
 def test_a_mistyped_data_directory_is_an_error_and_is_not_made(tmp_path: Path, name: str) -> None:
     memento = Program(tmp_path / "mistyped")
-    arguments = _ARGUMENTS.get(name, ["x", "--reason", "y"] if name == "purge" else [])
+    arguments = _ARGUMENTS.get(name, ["x", "--reason", "y"] if name in ("purge", "reject") else [])
     _check(memento.run(name, *arguments, "--json"), 6, "data_directory")
     assert not memento.data_dir.exists()
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
@@ -37,7 +38,8 @@ class FormScreen(Dialog[bool]):
     that nothing typed is lost.
     """
 
-    VERTICAL_BREAKPOINTS: ClassVar[list[tuple[int, str]] | None] = [(0, "-low"), (30, "-high")]
+    AUTO_FOCUS: ClassVar[str | None] = ""
+    VERTICAL_BREAKPOINTS = [(0, "-low"), (30, "-high")]  # noqa: RUF012 - Textual declares it so
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+s", "save", "Save", priority=True),
         Binding("escape", "leave", "Leave"),
@@ -66,6 +68,10 @@ class FormScreen(Dialog[bool]):
             yield Static(Content(""), id="form-problem")
             yield Static(Content("Tab next field   ^s save   Escape leave"), classes="dialog-hint")
 
+    def on_mount(self) -> None:
+        """Begin in the first field; it needs no scrolling, which would hide its label."""
+        self.set_focus(self.query_one(f"#field-{self._fields[0].name}"), scroll_visible=False)
+
     @property
     def values(self) -> dict[str, str]:
         """What the fields hold now, by name."""
@@ -75,6 +81,14 @@ class FormScreen(Dialog[bool]):
         if field.multiline:
             return self.query_one(f"#field-{field.name}", TextArea).text
         return self.query_one(f"#field-{field.name}", Input).value.strip()
+
+    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
+        """Show the label of the field that is reached, too."""
+        around = event.widget.parent
+        if around is not None and event.widget in around.children:
+            label = around.children[around.children.index(event.widget) - 1]
+            if isinstance(label, Static):
+                self.call_after_refresh(label.scroll_visible, animate=False)
 
     def on_input_submitted(self) -> None:
         """Go on to the next field."""

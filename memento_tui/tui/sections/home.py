@@ -18,6 +18,7 @@ from memento_tui.tui.commands import bindings
 from memento_tui.tui.home_panels import HomeView, head_rows, panels, welcome_rows
 from memento_tui.tui.sections.section import Section
 from memento_tui.tui.widgets.board import Board, Direction, Row
+from memento_tui.workspace.overview import Amounts
 
 if TYPE_CHECKING:
     from memento_tui.workspace import Workspace
@@ -168,6 +169,9 @@ class HomeSection(Section):
             self._go_on(event.found == "cheap")
         else:
             setattr(self._view, event.name, event.found)
+            if isinstance(event.found, Amounts):
+                # The number in the tab is that of the last time that the list was read.
+                self.memento.count(memories=event.found.memories)
             self.board.redraw()
 
     def _go_on(self, was_cheap: bool) -> None:  # noqa: FBT001 - which of two ended

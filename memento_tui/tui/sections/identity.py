@@ -126,6 +126,7 @@ class IdentitySection(EditingSection[Crystal]):
         other = self._other(present)
         as_prose = self._shows_prose(present) or other is None
         proposal = None if self._pending is None else (self._pending.proposal, self._pending.moved)
+        self.memento.focus_changed()
         shows = (present, proposal, None if as_prose else other, as_prose)
         if shows == self._shown:
             return
@@ -302,6 +303,17 @@ class IdentitySection(EditingSection[Crystal]):
         self.do(lambda: f"The identity of {day_of(workspace.crystals.restore(row.id).created_at)} holds. z undoes.")
 
     # Deciding
+
+    def can(self, command: str) -> bool:
+        """Only what was proposed can be decided, only what was replaced restored, and only what is there compared."""
+        row = self.rows.current
+        if command in ("identity.approve", "identity.reject"):
+            return self._pending is not None
+        if command == "identity.restore":
+            return row is not None and row.status not in ("current", "proposed")
+        if command == "identity.compare":
+            return row is not None
+        return command != "identity.markdown" or (row is not None and self._other(row) is not None)
 
     def action_approve(self) -> None:
         """Approve what was proposed, as it was looked at."""

@@ -124,7 +124,8 @@ class ListSection(Section, Generic[RowT]):
 
     def on_mount(self) -> None:
         """Read the first rows."""
-        self.read()
+        with self.told():
+            self.read()
 
     def enter(self) -> None:
         """Go to the list, or to the editor if one is open."""
@@ -163,7 +164,8 @@ class ListSection(Section, Generic[RowT]):
     def _filter_typed(self, event: Input.Changed) -> None:
         event.stop()
         self.filter = event.value
-        self.filter_changed()
+        with self.told():
+            self.filter_changed()
 
     def filter_changed(self) -> None:
         """Show what the new filter selects."""
@@ -190,7 +192,8 @@ class ListSection(Section, Generic[RowT]):
         if self.rows.cursor == 0 and self.new_above:
             self.new_above = 0
             self.tell()
-        self.show(row)
+        with self.told():
+            self.show(row)
         self.memento.focus_changed()
 
     @on(RecordList.MarksChanged)
@@ -272,7 +275,9 @@ class ListSection(Section, Generic[RowT]):
                     await asyncio.sleep(0)
         self.rows.clear_marks()
         told = f"{done} {worked:,}." if len(ids) > 1 else f"{done}."
-        if problems:
+        if problems and len(ids) == 1:
+            self.memento.say(problems[0], problem=True)
+        elif problems:
             self.memento.say(f"{told if worked else ''} {len(problems):,} failed: {problems[0]}".strip(), problem=True)
         else:
             self.memento.say(f"{told} z undoes.")

@@ -57,6 +57,7 @@ class MemoriesSection(MemoryDeeds):
         """What the present search found, by id; empty while the list is only filtered."""
         self._semantic = ""
         self._found = 0
+        self._complaint = ""
         self._edited: Memory | None = None
         self._walked_to: str | None = None
 
@@ -96,8 +97,21 @@ class MemoriesSection(MemoryDeeds):
             self._semantic, self.hits = "", {}
             self.read()
             self.show(self.rows.current)
-        for problem in self.query_asked.problems[:1]:
-            self.memento.say(problem, problem=True)
+        # A quotation mark that is not closed is being typed; it is told of when the person goes on to the list.
+        closed = parse(f'{self.filter} "', typing=True).problems
+        self._complain([problem for problem in self.query_asked.problems if problem in closed])
+
+    def _complain(self, problems: Sequence[str]) -> None:
+        """Tell the first thing that is wrong with the query; what was told before and is mended is told no longer."""
+        complaint = next(iter(problems), "")
+        if complaint or self._complaint:
+            self.memento.say(complaint, problem=True)
+        self._complaint = complaint
+
+    def enter(self) -> None:
+        """Go to the list, or to the editor if one is open; tell what is wrong with the query."""
+        super().enter()
+        self._complain(self.query_asked.problems)
 
     def _ask(self, mode: Any) -> SearchAnswer:  # noqa: ANN401 - the search's own modes
         searching = self.memento.workspace.searching
@@ -277,6 +291,11 @@ class MemoriesSection(MemoryDeeds):
         memory = self._editable()
         if memory is not None:
             self._edit(memory)
+
+    def can(self, command: str) -> bool:
+        """Tell whether a command can act on the memory under the cursor, the marked ones, or in the view over it."""
+        view = self.side.view
+        return view.can(command) if view and command.startswith(f"{view.PLACE}.") else super().can(command)
 
     def may_act(self) -> bool:
         """Tell whether a key may do something to the memory in the list; not while a view over it has the focus."""

@@ -6,16 +6,56 @@ from collections.abc import Sequence
 
 from textual import work
 
+from memento_tui.errors import Conflict
 from memento_tui.records import Memory
 from memento_tui.store.reads import Glance
 from memento_tui.tui.screens.ask import AskLine
 from memento_tui.tui.sections.editing_section import EditingSection
+from memento_tui.tui.widgets.preview import Preview
 
 __all__ = ["MemoryDeeds"]
 
+_OF_ONE = {"memories.edit", "memories.history", "memories.links", "memories.why"}
+_OF_WHAT_IS_THERE = {"memories.edit", "memories.tags", "memories.verify", "memories.pin", "memories.delete"}
+_OF_A_MEMORY = _OF_ONE | _OF_WHAT_IS_THERE
+"""Commands that need a memory under the cursor; one that is not deleted; either."""
+
 
 class MemoryDeeds(EditingSection[Glance]):
-    """A list of memories with the deeds that need no editor. Each is one journal entry a memory, and can be undone."""
+    """A list of memories with the deeds that need no editor. Each is one journal entry a memory, and can be undone.
+
+    A deed is done to what the person saw: a memory that an agent has changed since is left as it is.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._marked: dict[str, int] = {}
+        """The version of each marked memory as it was when it was marked."""
+
+    def marks_changed(self) -> None:
+        """Keep for each mark the version that was there to be seen: what changes afterwards is left alone."""
+        marks = self.rows.marks
+        fresh = sorted(marks - self._marked.keys())
+        versions = {**self.memento.workspace.store.versions("memory", fresh), **self._seen_here()} if fresh else {}
+        self._marked = {name: version for name, version in {**versions, **self._marked}.items() if name in marks}
+
+    def _seen_here(self) -> dict[str, int]:
+        """Return the version of the memory under the cursor as it is shown: in the preview, else in its row."""
+        shown = (self.rows.current, self.query_one(Preview).memory)
+        return {one.id: one.version for one in shown if one is not None}
+
+    def seen(self, memory_id: str) -> int | None:
+        """Return the version of a chosen memory that the person saw; ``None`` where it is not known."""
+        return self._marked.get(memory_id) or self._seen_here().get(memory_id)
+
+    def can(self, command: str) -> bool:
+        """Tell whether a command can act on the memory under the cursor, or on the marked ones."""
+        if command not in _OF_A_MEMORY:
+            return True
+        row = self.rows.current
+        if row is None:
+            return bool(self.rows.marks) and command not in _OF_ONE
+        return row.status != "deleted" or command not in _OF_WHAT_IS_THERE or bool(self.rows.marks)
 
     def named(self, ids: Sequence[str]) -> Sequence[str]:
         """Return the headlines of some memories."""
@@ -24,7 +64,8 @@ class MemoryDeeds(EditingSection[Glance]):
     @work(exclusive=True, group="change")
     async def action_delete(self) -> None:
         """Delete what is chosen; each can be restored."""
-        await self.for_each("Delete", "Deleted", self.memento.workspace.forget)
+        workspace = self.memento.workspace
+        await self.for_each("Delete", "Deleted", lambda name: workspace.forget(name, base_version=self.seen(name)))
 
     @work(exclusive=True, group="change")
     async def action_restore(self) -> None:
@@ -38,15 +79,18 @@ class MemoryDeeds(EditingSection[Glance]):
     @work(exclusive=True, group="change")
     async def action_verify(self) -> None:
         """Mark what is chosen as verified by the person; approve it if it was waiting."""
-        workspace = self.memento.workspace
+        await self.for_each("Verify", "Verified", self._verify)
 
-        def verify(memory_id: str) -> None:
-            if workspace.get(memory_id).status == "pending":
-                workspace.review.approve(memory_id)
-            else:
-                workspace.verify(memory_id)
-
-        await self.for_each("Verify", "Verified", verify)
+    def _verify(self, memory_id: str) -> None:
+        workspace, seen = self.memento.workspace, self.seen(memory_id)
+        if workspace.get(memory_id).status != "pending":
+            workspace.verify(memory_id, base_version=seen)
+            return
+        waiting = workspace.review.about(memory_id)
+        if seen not in (None, waiting.target.version):
+            raise Conflict(f"The memory {memory_id} changed while you looked at it.", "Look at it again, then decide.")
+        # Whoever rewrites what waits makes another version of the proposal too.
+        workspace.review.approve(waiting.proposal.id, seen=waiting.proposal.version)
 
     @work(exclusive=True, group="change")
     async def action_pin(self) -> None:
@@ -54,7 +98,7 @@ class MemoryDeeds(EditingSection[Glance]):
         workspace = self.memento.workspace
         pin = not all(row.pinned for row in workspace.store.glances_by_id(self.chosen()))
         doing, done = ("Pin", "Pinned") if pin else ("Unpin", "Unpinned")
-        await self.for_each(doing, done, lambda memory_id: workspace.update(memory_id, pinned=pin))
+        await self.for_each(doing, done, lambda name: workspace.update(name, base_version=self.seen(name), pinned=pin))
 
     @work(exclusive=True, group="change")
     async def action_tags(self) -> None:
@@ -67,7 +111,7 @@ class MemoryDeeds(EditingSection[Glance]):
             asked = await self.app.push_screen_wait(AskLine("Tags, with commas between", ", ".join(rows[0].tags)))
             if asked is not None:
                 tags = [tag.strip().lstrip("#") for tag in asked.split(",") if tag.strip(" #")]
-                self.do(lambda: _say_tags(workspace.update(rows[0].id, tags=tags).memory))
+                self.do(lambda: _say_tags(workspace.update(rows[0].id, base_version=rows[0].version, tags=tags).memory))
             return
         asked = await self.app.push_screen_wait(
             AskLine(f"Tags of {len(rows):,} memories", hint="+api -old: adds and removes. Enter goes on, Escape leaves")
@@ -78,8 +122,9 @@ class MemoryDeeds(EditingSection[Glance]):
         removed = {word[1:].casefold() for word in asked.split() if word.startswith("-")}
 
         def retag(memory_id: str) -> None:
-            tags = [tag for tag in workspace.get(memory_id).tags if tag.casefold() not in removed]
-            workspace.update(memory_id, tags=[*tags, *added])
+            memory = workspace.get(memory_id)
+            tags = [tag for tag in memory.tags if tag.casefold() not in removed]
+            workspace.update(memory_id, base_version=memory.version, tags=[*tags, *added])
 
         await self.for_each("Change the tags of", "Changed the tags of", retag)
 

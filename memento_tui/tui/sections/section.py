@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.containers import Vertical
@@ -66,6 +67,14 @@ class Section(Vertical):
     def can(self, command: str) -> bool:  # noqa: ARG002 - for sections to answer
         """Tell whether a command, by its id, can act on what is in focus now; the key bar dims those that cannot."""
         return True
+
+    @contextmanager
+    def told(self) -> Iterator[None]:
+        """Tell in the status line what a failing store says in this block, instead of ending the app."""
+        try:
+            yield
+        except MementoError as error:
+            self.memento.say(str(error), problem=True)
 
     def do(self, act: Callable[[], str]) -> bool:
         """Run something that writes, and tell how it went: the sentence that it returns, or its error."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from threading import Lock
 from typing import Any, ClassVar, Generic, TypeVar
 
@@ -143,6 +144,15 @@ class ShortListSection(ListSection[EntryT], Generic[EntryT]):
         self._written[written.id] = written
         return written
 
+    @contextmanager
+    def told_plainly(self) -> Iterator[None]:
+        """Tell that another writer was faster as a person would, who knows of no versions."""
+        try:
+            yield
+        except Conflict as conflict:
+            told = "It was changed meanwhile, and is shown as it is now."
+            raise InvalidInput(told, "Do it again if it still fits.") from conflict
+
     async def each(self, doing: str, done: str, act: Callable[[str, int | None], Any]) -> None:
         """Do something to each chosen row as it was seen, and tell of each where one failed. Must run in a worker.
 
@@ -155,7 +165,8 @@ class ShortListSection(ListSection[EntryT], Generic[EntryT]):
             row = self.seen(row_id)
             names[row_id], problems[row_id] = (row_id if row is None else self.title_of(row)), ""
             try:
-                act(row_id, None if row is None else row.version)
+                with self.told_plainly():
+                    act(row_id, None if row is None else row.version)
             except MementoError as error:
                 problems[row_id] = str(error)
                 raise

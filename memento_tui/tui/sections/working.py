@@ -230,8 +230,14 @@ class WorkingSection(ShortListSection[WorkingItem]):
             self._prioritise_marked(step)
             return
         item = self.current_seen()
-        if item is not None:
-            self.do(lambda: f"Priority {self._prioritised(item, step).priority}. z undoes.")
+        if item is None:
+            return
+
+        def change() -> str:
+            with self.told_plainly():
+                return f"Priority {self._prioritised(item, step).priority}. z undoes."
+
+        self.do(change)
 
     def _prioritised(self, item: WorkingItem, step: int) -> WorkingItem:
         return self.note(self.update(item.id, item.version, {"priority": item.priority + step})) or item

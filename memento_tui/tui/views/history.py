@@ -135,6 +135,11 @@ class HistoryView(View):
         """Scroll the change."""
         self.query_one(".view-change").scroll_relative(y=lines, animate=False)
 
+    def can(self, command: str) -> bool:
+        """Only an older version can be restored."""
+        row = self.rows.current
+        return command != "history.restore" or (row is not None and not row.is_present)
+
     def action_restore_version(self) -> None:
         """Make the version under the cursor the present one again."""
         row, memory = self.rows.current, self._memory
@@ -187,7 +192,7 @@ def _parts(row: _Version) -> Iterator[Content]:
     elif before is None:
         gone = row.before is not None and row.before.purged
         yield Content.styled("The text before it was purged." if gone else "The first version.", "dim")
-        yield difference("", revision.record.content[:_LONGEST])
+        yield literal(revision.record.content[:_LONGEST], multiline=True)
     else:
         yield from _compared(before, revision.record)
 

@@ -91,6 +91,11 @@ class LinksView(View):
             self.rows.refresh_rows(source)
         self._tell(found)
 
+    def on_resize(self) -> None:
+        """Tell the way in the room that there is."""
+        if self._way:
+            self.tell_head(self._trail())
+
     def _tell(self, found: Sequence[Link]) -> None:
         self.tell_head(self._trail())
         nothing = "It is related to nothing, and nothing that is known contradicts it."
@@ -117,6 +122,13 @@ class LinksView(View):
         self._at = index
         self.post_message(Chosen(self.memory_id))
         self._read(first=True, select=left)
+
+    def can(self, command: str) -> bool:
+        """One can walk where there is a link, and back where one has walked."""
+        link = self.rows.current
+        if command == "links.walk":
+            return link is not None and link.can_be_walked
+        return command != "links.back" or self._at > 0
 
     def action_walk(self) -> None:
         """Walk to the memory at the other end."""

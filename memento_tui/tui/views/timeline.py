@@ -95,7 +95,7 @@ class TimelineView(View):
         glyph, style = trust_glyph(glance.status, glance.stability)
         flag = "!" if has_hidden(glance.title + glance.head) else " "
         namespace = " " + cells(glance.namespace, _NAMESPACE_WIDTH) if width >= _WIDE else ""
-        when = f"{row.created_at:%Y-%m-%d %H:%M} "
+        when = f"{row.created_at.astimezone():%Y-%m-%d %H:%M} "
         left = max(width - len(when) - 4 - len(namespace), 0)
         return [
             [
@@ -111,6 +111,11 @@ class TimelineView(View):
     def _show_middle(self) -> None:
         middle = self.rows.cursor - self.rows.size.height // 2
         self.rows.scroll_to(y=max(middle, 0), animate=False, force=True)
+
+    def can(self, command: str) -> bool:
+        """One can go to any memory but the one that the others are around."""
+        row = self.rows.current
+        return command != "timeline.go" or (row is not None and row.id != self._centre)
 
     def action_go(self) -> None:
         """Go to the memory under the cursor."""

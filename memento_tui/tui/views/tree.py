@@ -102,6 +102,7 @@ class TreeView(View):
         else:
             told = "Enter narrows the list; several narrow it together"
         self.tell_head(Content(told))
+        self.memento.focus_changed()
 
     def _draw(self, row: Branch, width: int) -> list[Line]:
         fold = ("+ " if row.is_folded else "- ") if row.can_fold else "  "
@@ -120,6 +121,10 @@ class TreeView(View):
                 (f"{count:>{_COUNT_WIDTH}}", "muted"),
             ]
         ]
+
+    def can(self, command: str) -> bool:
+        """Tell that there is nothing to clear where nothing narrows the list."""
+        return command != "tree.clear" or self._narrowing.is_any
 
     def action_choose(self) -> None:
         """Narrow the list to what is under the cursor, or no longer; fold a title."""

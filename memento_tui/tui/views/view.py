@@ -118,6 +118,10 @@ class View(Vertical):
         """Read again what is shown, because something was written."""
         raise NotImplementedError
 
+    def can(self, command: str) -> bool:  # noqa: ARG002 - for views to answer
+        """Tell whether a command of the view, by its id, can act on what is under its cursor."""
+        return True
+
     def tell_head(self, text: Content) -> None:
         """Say in the line at the top what is shown."""
         self.query_one(".view-head", Static).update(text)
@@ -134,6 +138,7 @@ class View(Vertical):
     def _keep(self, event: RecordList.ListMessage) -> None:
         """Keep what the view's own list tells from the section, whose list is another."""
         event.stop()
+        self.memento.focus_changed()
 
     @on(RecordList.LoadFailed)
     def _failed(self, event: RecordList.LoadFailed) -> None:

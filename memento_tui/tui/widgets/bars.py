@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from string import ascii_letters, digits
 from time import monotonic
 
+from rich.cells import cell_len
 from textual import events
 from textual.content import Content
 from textual.message import Message
@@ -114,6 +115,12 @@ class StatusLine(Static):
         self._kept_until = monotonic() + _KEPT_SECONDS
         self._draw()
 
+    def move_on(self) -> None:
+        """Forget what was told a while ago: the person has gone elsewhere."""
+        if monotonic() >= self._kept_until:
+            self._left = ""
+            self._draw()
+
     def mention(self, text: str) -> None:
         """Tell what others do, unless the person was told something a moment ago."""
         if monotonic() >= self._kept_until:
@@ -132,7 +139,10 @@ class StatusLine(Static):
 
     def _draw(self) -> None:
         room = self.size.width - len(self._right) - 3
-        if room > 0:
+        if self._style and cell_len(self._left) > room > 0:
+            # What is wrong is told whole, on as many lines as the style sheet allows.
+            self.update(Content(" ") + literal(self._left, self._style))
+        elif room > 0:
             left = literal(cells(self._left, room), self._style)
             self.update(Content(" ") + left + Content.styled(f" {self._right}", "dim"))
 

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from textual import on, work
 from textual.app import ComposeResult
-from textual.binding import BindingType
+from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Input, Static, TextArea
@@ -31,7 +31,12 @@ class Editor(Vertical):
     """
 
     PLACE: ClassVar[Place] = "editor"
-    BINDINGS: ClassVar[list[BindingType]] = [*bindings("editor")]
+    # Tab goes round in the fields: in the list, where Textual would take it, a letter is a command.
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *bindings("editor"),
+        Binding("tab", "field(1)", show=False),
+        Binding("shift+tab", "field(-1)", show=False),
+    ]
 
     def __init__(self, heading: str, before: Draft, unsaved: Unsaved, now: Draft | None = None) -> None:
         super().__init__()
@@ -99,6 +104,12 @@ class Editor(Vertical):
         warning.display = bool(hidden)
         told = ", ".join(f"{count}x {name}" for name, count in hidden.most_common(3))
         warning.update(literal(f"! hidden characters, not shown here: {told}", "bold $text-warning"))
+
+    def action_field(self, by: int) -> None:
+        """Go to the next field, or the last one."""
+        fields = [found for found in self.query("Input, TextArea") if found.can_focus]
+        here = next((place for place, found in enumerate(fields) if found.has_focus), 0)
+        fields[(here + by) % len(fields)].focus()
 
     def action_save(self) -> None:
         """Ask the owner to store the draft."""

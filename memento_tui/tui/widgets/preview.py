@@ -39,6 +39,11 @@ class Preview(VerticalScroll, can_focus=False):
         """The id of the memory that is shown."""
         return None if self._memory is None else self._memory.id
 
+    @property
+    def memory(self) -> Memory | None:
+        """The memory as it is shown."""
+        return self._memory
+
     def show(self, memory: Memory | None, query: Query | None = None) -> None:
         """Show a memory; the place in the text is kept while it stays the same memory."""
         same = memory is not None and self._memory is not None and memory.id == self._memory.id

@@ -41,6 +41,11 @@ _FORM_FIELDS = {
         ("content", "Text", ""),
     ),
 }
+_OWN_WORDS = {"review.both", "review.merge"}
+_ANSWERS = {"review.newer", "review.older"}
+_DECIDING = _ANSWERS | {"review.approve", "review.reject", "review.later"}
+"""Commands that take words for one contradiction; that answer several; that decide, one or all that are marked."""
+
 _HEADINGS = {
     "approve": "Edit, then approve: ^s saves and approves",
     "merged": "The one text that holds: ^s saves it and settles the contradiction",
@@ -79,6 +84,23 @@ class ChangingSection(EditingSection[Waiting]):
             self._open(focus, "approve", draft)
         else:
             self._open_form(focus)
+
+    def can(self, command: str) -> bool:
+        """Tell whether a command can decide what is in focus, or what is marked: each kind has answers of its own."""
+        focus, marked = self.focused, bool(self.rows.marks)
+        if command in _OWN_WORDS:
+            sides = None if focus is None or marked else focus.dispute
+            both = sides is not None and sides.older is not None and sides.newer is not None
+            return both if command == "review.merge" else sides is not None
+        if marked and command in _DECIDING:
+            return True
+        if command == "review.edit":
+            return focus is not None and not _why_not(focus)
+        if command in _ANSWERS:
+            return focus is not None and focus.dispute is not None
+        if command == "review.approve":
+            return focus is not None and focus.record != "contradiction"
+        return focus is not None or command not in _DECIDING
 
     def edit_merged(self, focus: Focus) -> None:
         """Write the one text that holds for both sides of a contradiction, beginning with what both say."""

@@ -66,6 +66,7 @@ class DecidingSection(ChangingSection):
         marks = self.rows.marks
         fresh = {row.id: row.version for row in self.memento.workspace.waiting.rows(sorted(marks - self._seen.keys()))}
         self._seen = {name: version for name, version in {**self._seen, **fresh}.items() if name in marks}
+        self.memento.focus_changed()
 
     def _focus(self) -> Focus | None:
         if not self.may_act():
@@ -77,7 +78,7 @@ class DecidingSection(ChangingSection):
 
     # One
 
-    @work(exclusive=True, group="decide")
+    @work(group="decide")
     async def action_approve(self) -> None:
         """Approve what is in focus, or the marked."""
         if self.rows.marks:
@@ -91,7 +92,7 @@ class DecidingSection(ChangingSection):
             return
         self.decide_focus(focus, "approve")
 
-    @work(exclusive=True, group="decide")
+    @work(group="decide")
     async def action_reject(self) -> None:
         """Ask why, and reject what is in focus or the marked; a contradiction is none."""
         marked = len(self.rows.marks)
@@ -118,7 +119,7 @@ class DecidingSection(ChangingSection):
         else:
             await self._decide_marked("reject", reason)
 
-    @work(exclusive=True, group="decide")
+    @work(group="decide")
     async def action_later(self) -> None:
         """Put what is in focus, or the marked, off for a week."""
         if self.rows.marks:
@@ -126,7 +127,7 @@ class DecidingSection(ChangingSection):
         elif (focus := self._focus()) is not None:
             self.decide_focus(focus, "later")
 
-    @work(exclusive=True, group="decide")
+    @work(group="decide")
     async def action_resolve(self, resolution: str) -> None:
         """Settle the contradiction in focus, or the marked ones where no words of the person's own are needed."""
         verb = cast("Verb", resolution)
@@ -174,7 +175,7 @@ class DecidingSection(ChangingSection):
 
     # Many
 
-    @work(exclusive=True, group="decide")
+    @work(group="decide")
     async def action_edit_outside(self) -> None:
         """Open the marked, or else what the list holds, in the person's editor, and do what the edited text says."""
         if not self.may_act():

@@ -209,6 +209,7 @@ class ReviewSection(DecidingSection):
         focus = None if row is None else self._read_focus(row)
         same = focus is not None and self.focused is not None and self.focused.name == focus.name
         self.focused = focus
+        self.memento.focus_changed()
         self.query_one("#review-around", Static).update("")
         self._look_around_soon()
         if focus is None:
