@@ -18,11 +18,12 @@ from memento_tui.errors import MementoError
 from memento_tui.records.ids import new_id
 from memento_tui.store.journal import Entry
 from memento_tui.tui import garbage
-from memento_tui.tui.commands import COMMANDS, Keys, Place, bindings
+from memento_tui.tui.commands import COMMANDS, Keys, Place, bindings, key_names
 from memento_tui.tui.live import LiveView
 from memento_tui.tui.places import owner_of, places_at
 from memento_tui.tui.sections.catalogue import SECTIONS, make_section
 from memento_tui.tui.sections.section import Section
+from memento_tui.tui.telling import TellsErrors, told_error
 from memento_tui.tui.terminal_filter import TerminalFilter
 from memento_tui.tui.widgets.bars import KeyBar, StatusLine, TopBar
 from memento_tui.workspace import Workspace
@@ -43,7 +44,7 @@ _THEME = "app.theme"
 """The setting that keeps the theme that was chosen last."""
 
 
-class MementoApp(App[None]):
+class MementoApp(TellsErrors, App[None]):
     """See and govern what an agent remembers."""
 
     CSS_PATH = "memento.tcss"
@@ -141,6 +142,14 @@ class MementoApp(App[None]):
     def say(self, text: str, *, problem: bool = False) -> None:
         """Tell in the status line what was done, or what is wrong."""
         self._status_line.say(text, problem=problem)
+
+    def _handle_exception(self, error: Exception) -> None:
+        """Tell what a worker or a timer could not do; a fault of the program still ends it."""
+        told = told_error(error)
+        if told is None:
+            super()._handle_exception(error)
+        else:
+            self.say(str(told), problem=True)
 
     def count(self, **counts: int) -> None:
         """Show how many each section holds."""
@@ -291,8 +300,8 @@ class MementoApp(App[None]):
             for command in COMMANDS:
                 if command.place == place and command.action and place != "rows":
                     area = "App" if place == "everywhere" else place.capitalize()
-                    title = f"{area}: {command.help}"
-                    yield SystemCommand(title, f"key {self.keys.of(command)}", self._runner(command.action, place))
+                    title, keys = f"{area}: {command.help}", key_names(self.keys.of(command))
+                    yield SystemCommand(title, f"key {keys}", self._runner(command.action, place))
         yield from (found for found in super().get_system_commands(screen) if found.title in ("Theme", "Screenshot"))
 
     def _runner(self, action: str, place: Place) -> Callable[[], Awaitable[None]]:

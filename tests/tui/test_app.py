@@ -6,14 +6,17 @@ import os
 from pathlib import Path
 
 import pytest
-from textual.widgets import TextArea
+from textual.widgets import Input, TextArea
 
 from memento_tui.paths import DataPaths
+from memento_tui.records import WorkingItem
 from memento_tui.tui.screens.conflict import ConflictScreen
+from memento_tui.tui.screens.form import FormScreen
 from memento_tui.tui.screens.unsaved import UnsavedScreen
 from memento_tui.tui.sections.catalogue import SECTIONS
 from memento_tui.tui.widgets.bars import KeyBar, TopBar
 from memento_tui.tui.widgets.editor import Editor
+from memento_tui.tui.widgets.record_list import RecordList
 from memento_tui.workspace import Workspace, unsaved
 from memento_tui.workspace.unsaved import Unsaved, left_behind
 from tests.tui.app_driver import Driver, opened
@@ -173,3 +176,25 @@ async def test_one_undo_takes_back_what_was_done_to_many(filled: Path, workspace
         await app.press("z")
         await app.until(lambda: "(3 parts)" in app.told, "all are back")
         assert {workspace.get(f"m{number}").status for number in range(5)} == {"active"}
+
+
+async def test_a_form_that_was_open_at_a_crash_is_offered_and_can_be_saved(
+    filled: Path, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    item = workspace.items.create("Write the hooks", next_action="Read the docs")
+    assert isinstance(item, WorkingItem)
+    async with opened(filled, start="working") as app:
+        await app.until(lambda: app.app.section.query_one(RecordList).current is not None, "the work is read")
+        await app.press("e")
+        await app.until(lambda: isinstance(app.app.screen, FormScreen), "the form opens")
+        app.app.screen.query_one("#field-next_action", Input).value = "Read the code"
+        await app.until(lambda: any(app.app.workspace.paths.typed_texts()), "what was typed is kept")
+    monkeypatch.setattr(unsaved, "_is_alive", lambda _: False)
+    async with opened(filled) as app:
+        await app.until(lambda: isinstance(app.app.screen, UnsavedScreen), "the form is offered")
+        await app.press("r")
+        await app.until(lambda: isinstance(app.app.screen, FormScreen), "the form is open again")
+        assert app.app.screen.query_one("#field-next_action", Input).value == "Read the code"
+        await app.press("ctrl+s")
+        await app.until(lambda: workspace.items.get(item.id).next_action == "Read the code", "it is saved")
+        await app.until(lambda: left_behind(app.app.workspace.paths) == [], "nothing is kept any more")

@@ -10,8 +10,11 @@ from textual.widgets import Input, Static, TextArea
 
 import memento_tui
 from memento_tui.records import make_contradiction
+from memento_tui.records.when import utc_now
+from memento_tui.tui.screens.conflict import ConflictScreen
 from memento_tui.tui.widgets.bars import KeyBar, TopBar
 from memento_tui.tui.widgets.editor import Editor
+from memento_tui.workspace.unsaved import KeptText
 from tests.tui.app_driver import Driver, opened
 
 
@@ -215,3 +218,91 @@ async def test_the_key_bar_of_the_identity_dims_what_is_not_to_be_decided(data_d
         await driver.press("G")
         await driver.until(lambda: "restore" in able(driver), "the first one")
         assert able(driver) == {"edit", "compare", "restore"}, "nothing is before it to compare with"
+
+
+async def test_a_conflict_with_oneself_says_so_and_an_agents_name_is_made_safe(notes: Path) -> None:
+    with (
+        memento_tui.open(notes, session="elsewhere") as other,
+        memento_tui.open(notes, actor="agent", channel="mcp", agent="bad\x1b[31m", session="s") as agent,
+    ):
+        for writer, said in ((other, "You, elsewhere, changed this"), (agent, "bad<ESC>[31m changed this")):
+            async with opened(notes) as driver:
+                await on(driver, "last")
+                await driver.press("e")
+                await driver.type("mine ")
+                writer.update("last", content=f"Written by {writer.author.actor}.")
+                await driver.press("ctrl+s")
+                await driver.until(lambda: isinstance(driver.app.screen, ConflictScreen), "the choice")
+                assert said in driver.text(".dialog-title")
+                await driver.press("t")
+
+
+async def test_going_on_with_a_text_goes_to_its_memory(notes: Path) -> None:
+    async with opened(notes) as driver:
+        assert driver.current != "The first text."
+        record, left_at = {"record": "memory", "record_id": "first"}, utc_now()
+        text = KeptText(base_version=1, title="", tags=("api",), content="Kept.", at=left_at, process=0, **record)
+        driver.memories.resume(text)
+        await driver.until(lambda: driver.current == "The first text.", "the cursor is on it")
+        assert driver.app.query_one(TextArea).text == "Kept."
+
+
+async def test_a_moment_in_the_history_is_told_to_the_minute(notes: Path) -> None:
+    with memento_tui.open(notes) as workspace:
+        moment = workspace.verify("first").verified_at
+    assert moment is not None
+    async with opened(notes) as driver:
+        await on(driver, "first")
+        await driver.press("h")
+        change = driver.app.query_one(".view-change Static", Static)
+        await driver.until(lambda: "verified at" in str(change.render()), "the verification")
+        assert f"verified at: none -> {moment.astimezone():%Y-%m-%d %H:%M}\n" in f"{change.render()}\n"
+
+
+async def test_the_palette_names_keys_as_the_keyboard_does(notes: Path) -> None:
+    async with opened(notes) as driver:
+        told = {command.title: command.help for command in driver.app.get_system_commands(driver.app.screen)}
+        assert told["App: Go to the section after"] == "key ]"
+        assert told["Memories: Edit the memory here"] == "key e Enter"
+
+
+async def test_an_empty_workspace_names_the_key_that_imports(data_dir: Path) -> None:
+    async with opened(data_dir) as driver:
+        assert "ctrl+o" in driver.text(".nothing")
+
+
+@pytest.fixture
+def disputed(notes: Path) -> Path:
+    """Also a contradiction, and two memories that wait."""
+    with memento_tui.open(notes) as workspace:
+        workspace.remember("The port is 8080.", id="older")
+        workspace.remember("The port is 9090.", id="newer")
+        with workspace.store.transaction(workspace.author, "test") as tx:
+            tx.put(make_contradiction({"id": "clash", "older": "older", "newer": "newer", "score": 0.9}), base=0)
+    with memento_tui.open(notes, actor="agent", channel="mcp", agent="claude", session="s") as agent:
+        agent.remember("From a page.", source_type="external", id="page")
+        agent.remember("From another page.", source_type="external", id="page2")
+    return notes
+
+
+async def test_an_answer_that_none_of_the_marked_can_take_says_so_and_leaves_the_marks(disputed: Path) -> None:
+    async with opened(disputed, start="review") as driver:
+        for kind, key, said in (("new", "n", "None of the marked"), ("contradiction", "a", "no plain yes")):
+            driver.review.arrive(kind)
+            await driver.until(lambda kind=kind: driver.review.kind == kind, kind)  # type: ignore[misc]
+            await driver.press("g", "v", "G", "v", key)
+            await driver.until(lambda said=said: said in driver.told, "the key says why it cannot act")  # type: ignore[misc]
+            assert driver.review.rows.marks
+            await driver.press("u")
+
+
+async def test_both_hold_only_with_a_case_for_each_and_that_is_said_in_words(disputed: Path) -> None:
+    async with opened(disputed, start="review") as driver:
+        driver.review.arrive("contradiction")
+        await driver.until(lambda: driver.app.section.can("review.both"), "the contradiction")
+        await driver.press("b")
+        await driver.until(lambda: len(driver.app.screen_stack) == 2, "the form")
+        await driver.press("ctrl+s")
+        shown = " ".join(str(found.render()) for found in driver.app.screen.query(Static))
+        assert "Two that both hold need a case each." in shown
+        assert "_context" not in shown

@@ -5,10 +5,12 @@ from __future__ import annotations
 from textual.await_complete import AwaitComplete
 from textual.screen import ModalScreen, ScreenResultType
 
+from memento_tui.tui.telling import TellsErrors
+
 __all__ = ["Dialog"]
 
 
-class Dialog(ModalScreen[ScreenResultType]):
+class Dialog(TellsErrors, ModalScreen[ScreenResultType]):
     """A screen above the app that asks for something.
 
     Keys that were typed faster than it closes still reach it: what they would do is left out, for a second answer

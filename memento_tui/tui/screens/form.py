@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from textual import events
+import msgspec
+from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
@@ -16,8 +17,13 @@ from textual.widgets import Input, Static, TextArea
 from memento_tui.errors import MementoError
 from memento_tui.tui.display import literal
 from memento_tui.tui.screens.dialog import Dialog
+from memento_tui.workspace.unsaved import Unsaved
 
 __all__ = ["Field", "FormScreen"]
+
+
+_KEEP_SECONDS = 0.4
+"""How long after the last key what was typed is written to disk."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +41,8 @@ class FormScreen(Dialog[bool]):
     """Asks for some fields, and gives whether they were saved.
 
     ``save`` is called with the values of all fields. Where it raises a `MementoError`, the form says why and stays, so
-    that nothing typed is lost.
+    that nothing typed is lost. What is typed is kept in ``unsaved`` meanwhile, so that a crash loses nothing; ``typed``
+    is what was kept of a form that a crash had ended.
     """
 
     AUTO_FOCUS: ClassVar[str | None] = ""
@@ -45,8 +52,19 @@ class FormScreen(Dialog[bool]):
         Binding("escape", "leave", "Leave"),
     ]
 
-    def __init__(self, title: Content, fields: Sequence[Field], save: Callable[[Mapping[str, str]], None]) -> None:
+    def __init__(
+        self,
+        title: Content,
+        fields: Sequence[Field],
+        save: Callable[[Mapping[str, str]], None],
+        *,
+        unsaved: Unsaved | None = None,
+        typed: Mapping[str, str] | None = None,
+    ) -> None:
         super().__init__()
+        self._unsaved = unsaved
+        self._typed = typed or {}
+        self._due = self.set_timer(_KEEP_SECONDS, self._keep, pause=True)
         self._title = title
         self._fields = fields
         self._save = save
@@ -60,17 +78,47 @@ class FormScreen(Dialog[bool]):
             with VerticalScroll(classes="form-fields", can_focus=False):
                 for field in self._fields:
                     yield Static(literal(field.label), classes="form-label")
+                    name, value = f"field-{field.name}", self._typed.get(field.name, field.value)
                     if field.multiline:
-                        yield TextArea(field.value, id=f"field-{field.name}", tab_behavior="focus", soft_wrap=True)
+                        yield TextArea(value, id=name, tab_behavior="focus", soft_wrap=True)
                     else:
-                        name = f"field-{field.name}"
-                        yield Input(field.value, placeholder=field.hint, id=name, select_on_focus=False)
+                        yield Input(value, placeholder=field.hint, id=name, select_on_focus=False)
             yield Static(Content(""), id="form-problem")
             yield Static(Content("Tab next field   ^s save   Escape leave"), classes="dialog-hint")
 
     def on_mount(self) -> None:
         """Begin in the first field; it needs no scrolling, which would hide its label."""
         self.set_focus(self.query_one(f"#field-{self._fields[0].name}"), scroll_visible=False)
+        self._keep()
+
+    @on(Input.Changed)
+    @on(TextArea.Changed)
+    def _field_typed(self) -> None:
+        self._due.reset()
+        self._due.resume()
+
+    def _is_changed(self) -> bool:
+        values = self.values
+        return any(values[field.name].strip() != field.value.strip() for field in self._fields)
+
+    def _keep(self) -> None:
+        """Write what was typed to disk."""
+        self._due.pause()
+        if self._unsaved is None or not self.is_attached:
+            return
+        try:
+            if self._is_changed():
+                self._unsaved.keep(None, None, msgspec.json.encode(self.values).decode())
+            else:
+                self._unsaved.discard()
+        except MementoError as error:
+            self.query_one("#form-problem", Static).update(literal(str(error), "$text-error"))
+
+    def _leave(self, *, saved: bool) -> None:
+        self._due.stop()
+        if self._unsaved is not None:
+            self._unsaved.discard()
+        self.dismiss(saved)
 
     @property
     def values(self) -> dict[str, str]:
@@ -101,15 +149,14 @@ class FormScreen(Dialog[bool]):
         except MementoError as error:
             self.query_one("#form-problem", Static).update(literal(str(error), "$text-error"))
         else:
-            self.dismiss(True)  # noqa: FBT003 - the screen's result
+            self._leave(saved=True)
 
     def action_leave(self) -> None:
         """Leave; where something was changed, a second Escape is needed, right behind the first."""
         values = self.values
-        changed = any(values[field.name].strip() != field.value.strip() for field in self._fields)
-        if changed and values != self._warned_of:
+        if self._is_changed() and values != self._warned_of:
             self._warned_of = values
             warning = Content.styled("Not saved. Escape again leaves, ^s saves.", "$text-warning")
             self.query_one("#form-problem", Static).update(warning)
         else:
-            self.dismiss(False)  # noqa: FBT003 - the screen's result
+            self._leave(saved=False)

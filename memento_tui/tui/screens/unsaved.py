@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal
 
+import msgspec
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
@@ -24,7 +25,15 @@ if TYPE_CHECKING:
 
 __all__ = ["UnsavedScreen", "offer_unsaved"]
 
-_SECTION_OF = {"memory": "memories", "crystal": "identity", "proposal": "review"}
+_SECTION_OF = {
+    "memory": "memories",
+    "crystal": "identity",
+    "proposal": "review",
+    "item": "working",
+    "skip": "skips",
+}
+_FORMS = ("item", "skip")
+"""Records that are edited in forms: what is kept of them is an object of fields."""
 _SHOWN_LINES, _SHOWN_WIDTH = 8, 64
 
 Answer = Literal["resume", "discard", "later"]
@@ -49,13 +58,19 @@ class UnsavedScreen(Dialog[Answer]):
         kept = self._kept
         span = ago(kept.at, clock.now())
         when = "just now" if span == "now" else f"{span} ago"
-        lines = [line for line in (kept.title or "", *kept.content.splitlines()) if line.strip()]
+        lines = [line for line in (kept.title or "", *_text_of(kept).splitlines()) if line.strip()]
         shown = [literal(cells(line, _SHOWN_WIDTH).rstrip()) for line in lines[:_SHOWN_LINES]]
         with Vertical(classes="dialog"):
             yield Static(Content(f"Text that was not saved, typed {when}"), classes="dialog-title")
             yield Static(Content("\n").join(shown), classes="dialog-text")
             more = f"   ({self._others} more after this)" if self._others else ""
             yield Static(Content(f"r go on with it   d drop it   Escape ask me next time{more}"), classes="dialog-hint")
+
+
+def _text_of(kept: KeptText) -> str:
+    if kept.record not in _FORMS:
+        return kept.content
+    return "\n".join(msgspec.json.decode(kept.content, type=dict[str, str]).values())
 
 
 def offer_unsaved(app: MementoApp) -> bool:
@@ -80,11 +95,7 @@ def _ask(app: MementoApp, found: Sequence[tuple[Path, KeptText]]) -> None:
 
 
 async def _resume(app: MementoApp, path: Path, kept: KeptText) -> None:
-    from memento_tui.tui.sections.editing_section import EditingSection  # noqa: PLC0415 - seldom needed
-
     await app.action_section(_SECTION_OF[kept.record])
-    if not isinstance(app.section, EditingSection):
-        raise TypeError(app.section)
     try:
         app.section.resume(kept)
     except MementoError as error:

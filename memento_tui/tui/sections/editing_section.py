@@ -11,7 +11,7 @@ from textual.containers import Container
 from memento_tui.tui.sections.list_section import ListSection
 from memento_tui.tui.widgets.draft import Draft, EditorLeft, EditorSaved
 from memento_tui.tui.widgets.row_pages import Row
-from memento_tui.workspace.unsaved import KeptText, Unsaved
+from memento_tui.workspace.unsaved import Unsaved
 
 __all__ = ["EditingSection"]
 
@@ -69,13 +69,6 @@ class EditingSection(ListSection[RowT], Generic[RowT]):
 
     async def store(self, before: Draft, draft: Draft) -> bool:
         """Store what was written, and say so; return whether the editor has done its work. Runs in a worker."""
-        raise NotImplementedError
-
-    def resume(self, kept: KeptText) -> None:
-        """Open the editor on a text that was left behind when its process ended.
-
-        Raises `MementoError` where the record that it is about cannot be edited any more.
-        """
         raise NotImplementedError
 
     async def choose(self, theirs: Draft, mine: Draft, who: str) -> str:

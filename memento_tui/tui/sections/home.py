@@ -52,6 +52,7 @@ class HomeSection(Section):
     def __init__(self) -> None:
         super().__init__(id=self.PLACE)
         self._view = HomeView()
+        self._is_untouched = True
         self._is_stale = False
         """Whether something was written that is not counted."""
         self._is_counting = False
@@ -66,8 +67,13 @@ class HomeSection(Section):
 
     @property
     def _is_new(self) -> bool:
-        """Whether nothing was ever written here."""
-        return self.memento.workspace.store.head() == 0
+        """Whether nothing was ever written here. It is asked at every paint, so it must not fail."""
+        if self._is_untouched:
+            try:
+                self._is_untouched = self.memento.workspace.store.head() == 0
+            except MementoError:
+                return False  # counting meets the same error, and tells it
+        return self._is_untouched
 
     def _head(self, width: int) -> list[Row]:
         return welcome_rows(width) if self._is_new else head_rows(self._view, width)

@@ -17,6 +17,7 @@ from memento_tui.search.language import Query, parse
 from memento_tui.store.reads import Glance, visible
 from memento_tui.tui import clock
 from memento_tui.tui.commands import Place, bindings
+from memento_tui.tui.display import shown
 from memento_tui.tui.outside import edited_outside
 from memento_tui.tui.rows import memory_line
 from memento_tui.tui.screens.ask import AskLine
@@ -184,7 +185,7 @@ class MemoriesSection(MemoryDeeds):
         return (
             "Nothing is remembered here yet.\n\n"
             "n        write the first memory\n"
-            "q        leave, then: memento import vault ~/notes\n"
+            "ctrl+o   look for what you have elsewhere, and import it\n"
             "         or let an agent write: memento mcp"
         )
 
@@ -201,11 +202,6 @@ class MemoriesSection(MemoryDeeds):
         from memento_tui.tui.views.why import Rank  # noqa: PLC0415 - a search is on
 
         return Rank(hit, list(self.hits).index(hit.id) + 1, len(self.hits))
-
-    def memory_of(self, row: Glance | None) -> Memory | None:
-        """Return the whole memory of a row."""
-        found: Memory | None = None if row is None else self.memento.workspace.store.find("memory", row.id)
-        return found
 
     def action_markdown(self) -> None:
         """Draw the preview as Markdown, or as plain text."""
@@ -334,6 +330,7 @@ class MemoriesSection(MemoryDeeds):
         # What the text was made from: if somebody changed the memory since, saving leads to the choice of three.
         base: Memory | None = workspace.store.image("memory", memory.id, kept.base_version)
         self._edit(base or memory, "Not saved yet", now)
+        self.go_to(memory.id)
 
     async def store(self, before: Draft, draft: Draft) -> bool:
         """Store a memory that was written or changed."""
@@ -360,7 +357,7 @@ class MemoriesSection(MemoryDeeds):
         """Let the person choose where another writer was faster."""
         theirs = self.memento.workspace.get(memory.id)
         writer = self.memento.workspace.history(memory.id)[0].entry
-        who = writer.agent or f"The {writer.actor}"
+        who = "You, elsewhere," if writer.actor == "person" else shown(writer.agent) or "memento"
         choice = await self.choose(_draft_of(theirs), draft, who)
         if choice == "mine":
             self._edited = theirs

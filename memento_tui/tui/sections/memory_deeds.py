@@ -48,6 +48,11 @@ class MemoryDeeds(EditingSection[Glance]):
         """Return the version of a chosen memory that the person saw; ``None`` where it is not known."""
         return self._marked.get(memory_id) or self._seen_here().get(memory_id)
 
+    def memory_of(self, row: Glance | None) -> Memory | None:
+        """Return the whole memory of a row."""
+        found: Memory | None = None if row is None else self.memento.workspace.store.find("memory", row.id)
+        return found
+
     def can(self, command: str) -> bool:
         """Tell whether a command can act on the memory under the cursor, or on the marked ones."""
         if command not in _OF_A_MEMORY:

@@ -11,9 +11,11 @@ from textual.widget import Widget
 
 from memento_tui.errors import MementoError
 from memento_tui.tui.commands import Place
+from memento_tui.tui.telling import TellsErrors
 
 if TYPE_CHECKING:
     from memento_tui.tui.app import MementoApp
+    from memento_tui.workspace.unsaved import KeptText
 
 __all__ = ["WIDE", "Section", "app_of"]
 
@@ -31,7 +33,7 @@ def app_of(widget: Widget) -> MementoApp:
     return app
 
 
-class Section(Vertical):
+class Section(TellsErrors, Vertical):
     """One room of the app, with the commands of its place."""
 
     PLACE: ClassVar[Place]
@@ -67,6 +69,13 @@ class Section(Vertical):
     def can(self, command: str) -> bool:  # noqa: ARG002 - for sections to answer
         """Tell whether a command, by its id, can act on what is in focus now; the key bar dims those that cannot."""
         return True
+
+    def resume(self, kept: KeptText) -> None:
+        """Open what was being edited when its process ended, for sections where something is edited.
+
+        Raises `MementoError` where the record that it is about cannot be edited any more.
+        """
+        raise NotImplementedError
 
     @contextmanager
     def told(self) -> Iterator[None]:

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from threading import Lock
 from typing import Any, ClassVar, Generic, TypeVar
 
+import msgspec
 from textual.content import Content
 
 from memento_tui.errors import Conflict, InvalidField, InvalidInput, MementoError
@@ -18,6 +19,7 @@ from memento_tui.tui.screens.ask import AskLine
 from memento_tui.tui.screens.form import Field, FormScreen
 from memento_tui.tui.sections.list_section import ListSection
 from memento_tui.tui.short_source import ShortSource
+from memento_tui.workspace.unsaved import KeptText, Unsaved
 
 __all__ = ["ShortListSection"]
 
@@ -220,11 +222,39 @@ class ShortListSection(ListSection[EntryT], Generic[EntryT]):
         told = f"{who} changed it meanwhile{what}."
         return standing, InvalidInput(told, "Save again to put yours over it.")
 
-    async def edit_in_form(self, seen: EntryT, fields: Sequence[Field], plain: Callable[[str, str], Any]) -> None:
-        """Let a person change a record in a form; only the fields that they changed are saved. Must run in a worker.
+    def fields_of(self, row: EntryT) -> Sequence[Field]:
+        """Return the fields of a form with what a record says."""
+        raise NotImplementedError
 
-        ``plain`` makes the value of a field of its text.
-        """
+    def value_of(self, name: str, text: str) -> Any:  # noqa: ANN401 - the field's own type
+        """Return the value of a field of its text in a form. Raises `InvalidInput`."""
+        raise NotImplementedError
+
+    async def ask_new(self, typed: Mapping[str, str] | None = None) -> None:
+        """Let a person make a record in a form that begins with what was ``typed``. Must run in a worker."""
+        raise NotImplementedError
+
+    def unsaved(self, row: EntryT | None) -> Unsaved:
+        """Return where what is typed over a record, or over a new one, is kept."""
+        paths = self.memento.workspace.paths
+        return Unsaved(paths, self.RECORD, row.id if row else "", row.version if row else 0)
+
+    def resume(self, kept: KeptText) -> None:
+        """Open the form that was open when its process ended."""
+        typed = msgspec.json.decode(kept.content, type=dict[str, str])
+        if kept.record_id:
+            store = self.memento.workspace.store
+            standing: EntryT = store.get(self.RECORD, kept.record_id)
+            # What it was typed over: saving it over a newer version is a conflict, which is told.
+            base: EntryT | None = store.image(self.RECORD, kept.record_id, kept.base_version)
+            asking = self.ask_edit(base or standing, typed)
+        else:
+            asking = self.ask_new(typed)
+        self.run_worker(asking, exclusive=True, group="change")
+
+    async def ask_edit(self, seen: EntryT, typed: Mapping[str, str] | None = None) -> None:
+        """Let a person change a record in a form; only the fields that they changed are saved. Must run in a worker."""
+        fields, plain = self.fields_of(seen), self.value_of
         base, wrote = seen, False
         began = {field.name: field.value.strip() for field in fields}
 
@@ -241,7 +271,8 @@ class ShortListSection(ListSection[EntryT], Generic[EntryT]):
             except InvalidField as error:
                 raise InvalidInput(self.in_words(error)) from error
 
-        if await self.app.push_screen_wait(FormScreen(self.heading("Edit", seen), fields, save)):
+        form = FormScreen(self.heading("Edit", seen), fields, save, unsaved=self.unsaved(seen), typed=typed)
+        if await self.app.push_screen_wait(form):
             if wrote:
                 self.memento.wrote()
             self.memento.say("Saved. z undoes." if wrote else "Nothing was changed.")

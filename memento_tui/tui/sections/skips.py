@@ -177,6 +177,10 @@ class SkipsSection(ShortListSection[Skip]):
     @work(exclusive=True, group="change")
     async def action_new(self) -> None:
         """Add a skip."""
+        await self.ask_new()
+
+    async def ask_new(self, typed: Mapping[str, str] | None = None) -> None:
+        """Let a person make a skip in a form."""
         made: list[Skip] = []
 
         def save(texts: Mapping[str, str]) -> None:
@@ -190,7 +194,8 @@ class SkipsSection(ShortListSection[Skip]):
             made.extend([written] if written else [])
 
         fields = _form_of("", "", _LONGER, "global")
-        if await self.app.push_screen_wait(FormScreen(Content("A new skip"), fields, save)) and made:
+        form = FormScreen(Content("A new skip"), fields, save, unsaved=self.unsaved(None), typed=typed)
+        if await self.app.push_screen_wait(form) and made:
             self.acted()
             if self.rows.total:
                 self.rows.refresh_rows(self.make_source(), select=made[0].id)
@@ -203,8 +208,15 @@ class SkipsSection(ShortListSection[Skip]):
         skip = self.current_seen()
         if skip is None:
             return
-        fields = _form_of(skip.item, skip.reason, f"{skip.expires_at:%Y-%m-%dT%H:%MZ}", skip.namespace)
-        await self.edit_in_form(skip, fields, _plain)
+        await self.ask_edit(skip)
+
+    def fields_of(self, row: Skip) -> Sequence[Field]:
+        """Return the fields of a form with what a skip says."""
+        return _form_of(row.item, row.reason, f"{row.expires_at:%Y-%m-%dT%H:%MZ}", row.namespace)
+
+    def value_of(self, name: str, text: str) -> Any:  # noqa: ANN401 - the field's own type
+        """Return the value of a field of its text in a form."""
+        return parse_moment(text, name, clock.now()) if name == "expires_at" else text.strip()
 
 
 def _form_of(item: str, reason: str, until: str, namespace: str) -> list[Field]:
@@ -214,8 +226,3 @@ def _form_of(item: str, reason: str, until: str, namespace: str) -> list[Field]:
         Field("expires_at", f"Until when ({_WHEN})", until),
         Field("namespace", "Namespace", namespace),
     ]
-
-
-def _plain(name: str, text: str) -> object:
-    """Return the value of a field of its text in the form."""
-    return parse_moment(text, name, clock.now()) if name == "expires_at" else text.strip()

@@ -20,7 +20,7 @@ from memento_tui.tui.item_form import item_fields, plain_value
 from memento_tui.tui.list_prose import ITEM_LABELS, item_in_full
 from memento_tui.tui.list_rows import item_card, item_line
 from memento_tui.tui.screens.choice import Choice, ChoiceScreen
-from memento_tui.tui.screens.form import FormScreen
+from memento_tui.tui.screens.form import Field, FormScreen
 from memento_tui.tui.sections.section import WIDE
 from memento_tui.tui.sections.short_list import ShortListSection
 from memento_tui.tui.widgets.column_board import ColumnBoard
@@ -333,6 +333,10 @@ class WorkingSection(ShortListSection[WorkingItem]):
     @work(exclusive=True, group="change")
     async def action_new(self) -> None:
         """Add an item."""
+        await self.ask_new()
+
+    async def ask_new(self, typed: Mapping[str, str] | None = None) -> None:
+        """Let a person make an item in a form."""
         category = self.board.active if self.on_board else CATEGORIES[0]
         made: list[WorkingItem] = []
 
@@ -345,7 +349,8 @@ class WorkingSection(ShortListSection[WorkingItem]):
             made.extend([written] if written else [])
 
         fields = item_fields(category=category)
-        if await self.app.push_screen_wait(FormScreen(Content("A new working item"), fields, save)) and made:
+        form = FormScreen(Content("A new working item"), fields, save, unsaved=self.unsaved(None), typed=typed)
+        if await self.app.push_screen_wait(form) and made:
             self.acted()
             self.show_again(made[0].id)
             if self.on_board:
@@ -359,4 +364,12 @@ class WorkingSection(ShortListSection[WorkingItem]):
         item = self.current_seen()
         if item is None:
             return
-        await self.edit_in_form(item, item_fields(item), plain_value)
+        await self.ask_edit(item)
+
+    def fields_of(self, row: WorkingItem) -> Sequence[Field]:
+        """Return the fields of a form with what an item says."""
+        return item_fields(row)
+
+    def value_of(self, name: str, text: str) -> Any:  # noqa: ANN401 - the field's own type
+        """Return the value of a field of its text in a form."""
+        return plain_value(name, text)

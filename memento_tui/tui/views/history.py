@@ -216,6 +216,8 @@ def _compared(before: Memory, after: Memory) -> Iterator[Content]:
 def _plain(value: object) -> str:
     if value in (None, "", (), {}):
         return "none"
+    if isinstance(value, datetime):
+        return f"{value.astimezone():%Y-%m-%d %H:%M}"
     if isinstance(value, tuple):
         return ", ".join(map(str, value))
     plain = msgspec.to_builtins(value)

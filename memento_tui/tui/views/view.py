@@ -14,6 +14,7 @@ from textual.widgets import Static
 
 from memento_tui.tui.commands import Place, bindings
 from memento_tui.tui.sections.section import app_of
+from memento_tui.tui.telling import TellsErrors
 from memento_tui.tui.widgets.record_list import RecordList
 from memento_tui.tui.widgets.row_pages import Row
 
@@ -79,7 +80,7 @@ class ViewList(RecordList[RowT], Generic[RowT], inherit_bindings=False):
     BINDINGS: ClassVar[list[BindingType]] = [found for found in bindings("rows") if found.action not in _MARKING]
 
 
-class View(Vertical):
+class View(TellsErrors, Vertical):
     """One view: a line that says what it shows, and below it what it shows.
 
     A view is mounted when the person opens it, and takes the focus by `enter`. It posts `Left` when the person is done,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from textual.binding import BindingType
 from textual.content import Content
 
-from memento_tui.errors import Conflict, MementoError, NotAllowed
+from memento_tui.errors import Conflict, InvalidInput, MementoError, NotAllowed
 from memento_tui.records import Crystal, Memory
 from memento_tui.tui.sections.editing_section import EditingSection
 from memento_tui.tui.sections.review.focus import Focus, focus_on
@@ -196,8 +196,13 @@ class ChangingSection(EditingSection[Waiting]):
             Field("older_context", "The older one applies", older.validity_context if older else "", hint),
             Field("newer_context", "The newer one applies", newer.validity_context if newer else "", hint),
         ]
-        title = Content("Both hold, each in its own case")
-        self._push(FormScreen(title, fields, lambda values: self.carry_out(focus, "both_valid", **values)))
+
+        def save(values: Mapping[str, str]) -> None:
+            if not all(text.strip() for text in values.values()):
+                raise InvalidInput("Two that both hold need a case each.", "Say of each when it applies.")
+            self.carry_out(focus, "both_valid", **values)
+
+        self._push(FormScreen(Content("Both hold, each in its own case"), fields, save))
 
 
 def _why_not(focus: Focus) -> str:

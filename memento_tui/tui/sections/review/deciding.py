@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import Any, ClassVar, cast
 
 from textual import work
@@ -33,6 +33,15 @@ _SAID: Mapping[str, tuple[str, str]] = {
 """Each decision as it is asked about and as it is told."""
 
 _NO_PLAIN_YES = "A contradiction has no plain yes; n, o, b, m or x settle it."
+
+
+def _no_answer(verb: Verb, kinds: Set[str]) -> str:
+    """Return why a decision answers none of some kinds of things that wait; nothing where it answers any."""
+    if verb == "approve" and kinds == {"contradiction"}:
+        return _NO_PLAIN_YES
+    if verb in ("newer_supersedes", "older_stands") and kinds and kinds.isdisjoint({"contradiction", "suggestion"}):
+        return "None of the marked is a contradiction: a approves them, x rejects them."
+    return ""
 
 
 class DecidingSection(ChangingSection):
@@ -201,8 +210,12 @@ class DecidingSection(ChangingSection):
             return
         # What is decided is what was marked, as it was when it was marked.
         marks = self.rows.marks
-        waiting = [row.id for row in self.memento.workspace.waiting.rows(sorted(marks))]
+        rows = self.memento.workspace.waiting.rows(sorted(marks))
+        waiting = [row.id for row in rows]
         names = [*waiting, *sorted(marks.difference(waiting))]
+        if problem := _no_answer(verb, {row.kind for row in rows}):
+            self.memento.say(problem, problem=True)
+            return
         decisions = [Decision(id=name, verb=verb, seen=self._seen.get(name, 0), reason=reason) for name in names]
         doing, done = _SAID[verb]
         if not await self._is_sure(doing, names):
@@ -238,7 +251,8 @@ class DecidingSection(ChangingSection):
         if not failed:
             self.memento.say(f"{done}: {worked:,}. {undo}")
             return
-        self.memento.say(f"{done}: {worked:,}. {len(failed):,} failed. {undo}".rstrip(), problem=True)
+        told = f"{done}: {worked:,}." if worked else "Nothing was decided."
+        self.memento.say(f"{told} {len(failed):,} failed. {undo}".rstrip(), problem=True)
         from memento_tui.tui.screens.outcomes import OutcomesScreen  # noqa: PLC0415 - seldom needed
 
         title = Content(f"{worked:,} decided, {len(failed):,} could not be")

@@ -1,0 +1,60 @@
+"""What the store cannot do is told in the status line, wherever it was asked; the app goes on."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+import memento_tui
+from memento_tui.errors import DataDirectoryError
+from memento_tui.store.store import Store
+from memento_tui.tui.sources import FilterSource
+from memento_tui.workspace import Workspace
+from memento_tui.workspace.searching import Searching
+from memento_tui.workspace.waiting import WaitingQueue
+from tests.tui.app_driver import opened
+
+_BROKEN = {
+    "a record": (Store, "find"),
+    "the head of the journal": (Store, "head"),
+    "a page of the list": (FilterSource, "page"),
+    "the number of what waits": (WaitingQueue, "count"),
+    "a search": (Searching, "search"),
+    "a setting": (Store, "setting"),
+}
+
+
+@pytest.fixture
+def filled(workspace: Workspace, data_dir: Path) -> Path:
+    for number in range(30):
+        workspace.remember(f"Rule number {number}: keep the cache cold.")
+    return data_dir
+
+
+@pytest.mark.parametrize("broken", _BROKEN)
+async def test_what_cannot_be_read_is_told_and_the_app_goes_on(
+    filled: Path, monkeypatch: pytest.MonkeyPatch, broken: str
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise DataDirectoryError("The database is damaged.", "Put a backup in its place.")
+
+    async with opened(filled) as app:
+        told: list[str] = []
+        say = app.app.say
+        monkeypatch.setattr(app.app, "say", lambda text, **how: (told.append(text), say(text, **how)))
+        with monkeypatch.context() as breaking:
+            breaking.setattr(*_BROKEN[broken], fail)
+            with memento_tui.open(filled, actor="agent", agent="claude") as agent:
+                agent.remember("Something new.")
+            await app.press("j", "k", "slash", "r", "u", "enter")
+            await app.until(lambda: "agent" not in app.told, "the change was followed")
+            for number in "31456782":
+                await app.press(number, "j")
+            await asyncio.sleep(0.4)
+            await app.press("escape", "z")
+        assert any("damaged" in text for text in told)
+        await app.press("2", "escape", "slash", "escape", "j")
+        assert app.app.is_running
+    assert app.app.return_code in (None, 0)
