@@ -4,21 +4,33 @@ from __future__ import annotations
 
 import sys
 
+from memento_tui.section_names import SECTION_NAMES
+
 __all__ = ["main"]
 
 
 def main() -> int:
     """Run the program and return its exit code."""
     given = sys.argv[1:]
-    asks_for_app = not given or (len(given) == 2 and given[0] == "--data-dir" and given[1] != "")  # noqa: PLR2004 - the option and its value
-    if asks_for_app and sys.stdin.isatty() and sys.stdout.isatty():
-        return _open_app(given[1] if given else None)
+    options = _app_options(given)
+    if options is not None and sys.stdin.isatty() and sys.stdout.isatty():
+        return _open_app(**options)
     from memento_tui.cli.main import main as run_command  # noqa: PLC0415 - the app does without the commands
 
     return run_command(given)
 
 
-def _open_app(data_dir: str | None) -> int:
+def _app_options(given: list[str]) -> dict[str, str] | None:
+    """Return the options of the app where nothing else is asked; ``None`` for what the commands have to look at."""
+    names, values = given[::2], given[1::2]
+    options = dict(zip(names, values, strict=False))
+    is_plain = len(names) == len(values) == len(options) and set(names) <= {"--data-dir", "--open"}
+    if not is_plain or "" in values or options.get("--open", "home") not in SECTION_NAMES:
+        return None
+    return {name.removeprefix("--").replace("-", "_"): value for name, value in options.items()}
+
+
+def _open_app(data_dir: str | None = None, open: str = "home") -> int:  # noqa: A002 - the option's name
     from memento_tui.tui import garbage  # noqa: PLC0415 - the commands do without these three
 
     garbage.put_off()
@@ -27,7 +39,7 @@ def _open_app(data_dir: str | None) -> int:
     from memento_tui.tui.app import run  # noqa: PLC0415 - same
 
     try:
-        return run(Path(data_dir) if data_dir else None)
+        return run(Path(data_dir) if data_dir else None, open)
     except Exception as error:  # noqa: BLE001 - the last place that can tell anyone
         from memento_tui.cli.failures import report  # noqa: PLC0415 - only a failure needs it
 

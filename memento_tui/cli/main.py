@@ -12,6 +12,7 @@ import click
 from memento_tui.cli.command import Group
 from memento_tui.cli.failures import report
 from memento_tui.cli.session import Session
+from memento_tui.section_names import SECTION_NAMES
 
 __all__ = ["COMMANDS", "main", "root"]
 
@@ -104,7 +105,7 @@ class Root(Group):
 @click.option(
     "--open",
     "section",
-    type=click.Choice(["home", "memories", "review", "working", "skips", "identity", "activity", "health"]),
+    type=click.Choice(SECTION_NAMES),
     default="home",
     show_default=True,
     help="The section in which the app opens.",

@@ -64,7 +64,10 @@ def _told(found: Overview) -> Iterator[str]:
     yield bold("Kinds") + "\n" + (table(["MEMORIES", "KIND"], _rows_of(found.facets.kinds)) or "None yet.")
     yield bold("Trust") + "\n" + (table(["MEMORIES", "STABILITY"], _rows_of(found.facets.stabilities)) or "None yet.")
     yield bold("Tags") + "\n" + (safe(", ".join(f"{tag} {count:,}" for tag, count in found.tags[:20])) or "None yet.")
-    signs = [["ok" if sign.ok else "!", sign.name, f"{sign.detail} {sign.hint}".strip()] for sign in found.health]
+    signs = [
+        ["ok" if sign.ok else "!", sign.name, "; ".join(filter(None, (sign.detail, sign.hint)))]
+        for sign in found.health
+    ]
     yield bold("Health") + "\n" + table(["", "WHAT", "STATE"], signs)
     soon = [[moment(one.ends_at), one.record, one.headline] for one in found.ending.first]
     memories, skips = _plural(found.ending.memories, "memory", "memories"), _plural(found.ending.skips, "skip")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
@@ -22,6 +23,7 @@ _MUTED = "$text-muted"
 _PERSON, _AGENTS, _UPKEEP = "\N{FULL BLOCK}", "\N{MEDIUM SHADE}", "\N{LIGHT SHADE}"
 _TONES = {_PERSON: "$text-accent", _AGENTS: _MUTED, _UPKEEP: "dim", " ": ""}
 _COUNT_WIDTH = 7
+_WAY_WIDTH = 31
 _BROAD_DAYS = 28
 
 
@@ -113,16 +115,18 @@ def _joined(parts: Iterator[tuple[str, str, Link]], between: str, width: int) ->
 def welcome_rows(width: int) -> list[Row]:
     """Return what an empty workspace says: what to do first."""
     ways = (
-        ("ctrl+o", "look for what Claude, a vault or memento-core remembers here, and import it"),
+        ("ctrl+o", "import what Claude, a vault or memento-core remembers here"),
         ("memento import vault ~/notes", "bring in what you have; memento import --help lists the formats"),
         ("memento mcp", "let an agent write: name this as its MCP server"),
         ("memento add TEXT", "remember something yourself, or press 2, then n"),
     )
     rows: list[Row] = [[], [Piece("Nothing is remembered yet", "bold")], []]
     text = "Here you will see what waits for you, what your agents did, and what ends soon."
-    rows += [[Piece(cells(text, width).rstrip(), _MUTED)], []]
+    rows += [*([Piece(line, _MUTED)] for line in textwrap.wrap(text, max(width, 20))), []]
     for command, does in ways:
-        rows.append([Piece(f"{command:<30}"), Piece(cells(does, max(0, width - 30)).rstrip(), _MUTED)])
+        first, *others = textwrap.wrap(does, max(width - _WAY_WIDTH, 20))
+        rows.append([Piece(f"{command:<{_WAY_WIDTH}}"), Piece(first, _MUTED)])
+        rows += [[Piece(" " * _WAY_WIDTH), Piece(line, _MUTED)] for line in others]
     return rows
 
 

@@ -32,6 +32,8 @@ class TellsErrors(MessagePump):
         try:
             await super()._dispatch_message(message)
         except MementoError as error:
-            from memento_tui.tui.sections.section import app_of  # noqa: PLC0415 - sections are made of this
+            from memento_tui.tui.app import MementoApp  # noqa: PLC0415 - the app is made of this
 
-            app_of(self).say(str(error), problem=True)
+            if not isinstance(self.app, MementoApp):
+                raise
+            self.app.say(str(error), problem=True)

@@ -67,7 +67,7 @@ def _rows(scratch: Path, *, quick: bool) -> Iterator[Row]:
     yield bulk_import(scratch, 10_000 if quick else 100_000)
     yield hybrid_query(scratch, 2_000)
     hundred = _filled(scratch / "hundred", 100_000)
-    yield first_frame(hundred, scratch)
+    yield from first_frame(hundred, scratch)
     yield keystrokes(hundred, "100,000", _typed())
     yield from at_work(_filled(scratch / "thousand", 1_000), "1,000")
     yield from at_work(hundred, "100,000")

@@ -43,7 +43,12 @@ async def test_what_cannot_be_read_is_told_and_the_app_goes_on(
     async with opened(filled) as app:
         told: list[str] = []
         say = app.app.say
-        monkeypatch.setattr(app.app, "say", lambda text, **how: (told.append(text), say(text, **how)))
+
+        def listen(text: str, *, problem: bool = False) -> None:
+            told.append(text)
+            say(text, problem=problem)
+
+        monkeypatch.setattr(app.app, "say", listen)
         with monkeypatch.context() as breaking:
             breaking.setattr(*_BROKEN[broken], fail)
             with memento_tui.open(filled, actor="agent", agent="claude") as agent:

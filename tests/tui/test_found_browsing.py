@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from pathlib import Path
-from time import monotonic
+from time import monotonic, tzset
 
 import pytest
 from textual.widgets import Input, Static, TextArea
@@ -12,7 +13,9 @@ import memento_tui
 from memento_tui.records import make_contradiction
 from memento_tui.records.when import utc_now
 from memento_tui.tui.screens.conflict import ConflictScreen
+from memento_tui.tui.views.view import ViewList
 from memento_tui.tui.widgets.bars import KeyBar, TopBar
+from memento_tui.tui.widgets.board import Board
 from memento_tui.tui.widgets.editor import Editor
 from memento_tui.workspace.unsaved import KeptText
 from tests.tui.app_driver import Driver, opened
@@ -102,6 +105,22 @@ async def test_the_first_version_reads_as_its_text_and_not_as_a_change_of_nothin
         change = driver.app.query_one(".view-change Static", Static)
         await driver.until(lambda: "The first text." in str(change.render()), "the version is shown")
         assert not [line for line in str(change.render()).split("\n") if line.strip() in ("-", "+")]
+
+
+async def test_the_timeline_is_in_the_persons_own_time_zone(notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with memento_tui.open(notes) as workspace:
+        moment = workspace.get("first").created_at
+    with monkeypatch.context() as patched:
+        patched.setenv("TZ", "Asia/Tokyo")
+        tzset()
+        async with opened(notes) as driver:
+            await on(driver, "first")
+            await driver.press("o")
+            rows = driver.app.query_one("#timeline").query_one(ViewList)
+            await driver.until(lambda: rows.total == 3, "the timeline")
+            told = " ".join(strip.text for strip in rows.render_lines(rows.size.region))
+            assert f"{moment + timedelta(hours=9):%Y-%m-%d %H:%M} " in told
+    tzset()
 
 
 async def test_the_way_along_the_links_has_the_room_that_there_is(notes: Path) -> None:
@@ -306,3 +325,25 @@ async def test_both_hold_only_with_a_case_for_each_and_that_is_said_in_words(dis
         shown = " ".join(str(found.render()) for found in driver.app.screen.query(Static))
         assert "Two that both hold need a case each." in shown
         assert "_context" not in shown
+
+
+async def test_a_narrow_first_screen_cuts_nothing_off(data_dir: Path) -> None:
+    async with opened(data_dir, size=(80, 24), start="home") as driver:
+        board = driver.app.query_one(Board)
+        told = " ".join(" ".join(board.render_line(y).text for y in range(board.size.height)).split())
+        assert "…" not in told
+        assert "memento import --help lists the formats" in told
+        assert not driver.app.section.can("home.go")
+        with memento_tui.open(data_dir) as workspace:
+            workspace.remember("A text.")
+        await driver.until(lambda: driver.app.section.can("home.go"), "there is a number to go to")
+
+
+async def test_what_is_compared_is_told_whole_in_eighty_columns(data_dir: Path) -> None:
+    with memento_tui.open(data_dir) as workspace:
+        workspace.crystals.write("I am careful.")
+        workspace.crystals.write("I am quick.")
+    async with opened(data_dir, size=(80, 24), start="identity") as driver:
+        await driver.until(lambda: driver.app.section.can("identity.compare"), "the present one")
+        await driver.press("c")
+        assert "c here ends it." in driver.told

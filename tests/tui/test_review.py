@@ -333,7 +333,7 @@ async def test_both_sides_hold_once_it_is_said_when(data_dir: Path, workspace: W
         await app.press("b")
         await app.until(lambda: isinstance(app.app.screen, FormScreen), "the contexts are asked")
         await app.press("ctrl+s")
-        assert "are needed" in app.text("#form-problem")
+        assert "need a case each" in app.text("#form-problem")
         app.app.screen.query_one("#field-older_context", Input).value = "before March"
         app.app.screen.query_one("#field-newer_context", Input).value = "since March"
         await app.press("ctrl+s")

@@ -7,7 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from memento_tui.__main__ import _app_options
+from memento_tui.section_names import SECTION_NAMES
 from memento_tui.tui.commands import COMMANDS, PLACES, Keys, commands_in, key_names, markdown_table
+from memento_tui.tui.sections.catalogue import SECTIONS
 from tests.unit.cli_program import Program
 
 README = Path(__file__).parents[2] / "README.md"
@@ -73,3 +76,25 @@ def test_the_command_line_lists_the_keys_as_the_person_set_them(data_dir: Path) 
         "help": "Approve and go on",
     }
     assert found["problems"] == ["There is no command nothing.there; `memento keys` lists them."]
+
+
+def test_the_app_opens_in_every_section_that_there_is() -> None:
+    assert tuple(tab.name for tab in SECTIONS) == SECTION_NAMES
+
+
+@pytest.mark.parametrize(
+    ("given", "options"),
+    [
+        ([], {}),
+        (["--data-dir", "x"], {"data_dir": "x"}),
+        (["--open", "review", "--data-dir", "x"], {"open": "review", "data_dir": "x"}),
+        (["--open", "nowhere"], None),
+        (["--open"], None),
+        (["--data-dir", ""], None),
+        (["--data-dir", "x", "--data-dir", "y"], None),
+        (["list"], None),
+        (["--json", "--open"], None),
+    ],
+)
+def test_what_only_opens_the_app_does_without_the_commands(given: list[str], options: dict[str, str] | None) -> None:
+    assert _app_options(given) == options

@@ -181,6 +181,7 @@ class HomeSection(Section):
             self.board.redraw()
 
     def _go_on(self, was_cheap: bool) -> None:  # noqa: FBT001 - which of two ended
+        self.call_after_refresh(self.memento.focus_changed)
         if not was_cheap:
             self._is_counting_slowly = False
             return
@@ -209,6 +210,10 @@ class HomeSection(Section):
         """Scroll by half a page."""
         view = self.query_one("#home-scroll")
         view.scroll_relative(y=pages * max(1, view.size.height // 2), animate=False)
+
+    def can(self, command: str) -> bool:
+        """Tell whether there is a number to go to, or to go to the list of."""
+        return command not in ("home.go", "home.next") or self.board.current is not None
 
     def action_go(self) -> None:
         """Go to the list that the number under the cursor counts."""

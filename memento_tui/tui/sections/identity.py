@@ -183,7 +183,7 @@ class IdentitySection(EditingSection[Crystal]):
             self.memento.say("Each is compared with the one before it.")
         else:
             self._base, self._as_prose = row, None
-            self.memento.say(f"Go to another: it is compared with the one of {day_of(row.created_at)}. c here ends it.")
+            self.memento.say(f"The others are compared with the one of {day_of(row.created_at)}. c here ends it.")
         self.rows.refresh()
         self.tell()
         self.show(row)

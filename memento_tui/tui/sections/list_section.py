@@ -32,6 +32,9 @@ RowT = TypeVar("RowT", bound=Row)
 _DEAF_SECONDS = 0.5
 """How long deeds are refused after another row came under the cursor by itself."""
 
+_AT_A_TIME = 50
+"""Deeds of a bulk between two words of progress: often enough to be seen, seldom enough to cost nothing."""
+
 _NAMED = 5
 """How many of the rows that a question is about it names."""
 
@@ -56,6 +59,9 @@ class ListSection(Section, Generic[RowT]):
         self._deaf_until = 0.0
         self._reached_id: str | None = None
         self._acted = False
+        self._bulk: asyncio.Task[None] | None = None
+        """What is being done to chosen rows."""
+        self._is_stopping = False
 
     # What a section says of itself
 
@@ -234,6 +240,9 @@ class ListSection(Section, Generic[RowT]):
 
         Just after another row came under the cursor by itself, the key was meant for the one before.
         """
+        if self._is_at_work:
+            self.memento.say("The last deed is still being carried out; Escape stops it.", problem=True)
+            return False
         if self.rows.current is None and not self.rows.marks:
             self.memento.say("There is nothing here to do that to.", problem=True)
             return False
@@ -262,6 +271,16 @@ class ListSection(Section, Generic[RowT]):
         ids = self.chosen()
         if len(ids) > 1 and not await self._is_sure(doing, ids):
             return
+        # Another key may end this worker. What was begun is carried out all the same, and told of.
+        self._is_stopping = False
+        self._bulk = asyncio.create_task(self._carry_out(doing, done, act, ids))
+        await asyncio.shield(self._bulk)
+
+    @property
+    def _is_at_work(self) -> bool:
+        return self._bulk is not None and not self._bulk.done()
+
+    async def _carry_out(self, doing: str, done: str, act: Callable[[str], Any], ids: Sequence[str]) -> None:
         worked, problems = 0, []
         with self.memento.workspace.store.together() if len(ids) > 1 else nullcontext():
             for index, row_id in enumerate(ids):
@@ -270,11 +289,14 @@ class ListSection(Section, Generic[RowT]):
                     worked += 1
                 except MementoError as error:
                     problems.append(str(error))
-                if index % 50 == 49:  # noqa: PLR2004 - often enough to be seen, seldom enough to cost nothing
-                    self.memento.say(f"{doing}: {index + 1:,} of {len(ids):,} ...")
+                if (index + 1) % _AT_A_TIME == 0:
+                    self.memento.say(f"{doing}: {index + 1:,} of {len(ids):,} ...   Escape stops.")
                     await asyncio.sleep(0)
+                if self._is_stopping:
+                    break
         self.rows.clear_marks()
         told = f"{done} {worked:,}." if len(ids) > 1 else f"{done}."
+        told = f"Stopped. {told}" if self._is_stopping else told
         if problems and len(ids) == 1:
             self.memento.say(problems[0], problem=True)
         elif problems:
@@ -314,7 +336,9 @@ class ListSection(Section, Generic[RowT]):
 
     def action_clear(self) -> None:
         """Leave what is transient: the marks first, then the filter."""
-        if self.rows.marks:
+        if self._is_at_work:
+            self._is_stopping = True
+        elif self.rows.marks:
             self.rows.clear_marks()
         elif self.filter:
             self.filter_box.value = ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, cast
 
 from textual import work
@@ -35,7 +35,7 @@ _SAID: Mapping[str, tuple[str, str]] = {
 _NO_PLAIN_YES = "A contradiction has no plain yes; n, o, b, m or x settle it."
 
 
-def _no_answer(verb: Verb, kinds: Set[str]) -> str:
+def _no_answer(verb: Verb, kinds: set[str]) -> str:
     """Return why a decision answers none of some kinds of things that wait; nothing where it answers any."""
     if verb == "approve" and kinds == {"contradiction"}:
         return _NO_PLAIN_YES
