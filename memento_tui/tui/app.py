@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from pathlib import Path
 from time import monotonic
 from typing import ClassVar
 
-from textual import events, on
+from textual import events, on, work
 from textual.app import App, ComposeResult, SystemCommand
 from textual.binding import BindingType
 from textual.filter import LineFilter
@@ -37,6 +38,9 @@ _FOLLOW_SECONDS = 0.3
 _WARM_UP_DELAY_SECONDS = 0.3
 """The indexes are opened and the engine is started after the first screen is there."""
 
+_LONG_SECONDS = 0.3
+"""What takes longer is told while it is under way."""
+
 _IDLE_SECONDS = 2.0
 """Without a key for so long, a pause of some tens of milliseconds is not noticed."""
 
@@ -60,6 +64,7 @@ class MementoApp(TellsErrors, App[None]):
         self._start = start
         self._live = LiveView(workspace.store, workspace.author.session)
         self._last_key = 0.0
+        self._taking_back = asyncio.Lock()
         self._terminal_filter = TerminalFilter()
         self._top_bar = TopBar(SECTIONS, start, self._place())
         self._switcher = ContentSwitcher(initial=start)
@@ -264,18 +269,24 @@ class MementoApp(TellsErrors, App[None]):
 
     def action_undo(self) -> None:
         """Take back what the person did last."""
-        self._take_back(self.workspace.undo, "Undid")
+        self._take_back(self.workspace.undo, "Undoing ...", "Undid")
 
     def action_redo(self) -> None:
         """Do again what was undone last."""
-        self._take_back(self.workspace.redo, "Redid")
+        self._take_back(self.workspace.redo, "Redoing ...", "Redid")
 
-    def _take_back(self, act: Callable[[], Sequence[Entry]], word: str) -> None:
+    @work(group="undo")
+    async def _take_back(self, act: Callable[[], Sequence[Entry]], doing: str, word: str) -> None:
+        """Take back or do again, each press of the key in its turn; a large batch takes seconds."""
+        told = self.set_timer(_LONG_SECONDS, lambda: self.say(doing))
         try:
-            entries = act()
+            async with self._taking_back:
+                entries = await asyncio.to_thread(act)
         except MementoError as error:
             self.say(str(error), problem=True)
             return
+        finally:
+            told.stop()
         first = entries[0]
         # The note of an undo ends with what it took back, in brackets.
         what = first.note.rpartition("(")[2].rstrip(")") if first.action == "undo" else first.action
@@ -317,5 +328,6 @@ def run(data_dir: Path | None, start: str = "home") -> int:
     with Workspace(data_dir, channel="tui", session=new_id()) as workspace:
         app = MementoApp(workspace, start)
         app.run()
-        mark_looked(workspace)
+        if app.return_code == 0:
+            mark_looked(workspace)
     return app.return_code or 0

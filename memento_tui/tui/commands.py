@@ -279,6 +279,8 @@ _KEY_NAMES = {
     "backspace": "Backspace",
     "delete": "Del",
     "enter": "Enter",
+    "tab": "Tab",
+    "shift+tab": "Shift+Tab",
     "space": "Space",
     "up": "Up",
     "down": "Down",

@@ -14,7 +14,9 @@ from memento_tui.paths import DataPaths
 from memento_tui.records.ids import new_id
 from memento_tui.records.when import utc_now
 
-__all__ = ["KeptText", "Unsaved", "discard_typed", "left_behind"]
+__all__ = ["KeptText", "Unsaved", "discard_holding", "discard_typed", "left_behind"]
+
+_TELLING_NOTHING = 8
 
 
 class KeptText(msgspec.Struct, frozen=True, kw_only=True):
@@ -86,6 +88,35 @@ def discard_typed(paths: DataPaths, record_id: str) -> None:
     for path, kept in _all_kept(paths):
         if kept.record_id == record_id:
             path.unlink(missing_ok=True)
+
+
+def discard_holding(paths: DataPaths, texts: Sequence[str]) -> None:
+    """Remove every file of the drafts that holds a line of one of the texts, because every trace of them is to go.
+
+    Lines of a few letters are everywhere and tell nothing.
+    """
+    lines = {line.strip() for text in texts for line in text.splitlines() if len(line.strip()) > _TELLING_NOTHING}
+    for path in paths.drafts.glob("*") if lines else ():
+        try:
+            kept = path.read_text(encoding="utf-8", errors="replace")
+            if path.suffix == ".json":
+                kept = "\n".join(_strings(msgspec.json.decode(kept)))
+        except (OSError, msgspec.DecodeError):
+            continue
+        if any(line in kept for line in lines):
+            path.unlink(missing_ok=True)
+
+
+def _strings(value: object) -> Iterator[str]:
+    """Yield every text in a JSON value; a form's fields are kept as JSON within one."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for part in value.values():
+            yield from _strings(part)
+    elif isinstance(value, list):
+        for part in value:
+            yield from _strings(part)
 
 
 def _all_kept(paths: DataPaths) -> Iterator[tuple[Path, KeptText]]:

@@ -30,7 +30,7 @@ from memento_tui.workspace.queue import ReviewQueue
 from memento_tui.workspace.remembering import Remembering
 from memento_tui.workspace.searches import SavedSearches
 from memento_tui.workspace.searching import SearchAnswer, Searching
-from memento_tui.workspace.unsaved import discard_typed
+from memento_tui.workspace.unsaved import discard_holding, discard_typed
 from memento_tui.workspace.waiting import WaitingQueue
 
 if TYPE_CHECKING:
@@ -250,9 +250,11 @@ class Workspace:
         known = bool(self.store.history("memory", memory_id))
         found = memory_id if known else self.store.resolve("memory", memory_id)
         derived = self.store.derived_from(found)
+        texts = [revision.record.content for revision in self.store.history("memory", found) if revision.record]
         self.store.purge(self.author, "memory", found, reason)
         discard_drafts(self.paths, found)
         discard_typed(self.paths, found)
+        discard_holding(self.paths, texts)
         if self.paths.keyword_index.exists():
             # Its files hold the words of what was deleted until they happen to be merged.
             self.searching.keyword.rebuild()

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -111,3 +111,15 @@ def test_a_range_holds_its_ends_and_all_between_in_either_direction(change: Chan
         assert list(found) == change.after[first : last + 1]
     else:
         assert not found
+
+
+@given(changes())
+def test_the_cursor_passes_over_no_row_that_is_left(change: Change) -> None:
+    below = change.before[change.place.cursor :]
+    place = replace(change.place, following_ids=tuple(below[1:]))
+    left = [row for row in below if row in change.after]
+    reading = read_place(FakeSource(change.after), place, None)
+    if left:
+        assert change.after[reading.cursor] == left[0]
+    else:
+        assert reading.cursor <= max(len(change.after) - 1, 0)

@@ -13,6 +13,7 @@ import memento_tui
 from memento_tui.records import make_contradiction
 from memento_tui.records.when import utc_now
 from memento_tui.tui.screens.conflict import ConflictScreen
+from memento_tui.tui.sections.home import HomeSection
 from memento_tui.tui.views.view import ViewList
 from memento_tui.tui.widgets.bars import KeyBar, TopBar
 from memento_tui.tui.widgets.board import Board
@@ -76,6 +77,15 @@ async def test_the_tab_of_the_memories_and_the_overview_tell_the_same_number(not
         with memento_tui.open(notes, actor="agent", channel="mcp", agent="claude", session="s") as agent:
             agent.remember("A fourth text.")
         await driver.until(lambda: "Memories 4" in str(top.render()), "the tab tells of the fourth")
+        await driver.press("p", "2")
+        with memento_tui.open(notes, actor="agent", channel="mcp", agent="claude", session="s") as agent:
+            agent.remember("From a page.", source_type="external")
+        driver.app.query_one(HomeSection).follow()
+        await driver.press("1")
+        await driver.until(
+            lambda: "1  new" in " ".join(str(driver.app.query_one(Board).render()).split("\n")), "counted"
+        )
+        assert "Review 1" in str(top.render()), "while the view is paused too"
 
 
 async def test_a_quotation_mark_that_is_being_typed_is_not_complained_about(notes: Path) -> None:

@@ -70,3 +70,15 @@ def test_a_folder_that_cannot_be_written_is_told_in_a_sentence(data_dir: Path) -
     (data_dir / "drafts").write_text("in the way", encoding="utf-8")
     with pytest.raises(DataDirectoryError, match="cannot be kept"):
         Unsaved(DataPaths(data_dir), "memory", "m1", 1).keep("", [], "text")
+
+
+def test_a_purge_removes_every_draft_that_holds_a_line_of_the_text(data_dir: Path, workspace: Workspace) -> None:
+    memory = workspace.remember("Two lines.\nthe garden gate opens at noon")
+    paths = DataPaths(data_dir)
+    _typed_and_killed(data_dir, "a-proposal", "somewhere: the garden gate opens at noon \u2014 again")
+    _typed_and_killed(data_dir, "other", "something else")
+    sheet = paths.drafts / "review-20261121.md"
+    sheet.write_text("decision: later\nthe garden gate opens at noon\n", encoding="utf-8")
+    workspace.purge(memory.id, "leaked")
+    assert not sheet.exists()
+    assert [kept.content for _, kept in left_behind(paths)] == ["something else"]

@@ -23,7 +23,7 @@ __all__ = ["Field", "FormScreen"]
 
 
 _KEEP_SECONDS = 0.4
-"""How long after the last key what was typed is written to disk."""
+"""How often what is being typed is written to disk."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class FormScreen(Dialog[bool]):
         super().__init__()
         self._unsaved = unsaved
         self._typed = typed or {}
-        self._due = self.set_timer(_KEEP_SECONDS, self._keep, pause=True)
+        self._due = self.set_interval(_KEEP_SECONDS, self._keep, pause=True)
         self._title = title
         self._fields = fields
         self._save = save
@@ -94,7 +94,6 @@ class FormScreen(Dialog[bool]):
     @on(Input.Changed)
     @on(TextArea.Changed)
     def _field_typed(self) -> None:
-        self._due.reset()
         self._due.resume()
 
     def _is_changed(self) -> bool:

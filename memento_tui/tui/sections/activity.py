@@ -359,7 +359,13 @@ class ActivitySection(ListSection[AnyRow]):
         memory = self._memory_of(injection_id)
         if memory.certainty == 1:
             raise NotAllowed(f"The memory {memory.id} has the lowest certainty already.", "Reject it instead.")
-        self.memento.workspace.update(memory.id, base_version=memory.version, certainty=memory.certainty - 1)
+        seen = self._version_of(injection_id)
+        self.memento.workspace.update(memory.id, base_version=seen, certainty=memory.certainty - 1)
+
+    def _version_of(self, injection_id: str) -> int | None:
+        """Return the version of the memory that the row of an injection shows."""
+        rows = self.rows.at_hand([injection_id])
+        return next((row.memory.version for row in rows if isinstance(row, InjectionRow) and row.memory), None)
 
     @work(exclusive=True, group="deed")
     async def action_reject(self) -> None:
@@ -369,7 +375,11 @@ class ActivitySection(ListSection[AnyRow]):
         reason = await self.app.push_screen_wait(AskLine("Why? An agent that tries it again reads this (may be empty)"))
         if reason is not None:
             workspace = self.memento.workspace
-            await self.for_each("Reject", "Rejected", lambda row: workspace.reject(self._memory_of(row).id, reason))
+
+            def reject(row: str) -> None:
+                workspace.reject(self._memory_of(row).id, reason, base_version=self._version_of(row))
+
+            await self.for_each("Reject", "Rejected", reject)
 
     @work(exclusive=True, group="deed")
     async def action_skip(self) -> None:

@@ -175,9 +175,11 @@ class HomeSection(Section):
             self._go_on(event.found == "cheap")
         else:
             setattr(self._view, event.name, event.found)
+            # The numbers in the tabs are those of the last time that a list was read, or that the view was live.
             if isinstance(event.found, Amounts):
-                # The number in the tab is that of the last time that the list was read.
                 self.memento.count(memories=event.found.memories)
+            elif event.name == "waiting":
+                self.memento.count(review=sum(one.count for one in self._view.waiting or ()))
             self.board.redraw()
 
     def _go_on(self, was_cheap: bool) -> None:  # noqa: FBT001 - which of two ended

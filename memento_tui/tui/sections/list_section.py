@@ -57,7 +57,8 @@ class ListSection(Section, Generic[RowT]):
         """How many rows have arrived above what is being read."""
         self._known_total = 0
         self._deaf_until = 0.0
-        self._reached_id: str | None = None
+        self._reached: tuple[str, int] | None = None
+        """The id and the version of the row under the cursor, as it was told last."""
         self._acted = False
         self._bulk: asyncio.Task[None] | None = None
         """What is being done to chosen rows."""
@@ -130,8 +131,7 @@ class ListSection(Section, Generic[RowT]):
 
     def on_mount(self) -> None:
         """Read the first rows."""
-        with self.told():
-            self.read()
+        self.read()
 
     def enter(self) -> None:
         """Go to the list, or to the editor if one is open."""
@@ -170,8 +170,7 @@ class ListSection(Section, Generic[RowT]):
     def _filter_typed(self, event: Input.Changed) -> None:
         event.stop()
         self.filter = event.value
-        with self.told():
-            self.filter_changed()
+        self.filter_changed()
 
     def filter_changed(self) -> None:
         """Show what the new filter selects."""
@@ -190,16 +189,16 @@ class ListSection(Section, Generic[RowT]):
         if event.record_list is not self.rows:
             return
         row = event.row
-        by_itself = row is not None and self._reached_id is not None and row.id != self._reached_id
+        reached = None if row is None else (row.id, getattr(row, "version", 0))
+        by_itself = None not in (reached, self._reached) and reached != self._reached
         if by_itself and not self._acted and not self.memento.key_was_pressed_since(self._deaf_until):
             self._deaf_until = monotonic() + _DEAF_SECONDS
         self._acted = False
-        self._reached_id = row.id if row else None
+        self._reached = reached
         if self.rows.cursor == 0 and self.new_above:
             self.new_above = 0
             self.tell()
-        with self.told():
-            self.show(row)
+        self.show(row)
         self.memento.focus_changed()
 
     @on(RecordList.MarksChanged)
@@ -238,7 +237,7 @@ class ListSection(Section, Generic[RowT]):
     def may_act(self) -> bool:
         """Tell whether a key may do something to the row here; if not, say why.
 
-        Just after another row came under the cursor by itself, the key was meant for the one before.
+        Just after the row under the cursor became another or changed by itself, the key was meant for what was there.
         """
         if self._is_at_work:
             self.memento.say("The last deed is still being carried out; Escape stops it.", problem=True)
@@ -247,7 +246,7 @@ class ListSection(Section, Generic[RowT]):
             self.memento.say("There is nothing here to do that to.", problem=True)
             return False
         if monotonic() < self._deaf_until and not self.rows.marks:
-            self.memento.say("This row has just come up; the key was ignored. Press it again.", problem=True)
+            self.memento.say("This has just come up or changed; the key was ignored. Press it again.", problem=True)
             return False
         return True
 

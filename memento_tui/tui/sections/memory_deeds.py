@@ -36,7 +36,8 @@ class MemoryDeeds(EditingSection[Glance]):
         """Keep for each mark the version that was there to be seen: what changes afterwards is left alone."""
         marks = self.rows.marks
         fresh = sorted(marks - self._marked.keys())
-        versions = {**self.memento.workspace.store.versions("memory", fresh), **self._seen_here()} if fresh else {}
+        versions = self.memento.workspace.store.versions("memory", fresh) if fresh else {}
+        versions |= {row.id: row.version for row in self.rows.at_hand(fresh)} | self._seen_here()
         self._marked = {name: version for name, version in {**versions, **self._marked}.items() if name in marks}
 
     def _seen_here(self) -> dict[str, int]:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.containers import Vertical
@@ -76,14 +75,6 @@ class Section(TellsErrors, Vertical):
         Raises `MementoError` where the record that it is about cannot be edited any more.
         """
         raise NotImplementedError
-
-    @contextmanager
-    def told(self) -> Iterator[None]:
-        """Tell in the status line what a failing store says in this block, instead of ending the app."""
-        try:
-            yield
-        except MementoError as error:
-            self.memento.say(str(error), problem=True)
 
     def do(self, act: Callable[[], str]) -> bool:
         """Run something that writes, and tell how it went: the sentence that it returns, or its error."""

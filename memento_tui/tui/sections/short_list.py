@@ -44,8 +44,8 @@ class ShortListSection(ListSection[EntryT], Generic[EntryT]):
         """What is listed now."""
         self._lock = Lock()
         self._entries: Sequence[EntryT] = ()
-        self._read_at = -1
-        """The journal entry up to which the records were read."""
+        self._read_at: str | None = None
+        """What marks the journal entry up to which the records were read."""
         self._marked: dict[str, EntryT] = {}
         """The marked rows as they were when they were marked."""
         self._written: dict[str, EntryT] = {}
@@ -77,15 +77,16 @@ class ShortListSection(ListSection[EntryT], Generic[EntryT]):
     def _all_entries(self) -> Sequence[EntryT]:
         """Return all records, read again only where something was written: a filter that is typed costs no read."""
         with self._lock:
-            head = self.memento.workspace.store.head()
-            if head != self._read_at:
-                self._entries, self._read_at = self.read_all(), head
+            store = self.memento.workspace.store
+            mark = store.mark(store.head())
+            if mark != self._read_at:
+                self._entries, self._read_at = self.read_all(), mark
             return self._entries
 
     def enter(self) -> None:
         """Take the focus, and read again what no journal entry tells of: hits, and what has ended meanwhile."""
         super().enter()
-        self._read_at = -1
+        self._read_at = None
         self.follow()
 
     def arrive(self, query: str) -> None:

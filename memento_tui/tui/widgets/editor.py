@@ -21,7 +21,7 @@ from memento_tui.workspace.unsaved import Unsaved
 __all__ = ["Editor"]
 
 _KEEP_SECONDS = 0.4
-"""How long after the last key what was typed is written to disk."""
+"""How often what is being typed is written to disk."""
 
 
 class Editor(Vertical):
@@ -45,7 +45,7 @@ class Editor(Vertical):
         """What is stored; ``now`` is what the fields begin with where that differs."""
         self._begun = now or before
         self._unsaved = unsaved
-        self._due = self.set_timer(_KEEP_SECONDS, self._keep, pause=True)
+        self._due = self.set_interval(_KEEP_SECONDS, self._keep, pause=True)
 
     def compose(self) -> ComposeResult:
         """Show the fields."""
@@ -78,7 +78,6 @@ class Editor(Vertical):
     @on(TextArea.Changed)
     def _typed(self, event: Input.Changed | TextArea.Changed) -> None:
         event.stop()
-        self._due.reset()
         self._due.resume()
 
     def _keep(self) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Collection, Coroutine, Mapping, Sequence
 from dataclasses import replace
 from itertools import takewhile
 from typing import Any, Generic, TypeVar
@@ -105,6 +105,10 @@ class PagedRows(ScrollView, Generic[RowT]):
     def current(self) -> RowT | None:
         """The row that the cursor is on, or ``None`` where there is none or it is still being read."""
         return self._current
+
+    def at_hand(self, ids: Collection[str]) -> Sequence[RowT]:
+        """Return those of the rows of these ids that were read, as they are shown."""
+        return self._pages.found(ids)
 
     @property
     def first_visible(self) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Generic, Protocol, TypeVar
 
 __all__ = ["PAGE_SIZE", "Row", "RowPages", "RowSource"]
@@ -79,6 +79,11 @@ class RowPages(Generic[RowT]):
             return None
         rows = [row for index in span if (row := self.row(index)) is not None]
         return rows if len(rows) == len(span) else None
+
+    def found(self, ids: Collection[str]) -> Sequence[RowT]:
+        """Return those of the rows of these ids that are at hand."""
+        wanted = frozenset(ids)
+        return [row for page in self._pages.values() for row in page if row.id in wanted]
 
     def put(self, number: int, rows: Sequence[RowT], *, whole: bool = True) -> None:
         """Keep the rows of a page: all that it has, unless ``whole`` is not so."""

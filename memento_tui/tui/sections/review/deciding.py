@@ -73,7 +73,9 @@ class DecidingSection(ChangingSection):
     def marks_changed(self) -> None:
         """Keep for each mark the version that was on the screen: what changes afterwards is not decided."""
         marks = self.rows.marks
-        fresh = {row.id: row.version for row in self.memento.workspace.waiting.rows(sorted(marks - self._seen.keys()))}
+        new = sorted(marks - self._seen.keys())
+        fresh = {row.id: row.version for row in self.memento.workspace.waiting.rows(new)}
+        fresh |= {row.id: row.version for row in self.rows.at_hand(new)}
         self._seen = {name: version for name, version in {**self._seen, **fresh}.items() if name in marks}
         self.memento.focus_changed()
 
