@@ -111,6 +111,11 @@ def test_journal_wide(snap_compare: Compare, app: MementoApp) -> None:
     assert snap_compare(app, terminal_size=(120, 32), run_before=on("j", "j", "j"))
 
 
+def test_journal_ultra_wide(snap_compare: Compare, app: MementoApp) -> None:
+    """200 x 50: every column whole."""
+    assert snap_compare(app, terminal_size=(200, 50), run_before=on("j", "j", "j"))
+
+
 def test_journal_narrow(snap_compare: Compare, app: MementoApp) -> None:
     """80 x 24: the list above, the entry below; channel and age at the right edge; nothing cut in the key bar."""
     assert snap_compare(app, terminal_size=(80, 24), run_before=on("j", "j"))

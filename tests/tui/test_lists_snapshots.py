@@ -114,6 +114,11 @@ def test_skips_wide(picture: Callable[..., bool]) -> None:
     assert picture("skips", ("j",))
 
 
+def test_skips_ultra_wide(picture: Callable[..., bool]) -> None:
+    """200 x 50: item and reason whole, the hits at the right edge."""
+    assert picture("skips", ("j",), size=(200, 50))
+
+
 def test_skips_narrow(picture: Callable[..., bool]) -> None:
     """80 x 24: until when, what, why and hits in straight columns, the skip below."""
     assert picture("skips", ("j", "j"), (80, 24))

@@ -148,6 +148,11 @@ def test_narrow(snap_compare: Compare, filled: Path) -> None:
     assert shot(snap_compare, filled, "j", size=(80, 24))
 
 
+def test_ultra_wide(snap_compare: Compare, filled: Path) -> None:
+    """200 x 50: the queue with who asks, the difference in two columns, what is alike below it."""
+    assert shot(snap_compare, filled, "j", size=(200, 50))
+
+
 def test_light(snap_compare: Compare, filled: Path) -> None:
     """Everything legible on a light ground."""
     assert shot(snap_compare, filled, "j", theme="textual-light")

@@ -85,6 +85,25 @@ def test_editing(snap_compare: Compare, app: MementoApp) -> None:
     assert snap_compare(app, terminal_size=(120, 32), press=["j", "e"])
 
 
+def test_memories_ultra_wide(snap_compare: Compare, app: MementoApp) -> None:
+    """200 x 50: tags in the list, the text beside it; nothing is stretched out of sight of what it belongs to."""
+    assert snap_compare(app, terminal_size=(200, 50), press=["j"])
+
+
+@pytest.mark.parametrize("theme", ["ansi-dark", "ansi-light"])
+def test_in_the_terminals_own_colours(snap_compare: Compare, app: MementoApp, theme: str) -> None:
+    """Only the terminal's sixteen colours; the cursor and the section shown stand out."""
+    app.theme = theme
+    assert snap_compare(app, terminal_size=(120, 24), press=["j"])
+
+
+def test_without_colours(snap_compare: Compare, filled: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Shades of grey only; the cursor has its >, trust its glyphs, the section its brackets."""
+    monkeypatch.setenv("NO_COLOR", "1")
+    with Workspace(filled, channel="tui", session="picture") as workspace:
+        assert snap_compare(MementoApp(workspace, "memories"), terminal_size=(120, 24), press=["j"])
+
+
 def test_light(snap_compare: Compare, app: MementoApp) -> None:
     """Everything legible on a light ground."""
     app.theme = "textual-light"

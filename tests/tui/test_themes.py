@@ -1,0 +1,47 @@
+"""Every section under every theme, and without colours."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from textual.theme import BUILTIN_THEMES
+from textual.widget import Widget
+
+from memento_tui.tui.sections.catalogue import SECTIONS
+from memento_tui.workspace import Workspace
+from tests.tui.app_driver import opened
+
+
+@pytest.fixture
+def filled(data_dir: Path, workspace: Workspace) -> Path:
+    workspace.remember("The cache lives for ten minutes.", tags=["cache"])
+    workspace.remember("From a page.", source_type="external")
+    workspace.skips.add("vendor", "not ours", "30d")
+    workspace.items.create("Write the hooks")
+    workspace.crystals.write("I test things.")
+    return data_dir
+
+
+@pytest.mark.parametrize("theme", sorted(BUILTIN_THEMES))
+async def test_every_section_opens_under_every_theme(filled: Path, theme: str) -> None:
+    async with opened(filled) as app:
+        app.app.theme = theme
+        for tab in SECTIONS:
+            await app.press(tab.key)
+            await app.until(lambda name=tab.name: name == app.app.section.PLACE, tab.name)  # type: ignore[misc]
+        assert app.app.theme == theme
+
+
+async def test_without_colours_the_cursor_still_stands_out(filled: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    async with opened(filled) as app:
+        assert app.app.no_color
+        for tab in SECTIONS[1:5]:
+            await app.press(tab.key)
+            rows = app.app.query_one(f"#{tab.name}-list")
+            await app.until(lambda rows=rows: _has_cursor(rows), tab.name)  # type: ignore[misc]
+
+
+def _has_cursor(rows: Widget) -> bool:
+    return any(strip.text.startswith(">") for strip in rows.render_lines(rows.size.region))
