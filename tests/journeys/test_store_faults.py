@@ -95,7 +95,7 @@ def test_a_file_that_is_no_database_is_told_of_and_kept(tmp_path: Path, content:
     (tmp_path / "memento.db").write_bytes(content)
     with pytest.raises(DataDirectoryError, match=r"memento\.db is damaged") as caught:
         Store(tmp_path / "memento.db")
-    assert "restore a backup" in caught.value.hint
+    assert "memento backup restore" in caught.value.hint
     assert (tmp_path / "memento.db").read_bytes() == content
 
 
@@ -134,6 +134,9 @@ def test_a_database_of_the_first_format_is_brought_up_to_date_with_its_tags(tmp_
         connection.execute(f"ALTER TABLE contradiction DROP COLUMN {column}")
     connection.execute("ALTER TABLE usage DROP COLUMN counted")
     connection.execute("DROP TABLE confirmation")
+    for index in ("entry_list", "entry_note", "entry_day", "change_purged", "injection_memory", "memory_created"):
+        connection.execute(f"DROP INDEX {index}")
+    connection.execute("ALTER TABLE injection DROP COLUMN why")
     connection.execute("PRAGMA user_version = 1")
     store.close()
     with memento_tui.open(tmp_path) as workspace:
