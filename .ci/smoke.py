@@ -4,6 +4,7 @@ import json
 import os
 import pty
 import select
+import signal
 import subprocess
 import sys
 import time
@@ -25,7 +26,7 @@ def open_app(program: str, data: str) -> str:
     process, terminal = pty.fork()
     if process == 0:
         os.environ.update(TERM="xterm-256color", COLUMNS="100", LINES="30")
-        os.execv(program, [program, "--data-dir", data])  # noqa: S606 - the program under test
+        os.execv(program, [program, "--data-dir", data, "--open", "memories"])  # noqa: S606 - the program under test
     drawn, ends = b"", time.monotonic() + _DEADLINE_SECONDS
     left = False
     while time.monotonic() < ends:
@@ -37,6 +38,8 @@ def open_app(program: str, data: str) -> str:
         if not left and b"hello" in drawn and b"Memories" in drawn:
             os.write(terminal, b"q")
             left = True
+    if not left:
+        os.kill(process, signal.SIGKILL)
     _, status = os.waitpid(process, 0)
     if not left or os.waitstatus_to_exitcode(status) != 0:
         sys.exit(f"the app did not start and leave: status {status}\n{drawn[-2000:]!r}")

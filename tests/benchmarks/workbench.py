@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from time import perf_counter
 
+from memento_tui.records.ids import new_id
 from memento_tui.tui import garbage
 from memento_tui.tui.app import MementoApp
 from memento_tui.tui.sections.catalogue import SECTIONS
@@ -33,7 +34,7 @@ def at_work(data: Path, size: str) -> list[Row]:
 def _let_wait(data: Path) -> None:
     with Workspace(data) as workspace:
         for number in range(_DECISIONS + 40):
-            workspace.remember(f"Proposal {number} from a page about caches.", source_type="external")
+            workspace.remember(f"Proposal {number} {new_id()} from a page about caches.", source_type="external")
         workspace.searching.keyword.catch_up()
 
 
