@@ -12,13 +12,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-from textual.pilot import Pilot
-
 from memento_tui.tui import garbage
 from memento_tui.tui.app import MementoApp
 from memento_tui.tui.sections.catalogue import SECTIONS
 from memento_tui.workspace import Workspace
 from tests.benchmarks.table import Row
+from tests.benchmarks.workbench import drawn
 
 __all__ = ["growth"]
 
@@ -46,27 +45,27 @@ async def _use(data: Path, minutes: int) -> None:
     ):
         garbage.put_off()  # as the program does when it begins
         app = MementoApp(mine, "memories")
-        async with app.run_test(size=(120, 40)) as pilot:
+        async with app.run_test(size=(120, 40)):
             looks = minutes * _LOOKS_A_MINUTE
             for look in range(looks):
                 for number in range(_WRITES_A_LOOK):
                     agent.remember(f"Note {look}-{number}: the cache of build {look} is at shard {number}.")
                 app._follow()
-                await _go_about(app, pilot, look)
+                await _go_about(app, look)
                 if (look + 1) % (looks // 10) == 0:
                     gc.collect()
                     print(f"{_resident():.1f}", flush=True)
 
 
-async def _go_about(app: MementoApp, pilot: Pilot[None], look: int) -> None:
-    await pilot.press("j" if look % 40 < 30 else "k")
+async def _go_about(app: MementoApp, look: int) -> None:
+    app.simulate_key("j" if look % 40 < 30 else "k")
     if look % 50 == 49:
         await app.action_section(SECTIONS[look // 50 % len(SECTIONS)].name)
     if look % 400 == 399:
         await app.go("memories", "cache build")
-        await pilot.pause()
+        await drawn(app)
         app.section.arrive("")
-    await pilot.pause()
+    await drawn(app)
 
 
 def _resident() -> float:

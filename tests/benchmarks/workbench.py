@@ -18,7 +18,7 @@ from memento_tui.tui.sections.memories import MemoriesSection
 from memento_tui.workspace import Workspace
 from tests.benchmarks.table import Row, percentile
 
-__all__ = ["at_work"]
+__all__ = ["at_work", "drawn"]
 
 _TWO_FRAMES_MS = 2 * 1000 / 60
 _ROUNDS, _MOVES, _DECISIONS = 6, 120, 60
@@ -71,7 +71,8 @@ async def _opened(data: Path) -> AsyncIterator[MementoApp]:
             yield app
 
 
-async def _drawn(app: MementoApp) -> None:
+async def drawn(app: MementoApp) -> None:
+    """Wait until what was asked for is drawn."""
     done = asyncio.Event()
     app.screen.call_after_refresh(done.set)
     await done.wait()
@@ -85,7 +86,7 @@ async def _timed(app: MementoApp, act: Awaitable[object], shows: Callable[[], bo
         assert perf_counter() - begun < _DEADLINE_SECONDS
         # Without a pause the waiting itself would hold the interpreter that the app's threads read with.
         await asyncio.sleep(0.001)
-    await _drawn(app)
+    await drawn(app)
     return perf_counter() - begun
 
 
