@@ -3,40 +3,34 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import ClassVar
 
 from textual import work
 from textual.binding import BindingType
 from textual.content import Content
 
-from memento_tui.errors import InvalidField, InvalidInput, MementoError, NotAllowed, NotFound
+from memento_tui.errors import MementoError
 from memento_tui.records import Memory
 from memento_tui.store.activity_rows import ActivityRow
 from memento_tui.store.injections import InjectionRow
-from memento_tui.store.store import Store
 from memento_tui.tui.activity_lines import entry_line, injection_line
 from memento_tui.tui.commands import bindings, commands_in, key_names
 from memento_tui.tui.display import cells, literal
 from memento_tui.tui.record_places import place_of
-from memento_tui.tui.screens.ask import AskLine, Confirm
-from memento_tui.tui.sections.list_section import ListSection
+from memento_tui.tui.screens.ask import Confirm
+from memento_tui.tui.sections.ledger_deeds import AnyRow, LedgerDeeds
 from memento_tui.tui.widgets.record_list import Line
 from memento_tui.tui.widgets.row_pages import PAGE_SIZE, RowSource
-from memento_tui.workspace.activity import ActivityLog
 from memento_tui.workspace.activity_query import ActivityQuery, parse_activity
 
 __all__ = ["ActivitySection"]
-
-AnyRow = ActivityRow | InjectionRow
 
 _LEDGER_WORD = "injections"
 """What a query begins with that another section sends the person to the ledger with."""
 
 _NAMED = 5
 """Entries that a question names."""
-
-_SKIP_SPAN = "30d"
 
 _LEDGER_SECONDS = 1.0
 """How often it is looked whether agents were shown something."""
@@ -46,7 +40,7 @@ def _subject(row: ActivityRow) -> tuple[str, str]:
     return row.record, row.record_id
 
 
-class ActivitySection(ListSection[AnyRow]):
+class ActivitySection(LedgerDeeds):
     """See what was done and by whom, take back what should not have been, and see what agents were shown."""
 
     PLACE = "activity"
@@ -55,8 +49,6 @@ class ActivitySection(ListSection[AnyRow]):
 
     def __init__(self) -> None:
         super().__init__()
-        self.is_ledger = False
-        """Whether the ledger is shown, and not the journal."""
         self._query = ActivityQuery()
         self._looked = 0
         """The newest entry that the person had seen before they came here."""
@@ -67,17 +59,6 @@ class ActivitySection(ListSection[AnyRow]):
         """The newest row of the ledger when it was last read."""
         self._told_id = ""
         """The row that is shown in full."""
-
-    @property
-    def _store(self) -> Store:
-        return self.memento.workspace.store
-
-    @property
-    def activity_log(self) -> ActivityLog:
-        """The journal and the ledger."""
-        return self.memento.workspace.activity
-
-    # The list
 
     def on_mount(self) -> None:
         """Read the first rows, and follow the ledger too: what agents are shown is no entry of the journal."""
@@ -269,16 +250,6 @@ class ActivitySection(ListSection[AnyRow]):
         known = "words  session:  channel:  memory:  since:7d" if self.is_ledger else self.FILTER_HINT
         self.filter_box.placeholder = known
 
-    def _is_here(self, *, ledger: bool) -> bool:
-        """Tell whether a key belongs to the list that is shown; if not, say where it does."""
-        if ledger == self.is_ledger:
-            return self.may_act()
-        where = "the injection ledger; i shows it" if ledger else "the journal; i goes back to it"
-        self.memento.say(f"That key is for {where}.", problem=True)
-        return False
-
-    # The journal
-
     @work(exclusive=True, group="deed")
     async def action_revert(self) -> None:
         """Take back the entries that were chosen, newest first, after a question where it is more than one record."""
@@ -333,77 +304,3 @@ class ActivitySection(ListSection[AnyRow]):
             self.memento.say(f"{told if done else ''} {failed}".strip(), problem=True)
         else:
             self.memento.say(f"{told} Z does it again.")
-
-    # The ledger
-
-    def chosen(self) -> list[str]:
-        """Return what a command is for; of a memory that was shown often only one row, for it is done to it once."""
-        ids = super().chosen()
-        shown = self.activity_log.shown(ids) if self.is_ledger else []
-        return sorted({row.injection.memory_id: row.id for row in shown}.values()) if shown else ids
-
-    def _memory_of(self, injection_id: str) -> Memory:
-        row = next(iter(self.activity_log.shown([injection_id])), None)
-        memory: Memory | None = self._store.find("memory", row.injection.memory_id) if row else None
-        if memory is None:
-            raise NotFound("The memory is gone.", "It was purged, or its creation was undone.")
-        return memory
-
-    @work(exclusive=True, group="deed")
-    async def action_demote(self) -> None:
-        """Lower the certainty of what was shown by one."""
-        if self._is_here(ledger=True):
-            await self.for_each("Demote", "Certainty lowered by one", self._demote)
-
-    def _demote(self, injection_id: str) -> None:
-        memory = self._memory_of(injection_id)
-        if memory.certainty == 1:
-            raise NotAllowed(f"The memory {memory.id} has the lowest certainty already.", "Reject it instead.")
-        seen = self._version_of(injection_id)
-        self.memento.workspace.update(memory.id, base_version=seen, certainty=memory.certainty - 1)
-
-    def _version_of(self, injection_id: str) -> int | None:
-        """Return the version of the memory that the row of an injection shows."""
-        rows = self.rows.at_hand([injection_id])
-        return next((row.memory.version for row in rows if isinstance(row, InjectionRow) and row.memory), None)
-
-    @work(exclusive=True, group="deed")
-    async def action_reject(self) -> None:
-        """Reject what was shown: it is recalled no more."""
-        if not self._is_here(ledger=True):
-            return
-        reason = await self.app.push_screen_wait(AskLine("Why? An agent that tries it again reads this (may be empty)"))
-        if reason is not None:
-            workspace = self.memento.workspace
-
-            def reject(row: str) -> None:
-                workspace.reject(self._memory_of(row).id, reason, base_version=self._version_of(row))
-
-            await self.for_each("Reject", "Rejected", reject)
-
-    @work(exclusive=True, group="deed")
-    async def action_skip(self) -> None:
-        """Put the subject of what was shown on the skip list."""
-        if not self._is_here(ledger=True) or self.rows.current is None:
-            return
-        from memento_tui.tui.screens.form import Field, FormScreen  # noqa: PLC0415 - when it is first asked for
-
-        row = self.rows.current
-        headline = row.memory.headline if isinstance(row, InjectionRow) and row.memory is not None else ""
-        fields = [
-            Field("item", "What to leave alone", headline),
-            Field("reason", "Why", hint="the agent reads this"),
-            Field("until", "Until when", _SKIP_SPAN, "a date, or a span such as 30d"),
-        ]
-        if await self.app.push_screen_wait(FormScreen(Content("Skip this subject"), fields, self._add_skip)):
-            self.acted()
-            self.memento.say("Added to the skip list. z undoes.")
-            self.memento.wrote()
-
-    def _add_skip(self, values: Mapping[str, str]) -> None:
-        from memento_tui.tui.list_prose import SKIP_LABELS, error_in_words  # noqa: PLC0415 - with the form
-
-        try:
-            self.memento.workspace.skips.add(values["item"], values["reason"], values["until"] or _SKIP_SPAN)
-        except InvalidField as error:
-            raise InvalidInput(error_in_words(error, SKIP_LABELS)) from error
