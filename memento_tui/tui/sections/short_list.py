@@ -59,6 +59,16 @@ class ShortListSection(ListSection[EntryT], Generic[EntryT]):
         """Return all records of the kind. Called on threads."""
         raise NotImplementedError
 
+    def in_full(self, row: EntryT) -> Content:
+        """Return what stands beside the list for a row."""
+        raise NotImplementedError
+
+    def show(self, row: EntryT | None) -> None:
+        """Show the row in full."""
+        same = row is not None and row.id == self._shown_id
+        self._shown_id = None if row is None else row.id
+        self.tell_side(Content("") if row is None else self.in_full(row), same=same)
+
     def select(self, entries: Sequence[EntryT]) -> Sequence[EntryT]:
         """Return those that are to be listed, in their order. Called on threads."""
         raise NotImplementedError

@@ -70,11 +70,9 @@ class SkipsSection(ShortListSection[Skip]):
         """Return the row of a skip."""
         return skip_line(row, width)
 
-    def show(self, row: Skip | None) -> None:
-        """Show the skip in full."""
-        same = row is not None and row.id == self._shown_id
-        self._shown_id = None if row is None else row.id
-        self.tell_side(Content("") if row is None else skip_in_full(row, self.history_of(row)), same=same)
+    def in_full(self, row: Skip) -> Content:
+        """Return the skip in full."""
+        return skip_in_full(row, self.history_of(row))
 
     def head(self) -> Content:
         """Return how many there are."""

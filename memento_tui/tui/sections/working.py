@@ -90,11 +90,9 @@ class WorkingSection(ShortListSection[WorkingItem]):
         """Return the row of an item."""
         return item_line(row, width)
 
-    def show(self, row: WorkingItem | None) -> None:
-        """Show the item in full."""
-        same = row is not None and row.id == self._shown_id
-        self._shown_id = None if row is None else row.id
-        self.tell_side(Content("") if row is None else item_in_full(row, self.history_of(row)), same=same)
+    def in_full(self, row: WorkingItem) -> Content:
+        """Return the item in full."""
+        return item_in_full(row, self.history_of(row))
 
     def head(self) -> Content:
         """Return how many there are, of which kind, and what is left out."""
