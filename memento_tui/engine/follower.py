@@ -187,6 +187,8 @@ class Follower(threading.Thread):
             return True
         if catch_up.commits and time.monotonic() - self._changed_at > _QUIET_SECONDS:
             self._tidy(parts)
+            if not index.is_tidy():
+                catch_up.commits, self._changed_at = 1, time.monotonic()
         if self._board.now.problem:
             catch_up.report()
         if catch_up.fresh:

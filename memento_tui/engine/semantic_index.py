@@ -218,6 +218,10 @@ class SemanticIndex:
         # Nobody else writes here, so a file that no version names was left by a killed engine.
         self._table.optimize(cleanup_older_than=keep, delete_unverified=True)
 
+    def is_tidy(self) -> bool:
+        """Whether old versions, and with them removed vectors, are off the disk: tidying leaves its own for a while."""
+        return len(self._table.list_versions()) == 1
+
 
 def _schema(dimension: int) -> Any:  # noqa: ANN401 - pyarrow has no types
     text, number = pa.string(), pa.int64()
