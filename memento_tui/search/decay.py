@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import math
 from datetime import datetime
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from memento_tui.config import DecayPreset
-from memento_tui.records import Memory
+if TYPE_CHECKING:
+    from memento_tui.config import DecayPreset
 
-__all__ = ["BANK_DAYS", "BANK_USES", "Ageing", "ageing", "half_life_days", "last_touched", "weight"]
+__all__ = ["BANK_DAYS", "BANK_USES", "Ageing", "Lived", "ageing", "half_life_days", "last_touched", "weight"]
 
 _HOUR, _DAY = 3600.0, 86_400.0
 """Seconds."""
@@ -38,6 +38,42 @@ _USES_LOG = 4.0
 """The logarithm to base 2 of the uses that count in full, the first one counted twice: 15 uses."""
 
 
+class Lived(Protocol):
+    """What of a memory its life depends on; a `memento_tui.records.Memory` has it, and so has a hook's own row."""
+
+    @property
+    def certainty(self) -> int:
+        """From 1 to 5."""
+
+    @property
+    def stability(self) -> str:
+        """``draft``, ``verified`` or ``stable``."""
+
+    @property
+    def status(self) -> str:
+        """As in `memento_tui.records.memory.STATUSES`."""
+
+    @property
+    def created_at(self) -> datetime:
+        """When it was first written."""
+
+    @property
+    def updated_at(self) -> datetime:
+        """When it was last changed."""
+
+    @property
+    def verified_at(self) -> datetime | None:
+        """When a person last stood behind it."""
+
+    @property
+    def used_count(self) -> int:
+        """How often it was seen to be of use."""
+
+    @property
+    def last_used_at(self) -> datetime | None:
+        """When it was last of use."""
+
+
 class Ageing(NamedTuple):
     """A preset's number for a memory, the same on a scale from 0 to 1, and what it is made of, each from 0 to 1."""
 
@@ -49,7 +85,7 @@ class Ageing(NamedTuple):
     """1 when it was used as much and as lately as the preset can tell apart."""
 
 
-def weight(preset: DecayPreset, memory: Memory, now: datetime) -> float:
+def weight(preset: DecayPreset, memory: Lived, now: datetime) -> float:
     """Return the number that a preset's own formula gives, on that formula's own scale.
 
     ``protocol`` gives 0 to 3, the others 0 to 1. See the function of each preset for its formula and source.
@@ -57,12 +93,12 @@ def weight(preset: DecayPreset, memory: Memory, now: datetime) -> float:
     return ageing(preset, memory, now).weight
 
 
-def ageing(preset: DecayPreset, memory: Memory, now: datetime) -> Ageing:
+def ageing(preset: DecayPreset, memory: Lived, now: datetime) -> Ageing:
     """Return a preset's weight with its parts. A moment after ``now`` counts as now: clocks are set back."""
     return _PRESETS[preset](memory, now)
 
 
-def _protocol(memory: Memory, now: datetime) -> Ageing:
+def _protocol(memory: Lived, now: datetime) -> Ageing:
     """Memento Protocol's published score without its keyword part.
 
     Recency is 0.5^(age in hours / 168), from the creation on; access is min(2, 1 + 0.3 log2(1 + n)) for n accesses;
@@ -78,7 +114,7 @@ def _protocol(memory: Memory, now: datetime) -> Ageing:
     return Ageing(number, number / _PROTOCOL_HIGHEST, recency, use)
 
 
-def _vault(memory: Memory, now: datetime) -> Ageing:
+def _vault(memory: Lived, now: datetime) -> Ageing:
     """Memento Vault's published decay: 0.5^(days / 90) from the note's date on.
 
     Certainty 3 takes 180 days, and certainty 4 and 5 do not decay. Vault counts no use, so use moves nothing.
@@ -87,7 +123,7 @@ def _vault(memory: Memory, now: datetime) -> Ageing:
     return Ageing(number, number, number, 0.0)
 
 
-def _bank(memory: Memory, now: datetime) -> Ageing:
+def _bank(memory: Lived, now: datetime) -> Ageing:
     """agent-memory's rule as a weight. Only the rule is published, not a formula.
 
     The rule: what was untouched for 90 days and used fewer than 2 times is demoted, later previewed, later archived.
@@ -101,7 +137,7 @@ def _bank(memory: Memory, now: datetime) -> Ageing:
     return Ageing(number, number, age, use)
 
 
-def _balanced(memory: Memory, now: datetime) -> Ageing:
+def _balanced(memory: Lived, now: datetime) -> Ageing:
     """Our own: freshness with Memento Vault's half-lives, and use with the logarithm of Memento Protocol.
 
     Freshness counts from the last change, or from a person's verification where that is later: whoever verified it said
@@ -121,7 +157,7 @@ def _balanced(memory: Memory, now: datetime) -> Ageing:
 _PRESETS = {"protocol": _protocol, "vault": _vault, "bank": _bank, "balanced": _balanced}
 
 
-def last_touched(memory: Memory) -> datetime:
+def last_touched(memory: Lived) -> datetime:
     """Return when a memory was last written, changed, used or verified; being shown is no touch."""
     moments = (memory.created_at, memory.updated_at, memory.last_used_at, memory.verified_at)
     return max(moment for moment in moments if moment is not None)

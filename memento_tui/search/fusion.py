@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import msgspec
+
+from memento_tui.search.bm25 import saturated
 
 __all__ = ["Relevance", "fuse"]
 
 KEYWORD_WEIGHT = 0.6
 """The share of the keyword score where both views exist."""
 
-STEEPNESS = 2.5
-"""How soon a keyword score nears 1: a memory that reaches a third of the perfect BM25 score gets 0.56."""
-
 UNSEEN = 0.9
 """What is nearer than nothing but was not among the nearest: this share of the last one's similarity.
 
-These three were chosen on the development sets of LoCoMo, LongMemEval and engram together.
+These two were chosen on the development sets of LoCoMo, LongMemEval and engram together.
 """
 
 
@@ -41,17 +39,13 @@ def fuse(
     similarities are taken as they are, and the weighted sum is the relevance. ``semantic`` is ``None`` where that view
     could not be asked: then the keyword score stands alone.
     """
-    words = {name: (rank, _saturated(score, ceiling)) for rank, (name, score) in enumerate(keyword, 1)}
+    words = {name: (rank, saturated(score, ceiling)) for rank, (name, score) in enumerate(keyword, 1)}
     if semantic is None:
         return {name: Relevance(score, score, None, rank, None) for name, (rank, score) in words.items()}
     meaning = {name: (rank, max(0.0, score)) for rank, (name, score) in enumerate(semantic, 1)}
     unseen = UNSEEN * min((score for _, score in meaning.values()), default=0.0)
     names = dict.fromkeys([*words, *meaning])
     return {name: _combined(words.get(name), meaning.get(name), unseen) for name in names}
-
-
-def _saturated(score: float, ceiling: float) -> float:
-    return 1 - math.exp(-STEEPNESS * score / ceiling) if ceiling > 0 else 0.0
 
 
 def _combined(words: tuple[int, float] | None, meaning: tuple[int, float] | None, unseen: float) -> Relevance:

@@ -16,14 +16,15 @@ from filelock import FileLock, Timeout
 
 from memento_tui.errors import DataDirectoryError
 from memento_tui.records import Memory
-from memento_tui.search.keyword_schema import (
+from memento_tui.search.keyword_layout import (
     SCHEMA_VERSION,
     STATE_ID,
-    Compiler,
-    document,
+    IndexState,
     make_schema,
+    read_state,
     register_analyzers,
 )
+from memento_tui.search.keyword_schema import Compiler, document
 from memento_tui.search.language import Query
 from memento_tui.store.filters import Filter
 from memento_tui.store.store import Store
@@ -60,15 +61,6 @@ class Nearby(NamedTuple):
 
     found: list[str]
     lagging: list[str]
-
-
-class _State(NamedTuple):
-    """Whose entries the index reflects, and up to which; ``mark`` tells that entry from one of another past."""
-
-    identity: str
-    version: str
-    seq: int
-    mark: str
 
 
 def _is_damage(error: BaseException) -> bool:
@@ -254,7 +246,7 @@ class KeywordIndex:
         else:
             try:
                 self._open().reload()
-                state = self._read_state()
+                state = read_state(self._open().searcher(), self._schema)
             except BaseException as error:
                 if not _is_damage(error):
                     raise
@@ -270,7 +262,7 @@ class KeywordIndex:
                 self.notice = "The keyword index was missing and has been rebuilt."
             self._discard()
 
-    def _is_of_this_past(self, state: _State) -> bool:
+    def _is_of_this_past(self, state: IndexState) -> bool:
         ours = (self._store.identity(), SCHEMA_VERSION, self._store.mark(state.seq))
         return (state.identity, state.version, state.mark) == ours
 
@@ -284,15 +276,6 @@ class KeywordIndex:
             shutil.rmtree(self._directory, ignore_errors=True)
         else:
             self._directory.unlink(missing_ok=True)
-
-    def _read_state(self) -> _State | None:
-        searcher = self._open().searcher()
-        query = tantivy.Query.term_query(self._schema, "id", STATE_ID, "basic")
-        found = searcher.search(query, limit=1).hits
-        if not found:
-            return None
-        identity, version, seq, mark, *_ = [*str(searcher.doc(found[0][1])["note"][0]).split(" "), ""]
-        return _State(identity, version, int(seq), mark)
 
     def _write_or_rebuild(self, progress: Callable[[int, int], None] | None) -> None:
         try:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, NamedTuple
 
-import msgspec
+from memento_tui.search.decay import Lived, ageing
 
-from memento_tui.config import DecayPreset
-from memento_tui.records import Memory
-from memento_tui.search.decay import ageing
+if TYPE_CHECKING:
+    from memento_tui.config import DecayPreset
 
 __all__ = ["HIGHEST", "LOWEST", "SUPERSEDED", "Life", "curve", "in_order", "life_of"]
 
@@ -26,7 +26,7 @@ _PARTS = {"ageing": 0.16, "certainty": 0.06, "stability": 0.04}
 _STABILITY = {"draft": 0.0, "verified": 0.7, "stable": 1.0}
 
 
-class Life(msgspec.Struct, frozen=True):
+class Life(NamedTuple):
     """The factor and what went into it, each part from 0 to 1."""
 
     factor: float
@@ -42,10 +42,10 @@ class Life(msgspec.Struct, frozen=True):
 
     def lowered(self, share: float) -> Life:
         """Return the life of a memory that keeps this share of its score, since it ranks below its successor."""
-        return msgspec.structs.replace(self, factor=self.factor * share, held=share)
+        return self._replace(factor=self.factor * share, held=share)
 
 
-def life_of(memory: Memory, now: datetime, *, preset: DecayPreset = "balanced", superseded: bool = False) -> Life:
+def life_of(memory: Lived, now: datetime, *, preset: DecayPreset = "balanced", superseded: bool = False) -> Life:
     """Return the factor that a memory's relevance is multiplied with.
 
     ``superseded`` says that another memory declares to take its place; its own status may say so as well.
@@ -66,7 +66,7 @@ def life_of(memory: Memory, now: datetime, *, preset: DecayPreset = "balanced", 
 
 
 def curve(
-    memory: Memory, now: datetime, preset: DecayPreset, days: Sequence[float], *, superseded: bool = False
+    memory: Lived, now: datetime, preset: DecayPreset, days: Sequence[float], *, superseded: bool = False
 ) -> list[tuple[float, Life]]:
     """Return the life of a memory so many days after ``now``, as if nothing happened to it meanwhile."""
     return [(day, life_of(memory, now + timedelta(days=day), preset=preset, superseded=superseded)) for day in days]

@@ -24,8 +24,8 @@ from memento_tui.store.store import Store
 
 if TYPE_CHECKING:
     from memento_tui.search.keyword import KeywordIndex
+    from memento_tui.search.passage import Snippet
     from memento_tui.search.semantic import SemanticClient
-    from memento_tui.search.snippet import Snippet
 
 __all__ = ["Hit", "SearchAnswer", "Searching", "recallable"]
 

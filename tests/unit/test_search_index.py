@@ -12,7 +12,7 @@ from filelock import FileLock
 
 import memento_tui
 from memento_tui.errors import DataDirectoryError
-from memento_tui.search import keyword, keyword_schema
+from memento_tui.search import keyword, keyword_layout
 from memento_tui.workspace import Workspace
 from tests.made import without_engine
 
@@ -163,7 +163,7 @@ def test_an_index_of_another_store_is_rebuilt(copied: Path, tmp_path: Path) -> N
 
 
 def test_an_index_of_another_version_is_rebuilt(copied: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(keyword, "SCHEMA_VERSION", keyword_schema.SCHEMA_VERSION + "x")
+    monkeypatch.setattr(keyword, "SCHEMA_VERSION", keyword_layout.SCHEMA_VERSION + "x")
     with memento_tui.open(copied) as workspace:
         answer = workspace.search("alpha")
         assert (answer.total, answer.notice) == (23, "")
