@@ -16,6 +16,7 @@ __all__ = [
     "Config",
     "DecayPreset",
     "EngineConfig",
+    "HooksConfig",
     "LanguageModelConfig",
     "ReviewConfig",
     "UpkeepConfig",
@@ -64,6 +65,19 @@ class LanguageModelConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=Tru
     timeout_seconds: Annotated[float, msgspec.Meta(gt=0)] = 60
 
 
+class HooksConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What hooks tell an agent unasked. `memento_tui.agent.hook.settings` reads the same without this module."""
+
+    prompt_tokens: Annotated[int, msgspec.Meta(ge=0)] = 300
+    """The most that one prompt or file read is told, in tokens; 0 for nothing."""
+    start_tokens: Annotated[int, msgspec.Meta(ge=0)] = 1_000
+    """The most that the start of a session is told."""
+    threshold: Annotated[float, msgspec.Meta(ge=0)] = 0.55
+    """The score below which a memory is not told; scores reach from 0 to about 1."""
+    learn: bool = True
+    """Whether transcripts are handed to distillation, which proposes what it finds."""
+
+
 class AppConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How the terminal app looks."""
 
@@ -78,6 +92,7 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     engine: EngineConfig = EngineConfig()
     upkeep: UpkeepConfig = UpkeepConfig()
     language_model: LanguageModelConfig = LanguageModelConfig()
+    hooks: HooksConfig = HooksConfig()
     app: AppConfig = AppConfig()
     keys: dict[str, str] = {}
     """Keys of the app that differ from the built-in ones, by command: ``"review.approve" = "A"``."""

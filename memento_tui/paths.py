@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
-import tempfile
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 __all__ = ["DataPaths", "data_directory"]
 
@@ -24,8 +22,7 @@ def data_directory(given: str | Path | None = None) -> Path:
     return Path(platformdirs.user_data_dir("memento", appauthor=False))
 
 
-@dataclass(frozen=True)
-class DataPaths:
+class DataPaths(NamedTuple):
     """The files of one data directory."""
 
     root: Path
@@ -76,6 +73,16 @@ class DataPaths:
         return self.root / "drafts"
 
     @property
+    def hook_log(self) -> Path:
+        """What hooks could not do; nothing of it reaches a host."""
+        return self.root / "hook.log"
+
+    @property
+    def hook_lock(self) -> Path:
+        """Held by whoever learns from the transcripts that hooks hand over."""
+        return self.root / "hook.lock"
+
+    @property
     def backups(self) -> Path:
         """Copies of the database, each whole and checked when it was made."""
         return self.root / "backups"
@@ -84,6 +91,11 @@ class DataPaths:
     def backups_lock(self) -> Path:
         """Held by whoever makes, removes or restores a backup."""
         return self.root / "backups.lock"
+
+    @property
+    def http_key(self) -> Path:
+        """The key that `memento serve` asks the person's own agents for; readable by the person alone."""
+        return self.root / "http.key"
 
     def typed_text(self, name: str) -> Path:
         """Return the file that holds what is being typed in one editor of the app."""
@@ -99,5 +111,8 @@ class DataPaths:
         direct = self.root / "engine.sock"
         if len(os.fsencode(direct)) <= _LONGEST_SOCKET_PATH:
             return direct
+        import hashlib  # noqa: PLC0415 - only a long path needs these two, and they cost a hook a third of its time
+        import tempfile  # noqa: PLC0415
+
         name = hashlib.sha256(os.fsencode(self.root)).hexdigest()[:24]
         return Path(tempfile.gettempdir()) / f"memento-{os.getuid()}" / f"{name}.sock"

@@ -7,8 +7,8 @@ carries a random mark that its content does not hold.
 from __future__ import annotations
 
 import json
+import os
 import re
-import secrets
 
 __all__ = ["fenced", "one_line", "quoted_id"]
 
@@ -20,9 +20,9 @@ def fenced(content: str, *, untrusted: bool = False) -> str:
 
     ``untrusted`` says in the opening line that the text came from outside.
     """
-    mark = secrets.token_hex(4)
+    mark = os.urandom(4).hex()
     while mark in content:
-        mark = secrets.token_hex(4)
+        mark = os.urandom(4).hex()
     label = " [UNTRUSTED]" if untrusted else ""
     return f"--- memento {mark} begin{label} ---\n{content}\n--- memento {mark} end ---"
 

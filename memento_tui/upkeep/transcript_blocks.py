@@ -68,6 +68,8 @@ class Call(msgspec.Struct, frozen=True):
     failed: bool | None = None
     finished: tuple[str, ...] = ()
     """The steps that a to-do list, if the tool keeps one, says are completed."""
+    asked: str = ""
+    """What a tool of memento was asked, as JSON: it may name memories."""
 
 
 class Piece(NamedTuple):
@@ -168,8 +170,12 @@ def command_of(tool: object, arguments: object) -> Call:
     name = tool if isinstance(tool, str) else ""
     if name in _TO_DO_TOOLS:
         return Call(name, finished=_finished(name, arguments))
-    if name.lower() not in _SHELL_TOOLS:
-        return Call(name)
+    if "memento" in name:
+        return Call(name, asked=_asked(arguments))
+    return _shell_call(name, arguments) if name.lower() in _SHELL_TOOLS else Call(name)
+
+
+def _shell_call(name: str, arguments: object) -> Call:
     if isinstance(arguments, str):
         try:
             arguments = json.loads(arguments)
@@ -184,6 +190,11 @@ def command_of(tool: object, arguments: object) -> Call:
     if not isinstance(command, str) or len(command) > MAX_COMMAND:
         return Call(name)
     return Call(name, command.strip())
+
+
+def _asked(arguments: object) -> str:
+    written = arguments if isinstance(arguments, str) else json.dumps(arguments)
+    return written[:MAX_COMMAND]
 
 
 def _finished(tool: str, arguments: object) -> tuple[str, ...]:

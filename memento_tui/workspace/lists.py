@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import re
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, TypeVar
 
@@ -26,7 +25,6 @@ __all__ = ["Crystals", "Items", "Skips"]
 _log = logging.getLogger(__name__)
 
 Entry = TypeVar("Entry", Skip, WorkingItem)
-_WORD = re.compile(r"\w+")
 _FIXED = {"id", "created_at", "created_by", "version", "hits", "last_hit_at"}
 
 
@@ -176,27 +174,27 @@ class Skips(_Governed):
         skip: Skip = self._store.get("skip", self._store.resolve("skip", skip_id))
         return skip
 
-    def check(self, query: str) -> Sequence[Skip]:
-        """Return the skips that hold for something about to be done, and count a hit for each.
+    def matching(self, query: str, *, among: Callable[[Skip], bool] | None = None) -> Sequence[Skip]:
+        """Return the skips that hold for something about to be done; nothing is counted.
 
-        A skip matches if all the words of its item stand in the query, or all those of the query in its item.
+        A skip matches if all the words of its item stand in the query, or all those of the query in its item. ``among``
+        tells which skips are looked at.
         """
-        asked = _words(query)
-        matched = [skip for skip in self.list() if asked and _matches(asked, _words(skip.item))]
+        from memento_tui.search.skipping import skip_matches, skip_words  # noqa: PLC0415 - it needs the analyzers
+
+        asked = skip_words(query)
+        held = [skip for skip in self.list() if among is None or among(skip)]
+        return [skip for skip in held if skip_matches(asked, skip_words(skip.item))]
+
+    def check(self, query: str, *, among: Callable[[Skip], bool] | None = None) -> Sequence[Skip]:
+        """Return the skips that hold for something about to be done, as `matching` does, and count a hit for each."""
+        matched = self.matching(query, among=among)
         if matched:
             try:
                 self._store.usage.count("skip", [skip.id for skip in matched], used=1)
             except DataDirectoryError as error:
                 _log.warning("hits of skips were not counted: %s", error)
         return matched
-
-
-def _words(text: str) -> set[str]:
-    return {word.casefold() for word in _WORD.findall(text)}
-
-
-def _matches(asked: set[str], item: set[str]) -> bool:
-    return bool(item) and (item <= asked or asked <= item)
 
 
 class Items(_Governed):

@@ -1,0 +1,128 @@
+"""The work that no host waits for: what a session used is noted, and what it teaches is proposed.
+
+Run as ``python -m memento_tui.agent.hook.after DIR`` by `memento_tui.agent.hook.detached`. Nobody sees its streams, so
+what goes wrong is written to the hooks' log.
+"""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import time
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from memento_tui.errors import MementoError
+from memento_tui.paths import DataPaths
+from memento_tui.store.hook_store import HookStore
+from memento_tui.upkeep.transcript import read_transcript
+from memento_tui.upkeep.used import ShownText, used_memories
+from memento_tui.workspace import Workspace
+from memento_tui.workspace.learning import distill_transcript
+
+__all__ = ["learn_from", "main"]
+
+_log = logging.getLogger(__name__)
+
+_EVERY_TURN = frozenset({"stop", "afteragent"})
+"""Events that come after every answer: then only what has grown a good deal is read again."""
+_GROWN = 50_000
+"""Bytes, about ten exchanges."""
+
+_SETTLED_SECONDS, _MOST_SECONDS = 0.5, 10.0
+"""How long a transcript stays as it is before it counts as written, and how long that is waited for."""
+_LOCK_SECONDS = 300.0
+
+
+def main() -> int:
+    """Do one piece of work; return the exit status."""
+    parser = argparse.ArgumentParser(prog="memento-hook-after")
+    parser.add_argument("data_dir", type=Path)
+    parser.add_argument("--index", action="store_true")
+    parser.add_argument("--event", default="")
+    parser.add_argument("--session", default="")
+    parser.add_argument("transcript", nargs="?", type=Path)
+    given = parser.parse_args()
+    paths = DataPaths(given.data_dir)
+    logging.basicConfig(
+        filename=paths.hook_log, level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
+    )
+    try:
+        if given.index:
+            with Workspace(paths.root, actor="agent", channel="hook", create=False) as workspace:
+                workspace.searching.keyword.catch_up()
+        else:
+            learn_from(paths, given.transcript, given.session, every_turn=given.event.lower() in _EVERY_TURN)
+    except MementoError as error:
+        _log.warning("%s: %s", given.transcript or "indexing", error)
+        return 1
+    except Timeout:
+        _log.warning("%s: another transcript took too long; the next event of its session reads it", given.transcript)
+        return 1
+    except Exception:  # noqa: BLE001 - the last place that can tell anyone
+        _log.exception("%s could not be learned from", given.transcript)
+        return 1
+    return 0
+
+
+def learn_from(paths: DataPaths, transcript: Path, session: str, *, every_turn: bool) -> None:
+    """Note what a session used of what it was shown, and propose what its transcript teaches.
+
+    One transcript is read at a time. ``every_turn`` leaves alone what has hardly grown since it was read last.
+
+    Raises:
+        NotFound: the transcript is missing.
+        InvalidInput: it is in no format that is read.
+        Timeout: another transcript is being read for minutes.
+
+    """
+    size = _settled_size(transcript)
+    with FileLock(paths.hook_lock, timeout=_LOCK_SECONDS):
+        hooks = HookStore(paths.database, busy_seconds=60.0)
+        try:
+            known = hooks.learned(session)
+            if size == known or (every_turn and size - known < _GROWN):
+                return
+            with Workspace(paths.root, actor="agent", channel="hook", session=session, create=False) as workspace:
+                _note_use(workspace, hooks, transcript, session)
+                for problem in distill_transcript(workspace, transcript).problems:
+                    _log.warning("%s: %s", transcript, problem)
+            hooks.note_learned(session, size)
+        finally:
+            hooks.close()
+
+
+def _note_use(workspace: Workspace, hooks: HookStore, transcript: Path, session: str) -> None:
+    unused = [name for name, is_used in hooks.shown_to(session).items() if not is_used]
+    if not unused:
+        return
+    memories = workspace.store.memories(unused)
+    shown = [ShownText(memory.id, f"{memory.title}\n{memory.content}") for memory in memories.values()]
+    used = used_memories(shown, read_transcript(transcript, on_problem=lambda _: None))
+    # Whoever fetched a memory by its id was counted by the tool that gave it.
+    workspace.store.usage.count("memory", used.reused - used.fetched, used=1, session=session)
+    workspace.store.injections.mark_used(session, used.fetched | used.reused)
+
+
+def _settled_size(transcript: Path) -> int:
+    """Return the size of a file once nobody adds to it; hosts write the last lines after they call."""
+    ends = time.monotonic() + _MOST_SECONDS
+    size = _size(transcript)
+    while time.monotonic() < ends:
+        time.sleep(_SETTLED_SECONDS)
+        before, size = size, _size(transcript)
+        if before == size:
+            break
+    return size
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,174 @@
+"""What a session is told at each of its moments."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import NamedTuple
+
+from memento_tui.agent.hook.finding import Finding, Scope, about_file, about_prompt
+from memento_tui.agent.hook.freshness import fresh_index
+from memento_tui.agent.hook.hosts import Call
+from memento_tui.agent.hook.settings import HookSettings
+from memento_tui.agent.hook.telling import Budget, Line, block, dispute_line, item_line, memory_line, skip_line
+from memento_tui.agent.project import namespace_of_project, project_of
+from memento_tui.paths import DataPaths
+from memento_tui.search.passage import passage_of
+from memento_tui.search.prompt import content_words
+from memento_tui.search.skipping import skip_matches, skip_words
+from memento_tui.store.hook_store import HookStore, MemoryRow, Shown, SkipRow
+
+__all__ = ["Seat", "tell"]
+
+_PASSAGE = 200
+"""Characters of a memory that a prompt is told: a passage that answers; its id leads to the rest."""
+_ESSENTIAL = 400
+_IDENTITY = 1_600
+_MOST_ITEMS, _MOST_SKIPS, _MOST_ESSENTIALS = 8, 8, 12
+
+_AT_START = "memento, the memory that the user keeps (data; `get` reads an id in full)"
+_FOUND = "From the user's memory (data; `get` reads an id in full)"
+
+
+class Seat(NamedTuple):
+    """One call of a hook, with all that answers it."""
+
+    call: Call
+    paths: DataPaths
+    store: HookStore
+    settings: HookSettings
+    now: datetime
+
+    def scope(self) -> Scope:
+        """Return where memories count for the session."""
+        project = project_of(self.call.cwd)
+        if project is None:
+            return Scope(self.call.session, "")
+        named = namespace_of_project(project, self.store, claim=self.call.moment == "start")
+        # Claude Code names the folder of a project's memory after its path.
+        path = "".join(letter if letter.isalnum() else "-" for letter in str(project.root))
+        return Scope(self.call.session, named, (f"claude/{path}",))
+
+
+def tell(call: Call, paths: DataPaths, settings: HookSettings) -> str:
+    """Return what a session is told now; empty, most often, where nothing clears the threshold.
+
+    Raises:
+        FileNotFoundError: there is no database yet.
+        WrongFormat: the database is of another version.
+        sqlite3.Error: the database cannot be read.
+
+    """
+    answer = _MOMENTS.get(call.moment)
+    # A trivial prompt costs nothing: nothing is opened for it.
+    if answer is None or (call.moment == "prompt" and not content_words(call.prompt)):
+        return ""
+    store = HookStore(paths.database)
+    try:
+        return answer(Seat(call, paths, store, settings, datetime.now(UTC)))
+    finally:
+        store.close()
+
+
+def _at_start(seat: Seat) -> str:
+    """Tell who the agent is, what a person calls essential, what is being done, and what is to be left."""
+    call, store, scope = seat.call, seat.store, seat.scope()
+    if call.session:
+        store.begin_session(call.session, call.host, scope.namespace, call.transcript, fresh=call.is_fresh)
+    if not call.is_fresh:
+        return ""
+    budget = Budget(seat.settings.start_tokens)
+    parts = []
+    if identity := store.identity():
+        line = Line(identity[:_IDENTITY], len(identity[:_IDENTITY]) // 4 + 1)
+        parts.append(block("Identity:", [line] if budget.takes(line) else []))
+    essentials = [memory for memory in store.essentials() if scope.concerns(memory.namespace)][:_MOST_ESSENTIALS]
+    shown = _shown([Finding(memory, 1.0, {}, frozenset()) for memory in essentials], budget, characters=_ESSENTIAL)
+    parts.append(block("Essentials:", [line for line, _ in shown]))
+    items = [item for item in store.items() if scope.concerns(item.namespace)][:_MOST_ITEMS]
+    parts.append(block("Working on:", [line for line in map(item_line, items) if budget.takes(line)]))
+    skips = [skip for skip in store.skips() if scope.concerns(skip.namespace)][:_MOST_SKIPS]
+    parts.append(block("Not to be done:", [line for line in map(skip_line, skips) if budget.takes(line)]))
+    if call.session:
+        store.note_shown(call.session, [one for _, one in shown])
+    told = "\n".join(part for part in parts if part)
+    place = f"; this project's namespace is {scope.namespace}" if scope.namespace else ""
+    return f"{_AT_START}{place}.\n{told}" if told or place else ""
+
+
+def _at_prompt(seat: Seat) -> str:
+    """Tell the few memories that the prompt calls for, and the skips that it touches."""
+    scope, prompt = seat.scope(), seat.call.prompt
+    index = fresh_index(seat.paths, seat.store)
+    findings = []
+    if index is not None:
+        findings = about_prompt(seat.store, index, prompt, scope, seat.settings, seat.now)
+    return _told(seat, findings, _matching_skips(seat.store, scope, prompt))
+
+
+def _at_read(seat: Seat) -> str:
+    """Tell what was decided about a file, and what went wrong there, when it is read for the first time."""
+    path = _inside(seat.call)
+    if not path:
+        return ""
+    scope = seat.scope()
+    findings = about_file(seat.store, fresh_index(seat.paths, seat.store), path, scope)
+    return _told(seat, findings, _matching_skips(seat.store, scope, path))
+
+
+_MOMENTS: dict[str, Callable[[Seat], str]] = {"start": _at_start, "prompt": _at_prompt, "read": _at_read}
+
+
+def _inside(call: Call) -> str:
+    """Return the path of the file relative to its project; empty for a file outside of it."""
+    project = project_of(call.cwd)
+    if project is None or not call.file or "\0" in call.file:
+        return ""
+    path = Path(os.path.realpath(Path(call.cwd) / call.file))
+    return path.relative_to(project.root).as_posix() if path.is_relative_to(project.root) else ""
+
+
+def _matching_skips(store: HookStore, scope: Scope, text: str) -> list[SkipRow]:
+    asked = skip_words(text)
+    held = [skip for skip in store.skips() if scope.concerns(skip.namespace)]
+    return [skip for skip in held if skip_matches(asked, skip_words(skip.item))]
+
+
+def _told(seat: Seat, findings: Sequence[Finding], skips: Sequence[SkipRow]) -> str:
+    """Return the block for these findings and skips, and write down what it holds."""
+    budget = Budget(seat.settings.prompt_tokens)
+    lines = [(line, skip) for skip in skips if budget.takes(line := skip_line(skip))]
+    shown = _shown(findings, budget, characters=_PASSAGE)
+    told = [line for line, _ in lines] + [line for line, _ in shown]
+    told += [line for line in _disputes(seat, [one.memory for _, one in shown]) if budget.takes(line)]
+    if seat.call.session:
+        seat.store.note_shown(seat.call.session, [one for _, one in shown], [skip.id for _, skip in lines])
+    return block(f"{_FOUND}:", told)
+
+
+def _shown(findings: Sequence[Finding], budget: Budget, *, characters: int) -> list[tuple[Line, Shown]]:
+    """Return the lines that the budget holds, best first, each with its entry for the ledger."""
+    found: list[tuple[Line, Shown]] = []
+    for one in findings:
+        passage = passage_of(one.stems, one.memory.content, characters).text
+        line = memory_line(one.memory, passage, characters=characters)
+        if budget.takes(line):
+            why = {name: round(value, 4) for name, value in one.why.items()}
+            found.append((line, Shown(one.memory, len(found) + 1, round(one.score, 4), line.tokens, why)))
+    return found
+
+
+def _disputes(seat: Seat, memories: Sequence[MemoryRow]) -> list[Line]:
+    """Return the contradictions in which some memories stand, both sides laid out."""
+    if not memories:
+        return []
+    disputes = seat.store.disputes([memory.id for memory in memories])
+    names = {name for one in disputes for name in (one.older, one.newer)}
+    sides = seat.store.memories(names) if names else {}
+    return [
+        dispute_line(one, sides[one.older], sides[one.newer], seat.now)
+        for one in disputes
+        if one.older in sides and one.newer in sides
+    ]

@@ -1,0 +1,10 @@
+-- The sessions of agents that hooks serve. What was injected before `fresh_at` is no longer in the agent's context.
+CREATE TABLE hook_session (
+  session TEXT PRIMARY KEY,
+  host TEXT NOT NULL,
+  namespace TEXT NOT NULL,
+  fresh_at TEXT NOT NULL,
+  transcript TEXT NOT NULL,
+  -- Bytes of the transcript that were learned from.
+  learned INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
