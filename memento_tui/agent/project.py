@@ -42,8 +42,11 @@ def project_of(directory: str | Path) -> Project | None:
 
     Without a repository the directory itself is the project.
     """
-    start = Path(os.path.realpath(directory))
-    if not str(directory) or not start.is_dir():
+    try:
+        start = Path(os.path.realpath(directory))
+        if not str(directory) or not start.is_dir():
+            return None
+    except (OSError, ValueError):  # no name that a directory can have
         return None
     for folder in (start, *start.parents):
         home = _common_directory(folder / ".git")
@@ -84,7 +87,7 @@ def _name(home: Path) -> str:
 
 
 def _named(name: str) -> str:
-    return _ODD.sub("-", name).strip("-. ")[:_LONGEST_NAME] or "project"
+    return _ODD.sub("-", name).strip("-. ").lower()[:_LONGEST_NAME] or "project"
 
 
 def namespace_of_project(project: Project, settings: Settings, *, claim: bool = True) -> str:

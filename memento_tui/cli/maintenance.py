@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import click
@@ -106,7 +106,7 @@ def _report(findings: list[Finding]) -> str:
 def paths() -> None:
     """Print where everything lies, whether it exists or not."""
     found = current_session().paths
-    names = [field.name for field in fields(DataPaths)]
+    names = list(DataPaths._fields)
     names += [name for name, value in vars(DataPaths).items() if isinstance(value, property)]
     places = {name: str(getattr(found, name)) for name in names}
     width = max(map(len, places))

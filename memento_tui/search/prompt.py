@@ -47,7 +47,7 @@ _SPACES = re.compile(r"\s+")
 
 
 _SHORT = 12
-"""Content words up to which a prompt is one part; what is longer speaks of several things, a sentence for each."""
+"""Content words up to which a prompt may be about one thing; a longer one is about several, a sentence for each."""
 _MOST_PARTS = 12
 _FEWEST_WORDS = 2
 """Content words of a sentence that can be about something; so many of them, too, must a memory hold."""
@@ -92,10 +92,9 @@ def content_words(prompt: str) -> list[str]:
 def parts_of(prompt: str) -> list[list[str]]:
     """Return the content words of each part of a prompt that could be about something of its own."""
     words = content_words(prompt)
-    if len(words) <= _SHORT:
-        return [words] if words else []
-    parts = [_content_words(sentence) for sentence in _SENTENCE.split(_readable(prompt))]
-    return [part for part in parts if len(part) >= _FEWEST_WORDS] or [words]
+    parts = [_content_words(sentence) for sentence in _SENTENCE.split(_readable(prompt))] if words else []
+    parts = [part for part in parts if len(part) >= _FEWEST_WORDS and len(part) < len(words)]
+    return [*parts, words] if words and (len(words) <= _SHORT or not parts) else parts
 
 
 def _readable(prompt: str) -> str:

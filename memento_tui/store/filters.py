@@ -12,7 +12,13 @@ from memento_tui.records.when import to_text
 
 __all__ = ["AllOf", "AnyOf", "Between", "Filter", "HasTag", "NotThat", "OneOf", "Under", "filter_sql"]
 
-_EQUALITY = {"id", "kind", "stability", "source_type", "sensitivity", "tier", "status", "agent", "session"}
+_WITHIN_JSON = {
+    "agent": "json_extract(memory.source, '$.agent')",
+    "session": "json_extract(memory.source, '$.session')",
+    "note_path": "json_extract(memory.extra, '$.vault.path')",
+}
+"""What is kept within a column of JSON; no index helps to find it."""
+_EQUALITY = {"id", "kind", "kind_raw", "stability", "source_type", "sensitivity", "tier", "status", *_WITHIN_JSON}
 _FLAGS = {"pinned": "memory.pinned", "tagged": "(memory.tags <> '[]')"}
 """What is 0 or 1 of a memory; that it has a tag at all is one of them."""
 
@@ -104,7 +110,7 @@ def _one_of(field: str, values: tuple[str, ...]) -> tuple[str, list[object]]:
         return f"{_FLAGS[field]} IN ({marks})", [int(value) for value in values]
     if field not in _EQUALITY:
         raise ValueError(field)
-    column = f"json_extract(memory.source, '$.{field}')" if field in ("agent", "session") else f"memory.{field}"
+    column = _WITHIN_JSON.get(field, f"memory.{field}")
     return f"{column} IN ({marks})", list(values)
 
 

@@ -61,3 +61,9 @@ class ImportLedger:
             " VALUES (?, ?, ?, ?, ?, ?, ?)",
             [(r.source, r.key, r.record, r.record_id, r.digest, r.version, r.said) for r in rows],
         )
+
+    def drop(self, tx: Transaction, source: str, keys: Iterable[str]) -> None:
+        """Forget in a running transaction that records came from a source; the records stay."""
+        tx.connection.executemany(
+            "DELETE FROM import_ledger WHERE source = ? AND key = ?", [(source, key) for key in keys]
+        )

@@ -59,6 +59,24 @@ class Proposals:
         with self._database.reading() as connection:
             return select(connection, "proposal", where, (target_id, record))
 
+    def of(
+        self, proposed_by: str, states: Sequence[str], *, after: str | None = None, limit: int = 50
+    ) -> tuple[list[Proposal], str | None]:
+        """Return what one agent proposed, in these states and put off or not, and the next page's cursor.
+
+        What was decided last comes first; of what waits, the newest.
+        """
+        marks = ", ".join("?" * len(states))
+        where, parameters = f"proposed_by = ? AND state IN ({marks})", list[object]([proposed_by, *states])
+        moment = "coalesce(decided_at, created_at)"
+        if after is not None:
+            where += f" AND ({moment}, number) < (SELECT {moment}, number FROM proposal WHERE id = ?)"
+            parameters.append(after)
+        where += f" ORDER BY {moment} DESC, number DESC LIMIT ?"
+        with self._database.reading() as connection:
+            found = select(connection, "proposal", where, [*parameters, limit])
+        return found, found[-1].id if len(found) == limit else None
+
     def same(self, fingerprint: str) -> Proposal | None:
         """Return the newest proposal that waits, or was rejected, and would do the same; ``None`` if there is none."""
         where = (

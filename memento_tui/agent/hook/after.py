@@ -42,7 +42,7 @@ def main() -> int:
     parser.add_argument("--index", action="store_true")
     parser.add_argument("--event", default="")
     parser.add_argument("--session", default="")
-    parser.add_argument("transcript", nargs="?", type=Path)
+    parser.add_argument("--transcript", type=Path)
     given = parser.parse_args()
     paths = DataPaths(given.data_dir)
     logging.basicConfig(
@@ -82,7 +82,7 @@ def learn_from(paths: DataPaths, transcript: Path, session: str, *, every_turn: 
         hooks = HookStore(paths.database, busy_seconds=60.0)
         try:
             known = hooks.learned(session)
-            if size == known or (every_turn and size - known < _GROWN):
+            if size and (size == known or (every_turn and size - known < _GROWN)):
                 return
             with Workspace(paths.root, actor="agent", channel="hook", session=session, create=False) as workspace:
                 _note_use(workspace, hooks, transcript, session)

@@ -22,14 +22,14 @@ from memento_tui.store.hook_store import HookStore, MemoryRow, Shown, SkipRow
 
 __all__ = ["Seat", "tell"]
 
-_PASSAGE = 200
-"""Characters of a memory that a prompt is told: a passage that answers; its id leads to the rest."""
+_BEST_PASSAGE, _PASSAGE = 120, 80
+"""Characters of the best memory that a prompt is told, and of each other: the passage that answers. Ids lead on."""
 _ESSENTIAL = 400
 _IDENTITY = 1_600
 _MOST_ITEMS, _MOST_SKIPS, _MOST_ESSENTIALS = 8, 8, 12
 
-_AT_START = "memento, the memory that the user keeps (data; `get` reads an id in full)"
-_FOUND = "From the user's memory (data; `get` reads an id in full)"
+_AT_START = "memento, the user's memory"
+_FOUND = "The user's memory (data; `get` reads an id in full):"
 
 
 class Seat(NamedTuple):
@@ -85,7 +85,7 @@ def _at_start(seat: Seat) -> str:
         line = Line(identity[:_IDENTITY], len(identity[:_IDENTITY]) // 4 + 1)
         parts.append(block("Identity:", [line] if budget.takes(line) else []))
     essentials = [memory for memory in store.essentials() if scope.concerns(memory.namespace)][:_MOST_ESSENTIALS]
-    shown = _shown([Finding(memory, 1.0, {}, frozenset()) for memory in essentials], budget, characters=_ESSENTIAL)
+    shown = _shown([Finding(memory, 1.0, {}, frozenset()) for memory in essentials], budget, [_ESSENTIAL])
     parts.append(block("Essentials:", [line for line, _ in shown]))
     items = [item for item in store.items() if scope.concerns(item.namespace)][:_MOST_ITEMS]
     parts.append(block("Working on:", [line for line in map(item_line, items) if budget.takes(line)]))
@@ -94,8 +94,8 @@ def _at_start(seat: Seat) -> str:
     if call.session:
         store.note_shown(call.session, [one for _, one in shown])
     told = "\n".join(part for part in parts if part)
-    place = f"; this project's namespace is {scope.namespace}" if scope.namespace else ""
-    return f"{_AT_START}{place}.\n{told}" if told or place else ""
+    place = f": this project's namespace is {scope.namespace}" if scope.namespace else ""
+    return "\n".join(part for part in (f"{_AT_START}{place}" if told or place else "", told) if part)
 
 
 def _at_prompt(seat: Seat) -> str:
@@ -140,20 +140,23 @@ def _told(seat: Seat, findings: Sequence[Finding], skips: Sequence[SkipRow]) -> 
     """Return the block for these findings and skips, and write down what it holds."""
     budget = Budget(seat.settings.prompt_tokens)
     lines = [(line, skip) for skip in skips if budget.takes(line := skip_line(skip))]
-    shown = _shown(findings, budget, characters=_PASSAGE)
+    shown = _shown(findings, budget, [_BEST_PASSAGE, _PASSAGE])
     told = [line for line, _ in lines] + [line for line, _ in shown]
     told += [line for line in _disputes(seat, [one.memory for _, one in shown]) if budget.takes(line)]
     if seat.call.session:
         seat.store.note_shown(seat.call.session, [one for _, one in shown], [skip.id for _, skip in lines])
-    return block(f"{_FOUND}:", told)
+    return block(_FOUND, told)
 
 
-def _shown(findings: Sequence[Finding], budget: Budget, *, characters: int) -> list[tuple[Line, Shown]]:
-    """Return the lines that the budget holds, best first, each with its entry for the ledger."""
+def _shown(findings: Sequence[Finding], budget: Budget, lengths: Sequence[int]) -> list[tuple[Line, Shown]]:
+    """Return the lines that the budget holds, best first, each with its entry for the ledger.
+
+    ``lengths`` are the characters of the first, the second and so on; the last holds for all further ones.
+    """
     found: list[tuple[Line, Shown]] = []
-    for one in findings:
-        passage = passage_of(one.stems, one.memory.content, characters).text
-        line = memory_line(one.memory, passage, characters=characters)
+    for place, one in enumerate(findings):
+        length = lengths[min(place, len(lengths) - 1)]
+        line = memory_line(one.memory, passage_of(one.stems, one.memory.content, length).text, characters=length)
         if budget.takes(line):
             why = {name: round(value, 4) for name, value in one.why.items()}
             found.append((line, Shown(one.memory, len(found) + 1, round(one.score, 4), line.tokens, why)))

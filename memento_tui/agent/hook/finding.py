@@ -15,7 +15,7 @@ from memento_tui.store.hook_store import HookStore, MemoryRow
 __all__ = ["Finding", "Scope", "about_file", "about_prompt"]
 
 _MOST_FINDINGS = 3
-_OF_THE_BEST = 0.85
+_OF_THE_BEST = 0.9
 """What scores less than this share of the best finding is left out: the best is most often what was meant."""
 _READ = 2_000
 """Characters of a memory in which the words of a prompt are looked for."""

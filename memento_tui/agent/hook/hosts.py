@@ -35,6 +35,8 @@ _PATHS = ("file_path", "absolute_path", "filePath", "path", "notebook_path")
 _FORGETTING = frozenset({"startup", "clear", "compact"})
 """The ways in which a session starts whose context holds nothing of what was told before."""
 
+_CONTEXT, _CONTEXT_END = "<hook_context>", "</hook_context>"
+
 _LONGEST_ANSWER = 10_000
 """Characters of one string that Claude Code passes on."""
 
@@ -78,7 +80,7 @@ def parse_call(host: str, event: str, raw: bytes) -> Call | None:
         session=_text(read, "session_id", "conversation_id", "sessionID"),
         cwd=_text(read, "cwd") or _first(read.get("workspace_roots")),
         transcript=_text(read, "transcript_path"),
-        prompt=_text(read, "prompt"),
+        prompt=_said(_text(read, "prompt")),
         file=_file(read),
         is_fresh=moment == "start" and (_text(read, "source") or "startup") in _FORGETTING,
     )
@@ -104,6 +106,12 @@ def _text(read: Mapping[str, Any], *names: str) -> str:
             # Hosts written in JavaScript cut texts between the halves of a surrogate pair; no UTF-8 text holds one.
             return value.encode("utf-8", "replace").decode()
     return ""
+
+
+def _said(prompt: str) -> str:
+    """Return what the person said: Gemini puts before it what the session's beginning was told."""
+    end = prompt.find(_CONTEXT_END)
+    return prompt[end + len(_CONTEXT_END) :].lstrip() if prompt.startswith(_CONTEXT) and end > 0 else prompt
 
 
 def _first(value: object) -> str:

@@ -112,7 +112,8 @@ def _answer(read: _Arguments) -> str:
         from memento_tui.agent.hook.detached import start_detached  # noqa: PLC0415
 
         if settings.learn and call.transcript:
-            start_detached(paths.root, "--event", call.event, "--session", call.session, "--", call.transcript)
+            what = {"event": call.event, "session": call.session, "transcript": call.transcript}
+            start_detached(paths.root, *(f"--{name}={value}" for name, value in what.items()))
         return ""
     from memento_tui.agent.hook.events import tell  # noqa: PLC0415 - the end of a session needs no index
 

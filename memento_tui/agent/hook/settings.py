@@ -18,7 +18,7 @@ class HookSettings(NamedTuple):
     """The most that one prompt or file read is told, in tokens."""
     start_tokens: int = 1_000
     """The most that the start of a session is told."""
-    threshold: float = 0.55
+    threshold: float = 0.58
     """The score below which a memory is not told; 0 to about 1."""
     learn: bool = True
     """Whether transcripts are handed to distillation, which proposes what it finds."""

@@ -8,3 +8,7 @@ CREATE TABLE hook_session (
   -- Bytes of the transcript that were learned from.
   learned INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
+
+-- Notes of a vault are asked for by their path.
+CREATE INDEX memory_note_path ON memory (json_extract(extra, '$.vault.path'))
+  WHERE json_extract(extra, '$.vault.path') IS NOT NULL;

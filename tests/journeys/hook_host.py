@@ -1,0 +1,69 @@
+"""A host for the journeys: it calls the real program `memento-hook` as Claude Code does, and reads its answers."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, NamedTuple
+
+__all__ = ["HookHost", "Said"]
+
+HOOK = [sys.executable, "-c", "import sys; from memento_tui.agent.hook.main import main; sys.exit(main())"]
+
+
+class Said(NamedTuple):
+    status: int
+    raw: bytes
+    errors: bytes
+
+    @property
+    def context(self) -> str:
+        """What reaches the model; empty where the hook was silent."""
+        if not self.raw:
+            return ""
+        answer = json.loads(self.raw)
+        assert list(answer) == ["hookSpecificOutput"]
+        assert set(answer["hookSpecificOutput"]) == {"hookEventName", "additionalContext"}
+        return str(answer["hookSpecificOutput"]["additionalContext"])
+
+
+class HookHost:
+    def __init__(self, data_dir: Path, cwd: Path, session: str = "session-1") -> None:
+        self.data_dir, self.cwd, self.session = data_dir, cwd, session
+
+    def raw(self, event: str, stdin: bytes, *options: str) -> Said:
+        ended = subprocess.run(  # noqa: S603 - the program under test
+            [*HOOK, event, "--data-dir", str(self.data_dir), *options],
+            input=stdin,
+            capture_output=True,
+            timeout=60,
+            check=False,
+            env={name: value for name, value in os.environ.items() if name != "MEMENTO_HOME"},
+        )
+        return Said(ended.returncode, ended.stdout, ended.stderr)
+
+    def call(self, event: str, **fields: Any) -> Said:  # noqa: ANN401 - whatever a host sends
+        sent = {"session_id": self.session, "cwd": str(self.cwd), "hook_event_name": event, **fields}
+        said = self.raw(event, json.dumps(sent).encode())
+        assert said.status == 0
+        assert said.errors == b""
+        return said
+
+    def start(self, source: str = "startup") -> str:
+        return self.call("SessionStart", source=source).context
+
+    def prompt(self, text: str) -> str:
+        return self.call("UserPromptSubmit", prompt=text, permission_mode="default").context
+
+    def read(self, path: str | Path) -> str:
+        return self.call("PreToolUse", tool_name="Read", tool_input={"file_path": str(path)}).context
+
+    def end(self, event: str, transcript: Path) -> str:
+        return self.call(event, transcript_path=str(transcript), reason="other").context
+
+    def log(self) -> str:
+        path = self.data_dir / "hook.log"
+        return path.read_text(encoding="utf-8") if path.exists() else ""

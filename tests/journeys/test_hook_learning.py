@@ -1,0 +1,148 @@
+"""What happens after a session: what it used is noted, and what it teaches waits for a person."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+import memento_tui
+from memento_tui.agent.hook.after import learn_from
+from memento_tui.paths import DataPaths
+from memento_tui.store.injections import InjectionFilter
+from memento_tui.workspace import Workspace
+from tests.journeys.hook_host import HookHost
+from tests.journeys.mcp_agent import NO_ENGINE
+from tests.unit.made_transcripts import BILLING, ClaudeSession, write
+
+MEMORY = "Deploys go out with scripts/deploy.sh --region ams; run pg_dump before, and wait for health at /v2/ready."
+
+
+@pytest.fixture
+def person(tmp_path: Path) -> Iterator[Workspace]:
+    data_dir = tmp_path / "memory"
+    data_dir.mkdir()
+    (data_dir / "config.toml").write_text(NO_ENGINE)
+    with memento_tui.open(data_dir) as workspace:
+        yield workspace
+
+
+@pytest.fixture
+def host(person: Workspace, tmp_path: Path) -> HookHost:
+    project = tmp_path / "billing"
+    project.mkdir()
+    return HookHost(person.paths.root, project, BILLING)
+
+
+def used(person: Workspace) -> list[bool]:
+    rows = person.store.injections.page(InjectionFilter(session=(BILLING,)), 0, 10)
+    return [row.injection.used_at is not None for row in rows]
+
+
+def until(holds: Callable[[], bool], what: str) -> None:
+    deadline = time.monotonic() + 60
+    while not holds():
+        assert time.monotonic() < deadline, what
+        time.sleep(0.02)
+
+
+def session_with(*answers: str) -> ClaudeSession:
+    session = ClaudeSession(BILLING)
+    session.user("how do we deploy with the deploy scripts?")
+    for answer in answers:
+        session.says(answer)
+    return session
+
+
+@pytest.mark.parametrize("event", ["PreCompact", "Stop", "SessionEnd"])
+def test_the_end_of_a_session_is_answered_at_once_and_learned_from_afterwards(
+    person: Workspace, host: HookHost, tmp_path: Path, event: str
+) -> None:
+    session = ClaudeSession(BILLING)
+    for number in range(40):
+        session.user(f"Step {number}: please never edit the generated file invoices_{number}.py by hand.")
+        session.says("Understood. " + "I looked at the invoices. " * 60)
+    transcript = write(tmp_path / "session.jsonl", session.lines)
+    began = time.monotonic()
+    assert host.end(event, transcript) == ""
+    assert time.monotonic() - began < 5
+    until(lambda: person.review.count() > 0, "nothing was proposed")
+    pending, _ = person.review.list()
+    assert {one.proposal.proposed_by for one in pending} == {"claude-code"}
+
+
+def test_words_that_are_a_memorys_own_and_come_back_count_as_use(
+    person: Workspace, host: HookHost, tmp_path: Path
+) -> None:
+    memory = person.remember(MEMORY)
+    assert "deploy.sh" in host.prompt("how do we deploy with the deploy scripts?")
+    answer = "I run pg_dump first, then scripts/deploy.sh --region ams, and wait until /v2/ready says health is good."
+    transcript = write(tmp_path / "session.jsonl", session_with(answer).lines)
+    learn_from(person.paths, transcript, BILLING, every_turn=False)
+    assert used(person) == [True]
+    assert person.get(memory.id).used_count == 1
+    learn_from(person.paths, transcript, BILLING, every_turn=False)
+    assert person.get(memory.id).used_count == 1
+
+
+def test_what_was_shown_and_not_taken_up_was_not_used(person: Workspace, host: HookHost, tmp_path: Path) -> None:
+    memory = person.remember(MEMORY)
+    host.prompt("how do we deploy with the deploy scripts?")
+    transcript = write(tmp_path / "session.jsonl", session_with("I shall look at the code of the service.").lines)
+    learn_from(person.paths, transcript, BILLING, every_turn=False)
+    assert used(person) == [False]
+    assert person.get(memory.id).used_count == 0
+
+
+def test_a_memory_that_was_fetched_by_its_id_was_used_and_is_not_counted_twice(
+    person: Workspace, host: HookHost, tmp_path: Path
+) -> None:
+    memory = person.remember(MEMORY)
+    host.prompt("how do we deploy with the deploy scripts?")
+    session = session_with("Let me read it in full.").tool("mcp__memento__get", {"ids": [memory.id]}, "as it says")
+    transcript = write(tmp_path / "session.jsonl", session.lines)
+    learn_from(person.paths, transcript, BILLING, every_turn=False)
+    assert used(person) == [True]
+    assert person.get(memory.id).used_count == 0
+
+
+def test_after_every_turn_only_what_has_grown_a_good_deal_is_read_again(person: Workspace, tmp_path: Path) -> None:
+    transcript = write(tmp_path / "session.jsonl", session_with("short").lines)
+    learn_from(person.paths, transcript, BILLING, every_turn=True)
+    assert person.review.count() == 0
+    with transcript.open("a") as stream:
+        for number in range(200):
+            stream.write(ClaudeSession(BILLING).user(f"Never edit invoices_{number}.py by hand. " * 8).lines[-1] + "\n")
+    learn_from(person.paths, transcript, BILLING, every_turn=True)
+    assert person.review.count() > 0
+
+
+@pytest.mark.parametrize("kind", ["missing", "half a line", "not a transcript", "a folder"])
+def test_a_transcript_that_is_missing_or_still_being_written_is_named_in_the_log(
+    host: HookHost, tmp_path: Path, kind: str
+) -> None:
+    transcript = tmp_path / "session.jsonl"
+    match kind:
+        case "half a line":
+            lines = session_with("Never edit invoices.py by hand, says Dana.").lines
+            transcript.write_text("\n".join(lines)[:-40])
+        case "not a transcript":
+            transcript.write_text("just a text\n" * 300)
+        case "a folder":
+            transcript.mkdir()
+        case _:
+            pass
+    host.end("SessionEnd", transcript)
+    if kind != "half a line":
+        until(lambda: str(transcript) in host.log(), "nothing was written to the log")
+    assert DataPaths(host.data_dir).database.exists()
+
+
+def test_learning_can_be_switched_off(person: Workspace, host: HookHost, tmp_path: Path) -> None:
+    (host.data_dir / "config.toml").write_text(NO_ENGINE + "[hooks]\nlearn = false\n")
+    transcript = write(tmp_path / "session.jsonl", ["{}"])
+    host.end("SessionEnd", transcript)
+    assert host.log() == ""
+    assert person.review.count() == 0

@@ -1,0 +1,171 @@
+"""The parts of a hook, one by one: what hosts send, settings, projects, the words of a prompt."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from memento_tui.agent.hook.hosts import Call, answer, parse_call
+from memento_tui.agent.hook.main import _parsed
+from memento_tui.agent.hook.settings import HookSettings, read_settings
+from memento_tui.agent.project import namespace_of_project, project_of
+from memento_tui.config import Config, HooksConfig
+from memento_tui.search.prompt import content_words, parts_of
+from memento_tui.store import hook_store
+from memento_tui.store.database import newest_format
+
+
+def parsed(host: str, event: str, **fields: object) -> Call:
+    call = parse_call(host, event, json.dumps(fields).encode())
+    assert call is not None
+    return call
+
+
+@pytest.mark.parametrize(
+    ("host", "event", "moment"),
+    [
+        ("claude-code", "SessionStart", "start"),
+        ("claude-code", "UserPromptSubmit", "prompt"),
+        ("claude-code", "PreCompact", "end"),
+        ("codex", "UserPromptSubmit", "prompt"),
+        ("gemini", "BeforeAgent", "prompt"),
+        ("gemini", "AfterAgent", "end"),
+        ("gemini", "PreCompress", "end"),
+        ("cursor", "beforeSubmitPrompt", "prompt"),
+        ("cursor", "sessionStart", "start"),
+        ("cursor", "stop", "end"),
+    ],
+)
+def test_each_hosts_own_name_of_an_event_is_understood(host: str, event: str, moment: str) -> None:
+    assert parsed(host, event).moment == moment
+
+
+def test_the_event_in_the_input_serves_where_none_is_named() -> None:
+    assert parsed("claude-code", "", hook_event_name="Stop").moment == "end"
+
+
+def test_the_fields_of_each_host_come_to_the_same_call() -> None:
+    claude = parsed("claude-code", "UserPromptSubmit", session_id="s", cwd="/w", transcript_path="/t", prompt="p")
+    cursor = parsed("cursor", "beforeSubmitPrompt", conversation_id="s", workspace_roots=["/w"], prompt="p")
+    assert (
+        (claude.session, claude.cwd, claude.prompt) == (cursor.session, cursor.cwd, cursor.prompt) == ("s", "/w", "p")
+    )
+    gemini = parsed("gemini", "BeforeTool", tool_name="read_file", tool_input={"absolute_path": "/w/a.py"})
+    assert gemini.file == "/w/a.py"
+
+
+@pytest.mark.parametrize(
+    ("source", "fresh"), [("startup", True), ("clear", True), ("compact", True), ("resume", False)]
+)
+def test_only_a_session_with_an_empty_context_is_fresh(source: str, fresh: bool) -> None:  # noqa: FBT001 - a table
+    assert parsed("claude-code", "SessionStart", source=source).is_fresh is fresh
+
+
+def test_an_answer_adds_context_and_decides_nothing() -> None:
+    call = parsed("claude-code", "PreToolUse", tool_name="Read", tool_input={"file_path": "a"})
+    said = json.loads(answer(call, "a fact"))
+    assert said == {"hookSpecificOutput": {"hookEventName": "PreToolUse", "additionalContext": "a fact"}}
+    assert answer(call, "") == ""
+    assert json.loads(answer(call._replace(host="cursor"), "a fact")) == {"additional_context": "a fact"}
+    assert len(json.loads(answer(call, "x" * 50_000))["hookSpecificOutput"]["additionalContext"]) == 10_000
+
+
+def test_arguments_are_read_in_any_order_and_unknown_ones_left_alone() -> None:
+    assert _parsed(["--data-dir", "/d", "Stop", "--host=codex", "--later", "more"])[:3] == ("Stop", "codex", "/d")
+    assert _parsed([]).host == "claude-code"
+
+
+def test_the_settings_of_hooks_are_those_that_the_configuration_checks(tmp_path: Path) -> None:
+    checked = HooksConfig()
+    for name in HooksConfig.__struct_fields__:
+        assert getattr(HookSettings(), name) == getattr(checked, name)
+    assert HookSettings().decay == Config().upkeep.decay
+    file = tmp_path / "config.toml"
+    assert read_settings(file) == HookSettings()
+    file.write_text("[hooks]\nprompt_tokens = 50\nthreshold = 1\nlearn = 'no'\n[upkeep]\ndecay = 'vault'\n")
+    assert read_settings(file) == HookSettings(prompt_tokens=50, threshold=1, decay="vault")
+    file.write_text("[hooks\n")
+    assert read_settings(file) == HookSettings()
+
+
+def test_hooks_read_the_form_of_the_database_that_this_version_writes() -> None:
+    assert newest_format() == hook_store.FORMAT
+
+
+class Kept(dict[str, str]):
+    def setting(self, name: str) -> str | None:
+        return self.get(name)
+
+    def keep_setting(self, name: str, value: str) -> None:
+        self[name] = value
+
+
+def repository(folder: Path) -> Path:
+    folder.mkdir(parents=True)
+    subprocess.run(["git", "init", "-q", str(folder)], check=True)  # noqa: S603, S607 - a real repository
+    return folder
+
+
+def test_a_directory_within_a_repository_belongs_to_it(tmp_path: Path) -> None:
+    root = repository(tmp_path / "My Site!")
+    (root / "src").mkdir()
+    project = project_of(root / "src")
+    assert project is not None
+    assert (project.root, project.name) == (root.resolve(), "my-site")
+    assert namespace_of_project(project, Kept()) == "projects/my-site"
+
+
+def test_two_repositories_of_one_name_do_not_share_a_memory(tmp_path: Path) -> None:
+    kept = Kept()
+    first, second = (project_of(repository(tmp_path / owner / "api")) for owner in ("dana", "eli"))
+    assert first is not None
+    assert second is not None
+    assert namespace_of_project(first, kept) == "projects/api"
+    assert namespace_of_project(second, kept) == "projects/eli-api"
+    assert namespace_of_project(first, kept) == "projects/api"
+
+
+def test_a_repository_that_moved_keeps_its_memory(tmp_path: Path) -> None:
+    kept = Kept()
+    root = repository(tmp_path / "old" / "api")
+    before = project_of(root)
+    assert before is not None
+    namespace_of_project(before, kept)
+    (tmp_path / "new").mkdir()
+    moved = project_of(root.rename(tmp_path / "new" / "api"))
+    assert moved is not None
+    assert namespace_of_project(moved, kept) == "projects/api"
+
+
+def test_a_home_directory_and_what_is_not_there_are_no_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert project_of(tmp_path) is None
+    assert project_of("/") is None
+    assert project_of("") is None
+    assert project_of(tmp_path / "missing") is None
+    (tmp_path / "notes").mkdir()
+    found = project_of(tmp_path / "notes")
+    assert found is not None
+    assert found.name == "notes"
+
+
+@pytest.mark.parametrize(
+    "text", ["", "yes", "ok, go on", "/compact", "!ls", "12 34", "thanks!! :)", "run the tests again"]
+)
+def test_a_trivial_prompt_has_no_words_to_look_for(text: str) -> None:
+    assert content_words(text) == []
+
+
+def test_the_words_of_a_prompt_are_what_could_name_its_subject() -> None:
+    asked = "Please look at `src/parser.py`: why does Dana's tokenizer drop the first token?"
+    assert content_words(asked) == ["src/parser.py", "Dana", "tokenizer", "drop", "token"]
+
+
+def test_a_prompt_of_several_sentences_has_a_part_for_each() -> None:
+    text = "The weather was lovely in Lisbon. " * 3 + "Now deploy the billing service.\nyes"
+    parts = parts_of(text)
+    assert ["deploy", "billing", "service"] in parts
+    assert all(parts)
