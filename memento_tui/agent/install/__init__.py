@@ -1,0 +1,1 @@
+"""Putting memento into the hosts of agents, and taking it out again."""

@@ -1,0 +1,49 @@
+"""A home directory with hosts in it, and installations into it, for the tests of the installers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from memento_tui.agent.install.hosts import HOSTS, Host, HostFile, Places
+from memento_tui.agent.install.plan import carry_out, installation, removal
+from memento_tui.agent.install.programs import BARE, Programs
+
+__all__ = ["PROGRAMS", "Home", "contents"]
+
+PROGRAMS = Programs("/opt/my tools/memento", "/opt/my tools/memento-hook", Path("/data/of mine"))
+
+
+@dataclass
+class Home:
+    """One home directory."""
+
+    root: Path
+    environ: dict[str, str] = field(default_factory=dict)
+    project: Path | None = None
+    platform: str = "linux"
+
+    @property
+    def places(self) -> Places:
+        return Places(self.root, self.environ, self.project, self.platform)
+
+    def files(self, host: str, programs: Programs = PROGRAMS) -> list[HostFile]:
+        chosen: Host = HOSTS[host]
+        return list(chosen.files(self.places, programs))
+
+    def install(self, host: str, programs: Programs = PROGRAMS) -> list[Path]:
+        return carry_out(installation(self.files(host, programs)))
+
+    def uninstall(self, host: str) -> list[Path]:
+        return carry_out(removal(self.files(host, BARE)))
+
+    def write(self, path: str, text: str | bytes) -> Path:
+        whole = self.root / path
+        whole.parent.mkdir(parents=True, exist_ok=True)
+        whole.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return whole
+
+
+def contents(root: Path) -> dict[str, bytes]:
+    """Return every file below a directory."""
+    return {str(path.relative_to(root)): path.read_bytes() for path in root.rglob("*") if path.is_file()}
