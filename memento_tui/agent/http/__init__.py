@@ -1,0 +1,1 @@
+"""HTTP: Memento Protocol's REST interface at ``/v1`` and MCP at ``/mcp``, behind one guard."""

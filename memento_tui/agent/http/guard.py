@@ -1,0 +1,152 @@
+"""Who may come in: whoever has a key, at this server's own name, and from no web page of somebody else.
+
+Every program on the machine reaches loopback, and so does every page that the person's browser shows. So each request
+must name this server in its Host header, which a page that was rebound to it by DNS cannot do; must come from no other
+page, as its Origin tells; and must carry a key, which no page knows. A body is read, up to its limit, before anything
+is done with it.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Awaitable, Callable
+
+from starlette.datastructures import Headers
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from memento_tui.agent.http.keys import Caller
+from memento_tui.agent.http.replies import refused
+
+__all__ = ["CALLER", "LARGEST_BODY", "MCP_PATHS", "Guard", "is_loopback"]
+
+CALLER = "memento.caller"
+"""Where a request's scope keeps its `Caller`."""
+
+MCP_PATHS = ("/mcp", "/mcp/")
+
+LARGEST_BODY = 4 * 1024 * 1024
+"""Bytes. A hundred memories of ten pages each, or a transcript of the greatest length written in escapes."""
+
+_DISCARDED = 64 * 1024 * 1024
+"""Bytes of a body beyond the limit that are still taken: many clients read no answer before they have sent it all."""
+
+_OPEN = (("GET", "/"), ("HEAD", "/"), ("POST", "/v1/auth/signup"))
+_HOST = re.compile(r"(?P<name>\[[0-9A-Fa-f:.]+\]|[\w.-]+)(:[0-9]{1,5})?", re.ASCII)
+_LOOPBACK_NAMES = ("localhost", "ip6-localhost")
+
+_NO_KEY = "Invalid or missing API key: send the header Authorization: Bearer KEY with the key that memento serve shows."
+
+
+class Guard:
+    """Stands in front of an application. ``caller_of`` is asked whose key a request carries."""
+
+    def __init__(self, inner: ASGIApp, caller_of: Callable[[str], Awaitable[Caller | None]], *, host: str) -> None:
+        self._inner = inner
+        self._caller_of = caller_of
+        self._host = host.lower().strip("[]")
+        # A rebound page comes by a name; where every address is listened to, each of them is this server's own.
+        self._is_open = not is_loopback(host)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let a request in, or answer it with why not."""
+        if scope["type"] != "http":
+            await self._inner(scope, receive, send)
+            return
+        refusal = self._from_elsewhere(scope)
+        if refusal is None:
+            refusal = await self._admitted(scope)
+        body: list[bytes] = []
+        if refusal is None:
+            refusal = await _read(scope, receive, body)
+        if refusal is not None:
+            await refusal(scope, receive, send)
+            return
+        await self._inner(scope, _given_again(b"".join(body), receive), send)
+
+    def _from_elsewhere(self, scope: Scope) -> Response | None:
+        """Return why a request that is meant for another name, or sent by another page, is refused."""
+        headers = Headers(scope=scope)
+        hosts = headers.getlist("host")
+        if len(hosts) != 1 or not self._is_own(_name_of(hosts[0])):
+            return refused("This server does not answer to that Host. Use the address that memento serve shows.", 403)
+        if any(origin.lower() != f"{scope['scheme']}://{hosts[0].lower()}" for origin in headers.getlist("origin")):
+            return refused("A web page asked for this (header Origin); memento answers programs only.", 403)
+        return None
+
+    def _is_own(self, name: str) -> bool:
+        if name in (self._host, *_LOOPBACK_NAMES) or is_loopback(name):
+            return bool(name)
+        return self._is_open and _address(name) is not None
+
+    async def _admitted(self, scope: Scope) -> Response | None:
+        """Note the caller in the scope; return why there is none."""
+        if (scope["method"], scope["path"]) in _OPEN:
+            scope[CALLER] = Caller()
+            if scope["method"] == "POST" and not is_loopback((scope["client"] or ("", 0))[0]):
+                return refused("Accounts are made on the machine that memento runs on only.", 403)
+            return None
+        given = Headers(scope=scope).getlist("authorization")
+        scheme, _, key = given[0].partition(" ") if len(given) == 1 else ("", "", "")
+        caller = await self._caller_of(key.strip()) if scheme.lower() == "bearer" and key.strip() else None
+        if caller is None:
+            refusal = refused(_NO_KEY, 401)
+            refusal.headers["WWW-Authenticate"] = "Bearer"
+            return refusal
+        if caller.account and scope["path"] in MCP_PATHS:
+            return refused("An account's key opens /v1 only; MCP shows the person's own memories.", 403)
+        scope[CALLER] = caller
+        return None
+
+
+def is_loopback(host: str) -> bool:
+    """Tell whether a host is this machine and nothing else: a name for it, or an address that never leaves it."""
+    address = _address(host)
+    return host.lower() in _LOOPBACK_NAMES if address is None else address.is_loopback
+
+
+def _address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    try:
+        return ipaddress.ip_address(host.strip("[]"))
+    except ValueError:
+        return None
+
+
+def _name_of(host: str) -> str:
+    """Return the name in a Host header, without its port; empty where it cannot be read.
+
+    The port may be another one: a tunnel's own end has its own.
+    """
+    found = _HOST.fullmatch(host)
+    return found["name"].strip("[]").lower() if found else ""
+
+
+async def _read(scope: Scope, receive: Receive, body: list[bytes]) -> Response | None:
+    """Read a request's body into ``body``; return why it is refused."""
+    told = Headers(scope=scope).get("content-length", "")
+    too_long = refused(f"The body is larger than {LARGEST_BODY // 1024**2} MB, which is the most.", 413)
+    too_long.headers["Connection"] = "close"
+    if told.isdecimal() and int(told) > LARGEST_BODY + _DISCARDED:
+        return too_long
+    size = 0
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            return refused("The request broke off.", 400)
+        part: bytes = message.get("body", b"")
+        size += len(part)
+        if size <= LARGEST_BODY:
+            body.append(part)
+        if not message.get("more_body", False) or size > LARGEST_BODY + _DISCARDED:
+            return too_long if size > LARGEST_BODY else None
+
+
+def _given_again(body: bytes, receive: Receive) -> Receive:
+    """Return what gives a body that was read already, and then whatever ``receive`` has to tell."""
+    waiting: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def give() -> Message:
+        return waiting.pop() if waiting else await receive()
+
+    return give

@@ -1,0 +1,133 @@
+"""The server of ``memento serve``: it listens, says where, and ends when it is told to."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import signal
+import socket
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+import uvicorn
+
+from memento_tui.agent.http.app import application
+from memento_tui.agent.http.desks import Desks
+from memento_tui.agent.http.guard import is_loopback
+from memento_tui.agent.http.keys import KEY_VARIABLE, Keys, check_key
+from memento_tui.agent.mcp_http import mcp_app
+from memento_tui.agent.seats import Seats
+from memento_tui.errors import InvalidInput
+from memento_tui.records.ids import new_id
+
+__all__ = ["Serving", "serve"]
+
+_GRACE_SECONDS = 5
+"""How long a request that is being answered may take once the server is to end."""
+
+
+class Serving(NamedTuple):
+    """Where a server listens, and the key that the person's own agents send."""
+
+    url: str
+    port: int
+    key: str
+
+
+def serve(
+    data_dir: Path | None, *, host: str, port: int, profile: str, key: str, ready: Callable[[Serving], None]
+) -> None:
+    """Serve one data directory until SIGINT or SIGTERM; ``ready`` is told where once it listens.
+
+    ``key`` is one that the person chose; empty for the one that is kept in the data directory.
+
+    Raises:
+        InvalidInput: the port is taken, the host is not this machine's, the key cannot be used, or other machines could
+            connect and no key was chosen.
+        DataDirectoryError: the data directory cannot be used.
+
+    """
+    if not key and not is_loopback(host):
+        raise InvalidInput(
+            f"Other machines could connect to {host}, and no key was chosen for them.",
+            f"Set {KEY_VARIABLE} to a key of your own, or leave --host out.",
+        )
+    # Before uvicorn does: it would decorate the lines for a terminal.
+    logging.basicConfig(
+        stream=sys.stderr, level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
+    )
+    # What it warns of, such as bytes that are no HTTP, nobody here can mend.
+    logging.getLogger("uvicorn.error").setLevel(logging.ERROR)
+    session = new_id()
+    with Desks(data_dir, session) as desks, Seats(data_dir, session, channel="http") as seats:
+        keys = Keys(desks.first.store, desks.first.paths.http_key, check_key(key) if key else "")
+        with _listening(host, port) as listener:
+            app = application(desks, keys, mcp_app(seats, profile), host=host)
+            bound = int(listener.getsockname()[1])
+            name = f"[{host}]" if ":" in host else host
+            server = _Server(
+                uvicorn.Config(
+                    app,
+                    log_config=None,
+                    access_log=False,
+                    proxy_headers=False,
+                    server_header=False,
+                    ws="none",
+                    lifespan="on",
+                    timeout_graceful_shutdown=_GRACE_SECONDS,
+                )
+            )
+            asyncio.run(_run(server, listener, lambda: ready(Serving(f"http://{name}:{bound}", bound, keys.own))))
+
+
+async def _run(server: _Server, listener: socket.socket, ready: Callable[[], None]) -> None:
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, server.end)
+    server.ready = ready
+    await server.serve([listener])
+
+
+class _Server(uvicorn.Server):
+    """A server that tells when it listens, and for which a signal is a wish and no failure."""
+
+    ready: Callable[[], None]
+
+    def end(self) -> None:
+        """End, once what is being answered is answered."""
+        self.should_exit = True
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self.started:
+            self.ready()
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Leave signals to the loop; uvicorn would raise them again once it has ended."""
+        yield
+
+
+@contextmanager
+def _listening(host: str, port: int) -> Iterator[socket.socket]:
+    """Listen on a port, 0 for any that is free."""
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        listener = socket.socket(family, kind, protocol)
+        try:
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.bind(address)
+            listener.listen()
+        except OSError:
+            listener.close()
+            raise
+    except (OSError, UnicodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise InvalidInput(
+            f"Port {port} of {host} cannot be used: {reason}.", "Choose another with --port; 0 takes one that is free."
+        ) from error
+    with listener:
+        yield listener

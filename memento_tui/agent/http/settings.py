@@ -1,0 +1,96 @@
+"""``/v1/settings``: the two numbers that a workspace may set for its own recall, kept beside the journal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+from starlette.responses import Response
+
+from memento_tui.agent.http.call import Call, Shape
+from memento_tui.agent.http.replies import said
+from memento_tui.agent.labels import moment_text
+from memento_tui.errors import InvalidField, NotFound
+from memento_tui.records.when import utc_now
+
+__all__ = ["change", "forget", "listing", "number_of"]
+
+_KEPT = "http.settings"
+_KNOWN: Mapping[str, str] = {
+    "recall_alpha": "the share of words against meaning in a recall's scores; where it is not set, memento weighs them",
+    "recall_threshold": "the score below which a recall leaves a memory out; where it is not set, 0",
+}
+
+
+class _Setting(msgspec.Struct, frozen=True):
+    value: float
+    updated_at: str
+
+
+class _Value(Shape):
+    value: float | str
+
+
+_decode = msgspec.json.Decoder(dict[str, dict[str, _Setting]]).decode
+"""Settings by namespace and name."""
+
+
+def number_of(call: Call, name: str) -> float | None:
+    """Return what the workspace of a request has set, or ``None``."""
+    found = _all(call.workspace.store.setting(_KEPT)).get(call.place.namespace, {}).get(name)
+    return None if found is None else found.value
+
+
+def _all(kept: str | None) -> dict[str, dict[str, _Setting]]:
+    return {} if kept is None else _decode(kept)
+
+
+def listing(call: Call) -> Response:
+    """List what is set."""
+    own = _all(call.workspace.store.setting(_KEPT)).get(call.place.namespace, {})
+    rows = [{"key": name, "value": str(one.value), "updated_at": one.updated_at} for name, one in sorted(own.items())]
+    return said(msgspec.json.format(msgspec.json.encode(rows), indent=2).decode(), settings=rows)
+
+
+def change(call: Call) -> Response:
+    """Set a number from 0 to 1."""
+    name = _known(call)
+    value = _number(call.given(_Value).value)
+    now = moment_text(utc_now())
+    _write(call, lambda own: {**own, name: _Setting(value, now)})
+    return said(f'Setting "{name}" set to "{value}".', key=name, value=str(value))
+
+
+def forget(call: Call) -> Response:
+    """Go back to what holds where nothing is set."""
+    name = _known(call)
+    _write(call, lambda own: {other: one for other, one in own.items() if other != name})
+    return said(f'Setting "{name}" deleted (reverted to default).', key=name)
+
+
+def _known(call: Call) -> str:
+    name = call.path["key"]
+    if name not in _KNOWN:
+        told = "; ".join(f"{known}: {what}" for known, what in _KNOWN.items())
+        raise NotFound(f"There is no setting {name!r:.60}.", f"There are {told}.")
+    return name
+
+
+def _number(value: float | str) -> float:
+    try:
+        number = float(value)
+    except ValueError:
+        number = -1.0
+    if not 0 <= number <= 1:
+        raise InvalidField("value", f"must be a number from 0 to 1; not {value!r:.60}")
+    return number
+
+
+def _write(call: Call, changed: Any) -> None:  # noqa: ANN401 - a function of one workspace's settings
+    def write(kept: str | None) -> str:
+        everything = _all(kept)
+        own = changed(everything.get(call.place.namespace, {}))
+        return msgspec.json.encode({**everything, call.place.namespace: own}).decode()
+
+    call.workspace.store.change_setting(_KEPT, write)

@@ -1,0 +1,123 @@
+"""Memento Protocol's REST for what joins memories: links, consolidation, and learning from a transcript."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+
+import memento_tui
+from memento_tui.workspace import Workspace
+from tests.journeys.http_server import Client, HttpProcess, serving
+from tests.made import without_engine
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HttpProcess]:
+    with serving(without_engine(tmp_path_factory.mktemp("http") / "data")) as process:
+        yield process
+
+
+@pytest.fixture
+def client(server: HttpProcess, request: pytest.FixtureRequest) -> Client:
+    """A client in a workspace that no other test uses."""
+    return server.client.within(re.sub(r"\W+", "-", request.node.name)[:90].strip("-"))
+
+
+@pytest.fixture
+def person(server: HttpProcess) -> Iterator[Workspace]:
+    with memento_tui.open(server.data_dir) as opened:
+        yield opened
+
+
+# Links
+
+
+def test_linkages_are_drawn_walked_and_listed(client: Client) -> None:
+    first = client.store("The first cause is a race.")
+    item = client.post("/v1/working-memory/items", category="active_work", title="Fix the race").data["id"]
+    links = [
+        {"type": "memory", "id": first, "label": "because"},
+        {"type": "item", "id": item},
+        {"type": "file", "path": "src/race.py"},
+    ]
+    second = client.store("The lock was moved outwards.", linkages=links)
+    third = client.store("The release waits for the lock.")
+    row = client.put(f"/v1/memories/{third}", linkages=[{"type": "memory", "id": second}]).data
+    assert row["linkages"] == [{"type": "memory", "id": second}]
+    assert client.memory(second)["linkages"] == links
+    assert "Links: memory:" in client.get("/v1/memories/recall", query="lock outwards").said
+    related = client.get(f"/v1/memories/{second}/related").data
+    assert related["outgoing"][0] == {"id": first, "type": "memory", "label": "because"}
+    assert related["incoming"] == [{"id": third, "type": "memory", "label": "related"}]
+    graph = client.get(f"/v1/memories/{first}/graph").data
+    assert [(node["id"], node["depth"]) for node in graph["nodes"]] == [(first, 0), (second, 1), (third, 2)]
+    assert {"from": second, "to": first, "label": "because"} in graph["edges"]
+    assert {"from": second, "to": "file:src/race.py", "label": "source"} in graph["edges"]
+    assert len(client.get(f"/v1/memories/{first}/graph", depth=1).data["nodes"]) == 2
+    assert client.get("/v1/memories/none/graph").status == 404
+    matches = client.post("/v1/context", message="lock outwards", include_graph=True).data["memories"]["matches"]
+    assert matches[0]["linkages"] == links
+
+
+# Consolidating and distilling
+
+
+def test_a_consolidation_is_proposed_and_its_sources_stay(client: Client, person: Workspace) -> None:
+    ids = [client.store(f"The deploy of part {n} needs the VPN and a token.", tags=["deploy"]) for n in range(3)]
+    answer = client.post(
+        "/v1/consolidate/group", source_ids=ids, content="Deploys need the VPN and a token.", tags=["x"]
+    )
+    assert (answer.status, answer.data["status"]) == (202, "proposed")
+    assert {row["id"] for row in client.recall("deploy token")} == set(ids)
+    (waiting,) = person.store.proposals.about(answer.data["id"])
+    person.review.approve(waiting.id)
+    assert client.memory(ids[0])["consolidated_into"] == answer.data["id"]
+    assert client.memory(answer.data["id"])["linkages"][0]["label"] == "consolidated-from"
+    for wrong in (ids[:1], [*ids, "none"], []):
+        assert client.post("/v1/consolidate/group", ids=wrong).status in (400, 404)
+
+
+def test_memories_that_share_only_a_tag_of_provenance_are_never_joined(client: Client) -> None:
+    for text in ("The oven needs ten minutes.", "Tax returns are due in July.", "A rook behind a pawn is strong."):
+        client.store(text, tags=["source:distill:2026-01-02"])
+    assert "No consolidation candidates" in client.post("/v1/consolidate").said
+    for text in ("The deploy needs the VPN.", "Deploys run on Mondays.", "A failed deploy is rolled back."):
+        client.store(text, tags=["deploys"])
+    answer = client.post("/v1/consolidate")
+    assert (answer.status, len(answer.data["ids"])) == (202, 1)
+    assert "No consolidation candidates" in client.post("/v1/consolidate").said
+
+
+def test_a_transcript_teaches_what_a_person_then_decides_about(client: Client, person: Workspace) -> None:
+    transcript = (
+        "User: Please always run the tests with make check before you commit, never with pytest alone.\n\n"
+        "Assistant: Understood, I will do that from now on.\n\n"
+        "User: We decided to use PostgreSQL 16 for the billing service because of its partitioning.\n"
+    )
+    answer = client.post("/v1/distill", transcript=transcript)
+    assert (answer.status, answer.data["status"]) == (202, "proposed")
+    learned = {row["content"] for row in answer.data["memories"]}
+    assert any("make check" in text for text in learned)
+    kept = [person.get(row["id"]) for row in answer.data["memories"] if row["type"] not in ("item", "skip")]
+    assert {(memory.status, memory.namespace) for memory in kept} == {("pending", client.workspace)}
+    assert client.post("/v1/distill", transcript=transcript).said == "No novel memories found in transcript."
+    assert "too short" in client.post("/v1/distill", transcript="hi").said
+    assert client.post("/v1/distill").status == 400
+
+
+def test_extraction_has_modes_and_a_most(client: Client) -> None:
+    transcript = (
+        "User: Always run the database migrations before you start the server.\n\n"
+        "User: Never push to the main branch without a review.\n\n"
+        "User: I prefer short commit messages in the imperative mood.\n"
+    )
+    answer = client.post("/v1/extract", transcript=transcript, mode="seeds", max_memories=2)
+    assert (answer.status, answer.data["count"], answer.data["mode"]) == (202, 2, "seeds")
+    assert answer.data["source"] == "transcript"
+    assert len(answer.data["stored"]) == 2
+    for wrong in ({"transcript": "short"}, {"transcript": transcript, "mode": "all"}, {"transcript": 3}, {}):
+        assert client.post("/v1/extract", **wrong).status == 400
+    long = client.post("/v1/extract", transcript="word " * 60_000)
+    assert (long.status, long.data["count"]) == (200, 0)
