@@ -16,6 +16,7 @@ from memento_tui.records.memory import KINDS, SOURCE_TYPES
 
 __all__ = [
     "UNCHANGED",
+    "After",
     "BaseVersion",
     "Category",
     "Expires",
@@ -23,6 +24,8 @@ __all__ = [
     "ItemStatus",
     "Kind",
     "Namespace",
+    "PageSize",
+    "Session",
     "SkipEnd",
     "SourceType",
     "Tags",
@@ -44,6 +47,9 @@ SourceType = Annotated[
     str,
     Field(description="external: from a page or a tool's output", json_schema_extra={"enum": list(SOURCE_TYPES)}),
 ]
+After = Annotated[str, Field(description="next of the page before")]
+PageSize = Annotated[int, Field(ge=1, le=50)]
+Session = Annotated[str, Field(description="from session_open")]
 Category = Annotated[str, Field(json_schema_extra={"enum": list(CATEGORIES)})]
 ItemStatus = Annotated[str, Field(json_schema_extra={"enum": list(ITEM_STATUSES)})]
 

@@ -11,7 +11,7 @@ from memento_tui.records.rules import check_namespace
 from memento_tui.workspace import Workspace
 from memento_tui.workspace.searching import Hit
 
-__all__ = ["Briefing", "brief"]
+__all__ = ["Briefing", "brief", "concerns"]
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Briefing:
     """``ready``, ``warming`` or ``off``: whether meaning counted."""
 
 
-def brief(workspace: Workspace, message: str, namespace: str, limit: int) -> Briefing:
+def brief(workspace: Workspace, message: str, namespace: str, limit: int, session: str = "") -> Briefing:
     """Put together what concerns a message; ``namespace`` (may be empty) leaves out other projects.
 
     Raises:
@@ -36,17 +36,17 @@ def brief(workspace: Workspace, message: str, namespace: str, limit: int) -> Bri
 
     """
     words = plain_query(message)
-    hits, semantic = _hits(workspace, words, namespace, limit)
+    hits, semantic = _hits(workspace, words, namespace, limit, session)
     return Briefing(
         identity=workspace.crystals.current(),
-        items=[item for item in workspace.items.list(status="active") if _concerns(namespace, item.namespace)],
-        skips=[skip for skip in workspace.skips.check(message) if _concerns(namespace, skip.namespace)],
+        items=[item for item in workspace.items.list(status="active") if concerns(namespace, item.namespace)],
+        skips=[skip for skip in workspace.skips.check(message) if concerns(namespace, skip.namespace)],
         hits=hits,
         semantic=semantic,
     )
 
 
-def _hits(workspace: Workspace, words: str, namespace: str, limit: int) -> tuple[list[Hit], str]:
+def _hits(workspace: Workspace, words: str, namespace: str, limit: int, session: str) -> tuple[list[Hit], str]:
     place = ""
     if namespace:
         if '"' in check_namespace(namespace) or "," in namespace:
@@ -54,11 +54,11 @@ def _hits(workspace: Workspace, words: str, namespace: str, limit: int) -> tuple
         place = f'ns:"{namespace},global" '
     if not words:
         return [], "off"
-    hits, answer = recall(workspace, place + words, limit)
+    hits, answer = recall(workspace, place + words, limit, session)
     return hits, answer.semantic
 
 
-def _concerns(asked: str, namespace: str) -> bool:
+def concerns(asked: str, namespace: str) -> bool:
     """Tell whether a record of ``namespace`` matters in ``asked``: the same, one above or below it, or for all."""
     if not asked or namespace in ("global", asked):
         return True

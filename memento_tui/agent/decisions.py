@@ -1,43 +1,40 @@
-"""What people decided about an agent's proposals, for that agent to learn from."""
+"""What became of an agent's proposals, for that agent to learn from."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from memento_tui.agent.labels import is_readable
 from memento_tui.records import Crystal, Memory, Proposal, Skip, WorkingItem
-from memento_tui.records.when import utc_now
 from memento_tui.workspace import Workspace
 
-__all__ = ["Decided", "recent_decisions"]
+__all__ = ["DECIDED", "Asked", "asked_by"]
 
-_DECIDED = ("approved", "rejected", "expired")
-_PAGE = 500
+DECIDED = ("approved", "rejected", "expired")
+"""The states in which nothing more is to be decided."""
 
 
-@dataclass(frozen=True)
-class Decided:
-    """One decided proposal, and what it is about in a line (empty where that cannot be told)."""
+class Asked(NamedTuple):
+    """One proposal, and what it is about in a line (empty where that cannot be told)."""
 
     proposal: Proposal
     about: str
 
 
-def recent_decisions(workspace: Workspace, limit: int = 10) -> list[Decided]:
-    """Return what was decided of late about the proposals of the workspace's agent, the newest first."""
-    mine = [proposal for proposal in _decided(workspace) if proposal.proposed_by == workspace.author.name]
-    mine.sort(key=lambda proposal: proposal.decided_at or proposal.created_at, reverse=True)
-    return [Decided(proposal, _about(workspace, proposal)) for proposal in mine[:limit]]
+def asked_by(
+    workspace: Workspace, states: Sequence[str], after: str | None = None, limit: int = 10
+) -> tuple[list[Asked], str | None]:
+    """Return the proposals of the workspace's agent in some states, the latest decision first, and the next cursor.
 
+    Raises:
+        NotFound: ``after`` is no cursor.
 
-def _decided(workspace: Workspace) -> Iterator[Proposal]:
-    after: str | None = None
-    while True:
-        found, after = workspace.store.proposals.page(_DECIDED, at=utc_now(), after=after, limit=_PAGE)
-        yield from found
-        if after is None:
-            return
+    """
+    if after is not None:
+        workspace.store.get("proposal", after)
+    found, following = workspace.store.proposals.of(workspace.author.name, states, after=after, limit=limit)
+    return [Asked(proposal, _about(workspace, proposal)) for proposal in found], following
 
 
 def _about(workspace: Workspace, proposal: Proposal) -> str:
@@ -54,4 +51,5 @@ def _about(workspace: Workspace, proposal: Proposal) -> str:
         case Crystal():
             return target.content
         case _:
-            return str(proposal.payload.get("title") or proposal.payload.get("item") or "")
+            said = (proposal.payload.get(name) for name in ("title", "item", "resolution"))
+            return next((str(value) for value in said if value), "")

@@ -8,11 +8,12 @@ from datetime import datetime
 from memento_tui.agent.fence import fenced, one_line, quoted_id
 from memento_tui.agent.labels import is_recalled, labels_of
 from memento_tui.agent.shapes import Disagreement, Side
-from memento_tui.records import Memory
+from memento_tui.errors import NotFound
+from memento_tui.records import Contradiction, Memory
 from memento_tui.workspace import Workspace
 from memento_tui.workspace.contradictions import Dispute
 
-__all__ = ["disagreements", "dispute_section"]
+__all__ = ["disagreements", "dispute_section", "open_disagreements", "visible"]
 
 _MOST = 5
 _TEXT = 300
@@ -23,6 +24,33 @@ def disagreements(workspace: Workspace, ids: Sequence[str], now: datetime) -> li
     """Return the unresolved contradictions of some memories whose sides an agent may both see, surest first."""
     found = [shape for one in workspace.contradictions.around(ids) if (shape := _shape(one, now)) is not None]
     return found[:_MOST]
+
+
+def open_disagreements(
+    workspace: Workspace, now: datetime, after: str | None, limit: int
+) -> tuple[list[Disagreement], str | None]:
+    """Return the open contradictions whose sides an agent may both see, surest first, and the next page's cursor.
+
+    A page holds fewer than ``limit`` where some are left out.
+
+    Raises:
+        NotFound: ``after`` is no cursor.
+
+    """
+    if after is not None:
+        workspace.contradictions.get(after)
+    found, following = workspace.contradictions.list(after=after, limit=limit)
+    return [shape for one in found if (shape := _shape(one, now)) is not None], following
+
+
+def visible(dispute: Dispute, now: datetime) -> Contradiction:
+    """Return the contradiction of a dispute. Raises `NotFound` where an agent may not see one of its sides."""
+    if _shape(dispute, now) is None:
+        raise NotFound(
+            f"One side of the contradiction {dispute.contradiction.id} is not recalled any more.",
+            "Call contradictions for those that are open.",
+        )
+    return dispute.contradiction
 
 
 def _shape(dispute: Dispute, now: datetime) -> Disagreement | None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from mcp.server.mcpserver.tools import Tool
+    from mcp_types import CallToolResult
 
     from memento_tui.agent.seats import Seats
 
@@ -35,6 +36,15 @@ class Profile(NamedTuple):
         """Return the tools in the order in which they are listed, each running in its caller's workspace."""
         all_tools: Callable[[Seats], list[Tool]] = importlib.import_module(self.module).all_tools
         return all_tools(seats)
+
+    def refusal(self) -> Callable[[str], CallToolResult]:
+        """Return what puts a sentence into the shape of this system's errors: its own ``refusal`` or memento's."""
+        from memento_tui.agent import answers  # noqa: PLC0415 - see above
+
+        made: Callable[[str], CallToolResult] = vars(importlib.import_module(self.module)).get(
+            "refusal", answers.refusal
+        )
+        return made
 
 
 PROFILES: dict[str, Profile] = {

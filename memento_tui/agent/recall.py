@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from memento_tui.agent.labels import is_recalled
-from memento_tui.errors import DataDirectoryError
-from memento_tui.records import Injection, make_injection
+from memento_tui.errors import DataDirectoryError, InvalidInput
+from memento_tui.records import Injection, Memory, make_injection
 from memento_tui.search.language import FIELDS
 from memento_tui.workspace import Workspace
 from memento_tui.workspace.searching import Hit, SearchAnswer
 
-__all__ = ["MOST_HITS", "count_shown", "count_used", "note_injections", "plain_query", "recall"]
+__all__ = [
+    "MOST_HITS",
+    "count_shown",
+    "count_used",
+    "note_essentials",
+    "note_injections",
+    "place_query",
+    "plain_query",
+    "recall",
+]
 
 MOST_HITS = 50
 """Results that one search may ask for."""
@@ -32,12 +41,15 @@ _WHY = ("keyword", "semantic", "relevance", "life", "age", "use", "certainty", "
 _log = logging.getLogger(__name__)
 
 
-def recall(workspace: Workspace, query: str, limit: int) -> tuple[list[Hit], SearchAnswer]:
-    """Return the results that an agent may see, best first, and the whole answer that they are from."""
+def recall(workspace: Workspace, query: str, limit: int, session: str = "") -> tuple[list[Hit], SearchAnswer]:
+    """Return the results that an agent may see, best first, and the whole answer that they are from.
+
+    They are entered in the ledger under ``session``, the author's by default.
+    """
     answer = workspace.search(query, limit=limit)
     hits = [hit for hit in answer.results if is_recalled(hit.memory)]
     count_shown(workspace, [hit.id for hit in hits])
-    note_injections(workspace, hits)
+    note_injections(workspace, hits, session)
     return hits, answer
 
 
@@ -51,24 +63,25 @@ def count_shown(workspace: Workspace, ids: list[str]) -> None:
         _log.warning("Not counted as shown: %s", error)
 
 
-def note_injections(workspace: Workspace, hits: list[Hit]) -> None:
-    """Write into the ledger what was put in front of an agent's session, and why."""
-    if not hits or not workspace.author.session:
+def note_injections(workspace: Workspace, hits: list[Hit], session: str = "") -> None:
+    """Write into the ledger what was put in front of an agent's session, the author's by default, and why."""
+    session = session or workspace.author.session
+    if not hits or not session:
         return
     try:
-        made = [_injection(workspace, rank, hit) for rank, hit in enumerate(hits, 1)]
+        made = [_injection(workspace, session, rank, hit) for rank, hit in enumerate(hits, 1)]
         # The ledger is read from its newest row: what was shown first is to stand first.
         workspace.store.injections.add(made[::-1])
     except DataDirectoryError as error:  # as above
         _log.warning("Not entered in the ledger: %s", error)
 
 
-def _injection(workspace: Workspace, rank: int, hit: Hit) -> Injection:
+def _injection(workspace: Workspace, session: str, rank: int, hit: Hit) -> Injection:
     numbers = hit.explain()
     fields = {
         "memory_id": hit.id,
         "memory_version": hit.memory.version,
-        "session": workspace.author.session,
+        "session": session,
         "channel": workspace.author.channel,
         "rank": rank,
         "score": round(hit.score, 4),
@@ -78,14 +91,39 @@ def _injection(workspace: Workspace, rank: int, hit: Hit) -> Injection:
     return make_injection(fields)
 
 
-def count_used(workspace: Workspace, ids: list[str]) -> None:
-    """Count that an agent asked for memories by name."""
+def note_essentials(workspace: Workspace, memories: list[Memory], session: str) -> None:
+    """Count and write into the ledger that a session began with some memories."""
+    count_shown(workspace, [memory.id for memory in memories])
+    made = [
+        make_injection(
+            {
+                "memory_id": memory.id,
+                "memory_version": memory.version,
+                "session": session,
+                "channel": workspace.author.channel,
+                "rank": rank,
+                "score": 1.0,
+                "tokens": max(1, len(memory.content) // _CHARACTERS_OF_A_TOKEN),
+                "why": {"essential": 1.0},
+            }
+        )
+        for rank, memory in enumerate(memories, 1)
+    ]
+    try:
+        workspace.store.injections.add(made[::-1])
+    except DataDirectoryError as error:  # as above
+        _log.warning("Not entered in the ledger: %s", error)
+
+
+def count_used(workspace: Workspace, ids: list[str], session: str = "") -> None:
+    """Count that an agent asked for memories by name, in ``session`` (the author's by default)."""
+    session = session or workspace.author.session
     if not ids:
         return
     try:
         workspace.used(ids)
-        if workspace.author.session:
-            workspace.store.injections.mark_used(workspace.author.session, ids)
+        if session:
+            workspace.store.injections.mark_used(session, ids)
     except DataDirectoryError as error:  # as above
         _log.warning("Not counted as used: %s", error)
 
@@ -94,6 +132,21 @@ def plain_query(message: str) -> str:
     """Return the words of a message as a query in which nothing is an operator, each word once."""
     words = dict.fromkeys(part for raw in message.replace('"', " ").split() for part in _plain_parts(raw))
     return " ".join([word for word in words if len(word) <= _LONGEST_WORD][:_MOST_WORDS])
+
+
+def place_query(namespace: str | None, tags: Iterable[str] = ()) -> str:
+    """Return the filters of a query for one namespace with those below it, and for every one of some tags.
+
+    Raises:
+        InvalidInput: a name holds what the query language cannot say.
+
+    """
+    names = [("ns", namespace)] if namespace else []
+    names += [("tag", tag) for tag in tags if tag.strip()]
+    for _, name in names:
+        if '"' in name or "," in name:
+            raise InvalidInput(f"Nothing can be searched for by {name!r:.80}: it holds a comma or a quotation mark.")
+    return " ".join(f'{field}:"{name}"' for field, name in names)
 
 
 def _plain_parts(word: str) -> Iterator[str]:

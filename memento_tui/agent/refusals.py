@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pydantic import ValidationError
@@ -26,9 +26,14 @@ _ARGUMENTS = {"expires_at": "expires", "source.url": "source_url"}
 _TYPES = {"string": "a text", "integer": "a whole number", "array": "a list of texts"}
 
 
-def unknown_tool(name: str, known: list[str]) -> str:
-    """Return the sentence for a tool that does not exist."""
-    return f"There is no tool {name!r:.60}. The tools are {', '.join(known)}."
+def unknown_tool(name: str, known: Sequence[str], others: Mapping[str, str]) -> str:
+    """Return the sentence for a tool that does not exist here; ``others`` are the profiles that have it, titled."""
+    listed = f"The tools here are {', '.join(known)}."
+    if not others:
+        return f"There is no tool {name!r:.60}. {listed}"
+    systems = " and ".join(others.values())
+    commands = " or ".join(f"memento mcp --profile {profile}" for profile in others)
+    return f"{name} is a tool of {systems}: a person can serve it with {commands}. {listed}"
 
 
 def sentence_of(error: BaseException, tool: str, schema: Mapping[str, Any]) -> str | None:
@@ -75,8 +80,12 @@ def _about_one(detail: ErrorDetails, tool: str, known: Mapping[str, Any]) -> str
 def _expected(schema: Mapping[str, Any]) -> str:
     expected = _TYPES.get(schema.get("type", ""), "of another type")
     for low, high in (("minimum", "maximum"), ("minItems", "maxItems")):
-        if low in schema:
+        if low in schema and high in schema:
             expected += f", {schema[low]} to {schema[high]}"
+        elif low in schema:
+            expected += f", at least {schema[low]}"
+        elif high in schema:
+            expected += f", at most {schema[high]}"
     if "maxLength" in schema:
         expected += f" of at most {schema['maxLength']:,} characters"
     return expected

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, ParamSpec, Self, TypeVar
@@ -15,9 +15,13 @@ from mcp.server.mcpserver import Context
 from memento_tui.agent.fence import one_line
 from memento_tui.workspace import Workspace
 
-__all__ = ["Seats"]
+__all__ = ["Seats", "client_name"]
 
 _LONGEST_NAME = 100
+_NAMELESS = "agent"
+_MOST_OPEN = 64
+"""Workspaces held open. Clients beyond them, which no honest set of agents comes to, write without a name."""
+
 _WORKERS = 4
 """Threads for the tools. They live as long as the server, because each keeps database connections of its own."""
 
@@ -69,6 +73,8 @@ class Seats:
         """
         name = client_name(ctx)
         with self._guard:
+            if len(self._open) >= _MOST_OPEN and name not in self._open:
+                name = _NAMELESS
             workspace = self._open.get(name)
             if workspace is None:
                 workspace = self._open[name] = Workspace(
@@ -78,7 +84,17 @@ class Seats:
 
 
 def client_name(ctx: Context[Any, Any]) -> str:
-    """Return the name that the client gave itself, made printable and short; ``agent`` where it gave none."""
+    """Return the name of the client that sent a request, made printable and short.
+
+    It is the one that the client gave itself. Over HTTP an older client gives none but its program's, which stands in
+    the header ``User-Agent``; where that is missing too the name is ``agent``.
+    """
     params = ctx.session.client_params
-    given = one_line(params.client_info.name, _LONGEST_NAME) if params is not None else ""
-    return "".join(character for character in given if character.isprintable()) or "agent"
+    given = params.client_info.name if params is not None else _program(ctx.headers or {})
+    shown = "".join(character for character in one_line(given, _LONGEST_NAME) if character.isprintable())
+    return shown or _NAMELESS
+
+
+def _program(headers: Mapping[str, str]) -> str:
+    """Return the first name in ``User-Agent``, without its version: ``claude-code`` of ``claude-code/2.1 (cli)``."""
+    return headers.get("user-agent", "").partition("/")[0].partition(" ")[0]

@@ -5,24 +5,39 @@ from __future__ import annotations
 import logging
 import signal
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import anyio
 from mcp.server import MCPServer
+from mcp.server.lowlevel.helper_types import ReadResourceContents
 from mcp.server.mcpserver import Context
-from mcp.server.mcpserver.exceptions import ToolError
+from mcp.server.mcpserver.exceptions import ResourceNotFoundError, ToolError
 from mcp.server.mcpserver.tools import Tool
 from mcp.server.stdio import stdio_server
-from mcp_types import CallToolResult, InputRequiredResult
+from mcp.shared.exceptions import MCPError
+from mcp_types import (
+    INVALID_PARAMS,
+    CallToolResult,
+    GetPromptResult,
+    InputRequiredResult,
+    Prompt,
+    PromptMessage,
+    Resource,
+    ResourceTemplate,
+    TextContent,
+)
+from pydantic.networks import AnyUrl
 
 import memento_tui
-from memento_tui.agent.answers import refusal
 from memento_tui.agent.profiles import PROFILES
+from memento_tui.agent.prompts import Prompts
 from memento_tui.agent.refusals import UNEXPECTED, sentence_of, unknown_tool
+from memento_tui.agent.resources import Resources
 from memento_tui.agent.seats import Seats
 from memento_tui.agent.stdin import request_lines
+from memento_tui.errors import MementoError
 from memento_tui.records.ids import new_id
 
 __all__ = ["build", "main"]
@@ -36,9 +51,22 @@ _log = logging.getLogger(__name__)
 class _MemoryServer(MCPServer[None]):
     """An MCP server whose every failure is a result that says in a sentence what to do."""
 
-    def __init__(self, instructions: str, tools: list[Tool]) -> None:
-        super().__init__("memento", version=memento_tui.__version__, instructions=instructions, tools=tools)
+    def __init__(self, seats: Seats, profile: str) -> None:
+        served = PROFILES[profile]
+        tools = served.tools(seats)
+        super().__init__(
+            "memento",
+            version=memento_tui.__version__,
+            instructions=served.instructions(),
+            tools=tools,
+            log_level="WARNING",
+            subscriptions=False,  # nothing is announced, and a stream that stays silent would hold up the end
+        )
+        self._seats, self._profile = seats, profile
+        self._refuse = served.refusal()
         self._by_name: Mapping[str, Tool] = {tool.name: tool for tool in tools}
+        self._resources = Resources(seats) if profile == "native" else None
+        self._prompts = Prompts(seats) if profile == "native" else None
 
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[None, Any] | None = None
@@ -46,7 +74,7 @@ class _MemoryServer(MCPServer[None]):
         """Call a tool; an argument that is null counts as left out."""
         tool = self._by_name.get(name)
         if tool is None:
-            return refusal(unknown_tool(name, list(self._by_name)))
+            return self._refuse(unknown_tool(name, list(self._by_name), self._profiles_with(name)))
         known = tool.parameters["properties"]
         given = {key: value for key, value in arguments.items() if value is not None or key not in known}
         try:
@@ -56,7 +84,49 @@ class _MemoryServer(MCPServer[None]):
             sentence = sentence_of(cause, name, tool.parameters)
             if sentence is None:
                 _log.error("%s failed", name, exc_info=cause)
-            return refusal(sentence or UNEXPECTED)
+            return self._refuse(sentence or UNEXPECTED)
+
+    def _profiles_with(self, tool: str) -> dict[str, str]:
+        """Return the titles of the other profiles that have a tool of this name; imports them to see."""
+        others = {name: served for name, served in PROFILES.items() if name != self._profile}
+        return {
+            name: served.title
+            for name, served in others.items()
+            if any(known.name == tool for known in served.tools(self._seats))
+        }
+
+    async def list_resources(self) -> list[Resource]:
+        """Return the resources that have an address of their own; other systems' profiles have none."""
+        return [] if self._resources is None else self._resources.listed()
+
+    async def list_resource_templates(self) -> list[ResourceTemplate]:
+        """Return the patterns of addresses."""
+        return [] if self._resources is None else self._resources.templates()
+
+    async def read_resource(
+        self, uri: AnyUrl | str, context: Context[None, Any] | None = None
+    ) -> Iterable[ReadResourceContents]:
+        """Return what a resource says. Raises `ResourceError` with a sentence."""
+        if self._resources is None or context is None:
+            raise ResourceNotFoundError(f"The profile {self._profile} has tools only.")
+        text = await self._resources.read(str(uri), context)
+        return [ReadResourceContents(content=text, mime_type="text/plain")]
+
+    async def list_prompts(self) -> list[Prompt]:
+        """Return the prompts; other systems' profiles have none."""
+        return [] if self._prompts is None else self._prompts.listed()
+
+    async def get_prompt(
+        self, name: str, arguments: dict[str, Any] | None = None, context: Context[None, Any] | None = None
+    ) -> GetPromptResult:
+        """Return what a prompt says. Raises `MCPError` with a sentence."""
+        if self._prompts is None or context is None:
+            raise MCPError(INVALID_PARAMS, f"The profile {self._profile} has tools only.")
+        try:
+            text = await self._prompts.text(name, arguments or {}, context)
+        except MementoError as error:
+            raise MCPError(INVALID_PARAMS, str(error)) from error
+        return GetPromptResult(messages=[PromptMessage(role="user", content=TextContent(type="text", text=text))])
 
     async def run_stdio_async(self) -> None:
         """Serve standard input and output; what SDK's own way leaves unanswered is answered here."""
@@ -68,8 +138,7 @@ class _MemoryServer(MCPServer[None]):
 
 def build(seats: Seats, profile: str = "native") -> MCPServer[None]:
     """Return the server with the tools of a profile (a name in `PROFILES`), in the order in which they are listed."""
-    served = PROFILES[profile]
-    return _MemoryServer(served.instructions(), served.tools(seats))
+    return _MemoryServer(seats, profile)
 
 
 def main(data_dir: Path | None, *, session: str = "", profile: str = "native") -> int:

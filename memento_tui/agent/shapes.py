@@ -7,15 +7,22 @@ from typing import Literal
 from pydantic import BaseModel
 
 __all__ = [
+    "Asking",
+    "Captured",
     "Context",
-    "Decision",
     "Disagreement",
+    "Disagreements",
+    "Distilled",
+    "Essential",
     "Found",
     "FoundMemory",
     "Identity",
     "Item",
     "ItemList",
+    "Lesson",
     "Memories",
+    "Opened",
+    "Proposals",
     "Remembered",
     "Side",
     "SkipEntry",
@@ -170,24 +177,84 @@ class Context(BaseModel):
     contradictions: list[Disagreement] = []
 
 
-class Decision(BaseModel):
-    """A person's decision about something that this agent proposed."""
+class Disagreements(BaseModel):
+    """A page of open contradictions; ``next`` asks for the one after it."""
 
+    contradictions: list[Disagreement]
+    next: str = ""
+
+
+class Asking(BaseModel):
+    """One proposal of this agent: what it asked for, and what became of it."""
+
+    proposal: str
     target: str
     id: str
     action: str
-    decision: str
+    state: str
     reason: str = ""
     about: str = ""
+    why: list[str] = []
     at: str
 
 
+class Proposals(BaseModel):
+    """A page of this agent's proposals; ``next`` asks for the one after it."""
+
+    proposals: list[Asking]
+    next: str = ""
+
+
+class Essential(BaseModel):
+    """A memory that a person wants every session to begin with."""
+
+    id: str
+    text: str
+    labels: list[str]
+
+
+class Opened(BaseModel):
+    """A session: the handle that other calls take, where it is filed, and what it begins with."""
+
+    session: str
+    namespace: str = ""
+    identity: str = ""
+    essentials: list[Essential] = []
+    items: list[Item] = []
+    skips: list[SkipEntry] = []
+    decided: list[Asking] = []
+    contradictions: int = 0
+
+
+class Captured(BaseModel):
+    """What became of a summary and of each decision, in the order in which they were given."""
+
+    memories: list[Remembered]
+
+
+class Lesson(BaseModel):
+    """What became of one thing that a transcript taught."""
+
+    target: str
+    outcome: str
+    id: str = ""
+    text: str
+    why: str = ""
+
+
+class Distilled(BaseModel):
+    """What a transcript taught, and a sentence for each part of it that could not be read."""
+
+    lessons: list[Lesson]
+    problems: list[str] = []
+
+
 class Status(BaseModel):
-    """What there is, what waits, and what was decided of late."""
+    """What there is, and what waits for a person."""
 
     agent: str
     memories: int
     working_items: int
     skips: int
+    contradictions: int
     waiting: int
-    decided: list[Decision] = []

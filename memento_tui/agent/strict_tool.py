@@ -27,16 +27,32 @@ def strict_tool(function: Callable[..., CallToolResult], title: str, hints: Tool
     metadata.arg_model.model_config["extra"] = "forbid"
     metadata.arg_model.model_rebuild(force=True)
     tool.parameters = _terse(metadata.arg_model.model_json_schema(by_alias=True))
-    metadata.output_schema = _terse(metadata.output_schema or {}, "description", "default")
+    if metadata.output_schema is not None:  # a tool of text alone has none
+        metadata.output_schema = _shallow(metadata.output_schema)
     return tool
 
 
-def _terse(schema: dict[str, Any], *words: str) -> dict[str, Any]:
-    """Return a schema without titles, which repeat the names, without null defaults, and without ``words``.
+def _terse(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return a schema without titles, which repeat the names, and without null defaults.
 
     Every host reads the list of tools again in every session.
     """
-    return cast("dict[str, Any]", _without(schema, frozenset({"title", *words}), names=False))
+    return cast("dict[str, Any]", _without(schema, frozenset({"title"}), names=False))
+
+
+def _shallow(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return a schema of a result that names its fields and their types, and says nothing of what is within them.
+
+    Whole ones were three fifths of the list of tools.
+    """
+    fields = schema.get("properties", {})
+    return {"type": "object", "properties": {name: {"type": _type_of(field)} for name, field in fields.items()}}
+
+
+def _type_of(field: dict[str, Any]) -> Any:  # noqa: ANN401 - a name or a list of names
+    if "anyOf" in field:
+        return [_type_of(part) for part in field["anyOf"]]
+    return field.get("type", "object")
 
 
 def _without(node: Any, words: frozenset[str], *, names: bool) -> Any:  # noqa: ANN401 - any JSON

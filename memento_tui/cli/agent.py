@@ -34,7 +34,8 @@ __all__ = ["commands"]
 def mcp(session: str, profile: str) -> None:
     """Serve the memory to an agent over the Model Context Protocol, on standard input and output.
 
-    An agent's host starts it; what the agent writes passes the gate, and a person decides with `memento review`.
+    An agent's host starts it; what the agent writes passes the gate, and a person decides with `memento review`. For
+    agents that speak the protocol over HTTP there is `memento serve`.
     """
     from memento_tui.agent.server import main  # noqa: PLC0415 - the SDK takes a second to import
 

@@ -56,6 +56,7 @@ COMMANDS: dict[str, Place] = {
     "crystal": Place("crystals", "Who the agent is, in prose."),
     "import": Place("exchange", "Import memories from files."),
     "export": Place("exchange", "Write everything to a file or folder."),
+    "mirror": Place("mirror", "Keep a folder of notes in step with the memories."),
     "reindex": Place("maintenance", "Build the search indexes anew."),
     "audit": Place("health", "Look for what has gone bad in the memories."),
     "backup": Place("health", "Make, check and restore backups."),
@@ -64,7 +65,11 @@ COMMANDS: dict[str, Place] = {
     "keys": Place("keys", "List the keys of the app."),
     "paths": Place("maintenance", "Print where everything lies."),
     "web": Place("web", "Serve the app to a browser on this machine."),
+    "install": Place("install", "Put memento into an agent's host."),
+    "uninstall": Place("install", "Take memento out of an agent's host."),
+    "status": Place("host_status", "Tell which agents' hosts have memento, and how it stands."),
     "mcp": Place("agent", "Serve the memory to an agent over MCP, on stdio."),
+    "serve": Place("serve", "Serve the memory to agents over HTTP."),
 }
 
 

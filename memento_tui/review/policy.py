@@ -23,6 +23,8 @@ REASONS: dict[str, str] = {
     "strict_policy": "the strict policy asks a person about every write",
     "own_rule": "a rule in config.toml asks a person about it",
     "held_import": "you asked to look at everything that is imported",
+    "changed_in_both": "it was changed both here and in the mirrored folder",
+    "laid_aside": "it changes something that was shortened or archived",
     "asked_to_wait": "it was written down to be looked at first",
     "pending_in_source": "it was waiting where it was imported from",
     "person_wrote_identity": "a person has written or approved the present identity",

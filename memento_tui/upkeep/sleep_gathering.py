@@ -10,6 +10,7 @@ from typing import Any
 from memento_tui.config import LanguageModelConfig
 from memento_tui.errors import EngineUnavailable, InvalidInput
 from memento_tui.records import Memory, make_memory, make_relation
+from memento_tui.records.memory import SENSITIVITIES
 from memento_tui.review.gate import fingerprint_of
 from memento_tui.review.policy import Intent
 from memento_tui.upkeep.drafting import Draft, Drafter
@@ -194,6 +195,7 @@ def _memory(draft: Draft, sources: Sequence[Memory], kind: str, purpose: str) ->
             "tags": [tag for tag, count in shared.most_common() if count * 2 >= len(sources)],
             "system_tags": [f"source:{draft.method}", *([HIGHER_PATTERN] if purpose == "higher_pattern" else [])],
             "certainty": max(1, certainty),
+            "sensitivity": max((source.sensitivity for source in sources), key=SENSITIVITIES.index),
             "source_type": "external" if from_outside else "derived",
             "source": {"agent": "memento"},
         }

@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from memento_tui.errors import NotAllowed
 from memento_tui.records import Contradiction, Memory, Proposal
 from memento_tui.records.when import parse_moment, utc_now
 from memento_tui.review import resolving
@@ -84,6 +85,8 @@ class ContradictionQueue:
         return self._propose(found, answer)
 
     def _propose(self, found: Contradiction, answer: resolving.Answer) -> Proposal:
+        if found.status == "resolved":
+            raise NotAllowed(f"The contradiction {found.id} is resolved already.", "Remember what is new instead.")
         clean, removals = redacted(answer)
         suspicion = suspicion_of(f"{clean.content}\n{clean.older_context}\n{clean.newer_context}")
         intent = Intent("edit", "contradiction", injection_score=suspicion.score, secret_found=bool(removals))

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import tempfile
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
+from memento_tui.errors import InvalidInput
 from memento_tui.review.gate import Gate
 from memento_tui.store.journal import Author
-from memento_tui.upkeep.distilling import distill
+from memento_tui.upkeep.distilling import Candidate, distill
 from memento_tui.upkeep.drafting import Drafter
 from memento_tui.upkeep.learning import Learned, Learner
 from memento_tui.upkeep.transcript import Turn, read_transcript
+from memento_tui.upkeep.transcript_text import TextTranscript, read_text
 from memento_tui.workspace.workspace import Workspace
 
-__all__ = ["Distilled", "distill_transcript"]
+__all__ = ["Distilled", "distill_text", "distill_transcript"]
+
+_MOST_FOUND = 100
+"""Candidates among which those that are wanted are looked for."""
 
 
 class Distilled(msgspec.Struct, frozen=True):
@@ -63,6 +70,51 @@ def distill_transcript(
     learner = Learner(workspace.store, gate, workspace.searching.keyword, drafter, named, dry_run=dry_run)
     learned = tuple(learner.learn(candidate) for candidate in candidates)
     return Distilled(learned, tuple(problems), heard.turns, heard.session, turns.reading.stopped)
+
+
+def distill_text(
+    workspace: Workspace,
+    text: str,
+    named: str,
+    *,
+    limit: int = 20,
+    wanted: Callable[[Candidate], bool] | None = None,
+    fields: Mapping[str, Any] | None = None,
+    make_id: Callable[[], str] | None = None,
+) -> Distilled:
+    """Propose what a conversation teaches that its agent handed over as text, in the name of that agent.
+
+    The text is JSON lines in one of the formats of transcripts, or plain: see `memento_tui.upkeep.transcript_text`.
+    ``named`` says where it is from, since there is no file. Only what is ``wanted`` is learned; everything that is
+    gets ``fields`` (such as a namespace) and an id of ``make_id``.
+    """
+    problems: list[str] = []
+    read = _read_given(workspace, text, problems)
+    found = distill(read.turns, limit=limit if wanted is None else _MOST_FOUND)
+    given = dict(fields or {})
+    candidates = []
+    for candidate in [one for one in found if wanted is None or wanted(one)][:limit]:
+        more = given | ({"id": make_id()} if make_id else {})
+        if candidate.target == "memory" and not read.names_speakers:
+            more["source_type"] = "derived"  # nobody can tell that the person said it
+        candidates.append(msgspec.structs.replace(candidate, fields={**candidate.fields, **more}))
+    drafter = Drafter(workspace.config.language_model)
+    learner = Learner(workspace.store, workspace.gate, workspace.searching.keyword, drafter, named)
+    learned = tuple(learner.learn(candidate) for candidate in candidates)
+    return Distilled(learned, tuple(problems), len(read.turns), workspace.author.session)
+
+
+def _read_given(workspace: Workspace, text: str, problems: list[str]) -> TextTranscript:
+    if text.lstrip().startswith("{"):
+        with tempfile.TemporaryDirectory(prefix="memento-") as folder:
+            file = Path(folder) / "given.jsonl"
+            file.write_bytes(text.encode("utf-8", "replace"))
+            try:
+                return TextTranscript(list(read_transcript(file, on_problem=problems.append)), names_speakers=True)
+            except InvalidInput:
+                problems.clear()  # a text that merely begins with a brace
+    author = workspace.author
+    return read_text(text, agent=author.agent, session=author.session)
 
 
 class _Heard:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
@@ -61,16 +61,17 @@ class Remembering:
         self._gate = gate
         self._searching = searching
 
-    def one(self, text: str, fields: Mapping[str, Any]) -> Memory:
+    def one(self, text: str, fields: Mapping[str, Any], make_id: Callable[[], str] | None = None) -> Memory:
         """Store one memory; see `memento_tui.workspace.Workspace.remember`."""
-        screened, memory = self._new(text, fields)
-        known = None if "id" in fields else self._known(memory)
+        is_named = "id" in fields
+        screened, memory = self._new(text, fields if is_named or make_id is None else {**fields, "id": make_id()})
+        known = None if is_named else self._known(memory)
         if (answer := known or self._rejected(memory)) is not None:
             return answer
         arrival = self._compared(self._judged(screened, memory))
         with self._store.transaction(self._gate.author, "remember") as tx:
             # Another process may have stored it meanwhile.
-            known = None if "id" in fields else self._known(memory)
+            known = None if is_named else self._known(memory)
             if (answer := known or self._rejected(memory)) is not None:
                 return answer
             return self._put(tx, arrival)

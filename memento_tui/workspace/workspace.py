@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
@@ -156,10 +156,11 @@ class Workspace:
 
     # Writing
 
-    def remember(self, text: str, **fields: Any) -> Memory:  # noqa: ANN401 - the fields of a memory
+    def remember(self, text: str, *, make_id: Callable[[], str] | None = None, **fields: Any) -> Memory:  # noqa: ANN401 - the fields of a memory
         """Store a memory and return it. Its ``status`` is ``pending`` if it waits for a person.
 
-        A text that is remembered already in the same namespace is not stored again: its memory is returned.
+        A text that is remembered already in the same namespace is not stored again: its memory is returned. That does
+        not hold where the caller names an ``id``; ``make_id`` makes a new memory's id where a native one does not do.
 
         Raises:
             InvalidField: a field breaks a rule.
@@ -167,7 +168,7 @@ class Workspace:
             Conflict: the id is taken.
 
         """
-        return self._remembering.one(text, fields)
+        return self._remembering.one(text, fields, make_id)
 
     def remember_many(self, items: Iterable[Mapping[str, Any]]) -> list[Memory]:
         """Store many memories, each a mapping with ``content`` and any other fields, in few transactions.

@@ -54,16 +54,26 @@ def text_of(answered: CallToolResult) -> str:
     return "\n".join(block.text for block in answered.content if block.type == "text")
 
 
-def server_command(data_dir: Path) -> list[str]:
-    return [sys.executable, "-m", "memento_tui", "mcp", "--data-dir", str(data_dir)]
+def server_command(data_dir: Path, profile: str = "native") -> list[str]:
+    return [sys.executable, "-m", "memento_tui", "mcp", "--data-dir", str(data_dir), "--profile", profile]
 
 
 @contextmanager
-def connected(data_dir: Path, *, name: str = "journey", mode: str = "auto") -> Iterator[Agent]:
-    command, *arguments = server_command(data_dir)
+def connected(
+    data_dir: Path,
+    *,
+    name: str = "journey",
+    mode: str = "auto",
+    profile: str = "native",
+    folder: Path | None = None,
+    environment: dict[str, str] | None = None,
+) -> Iterator[Agent]:
+    """Start a server in ``folder`` and connect to it; ``environment`` is added to the little that a host passes on."""
+    command, *arguments = server_command(data_dir, profile)
     log = data_dir.parent / f"{data_dir.name}.{name}.stderr"
     with start_blocking_portal() as portal, log.open("w") as errors:
-        transport = stdio_client(StdioServerParameters(command=command, args=arguments), errlog=errors)
+        parameters = StdioServerParameters(command=command, args=arguments, cwd=folder, env=environment)
+        transport = stdio_client(parameters, errlog=errors)
         client = Client(
             transport, client_info=Implementation(name=name, version="1"), mode=mode, read_timeout_seconds=60
         )

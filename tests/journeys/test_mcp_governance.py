@@ -87,6 +87,14 @@ class Scene:
             "item_remove": {"id": self.item},
             "identity_read": {},
             "identity_write": {"content": "I rule."},
+            "relate": {"src": self.draft, "dst": "x.py", "type": "file"},
+            "session_open": {},
+            "capture": {"summary": "A summary that nobody stored."},
+            "distill": {"text": "User: From now on always run the tests first."},
+            "session_close": {"session": "s1", "summary": "Half done."},
+            "contradictions": {},
+            "contradiction_suggest": {"id": "none", "resolution": "older_stands"},
+            "proposals": {},
             "status": {},
         }
 

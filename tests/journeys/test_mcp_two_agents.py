@@ -104,8 +104,8 @@ def test_an_agent_is_told_what_was_decided_about_its_own_proposals_only(
     name = one.call("remember", content="A page about one.", source_type="external")["id"]
     person.review.reject(name, "Unneeded.")
 
-    assert name in [decision["id"] for decision in one.call("status")["decided"]]
-    assert name not in [decision["id"] for decision in two.call("status").get("decided", [])]
+    assert name in [asked["id"] for asked in one.call("proposals")["proposals"]]
+    assert name not in [asked["id"] for asked in two.call("proposals")["proposals"]]
 
 
 def test_each_agent_finds_at_once_what_the_other_stored(agents: tuple[Agent, Agent]) -> None:

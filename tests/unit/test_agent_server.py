@@ -5,11 +5,13 @@ import logging
 import subprocess
 import sys
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from mcp_types import CallToolResult
+from pydantic import BaseModel, ValidationError
 
-from memento_tui.agent.refusals import UNEXPECTED
+from memento_tui.agent.refusals import UNEXPECTED, sentence_of
 from memento_tui.agent.seats import Seats
 from memento_tui.agent.server import build
 
@@ -35,6 +37,19 @@ def test_a_server_opens_nothing_before_a_tool_needs_it(tmp_path: Path) -> None:
     assert not (tmp_path / "data").exists()
 
 
+def test_a_server_imports_no_profile_but_its_own(tmp_path: Path) -> None:
+    check = (
+        "import sys; from pathlib import Path; from memento_tui.agent.profiles import PROFILES;"
+        " from memento_tui.agent.seats import Seats; from memento_tui.agent.server import build;"
+        f" build(Seats(Path({str(tmp_path)!r}), 's'));"
+        " print([name for name, one in PROFILES.items() if one.module in sys.modules])"
+    )
+
+    done = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, check=True)  # noqa: S603 - our own code
+
+    assert done.stdout == "['native']\n"
+
+
 def test_putting_a_context_together_does_not_import_the_protocol() -> None:
     modules = "fence", "labels", "recall", "briefing", "decisions"
     imports = ", ".join(f"memento_tui.agent.{name}" for name in modules)
@@ -43,3 +58,21 @@ def test_putting_a_context_together_does_not_import_the_protocol() -> None:
     done = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, check=True)  # noqa: S603 - our own code
 
     assert done.stdout == "[]\n"
+
+
+@pytest.mark.parametrize(
+    ("bounds", "said"),
+    [
+        ({"minimum": 1, "maximum": 5}, "a whole number, 1 to 5"),
+        ({"minimum": 1}, "a whole number, at least 1"),
+        ({"maximum": 5}, "a whole number, at most 5"),
+    ],
+)
+def test_a_refused_argument_is_told_its_bounds_also_where_one_end_is_open(bounds: dict[str, int], said: str) -> None:
+    class Arguments(BaseModel):
+        limit: Literal[3]
+
+    schema = {"properties": {"limit": {"type": "integer", **bounds}}}
+    with pytest.raises(ValidationError) as caught:
+        Arguments.model_validate({"limit": 9})
+    assert sentence_of(caught.value, "search", schema) == f"limit: must be {said}; not 9."

@@ -14,6 +14,8 @@ import memento_tui
 from memento_tui.errors import NotAllowed
 from memento_tui.records import Memory, make_memory, make_skip
 from memento_tui.records.when import utc_now
+from memento_tui.upkeep import sleep_gathering
+from memento_tui.upkeep.drafting import Draft
 from memento_tui.upkeep.sleep import SleepReport
 from memento_tui.workspace import Workspace
 from memento_tui.workspace.nightly import look_after
@@ -254,3 +256,9 @@ def test_the_command_line_tells_what_a_sleep_did(tmp_path: Path) -> None:
     assert "Nothing is due." in memento.run("sleep").out
     told = memento.json("sleep", "--dry-run")
     assert (told["deeds"], told["dry_run"], told["interrupted"]) == ([], True, False)
+
+
+def test_what_is_made_of_a_confidential_memory_is_confidential() -> None:
+    sources = [make_memory({"content": "one"}), make_memory({"content": "two", "sensitivity": "confidential"})]
+    made = sleep_gathering._memory(Draft("a title", "one and two", "extractive"), sources, "fact", "merge")
+    assert made.sensitivity == "confidential"

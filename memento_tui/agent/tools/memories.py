@@ -16,22 +16,24 @@ from memento_tui.agent.arguments import (
     Id,
     Kind,
     Namespace,
+    Session,
     SourceType,
     Tags,
     changes,
     given,
 )
 from memento_tui.agent.disputes import disagreements, dispute_section
-from memento_tui.agent.fence import fenced, one_line, quoted_id
+from memento_tui.agent.fence import fenced, quoted_id
 from memento_tui.agent.labels import is_readable, labels_of, moment_text
 from memento_tui.agent.recall import MOST_HITS, count_used, recall
 from memento_tui.agent.seats import Seats
+from memento_tui.agent.sessions import handle_of
 from memento_tui.agent.shapes import Found, Memories, Remembered, WholeMemory, Written
-from memento_tui.agent.tools.outcomes import applied, proposed, reasons
+from memento_tui.agent.tools.outcomes import applied, proposed, remembered, remembered_text
 from memento_tui.errors import NotFound
 from memento_tui.records import Memory
 from memento_tui.records.when import utc_now
-from memento_tui.workspace import Outcome, Workspace
+from memento_tui.workspace import Outcome
 
 __all__ = ["MemoryTools"]
 
@@ -93,9 +95,8 @@ class MemoryTools:
             fields["source"] = {"agent": author.agent, "session": author.session, "url": source_url}
         began = utc_now()
         memory = workspace.remember(content, **fields)
-        why = _why(workspace, memory)
-        shape = Remembered(id=memory.id, status=memory.status, duplicate=memory.created_at < began, why=why)
-        return answer(_remembered_text(shape), shape)
+        shape = remembered(workspace, memory, began)
+        return answer(remembered_text(shape), shape)
 
     def search(
         self,
@@ -105,6 +106,7 @@ class MemoryTools:
             Field(description='words, "a phrase", -not, tag: kind: ns: is: by: after:7d', max_length=_LONGEST_QUERY),
         ],
         limit: Annotated[int, Field(ge=1, le=MOST_HITS)] = 8,
+        session: Session = UNCHANGED,
     ) -> Annotated[CallToolResult, Found]:
         """Find memories before you act and before you store.
 
@@ -112,7 +114,7 @@ class MemoryTools:
         orders. Full text: get.
         """
         workspace = self._seats.of(ctx)
-        hits, found = recall(workspace, query, limit)
+        hits, found = recall(workspace, query, limit, handle_of(session))
         now = utc_now()
         results = [found_memory(hit, now) for hit in hits]
         disputed = disagreements(workspace, [hit.id for hit in hits], now)
@@ -127,7 +129,10 @@ class MemoryTools:
         return answer("\n".join([*([found_lines(results)] if results else []), *notes]), shape)
 
     def get(
-        self, ctx: Context, ids: Annotated[list[str], Field(min_length=1, max_length=_MOST_IDS)]
+        self,
+        ctx: Context,
+        ids: Annotated[list[str], Field(min_length=1, max_length=_MOST_IDS)],
+        session: Session = UNCHANGED,
     ) -> Annotated[CallToolResult, Memories]:
         """Read memories in full by id, as search gives it. Counts as use."""
         workspace = self._seats.of(ctx)
@@ -142,7 +147,7 @@ class MemoryTools:
                 found[memory.id] = memory
         if not found:
             raise NotFound(" ".join(missing))
-        count_used(workspace, [memory.id for memory in found.values() if is_readable(memory)])
+        count_used(workspace, [memory.id for memory in found.values() if is_readable(memory)], handle_of(session))
         memories = [_whole(memory) for memory in found.values()]
         text = "\n".join([*(_whole_text(memory) for memory in memories), *missing])
         return answer(text, Memories(memories=memories, missing=missing))
@@ -189,32 +194,8 @@ class MemoryTools:
         return _outcome_answer(outcome, "Forgot")
 
 
-def _why(workspace: Workspace, memory: Memory) -> list[str]:
-    """Return why a memory waits, or what the person said who rejected it."""
-    if memory.status not in ("pending", "rejected"):
-        return []
-    proposals = workspace.store.proposals.about(memory.id)
-    if memory.status == "rejected":
-        return [proposal.note for proposal in proposals if proposal.note][:1]
-    return reasons(proposals[0]) if proposals else []
-
-
 def _moment_or_none(expires: str) -> str | None:
     return None if expires.strip().lower() in ("", "never") else expires
-
-
-def _remembered_text(shape: Remembered) -> str:
-    name = quoted_id(shape.id)
-    if shape.status == "pending":
-        again = "It waits already" if shape.duplicate else "Stored, but it waits"
-        because = f", because {'; '.join(shape.why)}" if shape.why else ""
-        return f"{again} for a person's decision as {name}{because}. Do not store it again."
-    if shape.status == "rejected":
-        because = f": {one_line(shape.why[0])}" if shape.why else "."
-        return f"Not stored: a person rejected the same text before ({name}){because} Do not store it again."
-    if shape.duplicate:
-        return f"Known already as {name}; nothing new was stored. Use update to change it."
-    return f"Stored as {name}, an unverified draft."
 
 
 def _outcome_answer(outcome: Outcome, verb: str) -> CallToolResult:

@@ -9,15 +9,14 @@ from mcp_types import CallToolResult
 from pydantic import Field
 
 from memento_tui.agent.answers import answer, found_lines, found_memory, item_entry, item_lines, skip_entry, skip_lines
-from memento_tui.agent.arguments import UNCHANGED, Namespace
+from memento_tui.agent.arguments import UNCHANGED, Namespace, Session
 from memento_tui.agent.briefing import Briefing, brief
-from memento_tui.agent.decisions import Decided, recent_decisions
 from memento_tui.agent.disputes import disagreements, dispute_section
-from memento_tui.agent.fence import fenced, one_line, quoted_id
-from memento_tui.agent.labels import moment_text
+from memento_tui.agent.fence import fenced, quoted_id
 from memento_tui.agent.recall import MOST_HITS
 from memento_tui.agent.seats import Seats
-from memento_tui.agent.shapes import Context, Decision, Status
+from memento_tui.agent.sessions import handle_of
+from memento_tui.agent.shapes import Context, Status
 from memento_tui.records.memory import RECALLED
 from memento_tui.records.when import utc_now
 from memento_tui.store.filters import OneOf
@@ -37,10 +36,11 @@ class OverviewTools:
         message: Annotated[str, Field(description="the task or message at hand")],
         namespace: Namespace = UNCHANGED,
         limit: Annotated[int, Field(ge=1, le=MOST_HITS)] = 5,
+        session: Session = UNCHANGED,
     ) -> Annotated[CallToolResult, Context]:
         """Call first for a new task: identity, active working items, skips that match, relevant memories."""
         workspace = self._seats.of(ctx)
-        briefing = brief(workspace, message, namespace or "", limit)
+        briefing = brief(workspace, message, namespace or "", limit, handle_of(session))
         now = utc_now()
         shape = Context(
             identity=briefing.identity.content if briefing.identity is not None else "",
@@ -53,16 +53,15 @@ class OverviewTools:
         return answer(_briefing_text(briefing, shape), shape)
 
     def status(self, ctx: RequestContext) -> Annotated[CallToolResult, Status]:
-        """Return counts, and what a person decided about your proposals, and why. Do not repeat rejected ones."""
+        """Return how many memories, working items, skips and open questions there are, and your name here."""
         workspace = self._seats.of(ctx)
-        decided = recent_decisions(workspace)
         shape = Status(
             agent=workspace.author.name,
             memories=workspace.store.count(OneOf("status", RECALLED)),
             working_items=len(workspace.items.list(status="active")),
             skips=len(workspace.skips.list()),
+            contradictions=workspace.contradictions.count(),
             waiting=workspace.review.count(),
-            decided=[_decision(one) for one in decided],
         )
         return answer(_status_text(shape), shape)
 
@@ -84,31 +83,9 @@ def _briefing_text(briefing: Briefing, shape: Context) -> str:
     return "\n\n".join(parts)
 
 
-def _decision(decided: Decided) -> Decision:
-    proposal = decided.proposal
-    return Decision(
-        target=proposal.target,
-        id=proposal.target_id,
-        action=proposal.action,
-        decision=proposal.state,
-        reason=proposal.note,
-        about=one_line(decided.about, 120),
-        at="" if proposal.decided_at is None else moment_text(proposal.decided_at),
-    )
-
-
 def _status_text(status: Status) -> str:
-    counts = (
-        f"Memories: {status.memories}. Active working items: {status.working_items}. Skips: {status.skips}."
-        f" Proposals that wait for a person: {status.waiting}."
+    return (
+        f"You are {quoted_id(status.agent)} here. Memories: {status.memories}. Active working items:"
+        f" {status.working_items}. Skips: {status.skips}. Contradictions: {status.contradictions}. Proposals that wait"
+        f" for a person: {status.waiting}; what became of yours: proposals."
     )
-    if not status.decided:
-        return f"{counts} Nothing that you ({quoted_id(status.agent)}) proposed was decided yet."
-    lines = [_decision_line(decision) for decision in status.decided]
-    return f"{counts} Decided about what you proposed, the newest first:\n{fenced(chr(10).join(lines))}"
-
-
-def _decision_line(decision: Decision) -> str:
-    reason = f" - reason: {one_line(decision.reason)}" if decision.reason else ""
-    about = f" - about: {decision.about}" if decision.about else ""
-    return f"{decision.decision}: {decision.action} {decision.target} {quoted_id(decision.id)}{reason}{about}"
