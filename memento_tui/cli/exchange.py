@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -25,8 +25,9 @@ if TYPE_CHECKING:
 __all__ = ["commands"]
 
 _WRITTEN = [name for name, one in FORMATS.items() if one.write is not None]
-_IN_ONE_FILE = ("memento",)
+_IN_ONE_FILE = ("memento", "mcp-reference", "mem0")
 
+_REMOTE = next(name for name, one in FORMATS.items() if one.is_remote)
 _MOST_REFUSED = 20
 """Refusals told to a person one by one; the JSON holds all."""
 
@@ -35,6 +36,15 @@ def _explanation() -> str:
     formats = {"auto": "whichever of these PATH is in", **{name: one.description for name, one in FORMATS.items()}}
     lines = [f"{name}: {description}" for name, description in formats.items()]
     return "\n".join([*_INTRODUCTION, "", "\b", *lines])
+
+
+class _Source(click.Path):
+    """A path that exists, or the address of a server as text."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401 - as click declares it
+        if isinstance(value, str) and value.startswith(("http://", "https://")):
+            return value
+        return super().convert(value, param, ctx)
 
 
 _INTRODUCTION = (
@@ -51,17 +61,18 @@ _INTRODUCTION = (
     memento import vault ~/notes --dry-run
     memento import memento backup.jsonl --json
     memento import auto ~/.claude/projects
+    memento import protocol-rest https://memento-api.example.org
     memento import --find
     """,
 )
 @click.argument("format", type=click.Choice(["auto", *FORMATS]), metavar="FORMAT", required=False)
-@click.argument("path", type=click.Path(exists=True, path_type=Path), required=False)
+@click.argument("path", type=_Source(exists=True, path_type=Path), required=False)
 @click.option("--find", "look_around", is_flag=True, help="Look around in your home for what could be imported.")
 @click.option("--dry-run", is_flag=True, help="Tell what would happen, and change nothing.")
 @click.option("--hold", is_flag=True, help="Let every new memory wait for review.")
 def import_(
     format: str | None,  # noqa: A002 - its name in the help
-    path: Path | None,
+    path: Path | str | None,
     *,
     look_around: bool,
     dry_run: bool,
@@ -77,7 +88,7 @@ def import_(
         raise click.UsageError("Name a FORMAT and a PATH; --find looks for some.")
     from memento_tui.interchange.runner import run_import  # noqa: PLC0415 - a command's help is shown without it
 
-    name = detect(path) if format == "auto" else format
+    name = format if format != "auto" else _REMOTE if isinstance(path, str) else detect(path)
     with opened(create=True) as workspace, progress_bar("Importing") as progress:
         report = run_import(workspace, name, path, dry_run=dry_run, hold=hold, progress=progress)
     refused = [{"file": r.file, "line": r.line, "reason": r.reason} for r in report.refused]
@@ -174,13 +185,14 @@ def export(path: Path, name: str) -> None:
         written = run_export(workspace, path, format_name=name)
     refused = [{"file": r.file, "line": r.line, "reason": r.reason} for r in written.refused]
     data = {"format": name, "path": str(path), "exported": written.records, "left_out": written.left_out}
-    emit({**data, "files": written.files, "refused": refused}, lambda: _written(written, path))
+    emit({**data, "files": written.files, "refused": refused, "told": written.told}, lambda: _written(written, path))
 
 
 def _written(written: Written, path: Path) -> str:
     lines = [safe(f"{written.records:,} records written to {path}")]
     if written.left_out:
         lines.append(f"{written.left_out:,} left out, for which this format has no place")
+    lines += [safe(sentence) for sentence in written.told]
     rows = [[refused.file, refused.reason] for refused in written.refused]
     return "\n".join([*lines, table(["REFUSED", "WHY"], rows)]).rstrip()
 

@@ -3,6 +3,9 @@
 A topic file is one memory, known by ``<project>/<path>``. The index is parted into statements (see `statements`), each
 known by ``<project>/MEMORY.md#<section>`` and, where a section gives several, the number of its bullet. Its entries for
 topic files are kept with those files. Everything lies in the namespace ``claude/<project>``.
+
+``extra["claude"]`` holds what a return needs: of a topic file its frontmatter as it is written, of a statement its
+anchor, and of the part that stands first in the index all of the index as it was read.
 """
 
 from __future__ import annotations
@@ -21,17 +24,17 @@ from memento_tui.interchange.markdown import links, without_code
 from memento_tui.interchange.names import namespace_of, one_line
 from memento_tui.interchange.note import LONGEST_KIND, Note, moment_of, text_of
 from memento_tui.interchange.statements import Entry, Statement, statements
-from memento_tui.interchange.tree import SourceFile, count_files, decode_text, load, walk
+from memento_tui.interchange.tree import Loaded, SourceFile, count_files, decode_text, load, walk
 from memento_tui.interchange.vault import LONGEST_FILE, SUFFIX, note_fields, parse_file
 from memento_tui.records.memory import kind_of
 from memento_tui.records.rules import MAX_CONTENT_BYTES, MAX_LINE_LENGTH
 
-__all__ = ["INDEX", "count", "memory_folders", "read"]
+__all__ = ["INDEX", "KEPT", "KINDS", "count", "memory_folders", "read", "topic_fields"]
 
 INDEX = "MEMORY.md"
 _AGENT = "claude-code"
-_KEPT = "claude"
-_KINDS = {"user": "preference", "feedback": "instruction", "project": "observation", "reference": "fact"}
+KEPT = "claude"
+KINDS = {"user": "preference", "feedback": "instruction", "project": "observation", "reference": "fact"}
 """What the types of its topic files mean here: who the user is, how to work, what goes on, where things are."""
 
 
@@ -95,19 +98,20 @@ def _read_project(project: str, folder: Path) -> Iterator[Incoming | Refused]:
             yield found
         else:
             files[found.name] = found
-    namespace = namespace_of(["claude", project])
-    entries: dict[str, str] = {}
     index = files.pop(INDEX, None)
+    topics = {file.name: _load_topic(file) for file in files.values()}
+    entries: dict[str, dict[str, str]] = {}
     if index is not None:
-        yield from _read_index(index, namespace, files, entries)
-    for file in files.values():
-        yield _read_topic(file, namespace, entries.get(file.name, ""))
+        usable = {name for name, topic in topics.items() if not isinstance(topic, Refused)}
+        yield from _read_index(index, project, usable, entries)
+    for name, topic in topics.items():
+        yield topic if isinstance(topic, Refused) else _topic(name, *topic, project, entries.get(name, {}))
 
 
 def _read_index(
-    file: SourceFile, namespace: str, topics: Container[str], entries: dict[str, str]
+    file: SourceFile, project: str, topics: Container[str], entries: dict[str, dict[str, str]]
 ) -> Iterator[Incoming | Refused]:
-    """Yield the statements of the index, and put its entries for topic files into ``entries``."""
+    """Yield the statements of the index, and put what is kept of its entries for topic files into ``entries``."""
     loaded = load(file, LONGEST_FILE)
     if isinstance(loaded, Refused):
         yield loaded
@@ -116,22 +120,26 @@ def _read_index(
     if isinstance(text, Refused):
         yield text
         return
-    parts = split_note(text)
-    before = parts.head.count("\n")
-    found = False
-    for part in statements(parts.body, topics):
-        found = True
+    head = split_note(text)
+    before = head.head.count("\n")
+    parts = sorted(statements(head.body, topics), key=lambda part: part.line)
+    whole = {"whole": text}
+    for part in parts:
         if isinstance(part, Entry):
-            entries[part.target] = part.text
+            entries.setdefault(part.target, {"index": part.text, **whole})
         elif len(part.content.encode()) > MAX_CONTENT_BYTES:
             yield Refused(file.name, part.line + before, f"has a section of more than {MAX_CONTENT_BYTES:,} bytes")
+            continue
         else:
-            yield _statement(part, file.name, namespace, loaded.modified, before)
-    if not found:
+            yield _statement(part, whole, file.name, project, loaded.modified, before)
+        whole = {}
+    if not parts:
         yield Refused(file.name, 0, "is empty: it has no text below a heading")
 
 
-def _statement(part: Statement, file: str, namespace: str, modified: datetime, before: int) -> Incoming:
+def _statement(
+    part: Statement, whole: dict[str, str], file: str, project: str, modified: datetime, before: int
+) -> Incoming:
     plain = without_code(part.content)
     return Incoming(
         key=f"{file}#{part.anchor}",
@@ -139,51 +147,60 @@ def _statement(part: Statement, file: str, namespace: str, modified: datetime, b
         fields={
             "content": part.content,
             "title": part.title,
-            "namespace": namespace,
+            "namespace": namespace_of(["claude", project]),
             "created_at": modified,
             "source": {"agent": _AGENT},
             "source_type": "derived",
-            "extra": {_KEPT: {"path": file, "section": part.section}},
+            "extra": {
+                KEPT: {"project": project, "path": file, "section": part.section, "anchor": part.anchor, **whole}
+            },
         },
-        digest=source_digest(f"{part.title}\x00{part.content}".encode()),
+        digest=source_digest("\x00".join([part.title, part.content, *whole.values()]).encode()),
         file=file,
         line=part.line + before,
         links=tuple(("related", link.target, link.label) for link in dict.fromkeys(links(plain))),
     )
 
 
-def _read_topic(file: SourceFile, namespace: str, entry: str) -> Incoming | Refused:
+def _load_topic(file: SourceFile) -> tuple[Note, Loaded] | Refused:
     loaded = load(file, LONGEST_FILE)
     if isinstance(loaded, Refused):
         return loaded
     note = parse_file(file.name, loaded)
-    if isinstance(note, Refused):
-        return note
+    return note if isinstance(note, Refused) else (note, loaded)
+
+
+def _topic(name: str, note: Note, loaded: Loaded, project: str, entry: dict[str, str]) -> Incoming:
+    kept = {"project": project, "path": name, "digest": source_digest(loaded.data).hex(), **entry}
+    if note.parts.head:
+        kept["head"] = note.parts.head
+    if note.content != note.parts.body:
+        kept["body"] = note.parts.body
     return Incoming(
-        key=file.name,
+        key=name,
         record="memory",
         fields={
             **note_fields(note, loaded),
-            **_topic_fields(note),
-            "namespace": namespace,
-            "extra": _extra(note, file, entry),
+            **topic_fields(note),
+            "namespace": namespace_of(["claude", project]),
+            "extra": {KEPT: kept, **({"frontmatter": note.properties} if note.properties else {})},
         },
-        digest=source_digest(loaded.data),
-        file=file.name,
+        digest=source_digest(loaded.data + entry.get("whole", "").encode()),
+        file=name,
         line=1,
         links=note.links,
     )
 
 
-def _topic_fields(note: Note) -> dict[str, Any]:
+def topic_fields(note: Note) -> dict[str, Any]:
     """Return what Claude Code's own properties say; they stand at the top or, in newer files, below ``metadata``."""
     metadata = note.properties.get("metadata")
     said = {**metadata, **note.properties} if isinstance(metadata, dict) else note.properties
     fields: dict[str, Any] = {"source_type": "derived", "source": {"agent": _AGENT}}
     if session := text_of(said.get("originSessionId")):
         fields["source"]["session"] = session
-    if (kind := text_of(said.get("type"))) in _KINDS:
-        fields |= {"kind": _KINDS[kind], "kind_raw": kind}
+    if (kind := text_of(said.get("type"))) in KINDS:
+        fields |= {"kind": KINDS[kind], "kind_raw": kind}
     elif kind:
         fields["kind"], fields["kind_raw"] = kind_of(one_line(kind, LONGEST_KIND))
     if (modified := moment_of(said.get("modified"))) is not None:
@@ -194,8 +211,3 @@ def _topic_fields(note: Note) -> dict[str, Any]:
     if title:
         fields["title"] = one_line(title, MAX_LINE_LENGTH)
     return fields
-
-
-def _extra(note: Note, file: SourceFile, entry: str) -> dict[str, Any]:
-    kept = {"path": file.name, **({"index": entry} if entry else {})}
-    return {_KEPT: kept, **({"frontmatter": note.properties} if note.properties else {})}

@@ -17,7 +17,7 @@ from time import monotonic
 
 import msgspec
 
-from memento_tui.interchange import memento_jsonl, vault
+from memento_tui.interchange import beads, engram_chunks, memento_jsonl, protocol_local, vault
 
 __all__ = ["Candidate", "Findings", "command_line", "find"]
 
@@ -40,6 +40,12 @@ _ICLOUD = ("Library", "Mobile Documents", "iCloud~md~obsidian", "Documents")
 
 _VAULT_LAYOUT = frozenset({"notes", "fleeting"})
 """The folders by which a Memento Vault is known if it has none of its own files."""
+
+_OF_PROJECTS = (
+    ("engram", engram_chunks.HOME, engram_chunks.SUFFIX, "file"),
+    ("beads", beads.HOME, f"{beads.ISSUES}.jsonl", "line"),
+)
+"""Formats that live in a hidden folder of a project: its name, how their files end, and what is counted."""
 
 
 class Candidate(msgspec.Struct, frozen=True, kw_only=True):
@@ -176,6 +182,7 @@ class _Search:
             names = {entry.name for entry in entries}
             if "memento.db" in names:
                 continue
+            yield from self._of_project(folder, names)
             if depth and self._is_vault(folder, names):
                 yield from self._candidate("vault", folder, self._files_below(folder, vault.SUFFIX), "note")
                 continue
@@ -184,6 +191,21 @@ class _Search:
                     yield from self._candidate("memento", Path(entry.path), [entry], "line")
             if depth < _DEEPEST and not (depth and ".git" in names):
                 waiting.extend((Path(entry.path), depth + 1) for entry in entries if _is_worth_entering(entry))
+
+    def _of_project(self, folder: Path, names: set[str]) -> Iterator[Candidate]:
+        """Yield what tools keep in hidden folders of a project."""
+        if protocol_local.FOLDER in names:
+            yield from self._protocol(folder / protocol_local.FOLDER)
+        for format_name, name, ending, unit in _OF_PROJECTS:
+            if name in names and not (folder / name).is_symlink():
+                yield from self._candidate(format_name, folder / name, self._files_below(folder / name, ending), unit)
+
+    def _protocol(self, folder: Path) -> Iterator[Candidate]:
+        if not folder.is_symlink() and protocol_local.is_workspace(folder):
+            files = [file for name in ("memories", "items") for file in self._files_below(folder / name, ".json")]
+            known = (protocol_local.DOCUMENT, protocol_local.SKIPS)
+            files += [file for file in self._list(folder) if file.name in known and file.is_file(follow_symlinks=False)]
+            yield from self._candidate("protocol-local", folder, files, "file")
 
     def _is_vault(self, folder: Path, names: set[str]) -> bool:
         return (

@@ -5,15 +5,33 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
 from memento_tui.errors import InvalidInput
 from memento_tui.interchange import (
+    agents_export,
+    agents_file,
+    beads,
+    beads_export,
     claude,
+    claude_export,
+    engram,
+    engram_chunks,
+    engram_export,
+    mcp_reference,
+    mcp_reference_export,
+    mem0,
+    mem0_export,
     memento_core,
     memento_core_export,
     memento_jsonl,
+    protocol_local,
+    protocol_local_export,
+    protocol_rest,
+    protocol_sqlite,
+    protocol_sqlite_export,
     vault,
     vault_export,
 )
@@ -36,11 +54,31 @@ class Format(msgspec.Struct, frozen=True, kw_only=True):
     title: str
     """What people call it."""
     description: str
-    read: Callable[[Path], Iterator[Incoming | Refused]]
-    count: Callable[[Path], int]
+    read: Callable[[Any], Iterator[Incoming | Refused]]
+    """Takes a path, or the address of a server where the format is remote."""
+    count: Callable[[Any], int]
     """How many files or lines there are to read, for a progress bar."""
     write: Callable[[Iterable[Outgoing], Path], Written] | None = None
     """``None`` where memento only reads the format."""
+    is_remote: bool = False
+    """Whether it is read from a server, and not from files."""
+
+    def locate(self, place: Path | str) -> str:
+        """Return the name of a source, the same at every import: a path, or an address as text.
+
+        Raises:
+            InvalidInput: it is no place that the format is read from, or there is nothing.
+
+        """
+        if self.is_remote:
+            if isinstance(place, Path):
+                raise InvalidInput(f"{self.name} is read from a server.", "Give its address, https://...")
+            return place.rstrip("/")
+        if isinstance(place, str):
+            raise InvalidInput(f"{self.name} is read from files, not from {place:.200}.", "Give a path.")
+        if not place.exists():
+            raise InvalidInput(f"There is nothing at {place}.", "Check the path.")
+        return str(place.resolve())
 
 
 FORMATS: Mapping[str, Format] = {
@@ -71,11 +109,84 @@ FORMATS: Mapping[str, Format] = {
             write=memento_core_export.write,
         ),
         Format(
+            name="protocol-local",
+            title="Files of Memento Protocol",
+            description="the folder .memento of Memento Protocol, or a folder below which there are some",
+            read=protocol_local.read,
+            count=protocol_local.count,
+            write=protocol_local_export.write,
+        ),
+        Format(
+            name="protocol-sqlite",
+            title="Database of Memento Protocol",
+            description="the SQLite files of Memento Protocol's server, one for each workspace",
+            read=protocol_sqlite.read,
+            count=protocol_sqlite.count,
+            write=protocol_sqlite_export.write,
+        ),
+        Format(
+            name="protocol-rest",
+            title="Account of Memento Protocol",
+            description="the server of Memento Protocol at the address PATH; the key is in MEMENTO_API_KEY",
+            read=protocol_rest.read,
+            count=protocol_rest.count,
+            is_remote=True,
+        ),
+        Format(
             name="claude",
             title="Claude Code's memory",
             description="what Claude Code remembers by itself: MEMORY.md and the topic files beside it",
             read=claude.read,
             count=claude.count,
+            write=claude_export.write,
+        ),
+        Format(
+            name="agents-file",
+            title="Instructions for agents",
+            description="CLAUDE.md, AGENTS.md or GEMINI.md, or a folder below which there are some: a memory a section",
+            read=agents_file.read,
+            count=agents_file.count,
+            write=agents_export.write,
+        ),
+        Format(
+            name="agents-block",
+            title="Block of instructions for agents",
+            description="the verified instructions in a marked block of such a file, whose other text stays as it is",
+            read=agents_file.read,
+            count=agents_file.count,
+            write=agents_export.write_block,
+        ),
+        Format(
+            name="mcp-reference",
+            title="MCP reference server's memory",
+            description="memory.jsonl of the MCP reference memory server: a graph of entities and relations",
+            read=mcp_reference.read,
+            count=mcp_reference.count,
+            write=mcp_reference_export.write,
+        ),
+        Format(
+            name="mem0",
+            title="mem0",
+            description="the memories that mem0 gives out as JSON",
+            read=mem0.read,
+            count=mem0.count,
+            write=mem0_export.write,
+        ),
+        Format(
+            name="engram",
+            title="engram",
+            description="the compressed chunks of engram, in a folder .engram",
+            read=engram.read,
+            count=engram.count,
+            write=engram_export.write,
+        ),
+        Format(
+            name="beads",
+            title="beads",
+            description="the issues and memories of beads: what bd export writes, or a backup in .beads",
+            read=beads.read,
+            count=beads.count,
+            write=beads_export.write,
         ),
     )
 }
@@ -90,29 +201,75 @@ def detect(path: Path) -> str:
     """
     if not path.exists():
         raise InvalidInput(f"There is nothing at {path}.", "Check the path.")
-    if path.name == claude.INDEX or _is_claude(path):
-        return "claude"
-    if any((path / name).exists() for name in _OF_A_VAULT):
-        return "vault"
-    start = path / "memories" if (path / "memories").is_dir() else path
-    for found in itertools.islice(walk(start, ""), _FURTHEST):
-        if isinstance(found, SourceFile):
-            name = found.name.lower()
-            if name.endswith(".jsonl"):
-                return _of_lines(found)
-            if name.endswith(vault.SUFFIX):
-                return "vault"
-    raise InvalidInput(
-        f"{path} holds nothing that memento can read.",
-        f"Name its format, one of {', '.join(FORMATS)}, if it is in one of these.",
-    )
+    name = next((name for name, is_place in _PLACES if is_place(path)), None) or _of_files(path)
+    if name is None:
+        raise InvalidInput(
+            f"{path} holds nothing that memento can read.",
+            f"Name its format, one of {', '.join(FORMATS)}, if it is in one of these.",
+        )
+    return name
 
 
 def _is_claude(path: Path) -> bool:
+    if path.name == claude.INDEX:
+        return True
     return path.is_dir() and any((folder / claude.INDEX).is_file() for _, folder in claude.memory_folders(path))
 
 
+def _is_vault(path: Path) -> bool:
+    return any((path / name).exists() for name in _OF_A_VAULT)
+
+
+def _is_agents_file(path: Path) -> bool:
+    return path.is_file() and path.name.lower() in agents_file.NAMES
+
+
+def _is_protocol_local(path: Path) -> bool:
+    return protocol_local.is_workspace(path) or protocol_local.is_workspace(path / protocol_local.FOLDER)
+
+
+def _is_protocol_sqlite(path: Path) -> bool:
+    files = path.iterdir() if path.is_dir() else [path]
+    return any(file.suffix.lower() in protocol_sqlite.SUFFIXES and protocol_sqlite.is_workspace(file) for file in files)
+
+
+_PLACES: tuple[tuple[str, Callable[[Path], bool]], ...] = (
+    ("claude", _is_claude),
+    ("vault", _is_vault),
+    ("protocol-local", _is_protocol_local),
+    ("protocol-sqlite", _is_protocol_sqlite),
+    ("agents-file", _is_agents_file),
+    ("engram", engram_chunks.is_home),
+    ("beads", beads.is_home),
+)
+"""The formats that are known by their files and folders; the first that fits counts."""
+
+
+def _of_files(path: Path) -> str | None:
+    """Return the format of the first file that is in one."""
+    start = path / "memories" if (path / "memories").is_dir() else path
+    found = (one for one in itertools.islice(walk(start, ""), _FURTHEST) if isinstance(one, SourceFile))
+    return next((name for file in found if (name := _of_file(file)) is not None), None)
+
+
+def _of_file(file: SourceFile) -> str | None:
+    name = file.name.lower()
+    if name.endswith(".jsonl"):
+        return _of_lines(file)
+    if name.endswith(mem0.SUFFIX):
+        return "mem0" if mem0.is_document(file) else None
+    if name.endswith(engram_chunks.SUFFIX):
+        return "engram"
+    return "vault" if name.endswith(vault.SUFFIX) else None
+
+
 def _of_lines(file: SourceFile) -> str:
-    """Tell memento's own lines from those of memento-core by the first that can be read."""
-    first = next((line for line in objects(file, "record") if isinstance(line, Line)), None)
-    return "memento" if first is not None and "record" in first.value else "memento-core"
+    """Tell the formats of lines apart by the first that can be read."""
+    first = next((line.value for line in objects(file, "record") if isinstance(line, Line)), {})
+    if "record" in first:
+        return "memento"
+    if mcp_reference.is_line_of(first):
+        return "mcp-reference"
+    if beads.is_line_of(first):
+        return "beads"
+    return "mem0" if mem0.is_memory(first) else "memento-core"

@@ -15,6 +15,8 @@ from memento_tui.store.transaction import Transaction
 __all__ = ["LinkKeeper"]
 
 _LINK = "link:"
+_WRITTEN_OUT = ("file", "item")
+"""The types of relations whose end is written as it is: a path, or a working item's id."""
 
 
 class LinkKeeper:
@@ -41,7 +43,7 @@ class LinkKeeper:
         ``alive`` has the versions of the relations of earlier imports that still exist. A link whose target is not
         among what was imported is left; the text of the record still holds it.
         """
-        named = {_key(one, kind, written) for one, _ in self._links for kind, written, _ in one.links}
+        named = {_key(one, *link) for one, _ in self._links for link in one.links}
         self._remove(tx, alive, named)
         rows: list[LedgerRow] = []
         targets = Targets()
@@ -49,12 +51,12 @@ class LinkKeeper:
             targets.take(*note)
         for one, src in self._links:
             for kind, written, label in one.links:
-                key = _key(one, kind, written)
-                target = targets.resolve(written, one.key)
+                key = _key(one, kind, written, label)
+                end = self._end(targets, one, kind, written)
                 drawn = self._ledger.get(key)
-                if (drawn and drawn.record_id in alive) or target is None or self._ids[target] == src:
+                if (drawn and drawn.record_id in alive) or end is None or end == src:
                     continue
-                fields = {"src": src, "dst": self._ids[target], "type": kind, "label": label}
+                fields = {"src": src, "dst": end, "type": kind, "label": label}
                 try:
                     relation = tx.put(make_relation(fields, now=tx.now), base=0)
                 except MementoError:
@@ -62,6 +64,13 @@ class LinkKeeper:
                     continue
                 rows.append(LedgerRow(source, key, "relation", relation.id, b"", relation.version))
         return rows
+
+    def _end(self, targets: Targets, one: Incoming, kind: str, written: str) -> str | None:
+        """Return the id or path that a link leads to; ``None`` for a memory that is not among the imported."""
+        if kind in _WRITTEN_OUT:
+            return written
+        target = targets.resolve(written, one.key)
+        return None if target is None else self._ids[target]
 
     def _remove(self, tx: Transaction, alive: Mapping[str, int], named: set[str]) -> None:
         for key, row in self._ledger.items():
@@ -76,5 +85,6 @@ class LinkKeeper:
         return any(rest[:end] in self._ids for end in ends)
 
 
-def _key(one: Incoming, kind: str, written: str) -> str:
-    return f"{_LINK}{one.key}>{kind}>{written}"
+def _key(one: Incoming, kind: str, written: str, label: str) -> str:
+    """Return what names a link in the ledger; one record may be joined to another in several ways."""
+    return f"{_LINK}{one.key}>{kind}>{written}" + (f">{label}" if label else "")

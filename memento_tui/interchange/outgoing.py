@@ -31,6 +31,8 @@ class Written(msgspec.Struct, frozen=True, kw_only=True):
     """How many records the format has no place for."""
     refused: tuple[Refused, ...] = ()
     """The files that were not written, and why."""
+    told: tuple[str, ...] = ()
+    """What a person should know of the files that were written, in sentences."""
 
 
 def cannot_write(path: Path, error: OSError) -> InvalidInput:

@@ -6,6 +6,7 @@
 | memory type | kind; a name that is no kind of ours stays in `kind_raw` |
 | tags that begin with `source:` | system tags: provenance never groups memories |
 | section of the working memory | a working item, category `session_note`, whose `extra` names the section |
+| working item of category `skip_list` | standing decision `Skip: ...` whose `extra` names the category |
 | linkage `memory` / `item` / `file` | relation `related` / `item` / `file` with its label |
 | `consolidated_from` | relation `consolidated_from` |
 | identity | crystal |
@@ -14,7 +15,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from memento_tui.records import Memory, WorkingItem
@@ -23,12 +24,19 @@ from memento_tui.records.rules import check_namespace
 
 __all__ = [
     "DEFAULT_TYPE",
+    "ITEM_CATEGORIES",
     "RELATION_OF_LINKAGE",
     "SECTION",
+    "SECTIONS",
+    "category_of",
+    "free_hex_id",
+    "item_fields",
+    "item_title",
     "kind_fields",
     "namespace_of",
     "new_hex_id",
     "section_fields",
+    "section_key",
     "section_of",
     "tag_fields",
     "type_of",
@@ -39,15 +47,35 @@ DEFAULT_TYPE = "observation"
 SECTION = "protocol_section"
 """The name in `WorkingItem.extra` under which an item keeps the section that it is."""
 
+SECTIONS: Mapping[str, str] = {
+    "active_work": "Active Work",
+    "standing_decisions": "Standing Decisions",
+    "skip_list": "Skip List",
+    "waiting_for": "Waiting For",
+    "activity_log": "Activity Log",
+    "session_notes": "Session Notes",
+}
+"""The headings of the working memory's usual sections by their keys, in the order of the document."""
+
+ITEM_CATEGORIES = ("active_work", "standing_decision", "skip_list", "waiting_for", "session_note")
+
 RELATION_OF_LINKAGE: Mapping[str, str] = {"memory": "related", "item": "item", "file": "file"}
 
 _DEFAULT_WORKSPACE, _DEFAULT_NAMESPACE = "default", "global"
 _PROVENANCE = "source:"
+_CATEGORY, _SKIPPED, _SKIP = "protocol_category", "skip_list", "Skip: "
 
 
 def new_hex_id() -> str:
     """Return a random id of 8 hexadecimal digits, which is what this system's clients expect of one."""
     return secrets.token_hex(4)
+
+
+def free_hex_id(is_taken: Callable[[str], bool]) -> str:
+    """Return a `new_hex_id` that is not taken: among 100,000 records one new id in 40,000 is."""
+    while is_taken(made := new_hex_id()):
+        pass
+    return made
 
 
 def namespace_of(workspace: str) -> str:
@@ -90,3 +118,31 @@ def section_of(item: WorkingItem) -> str:
     """Return the section that an item is; empty for any other item."""
     section = item.extra.get(SECTION, "")
     return section if isinstance(section, str) else ""
+
+
+def section_key(name: str) -> str:
+    """Return the key of the section that a key or a heading names; a name of its own is its own key."""
+    folded = "_".join(name.lower().split())
+    return folded if folded in SECTIONS else name.strip()
+
+
+def item_fields(category: str, title: str) -> dict[str, Any]:
+    """Return the fields of a working item of one of `ITEM_CATEGORIES`.
+
+    What is never to be done has no end, so it is no skip here, which always ends: it is a standing decision, and says
+    in its title what it is.
+    """
+    if category != _SKIPPED:
+        return {"category": category, "title": title, "extra": {}}
+    return {"category": "standing_decision", "title": f"{_SKIP}{title}", "extra": {_CATEGORY: _SKIPPED}}
+
+
+def category_of(item: WorkingItem) -> str:
+    """Return the category of a working item, one of `ITEM_CATEGORIES`."""
+    is_skipped = item.extra.get(_CATEGORY) == _SKIPPED and item.category == "standing_decision"
+    return _SKIPPED if is_skipped else item.category
+
+
+def item_title(item: WorkingItem) -> str:
+    """Return the title of a working item as `item_fields` was given it."""
+    return item.title.removeprefix(_SKIP) if category_of(item) == _SKIPPED else item.title

@@ -72,13 +72,15 @@ class ImportReport(msgspec.Struct):
 def run_import(
     workspace: Workspace,
     format_name: str,
-    path: Path,
+    path: Path | str,
     *,
     dry_run: bool = False,
     hold: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> ImportReport:
-    """Take in what a file or folder holds. A second run changes nothing; a changed source updates.
+    """Take in what a file or folder holds, or a server whose address is ``path``.
+
+    A second run changes nothing; a changed source updates.
 
     ``hold`` lets every new memory wait in the review queue. ``progress`` is called with how much was read, and of how
     much. What was changed both here and in the source is refused, with the reason; what is here stays.
@@ -91,9 +93,7 @@ def run_import(
     if workspace.author.actor != "person":
         raise NotAllowed("Only a person imports.", "Remember what matters, one memory at a time.")
     chosen = _format(format_name)
-    if not path.exists():
-        raise InvalidInput(f"There is nothing at {path}.", "Check the path.")
-    run = _Run(workspace, f"{format_name}:{path.resolve()}", dry_run=dry_run, hold=hold)
+    run = _Run(workspace, f"{format_name}:{chosen.locate(path)}", dry_run=dry_run, hold=hold)
     total = chosen.count(path) if progress is not None else 0
     found = chosen.read(path)
     while batch := list(islice(found, _BATCH)):

@@ -24,11 +24,11 @@ from memento_tui.interchange.markdown import heading, without_fences
 from memento_tui.interchange.names import one_line
 from memento_tui.records.rules import MAX_LINE_LENGTH
 
-__all__ = ["Entry", "Statement", "statements"]
+__all__ = ["DEEPEST_SECTION", "Entry", "Statement", "statements"]
 
 _BULLET = re.compile(r"[-*+][ \t]+")
 _ENTRY = re.compile(r"[-*+][ \t]+\[[^\[\]\n]*\]\(([^()\s]+)\)")
-_DEEPEST_SECTION = 3
+DEEPEST_SECTION = 3
 _FEWEST_BULLETS = 2
 _FEWEST_WORDS = 4
 _LONGEST_LEAD = 80
@@ -52,6 +52,7 @@ class Entry(msgspec.Struct, frozen=True):
 
     target: str
     text: str
+    line: int
 
 
 class _Line(NamedTuple):
@@ -84,7 +85,7 @@ def statements(text: str, files: Container[str]) -> Iterator[Statement | Entry]:
         for block in _blocks(section.lines):
             target = _entry_target(block)
             if target in files:
-                yield Entry(target, _text(block))
+                yield Entry(target, _text(block), block[0].number)
             else:
                 blocks.append(block)
         if _says_something(blocks):
@@ -98,7 +99,7 @@ def _sections(text: str) -> Iterator[_Section]:
     names: list[tuple[int, str]] = []
     for number, (line, bare) in enumerate(zip(text.split("\n"), without_fences(text).split("\n"), strict=True), 1):
         found = heading(bare)
-        if found is None or found[0] > _DEEPEST_SECTION:
+        if found is None or found[0] > DEEPEST_SECTION:
             current.lines.append(_Line(number, line, bare == line))
             continue
         yield current

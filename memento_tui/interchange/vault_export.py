@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -29,7 +29,7 @@ from memento_tui.interchange.targets import Targets
 from memento_tui.interchange.vault import KEPT, SUFFIX
 from memento_tui.records import Memory, Relation
 
-__all__ = ["write"]
+__all__ = ["Kept", "Notes", "kept_of", "note_text", "paths_of", "write"]
 
 _NOT_IN_A_FILE_NAME = re.compile(r'[\\/:*?"<>|#^\[\]]+')
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
@@ -41,7 +41,7 @@ _SOURCE_WORDS = {"user": "manual", "derived": "session", "external": "external"}
 _PROPERTY_OF = {relation: name for name, relation in LINK_PROPERTIES.items()}
 
 
-class _Kept(msgspec.Struct, frozen=True):
+class Kept(msgspec.Struct, frozen=True):
     """What the import kept of a note. It has passed through a database that agents write to, so it is checked."""
 
     path: str = ""
@@ -69,7 +69,7 @@ def write(records: Iterable[Outgoing], root: Path) -> Written:
             arrows.append(record)
         else:
             left_out += 1
-    notes = _Notes(memories)
+    notes = Notes(memories)
     relations: dict[str, list[Relation]] = {}
     for arrow in arrows:
         if arrow.src in notes.paths and arrow.dst in notes.paths:
@@ -110,17 +110,17 @@ def _put(root: Path, name: str, data: bytes, digest: str) -> Refused | bool:
     return True
 
 
-class _Notes:
+class Notes:
     """The notes of one export: where each memory goes, and what its file says."""
 
     def __init__(self, memories: Iterable[Memory]) -> None:
-        self.kept: dict[str, _Kept] = {}
+        self.kept: dict[str, Kept] = {}
         self.paths: dict[str, str] = {}
         self.targets = Targets()
         taken: set[str] = set()
         for memory in memories:
-            self.kept[memory.id] = kept = _kept(memory)
-            path = next(path for path in _paths(memory, kept) if path.casefold() not in taken)
+            self.kept[memory.id] = kept = kept_of(memory)
+            path = next(path for path in paths_of(memory, kept) if path.casefold() not in taken)
             taken.add(path.casefold())
             self.paths[memory.id] = path
             frontmatter = memory.extra.get("frontmatter")
@@ -129,23 +129,7 @@ class _Notes:
     def text(self, memory: Memory, relations: Iterable[Relation]) -> str:
         """Return the whole text of a memory's note."""
         kept, path = self.kept[memory.id], self.paths[memory.id]
-        body = memory.content
-        line_break = "\r\n" if "\r\n" in kept.head + body else "\n"
-        empty = f"---{line_break}---{line_break}"
-        head = kept.head if kept.path else empty
-        before = _read(head, body if kept.body is None else kept.body, path)
-        if before is None:  # the head is no longer one, or the text begins as if it were frontmatter
-            head = empty
-            before = _read(head, body, path)
-        if before is None:
-            raise InvalidInput(f"The memory {memory.id} has no text, so it cannot be a note.")
-        if kept.body is not None and before.content == body:
-            body = kept.body  # a note of properties only: its content stands for them and is in no file
-        changes = {**_changes(memory, before), **self._links(memory, relations, before)}
-        if not kept.path:
-            changes |= _of_memento(memory)
-        head = change_properties(head, changes, line_break)
-        return head + ("" if not body or head.endswith(("\n", "\ufeff")) or not head else line_break) + body
+        return note_text(memory, kept, path, lambda before: self._links(memory, relations, before))
 
     def _links(self, memory: Memory, relations: Iterable[Relation], before: Note) -> dict[str, Any]:
         """Return the link properties that say what the note does not say yet."""
@@ -163,12 +147,40 @@ class _Notes:
         return changes
 
 
-def _kept(memory: Memory) -> _Kept:
+def note_text(
+    memory: Memory, kept: Kept, path: str, more: Callable[[Note], Mapping[str, Any]] = lambda _before: {}
+) -> str:
+    """Return the whole text of a memory's note at ``path``, made from the head and body that were kept of it.
+
+    ``more`` returns further properties to set, given what the note said before. Raises `InvalidInput` where the memory
+    has no text.
+    """
+    body = memory.content
+    line_break = "\r\n" if "\r\n" in kept.head + body else "\n"
+    empty = f"---{line_break}---{line_break}"
+    head = kept.head if kept.path else empty
+    before = _read(head, body if kept.body is None else kept.body, path)
+    if before is None:  # the head is no longer one, or the text begins as if it were frontmatter
+        head = empty
+        before = _read(head, body, path)
+    if before is None:
+        raise InvalidInput(f"The memory {memory.id} has no text, so it cannot be a note.")
+    if kept.body is not None and before.content == body:
+        body = kept.body  # a note of properties only: its content stands for them and is in no file
+    changes = {**_changes(memory, before), **more(before)}
+    if not kept.path:
+        changes |= _of_memento(memory)
+    head = change_properties(head, changes, line_break)
+    return head + ("" if not body or head.endswith(("\n", "\ufeff")) or not head else line_break) + body
+
+
+def kept_of(memory: Memory) -> Kept:
+    """Return what the import kept of the note that a memory came from; it is empty for any other memory."""
     try:
-        kept = msgspec.convert(memory.extra.get(KEPT, {}), _Kept)
+        kept = msgspec.convert(memory.extra.get(KEPT, {}), Kept)
     except msgspec.ValidationError:
-        return _Kept()
-    return kept if _is_safe(kept.path) else _Kept()
+        return Kept()
+    return kept if _is_safe(kept.path) else Kept()
 
 
 def _is_safe(path: str) -> bool:
@@ -186,7 +198,7 @@ def _read(head: str, body: str, path: str) -> Note | None:
     return note if note is not None and note.parts.head == head else None
 
 
-def _paths(memory: Memory, kept: _Kept) -> Iterator[str]:
+def paths_of(memory: Memory, kept: Kept) -> Iterator[str]:
     """Yield the places for a memory's note, the best first; they never run out."""
     if kept.path:
         yield kept.path

@@ -108,7 +108,8 @@ def test_an_index_is_parted_into_statements_that_stand_by_themselves(home: Path)
     lesson = memories[f"{PROJECT}/MEMORY.md#lessons.1"]
     assert lesson.title == "Lessons: Always save the files before you commit them"
     assert lesson.content == "Always save the files before you commit them\nand push afterwards"
-    assert lesson.extra == {"claude": {"path": "MEMORY.md", "section": "Lessons"}}
+    kept = {"project": PROJECT, "path": "MEMORY.md", "section": "Lessons", "anchor": "lessons.1"}
+    assert lesson.extra == {"claude": kept}
     assert (lesson.source_type, lesson.source.agent) == ("derived", "claude-code")
     site = memories[f"{PROJECT}/MEMORY.md#site"]
     assert (site.title, site.content) == ("Site", "## Site\n- **Host:** example.org\n- **Plan:** free")
@@ -118,7 +119,7 @@ def test_an_index_is_parted_into_statements_that_stand_by_themselves(home: Path)
 def test_an_entry_of_the_index_is_kept_with_its_file_and_one_without_a_file_stays(home: Path) -> None:
     memories = read(home).memories
     entry = "- [Testing rules](feedback_tests.md) — how tests are named"
-    assert memories[f"{PROJECT}/feedback_tests.md"].extra["claude"] == {"path": "feedback_tests.md", "index": entry}
+    assert memories[f"{PROJECT}/feedback_tests.md"].extra["claude"]["index"] == entry
     assert memories[f"{PROJECT}/topics/deep.md"].extra["claude"]["index"] == "- [Deep](topics/deep.md): more"
     assert memories[f"{PROJECT}/MEMORY.md#files"].content.count("\n- ") == 1
 
@@ -171,7 +172,9 @@ def test_a_bullet_keeps_its_key_when_another_section_grows(home: Path) -> None:
         INDEX.replace("## Site", "## New\n- One thing that was learned\n- Another thing that was learned\n\n## Site"),
     )
     after = {one.key: one.digest for one in read(home).taken}
-    assert {key: after[key] for key in before} == before
+    # The part that stands first keeps the whole index for the way back.
+    first = f"{PROJECT}/MEMORY.md#app-memory"
+    assert [key for key in before if after[key] != before[key]] == [first]
     assert len(after) == len(before) + 2
 
 

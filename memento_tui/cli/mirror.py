@@ -1,0 +1,177 @@
+"""The command ``mirror``."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import click
+import msgspec
+
+from memento_tui.cli.command import command
+from memento_tui.cli.output import bold, emit, note, safe, write
+from memento_tui.cli.progress import progress_bar
+from memento_tui.cli.session import current_session, opened
+
+if TYPE_CHECKING:
+    from memento_tui.interchange.mirror.happening import Happening
+    from memento_tui.interchange.mirror.mirror import Mirror, Vanished
+
+__all__ = ["commands"]
+
+_INTERRUPTED = 130
+"""What a shell reports of a program that Ctrl-C ended."""
+
+_PAUSE = 1.0
+"""Seconds between two looks at the folder."""
+_REST = 25
+"""How many times as long as a look took the program rests at least, so that it costs 4 % of a processor at most."""
+_PATIENCE = 30.0
+"""Seconds for which ``--once`` waits for files that are being written."""
+_IMPATIENCE = 0.2
+"""Seconds between its looks."""
+_LISTED = 20
+"""Lines of one step that a person is shown; --json lists all."""
+_QUIET = ("written", "taken", "moved")
+"""What is only counted when a mirror begins."""
+
+
+@contextmanager
+def _until_stopped() -> Iterator[threading.Event]:
+    """Yield what Ctrl-C or a request to end sets, so that no note is left halfway."""
+    stopping = threading.Event()
+    before = [(number, signal.getsignal(number)) for number in (signal.SIGINT, signal.SIGTERM)]
+    for number, _ in before:
+        signal.signal(number, lambda *_: stopping.set())
+    try:
+        yield stopping
+    finally:
+        for number, handler in before:
+            signal.signal(number, handler)
+
+
+@command(
+    "mirror",
+    short_help="Keep a folder of notes in step with the memories.",
+    examples="""
+    memento mirror ~/notes/memory
+    memento mirror ~/notes/api --namespace projects/api
+    memento mirror ~/notes/decisions --query "kind:decision is:verified"
+    memento mirror ~/notes/memory --once --json
+    """,
+)
+@click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")
+@click.option("--once", is_flag=True, help="Bring both sides in step once, and end.")
+@click.option("--query", default="", metavar="Q", help="Write only memories that these filters select.")
+@click.option("--namespace", default="", metavar="NS", help="Write only memories in this namespace or below it.")
+@click.option("--hold", is_flag=True, help="Let every change made in the folder wait for review.")
+@click.option(
+    "--vanished",
+    type=click.Choice(["ask", "delete", "restore"]),
+    default="ask",
+    show_default=True,
+    help="What it means that most notes are gone at once: delete their memories, or write them again.",
+)
+def mirror(folder: Path, query: str, namespace: str, vanished: str, *, once: bool, hold: bool) -> None:
+    """Keep DIR, a folder of Markdown notes, in step with the memories both ways until ctrl+c.
+
+    A note that you edit, in Obsidian or anywhere, changes its memory; a new one is remembered, and one that you delete
+    is deleted, which `memento restore` takes back. What changes here appears there. A change to something verified,
+    and one that was made on both sides, waits in `memento review`; the file stays as it is until you decide. Notes of
+    memories that are deleted here go to the folder's .trash.
+    """
+    if current_session().as_json and not once:
+        raise click.UsageError("--json prints one value at the end, so it needs --once.")
+    from memento_tui.interchange.mirror.mirror import Mirror  # noqa: PLC0415 - a command's help is shown without it
+
+    with opened(create=True) as workspace, _until_stopped() as stopping:
+        chosen = cast("Vanished", vanished)
+        with Mirror(workspace, folder, query=query, namespace=namespace, hold=hold, vanished=chosen) as running:
+            happened = _begin(running, stopping, patience=_PATIENCE if once else 0.0)
+            if once:
+                emit(lambda: _plain(running, happened), lambda: _told(running, happened))
+                if stopping.is_set():
+                    raise click.exceptions.Exit(_INTERRUPTED)
+                return
+            write(_told(running, happened) + "\nctrl+c ends it.\n")
+            _follow(running, stopping)
+            note(f"Ended; {_notes(running)} in step.")
+
+
+def _begin(running: Mirror, stopping: threading.Event, *, patience: float) -> list[Happening]:
+    """Bring both sides in step, and wait for files that are being written."""
+    happened: list[Happening] = []
+    ends = time.monotonic() + patience
+    with progress_bar("Bringing in step") as progress:
+        while True:
+            for happening in running.step(*(() if progress is None else (progress,))):
+                happened.append(happening)
+                if stopping.is_set():
+                    return happened
+            if running.is_settled or time.monotonic() >= ends or stopping.wait(_IMPATIENCE):
+                return happened
+
+
+def _follow(running: Mirror, stopping: threading.Event) -> None:
+    """Tell what happens, until the person has had enough."""
+    pause = _PAUSE
+    while not stopping.wait(pause):
+        began = time.monotonic()
+        lines = []
+        for happening in running.step():
+            lines.append(_line(happening))
+            if stopping.is_set():
+                break
+        write("".join(line + "\n" for line in _cut(lines)))
+        pause = max(_PAUSE, _REST * (time.monotonic() - began))
+
+
+def _line(happening: Happening) -> str:
+    about = happening.note or happening.memory
+    known = f" ({happening.memory})" if happening.note and happening.memory else ""
+    why = f": {happening.why}" if happening.why else ""
+    return bold(happening.deed.ljust(8)) + safe(f" {about}{known}{why}")
+
+
+def _cut(lines: list[str]) -> list[str]:
+    rest = len(lines) - _LISTED
+    return lines if rest <= 0 else [*lines[:_LISTED], f"... and {rest:,} more"]
+
+
+def _notes(running: Mirror) -> str:
+    return "1 note is" if running.notes == 1 else f"{running.notes:,} notes are"
+
+
+def _counts(happened: Iterable[Happening]) -> dict[str, int]:
+    from memento_tui.interchange.mirror.happening import DEEDS  # noqa: PLC0415 - as above
+
+    counted: Counter[str] = Counter(happening.deed for happening in happened)
+    return {deed: counted[deed] for deed in DEEDS}
+
+
+def _plain(running: Mirror, happened: list[Happening]) -> dict[str, Any]:
+    return {
+        "folder": str(running.folder.root),
+        "notes": running.notes,
+        "settled": running.is_settled,
+        "counts": _counts(happened),
+        "happened": msgspec.to_builtins(happened),
+    }
+
+
+def _told(running: Mirror, happened: list[Happening]) -> str:
+    counts = ", ".join(f"{count:,} {deed}" for deed, count in _counts(happened).items() if count)
+    lines = [safe(f"{running.folder.root}: {_notes(running)} in step ({counts or 'nothing to do'})")]
+    lines += _cut([_line(happening) for happening in happened if happening.deed not in _QUIET])
+    if not running.is_settled:
+        lines.append("Some files are still being written; they come next time.")
+    return "\n".join(lines)
+
+
+commands = {"mirror": mirror}

@@ -1,0 +1,120 @@
+"""Reading a SQLite file that someone else wrote: read-only, row by row, whatever state it is in."""
+
+from __future__ import annotations
+
+import base64
+import math
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from memento_tui.interchange.incoming import Refused
+
+__all__ = ["BLOB", "DAMAGE", "MARK", "NUMBER", "ForeignDatabase", "Row", "opened"]
+
+MARK = b"SQLite format 3\x00"
+"""The first bytes of every such file."""
+
+BLOB, NUMBER = "$blob", "$number"
+"""How a row holds what JSON cannot: bytes in base64, and a number that is infinite."""
+
+DAMAGE = (sqlite3.Error, UnicodeDecodeError)
+"""What a question to a damaged file may raise; its names may have become no text at all."""
+
+_PAGE = 500
+"""Rows read at a time."""
+
+_LONGEST_VALUE = 16 * 1024 * 1024
+"""Bytes of one value; a row with a longer one cannot be read."""
+
+Row = dict[str, Any]
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[ForeignDatabase]:
+    """Open a file for reading alone. Raises one of `DAMAGE`, as all that is asked of it may."""
+    connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
+    try:
+        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST_VALUE)
+        connection.text_factory = lambda raw: raw.decode("utf-8", "surrogateescape")
+        connection.row_factory = sqlite3.Row
+        # Its schema may name functions; none of them is to run.
+        connection.execute("PRAGMA trusted_schema = OFF")
+        yield ForeignDatabase(connection)
+    finally:
+        connection.close()
+
+
+class ForeignDatabase:
+    """One file while it is read. Every name of a table is one of the caller's own words, never the file's."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self.connection = connection
+        query = "SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%'"
+        self.tables: frozenset[str] = frozenset(row[0] for row in connection.execute(query))
+        """Real tables; a view may hide any amount of work."""
+
+    def columns(self, table: str) -> set[str]:
+        """Return the names of a table's columns; none if there is no such table."""
+        return {row[0] for row in self.connection.execute("SELECT name FROM pragma_table_info(?)", (table,))}
+
+    def count(self, table: str) -> int:
+        """Return how many rows a table has."""
+        return int(self.connection.execute(f'SELECT count(*) FROM "{table}"').fetchone()[0])  # noqa: S608 - as the class says
+
+    def rows(self, table: str, name: str) -> Iterator[tuple[int, Row] | Refused]:
+        """Yield the rows of a table with their numbers. One that cannot be read is refused as a line of ``name``."""
+        query = f'SELECT rowid AS "rowid", * FROM "{table}" WHERE rowid > ? ORDER BY rowid LIMIT ?'  # noqa: S608 - as the class says
+        after, page = -(2**63), _PAGE
+        while table in self.tables:
+            try:
+                rows = self.connection.execute(query, (after, page)).fetchall()
+            except DAMAGE as error:
+                if page > 1:
+                    page = 1
+                    continue
+                following = self._after(table, after)
+                if following is None:
+                    yield Refused(name, 0, f"cannot be read to its end: {error}")
+                    return
+                yield Refused(name, following, f"cannot be read: {error}")
+                after, page = following, _PAGE
+                continue
+            if not rows:
+                return
+            for row in rows:
+                after = row[0]
+                yield _plain(row) or Refused(name, after, "holds text that is not UTF-8")
+
+    def _after(self, table: str, number: int) -> int | None:
+        """Return the number of the next row without reading the row itself, or ``None``."""
+        query = f'SELECT min(rowid) FROM "{table}" WHERE rowid > ?'  # noqa: S608 - as the class says
+        try:
+            found: int | None = self.connection.execute(query, (number,)).fetchone()[0]
+        except DAMAGE:
+            return None
+        return found
+
+
+def _plain(row: sqlite3.Row) -> tuple[int, Row] | None:
+    """Return a row's number and its values as JSON can hold them; ``None`` if one is text that is not UTF-8."""
+    values: Row = {}
+    for name, value in zip(row.keys()[1:], tuple(row)[1:], strict=True):
+        if isinstance(value, bytes):
+            values[name] = {BLOB: base64.b64encode(value).decode()}
+        elif isinstance(value, float) and not math.isfinite(value):
+            values[name] = {NUMBER: str(value)}
+        elif isinstance(value, str) and not _is_utf8(value):
+            return None
+        else:
+            values[name] = value
+    return row[0], values
+
+
+def _is_utf8(value: str) -> bool:
+    try:
+        return value.isascii() or bool(value.encode())
+    except UnicodeEncodeError:
+        return False

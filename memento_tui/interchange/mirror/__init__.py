@@ -1,0 +1,1 @@
+"""A folder of notes and the memories, kept in step both ways."""

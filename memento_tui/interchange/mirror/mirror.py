@@ -1,0 +1,355 @@
+"""Keeping a folder of notes and the memories in step, one step at a time.
+
+Each step looks at both sides and settles every note that changed on either, from what was last in step (`ledger`):
+
+- changed in the folder: the change passes the gate (`arriving`); where it waits for a person, the file stays as it is
+  until the decision, which then appears in it;
+- changed here: the note is rewritten, what memento does not know in it stays; a new memory gets a note;
+- changed on both: what does not overlap is joined; what does is proposed with the note's text, and a person decides;
+- gone in the folder: the memory is deleted, which can be undone; unless it changed here since, then the note returns;
+- deleted here: the note is moved into the folder's trash; unless it changed there since, then it is a new memory.
+
+Before a text is replaced that no version of a memory holds, a copy of the file goes into the trash. A folder that is
+no longer the one that was mirrored (another disk, an unmounted one), or that lost most of its notes at once, changes
+nothing here until a person says what that means.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from pathlib import Path
+from types import TracebackType
+from typing import Literal, Self
+
+from memento_tui.errors import Conflict, DataDirectoryError, InvalidInput, MementoError
+from memento_tui.interchange.incoming import Refused, source_digest
+from memento_tui.interchange.mirror.arriving import Arriving
+from memento_tui.interchange.mirror.folder import Folder, Status
+from memento_tui.interchange.mirror.happening import Happening
+from memento_tui.interchange.mirror.leaving import Leaving, selection
+from memento_tui.interchange.mirror.ledger import GONE, MirrorLedger
+from memento_tui.interchange.mirror.newcomers import Newcomers
+from memento_tui.interchange.mirror.notes import NoteFile, identity_of, read_file
+from memento_tui.interchange.mirror.settling import Settling
+from memento_tui.interchange.mirror.watch import SETTLING, Sight, Watch
+from memento_tui.interchange.tree import Loaded
+from memento_tui.records.ids import new_id
+from memento_tui.review.gate import Gate
+from memento_tui.store.journal import Author
+from memento_tui.workspace import Workspace
+
+__all__ = ["Mirror", "Vanished"]
+
+Vanished = Literal["ask", "delete", "restore"]
+"""What it means that most notes are gone at once: nothing until a person says so, that they were deleted, or that they
+are to be written again."""
+
+Progress = Callable[[int, int], None]
+
+_FEW = 5
+"""So many notes may be deleted at once, however few there are."""
+_BATCH = 500
+"""New notes in one transaction, and lines of the ledger that a killed process may lose."""
+
+
+class Mirror:
+    """A folder and a workspace that are kept in step. Use it as a context manager, or call `close`.
+
+    Raises:
+        InvalidInput: the folder is no place for a mirror, or is not the one that was mirrored there before; or the
+            query holds free text.
+        NotAllowed: another process mirrors the folder.
+
+    """
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        root: Path,
+        *,
+        query: str = "",
+        namespace: str = "",
+        hold: bool = False,
+        vanished: Vanished = "ask",
+        settling: float = SETTLING,
+    ) -> None:
+        self._store = store = workspace.store
+        self._vanished = vanished
+        self._author = Author("system", "mirror", agent="mirror", session=workspace.author.session)
+        chosen = selection(query, namespace.strip("/"))
+        self.folder = Folder(root)
+        try:
+            self._source = f"mirror:{self.folder.root}"
+            self._ledger = MirrorLedger(store, self._source, self._author)
+            self._mark = self._know_folder()
+        except BaseException:
+            self.folder.close()
+            raise
+        arriving = Arriving(store, Gate(store, self._author, workspace.gate.rules), self._ledger, hold=hold)
+        self._leaving = Leaving(store, self.folder, self._ledger, chosen)
+        self._settling = Settling(store, self.folder, self._ledger, arriving, self._leaving)
+        self._newcomers = Newcomers(store, self._ledger, arriving, self._settling, namespace.strip("/"))
+        self._watch = Watch(self.folder, settling=settling)
+        self._begin_anew()
+        self._told: set[Happening] = set()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, _kind: type[BaseException] | None, _error: object, _trace: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let the folder go."""
+        self.folder.close()
+
+    @property
+    def notes(self) -> int:
+        """How many notes have a memory."""
+        return len(self._ledger.steps)
+
+    def _know_folder(self) -> str:
+        """Recognise the folder by its mark, or give it one; return that. Raises `InvalidInput` where it is another."""
+        setting = f"{self._source}:mark"
+        known, found = self._store.setting(setting), self.folder.mark()
+        if known is not None and known == found:
+            return known
+        if known is not None and self._ledger.steps and self._vanished == "ask":
+            raise InvalidInput(
+                f"{self.folder.root} is not the folder that was mirrored there: the mark that was left in it is gone."
+                " Nothing was changed.",
+                "Bring the right one back, or mount it. If it is gone for good, --vanished restore writes its notes"
+                " again, and --vanished delete deletes the memories of those that are missing.",
+            )
+        mark = new_id()
+        self.folder.set_mark(mark)
+        self._store.keep_setting(setting, mark)
+        return mark
+
+    def _begin_anew(self) -> None:
+        self._done: dict[str, Status] = {}
+        """The files that were dealt with, as they were then."""
+        self._later: set[str] = set()
+        """Notes to settle as soon as their files may be read."""
+        self._unplaced: set[str] = set()
+        """Memories whose notes could not be written."""
+        self._head: int | None = None
+        self.is_settled = False
+        """Whether the last step left nothing for a file that was still being written."""
+
+    # One step
+
+    def step(self, progress: Progress = lambda _done, _total: None) -> Iterator[Happening]:
+        """Bring both sides in step, and yield what happened; what could not be done is told once.
+
+        ``progress`` is told how many notes are done, and of how many. Whoever stops listening stops the step.
+
+        Raises:
+            DataDirectoryError: the database cannot be read or written. The next step goes on from what was written.
+
+        """
+        refusals: set[Happening] = set()
+        try:
+            for happening in self._work(progress):
+                if happening.deed == "refused":
+                    refusals.add(happening)
+                    if happening in self._told:
+                        continue
+                yield happening
+            self._ledger.flush()
+            self._told = refusals
+        except GeneratorExit:
+            self._ledger.flush()
+            self._begin_anew()
+            raise
+        except BaseException:
+            self._ledger.reload()  # what was noted in memory may not have been written
+            self._begin_anew()
+            raise
+
+    def _work(self, progress: Progress) -> Iterator[Happening]:
+        head = self._store.head()
+        try:
+            sight = self._watch.look(set(self._ledger.steps))
+        except OSError as error:
+            self.is_settled = True
+            yield Happening("refused", "", why=f"the folder cannot be opened: {error.strerror or error}")
+            return
+        for refused in sight.refused:
+            yield _refusal(refused)
+        self._leaving.know([*sight.notes, *self._ledger.steps])
+        changed = self._changed_here(head)
+        fresh = self._fresh(sight)
+        files: dict[str, NoteFile] = {}
+        for path in sorted(fresh):
+            yield from self._read(path, sight, files)
+        yield from self._follow_moves(sight, files)
+        self._later |= {self._ledger.paths[one] for one in changed if one in self._ledger.paths}
+        self._later |= {path for path in self._ledger.waiting if self._head != head}
+        yield from self._settle_known(sight, progress)
+        yield from self._vanish(sight)
+        yield from self._take_new(sight, files, progress)
+        yield from self._write_new(None if self._head is None else changed | self._unplaced, progress)
+        self._head = head
+        read = sight.settled | {path for path, status in self._done.items() if sight.notes.get(path) == status}
+        self.is_settled = not (sight.awaited or self._later & sight.notes.keys() or sight.notes.keys() - read)
+
+    def _changed_here(self, head: int) -> set[str]:
+        """Return the ids of the memories that may have changed since the last step."""
+        if self._head is None:
+            versions = self._store.versions("memory", list(self._ledger.paths))
+            steps = self._ledger.steps.values()
+            return {step.id for step in steps if versions.get(step.id) != step.version}
+        found: set[str] = set()
+        reached = self._head
+        while reached < head:
+            ids, reached = self._store.changed_memories(reached, _BATCH)
+            found.update(ids)
+        return found
+
+    def _fresh(self, sight: Sight) -> set[str]:
+        """Return the notes without a memory that may be read and were not yet."""
+        new = sight.settled - self._ledger.steps.keys()
+        return {path for path in new if self._done.get(path) != sight.notes[path]}
+
+    def _read(self, path: str, sight: Sight, files: dict[str, NoteFile]) -> Iterator[Happening]:
+        """Put a note that can be used into ``files``."""
+        loaded = self.folder.load(path)
+        found = read_file(path, loaded) if isinstance(loaded, Loaded) else loaded
+        if isinstance(found, Refused):
+            self._done[path] = sight.notes[path]
+            yield _refusal(found)
+        else:
+            files[path] = found
+
+    def _follow_moves(self, sight: Sight, files: dict[str, NoteFile]) -> Iterator[Happening]:
+        """Let a note keep its memory that has another path than before."""
+        missing = self._ledger.steps.keys() - sight.notes.keys()
+        for path, file in files.items() if missing else ():
+            named = self._ledger.paths.get(identity_of(file.note), "")
+            same = [one for one in missing if self._ledger.steps[one].digest == file.digest]
+            before = named if named in missing else same[0] if len(same) == 1 else ""
+            if before:
+                missing.remove(before)
+                self._ledger.move(before, path)
+                self._later.add(path)
+                yield Happening("moved", path, self._ledger.steps[path].id, f"it was {before}")
+
+    def _settle_known(self, sight: Sight, progress: Progress) -> Iterator[Happening]:
+        known = self._ledger.steps.keys() & sight.notes.keys()
+        dirty = {path for path in known if path in self._later or self._done.get(path) != sight.notes[path]}
+        ready = sorted(dirty & sight.settled)
+        for done, path in enumerate(ready):
+            progress(done, len(ready))
+            if path not in self._later and self._is_as_before(path):
+                self._done[path] = sight.notes[path]
+                continue
+            files: dict[str, NoteFile] = {}
+            yield from self._read(path, sight, files)
+            self._later.discard(path)
+            if path in files:
+                yield from self._guarded(path, partial(self._settling.settle, path, files[path]), sight)
+            self._flush_some()
+
+    def _is_as_before(self, path: str) -> bool:
+        """Tell without reading what it says whether a note is the one that was in step, or that waits."""
+        loaded = self.folder.load(path)
+        if isinstance(loaded, Refused):
+            return False
+        waiting = self._ledger.waiting.get(path)
+        step = self._ledger.steps[path] if waiting is None else waiting
+        return source_digest(loaded.data) == step.digest
+
+    def _guarded(self, path: str, work: Callable[[], Iterator[Happening]], sight: Sight) -> Iterator[Happening]:
+        """Do the work for one note; what goes wrong with it costs no other."""
+        try:
+            yield from work()
+        except Conflict:
+            self._later.add(path)
+            return
+        except DataDirectoryError:
+            raise
+        except MementoError as error:
+            self._later.add(path)
+            yield Happening("refused", path, why=str(error))
+            return
+        if path in sight.notes and path in self._ledger.steps:
+            self._done[path] = sight.notes[path]
+        self._done |= self._leaving.written
+        self._leaving.written.clear()
+
+    def _flush_some(self) -> None:
+        if self._ledger.unwritten >= _BATCH:
+            self._ledger.flush()
+
+    # What is gone, new and missing
+
+    def _vanish(self, sight: Sight) -> Iterator[Happening]:
+        """Settle the notes that are gone, unless that looks like the folder being gone."""
+        waiting = {path for path, step in self._ledger.waiting.items() if step.digest == GONE}
+        gone = sorted(sight.gone & self._ledger.steps.keys())
+        newly = [path for path in gone if path not in waiting]
+        if newly and not sight.settled >= sight.notes.keys() - self._ledger.steps.keys():
+            return  # one of the files that are being written may be a note that was moved
+        if newly and self._vanished == "ask" and (why := self._why_not(len(newly))):
+            yield Happening("refused", "", why=why)
+            gone = [path for path in gone if path in waiting]
+        restore = self._vanished == "restore"
+        happened: list[Happening] = []
+        with self._store.together():  # one undo brings all of them back
+            for path in gone:
+                self._later.discard(path)
+                work = partial(self._settling.settle, path, None, restore=restore)
+                happened += self._guarded(path, work, sight)
+        yield from happened
+        if not sight.awaited:
+            self._vanished = "ask"
+
+    def _why_not(self, gone: int) -> str:
+        if self.folder.mark() != self._mark:
+            return (
+                f"{gone} notes are gone, and the folder is not the one that was mirrored: the mark left in it is gone"
+                " too. Nothing is deleted here until it is back"
+            )
+        if gone > _FEW and 2 * gone > self.notes:
+            return (
+                f"{gone} of {self.notes} notes are gone at once. Nothing is deleted here until they are back. If you"
+                " deleted them, start the mirror with --vanished delete; to write them again, with --vanished restore"
+            )
+        return ""
+
+    def _take_new(self, sight: Sight, files: dict[str, NoteFile], progress: Progress) -> Iterator[Happening]:
+        fresh = self._fresh(sight)
+        for path in sorted(fresh - files.keys()):  # one whose memory was deleted here while it changed there
+            yield from self._read(path, sight, files)
+        new = [files[path] for path in sorted(fresh) if path in files]
+        for start in range(0, len(new), _BATCH):
+            progress(start, len(new))
+            batch = new[start : start + _BATCH]
+            yield from self._newcomers.take(batch)
+            self._done.update((file.path, sight.notes[file.path]) for file in batch)
+
+    def _write_new(self, ids: Iterable[str] | None, progress: Progress) -> Iterator[Happening]:
+        total = done = 0
+        for batch in self._leaving.without_note(ids):
+            total += len(batch)
+            for memory in batch:
+                progress(done, total)
+                done += 1
+                try:
+                    yield self._leaving.write_new(memory)
+                    self._unplaced.discard(memory.id)
+                except DataDirectoryError:
+                    raise
+                except MementoError as error:
+                    self._unplaced.add(memory.id)
+                    yield Happening("refused", "", memory.id, str(error))
+            self._done |= self._leaving.written
+            self._leaving.written.clear()
+            self._ledger.flush()
+
+
+def _refusal(refused: Refused) -> Happening:
+    line = f"line {refused.line} " if refused.line > 1 else ""
+    return Happening("refused", refused.file, why=f"{line}{refused.reason}")

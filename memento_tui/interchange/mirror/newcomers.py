@@ -1,0 +1,79 @@
+"""Notes that have no memory yet: those of memories that are known, and those that are new."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from memento_tui.errors import MementoError
+from memento_tui.interchange.mirror.arriving import Arriving
+from memento_tui.interchange.mirror.happening import Happening
+from memento_tui.interchange.mirror.ledger import UNKNOWN, MirrorLedger
+from memento_tui.interchange.mirror.notes import NoteFile, identity_of, namespace_at, shown
+from memento_tui.interchange.mirror.settling import Settling
+from memento_tui.records import Memory, Proposal
+from memento_tui.store.store import Store
+
+__all__ = ["Newcomers"]
+
+_GONE = ("deleted", "rejected")
+
+
+class Newcomers:
+    """Finds or makes the memories of new notes."""
+
+    def __init__(self, store: Store, ledger: MirrorLedger, arriving: Arriving, settling: Settling, within: str) -> None:
+        self._store = store
+        self._ledger = ledger
+        self._arriving = arriving
+        self._settling = settling
+        self._within = within
+
+    def take(self, files: Iterable[NoteFile]) -> Iterator[Happening]:
+        """Give each note its memory, and yield what became of it. Raises `DataDirectoryError`."""
+        new: list[tuple[NoteFile, str]] = []
+        for file in files:
+            namespace = namespace_at(file.path, self._within)
+            try:
+                if self._is_purged(file):
+                    why = "its memory was purged here, so it is not taken in; take the note away as well"
+                    yield Happening("refused", file.path, identity_of(file.note), why)
+                elif (memory := self._named(file)) is not None:
+                    self._adopt(file, memory)
+                    yield from self._settling.settle(file.path, file)
+                elif (twin := self._arriving.known(file, namespace)) is not None:
+                    self._ledger.in_step(file.path, twin, file.digest)
+                else:
+                    new.append((file, namespace))
+            except MementoError as error:
+                yield Happening("refused", file.path, why=str(error))
+        if new:
+            for path, outcome in self._arriving.take(new).items():
+                yield _told(path, outcome)
+
+    def _is_purged(self, file: NoteFile) -> bool:
+        named = identity_of(file.note)
+        return bool(named) and bool(self._store.purged("memory", [named]))
+
+    def _named(self, file: NoteFile) -> Memory | None:
+        """Return the memory that a note names as its own, where that lives and has no other note."""
+        named = identity_of(file.note)
+        memory: Memory | None = self._store.find("memory", named) if named else None
+        free = memory is not None and memory.status not in _GONE and named not in self._ledger.paths
+        return memory if free else None
+
+    def _adopt(self, file: NoteFile, memory: Memory) -> None:
+        """Let a note be a memory's: it was written from one of its versions, or changed since in unknown ways."""
+        for revision in self._store.history("memory", memory.id):
+            if revision.record is not None and file.says(shown(revision.record)):
+                self._ledger.adopt(file.path, memory.id, file.digest, revision.version)
+                return
+        self._ledger.adopt(file.path, memory.id, UNKNOWN, memory.version)
+
+
+def _told(path: str, outcome: Memory | Proposal) -> Happening:
+    if isinstance(outcome, Proposal):
+        said = f": {outcome.note}" if outcome.note else ""
+        return Happening("refused", path, why=f"a person turned this text down before{said}")
+    if outcome.status == "pending":
+        return Happening("waits", path, outcome.id, "it is looked at first; memento review")
+    return Happening("taken", path, outcome.id)

@@ -1,0 +1,164 @@
+"""What a note says of its memory, and what becomes of a note's text when the memory says something else.
+
+A note is read and written as in `vault` and `vault_export`. What stands in it and means nothing to memento (other
+properties, comments, links, embeds, callouts) is carried along untouched, because a note is changed from the text that
+it has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC
+from pathlib import PurePosixPath
+from typing import Any
+
+import msgspec
+
+from memento_tui.interchange.incoming import Refused, source_digest
+from memento_tui.interchange.names import namespace_of
+from memento_tui.interchange.note import Note, text_of
+from memento_tui.interchange.tree import Loaded
+from memento_tui.interchange.vault import KEPT, note_fields, parse_file
+from memento_tui.interchange.vault_export import Kept, kept_of, note_text
+from memento_tui.records import Memory, make_memory
+from memento_tui.review.secrets import redacted
+from memento_tui.upkeep.aging import uncompacted
+
+__all__ = ["SAID", "NoteFile", "changes_between", "identity_of", "read_file", "shown"]
+
+SAID = ("content", "title", "kind", "kind_raw", "tags", "certainty", "validity_context", "namespace")
+"""The fields of a memory that its note says, and that a change of the note changes."""
+
+_UNSAID_CERTAINTY = 3
+_IDENTITY, _NAMESPACE, _UPDATED = "memento_id", "memento_namespace", "updated"
+
+
+class NoteFile(msgspec.Struct, frozen=True):
+    """One file of the folder, read."""
+
+    path: str
+    loaded: Loaded
+    note: Note
+    digest: bytes
+
+    def said(self, like: Memory) -> Memory:
+        """Return what the note says, as a memory that is in everything else as ``like``; without the secrets in it.
+
+        Raises:
+            InvalidField: a value of the note breaks a rule.
+
+        """
+        note = self.note
+        fields: dict[str, Any] = {name: getattr(like, name) for name in Memory.__struct_fields__}
+        fields |= {
+            "content": note.content,
+            "title": note.title,
+            "kind": note.kind,
+            "kind_raw": note.kind_raw,
+            "tags": note.tags + note.body_tags,
+            "certainty": note.certainty or _UNSAID_CERTAINTY,
+            "validity_context": note.validity_context,
+        }
+        if given := text_of(note.properties.get(_NAMESPACE)):
+            fields["namespace"] = namespace_of(given.split("/"))
+        return redacted(make_memory(fields))[0]
+
+    def says(self, memory: Memory) -> bool:
+        """Tell whether the note says what a memory says."""
+        return not changes_between(memory, self.said(memory))
+
+    def rewritten(self, memory: Memory, *, moved: bool = False) -> str:
+        """Return the note's text as it is when it says what the memory says; ``moved`` writes its namespace too."""
+        note = self.note
+        unchanged = self.said(memory).content == memory.content
+        # A secret that was taken out of the memory stays in the person's own file.
+        wanted = msgspec.structs.replace(memory, content=note.content) if unchanged else memory
+        kept = Kept(path=self.path, head=note.parts.head, body=note.parts.body if unchanged else None)
+        return note_text(wanted, kept, self.path, lambda before: _own_properties(memory, before, moved=moved))
+
+    def changed_since(self, base: Memory) -> dict[str, Any]:
+        """Return the fields that the note says otherwise than a note of the same make would for ``base``."""
+        before = parsed(self.path, self.rewritten(base).encode(), self.loaded)
+        return changes_between(before.said(base), self.said(base))
+
+    def fields(self, namespace: str) -> dict[str, Any]:
+        """Return the fields of the new memory that the note would be; ``namespace`` holds where it names none."""
+        given = text_of(self.note.properties.get(_NAMESPACE))
+        return {
+            **note_fields(self.note, self.loaded),
+            "namespace": namespace_of(given.split("/")) if given else namespace,
+            "extra": self.kept_in({}),
+        }
+
+    def kept_in(self, extra: Mapping[str, Any]) -> dict[str, Any]:
+        """Return a memory's ``extra`` with what a return needs to write this note again."""
+        kept: dict[str, Any] = {"path": self.path, "digest": self.digest.hex()}
+        if self.note.parts.head:
+            kept["head"] = self.note.parts.head
+        if self.note.content != self.note.parts.body:
+            kept["body"] = self.note.parts.body
+        if self.note.body_tags:
+            kept["body_tags"] = list(self.note.body_tags)
+        properties = {"frontmatter": self.note.properties} if self.note.properties else {}
+        others = {name: value for name, value in extra.items() if name not in (KEPT, "frontmatter")}
+        return {**others, KEPT: kept, **properties}
+
+
+def read_file(path: str, loaded: Loaded) -> NoteFile | Refused:
+    """Return the note that a file holds."""
+    note = parse_file(path, loaded)
+    return note if isinstance(note, Refused) else NoteFile(path, loaded, note, source_digest(loaded.data))
+
+
+def parsed(path: str, data: bytes, like: Loaded) -> NoteFile:
+    """Return the note that memento itself would write at a path."""
+    found = read_file(path, Loaded(data, like.modified))
+    if isinstance(found, Refused):
+        raise TypeError(found.reason)  # what note_text returns can be read: a property test holds it to that
+    return found
+
+
+def changes_between(before: Memory, after: Memory) -> dict[str, Any]:
+    """Return the fields that a note says and that differ, as they are afterwards."""
+    differing = (name for name in SAID if getattr(before, name) != getattr(after, name))
+    return {name: getattr(after, name) for name in differing}
+
+
+def identity_of(note: Note) -> str:
+    """Return the id that a note names as its memory's, or nothing."""
+    return text_of(note.properties.get(_IDENTITY))
+
+
+def shown(memory: Memory) -> Memory:
+    """Return a memory as its note shows it: one that upkeep has shortened stands there in full."""
+    return uncompacted(memory)
+
+
+def new_text(memory: Memory, path: str) -> str:
+    """Return the text of a note that is not there yet."""
+    return note_text(memory, kept_of(memory), path)
+
+
+def namespace_at(path: str, within: str) -> str:
+    """Return the namespace of a new note that names none: its folders, below ``within`` where that is given."""
+    folders = namespace_of(PurePosixPath(path).parts[:-1])
+    if "/" not in path:
+        return within or folders
+    if not within or folders == within or folders.startswith(f"{within}/"):
+        return folders
+    return namespace_of([*within.split("/"), *folders.split("/")])
+
+
+def _own_properties(memory: Memory, before: Note, *, moved: bool) -> dict[str, Any]:
+    """Return the properties of memento's own that the note says otherwise than the memory."""
+    changes: dict[str, Any] = {}
+    if moved or _NAMESPACE in before.properties:
+        given = text_of(before.properties.get(_NAMESPACE))
+        if not given or namespace_of(given.split("/")) != memory.namespace:
+            changes[_NAMESPACE] = memory.namespace
+    named = text_of(before.properties.get(_IDENTITY))
+    if named and named != memory.id:  # a note that was copied within the folder
+        changes[_IDENTITY] = memory.id
+    if named and _UPDATED in before.properties:
+        changes[_UPDATED] = memory.updated_at.astimezone(UTC).isoformat().replace("+00:00", "Z")
+    return changes
