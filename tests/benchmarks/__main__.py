@@ -12,10 +12,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from memento_tui.workspace import Workspace
+from tests.benchmarks.agents import remember_round_trip
 from tests.benchmarks.app import first_frame, keystrokes, memory_use
 from tests.benchmarks.conflicts import results as conflicts
 from tests.benchmarks.corpus import memories, words
 from tests.benchmarks.guarding import results as guarding
+from tests.benchmarks.hooks import hook_process, replayed_sessions
 from tests.benchmarks.hour import growth
 from tests.benchmarks.meaning import hybrid_query
 from tests.benchmarks.storing import bulk_import, remember_rate
@@ -66,7 +68,9 @@ def _rows(scratch: Path, *, quick: bool) -> Iterator[Row]:
     yield remember_rate(scratch)
     yield bulk_import(scratch, 10_000 if quick else 100_000)
     yield hybrid_query(scratch, 2_000)
+    yield remember_round_trip(scratch)
     hundred = _filled(scratch / "hundred", 100_000)
+    yield hook_process(hundred, "100,000")
     yield from first_frame(hundred, scratch)
     yield keystrokes(hundred, "100,000", _typed())
     yield from at_work(_filled(scratch / "thousand", 1_000), "1,000")
@@ -86,14 +90,17 @@ def main() -> None:
     compileall.compile_dir(_RESULTS.parents[2] / "memento_tui", quiet=1)
     rows = []
     with tempfile.TemporaryDirectory(prefix="memento-bench-") as scratch:
-        for row in _rows(Path(scratch), quick=quick):
+        replayed, recalled = replayed_sessions(Path(scratch))
+        for row in (*_rows(Path(scratch), quick=quick), *replayed):
             rows.append(row)
             print(f"{row.what}: {row.ours} / {row.bare} = {row.value:.2f} {row.unit}", flush=True)
     table = as_markdown(rows)
     if quick:
         print(table)
     else:
-        _RESULTS.write_text(f"{_HEAD}{table}\n{_QUALITY}{figures_as_markdown([*conflicts(), *guarding()])}\n")
+        _RESULTS.write_text(
+            f"{_HEAD}{table}\n{_QUALITY}{figures_as_markdown([*conflicts(), *guarding(), *recalled])}\n"
+        )
 
 
 main()

@@ -1,0 +1,51 @@
+"""What an agent waits for: a memory stored over MCP, beside a tool of the same server that does nothing."""
+
+from __future__ import annotations
+
+import statistics
+import sys
+from pathlib import Path
+from time import perf_counter
+
+import anyio
+from mcp import Client, StdioServerParameters
+from mcp.client.stdio import stdio_client
+
+from tests.benchmarks.corpus import memories
+from tests.benchmarks.table import Row, percentile
+
+__all__ = ["remember_round_trip"]
+
+_CALLS = 300
+_WARM = 20
+
+
+def remember_round_trip(scratch: Path) -> Row:
+    """Compare ``remember`` over standard input and output with a tool that returns at once, by turns."""
+    folder = scratch / "agent"
+    folder.mkdir()
+    (folder / "config.toml").write_text("[engine]\nenabled = false\n")
+    ours, bare = anyio.run(_round_trips, folder)
+    ratio = statistics.median(ours) / statistics.median(bare)
+    what = "remember over MCP stdio, round trip / a no-op tool of the same server"
+    return Row(what, _told(ours), _told(bare), ratio, 2)
+
+
+async def _round_trips(folder: Path) -> tuple[list[float], list[float]]:
+    server = StdioServerParameters(command=sys.executable, args=["-m", "tests.benchmarks.noop_server", str(folder)])
+    ours, bare = [], []
+    async with Client(stdio_client(server)) as client:
+        for fields in memories(_CALLS + _WARM):
+            begun = perf_counter()
+            stored = await client.call_tool("remember", {"content": fields["content"], "tags": fields["tags"]})
+            middle = perf_counter()
+            await client.call_tool("nothing", {"content": fields["content"], "tags": fields["tags"]})
+            bare.append(perf_counter() - middle)
+            ours.append(middle - begun)
+            if stored.is_error:
+                raise RuntimeError(stored)
+    return ours[_WARM:], bare[_WARM:]
+
+
+def _told(seconds: list[float]) -> str:
+    return f"{statistics.median(seconds) * 1000:.1f} ms (p95 {percentile(seconds, 0.95) * 1000:.1f})"
