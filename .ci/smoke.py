@@ -1,4 +1,7 @@
-"""Start an installed memento as a person would: store one memory, find it, open the app in a terminal and leave it."""
+"""Start an installed memento as a person would: store one memory, find it, open the app in a terminal and leave it.
+
+And as an agent's host would: the hook tells the memory, and the plugin folder is there to be installed.
+"""
 
 import json
 import os
@@ -46,6 +49,29 @@ def open_app(program: str, data: str) -> str:
     return drawn.decode(errors="replace")
 
 
+def hook(program: str, data: str) -> None:
+    """Send a prompt to the hook beside the program, and check that the memory comes back."""
+    sent = json.dumps({"session_id": "smoke", "cwd": data, "prompt": "does hello come from an empty environment?"})
+    told = subprocess.run(  # noqa: S603 - the program under test
+        [f"{program}-hook", "UserPromptSubmit", "--data-dir", data],
+        input=sent,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    if "empty environment" not in told.stdout or told.stderr:
+        sys.exit(f"the hook told nothing: {told}")
+
+
+def plugin(program: str, data: str) -> None:
+    """Write the Claude Code plugin and check that all of it came with the wheel."""
+    folder = os.path.join(data, "plugin")  # noqa: PTH118 - the standard library is all that this script has at hand
+    command(program, data, "install", "claude-code", "--plugin", folder, "--yes")
+    found = {name for _, _, names in os.walk(folder) for name in names}
+    if not {"plugin.json", "marketplace.json", "hooks.json", ".mcp.json", "SKILL.md", "review.md"} <= found:
+        sys.exit(f"the plugin is not whole: {sorted(found)}")
+
+
 def main() -> None:
     """Run the checks on the program named on the command line."""
     program, data = sys.argv[1], sys.argv[2]
@@ -53,8 +79,10 @@ def main() -> None:
     found = command(program, data, "search", "hello", "--mode", "keyword")
     if [hit["id"] for hit in found["results"]] != [added["id"]]:  # type: ignore[attr-defined] # JSON from the program
         sys.exit(f"what was added was not found: {found}")
+    hook(program, data)
+    plugin(program, data)
     open_app(program, data)
-    print("the installed memento starts, stores, finds and leaves")
+    print("the installed memento starts, stores, finds, tells a host and leaves")
 
 
 main()

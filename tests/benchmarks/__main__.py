@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from memento_tui.workspace import Workspace
-from tests.benchmarks.agents import remember_round_trip
+from tests.benchmarks.agents import remember_round_trip, tool_tokens
 from tests.benchmarks.app import first_frame, keystrokes, memory_use
 from tests.benchmarks.conflicts import results as conflicts
 from tests.benchmarks.corpus import memories, words
@@ -91,6 +91,7 @@ def main() -> None:
     rows = []
     with tempfile.TemporaryDirectory(prefix="memento-bench-") as scratch:
         replayed, recalled = replayed_sessions(Path(scratch))
+        recalled += tool_tokens(Path(scratch))
         for row in (*_rows(Path(scratch), quick=quick), *replayed):
             rows.append(row)
             print(f"{row.what}: {row.ours} / {row.bare} = {row.value:.2f} {row.unit}", flush=True)

@@ -1,7 +1,8 @@
-"""What an agent waits for: a memory stored over MCP, beside a tool of the same server that does nothing."""
+"""What an agent pays: the wait for a memory stored over MCP, and the tokens of the tools that it is told of."""
 
 from __future__ import annotations
 
+import json
 import statistics
 import sys
 from pathlib import Path
@@ -11,10 +12,15 @@ import anyio
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
+from memento_tui.agent.profiles import PROFILES
+from memento_tui.agent.seats import Seats
 from tests.benchmarks.corpus import memories
-from tests.benchmarks.table import Row, percentile
+from tests.benchmarks.table import Figure, Row, percentile
 
-__all__ = ["remember_round_trip"]
+__all__ = ["remember_round_trip", "tool_tokens"]
+
+_MOST_TOKENS = 2_800
+"""What the native tools may cost; tests hold them to it. The systems that memento stands in for publish no limit."""
 
 _CALLS = 300
 _WARM = 20
@@ -45,6 +51,18 @@ async def _round_trips(folder: Path) -> tuple[list[float], list[float]]:
             if stored.is_error:
                 raise RuntimeError(stored)
     return ours[_WARM:], bare[_WARM:]
+
+
+def tool_tokens(scratch: Path) -> list[Figure]:
+    """Return what a model reads of each profile's tools (name, description, input), in tokens of 4 characters."""
+    found = []
+    with Seats(scratch / "unused", "session") as seats:
+        for name, profile in PROFILES.items():
+            read = [[tool.name, tool.description, tool.parameters] for tool in profile.tools(seats)]
+            tokens = len(json.dumps(read, separators=(",", ":"))) / 4
+            what = f"tokens of the {len(read)} tools of the profile {name}, read in every session"
+            found.append(Figure(what, tokens, _MOST_TOKENS, higher_is_better=False))
+    return found
 
 
 def _told(seconds: list[float]) -> str:
