@@ -17,7 +17,7 @@ from time import monotonic
 
 import msgspec
 
-from memento_tui.interchange import beads, engram_chunks, memento_jsonl, protocol_local, vault
+from memento_tui.interchange import agents_file, beads, engram_chunks, memento_jsonl, protocol_local, vault
 
 __all__ = ["Candidate", "Findings", "command_line", "find"]
 
@@ -187,6 +187,8 @@ class _Search:
                 yield from self._candidate("vault", folder, self._files_below(folder, vault.SUFFIX), "note")
                 continue
             for entry in entries:
+                if entry.name.lower() in agents_file.NAMES and entry.is_file(follow_symlinks=False):
+                    yield from self._candidate("agents-file", Path(entry.path), [entry], "file")
                 if entry.name.endswith(".jsonl") and entry.is_file(follow_symlinks=False) and self._is_export(entry):
                     yield from self._candidate("memento", Path(entry.path), [entry], "line")
             if depth < _DEEPEST and not (depth and ".git" in names):

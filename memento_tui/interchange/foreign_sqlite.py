@@ -23,6 +23,9 @@ BLOB, NUMBER = "$blob", "$number"
 DAMAGE = (sqlite3.Error, UnicodeDecodeError)
 """What a question to a damaged file may raise; its names may have become no text at all."""
 
+_LOG_AT = 18
+"""The byte of a header that is 2 in a database with a write-ahead log."""
+
 _PAGE = 500
 """Rows read at a time."""
 
@@ -35,7 +38,10 @@ Row = dict[str, Any]
 @contextmanager
 def opened(path: Path) -> Iterator[ForeignDatabase]:
     """Open a file for reading alone. Raises one of `DAMAGE`, as all that is asked of it may."""
-    connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
+    # SQLite would put two files beside a database with a write-ahead log and leave them there; where nobody has it open
+    # there is no log, and the file alone is all there is.
+    immutable = int(_keeps_a_log(path) and not path.with_name(f"{path.name}-wal").exists())
+    connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro&immutable={immutable}", uri=True)
     try:
         connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST_VALUE)
         connection.text_factory = lambda raw: raw.decode("utf-8", "surrogateescape")
@@ -45,6 +51,15 @@ def opened(path: Path) -> Iterator[ForeignDatabase]:
         yield ForeignDatabase(connection)
     finally:
         connection.close()
+
+
+def _keeps_a_log(path: Path) -> bool:
+    """Tell whether a file's header says that its changes go to a write-ahead log first."""
+    try:
+        with path.open("rb") as file:
+            return file.read(_LOG_AT + 1)[_LOG_AT:] == b"\x02"
+    except OSError:
+        return False  # opening it as a database says why
 
 
 class ForeignDatabase:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -39,7 +40,7 @@ def write(records: Iterable[Outgoing], root: Path) -> Written:
         InvalidInput: one of the folders is there already, or cannot be written.
 
     """
-    workspaces = parted(records)
+    workspaces = parted(records, FILE)
     folders = {root / name / FOLDER: workspace for name, workspace in workspaces.by_name.items()}
     for folder in folders:
         if folder.exists():
@@ -70,10 +71,10 @@ def _files(workspace: Workspace) -> Iterator[_File]:
             continue
         if item.kept.get("table") == "skip_list":
             skips += [_as_skip(item)] if item.fields["status"] == "active" else []
-        elif _own(item.kept).get("heading") is not None or item.fields["extra"].get(SECTION):
+        elif item.kept.get("heading") is not None or item.fields["extra"].get(SECTION):
             sections.append(item)
         else:
-            yield _path("items", item, used), _spelled(row_of(ITEM, item.fields, _own(item.kept)), item.kept)
+            yield _path("items", item, used), _spelled(row_of(ITEM, item.fields, item.kept), item.kept)
     yield PurePosixPath(SKIPS), as_text([_entry(skip) for skip in sorted(skips, key=_place)])
     sections.sort(key=_place)
     # The first block that was read has the number 0: it is the head, or a section of a document without one.
@@ -81,14 +82,8 @@ def _files(workspace: Workspace) -> Iterator[_File]:
     yield PurePosixPath(DOCUMENT), document(map(_block, sections), "" if has_own_start else HEAD)
 
 
-def _own(kept: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return what an import kept of a file."""
-    own = kept.get(FILE)
-    return own if isinstance(own, dict) else {}
-
-
 def _place(record: Departing) -> float:
-    nth = _own(record.kept).get("nth")
+    nth = record.kept.get("nth")
     return nth if isinstance(nth, int) else float("inf")
 
 
@@ -99,12 +94,12 @@ def _as_skip(item: Departing) -> Departing:
 
 def _entry(skip: Departing) -> dict[str, Any]:
     """Return the entry of a skip; one without an end that came from elsewhere is written as this format has them."""
-    own = _own(skip.kept)
-    row = row_of(SKIP, skip.fields, own)
-    order = own.get("order")
+    kept = skip.kept
+    row = row_of(SKIP, skip.fields, kept)
+    order = kept.get("order")
     if isinstance(order, list):
         return {**{name: row[name] for name in order if isinstance(name, str) and name in row}, **row}
-    return row if own or row["expires"] is not None else {**row, "expires": ENDLESS}
+    return row if "nth" in kept or row["expires"] is not None else {**row, "expires": ENDLESS}
 
 
 def _memory(memory: DepartingMemory, workspace: Workspace) -> dict[str, Any]:
@@ -118,13 +113,18 @@ def _memory(memory: DepartingMemory, workspace: Workspace) -> dict[str, Any]:
         "consolidated_from": merged(given, sources, present),
         "linkages": linkages_of(linkages, memory.arrows, present, memory.made_from),
     }
-    row = row_of(MEMORY, fields, _own(kept))
-    return {**row, **{name: value for name, value in links.items() if value or name in kept}}
+    row = row_of(MEMORY, fields, kept)
+    for name, value in links.items():
+        if name in kept and (kept[name] == value or listed(kept[name]) == value):
+            row[name] = kept[name]
+        elif value:
+            row[name] = value
+    return row
 
 
 def _spelled(value: dict[str, Any], kept: Mapping[str, Any]) -> str:
     """Return the text of an object: the one it was read from, if that still says the same."""
-    text = _own(kept).get("text")
+    text = kept.get("text")
     try:
         return text if isinstance(text, str) and decoded(text) == value else as_text(value)
     except ValueError:
@@ -134,19 +134,20 @@ def _spelled(value: dict[str, Any], kept: Mapping[str, Any]) -> str:
 def _path(folder: str, record: Departing, used: set[PurePosixPath]) -> PurePosixPath:
     """Return the file of a record: the one that it came from, or one by its id."""
     identity = str(record.fields["id"])
-    written = _own(record.kept).get("name")
+    written = record.kept.get("name")
     name = PurePosixPath(written if isinstance(written, str) else quote(identity, safe=" @+=,~") + _SUFFIX)
     is_inside = not name.is_absolute() and ".." not in name.parts and "\x00" not in str(name)
     is_usable = is_inside and name.suffix == _SUFFIX and len(name.name.encode()) <= _LONGEST_NAME
-    if not is_usable or folder / name in used:
-        name = PurePosixPath(hashlib.blake2b(identity.encode(), digest_size=8).hexdigest() + _SUFFIX)
+    digest = hashlib.blake2b(identity.encode(), digest_size=8).hexdigest()
+    others = (PurePosixPath(f"{digest}{'~' * again}{_SUFFIX}") for again in itertools.count())
+    candidates = itertools.chain([name] if is_usable else [], others)
+    name = next(one for one in candidates if folder / one not in used)
     used.add(folder / name)
     return folder / name
 
 
 def _block(item: Departing) -> Block | tuple[str, str]:
-    own = _own(item.kept)
-    parts = [own.get(name) for name in ("heading", "lead", "tail")]
+    parts = [item.kept.get(name) for name in ("heading", "lead", "tail")]
     title, content = item.fields["title"], item.fields["content"]
     if not all(isinstance(part, str) for part in parts):
         key = item.fields["extra"].get(SECTION)

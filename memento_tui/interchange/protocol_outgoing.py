@@ -18,6 +18,8 @@ __all__ = ["Departing", "DepartingMemory", "Others", "Workspace", "Workspaces", 
 _NOT_WRITTEN = ("pending", "rejected", "deleted")
 """Statuses that the format has no word for: there, such a memory would be as good as any other."""
 _ORIGINAL = "original_content"
+_COMMON = ("id", "table", "rows", "namespace")
+"""What is kept of a record whatever form it came in."""
 
 
 class Departing(msgspec.Struct, kw_only=True):
@@ -91,8 +93,8 @@ class Workspaces(msgspec.Struct, kw_only=True):
     left_out: int = 0
 
 
-def parted(records: Iterable[Outgoing]) -> Workspaces:
-    """Return what is to be written of the records."""
+def parted(records: Iterable[Outgoing], form: str = "") -> Workspaces:
+    """Return what is to be written of the records. ``form`` is the name under which an import kept what is of use."""
     found = Workspaces()
     names: dict[str, tuple[str, str]] = {}
     relations: list[Relation] = []
@@ -100,9 +102,9 @@ def parted(records: Iterable[Outgoing]) -> Workspaces:
         if isinstance(record, Relation):
             relations.append(record)
         elif isinstance(record, Memory):
-            _take_memory(found, record, names)
+            _take_memory(found, record, names, form)
         else:
-            _take_other(found, record)
+            _take_other(found, record, form)
     for relation in relations:
         _draw(found, relation, names)
     return found
@@ -112,8 +114,8 @@ def _workspace(found: Workspaces, namespace: str) -> Workspace:
     return found.by_name.setdefault(workspace_of(namespace), Workspace())
 
 
-def _take_memory(found: Workspaces, memory: Memory, names: dict[str, tuple[str, str]]) -> None:
-    fields, kept = _parts(memory)
+def _take_memory(found: Workspaces, memory: Memory, names: dict[str, tuple[str, str]], form: str) -> None:
+    fields, kept = _parts(memory, form)
     workspace = _workspace(found, memory.namespace)
     if memory.status in _NOT_WRITTEN or fields["id"] in workspace.memories:
         found.left_out += 1
@@ -125,8 +127,8 @@ def _take_memory(found: Workspaces, memory: Memory, names: dict[str, tuple[str, 
     names[memory.id] = (workspace_of(memory.namespace), fields["id"])
 
 
-def _take_other(found: Workspaces, record: Skip | WorkingItem | Crystal) -> None:
-    fields, kept = _parts(record)
+def _take_other(found: Workspaces, record: Skip | WorkingItem | Crystal, form: str) -> None:
+    fields, kept = _parts(record, form)
     if isinstance(record, Skip):
         _workspace(found, record.namespace).skips.append(Departing(fields=fields, kept=kept))
     elif isinstance(record, WorkingItem):
@@ -141,11 +143,15 @@ def _take_other(found: Workspaces, record: Skip | WorkingItem | Crystal) -> None
         found.left_out += 1
 
 
-def _parts(record: Memory | Skip | WorkingItem | Crystal) -> tuple[dict[str, Any], Mapping[str, Any]]:
+def _parts(record: Memory | Skip | WorkingItem | Crystal, form: str) -> tuple[dict[str, Any], Mapping[str, Any]]:
     """Return the fields of a record, its id as the format knows it, and what an import kept of it."""
     fields = msgspec.structs.asdict(record)
     kept = record.extra.get(KEPT)
     kept = kept if isinstance(kept, dict) else {}
+    if form:
+        own = kept.get(form)
+        common = {name: kept[name] for name in _COMMON if name in kept}
+        kept = {**common, **(own if isinstance(own, dict) else {})}
     named = kept.get("id")
     if isinstance(named, str) and named:
         fields["id"] = named

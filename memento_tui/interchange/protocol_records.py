@@ -64,14 +64,14 @@ class Links(msgspec.Struct, frozen=True, kw_only=True):
 def memory(place: Place, columns: Iterable[Column], row: Mapping[str, Any], at: At, links: Links) -> Incoming | Refused:
     """Return the memory of a row; one without a text is refused."""
     fields, left = taken(columns, row)
-    kept = place.kept(left)
+    kept = place.kept({**left, **links.kept})
     if not fields["content"].strip():
         return Refused(at.file, at.line, "has no content")
     written = str(row.get("id") or "")
     sources = [*links.sources, *place.made_from.get(written, ())]
     fields |= {"namespace": place.namespace, "source_type": "derived"}
     found = links_of(links.linkages, sources, place.prefix)
-    return _incoming(place, "memory", fields, {**kept, **links.kept}, at, key=_name(fields, at), links=found)
+    return _incoming(place, "memory", fields, kept, at, key=_name(fields, at), links=found)
 
 
 def skip(place: Place, columns: Iterable[Column], row: Mapping[str, Any], at: At, expires: str) -> Incoming | Refused:

@@ -84,7 +84,7 @@ def test_an_export_as_a_vault_is_a_folder(memento: Program, tmp_path: Path) -> N
     assert (written["exported"], written["files"]) == (1, 1)
     assert len(list((tmp_path / "notes").rglob("*.md"))) == 1
     assert memento.run("export", "-", "--format", "vault", "--json").code == 2
-    assert memento.run("export", str(tmp_path / "notes" / "x"), "--format", "claude", "--json").code == 2
+    assert memento.run("export", str(tmp_path / "notes" / "x"), "--format", "protocol-rest", "--json").code == 2
 
 
 def test_an_export_never_writes_over_a_file(memento: Program, tmp_path: Path) -> None:

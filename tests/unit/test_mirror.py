@@ -340,6 +340,20 @@ def test_links_are_neither_followed_nor_written_through(
     assert step(mirror) == []
 
 
+def test_a_note_that_lies_behind_a_link_or_a_closed_folder_now_is_not_taken_for_deleted(
+    workspace: Workspace, mirror: Mirror, folder: Path, tmp_path: Path
+) -> None:
+    put(folder, "a.md", "One.")
+    put(folder, "sub/b.md", "Two.")
+    step(mirror)
+    (folder / "a.md").rename(tmp_path / "a.md")
+    (folder / "a.md").symlink_to(tmp_path / "a.md")
+    (folder / "sub").rename(tmp_path / "sub")
+    (folder / "sub").symlink_to(tmp_path / "sub")
+    assert sorted(step(mirror)) == [("refused", "a.md"), ("refused", "sub")]
+    assert len(workspace.list().items) == 2
+
+
 def test_odd_titles_and_names_that_differ_in_case_alone_find_a_place(
     workspace: Workspace, mirror: Mirror, folder: Path
 ) -> None:

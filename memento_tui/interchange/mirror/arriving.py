@@ -44,7 +44,12 @@ class Arriving:
     # New notes
 
     def known(self, file: NoteFile, namespace: str) -> Memory | None:
-        """Return a memory without a note that says exactly what a new note says, or ``None``."""
+        """Return a memory without a note that says exactly what a new note says, or ``None``.
+
+        Raises:
+            InvalidField: a value of the note breaks a rule.
+
+        """
         wanted = self._made(file, namespace)
         for twin in self._store.twins(content_digest(wanted.content)):
             same = all(getattr(twin, name) == getattr(wanted, name) for name in SAID if name != "namespace")
@@ -58,7 +63,7 @@ class Arriving:
         That is the memory, pending where a person is to look at it first, or the rejection that keeps it out.
 
         Raises:
-            InvalidField: a value of a note breaks a rule; `check` tells before.
+            MementoError: one of them cannot be stored; none was, and the ledger is to be read again.
 
         """
         outcome: dict[str, Memory | Proposal] = {}
@@ -79,10 +84,6 @@ class Arriving:
                 self._ledger.in_step(file.path, written, file.digest, tx)
                 outcome[file.path] = written
         return outcome
-
-    def check(self, file: NoteFile, namespace: str) -> None:
-        """Raise `InvalidField` where a note cannot be a memory."""
-        self._made(file, namespace)
 
     def _made(self, file: NoteFile, namespace: str) -> Memory:
         return redacted(make_memory(file.fields(namespace)))[0]

@@ -128,6 +128,8 @@ class Folder:
                 name = prefix + entry.name
                 if entry.is_dir(follow_symlinks=False):
                     waiting.append((entry.path, name + "/"))
+                elif entry.is_symlink() and entry.is_dir():
+                    refused.append(Refused(name, 0, "is a link to a folder, and is not followed"))
                 elif entry.name[-len(SUFFIX) :].lower() == SUFFIX:
                     found = _status(entry, name)
                     if isinstance(found, Refused):

@@ -132,11 +132,15 @@ class Mirror:
         """The files that were dealt with, as they were then."""
         self._later: set[str] = set()
         """Notes to settle as soon as their files may be read."""
-        self._unplaced: set[str] = set()
-        """Memories whose notes could not be written."""
+        self._failed: set[str] = set()
+        """Notes of which one side could not be changed; it is tried again."""
+        self._due: set[str] = set()
+        """Memories that may need a note."""
+        self._all_due = True
+        """Whether any memory may."""
         self._head: int | None = None
         self.is_settled = False
-        """Whether the last step left nothing for a file that was still being written."""
+        """Whether the last step left nothing for a file that was still being written, or a change made meanwhile."""
 
     # One step
 
@@ -190,10 +194,17 @@ class Mirror:
         yield from self._settle_known(sight, progress)
         yield from self._vanish(sight)
         yield from self._take_new(sight, files, progress)
-        yield from self._write_new(None if self._head is None else changed | self._unplaced, progress)
+        self._due |= changed
+        # A note that is young may be one of these memories', written by a mirror that was killed.
+        if not (self._all_due and sight.young - self._ledger.steps.keys()):
+            due, self._due = self._due, set()
+            yield from self._write_new(None if self._all_due else due, progress)
+            self._all_due = False
         self._head = head
         read = sight.settled | {path for path, status in self._done.items() if sight.notes.get(path) == status}
-        self.is_settled = not (sight.awaited or self._later & sight.notes.keys() or sight.notes.keys() - read)
+        self.is_settled = not (
+            sight.awaited or self._all_due or self._later & sight.notes.keys() or sight.notes.keys() - read
+        )
 
     def _changed_here(self, head: int) -> set[str]:
         """Return the ids of the memories that may have changed since the last step."""
@@ -238,16 +249,18 @@ class Mirror:
 
     def _settle_known(self, sight: Sight, progress: Progress) -> Iterator[Happening]:
         known = self._ledger.steps.keys() & sight.notes.keys()
-        dirty = {path for path in known if path in self._later or self._done.get(path) != sight.notes[path]}
+        again = self._later | self._failed
+        dirty = {path for path in known if path in again or self._done.get(path) != sight.notes[path]}
         ready = sorted(dirty & sight.settled)
         for done, path in enumerate(ready):
             progress(done, len(ready))
-            if path not in self._later and self._is_as_before(path):
+            if path not in again and self._is_as_before(path):
                 self._done[path] = sight.notes[path]
                 continue
             files: dict[str, NoteFile] = {}
             yield from self._read(path, sight, files)
             self._later.discard(path)
+            self._failed.discard(path)
             if path in files:
                 yield from self._guarded(path, partial(self._settling.settle, path, files[path]), sight)
             self._flush_some()
@@ -271,7 +284,7 @@ class Mirror:
         except DataDirectoryError:
             raise
         except MementoError as error:
-            self._later.add(path)
+            self._failed.add(path)
             yield Happening("refused", path, why=str(error))
             return
         if path in sight.notes and path in self._ledger.steps:
@@ -339,11 +352,10 @@ class Mirror:
                 done += 1
                 try:
                     yield self._leaving.write_new(memory)
-                    self._unplaced.discard(memory.id)
                 except DataDirectoryError:
                     raise
                 except MementoError as error:
-                    self._unplaced.add(memory.id)
+                    self._due.add(memory.id)
                     yield Happening("refused", "", memory.id, str(error))
             self._done |= self._leaving.written
             self._leaving.written.clear()

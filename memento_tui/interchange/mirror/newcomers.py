@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from memento_tui.errors import MementoError
+from memento_tui.errors import DataDirectoryError, MementoError
 from memento_tui.interchange.mirror.arriving import Arriving
 from memento_tui.interchange.mirror.happening import Happening
 from memento_tui.interchange.mirror.ledger import UNKNOWN, MirrorLedger
@@ -44,10 +44,29 @@ class Newcomers:
                     self._ledger.in_step(file.path, twin, file.digest)
                 else:
                     new.append((file, namespace))
+            except DataDirectoryError:
+                raise
             except MementoError as error:
                 yield Happening("refused", file.path, why=str(error))
         if new:
-            for path, outcome in self._arriving.take(new).items():
+            yield from self._remember(new)
+
+    def _remember(self, new: list[tuple[NoteFile, str]]) -> Iterator[Happening]:
+        """Remember new notes together, or one by one where one of them cannot be stored."""
+        self._ledger.flush()
+        try:
+            outcomes = self._arriving.take(new)
+        except DataDirectoryError:
+            raise
+        except MementoError as error:
+            self._ledger.reload()
+            if len(new) == 1:
+                yield Happening("refused", new[0][0].path, why=str(error))
+                return
+            for one in new:
+                yield from self._remember([one])
+        else:
+            for path, outcome in outcomes.items():
                 yield _told(path, outcome)
 
     def _is_purged(self, file: NoteFile) -> bool:

@@ -21,6 +21,10 @@ SETTLING = 1.0
 editor that saves may empty a file first, or remove it and put another in its place."""
 
 
+_PATIENCE = 10.0
+"""Seconds for which a file that goes on changing is waited for."""
+
+
 class Sight(msgspec.Struct, frozen=True):
     """What was seen at one moment."""
 
@@ -29,6 +33,8 @@ class Sight(msgspec.Struct, frozen=True):
     """The notes that may be read."""
     gone: frozenset[str]
     """Those of the notes asked for that are no longer there, and have not been for a while."""
+    young: frozenset[str]
+    """The notes that may not be read yet, but soon; one that is written without a pause is not waited for."""
     refused: tuple[Refused, ...]
     awaited: frozenset[str]
     """Those that are not there either, but may only be on their way."""
@@ -50,6 +56,7 @@ class Watch:
         self._clock = clock
         self._calendar = calendar
         self._since: dict[str, tuple[Status, float]] = {}
+        self._first: dict[str, float] = {}
         self._missing: dict[str, float] = {}
 
     def look(self, known: set[str]) -> Sight:
@@ -57,7 +64,10 @@ class Watch:
         found = self._folder.look()
         now, today = self._clock(), self._calendar()
         self._since = {name: self._seen(name, status, now) for name, status in found.notes.items()}
-        self._missing = {name: self._missing.get(name, now) for name in known if name not in found.notes}
+        self._first = {name: self._first.get(name, now) for name in found.notes}
+        barred = tuple(refused.file for refused in found.refused)
+        missing = (name for name in known if name not in found.notes and not _is_behind(name, barred))
+        self._missing = {name: self._missing.get(name, now) for name in missing}
         # One that was last written long ago has settled, though it is seen for the first time.
         settled = frozenset(
             name
@@ -65,8 +75,16 @@ class Watch:
             if now - since >= self._settling or today - status.modified / 1e9 > self._settling
         )
         gone = frozenset(name for name, since in self._missing.items() if now - since >= self._settling)
-        return Sight(found.notes, settled, gone, found.refused, frozenset(self._missing) - gone)
+        young = frozenset(
+            name for name, first in self._first.items() if name not in settled and now - first < _PATIENCE
+        )
+        return Sight(found.notes, settled, gone, young, found.refused, frozenset(self._missing) - gone)
 
     def _seen(self, name: str, status: Status, now: float) -> tuple[Status, float]:
         before = self._since.get(name)
         return before if before is not None and before[0] == status else (status, now)
+
+
+def _is_behind(name: str, barred: tuple[str, ...]) -> bool:
+    """Tell whether a note may be there still, because it or a folder above it cannot be looked at."""
+    return any(name == one or name.startswith(f"{one}/") for one in barred)
