@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from mcp_types import CallToolResult, TextContent
 from pydantic import BaseModel
 
 from memento_tui.agent.fence import fenced, one_line, quoted_id
-from memento_tui.agent.labels import labels_of, moment_text
+from memento_tui.agent.labels import in_brackets, labels_of, moment_text
 from memento_tui.agent.shapes import FoundMemory, Item, SkipEntry
 from memento_tui.records import Skip, WorkingItem
 from memento_tui.workspace.searching import Hit
 
-__all__ = ["answer", "found_lines", "found_memory", "item_entry", "item_lines", "refusal", "skip_entry", "skip_lines"]
+__all__ = [
+    "answer",
+    "found_lines",
+    "found_memory",
+    "item_entry",
+    "item_lines",
+    "refusal",
+    "skip_entry",
+    "skip_lines",
+    "whole_text",
+]
 
 
 def answer(text: str, shape: BaseModel) -> CallToolResult:
@@ -49,12 +59,18 @@ def found_lines(found: Sequence[FoundMemory]) -> str:
 
 
 def _lines(number: int, memory: FoundMemory) -> tuple[str, str]:
-    labels = "".join(f" [{label}]" for label in memory.labels)
-    head = f"{number}. {quoted_id(memory.id)} {memory.kind} {memory.score:.2f}{labels}"
+    head = f"{number}. {quoted_id(memory.id)} {memory.kind} {memory.score:.2f}{in_brackets(memory.labels)}"
     # The headline is the beginning of the text where there is no title of its own.
     beginning = memory.title.removesuffix(" ...")
     text = memory.snippet if memory.snippet.startswith(beginning) else f"{memory.title}: {memory.snippet}"
     return head, f"   {text}"
+
+
+def whole_text(head: str, facts: Iterable[tuple[str, str]], content: str, *, untrusted: bool) -> str:
+    """Return a memory in full below a line about it: those of its facts that are known, a line each, and its text."""
+    lines = [f"{name}: {value}" for name, value in facts if value]
+    body = "\n".join([*lines, *([""] if lines else []), content])
+    return f"{head}\n{fenced(body, untrusted=untrusted)}"
 
 
 def skip_entry(skip: Skip) -> SkipEntry:

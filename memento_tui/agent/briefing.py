@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from memento_tui.agent.recall import plain_query, recall
 from memento_tui.errors import InvalidField
 from memento_tui.records import Crystal, Skip, WorkingItem
-from memento_tui.records.rules import check_namespace
+from memento_tui.records.rules import check_namespace, is_under
 from memento_tui.workspace import Workspace
 from memento_tui.workspace.searching import Hit
 
@@ -60,6 +60,4 @@ def _hits(workspace: Workspace, words: str, namespace: str, limit: int, session:
 
 def concerns(asked: str, namespace: str) -> bool:
     """Tell whether a record of ``namespace`` matters in ``asked``: the same, one above or below it, or for all."""
-    if not asked or namespace in ("global", asked):
-        return True
-    return namespace.startswith(f"{asked}/") or asked.startswith(f"{namespace}/")
+    return not asked or namespace == "global" or is_under(namespace, asked) or is_under(asked, namespace)

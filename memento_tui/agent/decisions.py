@@ -40,6 +40,8 @@ def asked_by(
 def _about(workspace: Workspace, proposal: Proposal) -> str:
     target = workspace.store.find(proposal.target, proposal.target_id)
     match target:
+        case Memory() if target.sensitivity == "restricted":
+            return ""
         case Memory() if target.source_type == "external" and not is_readable(target):
             return target.source.url
         case Memory():

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from memento_tui.agent.fence import fenced, one_line, quoted_id
-from memento_tui.agent.labels import is_recalled, labels_of
+from memento_tui.agent.labels import in_brackets, is_recalled, labels_of
 from memento_tui.agent.shapes import Disagreement, Side
 from memento_tui.errors import NotFound
 from memento_tui.records import Contradiction, Memory
@@ -93,6 +93,5 @@ def _lines(one: Disagreement) -> list[str]:
 
 
 def _head(name: str, side: Side) -> str:
-    labels = "".join(f" [{label}]" for label in side.labels)
     days = "today" if not side.age_days else f"{side.age_days} days old"
-    return f"{name} {quoted_id(side.id)}, {days}{labels}"
+    return f"{name} {quoted_id(side.id)}, {days}{in_brackets(side.labels)}"

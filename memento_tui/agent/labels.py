@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
 
 from memento_tui.records import Memory
 from memento_tui.records.memory import RECALLED
 
-__all__ = ["is_readable", "is_recalled", "labels_of", "moment_text"]
+__all__ = ["in_brackets", "is_readable", "is_recalled", "labels_of", "moment_text"]
 
 
 def is_readable(memory: Memory) -> bool:
@@ -23,6 +24,11 @@ def is_recalled(memory: Memory) -> bool:
 def moment_text(moment: datetime) -> str:
     """Return a moment in UTC to the second: ``2026-12-31T18:00:00Z``."""
     return f"{moment:%Y-%m-%dT%H:%M:%SZ}"
+
+
+def in_brackets(labels: Iterable[str]) -> str:
+    """Return labels as they stand behind a memory's name, each with a space before it."""
+    return "".join(f" [{label}]" for label in labels)
 
 
 def labels_of(memory: Memory, now: datetime) -> list[str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import zlib
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
@@ -40,7 +41,8 @@ class Settings(Protocol):
 def project_of(directory: str | Path) -> Project | None:
     """Return the project of a directory; ``None`` for a home directory, the root, and what is not there.
 
-    Without a repository the directory itself is the project.
+    Without a repository the directory itself is the project. A repository that is the home directory itself, as people
+    keep their settings in one, is no project, and neither does what lies in it belong to it.
     """
     try:
         start = Path(os.path.realpath(directory))
@@ -48,17 +50,21 @@ def project_of(directory: str | Path) -> Project | None:
             return None
     except (OSError, ValueError):  # no name that a directory can have
         return None
+    nowhere = (Path(start.anchor), Path(os.path.realpath(os.path.expanduser("~"))))  # noqa: PTH111 - raises for no home
     for folder in (start, *start.parents):
-        home = _common_directory(folder / ".git")
+        if folder in nowhere:
+            break
+        try:
+            home = _common_directory(folder / ".git")
+        except OSError:  # a folder that may not be looked into
+            continue
         if home is not None:
-            return Project(folder, home, _name(home))
-    if start in (Path(start.anchor), Path(os.path.realpath(Path.home()))):
-        return None
-    return Project(start, start, _named(start.name))
+            return Project(folder, home, _named(_named_after(home).name.removesuffix(".git")))
+    return None if start in nowhere else Project(start, start, _named(start.name))
 
 
 def _common_directory(git: Path) -> Path | None:
-    """Return the repository that a ``.git`` folder or file belongs to, or ``None`` if it is neither."""
+    """Return the repository that a ``.git`` folder or file belongs to, or ``None`` if it belongs to none."""
     if git.is_dir():
         found = git
     elif git.is_file():
@@ -71,7 +77,8 @@ def _common_directory(git: Path) -> Path | None:
     shared = found / "commondir"
     if shared.is_file():
         found = found / _first_line(shared)
-    return Path(os.path.realpath(found))
+    # Git takes nothing for a repository that has no HEAD, be it a link to what is not there yet.
+    return Path(os.path.realpath(found)) if os.path.lexists(found / "HEAD") else None
 
 
 def _first_line(path: Path) -> str:
@@ -82,8 +89,9 @@ def _first_line(path: Path) -> str:
         return ""
 
 
-def _name(home: Path) -> str:
-    return _named(home.parent.name if home.name == ".git" else home.name.removesuffix(".git"))
+def _named_after(home: Path) -> Path:
+    """Return the folder whose name is the project's: not ``.git``, or ``.bare`` with the worktrees beside it."""
+    return home.parent if home.name.startswith(".") and home.parent.name else home
 
 
 def _named(name: str) -> str:
@@ -96,7 +104,8 @@ def namespace_of_project(project: Project, settings: Settings, *, claim: bool = 
     Two projects of one name do not share it: the first to ask keeps it for as long as its repository is there, and the
     other is named after its parent folder as well. ``claim`` writes down who has which.
     """
-    parent = _named(project.root.parent.name)
+    # Told apart by what all worktrees have in common, or each would get a memory of its own.
+    parent = _named(_parent(project.home).name)
     for namespace in (f"projects/{project.name}", f"projects/{parent}-{project.name}"):
         key = f"project {namespace}"
         holder = settings.setting(key)
@@ -106,4 +115,11 @@ def namespace_of_project(project: Project, settings: Settings, *, claim: bool = 
             if claim:
                 settings.keep_setting(key, str(project.home))
             return namespace
-    return f"projects/{_named(str(project.root))}"
+    return f"projects/{project.name}-{zlib.crc32(os.fsencode(project.home)):08x}"
+
+
+def _parent(home: Path) -> Path:
+    """Return the folder that a project lies in; for a submodule the one that it is a part of."""
+    above = _named_after(home).parent
+    git = next((folder for folder in (above, *above.parents) if folder.name == ".git"), None)
+    return above if git is None else git.parent

@@ -12,7 +12,14 @@ from mcp_types import CallToolResult, ToolAnnotations
 
 from memento_tui.agent.seats import Seats
 
-__all__ = ["strict_tool"]
+__all__ = ["hints", "strict_tool"]
+
+
+def hints(*, read_only: bool = False, destructive: bool = False, idempotent: bool = False) -> ToolAnnotations:
+    """Return what a host is told of a tool, by which it decides whether to ask first; none leaves this machine."""
+    return ToolAnnotations(
+        read_only_hint=read_only, destructive_hint=destructive, idempotent_hint=idempotent, open_world_hint=False
+    )
 
 
 def strict_tool(function: Callable[..., CallToolResult], title: str, hints: ToolAnnotations, seats: Seats) -> Tool:

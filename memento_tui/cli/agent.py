@@ -22,7 +22,11 @@ __all__ = ["commands"]
     """,
 )
 @click.option(
-    "--session", default="", metavar="ID", help="What the agent's writes are filed under; random if not given."
+    "--session",
+    default="",
+    envvar="CLAUDE_CODE_SESSION_ID",
+    metavar="ID",
+    help="What the agent's writes are filed under; if not given, Claude Code's own session, else random.",
 )
 @click.option(
     "--profile",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,18 +25,13 @@ if TYPE_CHECKING:
 
 __all__ = ["commands"]
 
+_DESCRIPTIONS = {name: one.description for name, one in FORMATS.items()}
 _WRITTEN = [name for name, one in FORMATS.items() if one.write is not None]
-_IN_ONE_FILE = ("memento", "mcp-reference", "mem0")
+_IN_ONE_FILE = ("memento", "mcp-reference", "mem0", "agents-block")
 
 _REMOTE = next(name for name, one in FORMATS.items() if one.is_remote)
 _MOST_REFUSED = 20
 """Refusals told to a person one by one; the JSON holds all."""
-
-
-def _explanation() -> str:
-    formats = {"auto": "whichever of these PATH is in", **{name: one.description for name, one in FORMATS.items()}}
-    lines = [f"{name}: {description}" for name, description in formats.items()]
-    return "\n".join([*_INTRODUCTION, "", "\b", *lines])
 
 
 class _Source(click.Path):
@@ -47,16 +43,25 @@ class _Source(click.Path):
         return super().convert(value, param, ctx)
 
 
-_INTRODUCTION = (
-    "Import the files of PATH, which are in FORMAT. What was imported before is left alone unless it has changed;",
-    "then it is updated. Fields that memento does not know are kept.",
-)
+def _explanation(introduction: str, formats: Mapping[str, str]) -> str:
+    """Return the help of a command that names formats: an introduction, then a line for each format."""
+    return "\n".join([introduction, "", "\b", *(f"{name}: {about}" for name, about in formats.items())])
+
+
+_IMPORT = """Import the files of PATH, which are in FORMAT.
+
+What was imported before is left alone unless it has changed; then it is updated. Fields that memento does not know are
+kept."""
+
+_EXPORT = """Write every record to PATH, for `memento import` to read; `-` writes to standard output.
+
+Memento's own format, one record a line, holds every field of every record; the others what they have a place for."""
 
 
 @command(
     "import",
     short_help="Import memories from files.",
-    help=_explanation(),
+    help=_explanation(_IMPORT, {"auto": "whichever of these PATH is in", **_DESCRIPTIONS}),
     examples="""
     memento import vault ~/notes --dry-run
     memento import memento backup.jsonl --json
@@ -103,11 +108,13 @@ def import_(
         "redacted": report.redacted,
         "dry_run": dry_run,
     }
-    emit(data, lambda: _told(report, dry_run=dry_run))
+    guessed = FORMATS[name].title if format == "auto" else ""
+    emit(data, lambda: _told(report, guessed, dry_run=dry_run))
 
 
-def _told(report: ImportReport, *, dry_run: bool) -> str:
-    counts = f"{report.imported:,} imported, {report.updated:,} updated, {report.unchanged:,} unchanged"
+def _told(report: ImportReport, guessed: str, *, dry_run: bool) -> str:
+    counts = f"{guessed}: " if guessed else ""
+    counts += f"{report.imported:,} imported, {report.updated:,} updated, {report.unchanged:,} unchanged"
     counts += f", {report.deleted:,} deleted" if report.deleted else ""
     lines = [f"{counts}, {len(report.refused):,} refused" + (" (nothing was written)" if dry_run else "")]
     if report.held:
@@ -163,19 +170,26 @@ def _found(findings: Findings, data_dir: Path | None) -> str:
 @command(
     "export",
     short_help="Write everything to a file or folder.",
+    help=_explanation(_EXPORT, {name: _DESCRIPTIONS[name] for name in _WRITTEN}),
     examples="""
     memento export backup.jsonl
     memento export - | gzip > backup.jsonl.gz
     memento export notes --format vault
+    memento export CLAUDE.md --format agents-block
     """,
 )
 @click.argument("path", type=click.Path(allow_dash=True, path_type=Path))
-@click.option("--format", "name", type=click.Choice(_WRITTEN), default="memento", show_default=True)
+@click.option(
+    "--format",
+    "name",
+    type=click.Choice(_WRITTEN),
+    metavar="FORMAT",
+    default="memento",
+    show_default=True,
+    help="One of those above.",
+)
 def export(path: Path, name: str) -> None:
-    """Write every record to PATH, for `memento import` to read; `-` writes to standard output.
-
-    Memento's own format, one record a line, holds every field of every record; the others what they have a place for.
-    """
+    """Export files."""
     from memento_tui.interchange.runner import run_export  # noqa: PLC0415 - a command's help is shown without it
 
     with opened() as workspace:
@@ -189,9 +203,9 @@ def export(path: Path, name: str) -> None:
 
 
 def _written(written: Written, path: Path) -> str:
-    lines = [safe(f"{written.records:,} records written to {path}")]
+    lines = [safe(f"{written.records:,} {'record' if written.records == 1 else 'records'} written to {path}")]
     if written.left_out:
-        lines.append(f"{written.left_out:,} left out, for which this format has no place")
+        lines.append(f"{written.left_out:,} left out, which this format does not hold")
     lines += [safe(sentence) for sentence in written.told]
     rows = [[refused.file, refused.reason] for refused in written.refused]
     return "\n".join([*lines, table(["REFUSED", "WHY"], rows)]).rstrip()

@@ -14,7 +14,7 @@ import click
 from memento_tui.agent.profiles import PROFILES
 from memento_tui.cli.command import Function, command
 from memento_tui.cli.output import emit, safe
-from memento_tui.cli.session import current_session
+from memento_tui.cli.session import current_session, opened
 from memento_tui.errors import InvalidInput
 from memento_tui.paths import data_directory
 
@@ -140,6 +140,12 @@ def installed_programs(profile: str) -> Programs:
     return found_programs(data_directory(given) if given else None, profile)
 
 
+def _begin() -> None:
+    """Make the database where there is none: hooks make none, and the very first session is to be learned from."""
+    with opened(create=True):
+        pass
+
+
 def _refuse_twice(host: Host, places: Places) -> None:
     """See to it that no prompt would be answered twice. Raises `InvalidInput`."""
     from memento_tui.agent.install.status import has_memento, plugin_is_enabled  # noqa: PLC0415 - help is shown without it
@@ -167,6 +173,7 @@ def _write_plugin(folder: Path, host: Host, places: Places, programs: Programs, 
             "Take it out first: memento uninstall claude-code.",
         )
     _sure(f"Write Claude Code's plugin into {folder}", yes=yes)
+    _begin()
     files = write_plugin(folder, programs)
     steps = [f"/plugin marketplace add {folder}", "/plugin install memento@memento"]
     emit(
@@ -190,6 +197,8 @@ def _offer(host: Host, changes: Sequence[Change], nothing: str, *, dry_run: bool
     if not yes and not current_session().as_json:
         sys.stderr.write(safe(difference, multiline=True) + "\n")
     _sure(f"Write {'this file' if len(changes) == 1 else f'these {len(changes)} files'}", yes=yes)
+    if not changes[0].is_removal:
+        _begin()
     copies = carry_out(changes)
     lines = [f"{_PAST[change.action]}  {change.path}" for change in changes]
     lines += [f"kept     {copy}" for copy in copies]

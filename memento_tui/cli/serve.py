@@ -27,9 +27,14 @@ __all__ = ["commands"]
     MEMENTO_API_KEY=... memento serve --host 192.168.1.4
     """,
 )
-@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
+@click.option("--host", metavar="ADDRESS", default="127.0.0.1", show_default=True, help="The address to listen on.")
 @click.option(
-    "--port", type=click.IntRange(0, 65_535), default=8745, show_default=True, help="The port; 0 for a free one."
+    "--port",
+    type=click.IntRange(0, 65_535),
+    metavar="NUMBER",
+    default=8745,
+    show_default=True,
+    help="0 for one that is free.",
 )
 @click.option(
     "--profile",

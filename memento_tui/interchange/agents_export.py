@@ -22,7 +22,6 @@ from memento_tui.interchange.incoming import Refused, source_digest
 from memento_tui.interchange.outgoing import Outgoing, Written, cannot_write, put_in_place
 from memento_tui.records import Memory
 from memento_tui.records.when import utc_now
-from memento_tui.upkeep.aging import uncompacted
 
 __all__ = ["write", "write_block"]
 
@@ -79,7 +78,7 @@ def _kept(memory: Memory) -> Kept | None:
 
 def _text(kept: Kept, memory: Memory) -> str:
     if memory.status not in _GONE:
-        return kept.before + uncompacted(memory).content + kept.after
+        return kept.before + memory.content + kept.after
     # The headings that stand before a section may belong to those after it as well.
     return kept.before if kept.before.strip() else ""
 

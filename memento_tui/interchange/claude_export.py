@@ -28,7 +28,6 @@ from memento_tui.interchange.properties import BadProperties
 from memento_tui.interchange.statements import DEEPEST_SECTION, Entry, Statement, statements
 from memento_tui.interchange.vault import SUFFIX
 from memento_tui.records import Memory
-from memento_tui.upkeep.aging import uncompacted
 
 __all__ = ["MOST_BYTES", "MOST_LINES", "write"]
 
@@ -212,13 +211,13 @@ def _index(whole: str, said: Mapping[str, Memory], topics: set[str], alive: set[
             continue
         memory = said.get(part.anchor)
         is_gone = memory is not None and memory.status in _GONE
-        changed = memory is not None and not is_gone and uncompacted(memory).content != part.content
+        changed = memory is not None and not is_gone and memory.content != part.content
         if is_gone:
             yield following.lstrip("\n")
         elif memory is None or not changed:
             yield own
         else:
-            yield _restated(section, part, uncompacted(memory).content) + following
+            yield _restated(section, part, memory.content) + following
 
 
 def _parted(own: str) -> tuple[str, str]:
@@ -257,7 +256,7 @@ def _restated(section: str, part: Statement, content: str) -> str:
 
 def _topic(memory: Memory, kept: _Kept) -> str:
     """Return the text of a topic file that was read before."""
-    content = uncompacted(memory).content
+    content = memory.content
     try:
         before = read_note(kept.head + (content if kept.body is None else kept.body), kept.path)
     except BadProperties:
@@ -281,7 +280,7 @@ def _new_topic(memory: Memory, path: str) -> str:
         "description": _plain(memory.headline),
         "type": _TYPES.get(memory.kind, memory.kind),
     }
-    return change_properties("", properties, "\n") + uncompacted(memory).content
+    return change_properties("", properties, "\n") + memory.content
 
 
 def _new_path(memory: Memory, taken: set[str]) -> str:

@@ -60,6 +60,8 @@ class Format(msgspec.Struct, frozen=True, kw_only=True):
     """How many files or lines there are to read, for a progress bar."""
     write: Callable[[Iterable[Outgoing], Path], Written] | None = None
     """``None`` where memento only reads the format."""
+    is_own: bool = False
+    """Whether it holds records as they are, a preview that upkeep made of a text among them."""
     is_remote: bool = False
     """Whether it is read from a server, and not from files."""
 
@@ -91,6 +93,7 @@ FORMATS: Mapping[str, Format] = {
             read=memento_jsonl.read,
             count=memento_jsonl.count,
             write=memento_jsonl.write,
+            is_own=True,
         ),
         Format(
             name="vault",

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Iterable
 from typing import Any, NamedTuple
 
 from memento_tui.interchange.names import one_line
-from memento_tui.interchange.protocol_model import RELATION_OF_LINKAGE
+from memento_tui.interchange.protocol_model import LABEL_OF_RELATION, RELATION_OF_LINKAGE, linkage_of
 
 __all__ = ["Arrow", "linkages_of", "links_of", "merged"]
 
 _CONSOLIDATED_FROM = "consolidated_from"
-_LABELS = {
-    _CONSOLIDATED_FROM: "consolidated-from",
-    "supersedes": "supersedes",
-    "contradicts": "contradicts",
-}
-"""The labels that say a relation's type, which a linkage does not know."""
 _LONGEST_LABEL = 200
 
 
@@ -58,7 +52,7 @@ def _arrow_of(linkage: object) -> Arrow | None:
     ):
         return None
     shown = one_line(label, _LONGEST_LABEL) if isinstance(label, str) else ""
-    if kind == "memory" and shown == _LABELS[_CONSOLIDATED_FROM]:
+    if kind == "memory" and shown == LABEL_OF_RELATION[_CONSOLIDATED_FROM]:
         return Arrow(_CONSOLIDATED_FROM, target, "")
     return Arrow(RELATION_OF_LINKAGE[kind], target, shown)
 
@@ -82,14 +76,7 @@ def linkages_of(
         if place is None or leads_out or place in standing:
             still.append(linkage)
             left.pop(place or ("", ""), None)
-    return still + [_linkage_of(arrow) for arrow in left.values()]
-
-
-def _linkage_of(arrow: Arrow) -> Mapping[str, str]:
-    kind = arrow.type if arrow.type in ("item", "file") else "memory"
-    label = arrow.label or _LABELS.get(arrow.type, "")
-    linkage = {"type": kind, "path" if kind == "file" else "id": arrow.target}
-    return {**linkage, "label": label} if label else linkage
+    return still + [linkage_of(*arrow) for arrow in left.values()]
 
 
 def merged(given: Iterable[object], current: Iterable[str], present: Container[str]) -> list[Any]:

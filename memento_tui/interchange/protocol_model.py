@@ -25,14 +25,17 @@ from memento_tui.records.rules import check_namespace
 __all__ = [
     "DEFAULT_TYPE",
     "ITEM_CATEGORIES",
+    "LABEL_OF_RELATION",
     "RELATION_OF_LINKAGE",
     "SECTION",
     "SECTIONS",
     "category_of",
+    "changed_item_fields",
     "free_hex_id",
     "item_fields",
     "item_title",
     "kind_fields",
+    "linkage_of",
     "namespace_of",
     "new_hex_id",
     "section_fields",
@@ -60,6 +63,13 @@ SECTIONS: Mapping[str, str] = {
 ITEM_CATEGORIES = ("active_work", "standing_decision", "skip_list", "waiting_for", "session_note")
 
 RELATION_OF_LINKAGE: Mapping[str, str] = {"memory": "related", "item": "item", "file": "file"}
+
+LABEL_OF_RELATION: Mapping[str, str] = {
+    "consolidated_from": "consolidated-from",
+    "supersedes": "supersedes",
+    "contradicts": "contradicts",
+}
+"""The labels that say a relation's type, which a linkage does not know."""
 
 _DEFAULT_WORKSPACE, _DEFAULT_NAMESPACE = "default", "global"
 _PROVENANCE = "source:"
@@ -109,6 +119,13 @@ def tag_fields(written: Iterable[str]) -> dict[str, list[str]]:
     }
 
 
+def linkage_of(relation: str, target: str, label: str) -> dict[str, str]:
+    """Return a relation of some type, to the id or path ``target``, as a linkage of the memory that it begins at."""
+    kind = relation if relation in ("item", "file") else "memory"
+    said = label or LABEL_OF_RELATION.get(relation, "")
+    return {"type": kind, "path" if kind == "file" else "id": target, **({"label": said} if said else {})}
+
+
 def section_fields(section: str, content: str) -> dict[str, Any]:
     """Return the fields of the working item that is a section of the working memory."""
     return {"title": section, "category": "session_note", "content": content, "extra": {SECTION: section}}
@@ -141,6 +158,13 @@ def category_of(item: WorkingItem) -> str:
     """Return the category of a working item, one of `ITEM_CATEGORIES`."""
     is_skipped = item.extra.get(_CATEGORY) == _SKIPPED and item.category == "standing_decision"
     return _SKIPPED if is_skipped else item.category
+
+
+def changed_item_fields(item: WorkingItem, category: str | None, title: str | None) -> dict[str, Any]:
+    """Return the fields that another category or title (``None`` for no other) of a working item changes."""
+    fields = item_fields(category or category_of(item), item_title(item) if title is None else title)
+    kept = {name: value for name, value in item.extra.items() if name != _CATEGORY}
+    return {**fields, "extra": {**kept, **fields["extra"]}}
 
 
 def item_title(item: WorkingItem) -> str:

@@ -17,7 +17,6 @@ __all__ = ["Departing", "DepartingMemory", "Others", "Workspace", "Workspaces", 
 
 _NOT_WRITTEN = ("pending", "rejected", "deleted")
 """Statuses that the format has no word for: there, such a memory would be as good as any other."""
-_ORIGINAL = "original_content"
 _COMMON = ("id", "table", "rows", "namespace")
 """What is kept of a record whatever form it came in."""
 
@@ -120,9 +119,6 @@ def _take_memory(found: Workspaces, memory: Memory, names: dict[str, tuple[str, 
     if memory.status in _NOT_WRITTEN or fields["id"] in workspace.memories:
         found.left_out += 1
         return
-    original = memory.extra.get(_ORIGINAL)
-    if memory.status == "compacted" and isinstance(original, str):
-        fields["content"] = original
     workspace.memories[fields["id"]] = DepartingMemory(fields=fields, kept=kept)
     names[memory.id] = (workspace_of(memory.namespace), fields["id"])
 

@@ -10,11 +10,15 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
 
+import msgspec
+
 from memento_tui.interchange.names import usable_tags
 from memento_tui.interchange.note import moment_of
+from memento_tui.interchange.outgoing import Outgoing
 from memento_tui.records import Memory, WorkingItem
+from memento_tui.upkeep.aging import ORIGINAL, uncompacted
 
-__all__ = ["goes_out", "kept_of", "moment_as", "moment_in", "tags_as", "without"]
+__all__ = ["goes_out", "in_full", "kept_of", "moment_as", "moment_in", "tags_as", "without"]
 
 _MILLISECONDS = 100_000_000_000
 """A number of that size or more counts milliseconds; as seconds it would lie beyond the year 5000."""
@@ -42,6 +46,17 @@ def goes_out(memory: Memory, name: str) -> bool:
     if memory.status == "pending":
         return bool(kept_of(memory, name))
     return memory.status not in ("deleted", "rejected")
+
+
+def in_full(record: Outgoing) -> Outgoing:
+    """Return a memory with the whole text of which upkeep made a preview, and any other record as it is.
+
+    Other programs, and the files that a memory came from, know nothing of previews. An archived one stays archived.
+    """
+    if not isinstance(record, Memory) or record.status not in ("compacted", "archived") or ORIGINAL not in record.extra:
+        return record
+    whole = uncompacted(msgspec.structs.replace(record, status="compacted"))
+    return whole if record.status == "compacted" else msgspec.structs.replace(whole, status=record.status)
 
 
 def moment_in(given: object) -> datetime | None:

@@ -12,10 +12,12 @@ from typing import Any
 import msgspec
 
 from memento_tui.errors import InvalidInput, MementoError, NotAllowed
+from memento_tui.interchange.comparing import differing, is_named, taken_over
 from memento_tui.interchange.formats import FORMATS, Format
 from memento_tui.interchange.incoming import Incoming, Refused
 from memento_tui.interchange.links import LinkKeeper
 from memento_tui.interchange.outgoing import Written
+from memento_tui.interchange.restoring import in_full
 from memento_tui.records import (
     Crystal,
     Memory,
@@ -48,10 +50,6 @@ _MAKERS: Mapping[str, Callable[[Mapping[str, Any]], AnyRecord]] = {
     "crystal": make_crystal,
     "relation": make_relation,
 }
-_UNCOMPARED = frozenset(
-    {"version", "created_at", "updated_at", "shown_count", "used_count", "last_used_at", "hits", "last_hit_at"}
-)
-"""Fields that say how a record is kept, not what it says."""
 
 
 class ImportReport(msgspec.Struct):
@@ -220,7 +218,7 @@ class _Run:
 
     def _row(self, one: Incoming, kept: AnyRecord, said: AnyRecord) -> LedgerRow:
         """Return the line for the ledger: ``kept`` is the record as it is here, ``said`` as the source has it."""
-        image = TABLES[one.record].image_of(said) if _differing(kept, said) else None
+        image = TABLES[one.record].image_of(said) if differing(kept, said) else None
         return LedgerRow(self._source, self._key(one), one.record, kept.id, one.digest, kept.version, image)
 
     def _take_one(
@@ -306,7 +304,7 @@ class _Run:
         if one.deleted:
             return self._tombstone(tx, one, current, current)
         wanted = self._clean(_MAKERS[one.record]({**one.fields, "version": current.version}))
-        if not _differing(current, wanted):
+        if not differing(current, wanted):
             self.report.unchanged += 1
             return self._row(one, current, wanted)
         version = one.fields.get("version")
@@ -350,28 +348,33 @@ class _Run:
         if one.deleted:
             return self._tombstone(tx, one, current, base or current)
         wanted = self._clean(_MAKERS[one.record]({**one.fields, "id": record_id, "version": current.version}))
-        changed = _differing(current if base is None else base, wanted)
+        # A source that never was a preview knows nothing of the one that upkeep made here; a change makes it whole.
+        whole = current if getattr(base, "status", "") == "compacted" else in_full(current)
+        changed = differing(whole if base is None else base, wanted)
         if base is None or named_only:
-            changed = [name for name in changed if name in one.fields]
-        disputed = [n for n in changed if base is not None and getattr(current, n) != getattr(base, n)]
-        disputed = [n for n in disputed if getattr(current, n) != getattr(wanted, n)]
+            changed = [name for name in changed if is_named(name, one.fields)]
+        still_other = set(differing(whole, wanted))
+        changed_here = set() if base is None else set(differing(whole, base))
+        disputed = [name for name in changed if name in still_other and name in changed_here]
         if disputed:
             raise InvalidInput(
                 f"{', '.join(disputed)} changed both here ({one.record} {record_id}) and in the source.",
                 "What is here stays. Make the two agree, then import again.",
             )
-        values = {name: getattr(wanted, name) for name in changed if getattr(current, name) != getattr(wanted, name)}
-        if not values:
+        changed = [name for name in changed if name in still_other]
+        if not changed:
             self.report.unchanged += 1
             return self._row(one, current, wanted)
+        record = taken_over(whole, changed, wanted)
         self.report.updated += 1
         if tx is None:
             return self._row(one, current, wanted)
-        if isinstance(wanted, Memory) and "content" in values:
+        values: dict[str, Any] = {}
+        if isinstance(wanted, Memory) and "content" in changed:
             values["injection_score"] = max(current.injection_score, self._gate.screen(wanted).injection_score)
         if hasattr(current, "updated_at"):
             values["updated_at"] = getattr(wanted, "updated_at", tx.now) if "updated_at" in one.fields else tx.now
-        return self._row(one, tx.put(msgspec.structs.replace(current, **values), base=current.version), wanted)
+        return self._row(one, tx.put(msgspec.structs.replace(record, **values), base=current.version), wanted)
 
     def _tombstone(self, tx: Transaction | None, one: Incoming, current: Any, base: Any) -> LedgerRow:  # noqa: ANN401 - any record
         if not isinstance(current, Memory):
@@ -415,17 +418,13 @@ def _is_among(row: LedgerRow, record: str, versions: Mapping[str, int]) -> bool:
     return row.record == record and row.record_id in versions
 
 
-def _differing(one: Any, other: Any) -> list[str]:  # noqa: ANN401 - any record
-    names = (name for name in one.__struct_fields__ if name not in _UNCOMPARED)
-    return [name for name in names if getattr(one, name) != getattr(other, name)]
-
-
 def run_export(workspace: Workspace, path: Path, *, format_name: str = "memento") -> Written:
     """Write everything that a format has a place for. Raises `InvalidInput` if the place cannot be written."""
     chosen = _format(format_name)
     if chosen.write is None:
         raise InvalidInput(f"memento reads {format_name} but does not write it.", "Export as memento or vault.")
-    return chosen.write(_everything(workspace), path)
+    everything = _everything(workspace)
+    return chosen.write(everything if chosen.is_own else map(in_full, everything), path)
 
 
 def _everything(workspace: Workspace) -> Iterator[Any]:

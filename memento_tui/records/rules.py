@@ -25,6 +25,7 @@ __all__ = [
     "convert",
     "encodable",
     "fold_tag",
+    "is_under",
 ]
 
 MAX_CONTENT_BYTES = 262_144
@@ -130,6 +131,11 @@ def check_namespace(value: str, field: str = "namespace") -> str:
                 f"must be names joined by '/', such as projects/my-app; not {value!r:.60}",
             )
     return value
+
+
+def is_under(namespace: str, place: str) -> bool:
+    """Tell whether a namespace is another or lies below it, as ``projects/site/api`` does below ``projects/site``."""
+    return namespace == place or namespace.startswith(f"{place}/")
 
 
 def check_extra(value: Mapping[str, Any], field: str = "extra") -> None:

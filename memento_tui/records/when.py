@@ -7,7 +7,7 @@ from datetime import UTC, date, datetime, time, timedelta
 
 from memento_tui.errors import InvalidField
 
-__all__ = ["parse_moment", "parse_span", "to_text", "utc_now"]
+__all__ = ["end_of", "parse_moment", "parse_span", "to_text", "utc_now"]
 
 _SPAN = re.compile(r"(\d{1,5})\s*(h|d|w|mo|y|hours?|days?|weeks?|months?|years?)")
 _UNIT_DAYS = {"h": 1 / 24, "d": 1.0, "w": 7.0, "m": 30.0, "y": 365.0}
@@ -29,6 +29,14 @@ def parse_span(text: str) -> timedelta | None:
     if match is None:
         return None
     return timedelta(days=int(match[1]) * _UNIT_DAYS[match[2][0]])
+
+
+def end_of(written: str) -> str | None:
+    """Return when something ends, as it was written; ``None`` where that says that it does not: ``never``, or nothing.
+
+    Whether it is a moment at all is for `parse_moment` to say.
+    """
+    return None if written.strip().lower() in ("", "never") else written
 
 
 def parse_moment(value: object, field: str, now: datetime | None = None) -> datetime:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Literal
 
 import msgspec
@@ -10,7 +10,7 @@ import msgspec
 from memento_tui.review.injection import SUSPICIOUS
 from memento_tui.review.rules import FIXED, RULES, Rules
 
-__all__ = ["AGENT_FIELDS", "REASONS", "Intent", "Origin", "Ruling", "Verdict", "judge", "rulings"]
+__all__ = ["AGENT_FIELDS", "REASONS", "Intent", "Origin", "Ruling", "Verdict", "judge", "reasons_in_words", "rulings"]
 
 Answer = Literal["apply", "draft", "propose"]
 Origin = Literal["", "consolidation", "distillation", "promotion", "merge", "trust"]
@@ -37,6 +37,12 @@ REASONS: dict[str, str] = {
     "expiring_skip": "the skip ends within three days, and it has kept the agent from something",
 }
 """What each reason code says to the person who decides."""
+
+
+def reasons_in_words(codes: Iterable[str]) -> list[str]:
+    """Return what reason codes say; a code of a newer version stands as it is."""
+    return [REASONS.get(code, code) for code in codes]
+
 
 AGENT_FIELDS = frozenset(
     {

@@ -141,6 +141,11 @@ class HookStore:
         row = self._connection.execute("SELECT hash FROM entry WHERE seq = ?", (seq,)).fetchone()
         return "" if row is None else str(row[0].hex()[:16])
 
+    def has_more_changes(self, seq: int, most: int) -> bool:
+        """Tell whether more than ``most`` records were changed after an entry of the journal."""
+        query = "SELECT 1 FROM change WHERE seq > ? LIMIT 1 OFFSET ?"
+        return self._connection.execute(query, (seq, most)).fetchone() is not None
+
     def memories(self, ids: Iterable[str]) -> dict[str, MemoryRow]:
         """Return those of the memories that may be shown unasked, by id."""
         query = f"SELECT {_MEMORY} WHERE id IN (SELECT value FROM json_each(?)) AND {_USABLE}"
@@ -149,10 +154,12 @@ class HookStore:
 
     def essentials(self) -> list[MemoryRow]:
         """Return what a person wants an agent to know in every session; see `memento_tui.upkeep.trust.is_essential`."""
-        query = (
-            f"SELECT {_MEMORY} WHERE (pinned = 1 OR (tier = 'shared' AND stability = 'stable')) AND {_USABLE}"
-            " ORDER BY updated_at DESC"
+        # Each half has an index of its own; of an OR the planner reads every memory.
+        essential = (
+            "SELECT number FROM memory WHERE pinned = 1"
+            " UNION SELECT number FROM memory WHERE tier = 'shared' AND stability = 'stable'"
         )
+        query = f"SELECT {_MEMORY} WHERE number IN ({essential}) AND {_USABLE} ORDER BY updated_at DESC"
         return [_memory(row) for row in self._connection.execute(query, (_now(),))]
 
     def superseded(self, ids: Iterable[str]) -> set[str]:
@@ -219,9 +226,9 @@ class HookStore:
         """Note a session; ``fresh`` says that its context holds nothing of what was shown before."""
         query = (
             "INSERT INTO hook_session VALUES (?1, ?2, ?3, ?4, ?5, 0) ON CONFLICT (session) DO UPDATE SET host = ?2,"
-            " namespace = ?3, fresh_at = iif(?6, ?4, fresh_at), transcript = iif(?5 = '', transcript, ?5)"
+            " namespace = ?3, fresh_at = iif(?4 = '', fresh_at, ?4), transcript = iif(?5 = '', transcript, ?5)"
         )
-        self._connection.execute(query, (session, host, namespace, _now(), transcript, fresh))
+        self._connection.execute(query, (session, host, namespace, _now() if fresh else "", transcript))
 
     def learned(self, session: str) -> int:
         """Return how many bytes of a session's transcript were learned from."""
@@ -231,9 +238,9 @@ class HookStore:
     def note_learned(self, session: str, size: int) -> None:
         """Note how many bytes of a session's transcript were learned from."""
         query = (
-            "INSERT INTO hook_session VALUES (?1, '', '', ?2, '', ?3) ON CONFLICT (session) DO UPDATE SET learned = ?3"
+            "INSERT INTO hook_session VALUES (?1, '', '', '', '', ?2) ON CONFLICT (session) DO UPDATE SET learned = ?2"
         )
-        self._connection.execute(query, (session, _now(), size))
+        self._connection.execute(query, (session, size))
 
     def shown_to(self, session: str) -> dict[str, bool]:
         """Return the ids of all memories that a session was shown, and whether it was seen to use them."""

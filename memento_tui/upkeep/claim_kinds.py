@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from memento_tui.records import Memory
+from memento_tui.records.rules import is_under
 from memento_tui.upkeep.claim_align import reading
 from memento_tui.upkeep.claim_difference import Difference, Span
 from memento_tui.upkeep.claim_words import CONDITION_GROUPS, CONDITIONS
@@ -54,9 +55,7 @@ def _contexts_differ(older: Memory, newer: Memory) -> bool:
     if all(contexts) and contexts[0] != contexts[1]:
         return True
     one, other = older.namespace, newer.namespace
-    if "global" in (one, other):
-        return False
-    return not (f"{one}/".startswith(f"{other}/") or f"{other}/".startswith(f"{one}/"))
+    return "global" not in (one, other) and not (is_under(one, other) or is_under(other, one))
 
 
 def _periods_apart(older: Memory, newer: Memory) -> bool:

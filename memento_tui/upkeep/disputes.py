@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 import msgspec
 
 from memento_tui.records import Contradiction, Memory, make_contradiction
+from memento_tui.records.rules import is_under
 from memento_tui.store.journal import Author
 from memento_tui.store.store import Store
 from memento_tui.upkeep.contradiction import SCORE_TO_RAISE, SIMILARITY_TO_COMPARE, Clash, compare, weighed
@@ -141,6 +142,4 @@ def _without_lists(found: Sequence[Found]) -> list[Found]:
 
 def _share_a_place(one: str, other: str) -> bool:
     """Tell whether what holds in one namespace could be meant to hold in the other."""
-    if "global" in (one, other) or one == other:
-        return True
-    return one.startswith(f"{other}/") or other.startswith(f"{one}/")
+    return "global" in (one, other) or is_under(one, other) or is_under(other, one)

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from memento_tui.records import Memory
 from memento_tui.records.rules import fold_tag
 
-__all__ = ["COMMON_SHARE", "Subjects", "is_provenance", "subject_tags", "subjects_of", "topical_tags"]
+__all__ = ["COMMON_SHARE", "Subjects", "subject_tags", "subjects_of", "topical_tags"]
 
 COMMON_SHARE = 0.25
 """A tag that more than this share of the memories carry, and more than one group can hold, groups nothing by itself."""
@@ -26,12 +26,8 @@ _PARTS = re.compile(r"[:/=]")
 _DATE = re.compile(r"\d{4}-\d{2}(-\d{2})?")
 
 
-def is_provenance(tag: str, memory: Memory) -> bool:
-    """Tell whether a user's tag says where a memory came from: ``source:distill``, a date, its agent, its project."""
-    return _is_provenance(fold_tag(tag), _names_of(memory))
-
-
 def _is_provenance(folded: str, names: frozenset[str]) -> bool:
+    """Tell whether a tag says where a memory came from: ``source:distill``, a date, its agent, its project."""
     if folded in names:
         return True
     if folded.isalnum():

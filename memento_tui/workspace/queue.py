@@ -13,7 +13,7 @@ from memento_tui.records.proposal import OPEN_STATES, TARGETS
 from memento_tui.records.when import parse_moment, utc_now
 from memento_tui.review import decisions
 from memento_tui.review.evidence import evidence_lines, suggestion_lines
-from memento_tui.review.policy import REASONS
+from memento_tui.review.policy import reasons_in_words
 from memento_tui.store.journal import Author
 from memento_tui.store.store import Store
 
@@ -33,7 +33,7 @@ class Pending(msgspec.Struct, frozen=True):
     @property
     def why(self) -> list[str]:
         """The reasons in words."""
-        return [REASONS.get(code, code) for code in self.proposal.reasons]
+        return reasons_in_words(self.proposal.reasons)
 
 
 class ReviewQueue:
@@ -107,7 +107,7 @@ class ReviewQueue:
     def why(self, memory_id: str) -> Sequence[str]:
         """Return in words why a memory waits; nothing where no proposal about it does."""
         waiting = (p for p in self._store.proposals.about(memory_id) if p.state in OPEN_STATES)
-        return [REASONS.get(code, code) for proposal in waiting for code in proposal.reasons]
+        return reasons_in_words(code for proposal in waiting for code in proposal.reasons)
 
     def approve(
         self,

@@ -146,8 +146,9 @@ def test_a_change_to_a_deleted_memory_is_not_allowed(memento: Program) -> None:
     _check(memento.run("edit", given, "--title", "x", "--json"), 5, "not_allowed")
 
 
-_WRITERS = {"add", "import", "mcp", "paths", "skip", "item", "crystal", "engine", "doctor", "web", "keys"}
-READERS = sorted(set(COMMANDS) - _WRITERS - {"distill"})
+_WRITERS = {"add", "import", "mcp", "serve", "mirror", "skip", "item", "crystal", "engine"}
+_WITHOUT_DATA = {"paths", "doctor", "web", "keys", "install", "uninstall", "status"}
+READERS = sorted(set(COMMANDS) - _WRITERS - _WITHOUT_DATA - {"distill"})
 _ARGUMENTS = {
     "timeline": ["x"],
     "links": ["x"],

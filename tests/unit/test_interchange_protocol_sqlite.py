@@ -305,17 +305,13 @@ def test_what_no_agent_may_see_is_not_exported(tmp_path: Path) -> None:
         make_memory({"id": status, "content": status, "status": status})
         for status in ("active", "pending", "rejected", "deleted", "archived", "superseded")
     ]
-    compacted = make_memory(
-        {"id": "short", "content": "Short", "status": "compacted", "extra": {"original_content": "Short and long"}}
-    )
-    written = protocol_sqlite_export.write([*memories, compacted], tmp_path)
-    assert (written.records, written.left_out) == (4, 3)
+    written = protocol_sqlite_export.write(memories, tmp_path)
+    assert (written.records, written.left_out) == (3, 3)
     found = {row["id"]: (row["content"], row["consolidated"]) for row in rows(tmp_path / "default.db")["memories"]}
     assert found == {
         "active": ("active", 0),
         "archived": ("archived", 1),
         "superseded": ("superseded", 1),
-        "short": ("Short and long", 0),
     }
 
 

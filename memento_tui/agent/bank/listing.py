@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from mcp.server.mcpserver.tools import Tool
-from mcp_types import ToolAnnotations
 
 from memento_tui.agent.bank.tools import BankTools
 from memento_tui.agent.seats import Seats
-from memento_tui.agent.strict_tool import strict_tool
+from memento_tui.agent.strict_tool import hints, strict_tool
 
 __all__ = ["INSTRUCTIONS", "all_tools"]
 
@@ -21,10 +20,9 @@ INSTRUCTIONS = (
 def all_tools(seats: Seats) -> list[Tool]:
     """Return the tools, each running in its caller's workspace on a thread of its own."""
     tools = BankTools(seats)
-    reads = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
-    adds = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
+    reads, repeats = hints(read_only=True, idempotent=True), hints(idempotent=True)
     return [
         strict_tool(tools.recall, "Recall from a bank", reads, seats),
         strict_tool(tools.get_memory, "Read a memory", reads, seats),
-        strict_tool(tools.retain, "Retain a memory", adds, seats),
+        strict_tool(tools.retain, "Retain a memory", repeats, seats),
     ]

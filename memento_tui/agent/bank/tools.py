@@ -8,12 +8,12 @@ from mcp.server.mcpserver import Context
 from mcp_types import CallToolResult
 from pydantic import Field
 
-from memento_tui.agent.answers import answer, found_lines, found_memory
+from memento_tui.agent.answers import answer, found_lines, found_memory, whole_text
 from memento_tui.agent.arguments import UNCHANGED, Expires, Id, SourceType, given
 from memento_tui.agent.bank.shapes import BankMemory, Recalled, Retained
 from memento_tui.agent.disputes import disagreements, dispute_section
-from memento_tui.agent.fence import fenced, one_line, quoted_id
-from memento_tui.agent.labels import is_readable, labels_of, moment_text
+from memento_tui.agent.fence import one_line, quoted_id
+from memento_tui.agent.labels import in_brackets, is_readable, labels_of, moment_text
 from memento_tui.agent.recall import MOST_HITS, count_used, place_query, plain_query, recall
 from memento_tui.agent.seats import Seats
 from memento_tui.agent.waiting import check_not_rejected, why_it_waits
@@ -21,7 +21,7 @@ from memento_tui.errors import InvalidInput
 from memento_tui.records import Memory
 from memento_tui.records.memory import SENSITIVITIES, kind_of
 from memento_tui.records.rules import check_namespace
-from memento_tui.records.when import utc_now
+from memento_tui.records.when import end_of, utc_now
 
 __all__ = ["KINDS", "BankTools"]
 
@@ -93,8 +93,7 @@ class BankTools:
         fields: dict[str, Any] = given(
             tags=tags, title=title, confidence=confidence, source_type=source_type, sensitivity=sensitivity
         )
-        if expires is not UNCHANGED and expires.strip().lower() not in ("", "never"):
-            fields["expires_at"] = expires
+        fields |= given(expires_at=end_of(expires or ""))
         if source_url is not UNCHANGED:
             author = workspace.author
             fields["source"] = {"agent": author.agent, "session": author.session, "url": source_url}
@@ -143,14 +142,12 @@ def _whole(memory: Memory) -> BankMemory:
 
 
 def _whole_text(memory: BankMemory) -> str:
-    labels = "".join(f" [{label}]" for label in memory.labels)
-    head = f"{quoted_id(memory.id)} {one_line(memory.kind, 100)}, {memory.tier}, {memory.stability}{labels}"
+    about = f"{one_line(memory.kind, 100)}, {memory.tier}, {memory.stability}{in_brackets(memory.labels)}"
+    head = f"{quoted_id(memory.id)} {about}"
     if memory.withheld:
         return f"{head}: {memory.withheld}"
     facts = [("title", memory.title), ("tags", ", ".join(memory.tags))]
-    lines = [f"{name}: {value}" for name, value in facts if value]
-    body = "\n".join([*lines, *([""] if lines else []), memory.content])
-    return f"{head}\n{fenced(body, untrusted='UNTRUSTED' in memory.labels)}"
+    return whole_text(head, facts, memory.content, untrusted="UNTRUSTED" in memory.labels)
 
 
 def _retained_text(shape: Retained) -> str:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from mcp.server.mcpserver.tools import Tool
-from mcp_types import CallToolResult, ToolAnnotations
+from mcp_types import CallToolResult
 
 from memento_tui.agent.core.tools import CoreTools
 from memento_tui.agent.seats import Seats
-from memento_tui.agent.strict_tool import strict_tool
+from memento_tui.agent.strict_tool import hints, strict_tool
 
 __all__ = ["INSTRUCTIONS", "all_tools"]
 
@@ -31,13 +31,6 @@ def all_tools(seats: Seats) -> list[Tool]:
         (tools.memory_list_namespaces, "List namespaces", True, False),
     ]
     return [
-        strict_tool(
-            function,
-            title,
-            ToolAnnotations(
-                read_only_hint=reads, destructive_hint=removes, idempotent_hint=True, open_world_hint=False
-            ),
-            seats,
-        )
+        strict_tool(function, title, hints(read_only=reads, destructive=removes, idempotent=True), seats)
         for function, title, reads, removes in listed
     ]

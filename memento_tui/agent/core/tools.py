@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime, timedelta
 from typing import Annotated, Any
 
@@ -33,14 +34,14 @@ from memento_tui.errors import InvalidField, NotFound
 from memento_tui.interchange.memento_core import KEPT
 from memento_tui.records import Memory
 from memento_tui.records.rules import check_namespace
-from memento_tui.records.when import parse_moment, utc_now
+from memento_tui.records.when import end_of, parse_moment, utc_now
 from memento_tui.workspace import Outcome, Workspace
 
 __all__ = ["CoreTools"]
 
 _SNIPPET = 150
 _MOST_IDS = 50
-_NEVER = ("", "never")
+_SECONDS = re.compile(r"-?[0-9]{1,20}")
 _LONGEST_SECONDS = 3_153_600_000
 """A hundred years."""
 
@@ -137,10 +138,10 @@ class CoreTools:
 
 def _end(ttl: str | int) -> datetime | None:
     """Return when a memory ends that lives for ``ttl``: a moment, a span, seconds, or never."""
-    written = str(ttl).strip().lower()
-    if written in _NEVER:
+    written = end_of(str(ttl).strip())
+    if written is None:
         return None
-    if not written.lstrip("-").isdigit():
+    if not _SECONDS.fullmatch(written):
         return parse_moment(written, "ttl")
     if not 0 < int(written) <= _LONGEST_SECONDS:
         raise InvalidField("ttl", f"must be a number of seconds from 1 to {_LONGEST_SECONDS:,}; not {ttl!r:.40}")

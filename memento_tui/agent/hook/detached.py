@@ -12,7 +12,7 @@ _PROGRAM = "memento_tui.agent.hook.after"
 
 
 def start_detached(data_dir: Path, *arguments: str) -> None:
-    """Start `memento_tui.agent.hook.after` in a session of its own, with no stream of the host's in its hands."""
+    """Start `memento_tui.agent.hook.after` in a session of its own, with no file of the host's in its hands."""
     if os.fork():
         return
     try:
@@ -20,6 +20,9 @@ def start_detached(data_dir: Path, *arguments: str) -> None:
         null = os.open(os.devnull, os.O_RDWR)
         for stream in (0, 1, 2):
             os.dup2(null, stream)
-        os.execv(sys.executable, [sys.executable, "-m", _PROGRAM, str(data_dir), *arguments])  # noqa: S606 - ourselves
+        os.closerange(3, os.sysconf("SC_OPEN_MAX"))
+        # -P: the folder that the agent works in, somebody's repository, has no say in what is imported.
+        command = [sys.executable, "-P", "-m", _PROGRAM, str(data_dir), *arguments]
+        os.execv(sys.executable, command)  # noqa: S606 - ourselves
     finally:
         os._exit(1)

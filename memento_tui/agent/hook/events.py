@@ -105,7 +105,7 @@ def _at_prompt(seat: Seat) -> str:
     findings = []
     if index is not None:
         findings = about_prompt(seat.store, index, prompt, scope, seat.settings, seat.now)
-    return _told(seat, findings, _matching_skips(seat.store, scope, prompt))
+    return _told(seat, scope, findings, _matching_skips(seat.store, scope, prompt))
 
 
 def _at_read(seat: Seat) -> str:
@@ -115,7 +115,7 @@ def _at_read(seat: Seat) -> str:
         return ""
     scope = seat.scope()
     findings = about_file(seat.store, fresh_index(seat.paths, seat.store), path, scope)
-    return _told(seat, findings, _matching_skips(seat.store, scope, path))
+    return _told(seat, scope, findings, _matching_skips(seat.store, scope, path))
 
 
 _MOMENTS: dict[str, Callable[[Seat], str]] = {"start": _at_start, "prompt": _at_prompt, "read": _at_read}
@@ -136,13 +136,13 @@ def _matching_skips(store: HookStore, scope: Scope, text: str) -> list[SkipRow]:
     return [skip for skip in held if skip_matches(asked, skip_words(skip.item))]
 
 
-def _told(seat: Seat, findings: Sequence[Finding], skips: Sequence[SkipRow]) -> str:
+def _told(seat: Seat, scope: Scope, findings: Sequence[Finding], skips: Sequence[SkipRow]) -> str:
     """Return the block for these findings and skips, and write down what it holds."""
     budget = Budget(seat.settings.prompt_tokens)
     lines = [(line, skip) for skip in skips if budget.takes(line := skip_line(skip))]
     shown = _shown(findings, budget, [_BEST_PASSAGE, _PASSAGE])
     told = [line for line, _ in lines] + [line for line, _ in shown]
-    told += [line for line in _disputes(seat, [one.memory for _, one in shown]) if budget.takes(line)]
+    told += [line for line in _disputes(seat, scope, [one.memory for _, one in shown]) if budget.takes(line)]
     if seat.call.session:
         seat.store.note_shown(seat.call.session, [one for _, one in shown], [skip.id for _, skip in lines])
     return block(_FOUND, told)
@@ -163,13 +163,14 @@ def _shown(findings: Sequence[Finding], budget: Budget, lengths: Sequence[int]) 
     return found
 
 
-def _disputes(seat: Seat, memories: Sequence[MemoryRow]) -> list[Line]:
-    """Return the contradictions in which some memories stand, both sides laid out."""
+def _disputes(seat: Seat, scope: Scope, memories: Sequence[MemoryRow]) -> list[Line]:
+    """Return the contradictions in which some memories stand, both sides laid out where both concern the session."""
     if not memories:
         return []
     disputes = seat.store.disputes([memory.id for memory in memories])
     names = {name for one in disputes for name in (one.older, one.newer)}
-    sides = seat.store.memories(names) if names else {}
+    rows = seat.store.memories(names) if names else {}
+    sides = {name: row for name, row in rows.items() if scope.concerns(row.namespace)}
     return [
         dispute_line(one, sides[one.older], sides[one.newer], seat.now)
         for one in disputes

@@ -9,8 +9,11 @@ from memento_tui.store.hook_store import HookStore
 
 __all__ = ["fresh_index"]
 
-_MOST_ENTRIES = 100
-"""Journal entries that are indexed while the host waits, about 0.15 s in all; more are left to a detached process."""
+_MOST_CHANGES = 100
+"""Changes that are indexed while the host waits, about 0.15 s in all; more are left to a detached process.
+
+Entries of the journal say nothing about the work: an import puts thousands of memories into one.
+"""
 
 
 def fresh_index(paths: DataPaths, store: HookStore) -> PromptIndex | None:
@@ -24,7 +27,7 @@ def fresh_index(paths: DataPaths, store: HookStore) -> PromptIndex | None:
         return index
     # An index of another past, as a restored backup leaves it, says nothing about what is stored now.
     usable = index if index is not None and store.mark(index.state.seq) == index.state.mark else None
-    if seq - (0 if usable is None else usable.state.seq) > _MOST_ENTRIES:
+    if store.has_more_changes(0 if usable is None else usable.state.seq, _MOST_CHANGES):
         start_detached(paths.root, "--index")
         return usable
     _catch_up(paths)

@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 
-__all__ = ["HOSTS", "Call", "Moment", "answer", "parse_call"]
+__all__ = ["HOSTS", "LONGEST_ANSWER", "Call", "Moment", "answer", "moment_of", "parse_call"]
 
 Moment = Literal["start", "prompt", "read", "end"]
 
@@ -57,6 +57,11 @@ class Call(NamedTuple):
     """A session starts whose context holds nothing of what it was told before."""
 
 
+def moment_of(event: str) -> Moment | None:
+    """Return what an event of any host comes down to; ``None`` where memento has nothing to say about it."""
+    return _MOMENTS.get(event.lower())
+
+
 def parse_call(host: str, event: str, raw: bytes) -> Call | None:
     """Return what a host asks; ``None`` where memento has nothing to say about the event or the tool.
 
@@ -66,11 +71,11 @@ def parse_call(host: str, event: str, raw: bytes) -> Call | None:
         ValueError: the input is not JSON.
 
     """
-    read = json.loads(raw.decode("utf-8", "replace"))
+    read = json.loads(raw.decode("utf-8-sig", "replace"))
     if not isinstance(read, dict):
         return None
     name = event or _text(read, "hook_event_name")
-    moment = _MOMENTS.get(name.lower())
+    moment = moment_of(name)
     if moment is None or (moment == "read" and not _is_reading(read)):
         return None
     return Call(

@@ -32,6 +32,9 @@ _LONGEST = max(_SECONDS.values())
 _MOST_INPUT = 16_000_000
 """Bytes of standard input that are read."""
 _LONGEST_LOG = 500_000
+_STDERR = 2
+_LOGGED = 1
+"""The status of a child that has written down itself what went wrong."""
 
 
 class _Arguments(NamedTuple):
@@ -47,6 +50,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.write(_USAGE)
         return 0
     read = _parsed(given)
+    try:
+        _serve(read)
+    except BaseException as error:  # noqa: BLE001 - a host that closed its end, or a system that is out of processes
+        _log_error(read, error)
+    return 0
+
+
+def _serve(read: _Arguments) -> None:
+    """Have the call answered in a child, and hand its answer to the host."""
+    _hold_the_streams()
     incoming, outgoing = os.pipe()
     child = os.fork()
     if child == 0:
@@ -57,13 +70,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
         answer = stream.read()
     _, status = os.waitpid(child, 0)
     code = os.waitstatus_to_exitcode(status)
-    if code == 0 and answer:
-        os.write(1, answer)
+    if code == 0:
+        _write(1, answer)
     elif code == -signal.SIGALRM:
         _log(read, f"{read.event or 'the call'} was ended: it took longer than it may")
-    elif code:
+    elif code != _LOGGED:
         _log(read, f"{read.event or 'the call'} ended with status {code}")
-    return 0
+
+
+def _hold_the_streams() -> None:
+    """Put nothing in the place of a standard stream that the host closed: else another file would get its number."""
+    while (null := os.open(os.devnull, os.O_RDWR)) <= _STDERR:
+        pass
+    os.close(null)
+
+
+def _write(descriptor: int, data: bytes) -> None:
+    while data:
+        data = data[os.write(descriptor, data) :]
 
 
 def _parsed(given: Sequence[str]) -> _Arguments:
@@ -82,14 +106,12 @@ def _parsed(given: Sequence[str]) -> _Arguments:
 
 def _answer_and_leave(read: _Arguments, outgoing: int) -> None:
     """Do the work in the child; the kernel's timer, not caught by anything, is the hard stop."""
-    status = 1
+    status = _LOGGED
     try:
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
         signal.setitimer(signal.ITIMER_REAL, _LONGEST)
-        answer = _answer(read).encode()
-        signal.setitimer(signal.ITIMER_REAL, _LONGEST)
-        while answer:
-            answer = answer[os.write(outgoing, answer) :]
+        _leave_the_streams()
+        _write(outgoing, _answer(read).encode())
         status = 0
     except BaseException as error:  # noqa: BLE001 - nothing may reach the host
         _log_error(read, error)
@@ -97,16 +119,28 @@ def _answer_and_leave(read: _Arguments, outgoing: int) -> None:
         os._exit(status)
 
 
+def _leave_the_streams() -> None:
+    """Let go of what the host reads: a native library that panics says so there, and it waits until all let go."""
+    null = os.open(os.devnull, os.O_RDWR)
+    os.dup2(null, 1)
+    os.dup2(null, _STDERR)
+    os.close(null)
+
+
 def _answer(read: _Arguments) -> str:
-    from memento_tui.agent.hook.hosts import answer, parse_call  # noqa: PLC0415 - only the child needs it
+    from memento_tui.agent.hook.hosts import answer, moment_of, parse_call  # noqa: PLC0415 - only the child needs it
     from memento_tui.agent.hook.settings import read_settings  # noqa: PLC0415
     from memento_tui.paths import DataPaths, data_directory  # noqa: PLC0415
 
+    # A host that is slow to say what it wants uses up the time, too.
+    if moment := moment_of(read.event):
+        signal.setitimer(signal.ITIMER_REAL, _SECONDS[moment])
     call = parse_call(read.host, read.event, _input())
     paths = DataPaths(data_directory(read.data_dir or None))
     if call is None or not paths.database.is_file():
         return ""
-    signal.setitimer(signal.ITIMER_REAL, _SECONDS[call.moment])
+    if moment is None:
+        signal.setitimer(signal.ITIMER_REAL, _SECONDS[call.moment])
     settings = read_settings(paths.config)
     if call.moment == "end":
         from memento_tui.agent.hook.detached import start_detached  # noqa: PLC0415
@@ -155,7 +189,7 @@ def _log(read: _Arguments, message: str) -> None:
         if not path.parent.is_dir():
             return
         _append(path, f"{time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime())} {message}\n")
-    except OSError:
+    except (OSError, ValueError, RuntimeError):  # no such place, no name that a file can have, no such home directory
         return
 
 

@@ -37,7 +37,7 @@ def read_settings(path: Path) -> HookSettings:
         raw = path.read_bytes()
     except OSError:
         return HookSettings()
-    if b"[hooks]" not in raw and b"[upkeep]" not in raw:
+    if b"hooks" not in raw and b"upkeep" not in raw:
         return HookSettings()
     import tomllib  # noqa: PLC0415 - a third of the hook's own time, and most files have no such section
 

@@ -99,7 +99,8 @@ def _event(call: Call, entry: Entry, ordinal: int, change: Change) -> dict[str, 
     else:
         action = "create" if change.version == 1 else "update"
     return {
-        "id": f"{entry.seq}-{ordinal}",
+        # Not the number of the entry, which would tell an account how much the person and others write.
+        "id": f"{entry.id}-{ordinal}",
         "action": action,
         "memory_id": change.record_id,
         "detail": entry.agent or entry.actor,

@@ -11,7 +11,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
-from starlette.types import ASGIApp
+from starlette.types import Receive, Scope, Send
 
 from memento_tui.agent.http import (
     accounts,
@@ -30,7 +30,7 @@ from memento_tui.agent.http import (
 )
 from memento_tui.agent.http.call import Call, Place
 from memento_tui.agent.http.desks import Desks
-from memento_tui.agent.http.guard import CALLER, MCP_PATHS, Guard
+from memento_tui.agent.http.guard import CALLER, Guard
 from memento_tui.agent.http.keys import Caller, Keys
 from memento_tui.agent.http.replies import failed, refused, said
 from memento_tui.agent.mcp_http import McpApp
@@ -97,9 +97,27 @@ ROUTES: tuple[tuple[str, str, Handler], ...] = (
 """Every route of ``/v1``: its method, its path, and what answers it."""
 
 
-def application(desks: Desks, keys: Keys, mcp: McpApp, *, host: str) -> ASGIApp:
+_MCP_PATHS = ("/mcp", "/mcp/")
+
+
+class _PersonsMcp:
+    """MCP for the person's own agents. It shows everything, so no account gets there, however the path is written."""
+
+    def __init__(self, mcp: McpApp) -> None:
+        self._mcp = mcp
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        caller: Caller = scope[CALLER]
+        if caller.account:
+            refusal = refused("An account's key opens /v1 only; MCP shows the person's own memories.", 403)
+            await refusal(scope, receive, send)
+            return
+        await self._mcp(scope, receive, send)
+
+
+def application(desks: Desks, keys: Keys, mcp: McpApp, *, host: str) -> Guard:
     """Return the whole application; ``host`` is what it is bound to."""
-    routes: list[BaseRoute] = [*_by_path(desks, keys), *(Route(path, mcp) for path in MCP_PATHS)]
+    routes: list[BaseRoute] = [*_by_path(desks, keys), *(Route(path, _PersonsMcp(mcp)) for path in _MCP_PATHS)]
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:

@@ -9,17 +9,19 @@ from typing import TypeVar
 import msgspec
 
 from memento_tui.agent.http.keys import Caller, Keys
+from memento_tui.agent.stdin import readable_line
 from memento_tui.errors import InvalidField, InvalidInput, NotFound
 from memento_tui.interchange.protocol_model import free_hex_id
 from memento_tui.records import Memory
+from memento_tui.records.rules import is_under
 from memento_tui.records.when import utc_now
 from memento_tui.store.filters import AllOf, Between, Filter, NotThat, OneOf, Under
 from memento_tui.store.reads import visible
 from memento_tui.workspace import Workspace
 
-__all__ = ["MOST_PEEKED", "Call", "Place", "Shape", "limited"]
+__all__ = ["Call", "Place", "Shape", "limited"]
 
-MOST_PEEKED = 5
+_MOST_PEEKED = 5
 """Workspaces into which one request may look beside its own."""
 
 _WORDS = {
@@ -51,7 +53,7 @@ class Place(msgspec.Struct, frozen=True):
 
     def holds(self, namespace: str) -> bool:
         """Tell whether a namespace is this one or below it."""
-        return namespace == self.namespace or namespace.startswith(f"{self.namespace}/")
+        return is_under(namespace, self.namespace)
 
 
 class Call(msgspec.Struct, frozen=True, kw_only=True):
@@ -71,7 +73,7 @@ class Call(msgspec.Struct, frozen=True, kw_only=True):
     def given(self, shape: type[Given]) -> Given:
         """Return the body. Raises `InvalidInput` where it is not JSON, `InvalidField` where a field is wrong."""
         try:
-            return msgspec.json.decode(self.body or b"{}", type=shape)
+            return msgspec.json.decode(_readable(self.body) or b"{}", type=shape)
         except msgspec.ValidationError as error:
             raise _wrong(str(error)) from None
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -93,8 +95,8 @@ class Call(msgspec.Struct, frozen=True, kw_only=True):
         """
         listed = [*named, *self.query.get("peek_workspaces", "").split(","), *self.peek_header.split(",")]
         names = dict.fromkeys(name.strip() for name in listed if name.strip())
-        if len(names) > MOST_PEEKED:
-            raise InvalidField("peek_workspaces", f"Too many: {len(names)}, and {MOST_PEEKED} is the most")
+        if len(names) > _MOST_PEEKED:
+            raise InvalidField("peek_workspaces", f"Too many: {len(names)}, and {_MOST_PEEKED} is the most")
         places = [Place(name, self.caller.namespace_of(name)) for name in names]
         return [place for place in places if place.namespace != self.place.namespace]
 
@@ -116,6 +118,11 @@ class Call(msgspec.Struct, frozen=True, kw_only=True):
         if found is None or found.status == "deleted" or not self.place.holds(found.namespace):
             raise NotFound("Memory not found.", f"No memory of this workspace has the id {wanted!r:.80}.")
         return found
+
+
+def _readable(body: bytes) -> bytes:
+    """Return a body with each half of a surrogate pair replaced, as MCP does: clients in JavaScript cut texts there."""
+    return readable_line(body.decode()).encode() if b"\\ud" in body or b"\\uD" in body else body
 
 
 def limited(given: int, most: int) -> int:

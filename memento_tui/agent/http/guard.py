@@ -12,25 +12,28 @@ import ipaddress
 import re
 from collections.abc import Awaitable, Callable
 
+import anyio
 from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from memento_tui.agent.http.keys import Caller
-from memento_tui.agent.http.replies import refused
+from memento_tui.agent.http.replies import failed, refused
+from memento_tui.errors import MementoError
 
-__all__ = ["CALLER", "LARGEST_BODY", "MCP_PATHS", "Guard", "is_loopback"]
+__all__ = ["CALLER", "LARGEST_BODY", "Guard", "is_loopback"]
 
 CALLER = "memento.caller"
 """Where a request's scope keeps its `Caller`."""
-
-MCP_PATHS = ("/mcp", "/mcp/")
 
 LARGEST_BODY = 4 * 1024 * 1024
 """Bytes. A hundred memories of ten pages each, or a transcript of the greatest length written in escapes."""
 
 _DISCARDED = 64 * 1024 * 1024
 """Bytes of a body beyond the limit that are still taken: many clients read no answer before they have sent it all."""
+
+_LONGEST_READ = 60
+"""Seconds in which a body must be there: a client that sends nothing holds a connection, and memory."""
 
 _OPEN = (("GET", "/"), ("HEAD", "/"), ("POST", "/v1/auth/signup"))
 _HOST = re.compile(r"(?P<name>\[[0-9A-Fa-f:.]+\]|[\w.-]+)(:[0-9]{1,5})?", re.ASCII)
@@ -48,18 +51,24 @@ class Guard:
         self._host = host.lower().strip("[]")
         # A rebound page comes by a name; where every address is listened to, each of them is this server's own.
         self._is_open = not is_loopback(host)
+        self._reading: set[anyio.CancelScope] = set()
+
+    def end(self) -> None:
+        """Answer those whose bodies are still on the way, because the server is to end."""
+        for reading in self._reading:
+            reading.cancel()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a request in, or answer it with why not."""
         if scope["type"] != "http":
             await self._inner(scope, receive, send)
             return
-        refusal = self._from_elsewhere(scope)
-        if refusal is None:
-            refusal = await self._admitted(scope)
         body: list[bytes] = []
-        if refusal is None:
-            refusal = await _read(scope, receive, body)
+        refusal = self._from_elsewhere(scope)
+        try:
+            refusal = refusal or await self._admitted(scope) or await self._read(scope, receive, body)
+        except MementoError as error:  # the keys cannot be read
+            refusal = failed(error)
         if refusal is not None:
             await refusal(scope, receive, send)
             return
@@ -94,10 +103,21 @@ class Guard:
             refusal = refused(_NO_KEY, 401)
             refusal.headers["WWW-Authenticate"] = "Bearer"
             return refusal
-        if caller.account and scope["path"] in MCP_PATHS:
-            return refused("An account's key opens /v1 only; MCP shows the person's own memories.", 403)
         scope[CALLER] = caller
         return None
+
+
+    async def _read(self, scope: Scope, receive: Receive, body: list[bytes]) -> Response | None:
+        """Read a request's body into ``body`` in the time that it may take; return why it is refused."""
+        with anyio.move_on_after(_LONGEST_READ) as reading:
+            self._reading.add(reading)
+            try:
+                return await _read(scope, receive, body)
+            finally:
+                self._reading.discard(reading)
+        late = refused(f"The body did not come within {_LONGEST_READ} s, or before the server ended.", 408)
+        late.headers["Connection"] = "close"
+        return late
 
 
 def is_loopback(host: str) -> bool:

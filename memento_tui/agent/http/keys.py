@@ -14,6 +14,7 @@ from pathlib import Path
 
 import msgspec
 
+from memento_tui.agent.accounts import ACCOUNTS
 from memento_tui.errors import DataDirectoryError, InvalidField, InvalidInput, NotAllowed
 from memento_tui.interchange.protocol_model import namespace_of, workspace_of
 from memento_tui.records.rules import check_namespace
@@ -43,7 +44,7 @@ class Caller(msgspec.Struct, frozen=True):
     @property
     def root(self) -> str:
         """The namespace above everything that the caller sees; empty where that is all of them."""
-        return f"accounts/{self.account}" if self.account else ""
+        return f"{ACCOUNTS}/{self.account}" if self.account else ""
 
     def namespace_of(self, workspace: str) -> str:
         """Return the namespace of a workspace. Raises `InvalidField` for a name that cannot be one."""

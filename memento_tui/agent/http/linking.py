@@ -9,10 +9,9 @@ from starlette.responses import Response
 
 from memento_tui.agent.http.call import Call, Shape, limited
 from memento_tui.agent.http.replies import replied
-from memento_tui.agent.http.rows import linkage_of
 from memento_tui.agent.labels import is_recalled
 from memento_tui.errors import InvalidField, NotFound
-from memento_tui.interchange.protocol_model import RELATION_OF_LINKAGE, type_of
+from memento_tui.interchange.protocol_model import RELATION_OF_LINKAGE, linkage_of, type_of
 from memento_tui.records import Memory, Relation
 
 __all__ = ["Linkage", "add_linkages", "check_linkages", "graph", "related"]
@@ -102,8 +101,7 @@ class _Walk:
     def _neighbours(self, memory: Memory, *, reached: bool) -> Iterator[Memory]:
         """Yield the memories at the other ends; at the last level only what leads out is noted."""
         for relation in self._call.workspace.store.relations_of(memory.id):
-            linkage = linkage_of(relation)
-            label = linkage.get("label", "")
+            label = linkage_of(relation.type, relation.dst, relation.label).get("label", "")
             if relation.type == "file":
                 self._edge(memory.id, f"file:{relation.dst}", label or "source")
             elif relation.type != "item":
@@ -142,7 +140,7 @@ def related(call: Call) -> Response:
     memory = call.memory()
     outgoing, incoming = [], []
     for relation in call.workspace.store.relations_of(memory.id):
-        linkage = linkage_of(relation)
+        linkage = linkage_of(relation.type, relation.dst, relation.label)
         kind = linkage["type"]
         if kind == "memory" and _end(call, relation, memory) is None:
             continue

@@ -11,12 +11,13 @@ from memento_tui.agent.http.call import Call, Place, Shape, limited
 from memento_tui.agent.http.replies import proposed, proposed_row, replied, said
 from memento_tui.agent.http.rows import item_row, skip_row
 from memento_tui.agent.labels import moment_text
+from memento_tui.agent.protocol.texts import skip_hit
 from memento_tui.errors import InvalidField, InvalidInput, NotFound
 from memento_tui.interchange.protocol_model import (
     ITEM_CATEGORIES,
     category_of,
+    changed_item_fields,
     item_fields,
-    item_title,
     section_of,
 )
 from memento_tui.records import Proposal, Skip, WorkingItem
@@ -128,10 +129,7 @@ def check_skips(call: Call) -> Response:
     found = skips_about(call, query, counted=True)
     if not found:
         return said(f'Not on skip list. Proceed with "{query}".', matches=[])
-    told = "\n\n".join(
-        f'SKIP: "{skip.item}"\nReason: {skip.reason}\nExpires: {moment_text(skip.expires_at)}' for skip in found
-    )
-    return said(told, matches=[skip_row(skip) for skip in found])
+    return said("\n\n".join(map(skip_hit, found)), matches=[skip_row(skip) for skip in found])
 
 
 def remove_skip(call: Call) -> Response:
@@ -230,11 +228,10 @@ def change_item(call: Call) -> Response:
     if given.next_action is not msgspec.UNSET:
         changes["next_action"] = given.next_action or ""
     if given.category is not msgspec.UNSET or given.title is not msgspec.UNSET:
-        category = category_of(item) if given.category is msgspec.UNSET else given.category
-        check_choice(category, "category", ITEM_CATEGORIES)
-        fields = item_fields(category, item_title(item) if given.title is msgspec.UNSET else given.title)
-        kept = {name: one for name, one in item.extra.items() if name not in item_fields("skip_list", "")["extra"]}
-        changes |= {**fields, "extra": {**kept, **fields["extra"]}}
+        category, title = (None if one is msgspec.UNSET else one for one in (given.category, given.title))
+        if category is not None:
+            check_choice(category, "category", ITEM_CATEGORIES)
+        changes |= changed_item_fields(item, category, title)
     if not changes:
         raise InvalidInput("No fields to update.", "Give at least one field of the item.")
     made = call.workspace.items.update(item.id, **changes)

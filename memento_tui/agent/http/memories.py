@@ -14,13 +14,13 @@ from memento_tui.agent.http.replies import proposed, proposed_row, refused, repl
 from memento_tui.agent.http.rows import memory_row
 from memento_tui.agent.labels import is_readable
 from memento_tui.agent.recall import count_used
+from memento_tui.agent.waiting import reasons_of, rejection_note
 from memento_tui.errors import InvalidField, InvalidInput, NotAllowed
 from memento_tui.interchange.protocol_model import kind_fields, type_of
 from memento_tui.records import Memory, Proposal
 from memento_tui.records.memory import KINDS
-from memento_tui.records.when import utc_now
-from memento_tui.review.policy import REASONS
-from memento_tui.store.filters import AllOf, AnyOf, Between, Filter, HasTag, OneOf, Under
+from memento_tui.records.when import end_of, utc_now
+from memento_tui.store.filters import AllOf, AnyOf, Between, Filter, HasTag, NotThat, OneOf, Under
 from memento_tui.store.slices import memory_slice
 
 __all__ = ["delete", "find", "ingest", "listing", "store", "update"]
@@ -83,7 +83,7 @@ def store(call: Call) -> Response:
         return _turned_down(call, memory)
     add_linkages(call, memory, wanted)
     if memory.status == "pending":
-        why = _reasons(call, memory)
+        why = reasons_of(call.workspace, memory)
         because = f", because {'; '.join(why)}" if why else ""
         text = f"Stored memory {head}, but it waits for a person's decision{because}. Do not store it again."
         return said(text, 202, id=memory.id, status="proposed", why=why)
@@ -101,27 +101,18 @@ def _remembered(call: Call, given: _New, tags: Sequence[str]) -> Memory:
         make_id=call.new_id,
         namespace=call.place.namespace,
         tags=[*(given.tags or []), *tags],
-        expires_at=_moment_or_none(given.expires),
+        expires_at=end_of(given.expires or ""),
         **fields,
     )
-
-
-def _moment_or_none(expires: str | None) -> str | None:
-    return None if expires is None or expires.strip().lower() in ("", "never") else expires
 
 
 def _tags_text(memory: Memory) -> str:
     return f" [{', '.join(memory.tags)}]" if memory.tags else ""
 
 
-def _reasons(call: Call, memory: Memory) -> list[str]:
-    asked = call.workspace.store.proposals.about(memory.id)
-    return [REASONS.get(code, code) for code in asked[0].reasons] if asked else []
-
-
 def _turned_down(call: Call, memory: Memory) -> Response:
-    notes = [one.note for one in call.workspace.store.proposals.about(memory.id) if one.note]
-    because = f": {notes[0]}" if notes else "."
+    note = rejection_note(call.workspace, memory)
+    because = f": {note}" if note else "."
     return refused(f"Not stored: a person turned the same text down before{because} Do not store it again.", 409)
 
 
@@ -171,7 +162,7 @@ def _filter(call: Call, wanted: _Wanted) -> Filter:
         parts += known if wanted.type in KINDS else [OneOf("kind_raw", (wanted.type,))]
     if tags := [tag.strip() for tag in wanted.tags.split(",") if tag.strip()]:
         parts.append(AnyOf(tuple(HasTag(tag) for tag in tags)))
-    place = (Under(call.place.namespace), *parts)
+    place = (Under(call.place.namespace), NotThat(OneOf("sensitivity", ("restricted",))), *parts)
     readable = OneOf("status", ("active", "consolidated", "superseded", "compacted", "archived"))
     match wanted.status:
         case "active":
@@ -218,7 +209,7 @@ def _changes(given: _Change) -> Mapping[str, Any]:
     if given.type is not msgspec.UNSET:
         changes |= {"kind_raw": "", **kind_fields(given.type)}
     if given.expires is not msgspec.UNSET:
-        changes["expires_at"] = _moment_or_none(given.expires)
+        changes["expires_at"] = end_of(given.expires or "")
     return changes
 
 

@@ -9,11 +9,13 @@ import msgspec
 from starlette.responses import Response
 
 from memento_tui.agent.disputes import disagreements, dispute_section
+from memento_tui.agent.fence import one_line
 from memento_tui.agent.http.call import Call, Place, Shape, limited
 from memento_tui.agent.http.replies import replied, said
-from memento_tui.agent.http.rows import linkages, memory_head
 from memento_tui.agent.http.settings import number_of
 from memento_tui.agent.labels import is_recalled, labels_of, moment_text
+from memento_tui.agent.protocol.linkages import links_text
+from memento_tui.agent.protocol.texts import SEPARATOR, set_off, short_head
 from memento_tui.agent.recall import count_shown, note_injections, plain_query
 from memento_tui.errors import InvalidField
 from memento_tui.interchange.protocol_model import type_of
@@ -174,17 +176,14 @@ def _text(call: Call, query: str, found: Sequence[Found]) -> str:
     if not found:
         return f'No memories found matching "{query}".'
     count = f"{len(found)} memor{'y' if len(found) == 1 else 'ies'}"
-    told = "\n\n---\n\n".join(_told(call, one) for one in found)
+    told = SEPARATOR.join(_told(call, one) for one in found)
     return "\n\n".join(filter(None, [f"Found {count}:", told, _disputed(call, found)]))
 
 
 def _told(call: Call, one: Found) -> str:
-    place = f" [{one.workspace}]" if one.workspace else ""
-    links = ", ".join(
-        f"{link['type']}:{link.get('path') or link.get('id')}" + (f" ({link['label']})" if "label" in link else "")
-        for link in linkages(call, one.memory)
-    )
-    return f"{memory_head(one.memory)}{place}\n{one.memory.content}" + (f"\nLinks: {links}" if links else "")
+    place = f" [{one_line(one.workspace)}]" if one.workspace else ""
+    content = set_off(one.memory.content, untrusted=one.memory.source_type == "external")
+    return f"{short_head(one.memory)}{place}\n{content}{links_text(call.workspace, one.memory.id)}"
 
 
 def _disputed(call: Call, found: Sequence[Found]) -> str:

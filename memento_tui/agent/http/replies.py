@@ -23,7 +23,7 @@ from memento_tui.errors import (
     NotFound,
 )
 from memento_tui.records import Proposal
-from memento_tui.review.policy import REASONS
+from memento_tui.review.policy import reasons_in_words
 
 __all__ = ["failed", "proposed", "proposed_row", "refused", "replied", "said"]
 
@@ -82,13 +82,9 @@ def _turned_down(proposal: Proposal) -> Response:
 
 
 def _asked(proposal: Proposal) -> Mapping[str, Any]:
-    return {"status": "proposed", "proposal": proposal.id, "why": _reasons(proposal)}
+    return {"status": "proposed", "proposal": proposal.id, "why": reasons_in_words(proposal.reasons)}
 
 
 def _waits(proposal: Proposal) -> str:
-    why = "; ".join(_reasons(proposal))
+    why = "; ".join(reasons_in_words(proposal.reasons))
     return f"Proposed: a person decides about it, because {why}. Until then nothing changes."
-
-
-def _reasons(proposal: Proposal) -> list[str]:
-    return [REASONS.get(code, code) for code in proposal.reasons]

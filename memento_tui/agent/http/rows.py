@@ -6,15 +6,11 @@ from typing import Any
 
 from memento_tui.agent.http.call import Call
 from memento_tui.agent.labels import is_readable, is_recalled, labels_of, moment_text
-from memento_tui.interchange.protocol_model import RELATION_OF_LINKAGE, category_of, item_title, type_of
-from memento_tui.records import Memory, Relation, Skip, WorkingItem
+from memento_tui.interchange.protocol_model import category_of, item_title, linkage_of, type_of
+from memento_tui.records import Memory, Skip, WorkingItem
 from memento_tui.records.when import utc_now
 
-__all__ = ["item_row", "linkage_of", "linkages", "memory_head", "memory_row", "skip_row"]
-
-_LINKAGE_OF = {relation: linkage for linkage, relation in RELATION_OF_LINKAGE.items()}
-_LABELS = {"consolidated_from": "consolidated-from", "supersedes": "supersedes", "contradicts": "contradicts"}
-"""What a linkage is labelled whose kind Memento Protocol has no word for."""
+__all__ = ["item_row", "linkages", "memory_row", "skip_row"]
 
 _WITHHELD = {
     "pending": "It waits for a person's decision; until then its text is withheld.",
@@ -22,16 +18,10 @@ _WITHHELD = {
 }
 
 
-def linkage_of(relation: Relation) -> dict[str, str]:
-    """Return a relation as the linkage of the memory that it begins at."""
-    kind = _LINKAGE_OF.get(relation.type, "memory")
-    label = relation.label or _LABELS.get(relation.type, "")
-    return {"type": kind, "path" if kind == "file" else "id": relation.dst, **({"label": label} if label else {})}
-
-
 def linkages(call: Call, memory: Memory) -> list[dict[str, str]]:
     """Return a memory's linkages."""
-    return [linkage_of(one) for one in call.workspace.store.relations_of(memory.id) if one.src == memory.id]
+    relations = call.workspace.store.relations_of(memory.id)
+    return [linkage_of(one.type, one.dst, one.label) for one in relations if one.src == memory.id]
 
 
 def memory_row(call: Call, memory: Memory) -> dict[str, Any]:
@@ -71,14 +61,6 @@ def memory_row(call: Call, memory: Memory) -> dict[str, Any]:
 def _is_recalled(call: Call, memory_id: str) -> bool:
     found: Memory | None = call.workspace.store.find("memory", memory_id)
     return found is not None and is_recalled(found) and call.place.holds(found.namespace)
-
-
-def memory_head(memory: Memory) -> str:
-    """Return the line above a memory's text where memories are told in words."""
-    tags = f" [{', '.join(memory.tags)}]" if memory.tags else ""
-    ends = f" (expires: {moment_text(memory.expires_at)})" if memory.expires_at is not None else ""
-    outside = " [UNTRUSTED]" if memory.source_type == "external" else ""
-    return f"**{memory.id}** ({type_of(memory)}){tags}{ends}{outside}"
 
 
 def item_row(item: WorkingItem) -> dict[str, Any]:

@@ -80,25 +80,28 @@ def serve(
                     timeout_graceful_shutdown=_GRACE_SECONDS,
                 )
             )
-            asyncio.run(_run(server, listener, lambda: ready(Serving(f"http://{name}:{bound}", bound, keys.own))))
+            server.ready = lambda: ready(Serving(f"http://{name}:{bound}", bound, keys.own))
+            server.ending = app.end
+            asyncio.run(_run(server, listener))
 
 
-async def _run(server: _Server, listener: socket.socket, ready: Callable[[], None]) -> None:
+async def _run(server: _Server, listener: socket.socket) -> None:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, server.end)
-    server.ready = ready
     await server.serve([listener])
 
 
 class _Server(uvicorn.Server):
-    """A server that tells when it listens, and for which a signal is a wish and no failure."""
+    """A server that tells when it listens and when it is to end, and for which a signal is a wish and no failure."""
 
     ready: Callable[[], None]
+    ending: Callable[[], None]
 
     def end(self) -> None:
         """End, once what is being answered is answered."""
         self.should_exit = True
+        self.ending()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)

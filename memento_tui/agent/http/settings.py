@@ -11,12 +11,15 @@ from starlette.responses import Response
 from memento_tui.agent.http.call import Call, Shape
 from memento_tui.agent.http.replies import said
 from memento_tui.agent.labels import moment_text
-from memento_tui.errors import InvalidField, NotFound
+from memento_tui.errors import InvalidField, NotAllowed, NotFound
 from memento_tui.records.when import utc_now
 
 __all__ = ["change", "forget", "listing", "number_of"]
 
 _KEPT = "http.settings"
+_MOST_WORKSPACES = 1_000
+"""Workspaces with settings: anyone may name any workspace, and all are read with every recall."""
+
 _KNOWN: Mapping[str, str] = {
     "recall_alpha": "the share of words against meaning in a recall's scores; where it is not set, memento weighs them",
     "recall_threshold": "the score below which a recall leaves a memory out; where it is not set, 0",
@@ -90,7 +93,12 @@ def _number(value: float | str) -> float:
 def _write(call: Call, changed: Any) -> None:  # noqa: ANN401 - a function of one workspace's settings
     def write(kept: str | None) -> str:
         everything = _all(kept)
-        own = changed(everything.get(call.place.namespace, {}))
-        return msgspec.json.encode({**everything, call.place.namespace: own}).decode()
+        everything[call.place.namespace] = changed(everything.get(call.place.namespace, {}))
+        held = {namespace: own for namespace, own in everything.items() if own}
+        if len(held) > _MOST_WORKSPACES:
+            raise NotAllowed(
+                f"{_MOST_WORKSPACES:,} workspaces have settings, which is the most.", "Delete those of others first."
+            )
+        return msgspec.json.encode(held).decode()
 
     call.workspace.store.change_setting(_KEPT, write)

@@ -14,7 +14,14 @@ from memento_tui.agent.protocol.desk import Desk, fresh_id
 from memento_tui.agent.protocol.place import is_within
 from memento_tui.agent.protocol.texts import entry_name, not_yet, said, tags_text
 from memento_tui.agent.recall import plain_query
-from memento_tui.interchange.protocol_model import ITEM_CATEGORIES, category_of, item_fields, item_title, section_of
+from memento_tui.interchange.protocol_model import (
+    ITEM_CATEGORIES,
+    category_of,
+    changed_item_fields,
+    item_fields,
+    item_title,
+    section_of,
+)
 from memento_tui.records import Proposal, WorkingItem
 from memento_tui.records.item import ITEM_STATUSES
 from memento_tui.records.rules import check_choice, check_line
@@ -125,11 +132,12 @@ class ItemTools:
 
 def _worded(item: WorkingItem, wanted: dict[str, Any]) -> dict[str, Any]:
     """Return the fields that a new title or category changes, which depend on each other."""
-    title = wanted.get("title", item_title(item))
-    category = check_choice(wanted.get("category", category_of(item)), "category", ITEM_CATEGORIES)
-    words = item_fields(category, check_line(title, "title", required=True))
-    unmarked = {name: value for name, value in item.extra.items() if name not in item_fields("skip_list", "")["extra"]}
-    return {**words, "extra": unmarked | words["extra"]}
+    category, title = wanted.get("category"), wanted.get("title")
+    if category is not None:
+        check_choice(category, "category", ITEM_CATEGORIES)
+    if title is not None:
+        check_line(title, "title", required=True)
+    return changed_item_fields(item, category, title)
 
 
 def _entry(item: WorkingItem) -> str:

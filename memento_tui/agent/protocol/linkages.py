@@ -11,7 +11,7 @@ from memento_tui.agent.fence import one_line
 from memento_tui.agent.protocol.images import IMAGE
 from memento_tui.agent.protocol.place import Place
 from memento_tui.errors import InvalidField
-from memento_tui.interchange.protocol_model import RELATION_OF_LINKAGE
+from memento_tui.interchange.protocol_model import RELATION_OF_LINKAGE, linkage_of
 from memento_tui.records import Memory, Relation
 from memento_tui.records.rules import check_line
 from memento_tui.workspace import Workspace
@@ -35,7 +35,6 @@ Linkages = Annotated[
     Field(description="links to a memory or item (id) or a file (path)", json_schema_extra=_SCHEMA),
 ]
 
-_LINKAGE_OF_RELATION = {relation: linkage for linkage, relation in RELATION_OF_LINKAGE.items()}
 _EXAMPLE = 'Give each as {"type": "memory", "id": "..."}, with type item likewise, or {"type": "file", "path": "..."}.'
 
 
@@ -104,9 +103,9 @@ def links_text(workspace: Workspace, memory_id: str) -> str:
     for one in _from(workspace, memory_id):
         if one.type == "file" and one.label == IMAGE:
             continue
-        label = one.label or ("consolidated-from" if one.type == "consolidated_from" else "")
-        written = f"{_LINKAGE_OF_RELATION.get(one.type, 'memory')}:{one_line(one.dst)}"
-        links.append(f"{written} ({one_line(label)})" if label else written)
+        linkage = linkage_of(one.type, one.dst, one.label)
+        written = f"{linkage['type']}:{one_line(one.dst)}"
+        links.append(f"{written} ({one_line(linkage['label'])})" if "label" in linkage else written)
     lines = f"\nLinks: {', '.join(links)}" if links else ""
     if images:
         count = f"{len(images)} image{'s' if len(images) > 1 else ''}"

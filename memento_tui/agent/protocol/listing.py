@@ -16,7 +16,7 @@ from memento_tui.agent.protocol.memories import MemoryTools
 from memento_tui.agent.protocol.sections import SectionTools
 from memento_tui.agent.protocol.skips import SkipTools
 from memento_tui.agent.seats import Seats
-from memento_tui.agent.strict_tool import strict_tool
+from memento_tui.agent.strict_tool import hints, strict_tool
 
 __all__ = ["INSTRUCTIONS", "all_tools"]
 
@@ -33,10 +33,10 @@ def all_tools(seats: Seats) -> list[Tool]:
     memories, skips, items = MemoryTools(desk), SkipTools(desk), ItemTools(desk)
     sections, identity, gathering = SectionTools(desk), IdentityTools(desk), GatheringTools(desk)
     health = HealthTools(desk)
-    reads = _hints(read_only=True, idempotent=True)
-    adds = _hints()
-    repeats = _hints(idempotent=True)
-    removes = _hints(destructive=True, idempotent=True)
+    reads = hints(read_only=True, idempotent=True)
+    adds = hints()
+    repeats = hints(idempotent=True)
+    removes = hints(destructive=True, idempotent=True)
     listed: list[tuple[Callable[..., CallToolResult], str, ToolAnnotations]] = [
         (sections.memento_init, "Begin a workspace", repeats),
         (sections.memento_read, "Read the working memory", reads),
@@ -60,10 +60,4 @@ def all_tools(seats: Seats) -> list[Tool]:
         (identity.memento_identity, "Read the identity", reads),
         (identity.memento_identity_update, "Write the identity", adds),
     ]
-    return [strict_tool(function, title, hints, seats) for function, title, hints in listed]
-
-
-def _hints(*, read_only: bool = False, destructive: bool = False, idempotent: bool = False) -> ToolAnnotations:
-    return ToolAnnotations(
-        read_only_hint=read_only, destructive_hint=destructive, idempotent_hint=idempotent, open_world_hint=False
-    )
+    return [strict_tool(function, title, annotations, seats) for function, title, annotations in listed]

@@ -23,17 +23,16 @@ from memento_tui.agent.protocol.place import is_within
 from memento_tui.agent.protocol.recalling import Asked, find
 from memento_tui.agent.protocol.texts import SEPARATOR, head, not_yet, said, set_off, tags_text, turned_down, waits
 from memento_tui.agent.recall import count_used
+from memento_tui.agent.waiting import rejection_note
 from memento_tui.errors import NotAllowed, NotFound
 from memento_tui.interchange.protocol_model import DEFAULT_TYPE, type_of
 from memento_tui.records import Memory
 from memento_tui.records.memory import KINDS
 from memento_tui.records.rules import check_choice
-from memento_tui.records.when import utc_now
+from memento_tui.records.when import end_of, utc_now
 from memento_tui.workspace import Workspace
 
 __all__ = ["MemoryTools"]
-
-_NO_END = ("", "never")
 
 
 class MemoryTools:
@@ -62,9 +61,7 @@ class MemoryTools:
         links = read_linkages(workspace, place, linkages or [])
         if image_path:
             links.append(Linkage("file", str(check_image(image_path, self._desk.project(workspace))), IMAGE))
-        fields = given(tags=tags, kind=check_choice(type, "type", KINDS))
-        if expires and expires.strip().lower() not in _NO_END:
-            fields["expires_at"] = expires
+        fields = given(tags=tags, kind=check_choice(type, "type", KINDS), expires_at=end_of(expires or ""))
         began = utc_now()
         with workspace.store.together():
             make_id = fresh_id(workspace, "memory")
@@ -165,10 +162,9 @@ def _disputed(workspace: Workspace, ids: list[str], namespaces: tuple[str, ...],
 
 
 def _stored_text(workspace: Workspace, memory: Memory, *, is_known: bool) -> str:
-    proposals = workspace.store.proposals.about(memory.id)
     if memory.status == "rejected":
-        note = next((proposal.note for proposal in proposals if proposal.note), "")
-        return turned_down("Not stored", note)
+        return turned_down("Not stored", rejection_note(workspace, memory))
+    proposals = workspace.store.proposals.about(memory.id)
     tags = tags_text([*memory.tags, *memory.system_tags])
     stored = f"Stored memory {quoted_id(memory.id)} ({one_line(type_of(memory))}){tags}"
     if memory.status == "pending" and proposals:

@@ -12,6 +12,7 @@ from typing import Any
 from memento_tui.errors import InvalidInput, MementoError, NotFound
 from memento_tui.interchange.protocol_model import namespace_of, workspace_of
 from memento_tui.records import Memory, Skip, WorkingItem
+from memento_tui.records.rules import is_under
 from memento_tui.workspace import Workspace
 
 __all__ = ["HOME", "Place", "find_place", "is_within"]
@@ -80,7 +81,7 @@ class Place:
 
 def is_within(namespace: str, places: tuple[str, ...]) -> bool:
     """Tell whether a namespace is one of ``places`` or lies below one."""
-    return any(namespace == place or namespace.startswith(f"{place}/") for place in places)
+    return any(is_under(namespace, place) for place in places)
 
 
 def find_place(directory: Path, environment: Mapping[str, str]) -> Place:

@@ -11,7 +11,7 @@ from pydantic import Field
 from memento_tui.agent.fence import one_line, quoted_id
 from memento_tui.agent.labels import moment_text
 from memento_tui.agent.protocol.desk import Desk, fresh_id
-from memento_tui.agent.protocol.texts import entry_name, not_yet, said
+from memento_tui.agent.protocol.texts import entry_name, not_yet, said, skip_hit
 from memento_tui.records import Proposal, Skip
 
 __all__ = ["SkipTools"]
@@ -44,7 +44,7 @@ class SkipTools:
         found = workspace.skips.check(query, among=place.holds)
         if not found:
             return said(f'Not on skip list. Proceed with "{one_line(query)}".')
-        return said("\n\n".join(_hit(skip) for skip in found))
+        return said("\n\n".join(map(skip_hit, found)))
 
     def memento_skip_list(self, ctx: Context) -> CallToolResult:
         """List all skips that hold, with their ids."""
@@ -63,10 +63,6 @@ class SkipTools:
         if proposal is not None:
             return said(not_yet(f"Skip entry {quoted_id(skip.id)} is not removed", proposal))
         return said(f"Skip entry {quoted_id(skip.id)} removed.")
-
-
-def _hit(skip: Skip) -> str:
-    return f'SKIP: "{one_line(skip.item)}"\nReason: {one_line(skip.reason)}\nExpires: {moment_text(skip.expires_at)}'
 
 
 def _entry(skip: Skip) -> str:

@@ -15,10 +15,22 @@ from mcp_types import CallToolResult, TextContent
 from memento_tui.agent.fence import fenced, one_line, quoted_id
 from memento_tui.agent.labels import labels_of, moment_text
 from memento_tui.interchange.protocol_model import type_of
-from memento_tui.records import Memory, Proposal
-from memento_tui.review.policy import REASONS
+from memento_tui.records import Memory, Proposal, Skip
+from memento_tui.review.policy import reasons_in_words
 
-__all__ = ["SEPARATOR", "entry_name", "head", "not_yet", "said", "set_off", "tags_text", "turned_down", "waits"]
+__all__ = [
+    "SEPARATOR",
+    "entry_name",
+    "head",
+    "not_yet",
+    "said",
+    "set_off",
+    "short_head",
+    "skip_hit",
+    "tags_text",
+    "turned_down",
+    "waits",
+]
 
 SEPARATOR = "\n\n---\n\n"
 """What stands between two memories, and between two sections of the working memory."""
@@ -49,16 +61,26 @@ def tags_text(tags: Iterable[str]) -> str:
     return f" [{listed}]" if listed else ""
 
 
-def head(memory: Memory, now: datetime) -> str:
-    """Return the first line about a memory: its id, type, tags, end, and words of caution."""
+def short_head(memory: Memory) -> str:
+    """Return the line above a memory's text: its id, type, tags and end."""
     expires = "" if memory.expires_at is None else f" (expires: {moment_text(memory.expires_at)})"
-    cautions = [label for label in labels_of(memory, now) if not label.startswith("expires ")]
     tags = tags_text([*memory.tags, *memory.system_tags])
-    return f"{entry_name(memory.id)} ({one_line(type_of(memory))}){tags}{expires} - {', '.join(cautions)}"
+    return f"{entry_name(memory.id)} ({one_line(type_of(memory))}){tags}{expires}"
+
+
+def head(memory: Memory, now: datetime) -> str:
+    """Return the line above a memory's text, with words of caution at its end."""
+    cautions = [label for label in labels_of(memory, now) if not label.startswith("expires ")]
+    return f"{short_head(memory)} - {', '.join(cautions)}"
+
+
+def skip_hit(skip: Skip) -> str:
+    """Return what is said of a skip that something touches."""
+    return f'SKIP: "{one_line(skip.item)}"\nReason: {one_line(skip.reason)}\nExpires: {moment_text(skip.expires_at)}'
 
 
 def _because(proposal: Proposal) -> str:
-    return f"because {'; '.join(REASONS.get(code, code) for code in proposal.reasons)}"
+    return f"because {'; '.join(reasons_in_words(proposal.reasons))}"
 
 
 def waits(proposal: Proposal) -> str:

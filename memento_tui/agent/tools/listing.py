@@ -8,7 +8,7 @@ from mcp.server.mcpserver.tools import Tool
 from mcp_types import CallToolResult, ToolAnnotations
 
 from memento_tui.agent.seats import Seats
-from memento_tui.agent.strict_tool import strict_tool
+from memento_tui.agent.strict_tool import hints, strict_tool
 from memento_tui.agent.tools.disputes import DisputeTools
 from memento_tui.agent.tools.identity import IdentityTools
 from memento_tui.agent.tools.items import ItemTools
@@ -35,10 +35,10 @@ def all_tools(seats: Seats) -> list[Tool]:
     items, identity, sessions = ItemTools(seats), IdentityTools(seats), SessionTools(seats)
     relations, disputes = RelationTools(seats), DisputeTools(seats)
     proposals, learning = ProposalTools(seats), LearningTools(seats)
-    reads = _hints(read_only=True, idempotent=True)
-    adds = _hints()
-    repeats = _hints(idempotent=True)
-    removes = _hints(destructive=True, idempotent=True)
+    reads = hints(read_only=True, idempotent=True)
+    adds = hints()
+    repeats = hints(idempotent=True)
+    removes = hints(destructive=True, idempotent=True)
     listed: list[tuple[Callable[..., CallToolResult], str, ToolAnnotations]] = [
         (sessions.session_open, "Begin a session", adds),
         (overview.context, "Context for a task", reads),
@@ -66,10 +66,4 @@ def all_tools(seats: Seats) -> list[Tool]:
         (proposals.proposals, "Outcomes of proposals", reads),
         (overview.status, "Memory status", reads),
     ]
-    return [strict_tool(function, title, hints, seats) for function, title, hints in listed]
-
-
-def _hints(*, read_only: bool = False, destructive: bool = False, idempotent: bool = False) -> ToolAnnotations:
-    return ToolAnnotations(
-        read_only_hint=read_only, destructive_hint=destructive, idempotent_hint=idempotent, open_world_hint=False
-    )
+    return [strict_tool(function, title, annotations, seats) for function, title, annotations in listed]

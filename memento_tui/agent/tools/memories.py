@@ -8,7 +8,7 @@ from mcp.server.mcpserver import Context
 from mcp_types import CallToolResult
 from pydantic import Field
 
-from memento_tui.agent.answers import answer, found_lines, found_memory
+from memento_tui.agent.answers import answer, found_lines, found_memory, whole_text
 from memento_tui.agent.arguments import (
     UNCHANGED,
     BaseVersion,
@@ -23,8 +23,8 @@ from memento_tui.agent.arguments import (
     given,
 )
 from memento_tui.agent.disputes import disagreements, dispute_section
-from memento_tui.agent.fence import fenced, quoted_id
-from memento_tui.agent.labels import is_readable, labels_of, moment_text
+from memento_tui.agent.fence import quoted_id
+from memento_tui.agent.labels import in_brackets, is_readable, labels_of, moment_text
 from memento_tui.agent.recall import MOST_HITS, count_used, recall
 from memento_tui.agent.seats import Seats
 from memento_tui.agent.sessions import handle_of
@@ -32,7 +32,7 @@ from memento_tui.agent.shapes import Found, Memories, Remembered, WholeMemory, W
 from memento_tui.agent.tools.outcomes import applied, proposed, remembered, remembered_text
 from memento_tui.errors import NotFound
 from memento_tui.records import Memory
-from memento_tui.records.when import utc_now
+from memento_tui.records.when import end_of, utc_now
 from memento_tui.workspace import Outcome
 
 __all__ = ["MemoryTools"]
@@ -89,7 +89,7 @@ class MemoryTools:
             expires=expires,
         )
         if "expires" in fields:
-            fields["expires_at"] = _moment_or_none(fields.pop("expires"))
+            fields["expires_at"] = end_of(fields.pop("expires"))
         if source_url is not UNCHANGED:
             author = workspace.author
             fields["source"] = {"agent": author.agent, "session": author.session, "url": source_url}
@@ -179,7 +179,7 @@ class MemoryTools:
             expires=expires,
         )
         if "expires" in fields:
-            fields["expires_at"] = _moment_or_none(fields.pop("expires"))
+            fields["expires_at"] = end_of(fields.pop("expires"))
         outcome = self._seats.of(ctx).update(id, base_version=base_version, **fields)
         return _outcome_answer(outcome, "Changed")
 
@@ -192,10 +192,6 @@ class MemoryTools:
         """Delete a memory that is wrong or of no more use. A person can restore it."""
         outcome = self._seats.of(ctx).forget(id, base_version=base_version)
         return _outcome_answer(outcome, "Forgot")
-
-
-def _moment_or_none(expires: str) -> str | None:
-    return None if expires.strip().lower() in ("", "never") else expires
 
 
 def _outcome_answer(outcome: Outcome, verb: str) -> CallToolResult:
@@ -225,8 +221,8 @@ def _whole(memory: Memory) -> WholeMemory:
 
 
 def _whole_text(memory: WholeMemory) -> str:
-    labels = "".join(f" [{label}]" for label in memory.labels)
-    head = f"{quoted_id(memory.id)} {memory.kind}, certainty {memory.certainty}, version {memory.version}{labels}"
+    about = f"{memory.kind}, certainty {memory.certainty}, version {memory.version}{in_brackets(memory.labels)}"
+    head = f"{quoted_id(memory.id)} {about}"
     if memory.withheld:
         return f"{head}: {memory.withheld}"
     facts = [
@@ -235,6 +231,4 @@ def _whole_text(memory: WholeMemory) -> str:
         ("tags", ", ".join(memory.tags)),
         ("url", memory.source_url),
     ]
-    lines = [f"{name}: {value}" for name, value in facts if value]
-    body = "\n".join([*lines, *([""] if lines else []), memory.content])
-    return f"{head}\n{fenced(body, untrusted='UNTRUSTED' in memory.labels)}"
+    return whole_text(head, facts, memory.content, untrusted="UNTRUSTED" in memory.labels)

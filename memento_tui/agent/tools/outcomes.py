@@ -9,16 +9,12 @@ from mcp_types import CallToolResult
 from memento_tui.agent.answers import answer
 from memento_tui.agent.fence import one_line, quoted_id
 from memento_tui.agent.shapes import Remembered, Written
+from memento_tui.agent.waiting import reasons_of, rejection_note
 from memento_tui.records import Memory, Proposal, Skip, WorkingItem
-from memento_tui.review.policy import REASONS
+from memento_tui.review.policy import reasons_in_words
 from memento_tui.workspace import Workspace
 
-__all__ = ["applied", "more_text", "proposed", "reasons", "remembered", "remembered_text", "written"]
-
-
-def reasons(proposal: Proposal) -> list[str]:
-    """Return in words why a proposal waits for a person."""
-    return [REASONS.get(code, code) for code in proposal.reasons]
+__all__ = ["applied", "more_text", "proposed", "remembered", "remembered_text", "written"]
 
 
 def more_text(following: str | None) -> str:
@@ -36,7 +32,7 @@ def proposed(proposal: Proposal) -> CallToolResult:
     """Return the result of a change that waits for a person."""
     if proposal.state == "rejected":
         return _turned_down(proposal)
-    why = reasons(proposal)
+    why = reasons_in_words(proposal.reasons)
     text = (
         f"Proposed: a person decides about {quoted_id(proposal.target_id)}, because {'; '.join(why)}."
         " Until then nothing changes. Do not propose it again; proposals tells the decision."
@@ -69,12 +65,10 @@ def remembered(workspace: Workspace, memory: Memory, began: datetime) -> Remembe
 
 def _why(workspace: Workspace, memory: Memory) -> list[str]:
     """Return why a memory waits, or what the person said who rejected it."""
-    if memory.status not in ("pending", "rejected"):
-        return []
-    proposals = workspace.store.proposals.about(memory.id)
     if memory.status == "rejected":
-        return [proposal.note for proposal in proposals if proposal.note][:1]
-    return reasons(proposals[0]) if proposals else []
+        note = rejection_note(workspace, memory)
+        return [note] if note else []
+    return reasons_of(workspace, memory)
 
 
 def remembered_text(shape: Remembered) -> str:

@@ -15,9 +15,10 @@ from memento_tui.agent.fence import fenced, one_line, quoted_id
 from memento_tui.agent.labels import moment_text
 from memento_tui.agent.seats import Seats
 from memento_tui.agent.shapes import Asking, Proposals
-from memento_tui.agent.tools.outcomes import more_text, reasons
+from memento_tui.agent.tools.outcomes import more_text
 from memento_tui.records.proposal import OPEN_STATES
 from memento_tui.records.rules import check_choice
+from memento_tui.review.policy import reasons_in_words
 
 __all__ = ["ProposalTools", "asking", "asking_lines"]
 
@@ -57,7 +58,7 @@ def asking(asked: Asked) -> Asking:
         state="waiting" if is_open else proposal.state,
         reason=proposal.note,
         about=one_line(asked.about, 120),
-        why=reasons(proposal) if is_open else [],
+        why=reasons_in_words(proposal.reasons) if is_open else [],
         at=moment_text(proposal.decided_at or proposal.created_at),
     )
 

@@ -8,7 +8,7 @@ from mcp.server.mcpserver.tools import Tool
 from mcp_types import CallToolResult, ToolAnnotations
 
 from memento_tui.agent.seats import Seats
-from memento_tui.agent.strict_tool import strict_tool
+from memento_tui.agent.strict_tool import hints, strict_tool
 from memento_tui.agent.vault.capturing import CaptureTools
 from memento_tui.agent.vault.injecting import InjectingTools
 from memento_tui.agent.vault.reading import ReadingTools
@@ -28,8 +28,8 @@ def all_tools(seats: Seats) -> list[Tool]:
     """Return the tools, each running in its caller's workspace on a thread of its own."""
     reading, injecting = ReadingTools(seats), InjectingTools(seats)
     writing, capturing = WritingTools(seats), CaptureTools(seats)
-    reads = _hints(read_only=True, idempotent=True)
-    adds, repeats = _hints(), _hints(idempotent=True)
+    reads = hints(read_only=True, idempotent=True)
+    adds, repeats = hints(), hints(idempotent=True)
     listed: list[tuple[Callable[..., CallToolResult], str, ToolAnnotations]] = [
         (reading.memento_search, "Search the vault", reads),
         (injecting.memento_briefing, "Brief a session", reads),
@@ -43,10 +43,4 @@ def all_tools(seats: Seats) -> list[Tool]:
         (reading.memento_list, "List notes", reads),
         (reading.memento_reindex, "Rebuild the index", repeats),
     ]
-    return [strict_tool(function, title, hints, seats) for function, title, hints in listed]
-
-
-def _hints(*, read_only: bool = False, idempotent: bool = False) -> ToolAnnotations:
-    return ToolAnnotations(
-        read_only_hint=read_only, destructive_hint=False, idempotent_hint=idempotent, open_world_hint=False
-    )
+    return [strict_tool(function, title, annotations, seats) for function, title, annotations in listed]

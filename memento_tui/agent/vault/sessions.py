@@ -99,12 +99,15 @@ def checked_transcript(workspace: Workspace, named: str) -> Path:
 
     Raises:
         NotAllowed: the agent is on another machine, perhaps, or the path is where no host keeps transcripts.
-        InvalidInput: there is no file.
+        InvalidInput: there is no file, or no file can have the path.
 
     """
     if workspace.author.channel != "mcp":
         raise NotAllowed("transcript_path is read over stdio only.", "Send session_summary instead.")
-    path = Path(named).expanduser().resolve()
+    try:
+        path = Path(named).expanduser().resolve()
+    except (OSError, RuntimeError, ValueError) as error:  # a NUL, a user who does not exist, a loop of links
+        raise InvalidInput(f"transcript_path: {named!r:.200} is no path: {error}.", "Send session_summary.") from None
     roots = [*(Path.home() / name for name in _HOSTS), Path(tempfile.gettempdir())]
     if not any(path.is_relative_to(root.resolve()) for root in roots):
         raise NotAllowed(

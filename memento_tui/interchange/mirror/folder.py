@@ -1,15 +1,18 @@
 """The mirrored folder: who may use it, what lies in it, and changes of its files that lose nothing.
 
 A hidden folder ``.memento-mirror`` in it holds the lock, the mark by which the folder is known again, and files on
-their way to their place. Notes that go are moved to ``.trash``, where Obsidian puts them too. No path leads out of the
-folder, and no symbolic link is followed.
+their way to their place; git passes it over. Notes that go are moved to ``.trash``, where Obsidian puts them too. No
+path leads out of the folder, no symbolic link is followed, and a folder in it that has a mirror of its own is left to
+that one: two that hand each other their notes would never come to an end.
 """
 
 from __future__ import annotations
 
 import os
 import shutil
+import stat
 import tempfile
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -21,12 +24,18 @@ from memento_tui.interchange.incoming import Refused, source_digest
 from memento_tui.interchange.outgoing import cannot_write
 from memento_tui.interchange.tree import Loaded, SourceFile, load
 from memento_tui.interchange.vault import LONGEST_FILE, SUFFIX
+from memento_tui.records.ids import new_id
 
 __all__ = ["Folder", "Look", "Status"]
 
 _OWN = ".memento-mirror"
 _TRASH = ".trash"
 _DATABASE = "memento.db"
+_LONGEST_MARK = 64
+_LONGEST_STEM = 240
+"""Bytes; a number and an ending bring it up to the 255 that file systems take."""
+_IN_ICLOUD = ".icloud"
+"""The ending of the hidden file ``.NAME.icloud`` that iCloud leaves in the place of one that it took off the disk."""
 
 
 class Status(NamedTuple):
@@ -61,10 +70,12 @@ class Folder:
         try:
             self.root.mkdir(parents=True, exist_ok=True)
             self._own.mkdir(mode=0o700, exist_ok=True)
+            if self._own.is_symlink():
+                raise InvalidInput(f"{self._own} is a link.", "Remove it; the mirror makes a folder of its own there.")
+            if not (self._own / ".gitignore").exists():
+                (self._own / ".gitignore").write_text("*\n", encoding="ascii")
         except OSError as error:
             raise cannot_write(self.root, error) from error
-        if self._own.is_symlink():
-            raise InvalidInput(f"{self._own} is a link.", "Remove it; the mirror makes a folder of its own there.")
         self._lock = FileLock(self._own / "lock")
         try:
             self._lock.acquire(timeout=0)
@@ -85,7 +96,7 @@ class Folder:
     def mark(self) -> str:
         """Return the mark by which the folder is known, or nothing where it has none."""
         try:
-            return (self._own / "mark").read_text(encoding="ascii").strip()
+            return (self._own / "mark").read_text(encoding="ascii").strip()[:_LONGEST_MARK]
         except (OSError, UnicodeDecodeError):
             return ""
 
@@ -121,21 +132,26 @@ class Folder:
         notes: dict[str, Status],
         refused: list[Refused],
     ) -> None:
-        with os.scandir(place) as entries:
-            for entry in entries:
-                if entry.name.startswith("."):
-                    continue
-                name = prefix + entry.name
-                if entry.is_dir(follow_symlinks=False):
-                    waiting.append((entry.path, name + "/"))
-                elif entry.is_symlink() and entry.is_dir():
-                    refused.append(Refused(name, 0, "is a link to a folder, and is not followed"))
-                elif entry.name[-len(SUFFIX) :].lower() == SUFFIX:
-                    found = _status(entry, name)
-                    if isinstance(found, Refused):
-                        refused.append(found)
-                    elif found is not None:
-                        notes[name] = found
+        with os.scandir(place) as listing:
+            entries = list(listing)
+        if prefix and any(entry.name == _OWN for entry in entries):
+            why = f"has a mirror of its own, and is left to it; to join them, remove {prefix}{_OWN}"
+            refused.append(Refused(prefix.rstrip("/"), 0, why))
+            return
+        for entry in entries:
+            name = prefix + entry.name
+            if entry.name.startswith("."):
+                refused.extend(_only_in_icloud(prefix, entry.name))
+            elif entry.is_dir(follow_symlinks=False):
+                waiting.append((entry.path, name + "/"))
+            elif entry.is_symlink() and entry.is_dir():
+                refused.append(Refused(name, 0, "is a link to a folder, and is not followed"))
+            elif _is_note(entry.name):
+                found = _status(entry, name)
+                if isinstance(found, Refused):
+                    refused.append(found)
+                elif found is not None:
+                    notes[name] = found
 
     def load(self, name: str) -> Loaded | Refused:
         """Return the bytes of a note."""
@@ -178,19 +194,35 @@ class Folder:
         return place.relative_to(self.root).as_posix()
 
     def copy_to_trash(self, name: str, data: bytes) -> str:
-        """Put a copy of a note's bytes into the trash; return its path there. Raises `InvalidInput`."""
-        place = self._free_in_trash(name)
+        """Put a copy of a note's bytes into the trash, unless it lies there; return its path there.
+
+        Raises:
+            InvalidInput: it cannot be written.
+
+        """
+        place = self._free_in_trash(name, unless=data)
         try:
-            _put_new(self._written(data), place)
+            if not place.exists():
+                _put_new(self._written(data), place)
         except OSError as error:
             raise cannot_write(place, error) from error
         return place.relative_to(self.root).as_posix()
 
-    def remove(self, name: str) -> None:
-        """Remove a note for good, for a purged text. Raises `InvalidInput`."""
-        path = self._place(name)
+    def remove(self, name: str, *, expected: bytes) -> None:
+        """Remove a note for good, for a purged text; what an editor saves at that very moment goes to the trash.
+
+        Raises:
+            InvalidInput: it cannot be removed.
+
+        """
+        path, aside = self._place(name), self._own / f"old-{new_id()}.part"
         try:
-            path.unlink(missing_ok=True)
+            with suppress(FileNotFoundError):
+                path.rename(aside)
+                if source_digest(aside.read_bytes()) == expected:
+                    aside.unlink()
+                else:
+                    aside.rename(self._free_in_trash(name))
         except OSError as error:
             raise cannot_write(path, error) from error
 
@@ -202,11 +234,16 @@ class Folder:
 
     def _written(self, data: bytes) -> Path:
         descriptor, name = tempfile.mkstemp(dir=self._own, prefix="new-", suffix=".part")
-        with os.fdopen(descriptor, "wb") as stream:
-            stream.write(data)
-            stream.flush()
-            os.fsync(descriptor)
-        return Path(name)
+        fresh = Path(name)
+        try:
+            with os.fdopen(descriptor, "wb") as stream:
+                stream.write(data)
+                stream.flush()
+                os.fsync(descriptor)
+        except BaseException:
+            fresh.unlink()  # on a full disk it is in the way of the next attempt
+            raise
+        return fresh
 
     def _replace(self, fresh: Path, path: Path, name: str, expected: bytes) -> bool:
         before = self._own / f"old-{fresh.name}"
@@ -216,6 +253,8 @@ class Folder:
         try:
             if source_digest(path.read_bytes()) != expected:
                 return False
+            if before.exists() and not before.samefile(path):
+                return False  # an editor put another file in its place
             fresh.replace(path)
             if before.exists() and source_digest(before.read_bytes()) != expected:
                 before.rename(self._free_in_trash(name))
@@ -223,16 +262,17 @@ class Folder:
             before.unlink(missing_ok=True)
         return True
 
-    def _free_in_trash(self, name: str) -> Path:
+    def _free_in_trash(self, name: str, *, unless: bytes | None = None) -> Path:
+        """Return a place in the trash where nothing lies, or a file with the very bytes ``unless``."""
         place = self._place(f"{_TRASH}/{name}")
         try:
             place.parent.mkdir(parents=True, exist_ok=True)
+            number, free = 1, place
+            while os.path.lexists(free) and not (unless is not None and _holds(free, unless)):
+                number += 1
+                free = place.with_name(f"{_shortened(place.stem)} {number}{place.suffix}")
         except OSError as error:
             raise cannot_write(place, error) from error
-        number, free = 1, place
-        while os.path.lexists(free):
-            number += 1
-            free = place.with_name(f"{place.stem} {number}{place.suffix}")
         return free
 
     def _keep_leftovers(self) -> None:
@@ -253,6 +293,34 @@ def _check_place(root: Path) -> None:
         raise InvalidInput(f"{root} is not a folder.", "Name the folder that holds the notes.")
     if any((place / _DATABASE).exists() for place in (root, *root.parents)):
         raise InvalidInput(f"{root} is within a data directory of memento.", "Name a folder outside of it.")
+    above = next((place for place in root.parents if (place / _OWN).is_dir()), None)
+    if above is not None:
+        raise InvalidInput(
+            f"{root} lies within {above}, which is mirrored as a whole.",
+            f"Mirror one of the two. If {above} is mirrored no longer, remove {above / _OWN}.",
+        )
+
+
+def _is_note(name: str) -> bool:
+    return name[-len(SUFFIX) :].lower() == SUFFIX
+
+
+def _only_in_icloud(prefix: str, name: str) -> Iterator[Refused]:
+    """Yield the note that a hidden file stands for, if it is one of iCloud's."""
+    meant = name[1:].removesuffix(_IN_ICLOUD)
+    if name.endswith(_IN_ICLOUD) and _is_note(meant):
+        yield Refused(prefix + meant, 0, "lies in iCloud only; it is read once it is on this disk again")
+
+
+def _holds(path: Path, data: bytes) -> bool:
+    """Tell whether a regular file holds these very bytes."""
+    found = path.lstat()
+    return stat.S_ISREG(found.st_mode) and found.st_size == len(data) and path.read_bytes() == data
+
+
+def _shortened(stem: str) -> str:
+    """Return a file name's stem with room for a number behind it."""
+    return stem.encode()[:_LONGEST_STEM].decode(errors="ignore")
 
 
 def _status(entry: os.DirEntry[str], name: str) -> Status | Refused | None:

@@ -122,8 +122,10 @@ class Mirror:
                 "Bring the right one back, or mount it. If it is gone for good, --vanished restore writes its notes"
                 " again, and --vanished delete deletes the memories of those that are missing.",
             )
-        mark = new_id()
-        self.folder.set_mark(mark)
+        # Another data directory, or another machine that the folder is shared with, may have marked it before.
+        mark = found or new_id()
+        if not found:
+            self.folder.set_mark(mark)
         self._store.keep_setting(setting, mark)
         return mark
 

@@ -104,8 +104,11 @@ class Settling:
                 yield Happening("waits", step.path, memory.id, _question(outcome))
                 return
             why = _turned_down(outcome.proposal)
-        self._ledger.forget(step.path)
-        yield self._leaving.write_new(memory, step.path, why)
+        self._ledger.decided(step.path)
+        written = self._leaving.write_new(memory, step.path, why)
+        if written.note != step.path:
+            self._ledger.forget(step.path)
+        yield written
 
     def _gone_here(
         self, step: Step, waiting: Step | None, memory: Memory | None, file: NoteFile | None
@@ -113,7 +116,7 @@ class Settling:
         proposed = waiting is not None and file is not None and file.digest == waiting.digest
         if file is not None and (proposed or file.digest == step.digest):
             if memory is None and not proposed and self._store.purged("memory", [step.id]):
-                self._folder.remove(step.path)
+                self._folder.remove(step.path, expected=file.digest)
                 yield Happening("trashed", step.path, step.id, "it was purged here, so it is removed for good")
             elif memory is not None and memory.status == "rejected" and self._never_held(step):
                 return  # the person's own file, which is only not to be remembered

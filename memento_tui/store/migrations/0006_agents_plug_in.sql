@@ -12,3 +12,6 @@ CREATE TABLE hook_session (
 -- Notes of a vault are asked for by their path.
 CREATE INDEX memory_note_path ON memory (json_extract(extra, '$.vault.path'))
   WHERE json_extract(extra, '$.vault.path') IS NOT NULL;
+
+-- What a person stands behind is told at the beginning of every session; `memory_pinned` has the other half of it.
+CREATE INDEX memory_essential ON memory (updated_at, number) WHERE tier = 'shared' AND stability = 'stable';
