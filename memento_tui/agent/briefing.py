@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from memento_tui.agent.recall import plain_query, recall
 from memento_tui.errors import InvalidField
 from memento_tui.records import Crystal, Skip, WorkingItem
+from memento_tui.records.accounts import account_of
 from memento_tui.records.rules import check_namespace, is_under
 from memento_tui.workspace import Workspace
 from memento_tui.workspace.searching import Hit
@@ -40,7 +41,7 @@ def brief(workspace: Workspace, message: str, namespace: str, limit: int, sessio
     return Briefing(
         identity=workspace.crystals.current(),
         items=[item for item in workspace.items.list(status="active") if concerns(namespace, item.namespace)],
-        skips=[skip for skip in workspace.skips.check(message) if concerns(namespace, skip.namespace)],
+        skips=list(workspace.skips.check(message, among=lambda skip: concerns(namespace, skip.namespace))),
         hits=hits,
         semantic=semantic,
     )
@@ -59,5 +60,10 @@ def _hits(workspace: Workspace, words: str, namespace: str, limit: int, session:
 
 
 def concerns(asked: str, namespace: str) -> bool:
-    """Tell whether a record of ``namespace`` matters in ``asked``: the same, one above or below it, or for all."""
+    """Tell whether a record of ``namespace`` matters in ``asked``: the same, one above or below it, or for all.
+
+    What an account wrote concerns nobody who does not ask for that account.
+    """
+    if account_of(namespace) != account_of(asked):
+        return False
     return not asked or namespace == "global" or is_under(namespace, asked) or is_under(asked, namespace)

@@ -40,12 +40,8 @@ def asked_by(
 def _about(workspace: Workspace, proposal: Proposal) -> str:
     target = workspace.store.find(proposal.target, proposal.target_id)
     match target:
-        case Memory() if target.sensitivity == "restricted":
-            return ""
-        case Memory() if target.source_type == "external" and not is_readable(target):
-            return target.source.url
         case Memory():
-            return target.headline
+            return _about_memory(target)
         case Skip():
             return target.item
         case WorkingItem():
@@ -55,3 +51,11 @@ def _about(workspace: Workspace, proposal: Proposal) -> str:
         case _:
             said = (proposal.payload.get(name) for name in ("title", "item", "resolution"))
             return next((str(value) for value in said if value), "")
+
+
+def _about_memory(memory: Memory) -> str:
+    if memory.sensitivity == "restricted":
+        return ""  # it is read by its id alone
+    if memory.source_type == "external" and not is_readable(memory):
+        return memory.source.url
+    return memory.headline

@@ -10,6 +10,7 @@ from memento_tui.agent.labels import in_brackets, is_recalled, labels_of
 from memento_tui.agent.shapes import Disagreement, Side
 from memento_tui.errors import NotFound
 from memento_tui.records import Contradiction, Memory
+from memento_tui.records.accounts import account_of
 from memento_tui.workspace import Workspace
 from memento_tui.workspace.contradictions import Dispute
 
@@ -56,6 +57,8 @@ def visible(dispute: Dispute, now: datetime) -> Contradiction:
 def _shape(dispute: Dispute, now: datetime) -> Disagreement | None:
     older, newer, found = dispute.older, dispute.newer, dispute.contradiction
     if older is None or newer is None or not (is_recalled(older) and is_recalled(newer)):
+        return None
+    if account_of(older.namespace) != account_of(newer.namespace):
         return None
     if any(side.expires_at is not None and side.expires_at <= now for side in (older, newer)):
         return None

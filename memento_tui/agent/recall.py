@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Iterable, Iterator
 
 from memento_tui.agent.labels import is_recalled
 from memento_tui.errors import DataDirectoryError, InvalidInput
 from memento_tui.records import Injection, Memory, make_injection
+from memento_tui.records.accounts import ACCOUNTS
 from memento_tui.search.language import FIELDS
 from memento_tui.workspace import Workspace
 from memento_tui.workspace.searching import Hit, SearchAnswer
@@ -21,6 +23,7 @@ __all__ = [
     "place_query",
     "plain_query",
     "recall",
+    "without_accounts",
 ]
 
 MOST_HITS = 50
@@ -35,6 +38,8 @@ _LONGEST_WORD = 80
 _CHARACTERS_OF_A_TOKEN = 4
 """An estimate for English prose; what a model counts depends on the model."""
 
+_ACCOUNTS_NAMED = re.compile(rf'\bns:(?:"[^"]*\b{ACCOUNTS}\b|{ACCOUNTS}\b)', re.IGNORECASE)
+
 _WHY = ("keyword", "semantic", "relevance", "life", "age", "use", "certainty", "stability", "superseded")
 """The numbers of `Hit.explain` that the ledger keeps."""
 
@@ -44,9 +49,10 @@ _log = logging.getLogger(__name__)
 def recall(workspace: Workspace, query: str, limit: int, session: str = "") -> tuple[list[Hit], SearchAnswer]:
     """Return the results that an agent may see, best first, and the whole answer that they are from.
 
-    They are entered in the ledger under ``session``, the author's by default.
+    They are entered in the ledger under ``session``, the author's by default. What accounts wrote is not among them
+    unless the query names their namespace.
     """
-    answer = workspace.search(query, limit=limit)
+    answer = workspace.search(without_accounts(query), limit=limit)
     hits = [hit for hit in answer.results if is_recalled(hit.memory)]
     count_shown(workspace, [hit.id for hit in hits])
     note_injections(workspace, hits, session)
@@ -147,6 +153,11 @@ def place_query(namespace: str | None, tags: Iterable[str] = ()) -> str:
         if '"' in name or "," in name:
             raise InvalidInput(f"Nothing can be searched for by {name!r:.80}: it holds a comma or a quotation mark.")
     return " ".join(f'{field}:"{name}"' for field, name in names)
+
+
+def without_accounts(query: str) -> str:
+    """Return a query that leaves out what accounts wrote, unless it names their namespace itself."""
+    return query if not query.strip() or _ACCOUNTS_NAMED.search(query) else f"-ns:{ACCOUNTS} {query}"
 
 
 def _plain_parts(word: str) -> Iterator[str]:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import sys
+
 import click
 
 from memento_tui.agent.profiles import PROFILES
 from memento_tui.cli.command import command
+from memento_tui.cli.output import note
 from memento_tui.cli.session import current_session
 
 __all__ = ["commands"]
@@ -41,6 +44,8 @@ def mcp(session: str, profile: str) -> None:
     An agent's host starts it; what the agent writes passes the gate, and a person decides with `memento review`. For
     agents that speak the protocol over HTTP there is `memento serve`.
     """
+    if sys.stdin.isatty():
+        note("This waits for an agent's messages; hosts start it by themselves, see memento install. ctrl+c ends it.")
     from memento_tui.agent.server import main  # noqa: PLC0415 - the SDK takes a second to import
 
     code = main(current_session().data_dir, session=session, profile=profile)

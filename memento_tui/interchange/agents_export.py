@@ -17,7 +17,7 @@ from pathlib import Path, PurePosixPath
 import msgspec
 
 from memento_tui.errors import InvalidInput
-from memento_tui.interchange.agents_file import BEGIN, END, KEPT, Kept
+from memento_tui.interchange.agents_file import BEGIN, END, KEPT, Kept, sections
 from memento_tui.interchange.incoming import Refused, source_digest
 from memento_tui.interchange.outgoing import Outgoing, Written, cannot_write, put_in_place
 from memento_tui.records import Memory
@@ -31,9 +31,10 @@ _GONE = ("deleted", "rejected")
 def write(records: Iterable[Outgoing], path: Path) -> Written:
     """Write the files that sections were read from, below a folder, or to ``path`` itself if that is a ``.md`` file.
 
-    A file that is there is replaced only while it holds the very bytes that were read.
+    A file that is there is replaced only while it holds the very bytes that were read. A section of it that no memory
+    stands for, such as one that an import refused, stays as it is in the file.
     """
-    files: dict[str, list[tuple[Kept, Memory]]] = {}
+    files: dict[str, list[_Part]] = {}
     left_out = 0
     for record in records:
         kept = _kept(record) if isinstance(record, Memory) else None
@@ -42,27 +43,60 @@ def write(records: Iterable[Outgoing], path: Path) -> Written:
         else:
             files.setdefault(kept.path, []).append((kept, record))
     refused: list[Refused] = []
+    told: list[str] = []
     written = count = 0
     if path.suffix.lower() == ".md" and len(files) > 1:
         raise InvalidInput(f"There are sections of {len(files)} files.", "Name a folder for all of them.")
     for name, parts in sorted(files.items()):
         target = path if path.suffix.lower() == ".md" else path / name
-        newest = max(parts, key=lambda part: (part[1].updated_at, part[0].digest))[0].digest
+        there = _there(target)
+        digest = _last_read(parts, there)
         # A section with another digest was no longer there when the file was read last.
-        present = [part for part in parts if part[0].digest == newest]
+        present = sorted((part for part in parts if part[0].digest == digest), key=_place)
         left_out += len(parts) - len(present)
-        data = "".join(_text(kept, memory) for kept, memory in sorted(present, key=_place)).encode()
-        outcome = _put(path, target, name, data, newest)
+        text, stay = _whole_text(present, there if source_digest(there).hex() == digest else b"")
+        outcome = _put(path, target, name, text.encode(errors="surrogateescape"), digest)
         if isinstance(outcome, Refused):
             refused.append(outcome)
-        else:
-            written += outcome
-            count += sum(memory.status not in _GONE for _, memory in present)
-    return Written(records=count, files=written, left_out=left_out, refused=tuple(refused))
+            continue
+        written += outcome
+        count += sum(memory.status not in _GONE for _, memory in present)
+        if stay:
+            told.append(f"{name}: {stay} of its sections stayed as they were, because no import took them in.")
+    return Written(records=count, files=written, left_out=left_out, refused=tuple(refused), told=tuple(told))
 
 
-def _place(part: tuple[Kept, Memory]) -> tuple[int, str]:
+_Part = tuple[Kept, Memory]
+
+
+def _place(part: _Part) -> tuple[int, str]:
     return part[0].place, part[1].id
+
+
+def _there(target: Path) -> bytes:
+    """Return what a file holds now; nothing where it cannot be read, which is told of when it is to be written."""
+    try:
+        return b"" if target.is_symlink() else target.read_bytes()
+    except OSError:
+        return b""
+
+
+def _last_read(parts: Iterable[_Part], there: bytes) -> str:
+    """Return the digest of the file as it was read last: the one it has now, if it was ever read so."""
+    now = source_digest(there).hex()
+    known = {kept.digest: memory.updated_at for kept, memory in sorted(parts, key=lambda part: part[1].updated_at)}
+    return now if now in known else max(known, key=lambda digest: (known[digest], digest))
+
+
+def _whole_text(present: Iterable[_Part], there: bytes) -> tuple[str, int]:
+    """Return the text of a file, and how many sections of it are taken from ``there``, the file as it was read."""
+    texts: dict[int, str] = {}
+    for kept, memory in present:
+        texts[kept.place] = texts.get(kept.place, "") + _text(kept, memory)
+    own = dict(
+        enumerate(part.before + part.text + part.after for part in sections(there.decode(errors="surrogateescape")))
+    )
+    return "".join(text for _, text in sorted({**own, **texts}.items())), len(own.keys() - texts.keys())
 
 
 def _kept(memory: Memory) -> Kept | None:

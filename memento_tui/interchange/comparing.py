@@ -6,7 +6,7 @@ demoted a memory. Taken as one field, what one of them did would stand in the wa
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection
 from typing import Any
 
 import msgspec
@@ -14,7 +14,7 @@ import msgspec
 from memento_tui.records.rules import check_extra
 from memento_tui.store.tables import AnyRecord
 
-__all__ = ["differing", "is_named", "taken_over"]
+__all__ = ["differing", "is_kept", "is_named", "taken_over"]
 
 _UNCOMPARED = frozenset(
     {"version", "created_at", "updated_at", "shown_count", "used_count", "last_used_at", "hits", "last_hit_at", "extra"}
@@ -36,14 +36,19 @@ def _said(record: AnyRecord) -> dict[str, Any]:
     return said | {_EXTRA + name: value for name, value in getattr(record, "extra", {}).items()}
 
 
+def is_kept(name: str) -> bool:
+    """Tell whether `differing` speaks of something beside a record, and not of what the record itself says."""
+    return name.startswith(_EXTRA)
+
+
 def is_named(name: str, fields: dict[str, Any]) -> bool:
     """Tell whether the fields of a source speak of what `differing` calls by this name."""
-    if name.startswith(_EXTRA):
+    if is_kept(name):
         return name.removeprefix(_EXTRA) in fields.get("extra", {})
     return name in fields
 
 
-def taken_over(record: AnyRecord, names: Iterable[str], wanted: AnyRecord) -> AnyRecord:
+def taken_over(record: AnyRecord, names: Collection[str], wanted: AnyRecord) -> AnyRecord:
     """Return a record that says what another one says under these names.
 
     Raises:
@@ -51,8 +56,8 @@ def taken_over(record: AnyRecord, names: Iterable[str], wanted: AnyRecord) -> An
 
     """
     said = _said(wanted)
-    values = {name: said[name] for name in names if not name.startswith(_EXTRA)}
-    inner = [name.removeprefix(_EXTRA) for name in names if name.startswith(_EXTRA)]
+    values = {name: said[name] for name in names if not is_kept(name)}
+    inner = [name.removeprefix(_EXTRA) for name in names if is_kept(name)]
     if inner:
         extra = {name: value for name, value in getattr(record, "extra", {}).items() if name not in inner}
         values["extra"] = extra | {name: said[_EXTRA + name] for name in inner if _EXTRA + name in said}

@@ -204,7 +204,7 @@ def detect(path: Path) -> str:
     """
     if not path.exists():
         raise InvalidInput(f"There is nothing at {path}.", "Check the path.")
-    name = next((name for name, is_place in _PLACES if is_place(path)), None) or _of_files(path)
+    name = next((name for name, is_place in _PLACES if is_place(path)), None) or _of_files(path) or _of_hidden(path)
     if name is None:
         raise InvalidInput(
             f"{path} holds nothing that memento can read.",
@@ -249,10 +249,22 @@ _PLACES: tuple[tuple[str, Callable[[Path], bool]], ...] = (
 
 
 def _of_files(path: Path) -> str | None:
-    """Return the format of the first file that is in one."""
+    """Return the format of the first file that is in one; instructions for agents lie beside files of any format."""
     start = path / "memories" if (path / "memories").is_dir() else path
-    found = (one for one in itertools.islice(walk(start, ""), _FURTHEST) if isinstance(one, SourceFile))
-    return next((name for file in found if (name := _of_file(file)) is not None), None)
+    has_instructions = False
+    for file in itertools.islice(walk(start, ""), _FURTHEST):
+        if isinstance(file, Refused):
+            continue
+        if Path(file.name).name.lower() in agents_file.NAMES:
+            has_instructions = True
+        elif (name := _of_file(file)) is not None:
+            return name
+    return "agents-file" if has_instructions else None
+
+
+def _of_hidden(path: Path) -> str | None:
+    """Return the format of what lies in hidden folders further below."""
+    return "protocol-local" if path.is_dir() and next(protocol_local.workspaces(path), None) is not None else None
 
 
 def _of_file(file: SourceFile) -> str | None:
@@ -263,6 +275,8 @@ def _of_file(file: SourceFile) -> str | None:
         return "mem0" if mem0.is_document(file) else None
     if name.endswith(engram_chunks.SUFFIX):
         return "engram"
+    if name.endswith(protocol_sqlite.SUFFIXES) and protocol_sqlite.is_workspace(Path(file.path)):
+        return "protocol-sqlite"
     return "vault" if name.endswith(vault.SUFFIX) else None
 
 

@@ -21,7 +21,7 @@ from memento_tui.interchange.incoming import Incoming, Refused, source_digest
 from memento_tui.interchange.lines import Line, objects
 from memento_tui.interchange.names import namespace_of, one_line, usable_tags
 from memento_tui.interchange.restoring import moment_in, without
-from memento_tui.interchange.tree import Loaded, SourceFile, decode_text, load, open_source, walk
+from memento_tui.interchange.tree import Loaded, SourceFile, load, open_source, walk
 
 __all__ = ["KEPT", "SUFFIX", "count", "is_document", "is_memory", "read", "sentence"]
 
@@ -130,12 +130,8 @@ def _of_document(file: SourceFile) -> Iterator[Line | Refused]:
     try:
         elements = _elements(loaded.data)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        text = decode_text(loaded.data, file.name)
-        if isinstance(text, Refused):
-            yield text
-            return
         yield Refused(file.name, 0, f"is not a whole list of memories ({error}); those that are whole in it are read")
-        yield from _recovered(file.name, text)
+        yield from _recovered(file.name, loaded.data.decode(errors="surrogateescape"))
     else:
         yield from _numbered(file.name, loaded.data, elements)
 
@@ -180,12 +176,15 @@ def _recovered(file: str, text: str) -> Iterator[Line | Refused]:
         counted = match.start()
         try:
             value, position = _stdlib.raw_decode(text, match.start())
+            source = text[match.start() : position].encode()
+        except UnicodeEncodeError:
+            yield Refused(file, number, "is not UTF-8")
         except (ValueError, RecursionError):  # a number of more than 4,300 digits is a ValueError too
             attempts += 1
             position = match.end()
             yield Refused(file, number, "is not a whole memory")
         else:
-            yield Line(number, 0, text[match.start() : position].encode(), value)
+            yield Line(number, 0, source, value)
 
 
 def _incoming(line: Line, file: str, keys: set[str], *, several_users: bool) -> Incoming | Refused:

@@ -14,8 +14,7 @@
 
 from __future__ import annotations
 
-import secrets
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from memento_tui.records import Memory, WorkingItem
@@ -31,13 +30,11 @@ __all__ = [
     "SECTIONS",
     "category_of",
     "changed_item_fields",
-    "free_hex_id",
     "item_fields",
     "item_title",
     "kind_fields",
     "linkage_of",
     "namespace_of",
-    "new_hex_id",
     "section_fields",
     "section_key",
     "section_of",
@@ -74,18 +71,6 @@ LABEL_OF_RELATION: Mapping[str, str] = {
 _DEFAULT_WORKSPACE, _DEFAULT_NAMESPACE = "default", "global"
 _PROVENANCE = "source:"
 _CATEGORY, _SKIPPED, _SKIP = "protocol_category", "skip_list", "Skip: "
-
-
-def new_hex_id() -> str:
-    """Return a random id of 8 hexadecimal digits, which is what this system's clients expect of one."""
-    return secrets.token_hex(4)
-
-
-def free_hex_id(is_taken: Callable[[str], bool]) -> str:
-    """Return a `new_hex_id` that is not taken: among 100,000 records one new id in 40,000 is."""
-    while is_taken(made := new_hex_id()):
-        pass
-    return made
 
 
 def namespace_of(workspace: str) -> str:

@@ -173,7 +173,7 @@ def _incoming(
     key: str,
     links: tuple[tuple[str, str, str], ...] = (),
 ) -> Incoming:
-    if (record, fields.get("id")) in place.shared:
+    if "id" in fields and (record, fields["id"]) in place.shared:
         kept = {**kept, "id": fields.pop("id")}
     if kept:
         fields["extra"] = {**fields.get("extra", {}), KEPT: dict(kept)}

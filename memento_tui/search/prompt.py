@@ -15,23 +15,54 @@ import tantivy
 
 from memento_tui.search.bm25 import idf, saturated
 from memento_tui.search.keyword_layout import SCHEMA_VERSION, IndexState, read_state, register_analyzers
-from memento_tui.search.text import STOP_WORDS, identifiers, is_compound, terms
+from memento_tui.search.text import STOP_WORDS, identifiers, is_compound, terms, unspaced_pairs
 from memento_tui.search.word_query import WordQueries
 
-__all__ = ["Candidate", "PromptIndex", "content_words", "parts_of", "stems_of"]
+__all__ = ["FILLER", "Candidate", "PromptIndex", "content_words", "parts_of", "readable", "stems_of"]
 
-_FILLER = frozenset(
+FILLER = frozenset(
     """
-    actually add already alright also anything approve approved back best better bit change changes check code come
-    continue cool correct could done fine first fix following get give go going good great hello help hey hi file files
-    happen here instead issue keep know last let lets like look looks looking make makes making maybe mean minute
-    moment much need needs new next nice nope now nothing ok okay one ones perfect please point possible problem proceed
-    question quick read ready really redo rerun retry right run running say see show something start still stop sure
-    take tell test tests thank thanks that's thing things think time today tomorrow try trying two undo understand use
-    used using wait want wanted way well whats wonder work working works would write wrong yeah yep yes yesterday
+    actually add already alright although always another anybody anyone anything anyway approve approved back best
+    better bit cannot change changes check code come continue cool correct could done either else enough error errors
+    even ever every everybody everyone everything except explain fail failed failing fails file files fine first fix
+    fixed following get give go going good great happen happened happening happens hello help hey hi however instead
+    issue keep know last let lets like line lines long look looks looking lot lots make makes making many may maybe mean
+    meant might minute moment much must need needs neither never new next nice none nope nothing ok okay one ones others
+    ours per perfect perhaps please point possible probably problem proceed question quick quickly quite rather read
+    ready really redo rerun retry right run running say see several shall show since somebody someone something still
+    stop sure take tell test tests thank thanks that's theirs thing things think though time today together tomorrow
+    toward try trying two understand unless upon us use used using via wait want wanted way well whats whether within
+    without wonder wonder work working works would write wrong yeah yep yes yesterday yet yourself
     """.split()  # noqa: SIM905 - a paragraph is easier to read than a list of quoted words
 )
 """What people say to an agent whatever the subject is. It is not looked for, however rare it is in the memories."""
+
+_FOREIGN = frozenset(
+    """
+    aber als alle auch auf aus bei bis bitte da damit dann das dass dein deine dem den denn der des die dies diese
+    diesen dieser dieses doch dort du durch ein eine einem einen einer eines er es etwas für gibt habe haben hast hat
+    hier ich ihr im immer ist ja jetzt kann kannst kein keine können mach mache machen man mehr mein meine mich mir mit
+    muss müssen nach nein nicht nichts noch nochmal nur ob oder ohne schon sehr sein sich sie sind so soll sollen sollte
+    über um und uns unter vom von vor wann war waren warum was weil weiter welche welcher welches wenn wer werden wie
+    wieso will wir wird wo wurde zu zum zur danke
+    ai alors au aussi aux avec avez bien ce ces cet cette comme comment dans de des donc du elle en encore est et être
+    fait faire faut il ils je la le les leur lui ma mais merci mes moi mon ne nous ont où par pas peut plus pour
+    pourquoi qu quand que quel quelle qui sa sans ses son sont suis sur ta tes toi ton tout toute tu une vous
+    al algo como con cómo cuando cuándo de del donde dónde el ella ellos en eres es esa ese eso esta este esto está
+    estoy favor gracias hace hacer hay la las lo los más mi mis muy nada no para pero por porque puede puedes qué que
+    quiero se ser si sí sin sobre son su sus también tengo tiene todo tu un una uno y ya yo
+    """.split()  # noqa: SIM905 - as above
+)
+"""The same for German, French and Spanish: mostly what grammar needs."""
+
+_CONTRACTED = re.compile(r"(?:n't|'(?:s|re|ve|ll|d|m))$")
+_CUT_OFF = frozenset("ca wo sha ain".split())  # noqa: SIM905 - can't, won't, shan't, ain't
+_NO_NAME = re.compile(r"[a-z]+(?:-[a-z]+)*+(?:/[a-z]+)?")
+"""Plain words that are joined: ``step-by-step``, ``and/or``. They say no more than any other plain word."""
+_IDEOGRAPHS = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\u3005]{2,}|[\u30a1-\u30ff]{2,}|[\uac00-\ud7af]{2,}")
+_KANA = re.compile(r"[\u3041-\u30ff]")
+_LONGEST_RUN = 4
+"""Ideographs that are taken for one Japanese word; a longer run, and one of Chinese, is several."""
 
 _EDGES = ".,;:!?\"'`()[]{}<>*_~|=…“”‘’«»。、，"  # noqa: RUF001 - signs that stand around words
 _READ_AHEAD, _READ_BEHIND = 6_000, 2_000
@@ -77,13 +108,13 @@ class Candidate(NamedTuple):
 
         One plain word, however rare, is shared by chance; a name is not.
         """
-        held = [word for word in self.words if stems_of([word]) & stems]
-        return held if len(held) >= _FEWEST_WORDS or any(map(is_compound, held)) else []
+        held = [word for word in self.words if _holds(stems, word)]
+        return held if len(held) >= _FEWEST_WORDS or any(map(_is_name, held)) else []
 
 
 def content_words(prompt: str) -> list[str]:
     """Return the words of a prompt that could name a subject, each once; none for a trivial prompt or a command."""
-    text = _readable(prompt)
+    text = readable(prompt)
     if text.startswith(("/", "!", "#")) and "\n" not in text and " " not in text.split("/", 1)[-1].strip():
         return []
     return _content_words(text)
@@ -92,12 +123,17 @@ def content_words(prompt: str) -> list[str]:
 def parts_of(prompt: str) -> list[list[str]]:
     """Return the content words of each part of a prompt that could be about something of its own."""
     words = content_words(prompt)
-    parts = [_content_words(sentence) for sentence in _SENTENCE.split(_readable(prompt))] if words else []
-    parts = [part for part in parts if len(part) >= _FEWEST_WORDS and len(part) < len(words)]
+    parts = [_content_words(sentence) for sentence in _SENTENCE.split(readable(prompt))] if words else []
+    parts = [part for part in parts if _is_enough(part) and len(part) < len(words)]
     return [*parts, words] if words and (len(words) <= _SHORT or not parts) else parts
 
 
-def _readable(prompt: str) -> str:
+def _is_enough(part: Sequence[str]) -> bool:
+    return len(part) >= _FEWEST_WORDS or any(map(_is_name, part))
+
+
+def readable(prompt: str) -> str:
+    """Return what is read of a prompt: all of it, or the beginning and the end of a very long one."""
     text = prompt.strip()
     if len(text) <= _READ_AHEAD + _READ_BEHIND:
         return text
@@ -106,17 +142,34 @@ def _readable(prompt: str) -> str:
 
 def _content_words(text: str) -> list[str]:
     found: dict[str, None] = {}
-    for raw in _SPACES.split(text):
-        word = raw.strip(_EDGES)
-        plain = word.lower().removesuffix("'s")
-        if word and len(word) <= _LONGEST_WORD and _says_something(plain):
-            found.setdefault(word.removesuffix("'s"))
+    for raw in _SPACES.split(text.replace("’", "'")):  # noqa: RUF001 - what telephones write for an apostrophe
+        if unspaced_pairs(raw):
+            found.update(dict.fromkeys(_unspaced_words(raw)))
+        word = _CONTRACTED.sub("", raw.strip(_EDGES))
+        if word and len(word) <= _LONGEST_WORD and _says_something(word.lower()):
+            found.setdefault(word)
     return list(found)[:_MOST_WORDS]
 
 
+def _unspaced_words(text: str) -> Iterator[str]:
+    """Yield what could be words in a script that is written without spaces: no hiragana, which is mostly grammar."""
+    is_japanese = _KANA.search(text) is not None
+    for run in _IDEOGRAPHS.findall(text):
+        if _KANA.match(run) or (is_japanese and len(run) <= _LONGEST_RUN):
+            yield run
+        else:
+            yield from unspaced_pairs(run)
+
+
 def _says_something(word: str) -> bool:
-    has_letters = any(character.isalpha() for character in word)
-    return has_letters and (len(word) > 1 or not word.isascii()) and word not in STOP_WORDS and word not in _FILLER
+    if not any(character.isalpha() for character in word) or (word.isascii() and len(word) == 1):
+        return False
+    return not (word in STOP_WORDS or word in FILLER or word in _FOREIGN or word in _CUT_OFF or unspaced_pairs(word))
+
+
+def _is_name(word: str) -> bool:
+    """Tell whether a word is a name that nobody says by chance: an identifier, a path, a joined proper name."""
+    return is_compound(word) and _NO_NAME.fullmatch(word) is None
 
 
 def stems_of(words: Iterable[str]) -> set[str]:
@@ -126,6 +179,11 @@ def stems_of(words: Iterable[str]) -> set[str]:
         found.update(terms(word))
         found.update(piece for piece in identifiers(word).split() if piece.isalnum())
     return found
+
+
+def _holds(stems: AbstractSet[str], word: str) -> bool:
+    pairs = unspaced_pairs(word)
+    return stems >= set(pairs) if pairs else not stems.isdisjoint(stems_of([word]))
 
 
 class PromptIndex:
@@ -149,8 +207,17 @@ class PromptIndex:
         self.state: IndexState = state
         self._queries = WordQueries(self._schema, self._searcher)
 
+    def _weighed(self, word: str) -> tuple[str, float]:
+        """Return a word and what it says; of a path that no memory names, the end of it that one does."""
+        weight = self._weight(word)
+        ends = [] if weight or "/" not in word else [word.split("/", cut)[-1] for cut in range(1, word.count("/") + 1)]
+        return next(((end, found) for end in ends if (found := self._weight(end))), (word, weight))
+
     def _weight(self, word: str) -> float:
-        held = min((self._searcher.doc_freq("body", stem) for stem in terms(word)), default=0)
+        if pairs := unspaced_pairs(word):
+            held = min(self._searcher.doc_freq("parts", pair) for pair in pairs)
+        else:
+            held = min((self._searcher.doc_freq("body", stem) for stem in terms(word)), default=0)
         if not held and is_compound(word):
             held = self._searcher.doc_freq("parts", word.lower().strip("/"))
         if not held:
@@ -164,7 +231,7 @@ class PromptIndex:
 
         What lies in one of the namespaces ``others`` is left out, unless it lies in one of ``places``.
         """
-        weighed = [[(word, self._weight(word)) for word in part] for part in parts]
+        weighed = [[self._weighed(word) for word in part] for part in parts]
         weighed.sort(key=lambda part: -sum(sorted((weight for _, weight in part), reverse=True)[:_SALIENT]))
         conditions = self._conditions(places, others)
         best: dict[str, Candidate] = {}

@@ -242,10 +242,11 @@ class HookStore:
         )
         self._connection.execute(query, (session, size))
 
-    def shown_to(self, session: str) -> dict[str, bool]:
-        """Return the ids of all memories that a session was shown, and whether it was seen to use them."""
-        query = "SELECT memory_id, max(used_at IS NOT NULL) FROM injection WHERE session = ? GROUP BY memory_id"
-        return {str(row[0]): bool(row[1]) for row in self._connection.execute(query, (session,))}
+    def not_seen_used(self, session: str) -> dict[str, datetime]:
+        """Return the ids of the memories that a session was shown and not seen to use, and when each was shown first."""
+        query = "SELECT memory_id, min(at) FROM injection WHERE session = ? GROUP BY memory_id HAVING count(used_at) = 0"
+        rows = self._connection.execute(query, (session,))
+        return {str(row[0]): datetime.fromisoformat(row[1]) for row in rows}
 
     def note_shown(self, session: str, shown: Sequence[Shown], skip_ids: Sequence[str] = ()) -> None:
         """Write what is put in front of a session into the ledger, and count it; count a hit for each skip."""

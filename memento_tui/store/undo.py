@@ -152,7 +152,7 @@ def _merged(entry: Entry, name: str, before: Any, after: Any, current: Any) -> A
     return msgspec.structs.replace(current, **values)
 
 
-def _image_before(connection: sqlite3.Connection, name: str, record_id: str, version: int) -> Any:  # noqa: ANN401
+def _image_before(connection: sqlite3.Connection, name: str, record_id: str, version: int) -> Any:  # noqa: ANN401 - any record
     """Return the record as it was before the change that made ``version``, or ``None`` if it did not exist."""
     row = connection.execute(
         "SELECT removed, image, nonce FROM change WHERE record = ? AND record_id = ? AND version = ?",

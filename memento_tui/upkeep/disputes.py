@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 import msgspec
 
 from memento_tui.records import Contradiction, Memory, make_contradiction
+from memento_tui.records.accounts import account_of
 from memento_tui.records.rules import is_under
 from memento_tui.store.journal import Author
 from memento_tui.store.store import Store
@@ -142,4 +143,6 @@ def _without_lists(found: Sequence[Found]) -> list[Found]:
 
 def _share_a_place(one: str, other: str) -> bool:
     """Tell whether what holds in one namespace could be meant to hold in the other."""
+    if account_of(one) != account_of(other):
+        return False  # or anybody's account could cast doubt on what the person keeps
     return "global" in (one, other) or is_under(one, other) or is_under(other, one)

@@ -12,7 +12,7 @@ DEFAULT_SPAN = "30d"
 
 _WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _MONTHS = (
-    "january february march april may june july august september october november december".split()  # noqa: SIM905
+    "january february march april may june july august september october november december".split()  # noqa: SIM905 - shorter
 )
 _NUMBERS = {
     "a": 1,

@@ -9,6 +9,7 @@ import msgspec
 
 from memento_tui.errors import MementoError
 from memento_tui.records import Memory, Skip, WorkingItem, make_item, make_memory, make_skip
+from memento_tui.records.accounts import account_of
 from memento_tui.records.memory import RECALLED, content_digest
 from memento_tui.review.gate import Gate, Screened, creation_fingerprint, fingerprint_of
 from memento_tui.review.policy import Intent
@@ -139,15 +140,16 @@ class Learner:
         }
 
     def _known(self, memory: Memory) -> Memory | None:
-        """Return a memory that says the same or nearly the same, one that waits among them."""
-        twins = self._store.twins(content_digest(memory.content))
-        if twins:
-            return twins[0]
+        """Return a memory that says the same or nearly the same, one that waits among them; none of another account."""
+        account = account_of(memory.namespace)
+        for twin in self._store.twins(content_digest(memory.content)):
+            if account_of(twin.namespace) == account:
+                return twin
         nearby = self._keyword.alike(memory.content, _COMPARED)
         if nearby is None:
             return None
         others = self._store.memories([*nearby.found, *nearby.lagging]).values()
-        alike = (o for o in others if o.status in (*RECALLED, "pending"))
+        alike = (o for o in others if o.status in (*RECALLED, "pending") and account_of(o.namespace) == account)
         return next((other for other in alike if likeness(other.content, memory.content) >= NEAR), None)
 
     def _entry(self, candidate: Candidate) -> Learned:
@@ -191,7 +193,8 @@ class Learner:
         else:
             listed = self._store.items()
             same = (one for one in listed if likeness(one.title, made.title) >= NEAR)
-        return next((one.id for one in same), None)
+        account = account_of(made.namespace)
+        return next((one.id for one in same if account_of(one.namespace) == account), None)
 
 
 def _span(candidate: Candidate) -> str:
@@ -201,4 +204,6 @@ def _span(candidate: Candidate) -> str:
 def _entry_fingerprint(target: str, made: Any) -> str:  # noqa: ANN401 - a skip or working item
     # What it is about says whether it is the same; its end is counted from the day it was found.
     about = made.item if isinstance(made, Skip) else made.title
-    return fingerprint_of("create", target, "", {"about": " ".join(about.casefold().split())})
+    account = account_of(made.namespace)
+    said = {"about": " ".join(about.casefold().split())} | ({"account": account} if account else {})
+    return fingerprint_of("create", target, "", said)

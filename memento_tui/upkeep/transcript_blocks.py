@@ -50,7 +50,7 @@ _NOT_RUN = (
     "aborted by user",
 )
 _SHELL_TOOLS = frozenset(
-    "bash shell exec_command local_shell_call container.exec execute_command run_command terminal powershell".split()  # noqa: SIM905
+    "bash shell exec_command local_shell_call container.exec execute_command run_command terminal powershell".split()  # noqa: SIM905 - shorter
 )
 _TO_DO_TOOLS = {"TodoWrite": ("todos", "content"), "update_plan": ("plan", "step")}
 """The tools that keep a list of steps: the fields of the list and of a step's words."""
@@ -185,7 +185,7 @@ def _shell_call(name: str, arguments: object) -> Call:
         return Call(name)
     command = arguments.get("command") or arguments.get("cmd")
     if isinstance(command, list) and all(isinstance(word, str) for word in command):
-        is_wrapped = len(command) == 3 and command[0] in _SHELLS and command[1] in ("-c", "-lc")  # noqa: PLR2004
+        is_wrapped = len(command) == 3 and command[0] in _SHELLS and command[1] in ("-c", "-lc")  # noqa: PLR2004 - shell, -c, command
         command = command[2] if is_wrapped else " ".join(command)
     if not isinstance(command, str) or len(command) > MAX_COMMAND:
         return Call(name)

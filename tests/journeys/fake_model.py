@@ -75,6 +75,7 @@ def _named_events(events: Iterable[dict[str, Any]]) -> bytes:
 
 
 def _anthropic(answer: str | UseTool, number: int) -> list[dict[str, Any]]:
+    block: dict[str, Any]
     if isinstance(answer, str):
         block, delta = {"type": "text", "text": ""}, {"type": "text_delta", "text": answer}
     else:
@@ -124,7 +125,8 @@ def fake_model() -> Iterator[FakeModel]:
         def do_GET(self) -> None:
             self._answer("application/json", b'{"data": [], "models": []}')
 
-        do_HEAD = do_GET
+        def do_HEAD(self) -> None:
+            self.do_GET()
 
         def _answer(self, kind: str, body: bytes) -> None:
             self.send_response(200)

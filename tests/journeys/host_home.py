@@ -6,10 +6,10 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import memento_tui
 from tests.journeys.cli_shell import Shell
 from tests.journeys.mcp_agent import NO_ENGINE
 
@@ -57,16 +57,14 @@ class HostHome:
         found: list[dict[str, Any]] = self.shell.json("injections", f"session:{session}")["items"]
         return found[::-1]
 
-    def waiting(self) -> list[dict[str, Any]]:
-        """Return what waits for the person."""
+    def waiting(self, *lessons: str) -> list[dict[str, Any]]:
+        """Return what waits for the person, once each of the lessons that detached work proposes is among it."""
+        ends = time.monotonic() + _DEADLINE_SECONDS
+        with memento_tui.open(self.data_dir) as person:
+            while missing := [lesson for lesson in lessons if lesson not in str(person.review.list())]:
+                assert time.monotonic() < ends, f"{missing} was not proposed\n{self.hook_log}"
         found: list[dict[str, Any]] = self.shell.json("review", "list")["items"]
         return found
-
-    def until(self, holds: Callable[[], bool], what: str) -> None:
-        """Wait until something is true that detached work brings about."""
-        ends = time.monotonic() + _DEADLINE_SECONDS
-        while not holds():
-            assert time.monotonic() < ends, f"{what}\n{self.hook_log}"
 
     @property
     def hook_log(self) -> str:

@@ -11,7 +11,7 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -83,7 +83,11 @@ def ask_gemini(house: HostHome, model: FakeModel, prompt: str) -> None:
     run_host(house, command, GEMINI_API_KEY="none", GOOGLE_GEMINI_BASE_URL=model.url)
 
 
-HOSTS = {"claude-code": ask_claude, "codex": ask_codex, "gemini": ask_gemini}
+HOSTS: dict[str, Callable[[HostHome, FakeModel, str], object]] = {
+    "claude-code": ask_claude,
+    "codex": ask_codex,
+    "gemini": ask_gemini,
+}
 
 
 def told_by_hooks(text: str) -> str:
@@ -113,7 +117,7 @@ def test_what_is_remembered_reaches_the_model_of_a_host_after_one_command(
     assert "Minou" not in model.told(0)
     assert "this project's namespace is projects/billing" in model.told(0)
     (session,) = house.shell.json("injections", "--totals")["items"]
-    assert session["shown"] == 2  # noqa: PLR2004 - the essential, and the answer
+    assert session["shown"] == 2
     assert house.shell.json("status")["memory"]["last_injection"]["session"] == session["session"]
 
 
@@ -187,8 +191,7 @@ def test_what_a_session_teaches_waits_and_once_approved_the_next_session_is_told
     rule = "From now on, store every timestamp in UTC and convert only in the templates."
     session = ask_claude(house, model, rule)["session_id"]
 
-    house.until(lambda: bool(house.waiting()), "something is proposed")
-    (waiting,) = house.waiting()
+    (waiting,) = house.waiting("store every timestamp in UTC")
     evidence = waiting["evidence"]
     assert (waiting["record"]["source"]["session"], waiting["proposed_by"]) == (session, "claude-code")
     first, _, last = evidence["lines"].partition("-")

@@ -113,10 +113,12 @@ def test_extraction_has_modes_and_a_most(client: Client) -> None:
         "User: Never push to the main branch without a review.\n\n"
         "User: I prefer short commit messages in the imperative mood.\n"
     )
-    answer = client.post("/v1/extract", transcript=transcript, mode="seeds", max_memories=2)
-    assert (answer.status, answer.data["count"], answer.data["mode"]) == (202, 2, "seeds")
-    assert answer.data["source"] == "transcript"
-    assert len(answer.data["stored"]) == 2
+    seeds = client.post("/v1/extract", transcript=transcript, mode="seeds")
+    assert (seeds.status, seeds.data["mode"], seeds.data["source"]) == (202, "seeds", "transcript")
+    (seed,) = seeds.data["stored"]
+    assert (seed["type"], "commit messages" in seed["content"]) == ("preference", True)
+    answer = client.post("/v1/extract", transcript=transcript, max_memories=1)
+    assert (answer.status, answer.data["count"], len(answer.data["stored"])) == (202, 1, 1)
     for wrong in ({"transcript": "short"}, {"transcript": transcript, "mode": "all"}, {"transcript": 3}, {}):
         assert client.post("/v1/extract", **wrong).status == 400
     long = client.post("/v1/extract", transcript="word " * 60_000)

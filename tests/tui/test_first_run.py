@@ -11,7 +11,7 @@ import pytest
 from textual.pilot import Pilot
 
 import memento_tui
-from memento_tui.interchange import runner
+from memento_tui.interchange import import_run, runner
 from memento_tui.interchange.incoming import Incoming, Refused
 from memento_tui.tui import clock
 from memento_tui.tui.app import MementoApp
@@ -115,13 +115,13 @@ async def test_escape_stops_an_import_and_keeps_what_came_in(empty: Path, monkey
     async with opened(empty) as app:
         await _offered(app)
         await app.press("j", "space", "j", "space")
-        really = runner._Run.take
+        really = import_run.ImportRun.take
 
-        def take(run: runner._Run, batch: list[Incoming | Refused]) -> None:
+        def take(run: import_run.ImportRun, batch: list[Incoming | Refused]) -> None:
             really(run, batch)
             app.app.call_from_thread(app.app.screen.action_leave)  # type: ignore[attr-defined]
 
-        monkeypatch.setattr(runner._Run, "take", take)
+        monkeypatch.setattr(import_run.ImportRun, "take", take)
         await app.press("i")
         await app.until(lambda: "left out, because you stopped" in _told(app), "the outcome is told")
         assert "stopped. What came in until then stays" in _told(app)

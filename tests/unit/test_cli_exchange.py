@@ -49,7 +49,9 @@ def test_held_memories_wait_for_review(memento: Program, tmp_path: Path) -> None
 
 
 def test_auto_finds_the_format_out(memento: Program, tmp_path: Path) -> None:
-    assert memento.json("import", "auto", str(_notes(tmp_path / "notes", "one")))["format"] == "vault"
+    notes = str(_notes(tmp_path / "notes", "one"))
+    assert memento.run("import", "auto", notes, "--dry-run").out.startswith("Folder of notes: 1 imported")
+    assert memento.json("import", "auto", notes)["format"] == "vault"
     (tmp_path / "empty").mkdir()
     assert memento.run("import", "auto", str(tmp_path / "empty"), "--json").error["code"] == "invalid_input"
 
@@ -68,6 +70,17 @@ def test_many_refusals_are_counted_for_a_person_and_listed_in_json(memento: Prog
     lines = memento.run("import", "memento", str(source)).out.splitlines()
     assert lines[0] == "0 imported, 0 updated, 0 unchanged, 30 refused"
     assert lines[-1] == "... and 10 more; --json lists all."
+
+
+def test_a_block_of_instructions_goes_to_standard_output_and_a_folder_does_not(
+    memento: Program, tmp_path: Path
+) -> None:
+    memento.run("add", "Deploy with make ship.", "--kind", "instruction", "--stability", "verified")
+    block = memento.run("export", "-", "--format", "agents-block").out
+    assert "Deploy with make ship." in block
+    memento.run("export", str(tmp_path / "AGENTS.md"), "--format", "agents-block")
+    assert (tmp_path / "AGENTS.md").read_text() == block
+    assert memento.run("export", "-", "--format", "vault").code == 2
 
 
 def test_an_export_to_standard_output_is_what_a_file_would_hold(memento: Program, tmp_path: Path) -> None:

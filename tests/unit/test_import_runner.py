@@ -274,6 +274,24 @@ def test_an_export_edited_by_hand_is_joined_with_what_was_done_since(
     assert report.refused[0].reason.startswith(f"title changed both here (memory {memory.id}) and in the source.")
 
 
+@pytest.mark.parametrize("format_name", ["memento-core", "mem0", "engram", "protocol-local"])
+def test_an_export_of_what_came_from_elsewhere_says_nothing_new(
+    workspace: Workspace, tmp_path: Path, format_name: str
+) -> None:
+    with memento_tui.open(without_engine(tmp_path / "other")) as other:
+        other.remember("alpha", title="A")
+        other.remember("beta", title="B")
+        run_export(other, tmp_path / "one", format_name=format_name)
+    run_import(workspace, format_name, tmp_path / "one")
+    workspace.update(workspace.list().items[0].id, content="mine")
+    run_export(workspace, tmp_path / "two", format_name=format_name)
+    imported, updated, unchanged, deleted, refused = counts(run_import(workspace, format_name, tmp_path / "two"))
+    assert (imported, updated, deleted, refused) == (0, 0, 0, 0)
+    assert unchanged >= 2
+    assert [one.content for one in workspace.list().items].count("mine") == 1
+    assert workspace.store.verify() is None
+
+
 def test_an_older_export_does_not_take_back_what_was_done_since(workspace: Workspace, tmp_path: Path) -> None:
     memory = workspace.remember("alpha")
     path = tmp_path / "export.jsonl"

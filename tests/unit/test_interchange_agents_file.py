@@ -87,6 +87,36 @@ def test_a_file_that_somebody_changed_is_not_replaced_before_it_is_imported(
     assert path.read_text() == "# New\nzero\n\n# B\ntwo, edited here\n"
 
 
+def test_a_section_that_no_import_took_in_stays_in_the_file(workspace: Workspace, tmp_path: Path) -> None:
+    path = tmp_path / "CLAUDE.md"
+    path.write_text("## One\none\n\n## Two\ntwo\n\n## Three\nthree\n")
+    memories = imported(workspace, path)
+    workspace.update(memories["Two"].id, content="## Two\nmine")
+    path.write_text(path.read_text().replace("two", "theirs") + "\n## Long\n" + "x" * 300_000 + "\n")
+    before = path.read_text()
+    assert len(run_import(workspace, "agents-file", path).refused) == 2
+    workspace.update(memories["Two"].id, content="## Two\nmine again")
+    written = run_export(workspace, path, format_name="agents-file")
+    assert (path.read_text(), written.refused) == (before, ())
+    assert written.told == ("CLAUDE.md: 2 of its sections stayed as they were, because no import took them in.",)
+    workspace.update(memories["Three"].id, content="## Three\nmine")
+    run_export(workspace, path, format_name="agents-file")
+    assert path.read_text() == before.replace("three", "mine")
+
+
+def test_of_two_files_of_one_name_each_gets_its_own_sections(workspace: Workspace, tmp_path: Path) -> None:
+    places = [tmp_path / "one" / "CLAUDE.md", tmp_path / "two" / "CLAUDE.md"]
+    for number, path in enumerate(places):
+        path.parent.mkdir()
+        path.write_text(f"## Style\n{number} spaces\n")
+        run_import(workspace, "agents-file", path)
+    for memory in workspace.list(limit=10).items:
+        workspace.update(memory.id, content=memory.content + ", always")
+    for number, path in enumerate(places):
+        assert run_export(workspace, path, format_name="agents-file").refused == ()
+        assert path.read_text() == f"## Style\n{number} spaces, always\n"
+
+
 def test_an_import_that_is_repeated_changes_nothing(workspace: Workspace, tmp_path: Path) -> None:
     path = tmp_path / "CLAUDE.md"
     path.write_text(FILE, newline="")

@@ -40,6 +40,11 @@ OWN = '{"record": "memory", "content": "x"}\n'
         ({"memory/MEMORY.md": "x"}, "", "claude"),
         ({"projects/p/memory/MEMORY.md": "x", "history.jsonl": "{}"}, "", "claude"),
         ({"memory/a.md": "x"}, "memory", "vault"),
+        ({"CLAUDE.md": "x"}, "", "agents-file"),
+        ({"sub/AGENTS.md": "x", "CLAUDE.md": "x", "main.py": "x"}, "", "agents-file"),
+        ({"CLAUDE.md": "x", "notes/a.md": "x"}, "", "vault"),
+        ({"projects/app/.memento/skip-index.json": "[]"}, "", "protocol-local"),
+        ({"projects/app/.memento/skip-index.json": "[]", "a.md": "x"}, "", "vault"),
     ],
 )
 def test_the_format_of_a_path_is_guessed(tmp_path: Path, files: dict[str, str], place: str, expected: str) -> None:

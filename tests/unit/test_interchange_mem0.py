@@ -201,6 +201,14 @@ def test_a_damaged_document_costs_only_what_is_broken(tmp_path: Path) -> None:
     assert reading(mem0.read(path)).keys == [TEA["id"], "b"]
 
 
+def test_bytes_that_are_no_text_cost_only_the_memory_that_holds_them(tmp_path: Path) -> None:
+    path = put(tmp_path / "m.json", {"results": [TEA, {"id": "x", "memory": "caf?"}, BOAT]})
+    path.write_bytes(path.read_bytes().replace(b"caf?", b"caf\xe9"))
+    found = reading(mem0.read(path))
+    assert sorted(found.keys) == sorted([TEA["id"], "b"])
+    assert [one.reason for one in found.refused if one.line] == ["is not UTF-8"]
+
+
 def test_elements_that_are_no_memories_are_refused_by_line(tmp_path: Path) -> None:
     odd = [TEA, 7, {"id": "x"}, {**TEA}, {"memory": "no id", "user_id": "u"}]
     found = reading(mem0.read(put(tmp_path / "m.json", {"relations": [KNOWS], "results": odd})))

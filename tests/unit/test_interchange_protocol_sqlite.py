@@ -239,6 +239,16 @@ def test_a_row_without_an_id_is_told_apart_by_its_place(tmp_path: Path) -> None:
     assert read(source).keys == ["dev.db/memories:1", "dev.db/memories:2"]
 
 
+def test_rows_without_ids_in_several_files_are_told_apart_by_their_files(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        database(tmp_path / f"{name}.db")
+        with closing(sqlite3.connect(tmp_path / f"{name}.db")) as connection, connection:
+            connection.execute("INSERT INTO memories (id, content) VALUES (NULL, ?)", [f"text of {name}"])
+    found = read(tmp_path)
+    assert found.refused == []
+    assert sorted(memory.content for memory in found.memories.values()) == ["text of a", "text of b"]
+
+
 def test_an_older_table_has_fewer_columns(tmp_path: Path) -> None:
     with closing(sqlite3.connect(tmp_path / "old.db")) as connection, connection:
         connection.execute("CREATE TABLE memories (id TEXT PRIMARY KEY, content TEXT NOT NULL)")
@@ -337,6 +347,11 @@ def test_an_export_writes_over_nothing(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="is there already"):
         protocol_sqlite_export.write([make_memory({"content": "x"})], tmp_path)
     assert (tmp_path / "default.db").read_text() == "mine"
+
+
+def test_the_databases_of_an_export_are_found_further_below(tmp_path: Path) -> None:
+    database(tmp_path / "projects" / "app.db", memories=[memory()])
+    assert detect(tmp_path) == NAME
 
 
 def test_the_format_of_a_database_is_guessed(tmp_path: Path) -> None:

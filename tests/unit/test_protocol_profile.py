@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import memento_tui
-from memento_tui.agent.protocol.desk import fresh_id
+from memento_tui.agent.protocol.ids import free_hex_id, fresh_id
 from memento_tui.agent.protocol.place import HOME, Place, find_place
 from memento_tui.agent.protocol.recalling import Asked, find
 from memento_tui.agent.protocol.texts import head, set_off
@@ -18,7 +18,6 @@ from memento_tui.errors import InvalidField, InvalidInput, NotFound
 from memento_tui.interchange.protocol_model import (
     ITEM_CATEGORIES,
     category_of,
-    free_hex_id,
     item_fields,
     item_title,
     section_key,
@@ -118,8 +117,8 @@ def test_an_id_that_is_taken_is_not_given_again() -> None:
 
 
 def test_the_same_text_is_stored_once_under_a_short_id(agent: Workspace) -> None:
-    first = agent.remember("The API lives at /v2.", make_id=fresh_id(agent, "memory"))
-    again = agent.remember("the API  lives at /v2.", make_id=fresh_id(agent, "memory"))
+    first = agent.remember("The API lives at /v2.", make_id=fresh_id(agent))
+    again = agent.remember("the API  lives at /v2.", make_id=fresh_id(agent))
     assert (len(first.id), again.id, agent.store.count_all()) == (8, first.id, 1)
 
 
@@ -130,7 +129,7 @@ def test_the_same_text_is_stored_once_when_two_sessions_store_it_at_the_same_mom
     def store() -> None:
         with memento_tui.open(data_dir, actor="agent", channel="mcp", agent="claude") as mine:
             ready.wait()
-            stored.append(mine.remember("The API lives at /v2.", make_id=fresh_id(mine, "memory")).id)
+            stored.append(mine.remember("The API lives at /v2.", make_id=fresh_id(mine)).id)
 
     threads = [threading.Thread(target=store) for _ in range(4)]
     for thread in threads:

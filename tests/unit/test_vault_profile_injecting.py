@@ -136,7 +136,7 @@ def test_a_contradiction_among_what_is_told_is_told_too(vault: Agent, workspace:
     workspace.remember("The staging API listens on port 9090 behind the proxy.")
     look_after(workspace)
     content = told(vault, "memento_recall", prompt="Which port has the staging API behind the proxy?")["content"]
-    assert "- disputed" in content or "disputed:" in content
+    assert "\ndisputed: " in content
 
 
 # Files

@@ -33,6 +33,7 @@ from memento_tui.agent.waiting import check_not_rejected, why_it_waits, why_prop
 from memento_tui.errors import InvalidField, NotFound
 from memento_tui.interchange.memento_core import KEPT
 from memento_tui.records import Memory
+from memento_tui.records.accounts import account_of
 from memento_tui.records.rules import check_namespace
 from memento_tui.records.when import end_of, parse_moment, utc_now
 from memento_tui.workspace import Outcome, Workspace
@@ -132,7 +133,7 @@ class CoreTools:
 
     def memory_list_namespaces(self, ctx: Context) -> Annotated[CallToolResult, Namespaces]:
         """List the namespaces with the number of memories in each."""
-        counts = self._seats.of(ctx).store.namespaces()
+        counts = [row for row in self._seats.of(ctx).store.namespaces() if not account_of(row[0])]
         return listed([NamespaceCount(namespace=name, count=count) for name, count in counts])
 
 

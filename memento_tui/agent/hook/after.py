@@ -94,11 +94,11 @@ def learn_from(paths: DataPaths, transcript: Path, session: str, *, every_turn: 
 
 
 def _note_use(workspace: Workspace, hooks: HookStore, transcript: Path, session: str) -> None:
-    unused = [name for name, is_used in hooks.shown_to(session).items() if not is_used]
+    unused = hooks.not_seen_used(session)
     if not unused:
         return
-    memories = workspace.store.memories(unused)
-    shown = [ShownText(memory.id, f"{memory.title}\n{memory.content}") for memory in memories.values()]
+    memories = workspace.store.memories(list(unused)).values()
+    shown = [ShownText(memory.id, f"{memory.title}\n{memory.content}", unused[memory.id]) for memory in memories]
     used = used_memories(shown, read_transcript(transcript, on_problem=lambda _: None))
     # Whoever fetched a memory by its id was counted by the tool that gave it.
     workspace.store.usage.count("memory", used.reused - used.fetched, used=1, session=session)

@@ -8,27 +8,37 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
+from memento_tui.agent.hook.detached import start_detached
 from memento_tui.agent.hook.finding import Finding, Scope, about_file, about_prompt
 from memento_tui.agent.hook.freshness import fresh_index
 from memento_tui.agent.hook.hosts import Call
 from memento_tui.agent.hook.settings import HookSettings
-from memento_tui.agent.hook.telling import Budget, Line, block, dispute_line, item_line, memory_line, skip_line
+from memento_tui.agent.hook.telling import (
+    Budget,
+    Line,
+    block,
+    dispute_line,
+    identity_line,
+    item_line,
+    memory_line,
+    skip_line,
+)
 from memento_tui.agent.project import namespace_of_project, project_of
 from memento_tui.paths import DataPaths
 from memento_tui.search.passage import passage_of
-from memento_tui.search.prompt import content_words
+from memento_tui.search.prompt import content_words, readable
 from memento_tui.search.skipping import skip_matches, skip_words
-from memento_tui.store.hook_store import HookStore, MemoryRow, Shown, SkipRow
+from memento_tui.store.hook_store import FORMAT, HookStore, MemoryRow, Shown, SkipRow, WrongFormat
 
 __all__ = ["Seat", "tell"]
 
 _BEST_PASSAGE, _PASSAGE = 120, 80
 """Characters of the best memory that a prompt is told, and of each other: the passage that answers. Ids lead on."""
 _ESSENTIAL = 400
-_IDENTITY = 1_600
 _MOST_ITEMS, _MOST_SKIPS, _MOST_ESSENTIALS = 8, 8, 12
 
 _AT_START = "memento, the user's memory"
+_WHO, _STANDS, _AT, _LEFT = "Identity:", "Essentials:", "Working on:", "Not to be done:"
 _FOUND = "The user's memory (data; `get` reads an id in full):"
 
 
@@ -62,10 +72,14 @@ def tell(call: Call, paths: DataPaths, settings: HookSettings) -> str:
 
     """
     answer = _MOMENTS.get(call.moment)
-    # A trivial prompt costs nothing: nothing is opened for it.
-    if answer is None or (call.moment == "prompt" and not content_words(call.prompt)):
+    if answer is None or (call.moment == "prompt" and not call.prompt.strip()):
         return ""
-    store = HookStore(paths.database)
+    try:
+        store = HookStore(paths.database)
+    except WrongFormat as error:
+        if error.found < FORMAT:  # memento was updated, and nothing but hooks has run since
+            start_detached(paths.root, "--index")
+        raise
     try:
         return answer(Seat(call, paths, store, settings, datetime.now(UTC)))
     finally:
@@ -79,33 +93,35 @@ def _at_start(seat: Seat) -> str:
         store.begin_session(call.session, call.host, scope.namespace, call.transcript, fresh=call.is_fresh)
     if not call.is_fresh:
         return ""
-    budget = Budget(seat.settings.start_tokens)
+    place = f": this project's namespace is {scope.namespace}" if scope.namespace else ""
+    budget = Budget(seat.settings.start_tokens, [f"{_AT_START}{place}\n{_WHO}", _STANDS, _AT, _LEFT])
     parts = []
     if identity := store.identity():
-        line = Line(identity[:_IDENTITY], len(identity[:_IDENTITY]) // 4 + 1)
-        parts.append(block("Identity:", [line] if budget.takes(line) else []))
+        line = identity_line(identity)
+        parts.append(block(_WHO, [line] if budget.takes(line) else []))
     essentials = [memory for memory in store.essentials() if scope.concerns(memory.namespace)][:_MOST_ESSENTIALS]
     shown = _shown([Finding(memory, 1.0, {}, frozenset()) for memory in essentials], budget, [_ESSENTIAL])
-    parts.append(block("Essentials:", [line for line, _ in shown]))
+    parts.append(block(_STANDS, [line for line, _ in shown]))
     items = [item for item in store.items() if scope.concerns(item.namespace)][:_MOST_ITEMS]
-    parts.append(block("Working on:", [line for line in map(item_line, items) if budget.takes(line)]))
+    parts.append(block(_AT, [line for line in map(item_line, items) if budget.takes(line)]))
     skips = [skip for skip in store.skips() if scope.concerns(skip.namespace)][:_MOST_SKIPS]
-    parts.append(block("Not to be done:", [line for line in map(skip_line, skips) if budget.takes(line)]))
+    parts.append(block(_LEFT, [line for line in map(skip_line, skips) if budget.takes(line)]))
     if call.session:
         store.note_shown(call.session, [one for _, one in shown])
     told = "\n".join(part for part in parts if part)
-    place = f": this project's namespace is {scope.namespace}" if scope.namespace else ""
     return "\n".join(part for part in (f"{_AT_START}{place}" if told or place else "", told) if part)
 
 
 def _at_prompt(seat: Seat) -> str:
     """Tell the few memories that the prompt calls for, and the skips that it touches."""
     scope, prompt = seat.scope(), seat.call.prompt
-    index = fresh_index(seat.paths, seat.store)
+    # For a trivial prompt no index is opened; but "run the tests again" may well be what is to be skipped.
+    is_trivial = not content_words(prompt)
+    index = None if is_trivial else fresh_index(seat.paths, seat.store)
     findings = []
     if index is not None:
         findings = about_prompt(seat.store, index, prompt, scope, seat.settings, seat.now)
-    return _told(seat, scope, findings, _matching_skips(seat.store, scope, prompt))
+    return _told(seat, scope, findings, _matching_skips(seat.store, scope, readable(prompt), in_passing=is_trivial))
 
 
 def _at_read(seat: Seat) -> str:
@@ -130,15 +146,15 @@ def _inside(call: Call) -> str:
     return path.relative_to(project.root).as_posix() if path.is_relative_to(project.root) else ""
 
 
-def _matching_skips(store: HookStore, scope: Scope, text: str) -> list[SkipRow]:
-    asked = skip_words(text)
+def _matching_skips(store: HookStore, scope: Scope, text: str, *, in_passing: bool = False) -> list[SkipRow]:
     held = [skip for skip in store.skips() if scope.concerns(skip.namespace)]
-    return [skip for skip in held if skip_matches(asked, skip_words(skip.item))]
+    asked = skip_words(text) if held else frozenset()
+    return [skip for skip in held if skip_matches(asked, skip_words(skip.item), in_passing=in_passing)]
 
 
 def _told(seat: Seat, scope: Scope, findings: Sequence[Finding], skips: Sequence[SkipRow]) -> str:
     """Return the block for these findings and skips, and write down what it holds."""
-    budget = Budget(seat.settings.prompt_tokens)
+    budget = Budget(seat.settings.prompt_tokens, [_FOUND])
     lines = [(line, skip) for skip in skips if budget.takes(line := skip_line(skip))]
     shown = _shown(findings, budget, [_BEST_PASSAGE, _PASSAGE])
     told = [line for line, _ in lines] + [line for line, _ in shown]

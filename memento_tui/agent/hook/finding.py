@@ -50,8 +50,8 @@ class Scope(NamedTuple):
         return inside or namespace.partition("/")[0] not in OTHERS
 
 
-OTHERS = ("projects", "claude")
-"""The namespaces below which each name is a project."""
+OTHERS = ("projects", "claude", "accounts")
+"""The namespaces below which each name is a project, or an account of `memento serve`, which may be anybody's."""
 
 
 class Finding(NamedTuple):
@@ -85,7 +85,7 @@ def about_prompt(
 
 def _stems(memory: MemoryRow) -> set[str]:
     text = f"{memory.title}\n{memory.content[:_READ]}"
-    return {*terms(text), *stems_of(word for word in text.split() if not word.isalpha())}
+    return {*terms(text), *stems_of(word for word in text.split() if not (word.isascii() and word.isalpha()))}
 
 
 def about_file(store: HookStore, index: PromptIndex | None, path: str, scope: Scope) -> list[Finding]:

@@ -37,7 +37,7 @@ _FORGETTING = frozenset({"startup", "clear", "compact"})
 
 _CONTEXT, _CONTEXT_END = "<hook_context>", "</hook_context>"
 
-_LONGEST_ANSWER = 10_000
+LONGEST_ANSWER = 10_000
 """Characters of one string that Claude Code passes on."""
 
 
@@ -98,7 +98,7 @@ def answer(call: Call, text: str) -> str:
     """
     if not text:
         return ""
-    told = text[:_LONGEST_ANSWER]
+    told = text[:LONGEST_ANSWER]
     if call.host == "cursor":
         return json.dumps({"additional_context": told})
     return json.dumps({"hookSpecificOutput": {"hookEventName": call.event, "additionalContext": told}})

@@ -15,7 +15,7 @@ class HookSettings(NamedTuple):
     """The fields of ``[hooks]`` in ``config.toml``, and the preset of decay; `memento_tui.config` checks the values."""
 
     prompt_tokens: int = 300
-    """The most that one prompt or file read is told, in tokens."""
+    """The most that one prompt or file read is told, in tokens; no host passes on more than 2,500."""
     start_tokens: int = 1_000
     """The most that the start of a session is told."""
     threshold: float = 0.58

@@ -9,9 +9,9 @@ from typing import TypeVar
 import msgspec
 
 from memento_tui.agent.http.keys import Caller, Keys
+from memento_tui.agent.protocol.ids import fresh_id
 from memento_tui.agent.stdin import readable_line
 from memento_tui.errors import InvalidField, InvalidInput, NotFound
-from memento_tui.interchange.protocol_model import free_hex_id
 from memento_tui.records import Memory
 from memento_tui.records.rules import is_under
 from memento_tui.records.when import utc_now
@@ -101,9 +101,8 @@ class Call(msgspec.Struct, frozen=True, kw_only=True):
         return [place for place in places if place.namespace != self.place.namespace]
 
     def new_id(self) -> str:
-        """Return an id for a new record, which no record has: 8 hexadecimal digits, as clients expect of one."""
-        store = self.workspace.store
-        return free_hex_id(lambda name: any(store.find(kind, name) is not None for kind in ("memory", "item", "skip")))
+        """Return an id for a new record, as clients expect of one."""
+        return fresh_id(self.workspace)()
 
     def here(self, tree: Filter = AllOf()) -> Filter:  # noqa: B008 - it cannot be changed
         """Return a filter for the memories of the workspace that hold now, not hidden ones."""

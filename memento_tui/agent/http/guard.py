@@ -106,7 +106,6 @@ class Guard:
         scope[CALLER] = caller
         return None
 
-
     async def _read(self, scope: Scope, receive: Receive, body: list[bytes]) -> Response | None:
         """Read a request's body into ``body`` in the time that it may take; return why it is refused."""
         with anyio.move_on_after(_LONGEST_READ) as reading:

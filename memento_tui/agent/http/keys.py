@@ -14,9 +14,9 @@ from pathlib import Path
 
 import msgspec
 
-from memento_tui.agent.accounts import ACCOUNTS
 from memento_tui.errors import DataDirectoryError, InvalidField, InvalidInput, NotAllowed
 from memento_tui.interchange.protocol_model import namespace_of, workspace_of
+from memento_tui.records.accounts import ACCOUNTS, account_of
 from memento_tui.records.rules import check_namespace
 from memento_tui.records.when import to_text, utc_now
 from memento_tui.store.store import Store
@@ -68,6 +68,10 @@ class Caller(msgspec.Struct, frozen=True):
     def sees(self, namespace: str) -> bool:
         """Tell whether a namespace is one of the caller's."""
         return not self.root or namespace.startswith(f"{self.root}/")
+
+    def owns(self, namespace: str) -> bool:
+        """Tell whether a namespace is the caller's own; the person's agents see those of accounts besides."""
+        return account_of(namespace) == self.account
 
 
 class _Account(msgspec.Struct, frozen=True):

@@ -7,6 +7,7 @@ from starlette.responses import Response
 from memento_tui.agent.http.call import Call, Shape
 from memento_tui.agent.http.replies import proposed, said
 from memento_tui.agent.protocol.document import EMPTY, Document, heading_of, sections_of
+from memento_tui.agent.protocol.texts import set_off
 from memento_tui.errors import NotFound
 from memento_tui.interchange.protocol_model import SECTIONS, section_fields, section_key
 from memento_tui.records import Proposal
@@ -31,7 +32,7 @@ def section(call: Call) -> Response:
     if found is None and key not in SECTIONS:
         raise NotFound(f'Section "{key:.80}" not found in working memory.', f"There are {', '.join(SECTIONS)}.")
     content = "" if found is None else found.content
-    return said(f"## {heading_of(key)}\n\n{content or EMPTY}")
+    return said(f"## {heading_of(key)}\n\n{set_off(content) or EMPTY}")
 
 
 def write_section(call: Call) -> Response:

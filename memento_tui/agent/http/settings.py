@@ -17,8 +17,8 @@ from memento_tui.records.when import utc_now
 __all__ = ["change", "forget", "listing", "number_of"]
 
 _KEPT = "http.settings"
-_MOST_WORKSPACES = 1_000
-"""Workspaces with settings: anyone may name any workspace, and all are read with every recall."""
+_MOST_WORKSPACES = 200
+"""Workspaces of one caller with settings: any name is one, and all settings are read with every recall."""
 
 _KNOWN: Mapping[str, str] = {
     "recall_alpha": "the share of words against meaning in a recall's scores; where it is not set, memento weighs them",
@@ -95,7 +95,7 @@ def _write(call: Call, changed: Any) -> None:  # noqa: ANN401 - a function of on
         everything = _all(kept)
         everything[call.place.namespace] = changed(everything.get(call.place.namespace, {}))
         held = {namespace: own for namespace, own in everything.items() if own}
-        if len(held) > _MOST_WORKSPACES:
+        if sum(call.caller.owns(namespace) for namespace in held) > _MOST_WORKSPACES:
             raise NotAllowed(
                 f"{_MOST_WORKSPACES:,} workspaces have settings, which is the most.", "Delete those of others first."
             )

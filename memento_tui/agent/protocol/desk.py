@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from pathlib import Path
 
 from mcp.server.mcpserver import Context
@@ -11,10 +10,9 @@ from mcp.server.mcpserver import Context
 from memento_tui.agent.protocol.place import Place, find_place
 from memento_tui.agent.seats import Seats
 from memento_tui.errors import NotAllowed
-from memento_tui.interchange.protocol_model import free_hex_id
 from memento_tui.workspace import Workspace
 
-__all__ = ["Desk", "fresh_id"]
+__all__ = ["Desk"]
 
 
 class Desk:
@@ -52,8 +50,3 @@ def _started_in() -> Path:
         return Path.cwd()
     except FileNotFoundError:  # it was removed: there is no project then
         return Path(os.sep)
-
-
-def fresh_id(workspace: Workspace, record: str) -> Callable[[], str]:
-    """Return what makes the ids of new records: short ones, as this system's clients know them."""
-    return lambda: free_hex_id(lambda made: workspace.store.find(record, made) is not None)

@@ -13,27 +13,22 @@ from pydantic import Field
 from memento_tui.agent.arguments import given
 from memento_tui.agent.fence import one_line, quoted_id
 from memento_tui.agent.protocol.arguments import LEFT_OUT, MemoryType
-from memento_tui.agent.protocol.desk import Desk, fresh_id
+from memento_tui.agent.protocol.desk import Desk
+from memento_tui.agent.protocol.extracting import MODES, extracted, is_kept, text_of, type_of_lesson
+from memento_tui.agent.protocol.ids import fresh_id
 from memento_tui.agent.protocol.texts import entry_name, said, turned_down, waits
 from memento_tui.errors import InvalidField
-from memento_tui.interchange.protocol_model import free_hex_id
 from memento_tui.records.memory import KINDS
 from memento_tui.records.rules import check_choice
-from memento_tui.upkeep.distilling import Candidate
 from memento_tui.upkeep.learning import Learned
-from memento_tui.workspace import Workspace
 from memento_tui.workspace.consolidating import consolidate
-from memento_tui.workspace.learning import Distilled, distill_text
+from memento_tui.workspace.learning import Distilled
 
 __all__ = ["GatheringTools"]
 
 _SHORTEST, _LONGEST = 100, 1_000_000
 """Characters of a transcript. What is shorter teaches nothing; what is longer is read in parts."""
 
-_MODES = {"distill": 20, "seeds": 3}
-"""How many things each mode looks for if the caller does not say."""
-
-_SEEDS = ("preference", "fact", "observation")
 _MOST = 100
 
 
@@ -61,7 +56,7 @@ class GatheringTools:
             ids,
             content,
             fields={**fields, "namespace": place.namespace},
-            make_id=fresh_id(workspace, "memory"),
+            make_id=fresh_id(workspace),
         )
         if made.memory.status == "rejected":
             return said(turned_down("Not consolidated", made.proposal.note if made.proposal else ""))
@@ -79,34 +74,16 @@ class GatheringTools:
         ctx: Context,
         transcript: Annotated[str, Field(description="User: ... / Assistant: ...")],
         *,
-        mode: Annotated[str, Field(json_schema_extra={"enum": list(_MODES)})] = "distill",
+        mode: Annotated[str, Field(json_schema_extra={"enum": list(MODES)})] = "distill",
         max_memories: int = LEFT_OUT,
     ) -> CallToolResult:
         """Learn from a conversation what will still hold next month; seeds: only what the person is like and likes."""
         workspace, place = self._desk.of(ctx)
-        check_choice(mode, "mode", _MODES)
+        check_choice(mode, "mode", MODES)
         _check_length(transcript)
-        limit = _MODES[mode] if max_memories is LEFT_OUT else max(1, min(max_memories, _MOST))
-        found = distill_text(
-            workspace,
-            transcript,
-            "memento_extract",
-            limit=limit,
-            wanted=_is_seed if mode == "seeds" else None,
-            fields={"namespace": place.namespace},
-            make_id=lambda: _free_everywhere(workspace),
-        )
+        limit = MODES[mode] if max_memories is LEFT_OUT else max(1, min(max_memories, _MOST))
+        found = extracted(workspace, transcript, "memento_extract", mode=mode, limit=limit, namespace=place.namespace)
         return said(_extracted_text(found))
-
-
-def _is_seed(candidate: Candidate) -> bool:
-    return candidate.target == "memory" and candidate.fields["kind"] in _SEEDS
-
-
-def _free_everywhere(workspace: Workspace) -> str:
-    """Return an id for whatever is learned: a memory, a skip or a working item."""
-    records = ("memory", "skip", "item")
-    return free_hex_id(lambda made: any(workspace.store.find(record, made) is not None for record in records))
 
 
 def _check_length(transcript: str) -> None:
@@ -117,7 +94,7 @@ def _check_length(transcript: str) -> None:
 
 
 def _extracted_text(found: Distilled) -> str:
-    made = [one for one in found.learned if one.outcome in ("proposed", "stored")]
+    made = [one for one in found.learned if is_kept(one)]
     others = [_other_line(one) for one in found.learned if one.outcome in ("rejected", "refused")]
     if not made:
         return "\n".join(["No novel memories found in transcript.", *others, *found.problems])
@@ -139,18 +116,11 @@ def _counts(made: Sequence[Learned]) -> str:
 
 
 def _line(one: Learned) -> str:
-    fields = one.candidate.fields
-    kind = {"memory": fields.get("kind", "fact"), "skip": "skip", "item": "item"}[one.candidate.target]
-    return f"- {entry_name(one.id)} ({kind}): {_said(one)}"
+    return f"- {entry_name(one.id)} ({type_of_lesson(one)}): {one_line(text_of(one))}"
 
 
 def _other_line(one: Learned) -> str:
     if one.outcome == "rejected":
         note = f": {one_line(one.why)}" if one.why else ""
-        return f"- left out, a person rejected the same before{note}: {_said(one)}"
-    return f"- left out, {one_line(one.why)}: {_said(one)}"
-
-
-def _said(one: Learned) -> str:
-    fields = one.candidate.fields
-    return one_line(str(fields.get("content") or fields.get("title") or fields.get("item") or ""))
+        return f"- left out, a person rejected the same before{note}: {one_line(text_of(one))}"
+    return f"- left out, {one_line(one.why)}: {one_line(text_of(one))}"

@@ -10,7 +10,8 @@ from mcp_types import CallToolResult
 from memento_tui.agent.arguments import Tags, changes, given
 from memento_tui.agent.fence import one_line, quoted_id
 from memento_tui.agent.protocol.arguments import LEFT_OUT, ItemCategory, ItemStatus, Where
-from memento_tui.agent.protocol.desk import Desk, fresh_id
+from memento_tui.agent.protocol.desk import Desk
+from memento_tui.agent.protocol.ids import fresh_id
 from memento_tui.agent.protocol.place import is_within
 from memento_tui.agent.protocol.texts import entry_name, not_yet, said, tags_text
 from memento_tui.agent.recall import plain_query
@@ -55,7 +56,7 @@ class ItemTools:
         check_line(title, "title", required=True)
         words = item_fields(check_choice(category, "category", ITEM_CATEGORIES), title)
         more = given(content=content, status=status, priority=priority, tags=tags, next_action=next_action)
-        make_id = fresh_id(workspace, "item")
+        make_id = fresh_id(workspace)
         made = workspace.items.create(**{**words, **more, "id": make_id(), "namespace": place.namespace})
         if isinstance(made, Proposal):
             return said(not_yet(f"Item {quoted_id(made.target_id)} is not created", made))

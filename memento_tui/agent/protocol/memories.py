@@ -16,7 +16,8 @@ from memento_tui.agent.disputes import disagreements, dispute_section
 from memento_tui.agent.fence import one_line, quoted_id
 from memento_tui.agent.labels import is_readable
 from memento_tui.agent.protocol.arguments import LEFT_OUT, ImagePath, Limit, MemoryType, Where
-from memento_tui.agent.protocol.desk import Desk, fresh_id
+from memento_tui.agent.protocol.desk import Desk
+from memento_tui.agent.protocol.ids import fresh_id
 from memento_tui.agent.protocol.images import IMAGE, check_image, read_image
 from memento_tui.agent.protocol.linkages import Linkage, Linkages, draw, images_of, links_text, read_linkages
 from memento_tui.agent.protocol.place import is_within
@@ -64,7 +65,7 @@ class MemoryTools:
         fields = given(tags=tags, kind=check_choice(type, "type", KINDS), expires_at=end_of(expires or ""))
         began = utc_now()
         with workspace.store.together():
-            make_id = fresh_id(workspace, "memory")
+            make_id = fresh_id(workspace)
             memory = workspace.remember(content, make_id=make_id, namespace=place.namespace, **fields)
             if memory.status != "rejected":
                 draw(workspace, memory, links)

@@ -9,8 +9,9 @@ from mcp.server.mcpserver import Context
 from mcp_types import CallToolResult
 
 from memento_tui.agent.fence import one_line
-from memento_tui.agent.protocol.desk import Desk, fresh_id
+from memento_tui.agent.protocol.desk import Desk
 from memento_tui.agent.protocol.document import EMPTY, Document, heading_of, sections_of
+from memento_tui.agent.protocol.ids import fresh_id
 from memento_tui.agent.protocol.place import Place
 from memento_tui.agent.protocol.texts import not_yet, said
 from memento_tui.errors import NotFound
@@ -59,7 +60,7 @@ class SectionTools:
         before = sections_of(workspace, place.namespace).get(key)
         if before is None:
             made = workspace.items.create(
-                **section_fields(key, content), id=fresh_id(workspace, "item")(), namespace=place.namespace
+                **section_fields(key, content), id=fresh_id(workspace)(), namespace=place.namespace
             )
         else:
             made = workspace.items.update(before.id, content=content)

@@ -10,7 +10,8 @@ from pydantic import Field
 
 from memento_tui.agent.fence import one_line, quoted_id
 from memento_tui.agent.labels import moment_text
-from memento_tui.agent.protocol.desk import Desk, fresh_id
+from memento_tui.agent.protocol.desk import Desk
+from memento_tui.agent.protocol.ids import fresh_id
 from memento_tui.agent.protocol.texts import entry_name, not_yet, said, skip_hit
 from memento_tui.records import Proposal, Skip
 
@@ -32,7 +33,7 @@ class SkipTools:
     ) -> CallToolResult:
         """Note what not to do, read or look into for now, and why. Every skip ends."""
         workspace, place = self._desk.of(ctx)
-        make_id = fresh_id(workspace, "skip")
+        make_id = fresh_id(workspace)
         made = workspace.skips.add(item, reason, expires, id=make_id(), namespace=place.namespace)
         if isinstance(made, Proposal):
             return said(not_yet("Not added to skip list", made))

@@ -19,6 +19,7 @@ from memento_tui.agent.arguments import (
     changes,
     given,
 )
+from memento_tui.agent.briefing import concerns
 from memento_tui.agent.seats import Seats
 from memento_tui.agent.shapes import ItemList, Written
 from memento_tui.agent.tools.outcomes import written
@@ -90,7 +91,8 @@ class ItemTools:
         if category is not UNCHANGED:
             check_choice(category, "category", CATEGORIES)
         check_choice(status, "status", ITEM_STATUSES)
-        items = self._seats.of(ctx).items.list(category=category, status=status)
+        listed = self._seats.of(ctx).items.list(category=category, status=status)
+        items = [item for item in listed if concerns("", item.namespace)]
         shape = ItemList(items=[item_entry(item) for item in items])
         return answer(item_lines(items) if items else "There are no such working items.", shape)
 

@@ -9,6 +9,7 @@ from mcp_types import CallToolResult
 
 from memento_tui.agent.answers import answer, skip_entry, skip_lines
 from memento_tui.agent.arguments import UNCHANGED, Id, Namespace, SkipEnd, given
+from memento_tui.agent.briefing import concerns
 from memento_tui.agent.seats import Seats
 from memento_tui.agent.shapes import SkipList, Written
 from memento_tui.agent.tools.outcomes import written
@@ -32,11 +33,13 @@ class SkipTools:
 
     def skip_check(self, ctx: Context, query: str) -> Annotated[CallToolResult, SkipList]:
         """Return the skips that hold for something you are about to do. None: go ahead."""
-        return _listed(list(self._seats.of(ctx).skips.check(query)), "Not on the skip list: go ahead.")
+        found = self._seats.of(ctx).skips.check(query, among=lambda skip: concerns("", skip.namespace))
+        return _listed(list(found), "Not on the skip list: go ahead.")
 
     def skip_list(self, ctx: Context) -> Annotated[CallToolResult, SkipList]:
         """Return all skips that hold now."""
-        return _listed(self._seats.of(ctx).skips.list(), "The skip list is empty.")
+        held = [skip for skip in self._seats.of(ctx).skips.list() if concerns("", skip.namespace)]
+        return _listed(held, "The skip list is empty.")
 
     def skip_remove(self, ctx: Context, id: Id) -> Annotated[CallToolResult, Written]:  # noqa: A002 - the record's name
         """End a skip now."""

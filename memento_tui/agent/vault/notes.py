@@ -12,7 +12,7 @@ from pathlib import PurePosixPath
 from urllib.parse import quote, unquote
 
 from memento_tui.agent.labels import is_readable, labels_of
-from memento_tui.agent.recall import plain_query
+from memento_tui.agent.recall import plain_query, without_accounts
 from memento_tui.agent.vault.results import WholeNote
 from memento_tui.errors import InvalidInput, NotAllowed, NotFound
 from memento_tui.interchange.markdown import wikilinks
@@ -109,7 +109,7 @@ def _titled(workspace: Workspace, title: str) -> Memory | None:
     slug, words = slug_of(title), plain_query(title.replace("-", " "))
     if not slug or not words:
         return None
-    hits = workspace.search(words, mode="keyword", limit=_NAMESAKES).results
+    hits = workspace.search(without_accounts(words), mode="keyword", limit=_NAMESAKES).results
     return next((hit.memory for hit in hits if slug_of(hit.memory.headline) == slug), None)
 
 

@@ -15,7 +15,7 @@ from pydantic import Field
 from memento_tui.agent.arguments import UNCHANGED
 from memento_tui.agent.fence import one_line
 from memento_tui.agent.labels import is_recalled, labels_of
-from memento_tui.agent.recall import MOST_HITS, count_shown, count_used, note_injections, plain_query
+from memento_tui.agent.recall import MOST_HITS, count_shown, count_used, note_injections, plain_query, without_accounts
 from memento_tui.agent.seats import Seats
 from memento_tui.agent.vault.notes import FLEETING, find_note, note_text, path_of, whole_note
 from memento_tui.agent.vault.projects import in_scope, namespace_of
@@ -31,6 +31,7 @@ from memento_tui.agent.vault.results import (
     said,
 )
 from memento_tui.records import Memory
+from memento_tui.records.accounts import ACCOUNTS
 from memento_tui.records.rules import check_choice
 from memento_tui.records.when import utc_now
 from memento_tui.store.filters import AllOf, Filter, NotThat, Under
@@ -132,6 +133,7 @@ class ReadingTools:
 
 
 def _hits(workspace: Workspace, asked: str, limit: int, *, semantic: bool) -> list[Hit]:
+    asked = without_accounts(asked)
     if semantic:
         answer = workspace.search(asked, mode="semantic", limit=limit)
         if answer.semantic == "ready":
@@ -172,7 +174,7 @@ def _add_content(workspace: Workspace, hits: list[Hit], found: list[FoundNote], 
 
 def _notes() -> Filter:
     now = utc_now()
-    return AllOf((recallable(AllOf(()), now), NotThat(Under(FLEETING))))
+    return AllOf((recallable(AllOf(()), now), NotThat(Under(FLEETING)), NotThat(Under(ACCOUNTS))))
 
 
 def _recalled(workspace: Workspace) -> Iterator[Memory]:

@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 from memento_tui.errors import Conflict
-from memento_tui.interchange.mirror.ledger import GONE, MirrorLedger
+from memento_tui.interchange.mirror.ledger import GONE, MirrorLedger, Step
 from memento_tui.interchange.mirror.notes import SAID, NoteFile, changes_between, shown
 from memento_tui.records import Memory, Proposal, make_memory
 from memento_tui.records.memory import content_digest
@@ -138,6 +138,13 @@ class Arriving:
         if outcome.proposal is not None and outcome.status == "proposed":
             self._ledger.waits(path, outcome.proposal, GONE)
         return outcome
+
+    def bring_back(self, left: Step) -> Memory | None:
+        """Restore a memory that was deleted with its note, unless something else became of it since then."""
+        memory: Memory | None = self._store.find("memory", left.id)
+        if self._hold or memory is None or (memory.status, memory.version) != ("deleted", left.version):
+            return None
+        return self._changing.restore(left.id)
 
     # Waiting
 

@@ -13,14 +13,16 @@ Deed = Literal[
     "taken",
     "changed",
     "deleted",
+    "restored",
     "moved",
     "trashed",
     "waits",
     "refused",
 ]
 DEEDS: tuple[str, ...] = get_args(Deed)
-"""In the order of a report: a note was written here, taken in as a memory, changed one, deleted one, was moved in the
-folder, was put into the folder's trash, asks a question that waits in the review, or could not be used."""
+"""In the order of a report: a note was written here, taken in as a memory, changed one, deleted one, brought back the
+one that was deleted with it, was moved in the folder, was put into the folder's trash, asks a question that waits in
+the review, or could not be used."""
 
 
 class Happening(msgspec.Struct, frozen=True):

@@ -1,7 +1,8 @@
 """What was last in step: for each note its bytes' digest and the version of its memory, kept in the database.
 
 Together they are the base of every three-way comparison, so that a mirror that was killed or switched off goes on
-exactly where it was. A second line for a note says which proposal its present text waits on.
+exactly where it was. A second line for a note says which proposal its present text waits on. A line for a memory says
+that it was deleted because its note went, so that it comes back with it.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from memento_tui.store.transaction import Transaction
 
 __all__ = ["GONE", "MOVED", "UNKNOWN", "MirrorLedger", "Step"]
 
-_NOTE, _WAITS = "note:", "waits:"
+_NOTE, _WAITS, _LEFT = "note:", "waits:", "left:"
 GONE = b""
 """The digest of a note that is not there."""
 MOVED = b">"
@@ -47,6 +48,10 @@ class MirrorLedger:
         """The proposals that notes wait on, by the note's path."""
         self.paths: dict[str, str] = {}
         """The notes' paths by their memories' ids."""
+        self.left: dict[str, Step] = {}
+        """What was last in step of the memories that were deleted with their notes, by id."""
+        self.left_with: dict[bytes, str] = {}
+        """The ids of those memories by the digests of their notes."""
         self._unwritten: dict[str, Step | None] = {}
         self.reload()
 
@@ -57,7 +62,7 @@ class MirrorLedger:
 
     def reload(self) -> None:
         """Read the lines as they stand in the database; what was noted and not written is forgotten."""
-        for known in (self.steps, self.waiting, self.paths, self._unwritten):
+        for known in (self.steps, self.waiting, self.paths, self.left, self.left_with, self._unwritten):
             known.clear()
         for key, row in self._store.imports.of(self._source).items():
             self._take(key, Step(key.partition(":")[2], row.record_id, row.digest, row.version))
@@ -69,6 +74,13 @@ class MirrorLedger:
                 self.waiting.pop(path, None)
             else:
                 self.waiting[path] = step
+            return
+        if key.startswith(_LEFT):
+            if step is None:
+                self.left_with.pop(self.left.pop(path).digest, None)
+            else:
+                self.left[path] = step
+                self.left_with[step.digest] = path
             return
         before = self.steps.pop(path, None)
         if before is not None and self.paths.get(before.id) == path:
@@ -90,7 +102,7 @@ class MirrorLedger:
             LedgerRow(
                 self._source,
                 key,
-                "memory" if key.startswith(_NOTE) else "proposal",
+                "proposal" if key.startswith(_WAITS) else "memory",
                 step.id,
                 step.digest,
                 step.version,
@@ -125,6 +137,16 @@ class MirrorLedger:
         """Let a note go: it has no memory any more."""
         self.decided(path)
         self._set(_NOTE + path, None, None)
+
+    def leave(self, path: str, memory: Memory) -> None:
+        """Note that a memory was deleted because its note is gone; ``memory`` is as it is since then."""
+        step = self.steps[path]
+        self.forget(path)
+        self._set(_LEFT + memory.id, Step(memory.id, memory.id, step.digest, memory.version), None)
+
+    def back(self, memory_id: str) -> None:
+        """Note that such a memory is not to come back any more, or did."""
+        self._set(_LEFT + memory_id, None, None)
 
     def move(self, before: str, after: str) -> None:
         """Note that a note has another path."""

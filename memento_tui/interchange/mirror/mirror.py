@@ -29,8 +29,9 @@ from memento_tui.interchange.mirror.folder import Folder, Status
 from memento_tui.interchange.mirror.happening import Happening
 from memento_tui.interchange.mirror.leaving import Leaving, selection
 from memento_tui.interchange.mirror.ledger import GONE, MirrorLedger
+from memento_tui.interchange.mirror.missing import Missing
 from memento_tui.interchange.mirror.newcomers import Newcomers
-from memento_tui.interchange.mirror.notes import NoteFile, identity_of, read_file
+from memento_tui.interchange.mirror.notes import NoteFile, read_file
 from memento_tui.interchange.mirror.settling import Settling
 from memento_tui.interchange.mirror.watch import SETTLING, Sight, Watch
 from memento_tui.interchange.tree import Loaded
@@ -136,6 +137,8 @@ class Mirror:
         """Notes to settle as soon as their files may be read."""
         self._failed: set[str] = set()
         """Notes of which one side could not be changed; it is tried again."""
+        self._postponed: set[str] = set()
+        """Notes that one step leaves to the next: they may be such as were moved, or only copies."""
         self._due: set[str] = set()
         """Memories that may need a note."""
         self._all_due = True
@@ -186,6 +189,9 @@ class Mirror:
             yield _refusal(refused)
         self._leaving.know([*sight.notes, *self._ledger.steps])
         changed = self._changed_here(head)
+        self._postponed.clear()
+        for path in sight.gone | sight.awaited:  # the very same file may return
+            self._done.pop(path, None)
         fresh = self._fresh(sight)
         files: dict[str, NoteFile] = {}
         for path in sorted(fresh):
@@ -209,21 +215,22 @@ class Mirror:
         )
 
     def _changed_here(self, head: int) -> set[str]:
-        """Return the ids of the memories that may have changed since the last step."""
+        """Return the ids of the memories that may have changed since the last step, but by this mirror."""
         if self._head is None:
-            versions = self._store.versions("memory", list(self._ledger.paths))
-            steps = self._ledger.steps.values()
-            return {step.id for step in steps if versions.get(step.id) != step.version}
-        found: set[str] = set()
-        reached = self._head
-        while reached < head:
-            ids, reached = self._store.changed_memories(reached, _BATCH)
-            found.update(ids)
-        return found
+            found = set(self._ledger.paths)
+        else:
+            found = set()
+            reached = self._head
+            while reached < head:
+                ids, reached = self._store.changed_memories(reached, _BATCH)
+                found.update(ids)
+        versions = self._store.versions("memory", list(found))
+        paths, steps = self._ledger.paths, self._ledger.steps
+        return {one for one in found if one not in paths or versions.get(one) != steps[paths[one]].version}
 
     def _fresh(self, sight: Sight) -> set[str]:
         """Return the notes without a memory that may be read and were not yet."""
-        new = sight.settled - self._ledger.steps.keys()
+        new = sight.settled - self._ledger.steps.keys() - self._postponed
         return {path for path in new if self._done.get(path) != sight.notes[path]}
 
     def _read(self, path: str, sight: Sight, files: dict[str, NoteFile]) -> Iterator[Happening]:
@@ -237,14 +244,18 @@ class Mirror:
             files[path] = found
 
     def _follow_moves(self, sight: Sight, files: dict[str, NoteFile]) -> Iterator[Happening]:
-        """Let a note keep its memory that has another path than before."""
-        missing = self._ledger.steps.keys() - sight.notes.keys()
-        for path, file in files.items() if missing else ():
-            named = self._ledger.paths.get(identity_of(file.note), "")
-            same = [one for one in missing if self._ledger.steps[one].digest == file.digest]
-            before = named if named in missing else same[0] if len(same) == 1 else ""
-            if before:
-                missing.remove(before)
+        """Let a note keep its memory that has another path than before.
+
+        Its old path must have been empty for a while: where a synchronisation puts a conflicting copy aside, or an
+        editor its backup, the note itself is about to return.
+        """
+        missing = Missing(self._ledger, sight.gone | sight.awaited)
+        for path, file in list(files.items()):
+            before = missing.path_before(file)
+            if before in sight.awaited:
+                self._postponed.add(files.pop(path).path)
+            elif before:
+                missing.found(before)
                 self._ledger.move(before, path)
                 self._later.add(path)
                 yield Happening("moved", path, self._ledger.steps[path].id, f"it was {before}")

@@ -40,6 +40,9 @@ class Newcomers:
                 elif (memory := self._named(file)) is not None:
                     self._adopt(file, memory)
                     yield from self._settling.settle(file.path, file)
+                elif (memory := self._brought_back(file)) is not None:
+                    yield Happening("restored", file.path, memory.id, "its note is back")
+                    yield from self._settling.settle(file.path, file)
                 elif (twin := self._arriving.known(file, namespace)) is not None:
                     self._ledger.in_step(file.path, twin, file.digest)
                 else:
@@ -79,6 +82,16 @@ class Newcomers:
         memory: Memory | None = self._store.find("memory", named) if named else None
         free = memory is not None and memory.status not in _GONE and named not in self._ledger.paths
         return memory if free else None
+
+    def _brought_back(self, file: NoteFile) -> Memory | None:
+        """Return the memory that was deleted when this note went, restored: a branch or a disk that is back."""
+        named = identity_of(file.note)
+        left = self._ledger.left.get(named) or self._ledger.left.get(self._ledger.left_with.get(file.digest, ""))
+        if left is None or (memory := self._arriving.bring_back(left)) is None:
+            return None
+        self._ledger.back(memory.id)
+        self._ledger.adopt(file.path, memory.id, left.digest, memory.version)
+        return memory
 
     def _adopt(self, file: NoteFile, memory: Memory) -> None:
         """Let a note be a memory's: it was written from one of its versions, or changed since in unknown ways."""

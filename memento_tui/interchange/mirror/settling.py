@@ -97,7 +97,7 @@ class Settling:
         if not restore:
             outcome = self._arriving.delete(step.path, memory)
             if outcome.status == "applied":
-                self._ledger.forget(step.path)
+                self._ledger.leave(step.path, outcome.memory)
                 yield Happening("deleted", step.path, memory.id, "it is gone from the folder; restore brings it back")
                 return
             if outcome.status == "proposed":
