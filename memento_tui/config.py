@@ -126,6 +126,15 @@ def load_config(path: Path) -> Config:
 
 _CHOICES = {"review.preset": "open, guarded or strict", "upkeep.decay": "balanced, protocol, vault or bank"}
 
+_TYPES = {
+    "int": "a whole number",
+    "float": "a number",
+    "str": "text in quotation marks",
+    "bool": "true or false",
+    "object": "a section",
+    "array": "a list",
+}
+
 
 def _in_words(problem: str) -> str:
     """Return what is wrong with a setting as a person would say it."""
@@ -135,4 +144,7 @@ def _in_words(problem: str) -> str:
         return f"there is no setting {'.'.join(filter(None, [setting, unknown[1]]))}"
     if value := re.search(r"Invalid enum value (.*)", said):
         return f"{setting} cannot be {value[1]}; it is {_CHOICES.get(setting, 'something else')}"
+    if types := re.search(r"Expected `(\w+)[^`]*`, got `(\w+)", said):
+        expected, got = (_TYPES.get(name, name) for name in types.groups())
+        return f"{setting} must be {expected}, not {got}"
     return f"{setting or 'a setting'} is wrong: {said[:1].lower()}{said[1:]}"

@@ -13,7 +13,7 @@ import click
 
 from memento_tui.agent.profiles import PROFILES
 from memento_tui.cli.command import Function, command
-from memento_tui.cli.output import emit, safe
+from memento_tui.cli.output import difference, emit, safe
 from memento_tui.cli.session import current_session, opened
 from memento_tui.errors import InvalidInput
 from memento_tui.paths import data_directory
@@ -190,12 +190,12 @@ def _offer(host: Host, changes: Sequence[Change], nothing: str, *, dry_run: bool
     if not changes:
         emit({**told, "written": False, "copies": []}, lambda: nothing)
         return
-    difference = "\n".join(change.difference() for change in changes)
+    shown = "\n".join(change.difference() for change in changes)
     if dry_run:
-        emit({**told, "written": False, "copies": []}, lambda: safe(difference, multiline=True))
+        emit({**told, "written": False, "copies": []}, lambda: difference(shown))
         return
     if not yes and not current_session().as_json:
-        sys.stderr.write(safe(difference, multiline=True) + "\n")
+        sys.stderr.write(difference(shown) + "\n")
     _sure(f"Write {'this file' if len(changes) == 1 else f'these {len(changes)} files'}", yes=yes)
     if not changes[0].is_removal:
         _begin()

@@ -16,7 +16,7 @@ import click
 
 from memento_tui.cli.session import current_session
 
-__all__ = ["as_json", "bold", "emit", "moment", "named", "note", "safe", "table", "write", "write_bytes"]
+__all__ = ["as_json", "bold", "difference", "emit", "moment", "named", "note", "safe", "table", "write", "write_bytes"]
 
 _CLOSED = 141
 """What a shell reports of a program whose output nobody reads any more: 128 + SIGPIPE."""
@@ -104,6 +104,15 @@ def _coloured() -> bool:
 def bold(text: str) -> str:
     """Return text with emphasis where the output is a terminal that may be coloured."""
     return click.style(text, bold=True) if _coloured() else text
+
+
+def difference(text: str) -> str:
+    """Return a unified difference that may be shown; its signs tell what is added, colour only says it again."""
+    shown = safe(text, multiline=True)
+    if not _coloured():
+        return shown
+    colours = {"+": "green", "-": "red", "@": "cyan"}
+    return "\n".join(click.style(line, fg=colours.get(line[:1])) for line in shown.split("\n"))
 
 
 def moment(value: datetime | str | None) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 from pathlib import Path
 
@@ -12,7 +13,8 @@ from memento_tui.agent.hook.hosts import Call, answer, parse_call
 from memento_tui.agent.hook.main import _parsed
 from memento_tui.agent.hook.settings import HookSettings, read_settings
 from memento_tui.agent.project import namespace_of_project, project_of
-from memento_tui.config import Config, HooksConfig
+from memento_tui.config import Config, HooksConfig, load_config
+from memento_tui.errors import InvalidInput
 from memento_tui.search.prompt import content_words, parts_of
 from memento_tui.store import hook_store
 from memento_tui.store.database import newest_format
@@ -169,3 +171,20 @@ def test_a_prompt_of_several_sentences_has_a_part_for_each() -> None:
     parts = parts_of(text)
     assert ["deploy", "billing", "service"] in parts
     assert all(parts)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[hooks]\nprompt_tokens = 'many'", "hooks.prompt_tokens must be a whole number, not text in quotation marks"),
+        ("[hooks]\nlearn = 1", "hooks.learn must be true or false, not a whole number"),
+        ("[hooks]\nthreshold = -1", "hooks.threshold is wrong"),
+        ("[hooks]\nloud = true", "there is no setting hooks.loud"),
+        ("hooks = 3", "hooks must be a section, not a whole number"),
+    ],
+)
+def test_a_wrong_setting_is_named_in_the_words_of_its_writer(tmp_path: Path, text: str, said: str) -> None:
+    file = tmp_path / "config.toml"
+    file.write_text(text)
+    with pytest.raises(InvalidInput, match=re.escape(said)):
+        load_config(file)

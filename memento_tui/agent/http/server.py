@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import logging
 import signal
 import socket
@@ -114,6 +115,9 @@ class _Server(uvicorn.Server):
         yield
 
 
+_OTHER_PORT = "Choose another with --port; 0 takes one that is free."
+
+
 @contextmanager
 def _listening(host: str, port: int) -> Iterator[socket.socket]:
     """Listen on a port, 0 for any that is free."""
@@ -129,8 +133,8 @@ def _listening(host: str, port: int) -> Iterator[socket.socket]:
             raise
     except (OSError, UnicodeError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise InvalidInput(
-            f"Port {port} of {host} cannot be used: {reason}.", "Choose another with --port; 0 takes one that is free."
-        ) from error
+        is_elsewhere = isinstance(error, (socket.gaierror, UnicodeError)) or error.errno == errno.EADDRNOTAVAIL
+        hint = "Name an address of this machine with --host." if is_elsewhere else _OTHER_PORT
+        raise InvalidInput(f"Port {port} of {host} cannot be used: {reason}.", hint) from error
     with listener:
         yield listener

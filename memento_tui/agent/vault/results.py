@@ -125,6 +125,7 @@ class Status(BaseModel):
     vault_path: str
     vault_exists: bool = True
     qmd_available: bool = True
+    """That notes can be searched: its clients ask by the name of the program that did it there."""
     note_count: int
     project_count: int
     fleeting_count: int
