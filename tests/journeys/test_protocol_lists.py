@@ -55,9 +55,9 @@ def test_a_skip_is_checked_listed_and_removed(agent: Agent) -> None:
     assert agent.read("memento_skip_list") == "Skip list is empty."
 
 
-@pytest.mark.parametrize("expires", ["never", "", "2020-01-01", "soon"])
-def test_a_skip_without_an_end_to_come_is_refused(agent: Agent, expires: str) -> None:
-    assert agent.refused("memento_skip_add", item="x", reason="y", expires=expires).startswith("expires")
+def test_a_skip_without_an_end_to_come_is_refused(agent: Agent) -> None:
+    for expires in ("never", "", "2020-01-01", "soon"):
+        assert agent.refused("memento_skip_add", item="x", reason="y", expires=expires).startswith("expires")
     assert agent.read("memento_skip_list") == "Skip list is empty."
 
 

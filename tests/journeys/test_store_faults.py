@@ -133,8 +133,17 @@ def test_a_database_of_the_first_format_is_brought_up_to_date_with_its_tags(tmp_
     for column in ("lowered", "later_until"):
         connection.execute(f"ALTER TABLE contradiction DROP COLUMN {column}")
     connection.execute("ALTER TABLE usage DROP COLUMN counted")
-    connection.execute("DROP TABLE confirmation")
-    for index in ("entry_list", "entry_note", "entry_day", "change_purged", "injection_memory", "memory_created"):
+    for table in ("confirmation", "hook_session"):
+        connection.execute(f"DROP TABLE {table}")
+    lists = ("entry_list", "entry_note", "entry_day")
+    for index in (
+        *lists,
+        "change_purged",
+        "injection_memory",
+        "memory_created",
+        "memory_note_path",
+        "memory_essential",
+    ):
         connection.execute(f"DROP INDEX {index}")
     connection.execute("ALTER TABLE injection DROP COLUMN why")
     connection.execute("PRAGMA user_version = 1")
