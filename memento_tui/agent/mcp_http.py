@@ -12,11 +12,12 @@ from contextlib import AbstractAsyncContextManager
 from mcp.server import MCPServer
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp_types import INVALID_REQUEST, PARSE_ERROR
-from starlette.datastructures import MutableHeaders
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import Request
 from starlette.responses import JSONResponse
-from starlette.types import Message, Receive, Scope, Send
+from starlette.types import Receive, Scope, Send
 
+from memento_tui.agent.request_body import given_again
 from memento_tui.agent.seats import Seats
 from memento_tui.agent.server import build
 from memento_tui.agent.stdin import readable_line
@@ -47,6 +48,13 @@ class McpApp:
             refused.headers["allow"] = "POST"
             await refused(scope, receive, send)
             return
+        kind = Headers(scope=scope).get("content-type", "").partition(";")[0].strip().lower()
+        if kind != "application/json":  # which the SDK would say in plain text
+            refused = _error(
+                415, INVALID_REQUEST, "The body must be sent with the header Content-Type: application/json."
+            )
+            await refused(scope, receive, send)
+            return
         body = readable_line((await Request(scope, receive).body()).decode("utf-8", "replace"))
         refusal = _refusal(body)
         if refusal is not None:
@@ -57,7 +65,7 @@ class McpApp:
         headers["content-length"] = str(len(readable))
         # A client that names no type takes any, which the SDK does not grant it.
         headers.setdefault("accept", "application/json")
-        await self._manager.handle_request(scope, _given_again(readable, receive), send)
+        await self._manager.handle_request(scope, given_again(readable, receive), send)
 
 
 def mcp_app(seats: Seats, profile: str) -> McpApp:
@@ -90,13 +98,3 @@ def _refusal(body: str) -> JSONResponse | None:
 
 def _error(status: int, code: int, sentence: str) -> JSONResponse:
     return JSONResponse({"jsonrpc": "2.0", "id": None, "error": {"code": code, "message": sentence}}, status)
-
-
-def _given_again(body: bytes, receive: Receive) -> Receive:
-    """Return what gives a body that was read already, and then whatever ``receive`` has to tell."""
-    unread: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
-
-    async def give() -> Message:
-        return unread.pop() if unread else await receive()
-
-    return give

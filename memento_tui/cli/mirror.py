@@ -7,7 +7,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -16,7 +16,7 @@ import msgspec
 
 from memento_tui.cli.command import command
 from memento_tui.cli.output import bold, emit, note, safe, write
-from memento_tui.cli.progress import progress_bar
+from memento_tui.cli.progress import staged_progress
 from memento_tui.cli.session import current_session, opened
 
 if TYPE_CHECKING:
@@ -38,8 +38,12 @@ _IMPATIENCE = 0.2
 """Seconds between its looks."""
 _LISTED = 20
 """Lines of one step that a person is shown; --json lists all."""
-_QUIET = ("written", "taken", "moved")
+_QUIET = ("written", "taken", "moved", "related")
 """What is only counted when a mirror begins."""
+
+
+class _StoppedError(Exception):
+    """The person has had enough while notes are read; what was not noted yet is found again."""
 
 
 @contextmanager
@@ -70,7 +74,11 @@ def _until_stopped() -> Iterator[threading.Event]:
 @click.option("--once", is_flag=True, help="Bring both sides in step once, and end.")
 @click.option("--query", default="", metavar="Q", help="Write only memories that these filters select.")
 @click.option("--namespace", default="", metavar="NS", help="Write only memories in this namespace or below it.")
-@click.option("--hold", is_flag=True, help="Let every change made in the folder wait for review.")
+@click.option(
+    "--hold",
+    is_flag=True,
+    help="Let every change made in the folder wait for review; links relate nothing.",
+)
 @click.option(
     "--vanished",
     type=click.Choice(["ask", "delete", "restore"]),
@@ -84,7 +92,8 @@ def mirror(folder: Path, query: str, namespace: str, vanished: str, *, once: boo
     A note that you edit, in Obsidian or anywhere, changes its memory; a new one is remembered, and one that you delete
     is deleted, which `memento restore` takes back. What changes here appears there. A change to something verified,
     and one that was made on both sides, waits in `memento review`; the file stays as it is until you decide. Notes of
-    memories that are deleted here go to the folder's .trash.
+    memories that are deleted here go to the folder's .trash. A link to another note relates the two memories, and a
+    relation that is made here becomes a property of its note.
     """
     if current_session().as_json and not once:
         raise click.UsageError("--json prints one value at the end, so it needs --once.")
@@ -95,11 +104,12 @@ def mirror(folder: Path, query: str, namespace: str, vanished: str, *, once: boo
         with Mirror(workspace, folder, query=query, namespace=namespace, hold=hold, vanished=chosen) as running:
             happened = _begin(running, stopping, patience=_PATIENCE if once else 0.0)
             if once:
-                emit(lambda: _plain(running, happened), lambda: _told(running, happened))
+                emit(lambda: _plain(running, happened), lambda: _told(running, happened, ended=stopping.is_set()))
                 if stopping.is_set():
                     raise click.exceptions.Exit(_INTERRUPTED)
                 return
-            write(_told(running, happened) + "\nctrl+c ends it.\n")
+            ended = stopping.is_set()
+            write(_told(running, happened, ended=ended) + ("\n" if ended else "\nctrl+c ends it.\n"))
             _follow(running, stopping)
             note(f"Ended; {_notes(running)} in step.")
 
@@ -108,14 +118,22 @@ def _begin(running: Mirror, stopping: threading.Event, *, patience: float) -> li
     """Bring both sides in step, and wait for files that are being written."""
     happened: list[Happening] = []
     ends = time.monotonic() + patience
-    with progress_bar("Bringing in step") as progress:
+    with staged_progress() as progress, suppress(_StoppedError):
+
+        def advance(what: str, done: int, total: int) -> None:
+            if stopping.is_set():
+                raise _StoppedError
+            if progress is not None:
+                progress(what, done, total)
+
         while True:
-            for happening in running.step(*(() if progress is None else (progress,))):
+            for happening in running.step(advance):
                 happened.append(happening)
                 if stopping.is_set():
                     return happened
             if running.is_settled or time.monotonic() >= ends or stopping.wait(_IMPATIENCE):
                 return happened
+    return happened
 
 
 def _follow(running: Mirror, stopping: threading.Event) -> None:
@@ -128,7 +146,8 @@ def _follow(running: Mirror, stopping: threading.Event) -> None:
             lines.append(_line(happening))
             if stopping.is_set():
                 break
-        write("".join(line + "\n" for line in _cut(lines)))
+        at = time.strftime("%H:%M:%S  ")
+        write("".join(at + line + "\n" for line in _cut(lines)))
         pause = max(_PAUSE, _REST * (time.monotonic() - began))
 
 
@@ -165,12 +184,15 @@ def _plain(running: Mirror, happened: list[Happening]) -> dict[str, Any]:
     }
 
 
-def _told(running: Mirror, happened: list[Happening]) -> str:
+def _told(running: Mirror, happened: list[Happening], *, ended: bool) -> str:
     counts = ", ".join(f"{count:,} {deed}" for deed, count in _counts(happened).items() if count)
-    lines = [safe(f"{running.folder.root}: {_notes(running)} in step ({counts or 'nothing to do'})")]
+    nothing = "nothing done yet" if ended else "nothing to do"
+    lines = [safe(f"{running.folder.root}: {_notes(running)} in step ({counts or nothing})")]
     lines += _cut([_line(happening) for happening in happened if happening.deed not in _QUIET])
-    if not running.is_settled:
-        lines.append("Some files are still being written; they come next time.")
+    if ended:
+        lines.append("That is not all of them; the next run goes on from here.")
+    elif not running.is_settled:
+        lines.append("Some files are still being written; they are left for later.")
     return "\n".join(lines)
 
 

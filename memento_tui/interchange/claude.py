@@ -4,6 +4,8 @@ A topic file is one memory, known by ``<project>/<path>``. The index is parted i
 known by ``<project>/MEMORY.md#<section>`` and, where a section gives several, the number of its bullet. Its entries for
 topic files are kept with those files. Everything lies in the namespace ``claude/<project>``.
 
+A bullet that moved within its section is known again by its text (see `numbered`).
+
 ``extra["claude"]`` holds what a return needs: of a topic file its frontmatter as it is written, of a statement its
 anchor, and of the part that stands first in the index all of the index as it was read.
 """
@@ -19,12 +21,12 @@ import msgspec
 
 from memento_tui.errors import InvalidInput
 from memento_tui.interchange.frontmatter import split_note
-from memento_tui.interchange.incoming import Incoming, Refused, source_digest
+from memento_tui.interchange.incoming import Incoming, Refused, numbered_digest, source_digest
 from memento_tui.interchange.markdown import links, without_code
 from memento_tui.interchange.names import namespace_of, one_line
 from memento_tui.interchange.note import LONGEST_KIND, Note, moment_of, text_of
 from memento_tui.interchange.statements import Entry, Statement, statements
-from memento_tui.interchange.tree import Loaded, SourceFile, count_files, decode_text, load, walk
+from memento_tui.interchange.tree import Loaded, SourceFile, count_files, decode_text, has_file, has_folder, load, walk
 from memento_tui.interchange.vault import LONGEST_FILE, SUFFIX, note_fields, parse_file
 from memento_tui.records.memory import kind_of
 from memento_tui.records.rules import MAX_CONTENT_BYTES, MAX_LINE_LENGTH
@@ -47,19 +49,21 @@ def memory_folders(root: Path) -> list[tuple[str, Path]]:
         InvalidInput: the folder of the projects cannot be opened.
 
     """
-    if root.name == INDEX and root.is_file():
+    if root.name == INDEX and has_file(root):
         return memory_folders(root.parent)
-    if root.name == "memory" or (root / INDEX).is_file():
+    if root.name == "memory" or has_file(root / INDEX):
         project = root.resolve()
         return [(project.parent.name if project.name == "memory" else project.name, root)]
-    if (root / "memory").is_dir():
+    if has_folder(root / "memory"):
         return [(root.resolve().name, root / "memory")]
-    projects = root / "projects" if (root / "projects").is_dir() else root
-    if not projects.is_dir():
+    projects = root / "projects" if has_folder(root / "projects") else root
+    if not has_folder(projects):
         return []
-    return [
-        (project.name, project / "memory") for project in sorted(projects.iterdir()) if (project / "memory").is_dir()
-    ]
+    try:
+        found = sorted(projects.iterdir())
+    except OSError as error:
+        raise InvalidInput(f"{projects} cannot be opened: {error.strerror}.", "Check who may read it.") from error
+    return [(project.name, project / "memory") for project in found if has_folder(project / "memory")]
 
 
 def count(root: Path) -> int:
@@ -87,7 +91,8 @@ def read(root: Path) -> Iterator[Incoming | Refused]:
             if isinstance(outcome, Refused):
                 yield Refused(named, outcome.line, outcome.reason)
             else:
-                yield msgspec.structs.replace(outcome, key=f"{project}/{outcome.key}", file=named)
+                among = outcome.among and f"{project}/{outcome.among}"
+                yield msgspec.structs.replace(outcome, key=f"{project}/{outcome.key}", among=among, file=named)
 
 
 def _read_project(project: str, folder: Path) -> Iterator[Incoming | Refused]:
@@ -141,6 +146,15 @@ def _statement(
     part: Statement, whole: dict[str, str], file: str, project: str, modified: datetime, before: int
 ) -> Incoming:
     plain = without_code(part.content)
+    kept = {
+        "project": project,
+        "path": file,
+        "section": part.section,
+        "anchor": part.anchor,
+        "said": source_digest(part.content.encode()).hex(),
+        **whole,
+    }
+    list_, _, number = part.anchor.rpartition(".")
     return Incoming(
         key=f"{file}#{part.anchor}",
         record="memory",
@@ -151,11 +165,10 @@ def _statement(
             "created_at": modified,
             "source": {"agent": _AGENT},
             "source_type": "derived",
-            "extra": {
-                KEPT: {"project": project, "path": file, "section": part.section, "anchor": part.anchor, **whole}
-            },
+            "extra": {KEPT: kept},
         },
-        digest=source_digest("\x00".join([part.title, part.content, *whole.values()]).encode()),
+        digest=numbered_digest(part.content.encode(), "\x00".join([part.title, part.anchor, *whole.values()]).encode()),
+        among=f"{file}#{list_}" if number.isdecimal() else "",
         file=file,
         line=part.line + before,
         links=tuple(("related", link.target, link.label) for link in dict.fromkeys(links(plain))),

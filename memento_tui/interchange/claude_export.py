@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -48,6 +49,8 @@ class _Kept(msgspec.Struct, frozen=True):
     project: str = ""
     path: str = ""
     anchor: str = ""
+    said: str = ""
+    """The digest of a statement's text as it stood in the index."""
     digest: str = ""
     head: str = ""
     body: str | None = None
@@ -58,23 +61,29 @@ class _Project:
     """What goes into one memory folder."""
 
     def __init__(self) -> None:
-        self.statements: dict[str, Memory] = {}
+        self.statements: dict[tuple[str, str], Memory] = {}
+        """By anchor and digest: one that the index no longer holds may have the anchor of another."""
         self.topics: dict[str, tuple[Memory, _Kept]] = {}
         self.new: list[Memory] = []
-        self.index: tuple[Memory, str] | None = None
-        """The index as it was read last, with the memory that kept it."""
+        self._indexes: list[tuple[datetime, str]] = []
+        """The index as it was read, and when the memory that keeps it was touched."""
 
     def take(self, memory: Memory, kept: _Kept | None) -> None:
         """Take a memory in."""
         if kept is None:
             self.new.append(memory)
             return
-        if kept.whole is not None and (self.index is None or self.index[0].updated_at < memory.updated_at):
-            self.index = (memory, kept.whole)
+        if kept.whole is not None:
+            self._indexes.append((memory.updated_at, kept.whole))
         if kept.anchor:
-            self.statements[kept.anchor] = memory
+            self.statements[kept.anchor, kept.said] = memory
         else:
             self.topics[kept.path] = (memory, kept)
+
+    def index(self, there: bytes) -> str:
+        """Return the index as it was read last: as it is ``there`` now, if it was ever read so."""
+        known = [whole for _, whole in sorted(self._indexes)]
+        return next((whole for whole in known if whole.encode() == there), known[-1] if known else "")
 
 
 def write(records: Iterable[Outgoing], root: Path) -> Written:
@@ -154,13 +163,15 @@ def _write_project(folder: Path, name: str, project: _Project, report: _Report) 
         path = _new_path(memory, {*project.topics, *(entry[0] for entry in added)})
         added.append((path, memory))
         report.records += report.put(folder, name, path, _new_topic(memory, path).encode(), "")
-    whole = "" if project.index is None else project.index[1]
+    whole = project.index(_there(folder / INDEX))
     text = "".join(_index(whole, project.statements, set(project.topics), set(alive)))
     for path, memory in added:
         text += ("\n" if text and not text.endswith("\n") else "") + f"- [{_plain(memory.headline)}]({path})\n"
     if not text and not whole:
         return
-    stated = sum(memory.status not in _GONE for memory in project.statements.values())
+    stands = {_name_of(part) for part in statements(split_note(whole).body, set(project.topics))}
+    stated = sum(memory.status not in _GONE for name, memory in project.statements.items() if name in stands)
+    report.left_out += len(project.statements.keys() - stands)
     if report.put(folder, name, INDEX, text.encode(), source_digest(whole.encode()).hex()):
         report.records += stated
         lines, size = text.count("\n") + (not text.endswith("\n")), len(text.encode())
@@ -169,6 +180,14 @@ def _write_project(folder: Path, name: str, project: _Project, report: _Report) 
                 f"{name}/{INDEX} has {lines:,} lines and {size:,} bytes; Claude Code loads the first {MOST_LINES} lines"
                 f" or {MOST_BYTES:,} bytes of it."
             )
+
+
+def _there(path: Path) -> bytes:
+    """Return what a file holds now; nothing where it cannot be read, which is told of when it is to be written."""
+    try:
+        return b"" if path.is_symlink() else path.read_bytes()
+    except OSError:
+        return b""
 
 
 def _put(folder: Path, name: str, data: bytes, digest: str) -> bool | str:
@@ -192,7 +211,7 @@ def _put(folder: Path, name: str, data: bytes, digest: str) -> bool | str:
 # The index
 
 
-def _index(whole: str, said: Mapping[str, Memory], topics: set[str], alive: set[str]) -> Iterator[str]:
+def _index(whole: str, said: Mapping[tuple[str, str], Memory], topics: set[str], alive: set[str]) -> Iterator[str]:
     """Yield the index part by part, each with the lines up to the next one."""
     head = split_note(whole)
     lines = [f"{line}\n" for line in head.body.split("\n")]
@@ -209,7 +228,7 @@ def _index(whole: str, said: Mapping[str, Memory], topics: set[str], alive: set[
             section = part.text + "\n" if changed else section
             yield (section if part.target in alive else section.replace(part.text, "", 1).lstrip("\n")) + following
             continue
-        memory = said.get(part.anchor)
+        memory = said.get(_name_of(part))
         is_gone = memory is not None and memory.status in _GONE
         changed = memory is not None and not is_gone and memory.content != part.content
         if is_gone:
@@ -218,6 +237,11 @@ def _index(whole: str, said: Mapping[str, Memory], topics: set[str], alive: set[
             yield own
         else:
             yield _restated(section, part, memory.content) + following
+
+
+def _name_of(part: Statement | Entry) -> tuple[str, str]:
+    """Return what a part's memory is known by among `_Project.statements`; nothing for an entry."""
+    return ("", "") if isinstance(part, Entry) else (part.anchor, source_digest(part.content.encode()).hex())
 
 
 def _parted(own: str) -> tuple[str, str]:

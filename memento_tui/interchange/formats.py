@@ -38,7 +38,7 @@ from memento_tui.interchange import (
 from memento_tui.interchange.incoming import Incoming, Refused
 from memento_tui.interchange.lines import Line, objects
 from memento_tui.interchange.outgoing import Outgoing, Written
-from memento_tui.interchange.tree import SourceFile, walk
+from memento_tui.interchange.tree import SourceFile, check_readable, has_file, walk
 
 __all__ = ["FORMATS", "Format", "detect"]
 
@@ -78,8 +78,7 @@ class Format(msgspec.Struct, frozen=True, kw_only=True):
             return place.rstrip("/")
         if isinstance(place, str):
             raise InvalidInput(f"{self.name} is read from files, not from {place:.200}.", "Give a path.")
-        if not place.exists():
-            raise InvalidInput(f"There is nothing at {place}.", "Check the path.")
+        check_readable(place)
         return str(place.resolve())
 
 
@@ -199,11 +198,10 @@ def detect(path: Path) -> str:
     """Return the name of the format that a file or folder is most likely in.
 
     Raises:
-        InvalidInput: there is nothing at ``path``, or nothing that memento can read.
+        InvalidInput: there is nothing at ``path`` that we may open, or nothing that memento can read.
 
     """
-    if not path.exists():
-        raise InvalidInput(f"There is nothing at {path}.", "Check the path.")
+    check_readable(path)
     name = next((name for name, is_place in _PLACES if is_place(path)), None) or _of_files(path) or _of_hidden(path)
     if name is None:
         raise InvalidInput(
@@ -216,7 +214,7 @@ def detect(path: Path) -> str:
 def _is_claude(path: Path) -> bool:
     if path.name == claude.INDEX:
         return True
-    return path.is_dir() and any((folder / claude.INDEX).is_file() for _, folder in claude.memory_folders(path))
+    return path.is_dir() and any(has_file(folder / claude.INDEX) for _, folder in claude.memory_folders(path))
 
 
 def _is_vault(path: Path) -> bool:
@@ -270,18 +268,18 @@ def _of_hidden(path: Path) -> str | None:
 def _of_file(file: SourceFile) -> str | None:
     name = file.name.lower()
     if name.endswith(".jsonl"):
-        return _of_lines(file)
+        return _of_lines(file, "memento-core")
     if name.endswith(mem0.SUFFIX):
         return "mem0" if mem0.is_document(file) else None
     if name.endswith(engram_chunks.SUFFIX):
-        return "engram"
+        return _of_lines(file, "engram")
     if name.endswith(protocol_sqlite.SUFFIXES) and protocol_sqlite.is_workspace(Path(file.path)):
         return "protocol-sqlite"
     return "vault" if name.endswith(vault.SUFFIX) else None
 
 
-def _of_lines(file: SourceFile) -> str:
-    """Tell the formats of lines apart by the first that can be read."""
+def _of_lines(file: SourceFile, otherwise: str) -> str:
+    """Tell the formats of lines apart by the first that can be read; ``otherwise`` is that of lines of any sort."""
     first = next((line.value for line in objects(file, "record") if isinstance(line, Line)), {})
     if "record" in first:
         return "memento"
@@ -289,4 +287,6 @@ def _of_lines(file: SourceFile) -> str:
         return "mcp-reference"
     if beads.is_line_of(first):
         return "beads"
-    return "mem0" if mem0.is_memory(first) else "memento-core"
+    if mem0.is_memory(first):
+        return "mem0"
+    return "memento-core" if "content" in first else otherwise

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ from memento_tui.interchange.comparing import differing, is_kept, is_named, take
 from memento_tui.interchange.import_gate import ImportGate
 from memento_tui.interchange.incoming import Incoming, Refused
 from memento_tui.interchange.links import LinkKeeper
+from memento_tui.interchange.numbered import renumbered
 from memento_tui.interchange.restoring import in_full
 from memento_tui.records import Crystal, Memory, make_crystal, make_item, make_memory, make_relation, make_skip
 from memento_tui.records.ids import new_id
@@ -26,7 +29,10 @@ from memento_tui.store.tables import TABLES, AnyRecord
 from memento_tui.store.transaction import Transaction
 from memento_tui.workspace import Workspace
 
-__all__ = ["ImportReport", "ImportRun"]
+__all__ = ["BATCH", "ImportReport", "ImportRun"]
+
+BATCH = 2000
+"""Records of one transaction: other writers wait for tens of milliseconds."""
 
 _MAKERS: Mapping[str, Callable[[Mapping[str, Any]], AnyRecord]] = {
     "memory": make_memory,
@@ -77,6 +83,14 @@ class ImportRun:
         self._may_have_twins = self._store.count_all() > 0
         """Whether there was anything before; looking for twins costs a query for each record."""
 
+    def known_again(self, found: Iterable[Incoming | Refused]) -> Iterator[Incoming | Refused]:
+        """Yield what a reader finds; what only a number names has the number that it had at the import before."""
+        return renumbered(found, self._ledger, self._text_of)
+
+    def _text_of(self, row: LedgerRow) -> str:
+        said = self._store.imports.said(row)
+        return said.content if isinstance(said, Memory) else ""
+
     def take(self, batch: list[Incoming | Refused]) -> None:
         """Take in one batch in one transaction."""
         self.seen += len(batch)
@@ -89,8 +103,7 @@ class ImportRun:
         if self._dry_run:
             self._take_all(None, incoming)
             return
-        note = f"from {self._source}"
-        with self._store.transaction(self._author, "import", note=note, batch=self._journal_batch) as tx:
+        with self._transaction(f"from {self._source}") as tx:
             rows = self._take_all(tx, incoming)
             self._store.imports.write(tx, rows)
         self._ledger.update({row.key: row for row in rows})
@@ -103,8 +116,19 @@ class ImportRun:
             return
         drawn = [row.record_id for row in self._ledger.values() if row.record == "relation"]
         alive = self._store.versions("relation", drawn)
-        with self._store.transaction(self._author, "import", note="relations", batch=self._journal_batch) as tx:
-            self._store.imports.write(tx, self._links.draw(tx, self._source, alive))
+        gone, missing = self._links.gone(alive), self._links.missing(alive)
+        while stale := list(islice(gone, BATCH)):
+            with self._transaction("relations") as tx:
+                for relation_id in stale:
+                    tx.remove(tx.require("relation", relation_id), base=alive[relation_id])
+        while fresh := dict(islice(missing, BATCH)):
+            with self._transaction("relations") as tx:
+                drawn_now = zip(fresh, tx.add_all(list(fresh.values())), strict=True)
+                rows = [LedgerRow(self._source, key, "relation", one.id, b"", one.version) for key, one in drawn_now]
+                self._store.imports.write(tx, rows)
+
+    def _transaction(self, note: str) -> AbstractContextManager[Transaction]:
+        return self._store.transaction(self._author, "import", note=note, batch=self._journal_batch)
 
     def _take_all(self, tx: Transaction | None, incoming: list[Incoming]) -> list[LedgerRow]:
         fresh: dict[str, list[AnyRecord]] = {}

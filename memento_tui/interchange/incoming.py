@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import msgspec
 
-__all__ = ["Incoming", "RecordName", "Refused", "source_digest"]
+__all__ = ["SAID", "Incoming", "RecordName", "Refused", "numbered_digest", "source_digest"]
 
 RecordName = Literal["memory", "skip", "item", "crystal", "relation"]
 
@@ -28,6 +28,9 @@ class Incoming(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Where the record begins in the file, counted from 1."""
     deleted: bool = False
     """The source says that the record is gone; ``fields`` may then hold no more than its identity."""
+    among: str = ""
+    """What the key numbers the record within, if nothing but a number names it: the key is this, a dot and the number.
+    The reader yields the records of one list one after the other, with a `numbered_digest`."""
     links: tuple[tuple[str, str, str], ...] = ()
     """Relation type, target as the source writes it, and label; the target may not exist."""
 
@@ -45,3 +48,12 @@ class Refused(msgspec.Struct, frozen=True):
 def source_digest(source: bytes) -> bytes:
     """Return the digest of one record's bytes in its source."""
     return hashlib.blake2b(source, digest_size=16).digest()
+
+
+SAID = slice(8)
+"""The part of a `numbered_digest` that is the same wherever the record stands."""
+
+
+def numbered_digest(said: bytes, beside: bytes) -> bytes:
+    """Return the digest of a record that only a number names: over what it says, and over what is kept beside it."""
+    return source_digest(said)[SAID] + source_digest(beside)[SAID]

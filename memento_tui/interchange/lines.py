@@ -1,11 +1,13 @@
-"""JSON lines: the objects of a file, one by one, whatever else the file holds."""
+"""JSON lines: the objects of a file, packed by gzip or not, one by one, whatever else the file holds."""
 
 from __future__ import annotations
 
+import gzip
 import json
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import IO, Any
 
 import msgspec
 
@@ -21,6 +23,7 @@ _MOST_ATTEMPTS = 100
 """Places in a damaged line where another record may begin; a line with more is not worth the time."""
 
 _CHUNK = 1 << 20
+_GZIP = b"\x1f\x8b"
 
 _decode = msgspec.json.Decoder().decode
 _stdlib = json.JSONDecoder()
@@ -43,7 +46,7 @@ def objects(source: SourceFile, marker: str) -> Iterator[Line | Refused]:
     """
     try:
         with open_source(source) as stream:
-            for number, raw in _numbered(stream):
+            for number, raw in _numbered(_unpacked(stream)):
                 if raw is None:
                     yield Refused(source.name, number, f"is longer than {_LONGEST_LINE:,} bytes")
                     continue
@@ -56,11 +59,20 @@ def objects(source: SourceFile, marker: str) -> Iterator[Line | Refused]:
                     yield Line(number, 0, raw.strip(), value)
                 else:
                     yield Refused(source.name, number, "is not an object with fields")
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        yield Refused(source.name, 0, f"is damaged, and was read up to there: {error}")
     except OSError as error:
         yield Refused(source.name, 0, f"cannot be read: {error.strerror}")
 
 
-def _numbered(stream: BinaryIO) -> Iterator[tuple[int, bytes | None]]:
+def _unpacked(stream: IO[bytes]) -> IO[bytes] | gzip.GzipFile:
+    """Return what a file holds, which may have been sent through gzip, as the help of ``memento export`` shows it."""
+    is_packed = stream.read(len(_GZIP)) == _GZIP
+    stream.seek(0)
+    return gzip.GzipFile(fileobj=stream) if is_packed else stream
+
+
+def _numbered(stream: IO[bytes] | gzip.GzipFile) -> Iterator[tuple[int, bytes | None]]:
     """Yield the lines from 1 on, ``None`` for one that is too long to hold."""
     number = 0
     while raw := stream.readline(_LONGEST_LINE):
@@ -136,9 +148,10 @@ def _lines_in(source: SourceFile) -> int:
     lines, last = 0, b"\n"
     try:
         with open_source(source) as stream:
-            while chunk := stream.read(_CHUNK):
+            whole = _unpacked(stream)
+            while chunk := whole.read(_CHUNK):
                 lines += chunk.count(b"\n")
                 last = chunk[-1:]
-    except OSError:
+    except (OSError, EOFError, zlib.error):
         return 0  # reading it reports the reason; a total for a progress bar does not need it
     return lines + (last != b"\n")

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from memento_tui.errors import MementoError
 from memento_tui.interchange.incoming import Incoming
 from memento_tui.interchange.targets import Targets
-from memento_tui.records import make_relation
+from memento_tui.records import Relation, make_relation
 from memento_tui.store.imports import LedgerRow
-from memento_tui.store.transaction import Transaction
 
 __all__ = ["LinkKeeper"]
 
@@ -20,7 +19,7 @@ _WRITTEN_OUT = ("file", "item")
 
 
 class LinkKeeper:
-    """Collects the links of one import, and draws them at its end."""
+    """Collects the links of one import, and tells at its end what there is to draw."""
 
     def __init__(self, ledger: Mapping[str, LedgerRow]) -> None:
         self._ledger = ledger
@@ -37,15 +36,23 @@ class LinkKeeper:
         if one.links:
             self._links.append((one, record_id))
 
-    def draw(self, tx: Transaction, source: str, alive: Mapping[str, int]) -> list[LedgerRow]:
-        """Write the relations that do not exist, remove those whose links are gone; return lines for the ledger.
+    def gone(self, alive: Mapping[str, int]) -> Iterator[str]:
+        """Yield the relations that an earlier import drew and whose links are gone.
 
-        ``alive`` has the versions of the relations of earlier imports that still exist. A link whose target is not
-        among what was imported is left; the text of the record still holds it.
+        ``alive`` has the versions of the relations of earlier imports that still exist.
         """
         named = {_key(one, *link) for one, _ in self._links for link in one.links}
-        self._remove(tx, alive, named)
-        rows: list[LedgerRow] = []
+        for key, row in self._ledger.items():
+            if row.record_id not in alive or row.record != "relation" or key in named:
+                continue
+            if key.startswith(_LINK) and self._is_of_a_note(key.removeprefix(_LINK)):
+                yield row.record_id
+
+    def missing(self, alive: Mapping[str, int]) -> Iterator[tuple[str, Relation]]:
+        """Yield the relations that do not exist yet, each with what names it in the ledger.
+
+        A link whose target is not among what was imported is left; the text of the record still holds it.
+        """
         targets = Targets()
         for note in self._notes if self._links else ():
             targets.take(*note)
@@ -56,14 +63,11 @@ class LinkKeeper:
                 drawn = self._ledger.get(key)
                 if (drawn and drawn.record_id in alive) or end is None or end == src:
                     continue
-                fields = {"src": src, "dst": end, "type": kind, "label": label}
                 try:
-                    relation = tx.put(make_relation(fields, now=tx.now), base=0)
+                    yield key, make_relation({"src": src, "dst": end, "type": kind, "label": label})
                 except MementoError:
                     # A label that is no single line is the note's own business; the link stays in its text.
                     continue
-                rows.append(LedgerRow(source, key, "relation", relation.id, b"", relation.version))
-        return rows
 
     def _end(self, targets: Targets, one: Incoming, kind: str, written: str) -> str | None:
         """Return the id or path that a link leads to; ``None`` for a memory that is not among the imported."""
@@ -71,13 +75,6 @@ class LinkKeeper:
             return written
         target = targets.resolve(written, one.key)
         return None if target is None else self._ids[target]
-
-    def _remove(self, tx: Transaction, alive: Mapping[str, int], named: set[str]) -> None:
-        for key, row in self._ledger.items():
-            if row.record_id not in alive or row.record != "relation" or key in named:
-                continue
-            if key.startswith(_LINK) and self._is_of_a_note(key.removeprefix(_LINK)):
-                tx.remove(tx.require("relation", row.record_id), base=alive[row.record_id])
 
     def _is_of_a_note(self, rest: str) -> bool:
         """Tell whether a link begins at one of the notes of this import; a note's key may hold the mark itself."""

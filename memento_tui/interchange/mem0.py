@@ -42,6 +42,7 @@ _MOST_ATTEMPTS = 100
 
 _BEGINNING = re.compile(r'\{\s*"(?:id|memory|source)"\s*:')
 _TEXT = re.compile(rb'"memory"\s*:\s*"')
+_NO_OBJECT = "is not an object with fields"
 _HEAD = 65_536
 """Bytes of a file that tell its format."""
 
@@ -158,11 +159,14 @@ def _numbered(file: str, data: bytes, elements: Iterable[msgspec.Raw]) -> Iterat
         at = at if at >= 0 else data.find(source)
         number = base + data.count(b"\n", start, at)
         position = at
-        value = msgspec.json.decode(source)
-        if isinstance(value, dict):
-            yield Line(number + 1, nth, source, value)
+        try:
+            value = msgspec.json.decode(source)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            # The elements were told apart without a look at what stands between their quotes.
+            yield Refused(file, number + 1, f"is not a whole memory: {error}")
         else:
-            yield Refused(file, number + 1, "is not an object with fields")
+            is_object = isinstance(value, dict)
+            yield Line(number + 1, nth, source, value) if is_object else Refused(file, number + 1, _NO_OBJECT)
         position += len(source)
         number += source.count(b"\n")
 

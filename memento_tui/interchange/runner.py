@@ -9,14 +9,12 @@ from typing import Any
 
 from memento_tui.errors import InvalidInput, NotAllowed
 from memento_tui.interchange.formats import FORMATS, Format
-from memento_tui.interchange.import_run import ImportReport, ImportRun
+from memento_tui.interchange.import_run import BATCH, ImportReport, ImportRun
 from memento_tui.interchange.outgoing import Written
 from memento_tui.interchange.restoring import in_full
 from memento_tui.workspace import Workspace
 
 __all__ = ["ImportReport", "run_export", "run_import"]
-
-_BATCH = 2000
 
 
 def run_import(
@@ -45,8 +43,8 @@ def run_import(
     chosen = _format(format_name)
     run = ImportRun(workspace, f"{format_name}:{chosen.locate(path)}", dry_run=dry_run, hold=hold)
     total = chosen.count(path) if progress is not None else 0
-    found = chosen.read(path)
-    while batch := list(islice(found, _BATCH)):
+    found = run.known_again(chosen.read(path))
+    while batch := list(islice(found, BATCH)):
         run.take(batch)
         if progress is not None:
             progress(min(run.seen, total), total)

@@ -14,7 +14,18 @@ import msgspec
 from memento_tui.errors import InvalidInput
 from memento_tui.interchange.incoming import Refused
 
-__all__ = ["Loaded", "SourceFile", "count_files", "decode_text", "load", "open_source", "walk"]
+__all__ = [
+    "Loaded",
+    "SourceFile",
+    "check_readable",
+    "count_files",
+    "decode_text",
+    "has_file",
+    "has_folder",
+    "load",
+    "open_source",
+    "walk",
+]
 
 _LATEST = 253_402_300_799
 """Seconds: the last that the calendar of datetime holds."""
@@ -32,6 +43,29 @@ class Loaded(msgspec.Struct, frozen=True):
 
     data: bytes
     modified: datetime
+
+
+def check_readable(root: Path) -> None:
+    """Refuse a source that is not there, or that the system does not let us open.
+
+    Raises:
+        InvalidInput: with the reason.
+
+    """
+    if not os.access(root, os.F_OK):
+        raise InvalidInput(f"There is nothing at {root}.", "Check the path.")
+    if not os.access(root, os.R_OK | (os.X_OK if has_folder(root) else 0)):
+        raise InvalidInput(f"{root} cannot be opened.", "Check who may read it.")
+
+
+def has_folder(path: Path) -> bool:
+    """Tell whether there is a folder; what we may not look at is none."""
+    return os.path.isdir(path)  # noqa: PTH112 - Path.is_dir raises where we may not look
+
+
+def has_file(path: Path) -> bool:
+    """Tell whether there is a file; what we may not look at is none."""
+    return os.path.isfile(path)  # noqa: PTH113 - as above
 
 
 def walk(root: Path, suffix: str, *, hidden: bool = False) -> Iterator[SourceFile | Refused]:

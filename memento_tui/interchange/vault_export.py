@@ -29,7 +29,7 @@ from memento_tui.interchange.targets import Targets
 from memento_tui.interchange.vault import KEPT, SUFFIX
 from memento_tui.records import Memory, Relation
 
-__all__ = ["Kept", "Notes", "kept_of", "note_text", "paths_of", "write"]
+__all__ = ["Kept", "Notes", "kept_of", "link_properties", "note_text", "paths_of", "write"]
 
 _NOT_IN_A_FILE_NAME = re.compile(r'[\\/:*?"<>|#^\[\]]+')
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
@@ -135,16 +135,19 @@ class Notes:
         """Return the link properties that say what the note does not say yet."""
         path = self.paths[memory.id]
         said = {(kind, self.targets.resolve(target, path)) for kind, target, _ in before.links}
-        changes: dict[str, Any] = {}
-        for relation in relations:
-            target = self.paths[relation.dst]
-            if (relation.type, target) in said:
-                continue
-            name = _PROPERTY_OF[relation.type]
-            if name not in changes:
-                changes[name] = texts_of(before.properties.get(name))
-            changes[name].append(f"[[{target.removesuffix(SUFFIX)}]]")
-        return changes
+        wanted = ((relation.type, self.paths[relation.dst]) for relation in relations)
+        return link_properties(before, (link for link in wanted if link not in said))
+
+
+def link_properties(before: Note, links: Iterable[tuple[str, str]]) -> dict[str, Any]:
+    """Return the link properties of a note that gains links, each a type of relation and another note's path."""
+    changes: dict[str, Any] = {}
+    for kind, target in links:
+        name = _PROPERTY_OF[kind]
+        if name not in changes:
+            changes[name] = texts_of(before.properties.get(name))
+        changes[name].append(f"[[{target.removesuffix(SUFFIX)}]]")
+    return changes
 
 
 def note_text(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-__all__ = ["STEEPNESS", "highest", "idf", "saturated"]
+__all__ = ["STEEPNESS", "highest", "idf", "perfect", "saturated"]
 
 _K1 = 1.2
 """Tantivy's."""
@@ -23,7 +23,12 @@ def idf(total: int, holding: int) -> float:
 
 def highest(total: int, holding: int) -> float:
     """Return the most that one term can add to a score, idf * (k1 + 1): its density without limit."""
-    return idf(total, holding) * (_K1 + 1)
+    return perfect(idf(total, holding))
+
+
+def perfect(rarity: float) -> float:
+    """Return the most that a term of this inverse document frequency can add to a score."""
+    return rarity * (_K1 + 1)
 
 
 def saturated(score: float, ceiling: float) -> float:

@@ -6,7 +6,7 @@ import contextlib
 import logging
 import shutil
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, TypeVar
@@ -297,13 +297,20 @@ class KeywordIndex:
             ids, reached = self._store.changed_memories(self._reflects, _MANY * 10)
             if reached == self._reflects:
                 return
-            many = len(ids) > _MANY
-            writer = index.writer(_LARGE_HEAP if many else _SMALL_HEAP, 2 if many else 1)
-            found = self._store.memories(ids)
-            for memory_id in ids:
-                writer.delete_documents_by_term("id", memory_id)
-            self.add_new(found.values(), writer)
-            self._commit(index, writer, reached)
+            self._write_some(index, ids, reached)
+
+    def _write_some(self, index: tantivy.Index, ids: Sequence[str], reached: int) -> None:
+        """Index some memories as they are now, up to a journal entry.
+
+        The writer goes with this call: it locks the directory for as long as it lives, against the next one, too.
+        """
+        many = len(ids) > _MANY
+        writer = index.writer(_LARGE_HEAP if many else _SMALL_HEAP, 2 if many else 1)
+        found = self._store.memories(ids)
+        for memory_id in ids:
+            writer.delete_documents_by_term("id", memory_id)
+        self.add_new(found.values(), writer)
+        self._commit(index, writer, reached)
 
     def _write_all(self, index: tantivy.Index, progress: Callable[[int, int], None] | None) -> None:
         head, total, done = self._store.head(), self._store.count_all(), 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from memento_tui.search.text import STOP_WORDS, terms, unspaced_pairs
+from memento_tui.search.text import STOP_WORDS, unspaced_pairs
 
 __all__ = ["skip_matches", "skip_words"]
 
@@ -15,17 +15,16 @@ _SPACED = re.compile(r"[^\W_\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af
 def skip_words(text: str) -> frozenset[str]:
     """Return the words that a skip is compared by: whole ones, since what only looks alike is not to be skipped.
 
-    Their stems are compared, for who is told to skip "running the suite" is not to run it. Words that say nothing by
-    themselves count only where a text holds no others: a skip may be called "IT".
+    Of a script that is written without spaces, pairs of characters are compared. Words that say nothing by themselves
+    count only where a text holds no others: a skip may be called "IT".
     """
-    words = frozenset(word.casefold() for word in _WORD.findall(text))
-    return frozenset(stem for word in words - STOP_WORDS or words for stem in _stems(word))
+    words = frozenset(part for word in _WORD.findall(text.casefold()) for part in _parts(word))
+    return words - STOP_WORDS or words
 
 
-def _stems(word: str) -> list[str]:
-    if pairs := unspaced_pairs(word):
-        return [*pairs, *_SPACED.findall(word)]
-    return terms(word) or [word]
+def _parts(word: str) -> list[str]:
+    pairs = unspaced_pairs(word)
+    return [*pairs, *_SPACED.findall(word)] if pairs else [word]
 
 
 def skip_matches(asked: frozenset[str], item: frozenset[str], *, in_passing: bool = False) -> bool:

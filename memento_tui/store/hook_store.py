@@ -243,8 +243,10 @@ class HookStore:
         self._connection.execute(query, (session, size))
 
     def not_seen_used(self, session: str) -> dict[str, datetime]:
-        """Return the ids of the memories that a session was shown and not seen to use, and when each was shown first."""
-        query = "SELECT memory_id, min(at) FROM injection WHERE session = ? GROUP BY memory_id HAVING count(used_at) = 0"
+        """Return the memories that a session was shown and not seen to use: ids, and when each was shown first."""
+        query = (
+            "SELECT memory_id, min(at) FROM injection WHERE session = ? GROUP BY memory_id HAVING count(used_at) = 0"
+        )
         rows = self._connection.execute(query, (session,))
         return {str(row[0]): datetime.fromisoformat(row[1]) for row in rows}
 

@@ -252,6 +252,11 @@ class Store:
         """Return the relations that begin or end at a memory."""
         return self._select("relation", "src = ? OR dst = ? ORDER BY number", (record_id, record_id))
 
+    def relations_since(self, seq: int) -> list[Any]:
+        """Return the relations that journal entries after ``seq`` wrote, and that exist."""
+        where = "relation.id IN (SELECT record_id FROM change WHERE seq > ? AND record = 'relation') ORDER BY number"
+        return self._select("relation", where, (seq,))
+
     def skips(self, *, at: datetime | None = None) -> list[Skip]:
         """Return the skips, soonest to end first; with ``at`` only those that hold at that moment."""
         if at is None:

@@ -20,7 +20,7 @@ INJECTED_TAGS = frozenset(
     command-name command-message command-args command-contents
     local-command-stdout local-command-stderr local-command-caveat bash-input bash-stdout bash-stderr
     user-prompt-submit-hook session-start-hook session-end-hook pre-tool-use-hook post-tool-use-hook stop-hook
-    hook-output hook_output additional-context additional_context additionalcontext
+    hook-output hook_output hook_context loaded_context additional-context additional_context additionalcontext
     task-notification task_notification subagent_notification teammate-message cross-session-message
     ide_selection ide_opened_file ide_diagnostics ide_context new-diagnostics
     environment_context user_instructions instructions project_instructions additional_instructions

@@ -10,6 +10,7 @@ from typing import Any
 from memento_tui.config import LanguageModelConfig
 from memento_tui.errors import EngineUnavailable, InvalidInput
 from memento_tui.records import Memory, make_memory, make_relation
+from memento_tui.records.accounts import account_of
 from memento_tui.records.memory import SENSITIVITIES
 from memento_tui.review.gate import fingerprint_of
 from memento_tui.review.policy import Intent
@@ -71,6 +72,7 @@ def _is_disputed(night: Night, ids: Sequence[str]) -> bool:
 
 
 def _candidates(night: Night) -> list[Memory]:
+    """Return the memories that may be gathered; what an account wrote is anybody's, and stays by itself."""
     found: list[Memory] = []
     after: str | None = None
     while len(found) < _MOST:
@@ -79,7 +81,8 @@ def _candidates(night: Night) -> list[Memory]:
         after = page.next
         if after is None:
             break
-    return [memory for memory in found[:_MOST] if _says_something(memory.content) and not _stands_for_others(memory)]
+    own = [memory for memory in found[:_MOST] if not account_of(memory.namespace)]
+    return [memory for memory in own if _says_something(memory.content) and not _stands_for_others(memory)]
 
 
 def _stands_for_others(memory: Memory) -> bool:

@@ -1,7 +1,7 @@
 """Reading the transcripts that agents keep of their sessions, turn by turn, in bounded memory.
 
-Three formats are read and told apart by their first lines: Claude Code's, Codex's, and plain ``{role, content}``. A
-line that cannot be read never costs the rest: it is named once, by its number.
+Four formats are read and told apart by their first lines: Claude Code's, Codex's, Gemini CLI's, and plain ``{role,
+content}``. A line that cannot be read never costs the rest: it is named once, by its number.
 """
 
 from __future__ import annotations
@@ -19,14 +19,15 @@ from memento_tui.upkeep.injected import strip_injected
 from memento_tui.upkeep.transcript_blocks import Call, Piece, Role, moment_of
 from memento_tui.upkeep.transcript_claude import ClaudeCode
 from memento_tui.upkeep.transcript_codex import Codex
+from memento_tui.upkeep.transcript_gemini import Gemini
 from memento_tui.upkeep.transcript_lines import LONGEST_LINE, Problem, parse, raw_lines
 from memento_tui.upkeep.transcript_plain import Plain
 
 __all__ = ["Call", "Reading", "TranscriptReader", "Turn", "read_transcript"]
 
-FormatName = Literal["claude-code", "codex", "plain"]
-_Format = ClaudeCode | Codex | Plain
-_FORMATS: tuple[type[_Format], ...] = (ClaudeCode, Codex, Plain)
+FormatName = Literal["claude-code", "codex", "gemini", "plain"]
+_Format = ClaudeCode | Codex | Gemini | Plain
+_FORMATS: tuple[type[_Format], ...] = (ClaudeCode, Codex, Gemini, Plain)
 
 _LINES_TO_RECOGNISE = 200
 """Lines that can be read but are of no format, after which the file is taken for something else."""
@@ -180,7 +181,7 @@ def read_transcript(
 
     Raises:
         NotFound: there is no such file.
-        InvalidInput: it is not a transcript in one of the three formats.
+        InvalidInput: it is not a transcript in one of the four formats.
 
     """
     return TranscriptReader(path, on_problem=on_problem, progress=progress, stopping=stopping)
@@ -214,7 +215,7 @@ def _recognise(path: Path) -> tuple[_Format, int]:
         raise _unreadable(path, error) from error
     raise InvalidInput(
         f"{path} is not a transcript that memento reads.",
-        "It reads three formats of JSON lines: Claude Code's transcripts, Codex's rollouts, "
+        "It reads four formats of JSON lines: Claude Code's transcripts, Codex's rollouts, Gemini CLI's chats, "
         'and plain lines of the form {"role": "user", "content": "..."}.',
     )
 

@@ -50,7 +50,10 @@ _NOT_RUN = (
     "aborted by user",
 )
 _SHELL_TOOLS = frozenset(
-    "bash shell exec_command local_shell_call container.exec execute_command run_command terminal powershell".split()  # noqa: SIM905 - shorter
+    """
+    bash shell exec_command local_shell_call container.exec execute_command run_command run_shell_command terminal
+    powershell
+    """.split()  # noqa: SIM905 - a paragraph is easier to read than a list of quoted words
 )
 _TO_DO_TOOLS = {"TodoWrite": ("todos", "content"), "update_plan": ("plan", "step")}
 """The tools that keep a list of steps: the fields of the list and of a step's words."""

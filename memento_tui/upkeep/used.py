@@ -13,7 +13,7 @@ from datetime import datetime
 
 import msgspec
 
-from memento_tui.search.prompt import FILLER
+from memento_tui.search.prompt_words import FILLER
 from memento_tui.search.text import STOP_WORDS, is_compound, terms
 from memento_tui.upkeep.transcript import Turn
 

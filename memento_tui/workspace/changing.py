@@ -228,12 +228,13 @@ class Changing:
             dst = self._store.resolve("item" if kind == "item" else "memory", dst)
         relation = make_relation({"src": source, "dst": dst, "type": kind, "label": label})
         with self._store.transaction(self._gate.author, "relate") as tx:
-            replaces = kind in ("supersedes", "consolidated_from")
-            if replaces and not self._gate.is_person and tx.require("memory", dst).stability != "draft":
-                raise NotAllowed(
-                    f"The memory {dst} is verified; only a person says that another takes its place.",
-                    "Remember what is new; the person decides about the old.",
-                )
+            if kind in ("supersedes", "consolidated_from") and not self._gate.is_person:
+                replaced: Memory = tx.require("memory", dst)
+                if replaced.stability != "draft" or replaced.pinned:
+                    raise NotAllowed(
+                        f"The memory {dst} is verified or essential; only a person says that another takes its place.",
+                        "Remember what is new; the person decides about the old.",
+                    )
             tx.put(relation, base=0)
 
 

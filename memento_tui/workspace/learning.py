@@ -43,13 +43,15 @@ def distill_transcript(
     path: Path,
     *,
     limit: int = 20,
+    namespace: str = "",
     dry_run: bool = False,
     progress: Callable[[int, int], None] | None = None,
     stopping: threading.Event | None = None,
 ) -> Distilled:
     """Propose what a transcript teaches: memories, skips and working items, each with the lines it rests on.
 
-    It is written in the transcript's name and not in the caller's, so the gate asks a person about it.
+    It is written in the transcript's name and not in the caller's, so the gate asks a person about it. ``namespace`` is
+    the project's: what was learned there holds there, but for preferences, which are the person's everywhere.
 
     Raises:
         NotFound: the transcript is missing.
@@ -62,6 +64,8 @@ def distill_transcript(
     candidates = distill(map(heard.note, turns), limit=limit)
     if turns.reading.stopped:
         candidates = []  # what follows may take back what was read, such as a to-do that is done by then
+    if namespace:
+        candidates = [_filed(candidate, namespace) for candidate in candidates]
     author = Author("system", "distill", agent=heard.agent or "distill", session=heard.session)
     gate = Gate(workspace.store, author, workspace.gate.rules)
     drafter = Drafter(workspace.config.language_model)
@@ -70,6 +74,12 @@ def distill_transcript(
     learner = Learner(workspace.store, gate, workspace.searching.keyword, drafter, named, dry_run=dry_run)
     learned = tuple(learner.learn(candidate) for candidate in candidates)
     return Distilled(learned, tuple(problems), heard.turns, heard.session, turns.reading.stopped)
+
+
+def _filed(candidate: Candidate, namespace: str) -> Candidate:
+    if candidate.fields.get("kind") == "preference":
+        return candidate
+    return msgspec.structs.replace(candidate, fields={**candidate.fields, "namespace": namespace})
 
 
 def distill_text(

@@ -63,6 +63,8 @@ def ask_claude(house: HostHome, model: FakeModel, prompt: str, *options: str) ->
         ANTHROPIC_BASE_URL=model.url,
         ANTHROPIC_API_KEY="none",
         CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC="1",
+        MCP_CONNECTION_NONBLOCKING="0",  # the first turn waits for the server, however busy the machine is
+        MCP_CONNECT_TIMEOUT_MS="60000",
     )
     answer: dict[str, Any] = json.loads(told)
     assert not answer["is_error"], answer
@@ -78,7 +80,10 @@ def ask_codex(house: HostHome, model: FakeModel, prompt: str) -> None:
 
 
 def ask_gemini(house: HostHome, model: FakeModel, prompt: str) -> None:
-    """Have Gemini CLI take one turn."""
+    """Have Gemini CLI take one turn; the person has chosen how to sign in, or it would ask."""
+    settings = house.home / ".gemini" / "settings.json"
+    chosen = json.loads(settings.read_text())
+    settings.write_text(json.dumps({**chosen, "security": {"auth": {"selectedType": "gemini-api-key"}}}))
     command = ["gemini", "--skip-trust", "-m", "gemini-2.5-flash", "-p", prompt]
     run_host(house, command, GEMINI_API_KEY="none", GOOGLE_GEMINI_BASE_URL=model.url)
 
@@ -102,10 +107,6 @@ def test_what_is_remembered_reaches_the_model_of_a_host_after_one_command(
     memory = house.add(DEPLOY)
     house.add(ESSENTIAL, "--pin")
     house.add("Minou the cat eats at seven in the kitchen, and never before that.")
-    if host == "gemini":  # the person's own choice of how to sign in; without one it asks
-        (house.home / ".gemini").mkdir()
-        settings = {"security": {"auth": {"selectedType": "gemini-api-key"}}}
-        (house.home / ".gemini" / "settings.json").write_text(json.dumps(settings))
     house.shell.json("install", host, "--yes")
 
     HOSTS[host](house, model, QUESTION)
@@ -119,6 +120,7 @@ def test_what_is_remembered_reaches_the_model_of_a_host_after_one_command(
     (session,) = house.shell.json("injections", "--totals")["items"]
     assert session["shown"] == 2
     assert house.shell.json("status")["memory"]["last_injection"]["session"] == session["session"]
+    assert house.hook_log == ""
 
 
 def test_a_resumed_session_is_told_nothing_twice_and_a_prompt_about_nothing_nothing(
@@ -204,6 +206,16 @@ def test_what_a_session_teaches_waits_and_once_approved_the_next_session_is_told
     house.shell.json("review", "approve", waiting["id"])
     ask_claude(house, model, question)
     assert "store every timestamp in UTC" in told_by_hooks(model.told())
+
+
+def test_a_chat_with_gemini_teaches_too(house: HostHome, model: FakeModel) -> None:
+    house.shell.json("install", "gemini", "--yes")
+    model.will_answer("Understood.")
+
+    ask_gemini(house, model, "From now on, store every timestamp in UTC and convert only in the templates.")
+
+    (waiting,) = house.waiting("store every timestamp in UTC")
+    assert (waiting["proposed_by"], waiting["record"]["source"]["agent"]) == ("gemini", "gemini")
 
 
 def test_the_plugin_brings_hooks_and_server_without_a_line_in_the_settings(house: HostHome, model: FakeModel) -> None:

@@ -95,6 +95,21 @@ def test_the_activity_of_an_account_does_not_count_the_writes_of_others(account:
     assert not heads & {event["id"].partition("-")[0] for event in events}
 
 
+def test_a_score_does_not_tell_an_account_which_words_others_write(server: HttpProcess, person: Workspace) -> None:
+    other = signed_up(server, "oscar")
+    other.store("The zebra eats an apple.")
+    asked = ("zebra bankruptcy", "zebra apple mango")
+    before = [[row["relevance_score"] for row in other.recall(query)] for query in asked]
+    context = other.post("/v1/context", message=asked[0]).data["memories"]["matches"]
+    for number in range(5):
+        person.remember(f"The bankruptcy of firm {number} is a secret mango.")
+    assert [[row["relevance_score"] for row in other.recall(query)] for query in asked] == before
+    assert [row["score"] for row in other.post("/v1/context", message=asked[0]).data["memories"]["matches"]] == [
+        row["score"] for row in context
+    ]
+    assert 0.0 < before[0][0] < before[1][0] <= 1.2
+
+
 def test_what_an_account_writes_is_not_told_to_the_persons_agents(server: HttpProcess) -> None:
     other = signed_up(server, "eve")
     other.store("Otters must be fed from the admin shell.", tags=["otters"])
@@ -123,6 +138,14 @@ def test_an_account_cannot_fill_up_what_the_person_may_set(server: HttpProcess, 
     assert (statuses[0], statuses[-1]) == (200, 403)
     assert server.client.put("/v1/settings/recall_alpha", value=0.5).status == 200
     assert server.client.delete("/v1/settings/recall_alpha").status == 200
+
+
+def test_a_file_that_is_named_like_a_memory_is_related_to_nothing(server: HttpProcess, account: Client) -> None:
+    theirs = signed_up(server, "trent")
+    target = theirs.store("The ferry leaves at noon.")
+    account.store("A file of the same name.", linkages=[{"type": "file", "path": target}])
+    assert theirs.get(f"/v1/memories/{target}/related").data == {"outgoing": [], "incoming": []}
+    assert theirs.get(f"/v1/memories/{target}/graph").data["edges"] == []
 
 
 # Text that is not to be read
@@ -170,6 +193,11 @@ def test_half_a_surrogate_pair_costs_a_character_and_not_the_memory(server: Http
     answer = server.client.ask("POST", "/v1/memories", rb'{"content": "Rain \ud83d over the harbour \ud83c\udf27."}')
     assert answer.status == 201
     assert server.client.memory(answer.data["id"])["content"] == "Rain ? over the harbour \U0001f327."
+
+
+def test_a_form_is_no_message(server: HttpProcess) -> None:
+    answer = server.client.ask("POST", "/mcp", mcp_call("status"), Content_Type="text/plain")
+    assert (answer.status, answer.data["error"]["message"].endswith("Content-Type: application/json.")) == (415, True)
 
 
 # The ground

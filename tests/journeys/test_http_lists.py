@@ -209,6 +209,9 @@ def test_settings_belong_to_a_workspace_and_unknown_ones_are_refused(client: Cli
     (row,) = client.get("/v1/settings").data["settings"]
     assert (row["key"], row["value"]) == ("recall_alpha", "0.25")
     assert server.client.within("untouched").get("/v1/settings").data["settings"] == []
+    assert client.get("/v1/settings/recall_alpha").data["value"] == "0.25"
+    assert client.get("/v1/settings/recall_threshold").data["value"] is None
+    assert client.get("/v1/settings/colour").status == 404
     unknown = client.put("/v1/settings/colour", value=1)
     assert (unknown.status, "recall_threshold" in unknown.error) == (404, True)
     assert client.delete("/v1/settings/recall_alpha").status == 200

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import threading
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -65,6 +66,10 @@ def save_as_editors_do(path: Path, text: str) -> None:
     beside = path.with_name(f".{path.name}.swp")
     beside.write_text(text)
     beside.replace(path)
+
+
+def has_reached(workspace: Workspace, seq: int) -> bool:
+    return workspace.store.head() >= seq
 
 
 def test_a_day_with_a_mirror(shell: Shell, workspace: Workspace, tmp_path: Path) -> None:
@@ -155,6 +160,58 @@ def test_a_mirror_that_is_killed_goes_on_where_it_was(shell: Shell, workspace: W
     assert len(workspace.list(limit=1000).items) == 300
     assert workspace.review.count() == 0
     assert not list((folder / ".memento-mirror").glob("*.part"))
+
+
+def test_no_paragraph_is_lost_however_often_the_mirror_is_killed(
+    shell: Shell, workspace: Workspace, tmp_path: Path
+) -> None:
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    paragraphs = []
+
+    def another(number: int) -> str:
+        paragraphs.append(f"Paragraph {number} stands.")
+        return paragraphs[-1]
+
+    for number in range(20):
+        (folder / f"n{number}.md").write_text(another(number))
+    for kill in range(1, 5):
+        process = shell.start("mirror", str(folder))
+        head = workspace.store.head()
+        for number in range(20):
+            path = folder / f"n{number}.md"
+            save_as_editors_do(
+                path, f"{path.read_text()}\n{another(1000 * kill + number)} [[n{(number + kill) % 20}]]\n"
+            )
+        for memory in workspace.list(limit=kill).items:
+            text = f"{workspace.get(memory.id).content}\n{another(1000 * kill + 100 + len(paragraphs))}\n"
+            workspace.update(memory.id, content=text)
+        until(partial(has_reached, workspace, head + kill + 1), "the mirror to write")
+        process.kill()
+        process.communicate()
+    shell.json("mirror", str(folder), "--once")
+    kept = [path.read_text() for path in folder.rglob("*.md")]
+    entries = workspace.store.entries_after(0, 10_000)
+    kept += [change.image or "" for entry in entries for change in workspace.store.changes(entry.seq)]
+    everything = "\n".join(kept)
+    assert [paragraph for paragraph in paragraphs if paragraph not in everything] == []
+
+
+def test_links_relate_and_a_relation_reaches_its_note(shell: Shell, workspace: Workspace, tmp_path: Path) -> None:
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    (folder / "Plan.md").write_text("See [[Soil]].\n")
+    (folder / "Soil.md").write_text("Loam.\n")
+    report = shell.json("mirror", str(folder), "--once")
+    assert (report["counts"]["taken"], report["counts"]["related"]) == (2, 1)
+    ids = {memory.title: memory.id for memory in workspace.list().items}
+    workspace.relate(ids["Soil"], ids["Plan"], "contradicts")
+    running = Running(shell, folder)
+    assert (folder / "Soil.md").read_text() == '---\ncontradicts:\n- "[[Plan]]"\n---\nLoam.\n'
+    save_as_editors_do(folder / "Plan.md", "See nothing.\n")
+    running.said("related", "Plan.md", "1 taken back")
+    assert running.end(signal.SIGINT)[0] == 0
+    assert [one.type for one in workspace.store.all_of("relation")] == ["contradicts"]
 
 
 def test_a_second_mirror_of_a_folder_is_refused(shell: Shell, tmp_path: Path) -> None:

@@ -110,6 +110,13 @@ class MirrorMachine(RuleBasedStateMachine):
         if (path := self.picked(place)) is not None:
             (self.folder / f"copy {next(self.numbers)}.md").write_bytes(path.read_bytes())
 
+    @rule(place=PLACE, to=PLACE)
+    def link(self, place: int, to: int) -> None:
+        path, other = self.picked(place), self.picked(to)
+        if path is not None and other is not None:
+            with path.open("a", encoding="utf-8") as file:
+                file.write(f"\n[[{other.stem}]]\n")
+
     # Here
 
     def some_memory(self, place: int) -> str | None:
@@ -144,6 +151,11 @@ class MirrorMachine(RuleBasedStateMachine):
     @rule(place=PLACE)
     def verify(self, place: int) -> None:
         self.deed(place, self.workspace.verify)
+
+    @rule(place=PLACE, to=PLACE, kind=st.sampled_from(["related", "supersedes", "contradicts"]))
+    def relate(self, place: int, to: int, kind: str) -> None:
+        if (other := self.some_memory(to)) is not None:
+            self.deed(place, lambda found: self.workspace.relate(found, other, kind))
 
     @rule(place=PLACE)
     def restore(self, place: int) -> None:

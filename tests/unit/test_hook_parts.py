@@ -15,7 +15,7 @@ from memento_tui.agent.hook.settings import HookSettings, read_settings
 from memento_tui.agent.project import namespace_of_project, project_of
 from memento_tui.config import Config, HooksConfig, load_config
 from memento_tui.errors import InvalidInput
-from memento_tui.search.prompt import content_words, parts_of
+from memento_tui.search.prompt_words import content_words, parts_of
 from memento_tui.store import hook_store
 from memento_tui.store.database import newest_format
 

@@ -140,6 +140,16 @@ def test_a_skip_of_another_project_is_not_counted_as_hit(data_dir: Path, person:
     assert [person.skips.get(skip.id).hits for skip in (own, other)] == [1, 0]
 
 
+def test_an_agent_cannot_bury_what_a_person_made_essential(data_dir: Path, person: Workspace) -> None:
+    with seated(data_dir, "native") as agent:
+        kept = agent.call("remember", content="Ask Ann before every deploy of the shop.")["id"]
+        person.update(kept, pinned=True)
+        made = agent.call("remember", content="Deploy the shop at will.")["id"]
+        told = agent.refused("relate", src=made, dst=kept, type="supersedes")
+    assert "essential" in told
+    assert not any(hit.life.superseded for hit in person.search("deploy shop").results)
+
+
 @pytest.mark.parametrize("profile", ["native", "core"])
 def test_a_tool_stores_nothing_in_a_database_that_was_deleted(data_dir: Path, profile: str) -> None:
     tool = {"native": "remember", "core": "memory_store"}[profile]

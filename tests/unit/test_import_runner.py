@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gzip
 import json
 import shutil
 from collections.abc import Callable
@@ -10,7 +11,7 @@ import pytest
 
 import memento_tui
 from memento_tui.errors import InvalidInput, NotAllowed
-from memento_tui.interchange.formats import FORMATS
+from memento_tui.interchange.formats import FORMATS, detect
 from memento_tui.interchange.runner import ImportReport, run_export, run_import
 from memento_tui.workspace import Workspace
 from tests.made import without_engine
@@ -292,6 +293,25 @@ def test_an_export_of_what_came_from_elsewhere_says_nothing_new(
     assert workspace.store.verify() is None
 
 
+def test_an_export_that_was_packed_by_gzip_is_read_as_it_is(workspace: Workspace, tmp_path: Path) -> None:
+    for number in range(200):
+        workspace.remember(f"alpha {number} {hash(number * 7919)}")
+    run_export(workspace, tmp_path / "export.jsonl")
+    packed = tmp_path / "export.jsonl.gz"
+    packed.write_bytes(gzip.compress((tmp_path / "export.jsonl").read_bytes()))
+    assert detect(packed) == "memento"
+    told: list[tuple[int, int]] = []
+    with memento_tui.open(without_engine(tmp_path / "other")) as other:
+        report = run_import(other, "memento", packed, progress=lambda done, total: told.append((done, total)))
+        assert counts(report) == (200, 0, 0, 0, 0)
+        assert told[-1] == (201, 201)
+    packed.write_bytes(packed.read_bytes()[:-1000])
+    with memento_tui.open(without_engine(tmp_path / "third")) as third:
+        report = run_import(third, "memento", packed)
+        assert 0 < report.imported < 200
+        assert "is damaged, and was read up to there" in " ".join(one.reason for one in report.refused)
+
+
 def test_an_older_export_does_not_take_back_what_was_done_since(workspace: Workspace, tmp_path: Path) -> None:
     memory = workspace.remember("alpha")
     path = tmp_path / "export.jsonl"
@@ -442,6 +462,26 @@ def test_progress_is_told_of_what_was_read(workspace: Workspace, source: Source)
     assert len(told) >= 3
     workspace.undo()
     assert workspace.store.count_all() == 0
+
+
+def test_the_relations_of_a_large_source_come_and_go_with_it(workspace: Workspace, tmp_path: Path) -> None:
+    def write(step: int) -> None:
+        lines = [{"id": f"m{n}", "content": f"text {n}", "relations": [f"m{n - step}"]} for n in range(2500)]
+        (tmp_path / "g.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+        run_import(workspace, "memento-core", tmp_path / "g.jsonl")
+
+    def ends() -> set[tuple[str, str]]:
+        return {(one.src, one.dst) for one in workspace.store.all_of("relation")}
+
+    write(1)
+    assert ends() == {(f"m{n}", f"m{n - 1}") for n in range(1, 2500)}
+    write(2)
+    assert ends() == {(f"m{n}", f"m{n - 2}") for n in range(2, 2500)}
+    workspace.undo()
+    assert ends() == {(f"m{n}", f"m{n - 1}") for n in range(1, 2500)}
+    workspace.undo()
+    assert workspace.store.count_all() == 0
+    assert workspace.store.verify() is None
 
 
 @pytest.mark.parametrize(

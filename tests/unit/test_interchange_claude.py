@@ -7,6 +7,7 @@ import pytest
 
 from memento_tui.errors import InvalidInput
 from memento_tui.interchange import claude
+from memento_tui.interchange.incoming import source_digest
 from memento_tui.interchange.statements import Entry, Statement, statements
 from tests.unit.interchange_reading import Reading, reading
 
@@ -109,7 +110,7 @@ def test_an_index_is_parted_into_statements_that_stand_by_themselves(home: Path)
     assert lesson.title == "Lessons: Always save the files before you commit them"
     assert lesson.content == "Always save the files before you commit them\nand push afterwards"
     kept = {"project": PROJECT, "path": "MEMORY.md", "section": "Lessons", "anchor": "lessons.1"}
-    assert lesson.extra == {"claude": kept}
+    assert lesson.extra == {"claude": {**kept, "said": source_digest(lesson.content.encode()).hex()}}
     assert (lesson.source_type, lesson.source.agent) == ("derived", "claude-code")
     site = memories[f"{PROJECT}/MEMORY.md#site"]
     assert (site.title, site.content) == ("Site", "## Site\n- **Host:** example.org\n- **Plan:** free")

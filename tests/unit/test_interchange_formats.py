@@ -66,6 +66,22 @@ def test_a_path_with_nothing_is_an_error(tmp_path: Path) -> None:
         detect(tmp_path / "missing")
 
 
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may open every folder")
+@pytest.mark.parametrize("locked", ["home", "home/projects", "home/projects/app", "home/projects/app/memory"])
+def test_a_folder_that_may_not_be_opened_is_told_of_whatever_it_is_read_as(tmp_path: Path, locked: str) -> None:
+    put(tmp_path, "home/projects/app/memory/MEMORY.md")
+    (tmp_path / locked).chmod(0)
+    try:
+        with pytest.raises(InvalidInput):
+            detect(tmp_path / "home")
+        for one in FORMATS.values():
+            if not one.is_remote:
+                with pytest.raises(InvalidInput, match=r"cannot be opened|There is nothing at"):
+                    one.locate(tmp_path / locked)
+    finally:
+        (tmp_path / locked).chmod(0o700)
+
+
 def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "a.jsonl")
     with pytest.raises(InvalidInput):

@@ -115,10 +115,20 @@ def test_a_note_that_returns_brings_its_memory_back_with_all_that_hangs_on_it(
     path.unlink()  # another branch is checked out
     assert ("deleted", "a.md") in step(mirror)
     put(folder, "a.md", "One.")
-    assert step(mirror) == [("restored", "a.md")]
+    assert ("restored", "a.md") in step(mirror)
     assert workspace.get(found.id).status == "active"
     assert len(workspace.related(found.id)) == 1
     assert step(mirror) == []
+
+
+def test_the_very_same_file_returns(workspace: Workspace, mirror: Mirror, folder: Path, tmp_path: Path) -> None:
+    path = put(folder, "a.md", "One.")
+    step(mirror)
+    path.rename(tmp_path / "a.md")
+    step(mirror)
+    (tmp_path / "a.md").rename(path)
+    assert step(mirror) == [("restored", "a.md")]
+    assert only(workspace).content == "One."
 
 
 def test_a_note_that_returns_with_another_text_changes_the_memory_it_names(
@@ -194,6 +204,20 @@ def test_a_folder_with_a_mirror_of_its_own_is_left_to_it(workspace: Workspace, f
     ]
 
 
+def test_a_purge_names_the_copies_that_the_trash_holds(workspace: Workspace, mirror: Mirror, folder: Path) -> None:
+    path = put(folder, "sub/a.md", "One.")
+    step(mirror)
+    found = only(workspace)
+    workspace.verify(found.id)
+    path.write_text("One, and what leaked.")
+    step(mirror)
+    workspace.review.reject(workspace.review.list()[0][0].proposal.id)
+    step(mirror)
+    put(folder, ".trash/sub/another.md", "Not this one.")
+    workspace.purge(found.id, "a leak")
+    assert told(mirror)["sub/a.md"].endswith("; look yourself at what was put into .trash/sub/a.md")
+
+
 # A full disk, and what is saved at the wrong moment
 
 
@@ -239,6 +263,23 @@ def test_a_text_saved_while_its_purged_note_is_removed_goes_to_the_trash(folder:
     made.remove("a.md", expected=source_digest(b"leaked"))
     assert (folder / ".trash/a.md").read_text() == "words of today"
     made.close()
+
+
+def test_a_read_only_note_is_left_alone_and_told_once(workspace: Workspace, mirror: Mirror, folder: Path) -> None:
+    path = put(folder, "a.md", "One.")
+    step(mirror)
+    workspace.verify(only(workspace).id)
+    path.write_text("Two.")
+    step(mirror)
+    workspace.review.reject(workspace.review.list()[0][0].proposal.id)
+    path.chmod(0o444)
+    assert "it is read-only" in told(mirror)["a.md"]
+    step(mirror)  # the text that was turned down still stands there, which is told as well
+    assert step(mirror) == []
+    assert path.read_text() == "Two."
+    path.chmod(0o644)
+    assert step(mirror) == [("trashed", "a.md"), ("written", "a.md")]
+    assert [one.read_text() for one in (folder / ".trash").iterdir()] == ["Two."]
 
 
 def test_a_note_that_cannot_be_written_again_is_not_forgotten(

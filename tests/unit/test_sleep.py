@@ -14,6 +14,7 @@ import memento_tui
 from memento_tui.errors import NotAllowed
 from memento_tui.records import Memory, make_memory, make_skip
 from memento_tui.records.when import utc_now
+from memento_tui.store.journal import Author
 from memento_tui.upkeep import sleep_gathering
 from memento_tui.upkeep.drafting import Draft
 from memento_tui.upkeep.sleep import SleepReport
@@ -256,6 +257,23 @@ def test_the_command_line_tells_what_a_sleep_did(tmp_path: Path) -> None:
     assert "Nothing is due." in memento.run("sleep").out
     told = memento.json("sleep", "--dry-run")
     assert (told["deeds"], told["dry_run"], told["interrupted"]) == ([], True, False)
+
+
+def test_what_an_account_wrote_is_gathered_with_nothing(workspace: Workspace) -> None:
+    with workspace.store.transaction(Author("agent", "http", "anyone"), "remember") as tx:
+        for place in ("global", "accounts/anyone"):
+            for text in (
+                "The deploy script of billing needs the VPN and a fresh token.",
+                "Before a deploy the search service has to be drained for five minutes.",
+                "Deploys on Fridays are announced in the channel of the operators.",
+                "A deploy that fails is rolled back with the previous image, never with git.",
+            ):
+                tx.put(make_memory({"content": f"{text} ({place})", "namespace": place, "tags": ["deploy"]}), base=0)
+    look_after(workspace)
+    made = [one.target for one in workspace.review.list()[0] if one.proposal.reasons == ("consolidation",)]
+    assert made
+    sources = {relation.dst for memory in made for relation in workspace.store.relations_of(memory.id)}
+    assert {workspace.get(name).namespace for name in sources} == {"global"}
 
 
 def test_what_is_made_of_a_confidential_memory_is_confidential() -> None:

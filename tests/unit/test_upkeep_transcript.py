@@ -235,7 +235,7 @@ def test_many_broken_lines_are_each_told_and_the_reading_keeps_a_hundred(tmp_pat
     assert (len(problems), reading.problem_count, len(reading.problems)) == (500, 500, 100)
 
 
-def test_a_file_of_no_known_format_is_refused_with_the_three_that_are_read(tmp_path: Path) -> None:
+def test_a_file_of_no_known_format_is_refused_with_those_that_are_read(tmp_path: Path) -> None:
     for content in ("just some text\n" * 300, '{"a": 1}\n{"b": 2}\n', "{", '[{"role": "user", "content": "x"}]'):
         path = tmp_path / "t.jsonl"
         path.write_text(content)

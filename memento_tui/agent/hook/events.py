@@ -26,7 +26,7 @@ from memento_tui.agent.hook.telling import (
 from memento_tui.agent.project import namespace_of_project, project_of
 from memento_tui.paths import DataPaths
 from memento_tui.search.passage import passage_of
-from memento_tui.search.prompt import content_words, readable
+from memento_tui.search.prompt_words import content_words, readable
 from memento_tui.search.skipping import skip_matches, skip_words
 from memento_tui.store.hook_store import FORMAT, HookStore, MemoryRow, Shown, SkipRow, WrongFormat
 

@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 from memento_tui.agent.hook.settings import HookSettings
 from memento_tui.search.life import HIGHEST, life_of
-from memento_tui.search.prompt import PromptIndex, parts_of, stems_of
+from memento_tui.search.prompt import PromptIndex, stems_of
+from memento_tui.search.prompt_words import parts_of
 from memento_tui.search.text import terms
 from memento_tui.store.hook_store import HookStore, MemoryRow
 
@@ -17,7 +18,7 @@ __all__ = ["Finding", "Scope", "about_file", "about_prompt"]
 _MOST_FINDINGS = 3
 _OF_THE_BEST = 0.9
 """What scores less than this share of the best finding is left out: the best is most often what was meant."""
-_READ = 2_000
+_READ = 20_000
 """Characters of a memory in which the words of a prompt are looked for."""
 
 _FILE_KINDS = ("decision", "instruction", "bugfix", "anti_pattern", "discovery", "heuristic", "pattern")

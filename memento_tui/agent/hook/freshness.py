@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
+
 from memento_tui.agent.hook.detached import start_detached
 from memento_tui.paths import DataPaths
 from memento_tui.search.prompt import PromptIndex
@@ -28,10 +31,26 @@ def fresh_index(paths: DataPaths, store: HookStore) -> PromptIndex | None:
     # An index of another past, as a restored backup leaves it, says nothing about what is stored now.
     usable = index if index is not None and store.mark(index.state.seq) == index.state.mark else None
     if store.has_more_changes(0 if usable is None else usable.state.seq, _MOST_CHANGES):
-        start_detached(paths.root, "--index")
+        if not _is_being_indexed(paths):
+            start_detached(paths.root, "--index")
         return usable
     _catch_up(paths)
     return _opened(paths)
+
+
+def _is_being_indexed(paths: DataPaths) -> bool:
+    """Tell whether another process indexes now: of the prompts that come meanwhile, each would start one more."""
+    try:
+        lock = os.open(paths.keyword_lock, os.O_RDWR)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(lock)
+    return False
 
 
 def _opened(paths: DataPaths) -> PromptIndex | None:

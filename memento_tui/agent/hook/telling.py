@@ -35,7 +35,8 @@ Hosts written in JavaScript count units of UTF-16, of which no text has more tha
 
 _HIDDEN = re.compile(
     "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
-    "\u202a-\u202e\u2060-\u206f\u3164\ud800-\udfff\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e0fff]"
+    "\u202a-\u202e\u2060-\u206f\u3164\ud800-\udfff\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U0001bca0-\U0001bca3"
+    "\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
 """What a model reads and a person who looks at the memory does not see: controls, bidi marks, tags, fillers."""
 
@@ -84,7 +85,7 @@ def one_line(text: str, limit: int) -> str:
 
 def identity_line(identity: str) -> Line:
     """Return who the agent is: prose that keeps its own lines."""
-    text = _HIDDEN.sub("", identity)
+    text = "\n".join(" ".join(line.split()) for line in _HIDDEN.sub("", identity).splitlines())
     if len(text) > _IDENTITY:
         cut = max(text.rfind(" ", 0, _IDENTITY), text.rfind("\n", 0, _IDENTITY))
         text = f"{text[: cut if cut > 0 else _IDENTITY]} ..."

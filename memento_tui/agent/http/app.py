@@ -86,6 +86,7 @@ ROUTES: tuple[tuple[str, str, Handler], ...] = (
     ("POST", "/v1/identity/crystallize", identity.crystallize),
     ("GET", "/v1/identity/history", identity.history),
     ("GET", "/v1/settings", settings.listing),
+    ("GET", "/v1/settings/{key}", settings.find),
     ("PUT", "/v1/settings/{key}", settings.change),
     ("DELETE", "/v1/settings/{key}", settings.forget),
     ("GET", "/v1/activity", activity.events),

@@ -92,7 +92,7 @@ def _match(call: Call, one: Found, *, hybrid: bool, with_links: bool) -> dict[st
         "labels": labels_of(memory, utc_now()),
     }
     if hybrid:
-        match["keyword_score"] = round(relevance.keyword or 0.0, 3)
+        match["keyword_score"] = round(one.keyword, 3)
         match["vector_score"] = round(relevance.semantic or 0.0, 3)
     if with_links:
         match["linkages"] = linkages(call, memory)

@@ -15,10 +15,11 @@ from collections.abc import Awaitable, Callable
 import anyio
 from starlette.datastructures import Headers
 from starlette.responses import Response
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from memento_tui.agent.http.keys import Caller
 from memento_tui.agent.http.replies import failed, refused
+from memento_tui.agent.request_body import given_again
 from memento_tui.errors import MementoError
 
 __all__ = ["CALLER", "LARGEST_BODY", "Guard", "is_loopback"]
@@ -72,7 +73,7 @@ class Guard:
         if refusal is not None:
             await refusal(scope, receive, send)
             return
-        await self._inner(scope, _given_again(b"".join(body), receive), send)
+        await self._inner(scope, given_again(b"".join(body), receive), send)
 
     def _from_elsewhere(self, scope: Scope) -> Response | None:
         """Return why a request that is meant for another name, or sent by another page, is refused."""
@@ -159,13 +160,3 @@ async def _read(scope: Scope, receive: Receive, body: list[bytes]) -> Response |
             body.append(part)
         if not message.get("more_body", False) or size > LARGEST_BODY + _DISCARDED:
             return too_long if size > LARGEST_BODY else None
-
-
-def _given_again(body: bytes, receive: Receive) -> Receive:
-    """Return what gives a body that was read already, and then whatever ``receive`` has to tell."""
-    waiting: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
-
-    async def give() -> Message:
-        return waiting.pop() if waiting else await receive()
-
-    return give

@@ -100,7 +100,7 @@ class _Walk:
 
     def _neighbours(self, memory: Memory, *, reached: bool) -> Iterator[Memory]:
         """Yield the memories at the other ends; at the last level only what leads out is noted."""
-        for relation in self._call.workspace.store.relations_of(memory.id):
+        for relation in _relations(self._call, memory):
             label = linkage_of(relation.type, relation.dst, relation.label).get("label", "")
             if relation.type == "file":
                 self._edge(memory.id, f"file:{relation.dst}", label or "source")
@@ -113,6 +113,12 @@ class _Walk:
 
     def _edge(self, start: str, end: str, label: str) -> None:
         self.edges.setdefault((start, end, label), {"from": start, "to": end, "label": label})
+
+
+def _relations(call: Call, memory: Memory) -> list[Relation]:
+    """Return a memory's relations. That somebody's file or item is named like it relates it to nothing."""
+    found = call.workspace.store.relations_of(memory.id)
+    return [one for one in found if one.src == memory.id or one.type not in ("file", "item")]
 
 
 def _end(call: Call, relation: Relation, memory: Memory) -> Memory | None:
@@ -139,7 +145,7 @@ def related(call: Call) -> Response:
     """Return the direct connections of a memory, by direction."""
     memory = call.memory()
     outgoing, incoming = [], []
-    for relation in call.workspace.store.relations_of(memory.id):
+    for relation in _relations(call, memory):
         linkage = linkage_of(relation.type, relation.dst, relation.label)
         kind = linkage["type"]
         if kind == "memory" and _end(call, relation, memory) is None:

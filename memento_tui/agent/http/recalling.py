@@ -23,7 +23,7 @@ from memento_tui.records import Memory
 from memento_tui.records.memory import KINDS
 from memento_tui.records.rules import fold_tag
 from memento_tui.records.when import utc_now
-from memento_tui.search.text import STOP_WORDS
+from memento_tui.search.text import STOP_WORDS, terms
 from memento_tui.workspace.searching import Hit
 
 __all__ = ["Found", "Recalled", "recall", "recalled", "search"]
@@ -33,6 +33,9 @@ _MOST_ASKED = 200
 """Results that are looked through for those of a type or tag that the index does not know."""
 
 _LONGEST_QUERY = 10_000
+
+_EVEN = 0.5
+"""The share of words against meaning where a workspace sets none."""
 
 
 class _Question(Shape):
@@ -51,6 +54,8 @@ class Found(msgspec.Struct, frozen=True):
 
     hit: Hit
     score: float
+    keyword: float
+    """What its words alone are worth."""
     workspace: str = ""
 
     @property
@@ -95,30 +100,50 @@ def _in(
     if tags and not any(set(tag) & {'"', ",", "#"} for tag in tags):
         query += f'tag:"{",".join(tags)}" '
     # The language knows neither a type of somebody's own nor every tag; those are picked out of more results.
-    answer = call.workspace.search(query + words, limit=_MOST_ASKED if kind or tags else limit)
+    more = kind or tags or call.caller.account
+    answer = call.workspace.search(query + words, limit=_MOST_ASKED if more else limit)
     wanted = {fold_tag(tag) for tag in tags}
     threshold = number_of(call, "recall_threshold") or 0.0
     alpha = number_of(call, "recall_alpha") if answer.semantic == "ready" else None
     other = "" if place == call.place else place.workspace
+    scored = _locally_scored if call.caller.account else _scored
     found = [
-        Found(hit, score, other)
+        Found(hit, score, keyword, other)
         for hit in answer.results
         if is_recalled(hit.memory)
         and hit.memory.status != "consolidated"
         and (not kind or type_of(hit.memory) == kind)
         and (not wanted or wanted & {fold_tag(tag) for tag in hit.memory.tags})
-        and (score := _score(hit, alpha)) >= threshold
+        for score, keyword in [scored(hit, words, alpha)]
+        if score >= threshold
     ]
     found.sort(key=lambda one: -one.score)
     return found[:limit], answer.semantic == "ready"
 
 
-def _score(hit: Hit, alpha: float | None) -> float:
-    """Return a result's score, with words and meaning weighed as the workspace has set."""
+def _scored(hit: Hit, _: str, alpha: float | None) -> tuple[float, float]:
+    """Return a result's score, with words and meaning weighed as the workspace has set, and that of its words."""
     found = hit.relevance
+    keyword = found.keyword or 0.0
     if alpha is None or not found.score:
-        return hit.score
-    return (alpha * (found.keyword or 0.0) + (1 - alpha) * (found.semantic or 0.0)) * hit.score / found.score
+        return hit.score, keyword
+    return (alpha * keyword + (1 - alpha) * (found.semantic or 0.0)) * hit.score / found.score, keyword
+
+
+def _locally_scored(hit: Hit, words: str, alpha: float | None) -> tuple[float, float]:
+    """Return the scores of a result that an account is told: they count how many of the words its memory holds.
+
+    How rare a word is, which counts otherwise, would tell the account whether others have written it.
+    """
+    memory = hit.memory
+    asked = {term for word in words.split() if word.lower() not in STOP_WORDS for term in terms(word)}
+    held = set(terms(f"{memory.title}\n{memory.content}\n{' '.join(memory.tags)}"))
+    keyword = len(asked & held) / len(asked) if asked else 0.0
+    meaning = hit.relevance.semantic
+    if meaning is None:
+        return keyword * hit.life.factor, keyword
+    share = _EVEN if alpha is None else alpha
+    return (share * keyword + (1 - share) * meaning) * hit.life.factor, keyword
 
 
 def recalled(call: Call, found: Sequence[Found]) -> None:

@@ -14,7 +14,7 @@ from memento_tui.agent.labels import moment_text
 from memento_tui.errors import InvalidField, NotAllowed, NotFound
 from memento_tui.records.when import utc_now
 
-__all__ = ["change", "forget", "listing", "number_of"]
+__all__ = ["change", "find", "forget", "listing", "number_of"]
 
 _KEPT = "http.settings"
 _MOST_WORKSPACES = 200
@@ -49,10 +49,26 @@ def _all(kept: str | None) -> dict[str, dict[str, _Setting]]:
     return {} if kept is None else _decode(kept)
 
 
+def _rows(call: Call) -> dict[str, dict[str, str]]:
+    """Return what the workspace of a request has set, by name, as it is sent."""
+    own = _all(call.workspace.store.setting(_KEPT)).get(call.place.namespace, {})
+    return {
+        name: {"key": name, "value": str(one.value), "updated_at": one.updated_at} for name, one in sorted(own.items())
+    }
+
+
+def find(call: Call) -> Response:
+    """Read one setting; of one that is not set, what holds instead."""
+    name = _known(call)
+    row = _rows(call).get(name)
+    if row is None:
+        return said(f'Setting "{name}" is not set. It is {_KNOWN[name]}.', key=name, value=None)
+    return said(f'Setting "{name}" is "{row["value"]}".', **row)
+
+
 def listing(call: Call) -> Response:
     """List what is set."""
-    own = _all(call.workspace.store.setting(_KEPT)).get(call.place.namespace, {})
-    rows = [{"key": name, "value": str(one.value), "updated_at": one.updated_at} for name, one in sorted(own.items())]
+    rows = list(_rows(call).values())
     return said(msgspec.json.format(msgspec.json.encode(rows), indent=2).decode(), settings=rows)
 
 

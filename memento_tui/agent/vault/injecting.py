@@ -23,7 +23,8 @@ from memento_tui.agent.vault.projects import UNKNOWN, namespace_of, slug_of_name
 from memento_tui.agent.vault.results import Injected
 from memento_tui.agent.vault.telling import silence, told
 from memento_tui.records.when import utc_now
-from memento_tui.search.prompt import PromptIndex, content_words
+from memento_tui.search.prompt import PromptIndex
+from memento_tui.search.prompt_words import content_words
 from memento_tui.store.hook_store import HookStore
 from memento_tui.workspace import Workspace
 

@@ -8,13 +8,15 @@ that one: two that hand each other their notes would never come to an end.
 
 from __future__ import annotations
 
+import errno
 import os
+import re
 import shutil
 import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from filelock import FileLock, Timeout
@@ -32,6 +34,7 @@ _OWN = ".memento-mirror"
 _TRASH = ".trash"
 _DATABASE = "memento.db"
 _LONGEST_MARK = 64
+_WRITABLE = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
 _LONGEST_STEM = 240
 """Bytes; a number and an ending bring it up to the 255 that file systems take."""
 _IN_ICLOUD = ".icloud"
@@ -167,7 +170,7 @@ class Folder:
         replaced goes to the trash.
 
         Raises:
-            InvalidInput: the place lies behind a link, or the system refuses.
+            InvalidInput: the place lies behind a link, the note is read-only, or the system refuses.
 
         """
         path = self._place(name)
@@ -182,7 +185,7 @@ class Folder:
             finally:
                 fresh.unlink(missing_ok=True)
         except OSError as error:
-            raise cannot_write(path, error) from error
+            raise _cannot(path, error) from error
 
     def trash(self, name: str) -> str:
         """Move a note into the folder's trash; return its path there. Raises `InvalidInput`."""
@@ -190,7 +193,7 @@ class Folder:
         try:
             path.rename(place)
         except OSError as error:
-            raise cannot_write(path, error) from error
+            raise _cannot(path, error) from error
         return place.relative_to(self.root).as_posix()
 
     def copy_to_trash(self, name: str, data: bytes) -> str:
@@ -205,7 +208,7 @@ class Folder:
             if not place.exists():
                 _put_new(self._written(data), place)
         except OSError as error:
-            raise cannot_write(place, error) from error
+            raise _cannot(place, error) from error
         return place.relative_to(self.root).as_posix()
 
     def remove(self, name: str, *, expected: bytes) -> None:
@@ -224,7 +227,15 @@ class Folder:
                 else:
                     aside.rename(self._free_in_trash(name))
         except OSError as error:
-            raise cannot_write(path, error) from error
+            raise _cannot(path, error) from error
+
+    def in_trash(self, name: str) -> tuple[str, ...]:
+        """Return the paths in the trash where texts of a note were put."""
+        note = PurePosixPath(name)
+        place = self.root / _TRASH / note.parent
+        numbered = re.compile(re.escape(_shortened(note.stem)) + rf" \d+{re.escape(note.suffix)}")
+        found = [one for one in place.glob("*") if one.name == note.name or numbered.fullmatch(one.name)]
+        return tuple(sorted(one.relative_to(self.root).as_posix() for one in found))
 
     def _place(self, name: str) -> Path:
         path = self.root / name
@@ -247,6 +258,8 @@ class Folder:
 
     def _replace(self, fresh: Path, path: Path, name: str, expected: bytes) -> bool:
         before = self._own / f"old-{fresh.name}"
+        if not path.stat().st_mode & _WRITABLE:
+            raise PermissionError(errno.EACCES, "it is read-only")
         shutil.copymode(path, fresh)
         with suppress(OSError):  # some file systems have no second names for a file
             os.link(path, before, follow_symlinks=False)
@@ -272,15 +285,18 @@ class Folder:
                 number += 1
                 free = place.with_name(f"{_shortened(place.stem)} {number}{place.suffix}")
         except OSError as error:
-            raise cannot_write(place, error) from error
+            raise _cannot(place, error) from error
         return free
 
     def _keep_leftovers(self) -> None:
         """Clear up after a process that was killed: what it was writing goes, what it replaced goes to the trash."""
-        for left in self._own.glob("new-*.part"):
-            left.unlink(missing_ok=True)
-        for left in self._own.glob("old-*.part"):
-            left.rename(self._free_in_trash(f"{left.stem}{SUFFIX}"))
+        try:
+            for left in self._own.glob("new-*.part"):
+                left.unlink(missing_ok=True)
+            for left in self._own.glob("old-*.part"):
+                left.rename(self._free_in_trash(f"{left.stem}{SUFFIX}"))
+        except OSError as error:
+            raise cannot_write(self.root, error) from error
 
 
 def _check_place(root: Path) -> None:
@@ -299,6 +315,13 @@ def _check_place(root: Path) -> None:
             f"{root} lies within {above}, which is mirrored as a whole.",
             f"Mirror one of the two. If {above} is mirrored no longer, remove {above / _OWN}.",
         )
+
+
+def _cannot(path: Path, error: OSError) -> InvalidInput:
+    """Return the error for a note that the system does not let us write now; it is tried again."""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return InvalidInput(f"{path} cannot be written: {error.strerror}.", "Make room; it is tried again.")
+    return InvalidInput(f"{path} cannot be written: {error.strerror or error}.", "It is tried again.")
 
 
 def _is_note(name: str) -> bool:

@@ -15,13 +15,15 @@ Deed = Literal[
     "deleted",
     "restored",
     "moved",
+    "related",
     "trashed",
     "waits",
     "refused",
 ]
 DEEDS: tuple[str, ...] = get_args(Deed)
 """In the order of a report: a note was written here, taken in as a memory, changed one, deleted one, brought back the
-one that was deleted with it, was moved in the folder, was put into the folder's trash, asks a question that waits in
+one that was deleted with it, was moved in the folder, was
+related as its links say, was put into the folder's trash, asks a question that waits in
 the review, or could not be used."""
 
 

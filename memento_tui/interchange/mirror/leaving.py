@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
 from memento_tui.errors import InvalidInput
@@ -20,8 +20,6 @@ from memento_tui.store.reads import mentions, visible
 from memento_tui.store.store import Store
 
 __all__ = ["Leaving", "selection"]
-
-_PAGE = 500
 
 
 def selection(query: str, namespace: str) -> Filter:
@@ -63,12 +61,14 @@ class Leaving:
         """Take note of the files that are there; names that differ in case alone are one on some file systems."""
         self._taken = {path.casefold() for path in paths}
 
-    def without_note(self, ids: Iterable[str] | None) -> Iterator[list[Memory]]:
-        """Yield the chosen memories that have no note, of these ids or (``None``) of all, in batches."""
-        wanted = self._every_id() if ids is None else list(ids)
-        wanted = [one for one in wanted if one not in self._ledger.paths]
-        for start in range(0, len(wanted), _PAGE):
-            yield list(self._store.memories(wanted[start : start + _PAGE], self._chosen).values())
+    def without_note(self, ids: Iterable[str] | None) -> list[str]:
+        """Return those of these ids, or (``None``) of the ids of all chosen memories, that have no note."""
+        wanted = self._every_id() if ids is None else ids
+        return [one for one in wanted if one not in self._ledger.paths]
+
+    def chosen(self, ids: Sequence[str]) -> list[Memory]:
+        """Return the memories among these that are to have a note."""
+        return list(self._store.memories(ids, self._chosen).values())
 
     def _every_id(self) -> list[str]:
         return self._store.ids(self._chosen, 0, self._store.count_all())
@@ -98,11 +98,25 @@ class Leaving:
             self._ledger.in_step(file.path, memory, file.digest)
             return
         kept = [wanted.content, *([shown(base).content] if base is not None else ())]
-        if file.note.content not in kept:
-            copy = self._folder.copy_to_trash(file.path, file.loaded.data)
-            yield Happening("trashed", file.path, memory.id, f"what it said before is kept at {copy}")
+        copy = "" if file.note.content in kept else self._folder.copy_to_trash(file.path, file.loaded.data)
         if (status := self._folder.write(file.path, data, expected=file.digest)) is not None:
             self.written[file.path] = status
             self._ledger.in_step(file.path, memory, source_digest(data))
+            if copy:
+                yield Happening("trashed", file.path, memory.id, f"what it said before is kept at {copy}")
             differing = ", ".join(changes_between(file.said(wanted), wanted)) or "namespace"
             yield Happening("written", file.path, memory.id, differing)
+
+    def add_links(self, file: NoteFile, memory: Memory, links: Iterable[tuple[str, str]]) -> bool:
+        """Add links to a note's properties, each a type of relation and a note's path; tell whether that was done.
+
+        Raises:
+            InvalidInput: the file cannot be written.
+
+        """
+        data = file.with_links(shown(memory), links).encode()
+        if (status := self._folder.write(file.path, data, expected=file.digest)) is None:
+            return False
+        self.written[file.path] = status
+        self._ledger.in_step(file.path, memory, source_digest(data))
+        return True

@@ -52,6 +52,7 @@ class MirrorLedger:
         """What was last in step of the memories that were deleted with their notes, by id."""
         self.left_with: dict[bytes, str] = {}
         """The ids of those memories by the digests of their notes."""
+        self._touched: set[str] = set()
         self._unwritten: dict[str, Step | None] = {}
         self.reload()
 
@@ -66,6 +67,11 @@ class MirrorLedger:
             known.clear()
         for key, row in self._store.imports.of(self._source).items():
             self._take(key, Step(key.partition(":")[2], row.record_id, row.digest, row.version))
+
+    def take_touched(self) -> set[str]:
+        """Return the notes whose lines changed since this was last asked."""
+        taken, self._touched = self._touched, set()
+        return taken
 
     def _take(self, key: str, step: Step | None) -> None:
         path = key.partition(":")[2]
@@ -82,6 +88,7 @@ class MirrorLedger:
                 self.left[path] = step
                 self.left_with[step.digest] = path
             return
+        self._touched.add(path)
         before = self.steps.pop(path, None)
         if before is not None and self.paths.get(before.id) == path:
             del self.paths[before.id]

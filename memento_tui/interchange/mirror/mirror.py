@@ -32,6 +32,7 @@ from memento_tui.interchange.mirror.ledger import GONE, MirrorLedger
 from memento_tui.interchange.mirror.missing import Missing
 from memento_tui.interchange.mirror.newcomers import Newcomers
 from memento_tui.interchange.mirror.notes import NoteFile, read_file
+from memento_tui.interchange.mirror.relating import Relating
 from memento_tui.interchange.mirror.settling import Settling
 from memento_tui.interchange.mirror.watch import SETTLING, Sight, Watch
 from memento_tui.interchange.tree import Loaded
@@ -46,7 +47,8 @@ Vanished = Literal["ask", "delete", "restore"]
 """What it means that most notes are gone at once: nothing until a person says so, that they were deleted, or that they
 are to be written again."""
 
-Progress = Callable[[int, int], None]
+Progress = Callable[[str, int, int], None]
+"""Is told what is being done, how much of it is done, and of how much."""
 
 _FEW = 5
 """So many notes may be deleted at once, however few there are."""
@@ -89,6 +91,9 @@ class Mirror:
             raise
         arriving = Arriving(store, Gate(store, self._author, workspace.gate.rules), self._ledger, hold=hold)
         self._leaving = Leaving(store, self.folder, self._ledger, chosen)
+        self._relating = (
+            None if hold else Relating(store, self._author, self._source, self.folder, self._ledger, self._leaving)
+        )
         self._settling = Settling(store, self.folder, self._ledger, arriving, self._leaving)
         self._newcomers = Newcomers(store, self._ledger, arriving, self._settling, namespace.strip("/"))
         self._watch = Watch(self.folder, settling=settling)
@@ -149,10 +154,10 @@ class Mirror:
 
     # One step
 
-    def step(self, progress: Progress = lambda _done, _total: None) -> Iterator[Happening]:
+    def step(self, progress: Progress = lambda _what, _done, _total: None) -> Iterator[Happening]:
         """Bring both sides in step, and yield what happened; what could not be done is told once.
 
-        ``progress`` is told how many notes are done, and of how many. Whoever stops listening stops the step.
+        ``progress`` is told how far it is. Whoever stops listening stops the step.
 
         Raises:
             DataDirectoryError: the database cannot be read or written. The next step goes on from what was written.
@@ -174,6 +179,8 @@ class Mirror:
             raise
         except BaseException:
             self._ledger.reload()  # what was noted in memory may not have been written
+            if self._relating is not None:
+                self._relating.reload()
             self._begin_anew()
             raise
 
@@ -194,7 +201,8 @@ class Mirror:
             self._done.pop(path, None)
         fresh = self._fresh(sight)
         files: dict[str, NoteFile] = {}
-        for path in sorted(fresh):
+        for done, path in enumerate(sorted(fresh), 1):
+            progress("Reading notes", done, len(fresh))
             yield from self._read(path, sight, files)
         yield from self._follow_moves(sight, files)
         self._later |= {self._ledger.paths[one] for one in changed if one in self._ledger.paths}
@@ -208,6 +216,11 @@ class Mirror:
             due, self._due = self._due, set()
             yield from self._write_new(None if self._all_due else due, progress)
             self._all_due = False
+        self._ledger.flush()
+        if self._relating is not None:  # with hold a relation would have to wait, and cannot
+            yield from self._relating.settle(head)
+            self._done |= self._leaving.written
+            self._leaving.written.clear()
         self._head = head
         read = sight.settled | {path for path, status in self._done.items() if sight.notes.get(path) == status}
         self.is_settled = not (
@@ -242,6 +255,8 @@ class Mirror:
             yield _refusal(found)
         else:
             files[path] = found
+            if self._relating is not None:
+                self._relating.saw(found)
 
     def _follow_moves(self, sight: Sight, files: dict[str, NoteFile]) -> Iterator[Happening]:
         """Let a note keep its memory that has another path than before.
@@ -265,8 +280,8 @@ class Mirror:
         again = self._later | self._failed
         dirty = {path for path in known if path in again or self._done.get(path) != sight.notes[path]}
         ready = sorted(dirty & sight.settled)
-        for done, path in enumerate(ready):
-            progress(done, len(ready))
+        for done, path in enumerate(ready, 1):
+            progress("Comparing notes", done, len(ready))
             if path not in again and self._is_as_before(path):
                 self._done[path] = sight.notes[path]
                 continue
@@ -351,18 +366,17 @@ class Mirror:
             yield from self._read(path, sight, files)
         new = [files[path] for path in sorted(fresh) if path in files]
         for start in range(0, len(new), _BATCH):
-            progress(start, len(new))
+            progress("Remembering notes", start, len(new))
             batch = new[start : start + _BATCH]
             yield from self._newcomers.take(batch)
+            progress("Remembering notes", start + len(batch), len(new))
             self._done.update((file.path, sight.notes[file.path]) for file in batch)
 
     def _write_new(self, ids: Iterable[str] | None, progress: Progress) -> Iterator[Happening]:
-        total = done = 0
-        for batch in self._leaving.without_note(ids):
-            total += len(batch)
-            for memory in batch:
-                progress(done, total)
-                done += 1
+        wanted = self._leaving.without_note(ids)
+        for start in range(0, len(wanted), _BATCH):
+            for done, memory in enumerate(self._leaving.chosen(wanted[start : start + _BATCH]), start + 1):
+                progress("Writing notes", done, len(wanted))
                 try:
                     yield self._leaving.write_new(memory)
                 except DataDirectoryError:

@@ -7,7 +7,7 @@ it has.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC
 from pathlib import PurePosixPath
 from typing import Any
@@ -19,7 +19,7 @@ from memento_tui.interchange.names import namespace_of
 from memento_tui.interchange.note import Note, text_of
 from memento_tui.interchange.tree import Loaded
 from memento_tui.interchange.vault import KEPT, note_fields, parse_file
-from memento_tui.interchange.vault_export import Kept, kept_of, note_text
+from memento_tui.interchange.vault_export import Kept, kept_of, link_properties, note_text
 from memento_tui.records import Memory, make_memory
 from memento_tui.review.secrets import redacted
 from memento_tui.upkeep.aging import uncompacted
@@ -75,6 +75,12 @@ class NoteFile(msgspec.Struct, frozen=True):
         wanted = msgspec.structs.replace(memory, content=note.content) if unchanged else memory
         kept = Kept(path=self.path, head=note.parts.head, body=note.parts.body if unchanged else None)
         return note_text(wanted, kept, self.path, lambda before: _own_properties(memory, before, moved=moved))
+
+    def with_links(self, memory: Memory, links: Iterable[tuple[str, str]]) -> str:
+        """Return the note's text with further links in its properties, each a type of relation and a note's path."""
+        kept = Kept(path=self.path, head=self.note.parts.head, body=self.note.parts.body)
+        said = msgspec.structs.replace(memory, content=self.note.content)
+        return note_text(said, kept, self.path, lambda before: link_properties(before, links))
 
     def changed_since(self, base: Memory) -> dict[str, Any]:
         """Return the fields that the note says otherwise than a note of the same make would for ``base``."""

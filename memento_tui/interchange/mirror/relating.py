@@ -1,12 +1,12 @@
 """The links of notes and the relations of memories, kept in step: what a link says becomes a relation, and back.
 
 Links are taken from notes that are in step, so that those of a text that waits for a person wait with it. They mean the
-same notes, and draw the same relations, as in an import of the folder (`targets`). A link to no note is tried again when
-others come. A relation that was made here is written into its note as in `vault_export`, as a property, once: a person
-who takes it out there, or takes back here what a link drew, has spoken. Nobody's prose is touched.
+same notes, and draw the same relations, as in an import of the folder. A link to no note is tried again when notes
+change. A relation that was made here is written into its note as in an export, as a property, once: a person who takes
+it out there, or takes back here what a link drew, has spoken. Nobody's prose is touched.
 
-What a file may draw is what an agent may: not that something else takes the place of what a person verified. It takes
-back only what it drew itself.
+A file may draw what an agent may: not that something takes the place of what a person verified. What it takes back is
+only what a file drew.
 """
 
 from __future__ import annotations
@@ -16,15 +16,14 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 import msgspec
 
 from memento_tui.errors import MementoError
-from memento_tui.interchange.incoming import Refused
+from memento_tui.interchange.incoming import Refused, source_digest
+from memento_tui.interchange.mirror.folder import Folder
 from memento_tui.interchange.mirror.happening import Happening
 from memento_tui.interchange.mirror.leaving import Leaving
-from memento_tui.interchange.mirror.ledger import MOVED, UNKNOWN, MirrorLedger
-from memento_tui.interchange.mirror.notes import NoteFile
-from memento_tui.interchange.mirror.reading import Reading
+from memento_tui.interchange.mirror.ledger import MirrorLedger, Step
+from memento_tui.interchange.mirror.notes import NoteFile, read_file
 from memento_tui.interchange.note import LINK_PROPERTIES
 from memento_tui.interchange.targets import Targets
-from memento_tui.interchange.vault_export import link_properties
 from memento_tui.records import Memory, Relation, make_relation
 from memento_tui.review.secrets import redact_text
 from memento_tui.store.imports import LedgerRow
@@ -43,6 +42,7 @@ _BARRED = "-"
 class _Link(msgspec.Struct, frozen=True, array_like=True):
     kind: str
     written: str
+    label: str
     relation: str = ""
     """The id of the relation that says the same; nothing where the link leads to no note yet."""
     drawn: bool = False
@@ -52,95 +52,203 @@ class _Link(msgspec.Struct, frozen=True, array_like=True):
 class _Said(msgspec.Struct, frozen=True):
     """What a note's links said when it was last in step."""
 
-    digest: bytes
     links: tuple[_Link, ...] = ()
-    shown: frozenset[str] = frozenset()
+    shown: tuple[str, ...] = ()
     """The ids of the relations that were written into it."""
 
-    @property
-    def is_open(self) -> bool:
-        return any(not link.relation for link in self.links)
-
-
-class _Row(msgspec.Struct, frozen=True):
-    """What of that is kept as JSON."""
-
-    links: tuple[_Link, ...]
-    shown: frozenset[str]
+    def relations(self) -> set[str]:
+        return {link.relation for link in self.links}
 
 
 class Relating:
     """Relates the memories of one mirror's notes as their links do."""
 
     def __init__(
-        self, store: Store, author: Author, source: str, ledger: MirrorLedger, reading: Reading, leaving: Leaving
+        self, store: Store, author: Author, source: str, folder: Folder, ledger: MirrorLedger, leaving: Leaving
     ) -> None:
         self._store = store
         self._author = author
         self._source = f"links of {source}"
+        self._folder = folder
         self._ledger = ledger
-        self._reading = reading
         self._leaving = leaving
-        self._said: dict[str, _Said] = {}
+        self._read: dict[str, NoteFile] = {}
         self._unshown: dict[str, Relation] = {}
         """Relations that have no place in a note yet, by id."""
-        self._reached: int | None = None
         self.reload()
 
     def reload(self) -> None:
-        """Read what is kept in the database; all notes are looked at again."""
-        self._said = {}
-        for path, row in self._store.imports.of(self._source).items():
-            kept = msgspec.json.decode(row.said or b'{"links":[],"shown":[]}', type=_Row)
-            self._said[path] = _Said(row.digest, kept.links, kept.shown)
-        self._reached = None
+        """Read what is kept in the database; everything is looked at again."""
+        rows = self._store.imports.of(self._source).values()
+        self._digests = {row.record_id: row.digest for row in rows}
+        self._said = {row.record_id: msgspec.json.decode(row.said or "{}", type=_Said) for row in rows}
+        self._reached = 0
+
+    def saw(self, file: NoteFile) -> None:
+        """Remember a file that was read in this step, to spare reading it again."""
+        self._read[file.path] = file
 
     def settle(self, head: int) -> Iterator[Happening]:
-        """Relate what changed, up to the journal entry ``head`` at least. Raises `DataDirectoryError`."""
-        known = self._said.keys()
-        fresh = dict(self._read_links())
-        arrived = fresh.keys() - known
-        gone = self._said.keys() - self._ledger.steps.keys()
+        """Relate what changed up to the journal entry ``head``. Raises `DataDirectoryError`."""
+        touched = self._ledger.take_touched() & self._ledger.steps.keys()
+        steps = (self._ledger.steps[path] for path in sorted(touched))
+        fresh = {step.id: links for step in steps if (links := self._links(step)) is not None}
+        self._read.clear()
+        gone = self._said.keys() - self._ledger.paths.keys() - self._ledger.left.keys()
+        arrived = bool(fresh.keys() - self._said.keys())
         if fresh or gone:
             yield from self._draw(fresh, gone)
-        yield from self._show(head, arrived)
+        if arrived or self._reached < head:
+            changed = self._store.relations_since(0 if arrived else self._reached)
+            self._unshown |= {relation.id: relation for relation in changed}
+            self._reached = head
+        yield from self._show()
+
+    def _links(self, step: Step) -> list[_Link] | None:
+        """Return the links of a note that came in step with another text than they were taken from, else ``None``."""
+        if step.path in self._ledger.waiting or self._digests.get(step.id) == step.digest:
+            return None
+        file = self._read.get(step.path)
+        if file is None or file.digest != step.digest:
+            file = self._in_step(step)
+        return None if file is None else [_Link(*link) for link in file.note.links]
+
+    def _in_step(self, step: Step) -> NoteFile | None:
+        """Return a note that still has the text with which it came in step."""
+        loaded = self._folder.load(step.path)
+        if isinstance(loaded, Refused) or source_digest(loaded.data) != step.digest:
+            return None
+        found = read_file(step.path, loaded)
+        return None if isinstance(found, Refused) else found
 
     # From the notes
 
-    def _read_links(self) -> Iterator[tuple[str, NoteFile]]:
-        """Yield the notes that came in step with another text than before."""
-        for path in sorted(self._ledger.touched):
-            step, said = self._ledger.steps.get(path), self._said.get(path)
-            if step is None or path in self._ledger.waiting or step.digest in (MOVED, UNKNOWN):
-                continue
-            if said is None or said.digest != step.digest:
-                found = self._reading.read_again(path, step.digest)
-                if not isinstance(found, Refused) and found.digest == step.digest:
-                    yield path, found
-        self._ledger.touched.clear()
-
-    def _draw(self, fresh: Mapping[str, NoteFile], gone: Collection[str]) -> Iterator[Happening]:
-        waiting = {path for path, said in self._said.items() if said.is_open} - gone if fresh else set()
-        has_links = waiting or any(file.note.links for file in fresh.values())
-        targets = self._targets() if has_links else Targets()
-        rows = []
+    def _draw(self, fresh: Mapping[str, list[_Link]], gone: Collection[str]) -> list[Happening]:
+        """Draw the relations that the links of some memories' notes say, and take back those that they say no more."""
+        links = dict(fresh)
+        for name, said in self._said.items() if fresh else ():
+            if name in self._ledger.paths and "" in said.relations():
+                links.setdefault(name, list(said.links))
+        targets = self._targets() if any(links.values()) else Targets()
+        told, rows = [], []
         with self._store.transaction(self._author, "mirror", note="links of notes") as tx:
-            for path in sorted(fresh.keys() | waiting):
-                before = self._said.get(path, _Said(b""))
-                if path in fresh:
-                    named = [(kind, written, label) for kind, written, label in fresh[path].note.links]
-                    digest = fresh[path].digest
-                else:
-                    named, digest = [(link.kind, link.written, "") for link in before.links], before.digest
-                links = tuple(self._drawn(tx, path, before, named, targets))
-                _take_back(tx, before.links, links)
-                after = _Said(digest, links, before.shown)
-                if after != before:
-                    rows.append(self._row(path, after))
-                    self._said[path] = after
-                if (told := _told(path, self._ledger.steps[path].id, before, after)) is not None:
-                    yield told
+            for name, named in links.items():
+                step, before = self._ledger.steps[self._ledger.paths[name]], self._said.get(name, _Said())
+                after = _Said(tuple(self._drawn(tx, step, before, named, targets)), before.shown)
+                if name not in fresh and after == before:
+                    continue
+                removed = _take_back(tx, before, after)
+                drawn = sum(link.drawn for link in set(after.links) - set(before.links))
+                parts = [f"{count} {what}" for count, what in ((drawn, "drawn"), (removed, "taken back")) if count]
+                if parts:
+                    told.append(Happening("related", step.path, step.id, ", ".join(parts)))
+                rows.append(self._note(step, after, fresh=name in fresh))
             self._store.imports.write(tx, rows)
             self._store.imports.drop(tx, self._source, gone)
-        for path in gone:
-            del self._said[path]
+        for name in gone:
+            del self._said[name], self._digests[name]
+        return sorted(told, key=lambda one: one.note)
+
+    def _drawn(
+        self, tx: Transaction, step: Step, before: _Said, named: Iterable[_Link], targets: Targets
+    ) -> Iterator[_Link]:
+        """Yield a note's links, each with its relation."""
+        known = {(link.kind, link.written): link for link in before.links if link.relation}
+        there: dict[tuple[str, str], str] | None = None
+        for link in named:
+            if (found := known.get((link.kind, link.written))) is not None:
+                yield found
+                continue
+            if redact_text(link.written + " " + link.label)[1]:
+                continue
+            key = targets.resolve(link.written, step.path)
+            end = None if key is None else self._ledger.steps[key].id
+            if end is None or end == step.id:
+                yield _Link(link.kind, link.written, link.label)
+                continue
+            if there is None:
+                there = {(one.type, one.dst): one.id for one in self._store.relations_of(step.id) if one.src == step.id}
+            is_new = (link.kind, end) not in there
+            if is_new:
+                there[link.kind, end] = _put(tx, link, step.id, end)
+            relation = there[link.kind, end]
+            yield msgspec.structs.replace(link, relation=relation, drawn=is_new and relation != _BARRED)
+
+    def _targets(self) -> Targets:
+        """Return the notes that a link can mean."""
+        targets, paths = Targets(), list(self._ledger.steps)
+        for start in range(0, len(paths), _PAGE):
+            part = paths[start : start + _PAGE]
+            memories = self._store.memories([self._ledger.steps[path].id for path in part])
+            for path in part:
+                if (memory := memories.get(self._ledger.steps[path].id)) is not None:
+                    properties = memory.extra.get("frontmatter")
+                    targets.take(path, memory.title, properties if isinstance(properties, dict) else {})
+        return targets
+
+    def _note(self, step: Step, said: _Said, *, fresh: bool) -> LedgerRow:
+        """Note what a note's links said, ``fresh`` as it is now; return the line that keeps it."""
+        self._said[step.id] = said
+        digest = self._digests[step.id] = step.digest if fresh else self._digests[step.id]
+        kept = msgspec.json.encode(said).decode()
+        return LedgerRow(self._source, step.id, "note", step.id, digest, step.version, kept)
+
+    # Into the notes
+
+    def _show(self) -> Iterator[Happening]:
+        """Write the relations into their notes that were made here; what cannot be done yet is left."""
+        wanted: dict[str, list[Relation]] = {}
+        for relation in list(self._unshown.values()):
+            path, there = self._ledger.paths.get(relation.src), relation.dst in self._ledger.paths
+            said = self._said.get(relation.src)
+            if path is None or not there or relation.type not in LINK_PROPERTIES.values():
+                del self._unshown[relation.id]  # when such a note comes, all relations are looked at again
+            elif said is not None and relation.id in (*said.shown, *said.relations()):
+                del self._unshown[relation.id]
+            elif said is not None and self._digests[relation.src] == self._ledger.steps[path].digest:
+                wanted.setdefault(path, []).append(relation)
+        for path, relations in sorted(wanted.items()):
+            try:
+                yield from self._write(path, relations)
+            except MementoError as error:
+                yield Happening("refused", path, why=str(error))
+
+    def _write(self, path: str, relations: list[Relation]) -> Iterator[Happening]:
+        step, file = self._ledger.steps[path], self._in_step(self._ledger.steps[path])
+        said = self._said[step.id]
+        memory: Memory | None = self._store.find("memory", step.id)
+        if path in self._ledger.waiting or file is None or memory is None or memory.version != step.version:
+            return
+        present = {one.id: one for one in self._store.relations_of(step.id)}
+        says = {(one.type, one.dst) for one in present.values() if one.id in said.relations()}
+        missing = [one for one in relations if one.id in present and (one.type, one.dst) not in says]
+        links = [(one.type, self._ledger.paths[one.dst]) for one in missing]
+        if not links or self._leaving.add_links(file, memory, links):
+            after = _Said(said.links, (*said.shown, *(one.id for one in relations)))
+            with self._store.transaction(self._author, "mirror") as tx:
+                self._store.imports.write(tx, [self._note(step, after, fresh=not links)])
+            for one in relations:
+                del self._unshown[one.id]
+            if links:
+                yield Happening("written", path, memory.id, ", ".join(sorted({kind for kind, _ in links})))
+
+
+def _put(tx: Transaction, link: _Link, src: str, end: str) -> str:
+    """Draw the relation that a link says; return its id, or what stands for one that may not be."""
+    other: Memory = tx.require("memory", end)
+    if link.kind in _REPLACES and other.stability != "draft":
+        return _BARRED
+    try:
+        fields = {"src": src, "dst": end, "type": link.kind, "label": link.label}
+        return tx.put(make_relation(fields, now=tx.now), base=0).id
+    except MementoError:
+        return _BARRED  # a label that is no single line is the note's own business; the link stays in its text
+
+
+def _take_back(tx: Transaction, before: _Said, after: _Said) -> int:
+    """Remove the relations that links drew and say no more; return how many."""
+    gone = {link.relation for link in before.links if link.drawn} - after.relations()
+    present: list[Relation] = [one for name in sorted(gone) if (one := tx.get("relation", name)) is not None]
+    for relation in present:
+        tx.remove(relation, base=relation.version)
+    return len(present)

@@ -117,7 +117,9 @@ class Settling:
         if file is not None and (proposed or file.digest == step.digest):
             if memory is None and not proposed and self._store.purged("memory", [step.id]):
                 self._folder.remove(step.path, expected=file.digest)
-                yield Happening("trashed", step.path, step.id, "it was purged here, so it is removed for good")
+                copies = ", ".join(self._folder.in_trash(step.path))
+                left = f"; look yourself at what was put into {copies}" if copies else ""
+                yield Happening("trashed", step.path, step.id, f"it was purged here, so it is removed for good{left}")
             elif memory is not None and memory.status == "rejected" and self._never_held(step):
                 return  # the person's own file, which is only not to be remembered
             else:

@@ -1,0 +1,77 @@
+"""Files that agents read at their start go back as they were: CLAUDE.md and its like, and Claude Code's own memory."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from memento_tui.interchange import agents_export, agents_file, claude, claude_export
+from memento_tui.interchange.incoming import Incoming, Refused
+from memento_tui.records import Memory, make_memory
+
+_WORDS = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=20)
+_LINE = st.one_of(
+    _WORDS,
+    st.builds(
+        "{} {}".format, st.sampled_from(["#", "##", "###", "######", "-", "*", "+", "1.", ">", "  -", "    "]), _WORDS
+    ),
+    st.sampled_from(
+        ["", "", " ", "#", "##", "---", "===", "```", "~~~", "<!-- x", "-->", "- [Tests](topic.md) - how", "a\r"]
+    ),
+)
+_DOCUMENT = st.builds(
+    lambda lines, end: "\n".join(lines) + end, st.lists(_LINE, max_size=14), st.sampled_from(["", "\n", "\n\n", "\r\n"])
+)
+_NAME = st.sampled_from(["CLAUDE.md", "AGENTS.md", "sub/CLAUDE.md", "sub/deeper/GEMINI.md"])
+
+
+@contextmanager
+def folders() -> Iterator[tuple[Path, Path]]:
+    """Yield a folder to read and one to write."""
+    with tempfile.TemporaryDirectory() as name:
+        yield Path(name) / "from", Path(name) / "to"
+
+
+def put(root: Path, files: dict[str, str]) -> None:
+    for name, text in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_bytes(text.encode())
+
+
+def present(root: Path) -> dict[str, str]:
+    return {path.relative_to(root).as_posix(): path.read_bytes().decode() for path in root.rglob("*") if path.is_file()}
+
+
+def taken(found: Iterable[Incoming | Refused]) -> list[tuple[str, Memory]]:
+    """Return the memories of a reading, each with the file that it is from."""
+    return [(one.file, make_memory(one.fields)) for one in found if isinstance(one, Incoming)]
+
+
+@given(st.dictionaries(_NAME, _DOCUMENT, min_size=1, max_size=3))
+@example({"CLAUDE.md": "# A\n\n# B\r\n```\n# no\n"})
+def test_files_of_instructions_return_byte_for_byte(files: dict[str, str]) -> None:
+    with folders() as (source, target):
+        put(source, files)
+        found = taken(agents_file.read(source))
+        agents_export.write([memory for _, memory in found], target)
+        assert present(target) == {name: files[name] for name, _ in found}
+
+
+@given(_DOCUMENT, st.dictionaries(st.sampled_from(["topic.md", "sub/other.md"]), _DOCUMENT, max_size=2))
+@example("- [Tests](topic.md) - how\n", {"topic.md": "---\nname: x   # kept\n---\n\nText.\n"})
+def test_the_memory_of_claude_code_returns_byte_for_byte(index: str, topics: dict[str, str]) -> None:
+    place = "projects/-srv-shop/memory"
+    files = {f"{place}/{name}": text for name, text in {"MEMORY.md": index, **topics}.items()}
+    with folders() as (source, target):
+        put(source, files)
+        (target / "projects").mkdir(parents=True)
+        found = taken(claude.read(source))
+        claude_export.write([memory for _, memory in found], target)
+        written = present(target)
+        assert written == {name: files[name] for name in written}
+        assert {f"{place}/{name.partition('/')[2]}" for name, _ in found} <= set(written)

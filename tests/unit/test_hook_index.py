@@ -1,0 +1,63 @@
+"""The keyword index while others write: it is brought up to date, never thrown away for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from filelock import FileLock
+
+import memento_tui
+from memento_tui.agent.hook import freshness
+from memento_tui.agent.hook.freshness import fresh_index
+from memento_tui.store.hook_store import HookStore
+from memento_tui.workspace import Workspace
+from tests.journeys.mcp_agent import NO_ENGINE
+
+
+@pytest.fixture
+def person(tmp_path: Path) -> Iterator[Workspace]:
+    (tmp_path / "config.toml").write_text(NO_ENGINE)
+    with memento_tui.open(tmp_path) as workspace:
+        workspace.remember("Deploys go to fly.io.")
+        workspace.searching.keyword.catch_up()
+        yield workspace
+
+
+def test_what_is_written_while_the_index_catches_up_is_indexed_too_and_the_index_is_kept(
+    person: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    changed = person.store.changed_memories
+    interruptions = iter(("The lamp burns.", "The door creaks."))
+
+    def interrupted(after: int, most: int) -> tuple[list[str], int]:
+        found = changed(after, most)
+        with memento_tui.open(person.paths.root) as other:
+            for text in interruptions:
+                other.remember(text)
+                break
+        return found
+
+    monkeypatch.setattr(person.store, "changed_memories", interrupted)
+    before = {path.name for path in person.paths.keyword_index.glob("*.store")}
+    person.remember("The window is open.")
+    person.searching.keyword.catch_up()
+    assert person.searching.keyword.reflects == person.store.head()
+    assert person.searching.keyword.notice == ""
+    assert before <= {path.name for path in person.paths.keyword_index.glob("*.store")}
+
+
+def test_a_hook_starts_nobody_where_somebody_indexes_already(
+    person: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    person.remember_many({"content": f"The lamp in room {number} burns."} for number in range(150))
+    started: list[tuple[object, ...]] = []
+    monkeypatch.setattr(freshness, "start_detached", lambda *arguments: started.append(arguments))
+    store = HookStore(person.paths.database)
+    with FileLock(person.paths.keyword_lock):
+        assert fresh_index(person.paths, store) is not None, "what was indexed before still serves"
+        assert started == []
+    fresh_index(person.paths, store)
+    assert started == [(person.paths.root, "--index")]
+    store.close()

@@ -1,0 +1,92 @@
+"""What a prompt is taken to be about, in several languages, with pasted output, and in the words of everyday."""
+
+from __future__ import annotations
+
+import pytest
+
+from memento_tui.search.prompt import Candidate, stems_of
+from memento_tui.search.prompt_words import content_words, parts_of
+from memento_tui.search.skipping import skip_matches, skip_words
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "why does it fail?",
+        "what’s that?",  # noqa: RUF001 - as telephones write it
+        "and how many more of those are there, maybe another one?",
+        "mach das bitte nochmal, danke",
+        "warum muss ich das machen?",
+        "pourquoi pas ?",
+        "y qué puedo hacer",
+        "ありがとう、続けてください",
+    ],
+)
+def test_what_people_say_whatever_the_subject_has_no_words_to_look_for(text: str) -> None:
+    assert content_words(text) == []
+
+
+def test_the_subject_of_a_german_question_is_left_when_its_grammar_is_gone() -> None:
+    assert content_words("Wie werden die Rechnungen jetzt nach DATEV exportiert?") == [
+        "Rechnungen",
+        "DATEV",
+        "exportiert",
+    ]
+
+
+def test_words_of_a_script_without_spaces_are_told_apart() -> None:
+    assert content_words("本番環境にデプロイするときの注意点は。") == ["本番環境", "デプロイ", "注意点"]
+    assert content_words("数据库密码") == ["数据", "据库", "库密", "密码"]
+    assert content_words("배포 절차") == ["배포", "절차"]
+
+
+def test_sentences_end_with_the_marks_of_each_script() -> None:
+    prompt = (
+        "本番環境のデプロイ手順を確認したい。"
+        + "請求書の消費税の計算方法を教えて。" * 2
+        + "倉庫の在庫管理と注文履歴の同期処理も見て。"
+    )
+    assert ["請求書", "消費税", "計算方法"] in parts_of(prompt)
+
+
+def test_a_line_with_nothing_but_a_path_is_about_that_file() -> None:
+    trace = (
+        "Traceback, deep in the nightly report of invoices for accountants everywhere:\n"
+        '  File "/home/dana/site/src/parser.py", line 88, in\n'
+        "Unrelated remark concerning holidays, weather and lunch tomorrow afternoon."
+    )
+    assert ["/home/dana/site/src/parser.py"] in parts_of(trace)
+
+
+@pytest.mark.parametrize("joined", ["step-by-step", "and/or", "up-to-date", "built-in"])
+def test_plain_words_that_are_joined_mean_no_more_than_one_word(joined: str) -> None:
+    assert Candidate("m", 1.0, (joined,)).is_about(stems_of([joined, "release"])) == []
+
+
+@pytest.mark.parametrize("name", ["fly.io", "src/parser.py", "relLangURL", "Navier-Stokes", "snake_case", "v2/ready"])
+def test_a_name_alone_may_be_what_a_prompt_is_about(name: str) -> None:
+    assert Candidate("m", 1.0, (name,)).is_about(stems_of([name, "release"])) == [name]
+
+
+def test_a_word_without_spaces_is_held_only_whole() -> None:
+    words = Candidate("m", 1.0, ("本番環境", "デプロイ"))
+    assert words.is_about(stems_of(["本番環境のデプロイは金曜日に行わない"])) == ["本番環境", "デプロイ"]
+    assert words.is_about(stems_of(["本番の開発環境でデプスを測る"])) == []
+
+
+@pytest.mark.parametrize(
+    ("asked", "item", "matches"),
+    [
+        ("E2Eテストを実行して", "E2Eテスト", True),
+        ("単体テストを実行して", "E2Eテスト", False),
+        ("run the tests again", "the tests", True),
+        ("continue", "continue the migration", False),
+        ("ok", "OK button", False),
+    ],
+)
+def test_what_is_said_in_passing_meets_a_skip_only_if_it_names_it_in_full(
+    asked: str,
+    item: str,
+    matches: bool,  # noqa: FBT001 - a table
+) -> None:
+    assert skip_matches(skip_words(asked), skip_words(item), in_passing=True) is matches

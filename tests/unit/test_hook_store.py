@@ -1,0 +1,107 @@
+"""What a hook reads of the database: by an index, whatever it asks, and what it writes about sessions."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+import memento_tui
+from memento_tui.store.hook_store import HookStore, Shown
+from memento_tui.workspace import Workspace
+from tests.journeys.mcp_agent import NO_ENGINE
+
+
+@pytest.fixture
+def person(tmp_path: Path) -> Iterator[Workspace]:
+    (tmp_path / "config.toml").write_text(NO_ENGINE)
+    with memento_tui.open(tmp_path) as workspace:
+        yield workspace
+
+
+@pytest.fixture
+def store(person: Workspace) -> Iterator[HookStore]:
+    opened = HookStore(person.paths.database)
+    yield opened
+    opened.close()
+
+
+QUERIES: dict[str, Callable[[HookStore], object]] = {
+    "mark": lambda store: store.mark(1),
+    "has_more_changes": lambda store: store.has_more_changes(0, 100),
+    "memories": lambda store: store.memories(["a"]),
+    "essentials": lambda store: store.essentials(),
+    "superseded": lambda store: store.superseded(["a"]),
+    "related_to_file": lambda store: store.related_to_file(["a"]),
+    "disputes": lambda store: store.disputes(["a"]),
+    "skips": lambda store: store.skips(),
+    "already_shown": lambda store: store.already_shown("s"),
+    "not_seen_used": lambda store: store.not_seen_used("s"),
+    "learned": lambda store: store.learned("s"),
+}
+
+
+@pytest.mark.parametrize("name", QUERIES)
+def test_no_question_of_a_hook_reads_a_whole_table(
+    person: Workspace, store: HookStore, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    person.remember("One memory, so that no table is empty.", pinned=True)
+    asked: list[str] = []
+    connection = sqlite3.connect(person.paths.database)
+    connection.set_trace_callback(asked.append)
+    monkeypatch.setattr(store, "_connection", connection)
+    QUERIES[name](store)
+    connection.set_trace_callback(None)
+    plans = [row[3] for query in asked for row in connection.execute(f"EXPLAIN QUERY PLAN {query}")]
+    connection.close()
+    assert plans
+    allowed = ("json_each", "memory_pinned", "memory_essential")
+    assert not [step for step in plans if step.startswith("SCAN ") and not any(name in step for name in allowed)]
+
+
+def show(store: HookStore, session: str, memory_id: str) -> None:
+    store.note_shown(session, [Shown(store.memories([memory_id])[memory_id], 1, 0.7, 20, {})])
+
+
+def test_a_session_that_no_hook_saw_begin_keeps_what_it_was_told(person: Workspace, store: HookStore) -> None:
+    memory = person.remember("Deploys go to fly.io.")
+    show(store, "s", memory.id)
+    store.note_learned("s", 1_000)
+    assert store.already_shown("s") == {memory.id: 1}
+    store.begin_session("s", "codex", "", "", fresh=False)
+    assert store.already_shown("s") == {memory.id: 1}
+    store.begin_session("s", "codex", "", "", fresh=True)
+    assert store.already_shown("s") == {}
+    assert store.learned("s") == 1_000
+
+
+def test_what_was_seen_to_be_used_is_not_looked_for_again(person: Workspace, store: HookStore) -> None:
+    first, second = person.remember("Deploys go to fly.io."), person.remember("The lamp burns.")
+    for memory in (first, second, second):
+        show(store, "s", memory.id)
+    person.store.injections.mark_used("s", [first.id])
+    assert list(store.not_seen_used("s")) == [second.id]
+
+
+@pytest.mark.parametrize(("stored", "behind"), [(100, False), (101, True)])
+def test_work_is_counted_in_changes_and_not_in_entries(
+    person: Workspace,
+    store: HookStore,
+    stored: int,
+    behind: bool,  # noqa: FBT001 - a table
+) -> None:
+    seq, _ = store.head()
+    person.remember_many({"content": f"The lamp in room {number} burns."} for number in range(stored))
+    assert store.head()[0] - seq < 10
+    assert store.has_more_changes(seq, 100) is behind
+
+
+def test_essentials_are_pinned_or_shared_and_stable_and_nothing_else(person: Workspace, store: HookStore) -> None:
+    pinned = person.remember("Every migration is reversible.", pinned=True)
+    shared = person.remember("We squash.", tier="shared", stability="stable")
+    person.remember("Shared, and only verified.", tier="shared", stability="verified")
+    person.remember("Stable, and not shared.", stability="stable")
+    person.remember("Pinned and restricted.", pinned=True, sensitivity="restricted")
+    assert {memory.id for memory in store.essentials()} == {pinned.id, shared.id}
