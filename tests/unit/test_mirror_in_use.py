@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import resource
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -80,6 +81,7 @@ def test_a_conflicting_copy_that_is_put_aside_does_not_take_the_memory_with_it(
     with Mirror(workspace, folder, settling=0.05) as mirror:
         step(mirror)
         mine = path.read_text()
+        os.utime(path, (1_000_000_000, 1_000_000_000))  # it was last written long ago
         path.rename(folder / "global/A.sync-conflict-20261121-113900-ABCDEFG.md")
         assert step(mirror) == []
         path.write_text(mine.replace("Mine.", "Theirs."))
