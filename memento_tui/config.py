@@ -72,7 +72,7 @@ class HooksConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The most that one prompt or file read is told, in tokens; 0 for nothing."""
     start_tokens: Annotated[int, msgspec.Meta(ge=0)] = 1_000
     """The most that the start of a session is told."""
-    threshold: Annotated[float, msgspec.Meta(ge=0)] = 0.58
+    threshold: Annotated[float, msgspec.Meta(ge=0)] = 0.62
     """The score below which a memory is not told; scores reach from 0 to about 1."""
     learn: bool = True
     """Whether transcripts are handed to distillation, which proposes what it finds."""

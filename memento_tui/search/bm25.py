@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import math
 
-__all__ = ["STEEPNESS", "highest", "idf", "perfect", "saturated"]
+__all__ = ["STEEPNESS", "density", "highest", "idf", "perfect", "saturated"]
 
-_K1 = 1.2
+_K1, _B = 1.2, 0.75
 """Tantivy's."""
+
+_ORDINARY = 200
+"""Words of a memory of ordinary length, for `density`. Chosen on the engram set and LoCoMo's turns together."""
 
 STEEPNESS = 2.5
 """How soon a score nears 1: a memory that reaches a third of the perfect BM25 score gets 0.56.
@@ -29,6 +32,15 @@ def highest(total: int, holding: int) -> float:
 def perfect(rarity: float) -> float:
     """Return the most that a term of this inverse document frequency can add to a score."""
     return rarity * (_K1 + 1)
+
+
+def density(count: int, length: int) -> float:
+    """Return how densely a text of ``length`` words holds a term, from 0 to k1 + 1: what BM25 multiplies the idf with.
+
+    BM25 compares the length with the average of all texts. So in a store of short memories, or of one, a short memory
+    has no merit; here it is compared with a memory of ordinary length instead.
+    """
+    return count * (_K1 + 1) / (count + _K1 * (1 - _B + _B * length / _ORDINARY))
 
 
 def saturated(score: float, ceiling: float) -> float:

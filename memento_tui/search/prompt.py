@@ -5,14 +5,14 @@ Imports nothing but Tantivy, as `keyword_layout` does: this runs before every pr
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from pathlib import Path
 from typing import NamedTuple
 
 import tantivy
 
-from memento_tui.search.bm25 import idf, perfect, saturated
+from memento_tui.search.bm25 import density, idf, perfect, saturated
 from memento_tui.search.keyword_layout import SCHEMA_VERSION, IndexState, read_state, register_analyzers
 from memento_tui.search.prompt_words import FEWEST_WORDS, is_name
 from memento_tui.search.text import identifiers, is_compound, terms, unspaced_pairs
@@ -47,14 +47,31 @@ class Candidate(NamedTuple):
     """Its score from 0 to 1: as in `memento_tui.search.fusion`, less for a part with words that no memory holds."""
     words: tuple[str, ...]
     """The salient words of that part."""
+    weights: tuple[float, ...] = ()
+    """What each of them says."""
+    scale: float = 1.0
+    """What the score was multiplied with, because of the part."""
 
-    def is_about(self, stems: AbstractSet[str]) -> list[str]:
+    def by_itself(self, counts: Mapping[str, int], length: int) -> float:
+        """Return the score that does not depend on how long other memories are.
+
+        ``counts`` tells how often the memory holds each stem, and ``length`` is its number of words.
+        """
+        held = [
+            weight * density(_count(counts, word), length)
+            for word, weight in zip(self.words, self.weights, strict=True)
+        ]
+        return saturated(sum(held), sum(map(perfect, self.weights))) * self.scale
+
+    def is_about(self, stems: AbstractSet[str], subject: AbstractSet[str] = frozenset()) -> list[str]:
         """Return those of the words that a text with these stems holds; none where they are too few to mean it.
 
-        One plain word, however rare, is shared by chance; a name is not.
+        One plain word, however rare, is shared by chance; a name is not, nor is a word of the ``subject``: the stems of
+        the title and the tags.
         """
         held = [word for word in self.words if _holds(stems, word)]
-        return held if len(held) >= FEWEST_WORDS or any(map(is_name, held)) else []
+        is_meant = len(held) >= FEWEST_WORDS or any(is_name(word) or _holds(subject, word) for word in held)
+        return held if is_meant else []
 
 
 def stems_of(words: Iterable[str]) -> set[str]:
@@ -64,6 +81,13 @@ def stems_of(words: Iterable[str]) -> set[str]:
         found.update(terms(word))
         found.update(piece for piece in identifiers(word).split() if piece.isalnum())
     return found
+
+
+def _count(counts: Mapping[str, int], word: str) -> int:
+    """Return how often a text holds a word; of what is written without spaces, its rarest pair."""
+    pairs = unspaced_pairs(word)
+    found = [counts.get(stem, 0) for stem in pairs or stems_of([word])]
+    return min(found) if pairs else max(found, default=0)
 
 
 def _holds(stems: AbstractSet[str], word: str) -> bool:
@@ -125,10 +149,10 @@ class PromptIndex:
             unknown = sum(_OF_A_PAIR if unspaced_pairs(word) else 1.0 for word, weight in part if not weight)
             scale = 1 - _KNOWN_PART * unknown / (len(known) + unknown)
             scale *= 1.0 if len(parts) == 1 else _SENTENCE_WEIGHT
-            words = tuple(word for word, _ in known[:_SALIENT])
+            words, weights = zip(*known[:_SALIENT], strict=True) if known else ((), ())
             for name, score in self._holding(words, conditions):
                 if name not in best or best[name].keyword < score * scale:
-                    best[name] = Candidate(name, score * scale, words)
+                    best[name] = Candidate(name, score * scale, words, weights, scale)
         return sorted(best.values(), key=lambda one: (-one.keyword, one.id))
 
     def _conditions(self, places: Iterable[str], others: Iterable[str]) -> list[tuple[tantivy.Occur, tantivy.Query]]:

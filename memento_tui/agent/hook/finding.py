@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from datetime import datetime
 from typing import NamedTuple
 
 from memento_tui.agent.hook.settings import HookSettings
-from memento_tui.search.life import HIGHEST, life_of
+from memento_tui.search.life import life_of
 from memento_tui.search.prompt import PromptIndex, stems_of
 from memento_tui.search.prompt_words import parts_of
 from memento_tui.search.text import terms
@@ -18,6 +19,8 @@ __all__ = ["Finding", "Scope", "about_file", "about_prompt"]
 _MOST_FINDINGS = 3
 _OF_THE_BEST = 0.9
 """What scores less than this share of the best finding is left out: the best is most often what was meant."""
+_MOST_READ = 12
+"""Candidates of which the text is read."""
 _READ = 20_000
 """Characters of a memory in which the words of a prompt are looked for."""
 
@@ -68,25 +71,31 @@ def about_prompt(
     store: HookStore, index: PromptIndex, prompt: str, scope: Scope, settings: HookSettings, now: datetime
 ) -> list[Finding]:
     """Return the memories that a prompt calls for, best first; most often none."""
-    found = {one.id: one for one in index.candidates(parts_of(prompt), scope.places(), OTHERS)}
-    # What cannot reach the threshold is not read.
-    near = {name: one for name, one in found.items() if one.keyword * HIGHEST >= settings.threshold}
+    near = {one.id: one for one in index.candidates(parts_of(prompt), scope.places(), OTHERS)[:_MOST_READ]}
     findings = []
     for memory in _untold(store, near, scope).values() if near else ():
-        candidate = near[memory.id]
+        candidate, stems = near[memory.id], _stems(memory)
+        keyword = max(candidate.keyword, candidate.by_itself(stems, len(terms(memory.content))))
         life = life_of(memory, now, preset=settings.decay)
-        score = candidate.keyword * life.factor
-        about = candidate.is_about(_stems(memory)) if score >= settings.threshold else []
+        score = keyword * life.factor
+        subject = stems_of([*memory.title.split(), *memory.tags])
+        about = candidate.is_about(stems.keys(), subject) if score >= settings.threshold else []
         if about:
-            why = {"keyword": candidate.keyword, "relevance": candidate.keyword, "life": life.factor}
+            why = {"keyword": keyword, "relevance": keyword, "life": life.factor}
             findings.append(Finding(memory, score, why, frozenset(stems_of(about))))
     findings.sort(key=lambda one: (-one.score, one.memory.id))
     return [one for one in findings if one.score >= _OF_THE_BEST * findings[0].score][:_MOST_FINDINGS]
 
 
-def _stems(memory: MemoryRow) -> set[str]:
+def _stems(memory: MemoryRow) -> Counter[str]:
+    """Return how often a memory holds each stem, and each part of its names."""
     text = f"{memory.title}\n{memory.content[:_READ]}"
-    return {*terms(text), *stems_of(word for word in text.split() if not (word.isascii() and word.isalpha()))}
+    found = Counter(terms(text))
+    names = Counter(word for word in text.split() if not (word.isascii() and word.isalpha()))
+    for word, count in names.items():
+        for stem in stems_of([word]):
+            found[stem] = max(found[stem], count)
+    return found
 
 
 def about_file(store: HookStore, index: PromptIndex | None, path: str, scope: Scope) -> list[Finding]:

@@ -18,7 +18,7 @@ class HookSettings(NamedTuple):
     """The most that one prompt or file read is told, in tokens; no host passes on more than 2,500."""
     start_tokens: int = 1_000
     """The most that the start of a session is told."""
-    threshold: float = 0.58
+    threshold: float = 0.62
     """The score below which a memory is not told; 0 to about 1."""
     learn: bool = True
     """Whether transcripts are handed to distillation, which proposes what it finds."""
