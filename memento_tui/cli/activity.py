@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -29,6 +29,8 @@ _MOST_LINES = 40
 """Lines of a text's difference that are printed."""
 
 _WHY = ("keyword", "semantic", "life")
+_OTHERWISE = {"essential": "essential", "file": "about the file"}
+"""Why a memory was told that no score chose: at the beginning of a session, and when a file was read."""
 """The numbers of a score that are printed; JSON has all of them."""
 
 
@@ -304,7 +306,7 @@ def _told_injections(rows: Sequence[InjectionRow], following: str | None) -> str
             f"{row.injection.score:.3f}",
             str(row.injection.tokens),
             "used" if row.injection.used_at else "",
-            " ".join(f"{name} {row.injection.why[name]:.2f}" for name in _WHY if name in row.injection.why),
+            _why(row.injection.why),
             "(gone)" if row.memory is None else row.memory.headline,
         ]
         for row in rows
@@ -318,6 +320,11 @@ def _told_totals(sessions: Sequence[SessionTotals]) -> str:
         return "No session was shown anything, as far as this ledger and the filter go."
     rows = [[s.session, moment(s.last_at), f"{s.shown:,}", f"{s.used:,}", f"{s.tokens:,}"] for s in sessions]
     return table(["SESSION", "LAST", "SHOWN", "USED", "TOKENS"], rows)
+
+
+def _why(numbers: Mapping[str, float]) -> str:
+    scores = [f"{name} {numbers[name]:.2f}" for name in _WHY if name in numbers]
+    return " ".join([*scores, *(told for name, told in _OTHERWISE.items() if name in numbers)])
 
 
 commands = {"activity": activity, "injections": injections}

@@ -34,8 +34,8 @@ _MOST_REFUSED = 20
 """Refusals told to a person one by one; the JSON holds all."""
 
 
-class _Source(click.Path):
-    """A path that exists, or the address of a server as text."""
+class _Place(click.Path):
+    """A path, or the address of a server as text."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401 - as click declares it
         if isinstance(value, str) and value.startswith(("http://", "https://")):
@@ -55,6 +55,8 @@ kept."""
 
 _EXPORT = """Write every record to PATH, for `memento import` to read; `-` writes to standard output.
 
+PATH is an address where FORMAT is a server; what that holds already is not sent again.
+
 Memento's own format, one record a line, holds every field of every record; the others what they have a place for."""
 
 
@@ -71,7 +73,7 @@ Memento's own format, one record a line, holds every field of every record; the 
     """,
 )
 @click.argument("format", type=click.Choice(["auto", *FORMATS]), metavar="FORMAT", required=False)
-@click.argument("path", type=_Source(exists=True, path_type=Path), required=False)
+@click.argument("path", type=_Place(exists=True, path_type=Path), required=False)
 @click.option("--find", "look_around", is_flag=True, help="Look around in your home for what could be imported.")
 @click.option("--dry-run", is_flag=True, help="Tell what would happen, and change nothing.")
 @click.option("--hold", is_flag=True, help="Let every new memory wait for review.")
@@ -176,9 +178,10 @@ def _found(findings: Findings, data_dir: Path | None) -> str:
     memento export - | gzip > backup.jsonl.gz
     memento export notes --format vault
     memento export CLAUDE.md --format agents-block
+    memento export https://memento-api.example.org --format protocol-rest
     """,
 )
-@click.argument("path", type=click.Path(allow_dash=True, path_type=Path))
+@click.argument("path", type=_Place(allow_dash=True, path_type=Path))
 @click.option(
     "--format",
     "name",
@@ -188,8 +191,10 @@ def _found(findings: Findings, data_dir: Path | None) -> str:
     show_default=True,
     help="One of those above.",
 )
-def export(path: Path, name: str) -> None:
+def export(path: Path | str, name: str) -> None:
     """Export files."""
+    if isinstance(path, str) and name != _REMOTE:
+        raise InvalidInput(f"{name} is in files, and not at an address.", f"Add --format {_REMOTE}, or give a path.")
     from memento_tui.interchange.runner import run_export  # noqa: PLC0415 - a command's help is shown without it
 
     with opened() as workspace:
@@ -202,7 +207,7 @@ def export(path: Path, name: str) -> None:
     emit({**data, "files": written.files, "refused": refused, "told": written.told}, lambda: _written(written, path))
 
 
-def _written(written: Written, path: Path) -> str:
+def _written(written: Written, path: Path | str) -> str:
     lines = [safe(f"{written.records:,} {'record' if written.records == 1 else 'records'} written to {path}")]
     if written.left_out:
         lines.append(f"{written.left_out:,} left out, which this format does not hold")
@@ -215,7 +220,8 @@ def _export_to_output(workspace: Workspace, name: str) -> None:
     if sys.stdout.isatty():
         raise InvalidInput("An export is not for a terminal.", "Name a file, or send the output through a pipe.")
     if name not in _IN_ONE_FILE:
-        raise InvalidInput(f"The format {name} is a folder of files.", "Name a folder.")
+        what, wanted = ("on a server", "its address") if name == _REMOTE else ("a folder of files", "a folder")
+        raise InvalidInput(f"The format {name} is {what}.", f"Name {wanted}.")
     from memento_tui.interchange.runner import run_export  # noqa: PLC0415 - a command's help is shown without it
 
     with tempfile.TemporaryDirectory() as folder:

@@ -30,6 +30,7 @@ from memento_tui.interchange import (
     protocol_local,
     protocol_local_export,
     protocol_rest,
+    protocol_rest_export,
     protocol_sqlite,
     protocol_sqlite_export,
     vault,
@@ -58,12 +59,19 @@ class Format(msgspec.Struct, frozen=True, kw_only=True):
     """Takes a path, or the address of a server where the format is remote."""
     count: Callable[[Any], int]
     """How many files or lines there are to read, for a progress bar."""
-    write: Callable[[Iterable[Outgoing], Path], Written] | None = None
-    """``None`` where memento only reads the format."""
+    write: Callable[[Iterable[Outgoing], Any], Written] | None = None
+    """Takes a place as `read` does; ``None`` where memento only reads the format."""
     is_own: bool = False
     """Whether it holds records as they are, a preview that upkeep made of a text among them."""
     is_remote: bool = False
-    """Whether it is read from a server, and not from files."""
+    """Whether it is on a server, and not in files."""
+
+    def check_place(self, place: Path | str) -> None:
+        """Raise `InvalidInput` for a path where the format is remote, or for an address where it is in files."""
+        if self.is_remote and isinstance(place, Path):
+            raise InvalidInput(f"{self.name} is on a server, and not in files.", "Give its address, https://...")
+        if not self.is_remote and isinstance(place, str):
+            raise InvalidInput(f"{self.name} is in files, and not at {place:.200}.", "Give a path.")
 
     def locate(self, place: Path | str) -> str:
         """Return the name of a source, the same at every import: a path, or an address as text.
@@ -72,12 +80,9 @@ class Format(msgspec.Struct, frozen=True, kw_only=True):
             InvalidInput: it is no place that the format is read from, or there is nothing.
 
         """
-        if self.is_remote:
-            if isinstance(place, Path):
-                raise InvalidInput(f"{self.name} is read from a server.", "Give its address, https://...")
-            return place.rstrip("/")
+        self.check_place(place)
         if isinstance(place, str):
-            raise InvalidInput(f"{self.name} is read from files, not from {place:.200}.", "Give a path.")
+            return place.rstrip("/")
         check_readable(place)
         return str(place.resolve())
 
@@ -132,6 +137,7 @@ FORMATS: Mapping[str, Format] = {
             description="the server of Memento Protocol at the address PATH; the key is in MEMENTO_API_KEY",
             read=protocol_rest.read,
             count=protocol_rest.count,
+            write=protocol_rest_export.write,
             is_remote=True,
         ),
         Format(

@@ -60,11 +60,17 @@ def _format(name: str) -> Format:
     return FORMATS[name]
 
 
-def run_export(workspace: Workspace, path: Path, *, format_name: str = "memento") -> Written:
-    """Write everything that a format has a place for. Raises `InvalidInput` if the place cannot be written."""
+def run_export(workspace: Workspace, path: Path | str, *, format_name: str = "memento") -> Written:
+    """Write everything that a format has a place for; ``path`` is an address where that is a server.
+
+    Raises:
+        InvalidInput: the place cannot be written.
+
+    """
     chosen = _format(format_name)
     if chosen.write is None:
         raise InvalidInput(f"memento reads {format_name} but does not write it.", "Export as memento or vault.")
+    chosen.check_place(path)
     everything = _everything(workspace)
     return chosen.write(everything if chosen.is_own else map(in_full, everything), path)
 

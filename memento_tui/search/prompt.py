@@ -126,12 +126,16 @@ class PromptIndex:
         if pairs := unspaced_pairs(word):
             held = min(self._searcher.doc_freq("parts", pair) for pair in pairs)
         else:
-            held = min((self._searcher.doc_freq("body", stem) for stem in terms(word)), default=0)
+            held = min((self._holding_stem(stem) for stem in terms(word)), default=0)
         if not held and is_compound(word):
             held = self._searcher.doc_freq("parts", word.lower().strip("/"))
         if not held:
             return 0.0
         return idf(self._searcher.num_docs, held) * (_NAME_WEIGHT if is_compound(word) else 1.0)
+
+    def _holding_stem(self, stem: str) -> int:
+        """Return about how many memories hold a stem, in the text or in the title alone."""
+        return max(self._searcher.doc_freq(field, stem) for field in ("body", "title"))
 
     def candidates(
         self, parts: Sequence[Sequence[str]], places: Iterable[str], others: Iterable[str]

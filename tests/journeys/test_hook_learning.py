@@ -82,10 +82,10 @@ def test_words_that_are_a_memorys_own_and_come_back_count_as_use(
     assert "deploy.sh" in host.prompt("how do we deploy with the deploy scripts?")
     answer = "I run pg_dump first, then scripts/deploy.sh --region ams, and wait until /v2/ready says health is good."
     transcript = write(tmp_path / "session.jsonl", session_with(answer).lines)
-    learn_from(person.paths, transcript, BILLING, every_turn=False)
+    learn_from(person.paths, transcript, BILLING, event="SessionEnd")
     assert used(person) == [True]
     assert person.get(memory.id).used_count == 1
-    learn_from(person.paths, transcript, BILLING, every_turn=False)
+    learn_from(person.paths, transcript, BILLING, event="SessionEnd")
     assert person.get(memory.id).used_count == 1
 
 
@@ -93,7 +93,7 @@ def test_what_was_shown_and_not_taken_up_was_not_used(person: Workspace, host: H
     memory = person.remember(MEMORY)
     host.prompt("how do we deploy with the deploy scripts?")
     transcript = write(tmp_path / "session.jsonl", session_with("I shall look at the code of the service.").lines)
-    learn_from(person.paths, transcript, BILLING, every_turn=False)
+    learn_from(person.paths, transcript, BILLING, event="SessionEnd")
     assert used(person) == [False]
     assert person.get(memory.id).used_count == 0
 
@@ -105,19 +105,19 @@ def test_a_memory_that_was_fetched_by_its_id_was_used_and_is_not_counted_twice(
     host.prompt("how do we deploy with the deploy scripts?")
     session = session_with("Let me read it in full.").tool("mcp__memento__get", {"ids": [memory.id]}, "as it says")
     transcript = write(tmp_path / "session.jsonl", session.lines)
-    learn_from(person.paths, transcript, BILLING, every_turn=False)
+    learn_from(person.paths, transcript, BILLING, event="SessionEnd")
     assert used(person) == [True]
     assert person.get(memory.id).used_count == 0
 
 
 def test_after_every_turn_only_what_has_grown_a_good_deal_is_read_again(person: Workspace, tmp_path: Path) -> None:
     transcript = write(tmp_path / "session.jsonl", session_with("short").lines)
-    learn_from(person.paths, transcript, BILLING, every_turn=True)
+    learn_from(person.paths, transcript, BILLING, event="Stop")
     assert person.review.count() == 0
     with transcript.open("a") as stream:
         for number in range(200):
             stream.write(ClaudeSession(BILLING).user(f"Never edit invoices_{number}.py by hand. " * 8).lines[-1] + "\n")
-    learn_from(person.paths, transcript, BILLING, every_turn=True)
+    learn_from(person.paths, transcript, BILLING, event="Stop")
     assert person.review.count() > 0
 
 

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 
+import memento_tui
+from memento_tui.agent.hook.events import tell
+from memento_tui.agent.hook.hosts import parse_call
+from memento_tui.agent.hook.settings import HookSettings
+from memento_tui.paths import DataPaths
 from memento_tui.search.prompt import Candidate, stems_of
 from memento_tui.search.prompt_words import content_words, parts_of
 from memento_tui.search.skipping import skip_matches, skip_words
+from tests.made import without_engine
 
 
 @pytest.mark.parametrize(
@@ -90,3 +99,52 @@ def test_what_is_said_in_passing_meets_a_skip_only_if_it_names_it_in_full(
     matches: bool,  # noqa: FBT001 - a table
 ) -> None:
     assert skip_matches(skip_words(asked), skip_words(item), in_passing=True) is matches
+
+
+OTHERS = (
+    "The office has a coffee machine that needs descaling every second Monday.",
+    "Use tabs in Go files, spaces in Python files.",
+    "The customer Meyer pays by invoice, never by card.",
+    "Retry failed webhooks five times with exponential backoff.",
+    "The nightly backup runs at 03:00 and lands in the bucket backups-eu.",
+    "CI is red when the coverage falls under 85 percent.",
+    "Dana reviews everything that touches billing.",
+)
+
+
+@pytest.mark.parametrize("others", [0, 1, 4, 7])
+@pytest.mark.parametrize(
+    ("memory", "prompt"),
+    [
+        ("The staging proxy listens on port 8080.", "On which port does the staging proxy listen?"),
+        ("Deploys go through the blue pipeline; never push to prod by hand.", "how do we deploy to prod?"),
+        ("Deploy with `make ship` from main only, never from a branch.", "How do we deploy a release from main?"),
+    ],
+)
+def test_from_the_first_memory_on_a_question_about_it_is_answered(
+    tmp_path: Path, others: int, memory: str, prompt: str
+) -> None:
+    data_dir = without_engine(tmp_path / "data")
+    with memento_tui.open(data_dir) as person:
+        for text in (memory, *OTHERS[:others]):
+            person.remember(text)
+    call = parse_call("claude-code", "UserPromptSubmit", json.dumps({"session_id": "s", "prompt": prompt}).encode())
+    assert call is not None
+    told = tell(call, DataPaths(data_dir), HookSettings())
+    assert memory[:30] in told
+    assert told.count("\n") == 3
+
+
+def test_a_single_word_is_enough_where_it_is_the_subject(tmp_path: Path) -> None:
+    data_dir = without_engine(tmp_path / "data")
+    with memento_tui.open(data_dir) as person:
+        person.remember("Run `make ship` from main.", title="How we deploy")
+        person.remember("The kiosk shows the queue.", tags=["kiosk"])
+        person.remember("The printer on floor 2 jams.")
+    for prompt, found in (("how do we deploy?", "make ship"), ("kiosk?", "the queue"), ("and the printer?", "")):
+        call = parse_call(
+            "claude-code", "UserPromptSubmit", json.dumps({"session_id": prompt, "prompt": prompt}).encode()
+        )
+        assert call is not None
+        told = tell(call, DataPaths(data_dir), HookSettings())
+        assert (found in told) if found else told == ""

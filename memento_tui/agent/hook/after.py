@@ -13,6 +13,8 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
+from memento_tui.agent.hook.due import is_due
+from memento_tui.agent.project import namespace_of_project, project_of
 from memento_tui.errors import MementoError
 from memento_tui.paths import DataPaths
 from memento_tui.store.hook_store import HookStore
@@ -24,11 +26,6 @@ from memento_tui.workspace.learning import distill_transcript
 __all__ = ["learn_from", "main"]
 
 _log = logging.getLogger(__name__)
-
-_EVERY_TURN = frozenset({"stop", "afteragent"})
-"""Events that come after every answer: then only what has grown a good deal is read again."""
-_GROWN = 50_000
-"""Bytes, about ten exchanges."""
 
 _SETTLED_SECONDS, _MOST_SECONDS = 0.5, 10.0
 """How long a transcript stays as it is before it counts as written, and how long that is waited for."""
@@ -42,6 +39,7 @@ def main() -> int:
     parser.add_argument("--index", action="store_true")
     parser.add_argument("--event", default="")
     parser.add_argument("--session", default="")
+    parser.add_argument("--cwd", default="")
     parser.add_argument("--transcript", type=Path)
     given = parser.parse_args()
     paths = DataPaths(given.data_dir)
@@ -53,7 +51,7 @@ def main() -> int:
             with Workspace(paths.root, actor="agent", channel="hook", create=False) as workspace:
                 workspace.searching.keyword.catch_up()
         else:
-            learn_from(paths, given.transcript, given.session, every_turn=given.event.lower() in _EVERY_TURN)
+            learn_from(paths, given.transcript, given.session, event=given.event, cwd=given.cwd)
     except MementoError as error:
         _log.warning("%s: %s", given.transcript or "indexing", error)
         return 1
@@ -66,10 +64,10 @@ def main() -> int:
     return 0
 
 
-def learn_from(paths: DataPaths, transcript: Path, session: str, *, every_turn: bool) -> None:
-    """Note what a session used of what it was shown, and propose what its transcript teaches.
+def learn_from(paths: DataPaths, transcript: Path, session: str, *, event: str, cwd: str = "") -> None:
+    """Note what a session used of what it was shown, and propose what its transcript teaches about its project.
 
-    One transcript is read at a time. ``every_turn`` leaves alone what has hardly grown since it was read last.
+    One transcript is read at a time. After an event of every turn, what has hardly grown is left alone.
 
     Raises:
         NotFound: the transcript is missing.
@@ -81,12 +79,13 @@ def learn_from(paths: DataPaths, transcript: Path, session: str, *, every_turn: 
     with FileLock(paths.hook_lock, timeout=_LOCK_SECONDS):
         hooks = HookStore(paths.database, busy_seconds=60.0)
         try:
-            known = hooks.learned(session)
-            if size and (size == known or (every_turn and size - known < _GROWN)):
+            if not is_due(event, size, hooks.learned(session)):
                 return
             with Workspace(paths.root, actor="agent", channel="hook", session=session, create=False) as workspace:
                 _note_use(workspace, hooks, transcript, session)
-                for problem in distill_transcript(workspace, transcript).problems:
+                project = project_of(cwd)
+                place = "" if project is None else namespace_of_project(project, workspace.store)
+                for problem in distill_transcript(workspace, transcript, namespace=place).problems:
                     _log.warning("%s: %s", transcript, problem)
             hooks.note_learned(session, size)
         finally:

@@ -100,7 +100,9 @@ def _at_start(seat: Seat) -> str:
         line = identity_line(identity)
         parts.append(block(_WHO, [line] if budget.takes(line) else []))
     essentials = [memory for memory in store.essentials() if scope.concerns(memory.namespace)][:_MOST_ESSENTIALS]
-    shown = _shown([Finding(memory, 1.0, {}, frozenset()) for memory in essentials], budget, [_ESSENTIAL])
+    shown = _shown(
+        [Finding(memory, 1.0, {"essential": 1.0}, frozenset()) for memory in essentials], budget, [_ESSENTIAL]
+    )
     parts.append(block(_STANDS, [line for line, _ in shown]))
     items = [item for item in store.items() if scope.concerns(item.namespace)][:_MOST_ITEMS]
     parts.append(block(_AT, [line for line in map(item_line, items) if budget.takes(line)]))

@@ -12,7 +12,11 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from memento_tui.agent.hook.hosts import Call
+    from memento_tui.paths import DataPaths
 
 __all__ = ["main"]
 
@@ -143,15 +147,27 @@ def _answer(read: _Arguments) -> str:
         signal.setitimer(signal.ITIMER_REAL, _SECONDS[call.moment])
     settings = read_settings(paths.config)
     if call.moment == "end":
-        from memento_tui.agent.hook.detached import start_detached  # noqa: PLC0415
-
         if settings.learn and call.transcript:
-            what = {"event": call.event, "session": call.session, "transcript": call.transcript}
-            start_detached(paths.root, *(f"--{name}={value}" for name, value in what.items()))
+            _hand_over(call, paths)
         return ""
     from memento_tui.agent.hook.events import tell  # noqa: PLC0415 - the end of a session needs no index
 
     return answer(call, tell(call, paths, settings))
+
+
+def _hand_over(call: Call, paths: DataPaths) -> None:
+    """Start the reading of a transcript in a process of its own, if there is enough to read."""
+    from memento_tui.agent.hook.detached import start_detached  # noqa: PLC0415 - most calls start nothing
+    from memento_tui.agent.hook.due import is_due  # noqa: PLC0415
+    from memento_tui.store.hook_store import HookStore  # noqa: PLC0415
+
+    store = HookStore(paths.database)
+    learned = store.learned(call.session)
+    store.close()
+    path = Path(call.transcript)
+    if is_due(call.event, path.stat().st_size if path.exists() else 0, learned):
+        what = {"event": call.event, "session": call.session, "cwd": call.cwd, "transcript": call.transcript}
+        start_detached(paths.root, *(f"--{name}={value}" for name, value in what.items()))
 
 
 def _input() -> bytes:
