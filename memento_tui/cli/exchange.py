@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 __all__ = ["commands"]
 
 _DESCRIPTIONS = {name: one.description for name, one in FORMATS.items()}
-_WRITTEN = [name for name, one in FORMATS.items() if one.write is not None]
 _IN_ONE_FILE = ("memento", "mcp-reference", "mem0", "agents-block")
 
 _REMOTE = next(name for name, one in FORMATS.items() if one.is_remote)
@@ -172,7 +171,7 @@ def _found(findings: Findings, data_dir: Path | None) -> str:
 @command(
     "export",
     short_help="Write everything to a file or folder.",
-    help=_explanation(_EXPORT, {name: _DESCRIPTIONS[name] for name in _WRITTEN}),
+    help=_explanation(_EXPORT, _DESCRIPTIONS),
     examples="""
     memento export backup.jsonl
     memento export - | gzip > backup.jsonl.gz
@@ -185,7 +184,7 @@ def _found(findings: Findings, data_dir: Path | None) -> str:
 @click.option(
     "--format",
     "name",
-    type=click.Choice(_WRITTEN),
+    type=click.Choice(list(FORMATS)),
     metavar="FORMAT",
     default="memento",
     show_default=True,
@@ -194,7 +193,9 @@ def _found(findings: Findings, data_dir: Path | None) -> str:
 def export(path: Path | str, name: str) -> None:
     """Export files."""
     if isinstance(path, str) and name != _REMOTE:
-        raise InvalidInput(f"{name} is in files, and not at an address.", f"Add --format {_REMOTE}, or give a path.")
+        raise InvalidInput(
+            f"The format {name} is in files, not at an address.", f"Add --format {_REMOTE}, or give a path."
+        )
     from memento_tui.interchange.runner import run_export  # noqa: PLC0415 - a command's help is shown without it
 
     with opened() as workspace:

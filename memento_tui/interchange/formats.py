@@ -59,8 +59,8 @@ class Format(msgspec.Struct, frozen=True, kw_only=True):
     """Takes a path, or the address of a server where the format is remote."""
     count: Callable[[Any], int]
     """How many files or lines there are to read, for a progress bar."""
-    write: Callable[[Iterable[Outgoing], Any], Written] | None = None
-    """Takes a place as `read` does; ``None`` where memento only reads the format."""
+    write: Callable[[Iterable[Outgoing], Any], Written]
+    """Takes a place as `read` does."""
     is_own: bool = False
     """Whether it holds records as they are, a preview that upkeep made of a text among them."""
     is_remote: bool = False
@@ -69,9 +69,9 @@ class Format(msgspec.Struct, frozen=True, kw_only=True):
     def check_place(self, place: Path | str) -> None:
         """Raise `InvalidInput` for a path where the format is remote, or for an address where it is in files."""
         if self.is_remote and isinstance(place, Path):
-            raise InvalidInput(f"{self.name} is on a server, and not in files.", "Give its address, https://...")
+            raise InvalidInput(f"The format {self.name} is on a server, not in files.", "Give its address, https://...")
         if not self.is_remote and isinstance(place, str):
-            raise InvalidInput(f"{self.name} is in files, and not at {place:.200}.", "Give a path.")
+            raise InvalidInput(f"The format {self.name} is in files, not at {place:.200}.", "Give a path.")
 
     def locate(self, place: Path | str) -> str:
         """Return the name of a source, the same at every import: a path, or an address as text.

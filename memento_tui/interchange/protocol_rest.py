@@ -45,14 +45,21 @@ def read(address: str) -> Iterator[Incoming | Refused]:
 
 
 def _read(address: str) -> Iterator[Incoming | Refused]:
+    identities: set[bytes] = set()
     with connected(address) as server:
-        for name in server.workspaces():
+        for name in sorted(server.workspaces(), key=lambda name: name != "default"):
             try:
                 place = Place(namespace=namespace_of(name), prefix=f"{name}/")
             except InvalidField as error:
                 yield Refused(name, 0, f"is a workspace whose name cannot be a namespace: {error.reason}")
                 continue
-            yield from read_workspace(server, name, place)
+            for one in read_workspace(server, name, place):
+                if isinstance(one, Incoming) and one.record == "crystal":
+                    # A server may tell of one identity in every workspace, as memento's own does.
+                    if one.digest in identities:
+                        continue
+                    identities.add(one.digest)
+                yield one
 
 
 def read_workspace(server: Server, workspace: str, place: Place) -> Iterator[Incoming | Refused]:

@@ -32,7 +32,7 @@ _SOURCE = "memento"
 """Servers tag what comes in numbers with where it comes from."""
 _MOST_AT_ONCE = 100
 _LARGEST_BATCH = 1024 * 1024
-"""Characters of text in one request, but for a single text that is longer."""
+"""Bytes of the memories in one request."""
 _NO_SECTIONS = ("items", ".", "..")
 """Keys whose addresses lead elsewhere."""
 
@@ -284,7 +284,7 @@ def _batches(memories: Iterable[DepartingMemory]) -> Iterator[list[DepartingMemo
     batch: list[DepartingMemory] = []
     size = 0
     for memory in memories:
-        length = len(memory.fields["content"])
+        length = len(msgspec.json.encode(_memory_value(memory)))
         if batch and (len(batch) == _MOST_AT_ONCE or size + length > _LARGEST_BATCH):
             yield batch
             batch, size = [], 0

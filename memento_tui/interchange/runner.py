@@ -68,8 +68,6 @@ def run_export(workspace: Workspace, path: Path | str, *, format_name: str = "me
 
     """
     chosen = _format(format_name)
-    if chosen.write is None:
-        raise InvalidInput(f"memento reads {format_name} but does not write it.", "Export as memento or vault.")
     chosen.check_place(path)
     everything = _everything(workspace)
     return chosen.write(everything if chosen.is_own else map(in_full, everything), path)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -107,8 +107,12 @@ class Account:
     identity: dict[str, Any] | None = None
     workspaces: tuple[str, ...] = ("default",)
     answers: dict[str, tuple[int, bytes]] = field(default_factory=dict)
-    """Answers that are given to a path whatever the rows are."""
+    """Answers that are given to a path whatever the rows are; ``POST `` or ``PUT `` stands before that of a write."""
     asked: list[str] = field(default_factory=list)
+    unwanted: tuple[str, ...] = ()
+    """Texts of memories at which taking in many breaks off, with those before it stored."""
+    written: list[tuple[str, str, str]] = field(default_factory=list)
+    """The method, path and workspace of each write."""
 
 
 def _text(text: str, **others: Any) -> Any:  # noqa: ANN401 - JSON
@@ -138,6 +142,31 @@ def _answer(account: Account, workspace: str, address: str) -> tuple[int, Any]:
     return (404, _text("not found")) if heading is None else (200, _text(heading))
 
 
+def _taken(account: Account, path: str, body: Any) -> tuple[int, Any]:  # noqa: ANN401 - JSON
+    """Write what a request gives as the server does, which gives ids of its own and keeps no two texts apart."""
+    made: dict[str, Any] = {"id": f"{len(account.written):08x}", **body}
+    if path == "/memories/ingest":
+        ids: list[str] = []
+        for one in body["memories"]:
+            if one["content"] in account.unwanted:
+                return 400, {"error": f"Not this one. {len(ids)} are stored."}
+            ids.append(f"{len(account.memories) + 1:08x}")
+            account.memories.append({"linkages": [], "expires_at": one.pop("expires", None), **one, "id": ids[-1]})
+        return 201, {"ingested": len(ids), "ids": ids, "source": body["source"]}
+    if path == "/skip-list":
+        account.skips.append({"id": made["id"], **body, "expires_at": body["expires"]})
+    elif path == "/working-memory/items":
+        account.items.append(made)
+    elif path == "/identity":
+        account.identity = {"id": made["id"], "crystal": body["crystal"]}
+    elif path.startswith("/memories/"):
+        next(row for row in account.memories if row["id"] == path.removeprefix("/memories/")).update(body)
+    else:
+        key = path.removeprefix("/working-memory/")
+        account.sections[key] = f"## {key}\n\n{body['content']}"
+    return 200, made
+
+
 @contextmanager
 def serving(account: Account) -> Iterator[str]:
     """Serve an account on a free port of this machine; yield the address."""
@@ -145,12 +174,22 @@ def serving(account: Account) -> Iterator[str]:
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             account.asked.append(self.path)
+            self.reply("", lambda: _answer(account, self.headers["X-Memento-Workspace"], self.path))
+
+        def do_POST(self) -> None:
+            given = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            account.written.append((self.command, self.path, self.headers["X-Memento-Workspace"]))
+            self.reply(f"{self.command} ", lambda: _taken(account, self.path.removeprefix("/v1"), given))
+
+        do_PUT = do_POST  # noqa: N815 - as http.server calls it
+
+        def reply(self, prefix: str, answer: Callable[[], tuple[int, Any]]) -> None:
             if self.headers["Authorization"] != f"Bearer {KEY}":
                 status, body = 401, b'{"error": "Invalid API key."}'
-            elif (given := account.answers.get(urlsplit(self.path).path)) is not None:
+            elif (given := account.answers.get(prefix + urlsplit(self.path).path)) is not None:
                 status, body = given
             else:
-                status, value = _answer(account, self.headers["X-Memento-Workspace"], self.path)
+                status, value = answer()
                 body = json.dumps(value).encode()
             self.send_response(status)
             self.send_header("Content-Type", "application/json")

@@ -127,9 +127,7 @@ def test_a_preview_moves_to_another_machine_as_a_preview_and_becomes_whole_there
 
 
 SHORTENED = [
-    name
-    for name, one in FORMATS.items()
-    if one.write is not None and not one.is_remote and name not in ("memento", "agents-block", "beads")
+    name for name, one in FORMATS.items() if not one.is_remote and name not in ("memento", "agents-block", "beads")
 ]
 
 

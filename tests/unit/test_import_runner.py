@@ -489,10 +489,8 @@ def test_the_relations_of_a_large_source_come_and_go_with_it(workspace: Workspac
     [
         (lambda w, p: run_import(w, "diary", p), "is not a format that memento reads"),
         (lambda w, p: run_import(w, "memento", p / "none"), "There is nothing at"),
-        (
-            lambda w, p: run_export(w, p, format_name="protocol-rest"),
-            "memento reads protocol-rest but does not write it",
-        ),
+        (lambda w, p: run_export(w, p, format_name="protocol-rest"), "is on a server, not in files"),
+        (lambda w, _: run_export(w, "https://memento.example.org", format_name="vault"), "is in files, not at"),
     ],
 )
 def test_an_import_or_export_that_cannot_begin_says_why(

@@ -108,6 +108,15 @@ def test_another_workspace_is_a_namespace_and_one_may_be_named(monkeypatch: pyte
             read(address)
 
 
+def test_an_identity_that_is_told_in_every_workspace_is_one() -> None:
+    answer = b'{"content": [{"type": "text", "text": "I am."}], "meta": {"id": "1d000001"}}'
+    account = Account(workspaces=("apps", "default"), answers={"/v1/identity": (200, answer)})
+    with serving(account) as address:
+        found = read(address)
+    assert found.keys == ["default/1d000001"]
+    assert found.refused == []
+
+
 def test_a_broken_row_costs_only_itself() -> None:
     account = Account(memories=[memory(), 5, memory("b", content=None), memory("c")], skips=[skip(item="")])
     with serving(account) as address:
