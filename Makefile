@@ -15,7 +15,7 @@ run: $(INSTALLED)
 	@$(BIN)/memento --data-dir $(SAMPLE)
 
 test: $(INSTALLED)
-	$(BIN)/python -m pytest --numprocesses auto
+	$(BIN)/python -m pytest --numprocesses auto --dist worksteal
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check .

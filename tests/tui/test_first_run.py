@@ -111,7 +111,7 @@ async def test_an_import_for_review_waits_in_the_queue(empty: Path) -> None:
 
 
 async def test_escape_stops_an_import_and_keeps_what_came_in(empty: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(runner, "_BATCH", 1)
+    monkeypatch.setattr(runner, "BATCH", 1)
     async with opened(empty) as app:
         await _offered(app)
         await app.press("j", "space", "j", "space")
