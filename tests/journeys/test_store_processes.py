@@ -41,16 +41,23 @@ class Writer:
 
     def finish(self) -> list[str]:
         """Wait for the end, which must be a good one, and return what was told."""
-        out, err = self.process.communicate(timeout=60)
+        out = self._rest()
+        _, err = self.process.communicate(timeout=60)
         assert (self.process.returncode, err) == (0, "")
         return out.split()
 
     def kill(self) -> list[str]:
         """Kill the process at once; return what it had told and was not read yet."""
         self.process.send_signal(signal.SIGKILL)
-        out, _ = self.process.communicate(timeout=60)
+        out = self._rest()
+        self.process.communicate(timeout=60)
         assert self.process.returncode == -signal.SIGKILL
         return [line for line in out.splitlines(keepends=True) if line.endswith("\n")]
+
+    def _rest(self) -> str:
+        """Return what was told and not read yet; `communicate` forgets what `readline` has read ahead."""
+        assert self.process.stdout is not None
+        return self.process.stdout.read()
 
 
 def stored(workspace: Workspace) -> set[str]:
