@@ -13,28 +13,7 @@ from memento_tui.interchange.mirror.mirror import Mirror
 from memento_tui.interchange.mirror.watch import Watch
 from memento_tui.records import Memory
 from memento_tui.workspace import Workspace
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    return tmp_path / "notes"
-
-
-@pytest.fixture
-def mirror(workspace: Workspace, folder: Path) -> Iterator[Mirror]:
-    with Mirror(workspace, folder, settling=0) as made:
-        yield made
-
-
-def put(folder: Path, name: str, text: str) -> Path:
-    path = folder / name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
-    return path
-
-
-def step(mirror: Mirror) -> list[tuple[str, str]]:
-    return [(happening.deed, happening.note) for happening in mirror.step()]
+from tests.unit.mirroring import put, step
 
 
 def only_why(happened: Iterator[Happening]) -> str:

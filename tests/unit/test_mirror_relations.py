@@ -2,38 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
-
-import pytest
 
 import memento_tui
 from memento_tui.interchange.mirror.mirror import Mirror
 from memento_tui.interchange.runner import run_import
 from memento_tui.workspace import Workspace
 from tests.made import without_engine
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    return tmp_path / "notes"
-
-
-@pytest.fixture
-def mirror(workspace: Workspace, folder: Path) -> Iterator[Mirror]:
-    with Mirror(workspace, folder, settling=0) as made:
-        yield made
-
-
-def put(folder: Path, name: str, text: str) -> Path:
-    path = folder / name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
-    return path
-
-
-def step(mirror: Mirror) -> list[tuple[str, str]]:
-    return [(happening.deed, happening.note) for happening in mirror.step()]
+from tests.unit.mirroring import put, step
 
 
 def arrows(workspace: Workspace) -> set[tuple[str, str, str, str]]:
