@@ -145,7 +145,8 @@ class ActivitySection(LedgerDeeds):
         if self.is_ledger:
             return (
                 "No memory was put in front of an agent yet.\n\n"
-                "When an agent searches, each result is noted here: for whom, why, and at what cost."
+                "What an agent finds, and what a hook tells it, is noted here: for whom, why, and at what cost.\n\n"
+                "memento install puts memento into an agent's host."
             )
         return "Nothing has happened yet.\n\nEvery change is listed here, whoever makes it, and can be taken back."
 
