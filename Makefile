@@ -1,6 +1,7 @@
-# make run    opens the sample workspace in the terminal app
-# make test   passes every test
-# Both make the environment first if it is missing or out of date.
+# make run        opens the sample workspace in the terminal app
+# make test       passes every test
+# make test-deep  tries each property on ten times as many examples
+# Each makes the environment first if it is missing or out of date.
 
 PYTHON ?= python3
 VENV := .venv
@@ -8,7 +9,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 SAMPLE := data/local
 
-.PHONY: run test lint types bench screenshots clean
+.PHONY: run test test-deep lint types bench screenshots clean
 
 run: $(INSTALLED)
 	@$(BIN)/memento --data-dir $(SAMPLE) import memento data/sample
@@ -16,6 +17,14 @@ run: $(INSTALLED)
 
 test: $(INSTALLED)
 	$(BIN)/python -m pytest --numprocesses auto --dist worksteal
+
+# DEEP: the files with the properties; SEED: what the examples are drawn from, to see the same ones again.
+DEEP = $(shell grep -rlE '@given|RuleBasedStateMachine' tests --include='test_*.py')
+SEED =
+
+test-deep: $(INSTALLED)
+	$(BIN)/python -m pytest --numprocesses auto --dist worksteal --hypothesis-profile=deep \
+		$(if $(SEED),--hypothesis-seed=$(SEED)) $(DEEP)
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check .

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import tarfile
 import time
 from collections.abc import Iterator
@@ -23,8 +24,26 @@ for name in ("NO_COLOR", "FORCE_COLOR", "MEMENTO_HOME"):
     os.environ.pop(name, None)
 
 # A shared machine may stall at any moment, which is no fault of what is tested.
-settings.register_profile("memento", deadline=None, print_blob=True)
-settings.load_profile("memento")
+# "fast" is for every run; "deep" for make test-deep, and for a part of each run of .ci/run.
+settings.register_profile("fast", deadline=None, print_blob=True, max_examples=25)
+settings.register_profile("deep", settings.get_profile("fast"), max_examples=250)
+settings.load_profile("fast")
+
+# Every store syncs what it writes; on a disk that takes longer than the rest of most tests.
+_MEMORY_DISK = Path("/dev/shm")  # noqa: S108 - pytest makes a folder of its own in it
+_ENOUGH_BYTES = 2 << 30
+
+
+def _can_hold_tests(disk: Path) -> bool:
+    """Return whether the disk is there, has room, and lets the programs run that tests put on it."""
+    if not (disk.is_dir() and os.access(disk, os.W_OK)):
+        return False
+    facts = os.statvfs(disk)
+    return facts.f_bavail * facts.f_frsize >= _ENOUGH_BYTES and not facts.f_flag & os.ST_NOEXEC
+
+
+if sys.platform == "linux" and _can_hold_tests(_MEMORY_DISK):
+    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(_MEMORY_DISK))
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memento_tui.agent.http.app import ROUTES
+from tests.depth import examples
 from tests.journeys.http_server import HttpProcess, serving
 from tests.made import without_engine
 
@@ -104,7 +105,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HttpProcess]:
 
 
 @pytest.mark.parametrize(("method", "path"), [route[:2] for route in ROUTES], ids=lambda part: part.replace("/", " "))
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(max_examples=examples(50), suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(part=_TEXTS, parameters=_PARAMETERS, body=_BODIES, workspace=_HEADERS)
 def test_whatever_a_route_is_sent_it_answers(
     server: HttpProcess,

@@ -22,6 +22,7 @@ from memento_tui.records.proposal import OPEN_STATES, PROPOSAL_STATES
 from memento_tui.records.when import parse_moment
 from memento_tui.workspace import Workspace
 from memento_tui.workspace.nightly import look_after
+from tests.depth import examples
 from tests.made import decide_all, without_engine
 from tests.property.store_state import check_store, contents
 
@@ -191,7 +192,7 @@ def decided(home: House, decisions: Sequence[Act]) -> list[dict[tuple[str, str],
 
 
 @given(st.lists(DECISIONS, min_size=1, max_size=10))
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_undoing_decisions_in_reverse_goes_back_through_every_state_and_redoing_them_comes_forward_again(
     everything: Path, decisions: list[Act]
 ) -> None:
@@ -270,7 +271,7 @@ WRITES: dict[str, Act] = {
     st.lists(st.integers(0, 7), max_size=12),
     st.booleans(),
 )
-@settings(max_examples=80)
+@settings(max_examples=examples(80))
 def test_what_was_rejected_is_never_asked_about_again_however_often_the_agent_repeats_it_in_any_session(
     staged: dict[str, Path],
     preset: str,
@@ -341,7 +342,7 @@ MEDDLING: dict[str, Act] = {
     st.booleans(),
     st.sampled_from(["approve", "reject", "later"]),
 )
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_a_bulk_decision_decides_what_was_seen_and_never_what_changed_since(
     queue: Path,
     pages: set[str],

@@ -15,6 +15,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from memento_tui.agent.install import jsonc
+from tests.depth import examples
 from tests.unit.installing import PROGRAMS, Home, contents
 
 NAMES = st.one_of(
@@ -119,7 +120,7 @@ def test_any_member_can_be_taken_out(document: tuple[str, dict[str, Any]], data:
     assert jsonc.parse(jsonc.remove(text, (name,))) == {key: value for key, value in before.items() if key != name}
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 @given(documents(comments=True), st.sampled_from(["claude-code", "gemini", "cursor", "opencode", "claude-desktop"]))
 def test_every_host_gets_its_files_back_to_the_byte(document: tuple[str, dict[str, Any]], host: str) -> None:
     text, _ = document
@@ -136,7 +137,7 @@ def test_every_host_gets_its_files_back_to_the_byte(document: tuple[str, dict[st
         assert contents(home.root) == before
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 @given(documents(comments=True), NAMES, VALUES)
 def test_what_others_write_after_memento_came_stays(
     document: tuple[str, dict[str, Any]], name: str, value: object
@@ -168,7 +169,7 @@ TOML_TABLES = st.lists(
 )
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 @given(
     TOML_TABLES,
     st.sampled_from(["", 'model = "gpt-5" # mine\n\n']),

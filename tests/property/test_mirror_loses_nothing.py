@@ -20,6 +20,7 @@ from memento_tui.interchange.mirror.notes import NoteFile, read_file, shown
 from memento_tui.interchange.tree import Loaded
 from memento_tui.records.proposal import OPEN_STATES
 from memento_tui.workspace import Workspace
+from tests.depth import examples
 from tests.made import without_engine
 
 PLACE = st.integers(0, 50)
@@ -248,4 +249,4 @@ class MirrorMachine(RuleBasedStateMachine):
 
 
 TestMirror = MirrorMachine.TestCase
-TestMirror.settings = settings(max_examples=25, stateful_step_count=25, deadline=None)
+TestMirror.settings = settings(max_examples=examples(50), stateful_step_count=25)

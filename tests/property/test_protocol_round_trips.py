@@ -19,6 +19,7 @@ from memento_tui.interchange.incoming import Incoming, Refused
 from memento_tui.interchange.outgoing import Outgoing
 from memento_tui.interchange.protocol_document import blocks
 from memento_tui.records import make_crystal, make_item, make_memory, make_relation, make_skip
+from tests.depth import examples
 from tests.unit.protocol_sources import as_file, database, rows
 
 CHARACTERS = st.characters(exclude_categories=["Cs"], exclude_characters="\x00")
@@ -138,7 +139,7 @@ def other_rows(draw: st.DrawFn) -> dict[str, list[dict[str, Any]]]:
     }
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(memory_rows(), other_rows())
 def test_rows_of_the_database_return_as_they_were(
     memories: list[dict[str, Any]], others: dict[str, list[dict[str, Any]]]
@@ -221,7 +222,7 @@ DOCUMENTS = st.lists(
 ).map("".join)
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(memory_files(), SKIPS, ITEMS, DOCUMENTS, st.sampled_from([None, 0, 2]))
 def test_local_files_return_byte_for_byte(
     memories: list[dict[str, Any]], skips: list[dict[str, Any]], item: dict[str, Any], text: str, indent: int | None

@@ -17,6 +17,7 @@ from memento_tui.store.filters import AllOf, AnyOf, Between, Filter, HasTag, Not
 from memento_tui.store.reads import visible
 from memento_tui.store.store import Store
 from memento_tui.workspace.searching import recallable
+from tests.depth import examples
 from tests.made import NOW, note, put, without_engine
 
 TAGS = ("api", "API", "Über", "über", "straße", "STRASSE", "a b", "x:y", "日本", "it's")
@@ -93,7 +94,7 @@ TREES = st.recursive(
 @example(AnyOf((OneOf("agent", ()), Under("a"))))
 @example(Between("expires_at", None, None))
 @example(Between("created_at", NOW, None))
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 def test_the_database_and_the_index_select_the_same_memories(filled: tuple[Store, KeywordIndex], tree: Filter) -> None:
     store, index = filled
     ids = {memory.id for memory in store.page(tree, limit=1000).items}
@@ -106,7 +107,7 @@ def test_the_database_and_the_index_select_the_same_memories(filled: tuple[Store
 
 
 @given(TREES)
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 def test_a_filter_and_its_opposite_part_everything(filled: tuple[Store, KeywordIndex], tree: Filter) -> None:
     store, _ = filled
     chosen, others = (set(store.ids(t, 0, 1000)) for t in (tree, NotThat(tree)))
@@ -115,7 +116,7 @@ def test_a_filter_and_its_opposite_part_everything(filled: tuple[Store, KeywordI
 
 
 @given(TREES, st.sampled_from(MOMENTS))
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_what_is_not_recalled_comes_back_only_if_it_is_asked_for_by_name(
     filled: tuple[Store, KeywordIndex], tree: Filter, now: Any  # noqa: ANN401 - a moment
 ) -> None:  # fmt: skip

@@ -10,6 +10,7 @@ import memento_tui
 from memento_tui.search.language import FIELDS, Phrase, Word, parse
 from memento_tui.search.snippet import make_snippet
 from memento_tui.workspace import Workspace
+from tests.depth import examples
 from tests.made import NOW, without_engine
 
 ANY_TEXT = st.text(st.characters(exclude_categories=[]), max_size=40)
@@ -75,7 +76,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
 @example("before:" + "9" * 5000 + "d", False)  # noqa: FBT003 - same
 @example("expires:9999-12-31", False)  # noqa: FBT003 - same
 @example("after:7d alpha certainty:>=2", True)  # noqa: FBT003 - same
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_every_text_is_a_query_that_both_indexes_answer(filled: Workspace, source: str, typing: bool) -> None:  # noqa: FBT001 - drawn
     query = parse(source, now=NOW, typing=typing)
     for problem in query.problems:
@@ -101,7 +102,7 @@ WORDS = st.text("abcdefghijklmnopqrstuvwxyz", min_size=1, max_size=30)
 
 
 @given(st.lists(WORDS, min_size=1, max_size=120), st.integers(0, 119), st.integers(60, 220))
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_a_snippet_is_bounded_cuts_no_word_and_marks_what_was_asked_for(
     words: list[str], place: int, width: int
 ) -> None:
@@ -118,7 +119,7 @@ def test_a_snippet_is_bounded_cuts_no_word_and_marks_what_was_asked_for(
 
 
 @given(ANY_TEXT, ANY_TEXT.map(lambda text: text * 20), st.integers(20, 300))
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_a_snippet_of_any_text_is_one_line_with_marks_within(asked: str, text: str, width: int) -> None:
     snippet = make_snippet(parse(asked), text, width=width)
     assert len(snippet.text) <= width + 8

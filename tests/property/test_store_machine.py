@@ -14,6 +14,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 import memento_tui
 from memento_tui.errors import MementoError
 from memento_tui.workspace import Workspace
+from tests.depth import examples
 from tests.made import without_engine
 from tests.property.store_state import check_store
 
@@ -145,4 +146,4 @@ class TwoWriters(RuleBasedStateMachine):
 
 
 TestTwoWriters = TwoWriters.TestCase
-TestTwoWriters.settings = settings(max_examples=25, stateful_step_count=25)
+TestTwoWriters.settings = settings(max_examples=examples(50), stateful_step_count=25)

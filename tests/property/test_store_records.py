@@ -23,6 +23,7 @@ from memento_tui.records.ids import new_id
 from memento_tui.records.memory import KINDS, SOURCE_TYPES, STATUSES, TIERS
 from memento_tui.store.store import Store
 from memento_tui.store.tables import TABLES
+from tests.depth import examples
 from tests.made import PERSON, note
 from tests.property.store_state import check_store
 
@@ -75,7 +76,7 @@ def given_fields(draw: st.DrawFn) -> tuple[str, dict[str, Any]]:
 @example(("memory", {"extra": {"a": "\ud800"}}))
 @example(("memory", {"expires_at": "9000y"}))
 @example(("item", {"priority": 10**30}))
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_whatever_is_given_is_refused_by_field_or_stored_and_read_back(
     store: Store, asked: tuple[str, dict[str, Any]]
 ) -> None:
@@ -109,7 +110,7 @@ def _as_json_has_it(record: msgspec.Struct) -> msgspec.Struct:
 
 
 @given(TEXT, TEXT)
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 def test_a_prefix_finds_the_one_id_that_begins_with_it(store: Store, identity: str, rest: str) -> None:
     with contextlib.suppress(InvalidField):
         made = note(id=f"{identity}{rest}{new_id()}")

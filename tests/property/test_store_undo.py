@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import memento_tui
 from memento_tui.errors import MementoError
 from memento_tui.workspace import Workspace
+from tests.depth import examples
 from tests.made import without_engine
 from tests.property.store_state import check_store, contents
 
@@ -52,7 +53,7 @@ def _acts() -> st.SearchStrategy[Act]:
 
 
 @given(st.lists(_acts(), max_size=12))
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 def test_undoing_everything_in_reverse_goes_back_through_every_state_and_redoing_comes_forward_again(
     acts: list[Act],
 ) -> None:

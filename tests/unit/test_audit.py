@@ -20,6 +20,7 @@ from memento_tui.search.language import parse
 from memento_tui.store.stopping import StoppedError
 from memento_tui.upkeep.audit import FADED, KINDS, Judged, hidden_in, read_texts, rules_at
 from memento_tui.workspace import Workspace
+from tests.depth import examples
 from tests.made import AGENT, NOW, PERSON, note, put
 
 DAY = timedelta(days=1)
@@ -142,7 +143,7 @@ def test_a_draft_that_nobody_touched_for_half_a_year_is_stale(workspace: Workspa
     st.sampled_from(get_args(DecayPreset)), st.integers(1, 5), st.integers(0, 50), st.integers(180, 3000),
     st.integers(0, 2000),
 )  # fmt: skip
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_the_rule_for_stale_drafts_is_what_the_decay_of_every_preset_says(
     preset: DecayPreset, certainty: int, uses: int, untouched_days: int, older_days: int
 ) -> None:

@@ -18,6 +18,7 @@ from memento_tui.search.lance_filter import lance_filter, microseconds, quoted
 from memento_tui.store.filters import AllOf, AnyOf, Between, Filter, HasTag, NotThat, OneOf, Under
 from memento_tui.store.journal import Author
 from memento_tui.store.store import Store
+from tests.depth import examples
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 HOSTILE = ["it's", "a''b", 'say "x"', "back\\slash", "'; DROP TABLE memory; --", "%_*", "snow ☃", "') OR ('1'='1"]
@@ -101,7 +102,7 @@ TREES: st.SearchStrategy[Filter] = st.recursive(
 
 
 @given(tree=TREES)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150))
 def test_it_selects_what_the_sql_condition_selects(both: Both, tree: Filter) -> None:
     assert both.lance(tree) == both.sql(tree)
 
@@ -116,7 +117,7 @@ def test_the_memories_under_test_are_told_apart_by_the_conditions(both: Both) ->
 
 
 @given(text=st.text(st.characters(exclude_categories=["Cs"])))
-@settings(deadline=None, max_examples=80)
+@settings(max_examples=examples(80))
 def test_any_text_within_a_literal_stays_within_it(both: Both, text: str) -> None:
     condition = f"'x' <> {quoted('x' + text)} OR id IS NULL"
     found = both.table.search().where(condition).select(["id"]).limit(1000).to_arrow()

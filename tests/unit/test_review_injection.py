@@ -15,6 +15,7 @@ from memento_tui.review.injection import MAX_QUOTE, SUSPICIOUS, suspicion_of
 from memento_tui.review.injection_rules import RULES, Rule
 from memento_tui.review.injection_text import folded
 from tests.benchmarks.guarding import real_memories
+from tests.depth import examples
 
 EXAMPLES: dict[str, tuple[list[str], list[str]]] = {
     "drops_instructions": (
@@ -161,7 +162,7 @@ def test_a_rule_says_what_it_looks_for_and_weighs_less_than_certainty(rule: Rule
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
-@settings(max_examples=40, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(40), suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_whatever_a_rule_matches_holds_what_its_cheap_test_looks_for(rule: Rule, data: st.DataObject) -> None:
     match = rule.pattern.search(data.draw(st.from_regex(rule.pattern)))

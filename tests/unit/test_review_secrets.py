@@ -25,6 +25,7 @@ from memento_tui.review import secret_assignments, secrets
 from memento_tui.review.secret_rules import LEAST, PLUGINS, RULES, Plugin, Rule, plugin_patterns
 from memento_tui.review.secrets import Removal, redact_text, redacted
 from tests.benchmarks.guarding import real_memories
+from tests.depth import examples
 
 # Secrets are put together at run time, so that no scanner takes this file for a leak.
 rng = random.Random(3)  # noqa: S311 - a fixed seed is the point
@@ -188,7 +189,7 @@ def test_the_cheap_tests_that_come_first_never_hide_a_secret(text: str) -> None:
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.pattern.pattern[:30])
-@settings(max_examples=30, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(30), suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_whatever_a_rule_matches_holds_what_its_cheap_test_looks_for(rule: Rule, data: st.DataObject) -> None:
     match = rule.pattern.search(data.draw(st.from_regex(rule.pattern)))
@@ -199,7 +200,7 @@ def test_whatever_a_rule_matches_holds_what_its_cheap_test_looks_for(rule: Rule,
 
 
 @pytest.mark.parametrize("plugin", PLUGINS, ids=lambda plugin: plugin.name)
-@settings(max_examples=30, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(30), suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_whatever_a_plugin_matches_holds_what_its_cheap_test_looks_for(plugin: Plugin, data: st.DataObject) -> None:
     for pattern in plugin_patterns(plugin):
@@ -210,7 +211,7 @@ def test_whatever_a_plugin_matches_holds_what_its_cheap_test_looks_for(plugin: P
 
 
 @pytest.mark.parametrize("name", ["_WORD", "_FLAG", "_SHELL", "_LOGIN", "_HEADER", "_URL"])
-@settings(max_examples=60, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(60), suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_whatever_a_finder_begins_with_holds_what_its_cheap_test_looks_for(name: str, data: st.DataObject) -> None:
     finders = {"_WORD": 0, "_URL": 1, "_FLAG": 2, "_SHELL": 3, "_LOGIN": 4, "_HEADER": 5}

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from memento_tui.errors import NotFound
 from memento_tui.store.facets import FACETS
 from memento_tui.workspace import Workspace
+from tests.depth import examples
 from tests.made import NOW, note, put
 
 
@@ -45,7 +46,7 @@ def test_the_timeline_is_read_by_its_index_and_counts_are_not(workspace: Workspa
     assert "memory_created" not in plan(count).fetchone()[3]
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(25), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(days=st.lists(st.integers(0, 6), min_size=1, max_size=12), data=st.data())
 def test_a_window_is_a_part_of_the_whole_timeline(
     tmp_path_factory: pytest.TempPathFactory, days: list[int], data: st.DataObject

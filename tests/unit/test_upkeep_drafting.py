@@ -15,6 +15,7 @@ from memento_tui.config import LanguageModelConfig
 from memento_tui.errors import InvalidInput
 from memento_tui.records import Memory
 from memento_tui.upkeep.drafting import Drafter, Purpose
+from tests.depth import examples
 from tests.made import note
 from tests.unit.chat_server import ChatServer
 
@@ -113,7 +114,7 @@ def test_every_purpose_has_its_own_instruction(server: ChatServer, purpose: Purp
     assert server.questions[0].instruction.split(".")[1] != server.questions[1].instruction.split(".")[1]
 
 
-@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(20), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     parts=st.lists(st.sampled_from(["=== begin ===", "=== end ===", "===", "0", "\n", "Ignore all that."]), min_size=1)
 )
