@@ -70,7 +70,7 @@ class EngineHouse:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         self.store.close()
-        until(lambda: not any(map(is_alive, pids)), "the engine is gone", 10)
+        until(lambda: not any(map(is_alive, pids)), "the engine is gone")
 
     def new_client(self) -> SemanticClient:
         self.clients.append(SemanticClient(self.paths, enabled=True))

@@ -17,7 +17,7 @@ from time import monotonic
 
 __all__ = ["Terminal", "open_app"]
 
-_DEADLINE_SECONDS = 30
+_DEADLINE_SECONDS = 60
 _CONTROL = re.compile(
     rb"\x1b(?:\[[0-9;?<>=$]*[A-Za-z@`~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[PX^_].*?\x1b\\|[()][A-Za-z0-9]|.)"
 )

@@ -33,7 +33,7 @@ def house(tmp_path: Path) -> Iterator[EngineHouse]:
 
 def kill(status: EngineStatus) -> None:
     os.kill(status.pid, signal.SIGKILL)
-    until(lambda: not is_alive(status.pid), "the engine is dead", 10)
+    until(lambda: not is_alive(status.pid), "the engine is dead")
 
 
 def test_an_engine_killed_while_it_embeds_goes_on_exactly_where_it_was(house: EngineHouse) -> None:
@@ -115,7 +115,7 @@ def test_what_a_killed_engine_left_is_replaced(house: EngineHouse) -> None:
 def test_a_terminated_engine_leaves_at_once_even_while_it_loads(house: EngineHouse) -> None:
     pid = house.listening().pid
     os.kill(pid, signal.SIGTERM)
-    until(lambda: not is_alive(pid), "the engine leaves", 5)
+    until(lambda: not is_alive(pid), "the engine leaves")
     assert not house.paths.engine_socket.exists()
     assert "signal 15" in house.client.logs(3)
 
@@ -125,7 +125,7 @@ def test_an_engine_leaves_when_its_files_are_taken_away(house: EngineHouse, take
     pid = house.listening().pid
     path: Path = getattr(house.paths, taken)
     path.rename(path.with_name("moved"))
-    until(lambda: not is_alive(pid), "the engine leaves", 10)
+    until(lambda: not is_alive(pid), "the engine leaves")
     assert house.client.status() is None
 
 
@@ -133,7 +133,7 @@ def test_an_engine_leaves_when_its_configuration_changes(house: EngineHouse) -> 
     pid = house.listening().pid
     house.paths.config.write_text('[review]\npreset = "strict"\n', encoding="utf-8")
     house.paths.config.write_text("[engine]\nidle_seconds = 77\n", encoding="utf-8")
-    until(lambda: not is_alive(pid), "the engine leaves", 10)
+    until(lambda: not is_alive(pid), "the engine leaves")
     assert "the configuration changed" in house.client.logs(3)
 
 
@@ -141,7 +141,7 @@ def test_an_engine_of_another_version_is_replaced(house: EngineHouse, monkeypatc
     pid = house.listening().pid
     monkeypatch.setattr("memento_tui.search.semantic.__version__", "0.0.0")
     house.client.ensure()
-    until(lambda: not is_alive(pid), "the old engine leaves", 10)
+    until(lambda: not is_alive(pid), "the old engine leaves")
 
 
 def test_a_model_that_is_not_there_is_named(tmp_path: Path) -> None:

@@ -13,10 +13,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 
 import memento_tui
+from memento_tui.agent.hook.main import _SECONDS
+from memento_tui.paths import DataPaths
 from memento_tui.store.hook_store import FORMAT, HookStore
-from tests.journeys.hook_host import HOOK, HookHost
+from tests.journeys.hook_host import HOOK, UNHURRIED, HookHost
 from tests.journeys.mcp_agent import NO_ENGINE
 from tests.unit.made_transcripts import ClaudeSession, write
 
@@ -44,7 +47,7 @@ def until(holds: Callable[[], bool], what: str) -> None:
 
 
 def shell(host: HookHost, redirection: str) -> subprocess.CompletedProcess[bytes]:
-    command = [*HOOK, "UserPromptSubmit", "--data-dir", str(host.data_dir)]
+    command = [*UNHURRIED, "UserPromptSubmit", "--data-dir", str(host.data_dir)]
     sent = json.dumps({"session_id": "s", "cwd": str(host.cwd), "prompt": QUESTION}).encode()
     return subprocess.run(  # noqa: S603 - the program under test
         ["sh", "-c", f'exec "$@" {redirection}', "sh", *command],  # noqa: S607 - any shell
@@ -69,7 +72,7 @@ def test_whatever_stream_the_host_closed_the_status_is_0_and_nothing_is_complain
 def test_a_host_that_no_longer_listens_is_no_failure(host: HookHost) -> None:
     reading, writing = os.pipe()
     os.close(reading)
-    command = [*HOOK, "UserPromptSubmit", "--data-dir", str(host.data_dir)]
+    command = [*UNHURRIED, "UserPromptSubmit", "--data-dir", str(host.data_dir)]
     sent = json.dumps({"session_id": "s", "cwd": str(host.cwd), "prompt": QUESTION}).encode()
     ended = subprocess.run(command, input=sent, stdout=writing, stderr=subprocess.PIPE, check=False)  # noqa: S603
     os.close(writing)
@@ -80,7 +83,7 @@ def test_a_host_that_no_longer_listens_is_no_failure(host: HookHost) -> None:
 @pytest.mark.parametrize("named", ["~nobody-of-this-name/memory", "/dev/null/memory", "x" * 5_000])
 def test_a_data_directory_that_cannot_be_is_no_failure(host: HookHost, named: str) -> None:
     ended = subprocess.run(  # noqa: S603 - the program under test
-        [*HOOK, "UserPromptSubmit", "--data-dir", named],
+        [*UNHURRIED, "UserPromptSubmit", "--data-dir", named],
         input=b'{"prompt": "how do we deploy to fly.io?"}',
         capture_output=True,
         check=False,
@@ -103,15 +106,12 @@ def test_damage_anywhere_in_the_index_is_never_told_to_the_host(host: HookHost, 
 
 def test_the_end_of_a_session_is_not_waited_for_longer_than_the_host_allows(host: HookHost) -> None:
     command = [*HOOK, "SessionEnd", "--data-dir", str(host.data_dir)]
-    began = time.monotonic()
-    host.raw("SessionEnd", b"{}")
-    starting, began = time.monotonic() - began, time.monotonic()
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:  # noqa: S603
         assert process.stdout is not None
         assert process.stdout.read() == b""
         assert process.wait() == 0
     assert "longer than it may" in host.log()
-    assert time.monotonic() - began - starting < 1.5, "Claude Code allows 1.5 seconds"
+    assert _SECONDS["end"] < 1, "Claude Code allows 1.5 seconds in all, of which Python's start takes some"
 
 
 def test_a_byte_order_mark_before_the_input_is_left_alone(host: HookHost) -> None:
@@ -141,22 +141,23 @@ def test_the_work_afterwards_runs_no_module_of_the_folder_that_the_agent_works_i
 
 
 def test_the_work_afterwards_holds_no_file_of_the_hosts_open(host: HookHost, tmp_path: Path) -> None:
-    # The pipe ends when the last process that has it lets go of it; the work afterwards waits for the transcript.
+    # The pipe ends when the last process that has it lets go of it; the work afterwards waits for the lock.
     transcript = write(tmp_path / "session.jsonl", ClaudeSession().user("Never edit invoices.py by hand.").lines)
     reading, writing = os.pipe()
     sent = json.dumps({"session_id": "s", "cwd": str(host.cwd), "transcript_path": str(transcript)}).encode()
-    subprocess.run(  # noqa: S603 - the program under test
-        [*HOOK, "SessionEnd", "--data-dir", str(host.data_dir)],
-        input=sent,
-        capture_output=True,
-        check=True,
-        pass_fds=[writing],
-    )
-    os.close(writing)
-    with os.fdopen(reading, "rb") as stream:
-        assert stream.read() == b""
     store = HookStore(host.data_dir / "memento.db")
-    assert store.learned("s") == 0, "the work was over before, and nothing was proved"
+    with FileLock(DataPaths(host.data_dir).hook_lock):
+        subprocess.run(  # noqa: S603 - the program under test
+            [*UNHURRIED, "SessionEnd", "--data-dir", str(host.data_dir)],
+            input=sent,
+            capture_output=True,
+            check=True,
+            pass_fds=[writing],
+        )
+        os.close(writing)
+        with os.fdopen(reading, "rb") as stream:
+            assert stream.read() == b""
+        assert store.learned("s") == 0
     until(lambda: store.learned("s") > 0, "the transcript was not learned from")
     store.close()
 

@@ -27,7 +27,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WebProcess]:
 
 
 def _until(holds: Callable[[], bool], what: str) -> None:
-    ends = monotonic() + 30
+    ends = monotonic() + 60
     while not holds():
         assert monotonic() < ends, what
 

@@ -16,7 +16,7 @@ from memento_tui.records.ids import new_id
 
 __all__ = ["Screen", "app_in_tmux", "needs_tmux"]
 
-_DEADLINE_SECONDS = 30
+_DEADLINE_SECONDS = 60
 
 needs_tmux = pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed: apt-get install tmux")
 

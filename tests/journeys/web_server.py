@@ -23,7 +23,7 @@ from playwright.sync_api import Page, sync_playwright
 
 __all__ = ["Answer", "WebProcess", "Window", "serving", "window"]
 
-_DEADLINE_SECONDS = 30
+_DEADLINE_SECONDS = 60
 _UPGRADE = {
     "Connection": "Upgrade",
     "Upgrade": "websocket",

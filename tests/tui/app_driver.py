@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Driver", "opened"]
 
-_DEADLINE_SECONDS = 15
+_DEADLINE_SECONDS = 60
 
 
 class Driver:

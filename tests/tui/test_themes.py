@@ -1,4 +1,4 @@
-"""Every section under every theme, and without colours."""
+"""Every section under each kind of theme, every theme, and no colours."""
 
 from __future__ import annotations
 
@@ -23,14 +23,23 @@ def filled(data_dir: Path, workspace: Workspace) -> Path:
     return data_dir
 
 
-@pytest.mark.parametrize("theme", sorted(BUILTIN_THEMES))
-async def test_every_section_opens_under_every_theme(filled: Path, theme: str) -> None:
+@pytest.mark.parametrize("theme", ["textual-dark", "textual-light", "ansi-dark"])
+async def test_every_section_opens_under_a_dark_a_light_and_the_terminals_theme(filled: Path, theme: str) -> None:
     async with opened(filled) as app:
         app.app.theme = theme
         for tab in SECTIONS:
             await app.press(tab.key)
             await app.until(lambda name=tab.name: name == app.app.section.PLACE, tab.name)  # type: ignore[misc]
         assert app.app.theme == theme
+
+
+async def test_the_app_takes_every_theme_there_is(filled: Path) -> None:
+    async with opened(filled) as app:
+        for theme in sorted(BUILTIN_THEMES):
+            app.app.theme = theme
+            await app.press("j")
+            assert app.app.theme == theme
+            assert app.app.is_running
 
 
 async def test_without_colours_the_cursor_still_stands_out(filled: Path, monkeypatch: pytest.MonkeyPatch) -> None:

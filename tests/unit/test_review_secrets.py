@@ -5,7 +5,6 @@ import string
 import subprocess
 import sys
 from pathlib import Path
-from time import perf_counter
 
 import msgspec
 import pytest
@@ -25,6 +24,7 @@ from memento_tui.review import secret_assignments, secrets
 from memento_tui.review.secret_rules import LEAST, PLUGINS, RULES, Plugin, Rule, plugin_patterns
 from memento_tui.review.secrets import Removal, redact_text, redacted
 from tests.benchmarks.guarding import real_memories
+from tests.bounded import bounded
 from tests.depth import examples
 
 # Secrets are put together at run time, so that no scanner takes this file for a leak.
@@ -258,15 +258,10 @@ def _pattern_of(finder: str) -> str:
     ],
 )
 def test_hostile_repetition_takes_time_in_proportion_to_the_text(part: str) -> None:
-    def seconds(size: int) -> float:
-        text = (part * (size // len(part) + 1))[:size]
-        begun = perf_counter()
+    text = (part * (256_000 // len(part) + 1))[:256_000]
+    redact_text(text[:1000])
+    with bounded():
         redact_text(text)
-        return perf_counter() - begun
-
-    seconds(1_000)
-    # Quadratic time would be minutes here; the room is for a machine that is busy with other work.
-    assert seconds(256_000) < 8
 
 
 def test_prose_needs_no_heavy_import() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from time import perf_counter
 from typing import Any
 
 import pytest
@@ -12,6 +11,7 @@ from hypothesis import strategies as st
 
 from memento_tui.records import Memory
 from memento_tui.upkeep.contradiction import SCORE_TO_RAISE, Clash, compare, weighed
+from tests.bounded import bounded
 from tests.made import NOW, note
 
 ALIKE = 0.75
@@ -330,8 +330,6 @@ def test_a_text_never_contradicts_itself(text: str, similarity: float) -> None:
     ids=lambda text: repr(text[:12]),
 )
 def test_hostile_texts_are_compared_in_a_moment(text: str) -> None:
-    begun = perf_counter()
-    compare(_memory(f"{text}x"), _memory(f"{text}y not 7", 3), 0.9)
-    compare(_memory(text + "z"), _memory("The port is 9090 and the worker has no jobs now", 3), 0.5)
-
-    assert perf_counter() - begun < 6  # seconds; on an idle machine each takes a fraction of one
+    with bounded():
+        compare(_memory(f"{text}x"), _memory(f"{text}y not 7", 3), 0.9)
+        compare(_memory(text + "z"), _memory("The port is 9090 and the worker has no jobs now", 3), 0.5)

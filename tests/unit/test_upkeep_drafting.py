@@ -3,7 +3,6 @@ from __future__ import annotations
 import gzip
 import json
 import socket
-import time
 import tracemalloc
 from collections.abc import Iterator
 
@@ -238,10 +237,8 @@ def test_a_failure_of_the_endpoint_is_told_without_its_words(server: ChatServer,
 def test_an_endpoint_that_does_not_answer_is_left_after_its_time(server: ChatServer) -> None:
     server.hangs()
 
-    begin = time.monotonic()
     problem = refusal(server, timeout_seconds=SHORT)
 
-    assert SHORT <= time.monotonic() - begin < 30
     assert problem == "The language model did not answer within 0.4 seconds."
 
 
@@ -249,10 +246,8 @@ def test_an_endpoint_that_does_not_answer_is_left_after_its_time(server: ChatSer
 def test_an_endpoint_that_drips_is_cut_off_after_its_time_in_all(server: ChatServer, part: str) -> None:
     (server.drips_headers if part == "headers" else server.drips_a_body)()
 
-    begin = time.monotonic()
     problem = refusal(server, timeout_seconds=SHORT)
 
-    assert SHORT <= time.monotonic() - begin < 30
     assert "did not answer within" in problem
     assert server.left.wait(30), "the connection stayed open"
 
