@@ -11,4 +11,4 @@ _USUAL = 100
 
 def examples(number: int) -> int:
     """Return the number of examples for a property that deserves ``number`` where the usual one gets a hundred."""
-    return max(1, number * settings.default.max_examples // _USUAL)
+    return max(1, number * settings().max_examples // _USUAL)
