@@ -14,6 +14,7 @@ from hypothesis import settings
 
 import memento_tui
 from memento_tui.workspace import Workspace
+from tests.clocks import run_from_start
 from tests.made import without_engine
 
 ARCHIVE = Path(__file__).parents[2] / "shared" / "data" / "agent_memory.tar.gz"
@@ -44,6 +45,15 @@ def _can_hold_tests(disk: Path) -> bool:
 
 if sys.platform == "linux" and _can_hold_tests(_MEMORY_DISK):
     os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(_MEMORY_DISK))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _same_day(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Begin each module of tests at the same moment, except journeys: their processes have the real clock."""
+    with pytest.MonkeyPatch.context() as patch:
+        if "journeys" not in request.path.parts:
+            run_from_start(patch)
+        yield
 
 
 @pytest.fixture

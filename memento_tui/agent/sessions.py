@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+from memento_tui import clock
 from memento_tui.agent.briefing import concerns
 from memento_tui.agent.project import namespace_of_project, project_of
 from memento_tui.agent.recall import note_essentials
@@ -14,7 +15,6 @@ from memento_tui.records import Crystal, Memory, Proposal, Skip, WorkingItem
 from memento_tui.records.ids import new_id
 from memento_tui.records.memory import RECALLED
 from memento_tui.records.rules import check_namespace
-from memento_tui.records.when import utc_now
 from memento_tui.store.filters import AllOf, AnyOf, OneOf
 from memento_tui.upkeep.trust import is_essential
 from memento_tui.workspace import Workspace
@@ -59,7 +59,7 @@ def open_session(workspace: Workspace, directory: str, namespace: str) -> Openin
     place = check_namespace(namespace) if namespace else _namespace_of(workspace, directory)
     author = workspace.author
     session = (author.session if author.channel != "http" else "") or new_id()
-    now = utc_now()
+    now = clock.now()
     essentials = [
         memory
         for memory in workspace.store.page(_ESSENTIAL, limit=_MOST * 5).items
@@ -113,7 +113,7 @@ def leave_note(
         mine = next((note for note in notes if note.extra.get("session") == session), None)
         if mine is not None:
             return workspace.items.update(mine.id, **fields)
-        title = f"Session of {utc_now():%Y-%m-%d}"
+        title = f"Session of {clock.now():%Y-%m-%d}"
         extra = {"session": session, "left_by": agent}
         left = workspace.items.create(title, category="session_note", namespace=namespace, extra=extra, **fields)
         if isinstance(left, WorkingItem):

@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from memento_tui import clock
 from memento_tui.cli.command import Function, command
 from memento_tui.cli.fields import fields_of, memory_options, read_text
 from memento_tui.cli.outcomes import for_each
@@ -18,7 +19,6 @@ from memento_tui.cli.session import current_session, opened
 from memento_tui.config import DecayPreset
 from memento_tui.errors import InvalidInput
 from memento_tui.records import Memory
-from memento_tui.records.when import utc_now
 from memento_tui.store.tables import as_plain
 
 __all__ = ["commands", "memory_rows", "paging", "plain_query"]
@@ -82,7 +82,7 @@ def add(text: str, memory_id: str | None, **options: Any) -> None:  # noqa: ANN4
     A text that is known already in the same namespace is not stored again.
     """
     fields = fields_of(options) | ({} if memory_id is None else {"id": memory_id})
-    started = utc_now()
+    started = clock.now()
     with opened(create=True) as workspace:
         memory = workspace.remember(read_text(text), **fields)
         why = workspace.review.why(memory.id) if memory.status == "pending" else []
@@ -164,7 +164,7 @@ def show(id: str, *, raw: bool, life: bool) -> None:  # noqa: A002 - its name in
 def _show_life(memory: Memory, decay: DecayPreset, known: datetime | None, *, superseded: bool) -> None:
     from memento_tui.upkeep.life_text import life_data, life_lines  # noqa: PLC0415 - most calls do without
 
-    now, across = utc_now(), shutil.get_terminal_size().columns
+    now, across = clock.now(), shutil.get_terminal_size().columns
     options: dict[str, Any] = {"superseded": superseded, "known_since": known}
     emit(lambda: life_data(memory, now, decay, **options), lambda: life_lines(memory, now, decay, across, **options))
 

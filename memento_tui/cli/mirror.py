@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 import msgspec
 
+from memento_tui import clock
 from memento_tui.cli.command import command
 from memento_tui.cli.output import bold, emit, note, safe, write
 from memento_tui.cli.progress import staged_progress
@@ -146,7 +147,7 @@ def _follow(running: Mirror, stopping: threading.Event) -> None:
             lines.append(_line(happening))
             if stopping.is_set():
                 break
-        at = time.strftime("%H:%M:%S  ")
+        at = f"{clock.now().astimezone():%H:%M:%S}  "
         write("".join(at + line + "\n" for line in _cut(lines)))
         pause = max(_PAUSE, _REST * (time.monotonic() - began))
 

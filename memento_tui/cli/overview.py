@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from memento_tui import clock
 from memento_tui.cli.command import command
 from memento_tui.cli.output import bold, emit, moment, safe, table
 from memento_tui.cli.session import opened
@@ -30,11 +31,10 @@ def overview() -> None:
 
     The app shows the same as its first screen. Looking here does not make anything less new there.
     """
-    from memento_tui.records.when import utc_now  # noqa: PLC0415 - help is shown without it
     from memento_tui.workspace.overview import overview as look  # noqa: PLC0415 - help is shown without it
 
     with opened() as workspace:
-        found = look(workspace, utc_now())
+        found = look(workspace, clock.now())
     emit(lambda: _plain(found), lambda: "\n\n".join(_told(found)))
 
 

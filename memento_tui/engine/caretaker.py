@@ -10,12 +10,12 @@ from datetime import datetime, timedelta
 from functools import cached_property
 from pathlib import Path
 
+from memento_tui import clock
 from memento_tui.config import Config, load_config
 from memento_tui.engine.meaning import IndexMeaning
 from memento_tui.engine.progress import Board
 from memento_tui.errors import MementoError
 from memento_tui.paths import DataPaths
-from memento_tui.records.when import utc_now
 from memento_tui.search.keyword import KeywordIndex
 from memento_tui.store.journal import Author
 from memento_tui.store.store import Store
@@ -93,7 +93,7 @@ class Caretaker:
         if last is None:
             return True
         # One in the future was written before the clock was set back.
-        passed = utc_now() - datetime.fromisoformat(last)
+        passed = clock.now() - datetime.fromisoformat(last)
         return passed > _BETWEEN or passed < timedelta()
 
     def _sleep(self) -> None:

@@ -16,12 +16,12 @@ from pathlib import Path, PurePosixPath
 
 import msgspec
 
+from memento_tui import clock
 from memento_tui.errors import InvalidInput
 from memento_tui.interchange.agents_file import BEGIN, END, KEPT, Kept, sections
 from memento_tui.interchange.incoming import Refused, source_digest
 from memento_tui.interchange.outgoing import Outgoing, Written, cannot_write, put_in_place
 from memento_tui.records import Memory
-from memento_tui.records.when import utc_now
 
 __all__ = ["write", "write_block"]
 
@@ -143,7 +143,7 @@ def write_block(records: Iterable[Outgoing], path: Path) -> Written:
     """
     if path.is_dir() or path.is_symlink():
         raise InvalidInput(f"{path} is not a file.", "Name the file that holds the block, such as CLAUDE.md.")
-    now = utc_now()
+    now = clock.now()
     kept: list[Memory] = []
     refused: list[Refused] = []
     left_out = 0

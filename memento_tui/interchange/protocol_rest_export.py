@@ -14,6 +14,7 @@ from urllib.parse import quote
 
 import msgspec
 
+from memento_tui import clock
 from memento_tui.interchange.incoming import Refused
 from memento_tui.interchange.outgoing import Outgoing, Written
 from memento_tui.interchange.protocol_columns import moment_written_iso
@@ -24,7 +25,6 @@ from memento_tui.interchange.protocol_outgoing import Departing, DepartingMemory
 from memento_tui.interchange.protocol_rest import read_section
 from memento_tui.interchange.protocol_server import Answer, Server, connected, wanted_workspace
 from memento_tui.records.memory import content_digest
-from memento_tui.records.when import utc_now
 
 __all__ = ["write"]
 
@@ -58,7 +58,7 @@ def write(records: Iterable[Outgoing], address: str) -> Written:
     """
     with connected(address) as server:
         workspaces = parted(records)
-        wanted, now = wanted_workspace(), utc_now()
+        wanted, now = wanted_workspace(), clock.now()
         tally = _Tally(left_out=workspaces.left_out)
         for name, workspace in workspaces.by_name.items():
             if wanted not in ("", name):

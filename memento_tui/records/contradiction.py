@@ -8,10 +8,10 @@ from typing import Any, Literal, get_args
 
 import msgspec
 
+from memento_tui import clock
 from memento_tui.errors import InvalidField
 from memento_tui.records.ids import check_id, new_id
 from memento_tui.records.rules import check_line, convert
-from memento_tui.records.when import utc_now
 
 __all__ = ["CONTRADICTION_KINDS", "RESOLUTIONS", "Contradiction", "make_contradiction"]
 
@@ -59,7 +59,7 @@ _EXPECTED = {
 
 def make_contradiction(fields: Mapping[str, Any], *, now: datetime | None = None) -> Contradiction:
     """Make a contradiction of plain values. Raises `InvalidField`."""
-    values = {"id": new_id(), "created_at": now or utc_now(), **fields}
+    values = {"id": new_id(), "created_at": now or clock.now(), **fields}
     found = convert(values, Contradiction, expected=_EXPECTED, moments=("created_at", "resolved_at", "later_until"))
     check_id(found.id)
     check_id(found.older, "older")

@@ -8,9 +8,9 @@ from typing import Any, Literal, get_args
 
 import msgspec
 
+from memento_tui import clock
 from memento_tui.records.ids import check_id, new_id
 from memento_tui.records.rules import check_extra, check_line, check_text, convert
-from memento_tui.records.when import utc_now
 
 __all__ = ["CRYSTAL_STATUSES", "Crystal", "make_crystal"]
 
@@ -43,7 +43,7 @@ _EXPECTED = {
 
 def make_crystal(fields: Mapping[str, Any], *, now: datetime | None = None) -> Crystal:
     """Make a crystal of plain values. Raises `InvalidField`."""
-    values = {"id": new_id(), "created_at": now or utc_now(), "content": "", **fields}
+    values = {"id": new_id(), "created_at": now or clock.now(), "content": "", **fields}
     crystal = convert(values, Crystal, expected=_EXPECTED, moments=("created_at",))
     check_id(crystal.id)
     check_text(crystal.content, "content")

@@ -8,10 +8,10 @@ from typing import Any
 
 import msgspec
 
+from memento_tui import clock
 from memento_tui.errors import InvalidField
 from memento_tui.records.ids import check_id, new_id
 from memento_tui.records.rules import check_line, convert
-from memento_tui.records.when import utc_now
 
 __all__ = ["Injection", "make_injection"]
 
@@ -46,7 +46,7 @@ _EXPECTED = {
 
 def make_injection(fields: Mapping[str, Any], *, now: datetime | None = None) -> Injection:
     """Make a ledger entry of plain values. Raises `InvalidField`."""
-    values = {"id": new_id(), "at": now or utc_now(), **fields}
+    values = {"id": new_id(), "at": now or clock.now(), **fields}
     injection = convert(values, Injection, expected=_EXPECTED, moments=("at", "used_at"))
     check_id(injection.id)
     check_id(injection.memory_id, "memory_id")

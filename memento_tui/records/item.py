@@ -8,10 +8,10 @@ from typing import Any, Literal, get_args
 
 import msgspec
 
+from memento_tui import clock
 from memento_tui.errors import InvalidField
 from memento_tui.records.ids import check_id, new_id
 from memento_tui.records.rules import check_extra, check_line, check_namespace, check_tags, check_text, convert
-from memento_tui.records.when import utc_now
 
 __all__ = ["CATEGORIES", "ITEM_STATUSES", "WorkingItem", "make_item"]
 
@@ -56,7 +56,7 @@ _MOMENTS = ("created_at", "updated_at")
 
 def make_item(fields: Mapping[str, Any], *, now: datetime | None = None) -> WorkingItem:
     """Make a working item of plain values. Raises `InvalidField`."""
-    values = {"id": new_id(), "created_at": now or utc_now(), "title": "", **fields}
+    values = {"id": new_id(), "created_at": now or clock.now(), "title": "", **fields}
     values.setdefault("updated_at", values["created_at"])
     item = convert(values, WorkingItem, expected=_EXPECTED, moments=_MOMENTS)
     check_id(item.id)

@@ -10,6 +10,7 @@ from typing import Any, Literal, get_args
 
 import msgspec
 
+from memento_tui import clock
 from memento_tui.errors import InvalidField
 from memento_tui.records.ids import check_id, new_id
 from memento_tui.records.rules import (
@@ -21,7 +22,6 @@ from memento_tui.records.rules import (
     convert,
     encodable,
 )
-from memento_tui.records.when import utc_now
 
 __all__ = [
     "KINDS",
@@ -233,7 +233,7 @@ def make_memory(fields: Mapping[str, Any], *, now: datetime | None = None) -> Me
         InvalidField: a field is unknown, is of another type, or breaks its rule.
 
     """
-    moment = now or utc_now()
+    moment = now or clock.now()
     values = {"id": new_id(), "created_at": moment, **{k: v for k, v in fields.items() if v is not None}}
     values.setdefault("updated_at", values["created_at"])
     if isinstance(values.get("tags"), str):

@@ -8,10 +8,10 @@ from typing import Any, Literal, get_args
 
 import msgspec
 
+from memento_tui import clock
 from memento_tui.errors import InvalidField
 from memento_tui.records.ids import check_id, new_id
 from memento_tui.records.rules import check_extra, check_line, convert, encodable
-from memento_tui.records.when import utc_now
 
 __all__ = ["ACTIONS", "OPEN_STATES", "PROPOSAL_STATES", "TARGETS", "Proposal", "make_proposal"]
 
@@ -70,7 +70,7 @@ _MOMENTS = ("created_at", "later_until", "decided_at")
 
 def make_proposal(fields: Mapping[str, Any], *, now: datetime | None = None) -> Proposal:
     """Make a proposal of plain values. Raises `InvalidField`."""
-    values = {"id": new_id(), "created_at": now or utc_now(), **fields}
+    values = {"id": new_id(), "created_at": now or clock.now(), **fields}
     proposal = convert(values, Proposal, expected=_EXPECTED, moments=_MOMENTS)
     check_id(proposal.id)
     check_id(proposal.target_id, "target_id")

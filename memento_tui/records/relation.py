@@ -8,10 +8,10 @@ from typing import Any, Literal, get_args
 
 import msgspec
 
+from memento_tui import clock
 from memento_tui.errors import InvalidField
 from memento_tui.records.ids import check_id, new_id
 from memento_tui.records.rules import check_line, convert
-from memento_tui.records.when import utc_now
 
 __all__ = ["RELATION_TYPES", "Relation", "make_relation"]
 
@@ -41,7 +41,7 @@ _EXPECTED = {
 
 def make_relation(fields: Mapping[str, Any], *, now: datetime | None = None) -> Relation:
     """Make a relation of plain values. Raises `InvalidField`."""
-    values = {"id": new_id(), "created_at": now or utc_now(), **fields}
+    values = {"id": new_id(), "created_at": now or clock.now(), **fields}
     relation = convert(values, Relation, expected=_EXPECTED, moments=("created_at",))
     check_id(relation.id)
     check_id(relation.src, "src")

@@ -8,10 +8,10 @@ from typing import Any
 
 import msgspec
 
+from memento_tui import clock
 from memento_tui.errors import InvalidField
 from memento_tui.records.ids import check_id, new_id
 from memento_tui.records.rules import check_extra, check_line, check_namespace, convert, encodable
-from memento_tui.records.when import utc_now
 
 __all__ = ["Skip", "make_skip"]
 
@@ -50,7 +50,7 @@ def make_skip(fields: Mapping[str, Any], *, now: datetime | None = None, stored:
         InvalidField: a field is missing or wrong, or the end is not in the future.
 
     """
-    moment = now or utc_now()
+    moment = now or clock.now()
     for name, why in (("item", "what to skip"), ("reason", "why"), ("expires_at", "until when")):
         if fields.get(name) in (None, ""):
             raise InvalidField(name, "is missing", f"A skip says {why}.")
@@ -65,6 +65,6 @@ def make_skip(fields: Mapping[str, Any], *, now: datetime | None = None, stored:
     check_extra(skip.extra)
     if skip.hits < 0:
         raise InvalidField("hits", "cannot be negative")
-    if not stored and skip.expires_at <= (now or utc_now()):
+    if not stored and skip.expires_at <= (now or clock.now()):
         raise InvalidField("expires_at", f"is not in the future: {skip.expires_at:%Y-%m-%d %H:%M}Z has passed")
     return skip

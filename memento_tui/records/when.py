@@ -5,17 +5,13 @@ from __future__ import annotations
 import re
 from datetime import UTC, date, datetime, time, timedelta
 
+from memento_tui import clock
 from memento_tui.errors import InvalidField
 
-__all__ = ["end_of", "parse_moment", "parse_span", "to_text", "utc_now"]
+__all__ = ["end_of", "parse_moment", "parse_span", "to_text"]
 
 _SPAN = re.compile(r"(\d{1,5})\s*(h|d|w|mo|y|hours?|days?|weeks?|months?|years?)")
 _UNIT_DAYS = {"h": 1 / 24, "d": 1.0, "w": 7.0, "m": 30.0, "y": 365.0}
-
-
-def utc_now() -> datetime:
-    """Return this moment."""
-    return datetime.now(UTC)
 
 
 def to_text(moment: datetime) -> str:
@@ -51,7 +47,7 @@ def parse_moment(value: object, field: str, now: datetime | None = None) -> date
     span = parse_span(value) if isinstance(value, str) else None
     try:
         if span is not None:
-            return (now or utc_now()) + span
+            return (now or clock.now()) + span
         parsed = datetime.fromisoformat(value.strip()) if isinstance(value, str) else value
         if isinstance(parsed, datetime):
             return (parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)).astimezone(UTC)

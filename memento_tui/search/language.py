@@ -11,9 +11,10 @@ from datetime import date, datetime, timedelta
 
 import msgspec
 
+from memento_tui import clock
 from memento_tui.errors import InvalidField
 from memento_tui.records.memory import KINDS, SENSITIVITIES, SOURCE_TYPES, STABILITIES, STATUSES, TIERS, kind_of
-from memento_tui.records.when import parse_moment, parse_span, utc_now
+from memento_tui.records.when import parse_moment, parse_span
 from memento_tui.store.filters import AllOf, AnyOf, Between, Filter, HasTag, NotThat, OneOf, Under
 
 __all__ = ["FIELDS", "Phrase", "Query", "Word", "parse"]
@@ -91,7 +92,7 @@ def parse(source: str, *, now: datetime | None = None, typing: bool = False) -> 
     """Read a query. ``typing`` says that its last word may be unfinished, so that it matches as a beginning too."""
     # Halves of surrogate pairs, as a terminal makes of bytes that are not UTF-8, are in no text that is stored.
     source = source.encode("utf-8", "replace").decode("utf-8")
-    reader = _Reader(now or utc_now())
+    reader = _Reader(now or clock.now())
     tokens = list(_TOKEN.finditer(source))
     for token in tokens:
         last = typing and token is tokens[-1] and token.end() == len(source)

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import msgspec
 
+from memento_tui import clock
 from memento_tui.errors import DataDirectoryError
-from memento_tui.records.when import utc_now
 from memento_tui.store import journal
 from memento_tui.store.database import Database, explain_failure, newest_format
 from memento_tui.store.journal import Author
@@ -232,7 +232,7 @@ def make_current(file: Path, author: Author, note: str) -> int:
     copy = Database(file)
     try:
         with copy.writing() as connection:
-            tx = Transaction(connection, utc_now())
+            tx = Transaction(connection, clock.now())
             write_entry(copy, tx, author, "restore backup", note=note, batch="", undoes=None)
         with copy.translated():
             copy.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")

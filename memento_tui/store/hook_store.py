@@ -11,9 +11,11 @@ import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
+
+from memento_tui import clock
 
 __all__ = ["FORMAT", "DisputeRow", "HookStore", "ItemRow", "MemoryRow", "Shown", "SkipRow", "WrongFormat"]
 
@@ -299,7 +301,7 @@ class HookStore:
 
 
 def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="microseconds")[:-6] + "Z"
+    return clock.now().isoformat(timespec="microseconds")[:-6] + "Z"
 
 
 def _memory(row: tuple[object, ...]) -> MemoryRow:

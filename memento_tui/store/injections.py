@@ -8,8 +8,9 @@ from datetime import datetime
 
 import msgspec
 
+from memento_tui import clock
 from memento_tui.records import Injection
-from memento_tui.records.when import to_text, utc_now
+from memento_tui.records.when import to_text
 from memento_tui.store.database import Database
 from memento_tui.store.reads import Glance, glances_by_id
 
@@ -73,7 +74,7 @@ class Injections:
     def mark_used(self, session: str, memory_ids: Iterable[str]) -> None:
         """Note that a session used what it had been shown of some memories."""
         query = "UPDATE injection SET used_at = ? WHERE session = ? AND memory_id = ? AND used_at IS NULL"
-        moment = to_text(utc_now())
+        moment = to_text(clock.now())
         with self._database.writing() as connection:
             connection.executemany(query, [(moment, session, memory_id) for memory_id in memory_ids])
 

@@ -10,11 +10,12 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from memento_tui import clock
 from memento_tui.errors import Conflict, NotFound
 from memento_tui.records import Memory, Relation
 from memento_tui.records.ids import new_id
 from memento_tui.records.rules import fold_tag
-from memento_tui.records.when import to_text, utc_now
+from memento_tui.records.when import to_text
 from memento_tui.store.database import Database
 from memento_tui.store.journal import Author, Change, append
 from memento_tui.store.tables import TABLES, AnyRecord, as_plain, name_of, select
@@ -196,7 +197,7 @@ def transaction(
     what may be stored of a record that is put; what is added in bulk was screened by whoever adds it.
     """
     with database.writing() as connection:
-        running = Transaction(connection, now or utc_now(), screen)
+        running = Transaction(connection, now or clock.now(), screen)
         yield running
         if running.changes:
             write_entry(database, running, author, action, note=note, batch=batch, undoes=undoes)

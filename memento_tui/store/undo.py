@@ -11,9 +11,9 @@ from typing import Any
 
 import msgspec
 
+from memento_tui import clock
 from memento_tui.errors import Conflict, NotAllowed, NotFound
 from memento_tui.records.ids import new_id
-from memento_tui.records.when import utc_now
 from memento_tui.store.database import Database
 from memento_tui.store.journal import Author, Entry, entries
 from memento_tui.store.tables import TABLES, select
@@ -67,7 +67,7 @@ def revert(database: Database, author: Author, seq: int) -> list[Entry]:
         if target.batch:
             targets = list(entries(connection, "batch = ? ORDER BY seq DESC", (target.batch,)))
         batch = new_id() if len(targets) > 1 else ""
-        now = utc_now()
+        now = clock.now()
         for entry in targets:
             tx = Transaction(connection, now)
             _revert_entry(tx, entry)

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from memento_tui.records.when import to_text, utc_now
+from memento_tui import clock
+from memento_tui.records.when import to_text
 from memento_tui.store.database import Database
 from memento_tui.store.transaction import Transaction
 
@@ -21,7 +22,7 @@ class Usage:
 
     def count(self, record: str, ids: Iterable[str], *, shown: int = 0, used: int = 0, session: str = "") -> None:
         """Add to the counters; ``session`` is where a memory was of use, and counts once for each memory."""
-        moment = to_text(utc_now()) if used else None
+        moment = to_text(clock.now()) if used else None
         query = (
             "INSERT INTO usage (record, record_id, shown, used, last_used_at) VALUES (?, ?, ?, ?, ?)"
             " ON CONFLICT (record, record_id) DO UPDATE SET"

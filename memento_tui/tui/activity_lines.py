@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from memento_tui import clock
 from memento_tui.store.activity_rows import ActivityRow
 from memento_tui.store.injections import InjectionRow
 from memento_tui.store.journal import Entry
-from memento_tui.tui import clock
 from memento_tui.tui.display import ago, cells, has_hidden
 from memento_tui.tui.widgets.record_list import Line
 

@@ -8,10 +8,10 @@ from typing import Any
 
 from textual.content import Content
 
+from memento_tui import clock
 from memento_tui.records import Injection, Memory
 from memento_tui.store.activity_rows import ActivityRow, ChangedRecord, changed_fields
 from memento_tui.store.injections import SessionTotals
-from memento_tui.tui import clock
 from memento_tui.tui.activity_lines import who_of
 from memento_tui.tui.display import ago, literal
 from memento_tui.tui.prose import difference, memory_body, memory_facts, memory_title

@@ -9,9 +9,9 @@ from datetime import date, datetime, timedelta
 
 from rich.cells import cell_len
 
+from memento_tui import clock
 from memento_tui.store.activity import DayCount, Tally
 from memento_tui.store.statistics import Facets
-from memento_tui.tui import clock
 from memento_tui.tui.display import ago, cells, shown
 from memento_tui.tui.widgets.board import Link, Panel, Piece, Row
 from memento_tui.workspace.overview import Amounts, EndingSoon, Sign, WaitingKind

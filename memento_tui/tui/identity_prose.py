@@ -6,8 +6,8 @@ from datetime import datetime
 
 from textual.content import Content
 
+from memento_tui import clock
 from memento_tui.records import Crystal
-from memento_tui.tui import clock
 from memento_tui.tui.display import cells, hidden_characters, literal, shown
 from memento_tui.tui.prose import difference
 from memento_tui.workspace import identity

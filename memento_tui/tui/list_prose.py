@@ -8,10 +8,10 @@ from itertools import pairwise
 
 from textual.content import Content
 
+from memento_tui import clock
 from memento_tui.errors import InvalidField, MementoError
 from memento_tui.records import Skip, WorkingItem
 from memento_tui.store.store import Revision
-from memento_tui.tui import clock
 from memento_tui.tui.display import ago, hidden_characters, literal
 from memento_tui.tui.list_rows import SOON
 from memento_tui.workspace.list_query import CATEGORY_WORDS, STATUS_WORDS

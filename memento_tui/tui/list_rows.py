@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
+from memento_tui import clock
 from memento_tui.records import Skip, WorkingItem
-from memento_tui.tui import clock
 from memento_tui.tui.display import ago, cells, has_hidden
 from memento_tui.tui.widgets.record_list import Line
 from memento_tui.workspace.list_query import STATUS_WORDS

@@ -8,10 +8,10 @@ from datetime import datetime
 
 from textual.content import Content
 
+from memento_tui import clock
 from memento_tui.records import Memory
 from memento_tui.records.difference import steps
 from memento_tui.search.language import Query
-from memento_tui.tui import clock
 from memento_tui.tui.display import ago, hidden_characters, literal, shown
 
 __all__ = ["difference", "memory_body", "memory_facts", "memory_title"]

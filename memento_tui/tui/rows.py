@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from memento_tui import clock
 from memento_tui.store.reads import Glance
-from memento_tui.tui import clock
 from memento_tui.tui.display import ago, cells, has_hidden
 from memento_tui.tui.widgets.record_list import Line
 

@@ -16,7 +16,7 @@ from datetime import datetime
 
 import msgspec
 
-from memento_tui.records.when import utc_now
+from memento_tui import clock
 from memento_tui.upkeep import distill_agent, distill_person
 from memento_tui.upkeep.distill_agent import CAUSE_CUE, DECISION_CUE, AgentLog, Evidence, agent_decision
 from memento_tui.upkeep.distill_candidate import Candidate, Found
@@ -245,7 +245,7 @@ def distill(turns: Iterable[Turn], *, limit: int = 20, now: datetime | None = No
     Turns are read one by one and none is kept. ``now`` is what an end in the future is measured by. The same turns give
     the same list.
     """
-    distiller = _Distiller(limit, now or utc_now())
+    distiller = _Distiller(limit, now or clock.now())
     for nth, turn in enumerate(turns):
         distiller.read(turn, nth)
     return distiller.result(limit)

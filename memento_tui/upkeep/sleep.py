@@ -10,10 +10,11 @@ from pathlib import Path
 import msgspec
 from filelock import FileLock, Timeout
 
+from memento_tui import clock
 from memento_tui.config import Config
 from memento_tui.errors import MementoError, NotAllowed
 from memento_tui.records.ids import new_id
-from memento_tui.records.when import to_text, utc_now
+from memento_tui.records.when import to_text
 from memento_tui.review.gate import Gate
 from memento_tui.review.rules import rules_of
 from memento_tui.store.journal import Author
@@ -77,7 +78,7 @@ def sleep(
         keyword=senses.keyword,
         meaning=senses.meaning,
         entailment=senses.entailment,
-        now=utc_now(),
+        now=clock.now(),
         dry_run=dry_run,
         batch=new_id(),
         stopping=stopping or threading.Event(),

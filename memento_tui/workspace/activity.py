@@ -8,8 +8,8 @@ from functools import cached_property
 
 import msgspec
 
+from memento_tui import clock
 from memento_tui.errors import InvalidInput, NotAllowed, NotFound
-from memento_tui.records.when import utc_now
 from memento_tui.search.language import parse
 from memento_tui.store.activity import DayCount, JournalFilter, Tally
 from memento_tui.store.activity_rows import ActivityRow, ChangedRecord
@@ -223,7 +223,7 @@ class ActivityLog:
 
     def days(self, count: int = 14, *, now: datetime | None = None) -> list[DayCount]:
         """Return how much was done on each of the last days (UTC), by actor, today last."""
-        return self._store.activity.days((now or utc_now()).date(), count)
+        return self._store.activity.days((now or clock.now()).date(), count)
 
     # The injection ledger
 

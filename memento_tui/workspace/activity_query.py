@@ -9,8 +9,9 @@ from datetime import datetime
 
 import msgspec
 
+from memento_tui import clock
 from memento_tui.errors import InvalidInput
-from memento_tui.records.when import parse_moment, parse_span, utc_now
+from memento_tui.records.when import parse_moment, parse_span
 
 __all__ = ["FILTERS", "ActivityQuery", "parse_activity"]
 
@@ -69,7 +70,7 @@ def parse_activity(text: str, now: datetime | None = None) -> ActivityQuery:
     }
     for name, seq_field in (("since", "first_seq"), ("before", "before_seq")):
         for value in given.get(name, []):
-            fields.update(_bound(name, seq_field, value, now or utc_now()))
+            fields.update(_bound(name, seq_field, value, now or clock.now()))
     for value in given.get("is", []):
         if value.lower() != "new":
             raise InvalidInput(f"is:{value:.40} is not known.", "is:new finds what came since you last looked.")

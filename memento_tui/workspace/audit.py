@@ -8,10 +8,10 @@ from datetime import datetime
 
 import msgspec
 
+from memento_tui import clock
 from memento_tui.config import Config
 from memento_tui.errors import InvalidInput
 from memento_tui.records import Memory
-from memento_tui.records.when import utc_now
 from memento_tui.store.audit import Rules
 from memento_tui.store.backup import Progress
 from memento_tui.store.reads import Glance
@@ -63,7 +63,7 @@ class RotAudit:
 
         What is found in texts has a count where the texts were read before. Raises `StoppedError`.
         """
-        moment = now or utc_now()
+        moment = now or clock.now()
         found: dict[str, int] = self._store.audit.counts(self._rules(moment), progress=progress, stop=stop)
         found["contradictions"] = self._store.contradictions.count(at=moment)
         if self._judged.seq >= 0:
@@ -99,7 +99,7 @@ class RotAudit:
         if kind.place == "review":
             raise InvalidInput(f"{kind.title} are not memories; they wait for a decision.", "See `memento review`.")
         if not kind.in_texts:
-            rules = self._rules(now or utc_now())
+            rules = self._rules(now or clock.now())
             return self._store.audit.page(kind.code, rules, after=after, limit=limit, stop=stop)
         if self._judged.seq < 0:
             self.read_texts(stop=stop)

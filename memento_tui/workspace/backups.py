@@ -14,9 +14,9 @@ from pathlib import Path
 import msgspec
 from filelock import FileLock, Timeout
 
+from memento_tui import clock
 from memento_tui.errors import AmbiguousId, DataDirectoryError, NotAllowed, NotFound
 from memento_tui.paths import DataPaths
-from memento_tui.records.when import utc_now
 from memento_tui.store import backup
 from memento_tui.store.backup import Progress
 from memento_tui.store.journal import Author
@@ -166,7 +166,7 @@ class Backups:
 
     def _copied(self, why: str, progress: Progress, stop: threading.Event | None, *, checked: bool) -> Backup:
         folder = self._paths.backups
-        final = _free_name(folder, f"{utc_now():memento-%Y%m%dT%H%M%SZ}{why}")
+        final = _free_name(folder, f"{clock.now():memento-%Y%m%dT%H%M%SZ}{why}")
         unfinished = final.with_suffix(".part")
         backup.copy_database(self._store.database, unfinished, progress=progress, stop=stop)
         try:
@@ -200,7 +200,7 @@ def replace_damaged(paths: DataPaths, author: Author, name: str, *, progress: Pr
     chosen = _found(paths, name)
     with _alone(paths):
         _check_whole(paths.backups / chosen.name, progress, None)
-        aside = _free_name(paths.backups, f"{utc_now():memento-%Y%m%dT%H%M%SZ}-damaged")
+        aside = _free_name(paths.backups, f"{clock.now():memento-%Y%m%dT%H%M%SZ}-damaged")
         copy = aside.with_suffix(".part")
         shutil.copyfile(paths.backups / chosen.name, copy)
         copy.chmod(0o600)

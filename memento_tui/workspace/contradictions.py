@@ -7,9 +7,10 @@ from typing import Any
 
 import msgspec
 
+from memento_tui import clock
 from memento_tui.errors import NotAllowed
 from memento_tui.records import Contradiction, Memory, Proposal
-from memento_tui.records.when import parse_moment, utc_now
+from memento_tui.records.when import parse_moment
 from memento_tui.review import resolving
 from memento_tui.review.gate import Gate
 from memento_tui.review.injection import suspicion_of
@@ -39,12 +40,12 @@ class ContradictionQueue:
         self, *, resolved: bool = False, after: str | None = None, limit: int = 50
     ) -> tuple[list[Dispute], str | None]:
         """Return contradictions with both sides, and the next page's cursor; those put off return in time."""
-        found, following = self._store.contradictions.page(at=utc_now(), resolved=resolved, after=after, limit=limit)
+        found, following = self._store.contradictions.page(at=clock.now(), resolved=resolved, after=after, limit=limit)
         return list(self._disputes(found)), following
 
     def count(self) -> int:
         """Return how many wait for a person now."""
-        return self._store.contradictions.count(at=utc_now())
+        return self._store.contradictions.count(at=clock.now())
 
     def get(self, contradiction_id: str) -> Dispute:
         """Return a contradiction by its id or a unique beginning of it. Raises `NotFound` or `AmbiguousId`."""

@@ -6,9 +6,9 @@ import os
 import re
 import shlex
 import shutil
-from datetime import UTC, datetime
 from pathlib import Path
 
+from memento_tui import clock
 from memento_tui.errors import DataDirectoryError, InvalidInput
 from memento_tui.paths import DataPaths
 
@@ -24,7 +24,7 @@ class Draft:
     """
 
     def __init__(self, paths: DataPaths, name: str, text: str) -> None:
-        moment = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%f")
+        moment = clock.now().strftime("%Y%m%dT%H%M%S%f")
         self.path: Path = paths.drafts / f"{_UNSAFE.sub('-', name)[:40]}-{moment}.md"
         try:
             paths.drafts.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -8,11 +8,12 @@ from typing import Any, Literal, TypeVar
 
 import msgspec
 
+from memento_tui import clock
 from memento_tui.errors import Conflict, DataDirectoryError, InvalidField, NotAllowed
 from memento_tui.records import Crystal, Proposal, Skip, WorkingItem, make_crystal, make_item, make_skip
 from memento_tui.records.memory import content_digest
 from memento_tui.records.proposal import OPEN_STATES
-from memento_tui.records.when import parse_moment, utc_now
+from memento_tui.records.when import parse_moment
 from memento_tui.review.gate import Gate, Screened
 from memento_tui.review.policy import Intent, Verdict
 from memento_tui.store.store import Store
@@ -166,7 +167,7 @@ class Skips(_Governed):
 
         Raises `InvalidInput` for a query that cannot be read.
         """
-        now, asked = utc_now(), skip_query(query, strict=True)
+        now, asked = clock.now(), skip_query(query, strict=True)
         return [skip for skip in self._store.skips(at=None if ended else now) if asked.matches(skip, now)]
 
     def get(self, skip_id: str) -> Skip:

@@ -7,10 +7,11 @@ from typing import Any
 
 import msgspec
 
+from memento_tui import clock
 from memento_tui.errors import AmbiguousId, NotFound
 from memento_tui.records import Proposal
 from memento_tui.records.proposal import OPEN_STATES, TARGETS
-from memento_tui.records.when import parse_moment, utc_now
+from memento_tui.records.when import parse_moment
 from memento_tui.review import decisions
 from memento_tui.review.evidence import evidence_lines, suggestion_lines
 from memento_tui.review.policy import reasons_in_words
@@ -47,7 +48,7 @@ class ReviewQueue:
         self, states: Sequence[str] = OPEN_STATES, *, after: str | None = None, limit: int = 50
     ) -> tuple[list[Pending], str | None]:
         """Return proposals with their targets, and the next page's cursor; those put off return in time."""
-        found, following = self._store.proposals.page(states, at=utc_now(), after=after, limit=limit)
+        found, following = self._store.proposals.page(states, at=clock.now(), after=after, limit=limit)
         memories = self._store.memories([p.target_id for p in found if p.target == "memory"])
         return [self._pending(p, memories.get(p.target_id) or self._other(p)) for p in found], following
 
@@ -61,7 +62,7 @@ class ReviewQueue:
 
     def count(self) -> int:
         """Return how many proposals wait now."""
-        return self._store.proposals.count(OPEN_STATES, at=utc_now())
+        return self._store.proposals.count(OPEN_STATES, at=clock.now())
 
     def get(self, proposal_id: str) -> Pending:
         """Return a proposal by its id, a unique beginning of it, or the id of the memory it is about.

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import msgspec
 
+from memento_tui import clock
 from memento_tui.errors import DataDirectoryError
 from memento_tui.paths import DataPaths
 from memento_tui.records.ids import new_id
-from memento_tui.records.when import utc_now
 
 __all__ = ["KeptText", "Unsaved", "discard_holding", "discard_typed", "left_behind"]
 
@@ -54,7 +54,7 @@ class Unsaved:
             title=title,
             tags=None if tags is None else tuple(tags),
             content=content,
-            at=utc_now(),
+            at=clock.now(),
             process=os.getpid(),
         )
         beside = self.path.with_suffix(".new")

@@ -7,8 +7,8 @@ from datetime import datetime
 
 import msgspec
 
+from memento_tui import clock
 from memento_tui.errors import AmbiguousId, InvalidInput, NotFound
-from memento_tui.records.when import utc_now
 from memento_tui.store.store import Store
 from memento_tui.store.waiting import WAITING_KINDS, WaitingRow
 from memento_tui.workspace.contradictions import ContradictionQueue, Dispute
@@ -117,11 +117,11 @@ class WaitingQueue:
         """Return the queue as it is now, or its part of one kind. Raises `InvalidInput` for an unknown kind."""
         if kind and kind not in WAITING_KINDS:
             raise InvalidInput(f"Nothing waits as {kind!r:.40}.", f"The kinds are {', '.join(WAITING_KINDS)}.")
-        return WaitingView(self._store, kind, utc_now())
+        return WaitingView(self._store, kind, clock.now())
 
     def counts(self) -> dict[str, int]:
         """Return how many of each kind wait now; kinds of which none does are left out."""
-        return self._store.waiting.counts(utc_now())
+        return self._store.waiting.counts(clock.now())
 
     def count(self) -> int:
         """Return how many wait now; quicker than counting by kind."""
@@ -142,7 +142,7 @@ class WaitingQueue:
         if after is None:
             found = view.page(0, limit)
         else:
-            found = [Waiting(row) for row in self._store.waiting.after(utc_now(), kind, *_parts(after), limit)]
+            found = [Waiting(row) for row in self._store.waiting.after(clock.now(), kind, *_parts(after), limit)]
         return found, found[-1].id if len(found) == limit else None
 
     def get(self, name: str) -> Pending | Dispute:
@@ -175,7 +175,7 @@ class WaitingQueue:
 
     def rows(self, names: Sequence[str]) -> Sequence[Waiting]:
         """Return those of the named that wait, in the order of the queue."""
-        return [Waiting(row) for row in self._store.waiting.rows(utc_now(), [_parts(name) for name in names])]
+        return [Waiting(row) for row in self._store.waiting.rows(clock.now(), [_parts(name) for name in names])]
 
     def decide_one(self, decision: Decision) -> str:
         """Decide one thing and return the state that it has now. Raises like `deciding.decide`."""

@@ -9,11 +9,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
+from memento_tui import clock
 from memento_tui.config import Config, load_config
 from memento_tui.errors import NotAllowed
 from memento_tui.paths import DataPaths, data_directory
 from memento_tui.records import Memory
-from memento_tui.records.when import utc_now
 from memento_tui.review.gate import Gate
 from memento_tui.review.rules import rules_of
 from memento_tui.review.secrets import redacted
@@ -324,7 +324,7 @@ class Workspace:
             EngineUnavailable: ``wait`` was asked for and the engine cannot be had.
 
         """
-        return self.searching.search(query, mode=mode, limit=limit, wait=wait, now=now or utc_now())
+        return self.searching.search(query, mode=mode, limit=limit, wait=wait, now=now or clock.now())
 
     def history(self, memory_id: str) -> Sequence[Revision]:
         """Return every version of a memory, newest first. Raises `NotFound`."""

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 import memento_tui
+from memento_tui import clock
 from memento_tui.records import make_contradiction
-from memento_tui.records.when import utc_now
 from memento_tui.store.journal import Author
 from memento_tui.workspace import Workspace
 from memento_tui.workspace.contradictions import Dispute
@@ -114,7 +114,7 @@ def test_what_an_agent_writes_is_compared_resolved_by_a_person_and_brought_back_
 
 def test_a_changed_memory_is_compared_anew_and_the_section_tells_the_ages(place: Place) -> None:
     (older,) = place.house.add(
-        "Invoices are sent on Monday.", created_at=utc_now() - timedelta(days=40, hours=1), namespace="invoices"
+        "Invoices are sent on Monday.", created_at=clock.now() - timedelta(days=40, hours=1), namespace="invoices"
     )
     newer = place.agent.call("remember", content="Invoices are printed on paper.", namespace="invoices")["id"]
     place.house.settle()
@@ -154,7 +154,7 @@ def test_a_side_that_an_agent_may_not_see_keeps_the_whole_contradiction_out(plac
 
 @pytest.mark.parametrize("ended", ["expired", "archived"])
 def test_a_side_that_no_search_finds_any_more_is_not_laid_out(place: Place, ended: str) -> None:
-    fields: dict[str, Any] = {"status": "archived"} if ended == "archived" else {"expires_at": utc_now()}
+    fields: dict[str, Any] = {"status": "archived"} if ended == "archived" else {"expires_at": clock.now()}
     (held,) = place.house.add("The lift carries four people.", namespace=ended)
     (over,) = place.house.add("The lift carries seven people.", namespace=ended, **fields)
     place.mark(held.id, over.id)

@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 
 import memento_tui
-from memento_tui.records.when import utc_now
+from memento_tui import clock
 from memento_tui.workspace import Workspace
 from tests.journeys.engine_house import EngineHouse
 
@@ -24,13 +24,13 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
 
 
 def found(workspace: Workspace, query: str, hours: float = 0) -> list[str]:
-    answer = workspace.search(query, mode="semantic", wait=True, now=utc_now() + timedelta(hours=hours))
+    answer = workspace.search(query, mode="semantic", wait=True, now=clock.now() + timedelta(hours=hours))
     assert answer.semantic == "ready"
     return [hit.id for hit in answer.results]
 
 
 def test_a_memory_that_is_found_by_its_meaning_alone_is_not_found_after_its_expiry(workspace: Workspace) -> None:
-    soon = (utc_now() + timedelta(hours=2)).isoformat()
+    soon = (clock.now() + timedelta(hours=2)).isoformat()
     ending = workspace.remember("Visitors enter the building with the code 4711.", expires_at=soon)
     lasting = workspace.remember("Guests are met at the entrance by whoever invited them.")
     query = "how do outsiders get inside the office"

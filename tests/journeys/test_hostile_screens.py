@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 import memento_tui
+from memento_tui import clock
 from memento_tui.records import make_contradiction, make_crystal, make_injection, make_item, make_relation, make_skip
-from memento_tui.records.when import utc_now
 from memento_tui.store.journal import Author
 from memento_tui.tui.commands import COMMANDS, Place
 from memento_tui.tui.sections.catalogue import SECTIONS
@@ -68,7 +68,7 @@ def hostile(tmp_path: Path) -> Path:
     author = Author("agent", "mcp", LINE, LINE)
     with memento_tui.open(folder) as mine:
         mine.store.screen = lambda record: record
-        now = utc_now()
+        now = clock.now()
         with mine.store.transaction(author, "remember", note=LINE) as tx:
             for number in range(6):
                 made = note(

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from memento_tui.records.when import utc_now
+from memento_tui import clock
 from tests.journeys.engine_house import EngineHouse, until
 from tests.journeys.http_server import Client, serving
 
@@ -33,7 +33,9 @@ def _with(client: Client, memory_id: str, *, above: float) -> dict[str, dict[str
 def test_what_is_found_by_meaning_obeys_expiry_edits_and_settings(tmp_path: Path) -> None:
     with EngineHouse(tmp_path / "data") as house, serving(tmp_path / "data") as server:
         client = server.client
-        (ended,) = house.add("Guests enter the building with the code 4711.", expires_at=utc_now() - timedelta(hours=1))
+        (ended,) = house.add(
+            "Guests enter the building with the code 4711.", expires_at=clock.now() - timedelta(hours=1)
+        )
         holds = client.store("Guests enter the building by the north door.")
         changed = client.store("Bananas are yellow.")
         found = until(lambda: _with(client, holds, above=0.0), "meaning counts")

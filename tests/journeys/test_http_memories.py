@@ -10,7 +10,7 @@ from datetime import timedelta
 import pytest
 
 import memento_tui
-from memento_tui.records.when import utc_now
+from memento_tui import clock
 from memento_tui.workspace import Workspace
 from tests.journeys.http_server import Client, HttpProcess, serving
 from tests.made import note, put, without_engine
@@ -156,7 +156,7 @@ def test_a_wrong_parameter_is_named(client: Client, query: str) -> None:
 
 
 def test_expired_memories_are_listed_only_when_asked_for(client: Client, person: Workspace) -> None:
-    ended = utc_now() - timedelta(hours=1)
+    ended = clock.now() - timedelta(hours=1)
     put(person.store, note("The guest code is 4711.", namespace=client.workspace, expires_at=ended))
     client.store("The door is green.")
     assert client.get("/v1/memories").data["total"] == 1
@@ -200,7 +200,7 @@ def test_keywords_are_words_and_not_parts_of_words(client: Client) -> None:
 
 
 def test_an_old_exact_match_scores_far_above_a_fresh_irrelevant_memory(client: Client, person: Workspace) -> None:
-    sixty = utc_now() - timedelta(days=60)
+    sixty = clock.now() - timedelta(days=60)
     text = "Rotate the staging database password on Mondays."
     put(person.store, note(text, id="old-exact", namespace=client.workspace, created_at=sixty))
     client.store("The password of the wireless network is on the board.")

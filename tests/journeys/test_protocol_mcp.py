@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 import memento_tui
+from memento_tui import clock
 from memento_tui.records import make_contradiction
-from memento_tui.records.when import utc_now
 from memento_tui.workspace import Workspace
 from tests.journeys.mcp_agent import Agent
 from tests.journeys.protocol_agent import made_house, speaking, stored
@@ -233,7 +233,7 @@ def test_outside_text_is_marked_as_untrusted(agent: Agent, person: Workspace) ->
 
 
 def test_restricted_pending_and_expired_memories_are_not_recalled(agent: Agent, person: Workspace) -> None:
-    ago = utc_now() - timedelta(hours=1)
+    ago = clock.now() - timedelta(hours=1)
     put(
         person.store,
         note("The gate code is 1.", id="11111111", sensitivity="restricted"),

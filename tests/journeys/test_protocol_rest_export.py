@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 import memento_tui
+from memento_tui import clock
 from memento_tui.interchange.outgoing import Written
 from memento_tui.interchange.protocol_model import section_fields, section_of
 from memento_tui.interchange.runner import run_export, run_import
-from memento_tui.records.when import utc_now
 from memento_tui.workspace import Workspace
 from tests.journeys.http_server import serving
 from tests.made import note, put, without_engine
@@ -22,15 +22,15 @@ NAME = "protocol-rest"
 def fill(workspace: Workspace) -> None:
     put(
         workspace.store,
-        note("Use /v2/users.", id="m1", kind="decision", tags=["api"], verified_at=utc_now(), verified_by="person"),
+        note("Use /v2/users.", id="m1", kind="decision", tags=["api"], verified_at=clock.now(), verified_by="person"),
         note("The old one was /v1/users.", id="m2"),
-        note("The site is built with Node 20.", namespace="projects/site", expires_at=utc_now() + timedelta(days=9)),
+        note("The site is built with Node 20.", namespace="projects/site", expires_at=clock.now() + timedelta(days=9)),
         note("Salaries.", sensitivity="restricted"),
         *(note(f"The port of service number {n} is {8000 + n}.", namespace="ports") for n in range(150)),
     )
     item = workspace.items.create(title="Search", category="active_work", content="Half done.", tags=["x"], priority=3)
     workspace.items.create(**section_fields("active_work", "Now: search."))
-    workspace.skips.add("aurora", "Kp is low", utc_now() + timedelta(days=30))
+    workspace.skips.add("aurora", "Kp is low", clock.now() + timedelta(days=30))
     workspace.crystals.write("I am careful.")
     workspace.relate("m1", "m2", "related", "replaces")
     workspace.relate("m1", item.id, "item")

@@ -16,13 +16,13 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 import memento_tui
+from memento_tui import clock
 from memento_tui.errors import Conflict, MementoError
 from memento_tui.records import Memory, Proposal, make_contradiction, make_memory
 from memento_tui.records.contradiction import RESOLUTIONS
 from memento_tui.records.memory import KINDS, RECALLED, SENSITIVITIES, SOURCE_TYPES, STABILITIES, STATUSES, TIERS
 from memento_tui.records.proposal import PROPOSAL_STATES
 from memento_tui.records.relation import RELATION_TYPES
-from memento_tui.records.when import utc_now
 from memento_tui.workspace import Workspace
 from memento_tui.workspace.nightly import look_after
 from tests.depth import examples
@@ -120,8 +120,8 @@ def furnish(person: Workspace, agent: Workspace) -> None:
         **{f"deploy{n}": note(f"{DEPLOYS[n]} Ask Ann.", id=f"deploy{n}", tags=["deploy"]) for n in range(3)},
     }
     put(agent.store, *drafts.values(), author=agent.author)
-    for name, days, ends in (("fading", 200, None), ("over", 5, utc_now() - timedelta(days=1))):
-        moment = utc_now() - timedelta(days=days)
+    for name, days, ends in (("fading", 200, None), ("over", 5, clock.now() - timedelta(days=1))):
+        moment = clock.now() - timedelta(days=days)
         memory = make_memory({"id": name, "content": f"It is {name}. More.", "created_at": moment, "expires_at": ends})
         with agent.store.transaction(agent.author, "remember", now=moment) as tx:
             tx.put(memory, base=0)

@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 
 import memento_tui
-from memento_tui.records import crystal, make_skip, memory, proposal
-from memento_tui.store import transaction
-from memento_tui.tui import clock
-from memento_tui.workspace import overview, waiting
+from memento_tui import clock
+from memento_tui.records import make_skip
+from memento_tui.workspace import overview
 from tests.made import PERSON
 
 __all__ = ["NOW", "StandingClock", "fill"]
@@ -35,8 +34,6 @@ class StandingClock:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now = NOW
         monkeypatch.setattr(clock, "now", lambda: self.now)
-        for module in (transaction, crystal, memory, proposal, waiting):
-            monkeypatch.setattr(module, "utc_now", lambda: self.now)
         # Sizes of files are not the same in every run.
         monkeypatch.setattr(overview, "health", lambda *_: _SIGNS)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import random
-import sys
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -13,10 +12,11 @@ import pytest
 from textual.pilot import Pilot
 
 import memento_tui
+from memento_tui import clock
 from memento_tui.agent.recall import count_used, recall
-from memento_tui.tui import clock
 from memento_tui.tui.app import MementoApp
 from memento_tui.workspace import Workspace
+from tests.clocks import ticking
 from tests.made import without_engine
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -34,12 +34,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def filled(folder: Path) -> Path:
     """What a person and two agents did in a morning; every id, hash and moment is the same in each picture."""
-    moments = (NOW - timedelta(hours=6) + timedelta(minutes=number) for number in range(1000))
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(os, "urandom", random.Random(7).randbytes)  # noqa: S311 - the same in every run
-        for name, module in list(sys.modules.items()):
-            if name.startswith("memento_tui.") and hasattr(module, "utc_now"):
-                patched.setattr(module, "utc_now", lambda: next(moments))
+        ticking(patched, NOW - timedelta(hours=6), timedelta(minutes=1))
         _fill(folder)
     return folder
 

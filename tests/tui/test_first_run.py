@@ -11,9 +11,9 @@ import pytest
 from textual.pilot import Pilot
 
 import memento_tui
+from memento_tui import clock
 from memento_tui.interchange import import_run, runner
 from memento_tui.interchange.incoming import Incoming, Refused
-from memento_tui.tui import clock
 from memento_tui.tui.app import MementoApp
 from memento_tui.tui.screens.first_run import FirstRunScreen, look_for_imports, offer_first_import
 from memento_tui.workspace import Workspace

@@ -10,8 +10,8 @@ import pytest
 from textual.widgets import Input, Static, TextArea
 
 import memento_tui
+from memento_tui import clock
 from memento_tui.records import make_contradiction
-from memento_tui.records.when import utc_now
 from memento_tui.tui.screens.conflict import ConflictScreen
 from memento_tui.tui.sections.home import HomeSection
 from memento_tui.tui.views.view import ViewList
@@ -269,7 +269,7 @@ async def test_a_conflict_with_oneself_says_so_and_an_agents_name_is_made_safe(n
 async def test_going_on_with_a_text_goes_to_its_memory(notes: Path) -> None:
     async with opened(notes) as driver:
         assert driver.current != "The first text."
-        record, left_at = {"record": "memory", "record_id": "first"}, utc_now()
+        record, left_at = {"record": "memory", "record_id": "first"}, clock.now()
         text = KeptText(base_version=1, title="", tags=("api",), content="Kept.", at=left_at, process=0, **record)
         driver.memories.resume(text)
         await driver.until(lambda: driver.current == "The first text.", "the cursor is on it")

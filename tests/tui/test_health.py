@@ -8,8 +8,8 @@ import pytest
 from textual.widgets import Input, Static
 
 import memento_tui
+from memento_tui import clock
 from memento_tui.records.contradiction import make_contradiction
-from memento_tui.tui import clock
 from memento_tui.tui.sections.health import HealthSection
 from memento_tui.workspace import Workspace
 from tests.made import AGENT, PERSON, note, put, without_engine

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import memento_tui
+from memento_tui import clock
 from memento_tui.records.contradiction import make_contradiction
-from memento_tui.tui import clock
 from memento_tui.tui.app import MementoApp
 from memento_tui.workspace import Workspace, health
 from memento_tui.workspace.backups import Backup, Backups

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from memento_tui.store import usage
-from memento_tui.tui import clock
+from memento_tui import clock
 from memento_tui.tui.app import MementoApp
 from memento_tui.workspace import Workspace
 from tests.made import without_engine
@@ -22,7 +21,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A data directory that is called the same in every picture, and a clock that stands."""
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setattr(clock, "now", lambda: NOW)
-    monkeypatch.setattr(usage, "utc_now", lambda: NOW)
     return without_engine(tmp_path / "memories")
 
 

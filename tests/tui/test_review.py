@@ -14,8 +14,8 @@ import pytest
 from textual.widgets import Input, Static, TextArea
 
 import memento_tui
+from memento_tui import clock
 from memento_tui.records import make_contradiction, make_skip
-from memento_tui.records.when import utc_now
 from memento_tui.tui import outside
 from memento_tui.tui.screens.ask import AskLine, Confirm
 from memento_tui.tui.screens.conflict import ConflictScreen
@@ -182,7 +182,7 @@ async def test_skips_and_working_items_are_edited_in_a_form_that_stays_where_a_r
             await app.press("ctrl+s")
             await app.until(lambda: app.review.rows.total == 0, "the item is decided")
         (skip,), (item,) = person.skips.list(), person.items.list()
-        assert skip.expires_at > utc_now() + timedelta(days=29)
+        assert skip.expires_at > clock.now() + timedelta(days=29)
         assert (item.priority, item.tags, item.title) == (9, ("release", "now"), "Ship it")
 
 
@@ -273,7 +273,7 @@ async def test_every_kind_of_proposal_is_shown_with_what_it_rests_on(
 
 
 async def test_a_skip_that_ends_soon_asks_whether_it_holds_on(data_dir: Path, workspace: Workspace) -> None:
-    now = utc_now()
+    now = clock.now()
     skip = make_skip({"item": "vendor", "reason": "generated", "expires_at": now + timedelta(days=2), "id": "v"})
     with workspace.store.transaction(workspace.author, "test") as tx:
         tx.put(msgspec.structs.replace(skip, created_at=now - timedelta(days=5)), base=0)

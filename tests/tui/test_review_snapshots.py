@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 import memento_tui
-from memento_tui.records import contradiction, crystal, item, make_contradiction, memory, proposal, skip
-from memento_tui.store import transaction
-from memento_tui.tui import clock
+from memento_tui import clock
+from memento_tui.records import make_contradiction
 from memento_tui.tui.app import MementoApp
 from memento_tui.tui.sections.review import section
 from memento_tui.workspace import Workspace
+from tests.clocks import ticking
 from tests.made import without_engine
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -44,15 +44,19 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(clock, "now", lambda: NOW)
     # What surrounds a thing comes a moment later, when the picture may have been taken already.
     monkeypatch.setattr(section, "_SETTLE_SECONDS", 3600)
-    moments = iter(NOW - timedelta(hours=40) + timedelta(minutes=7 * n) for n in range(100_000))
-    for module in (contradiction, crystal, item, memory, proposal, skip, transaction):
-        monkeypatch.setattr(module, "utc_now", lambda: next(moments))
     return without_engine(tmp_path / "memories", "strict")
 
 
 @pytest.fixture
 def filled(folder: Path) -> Path:
     """One of each kind, in this order: identity, change, deletion, new, secret, skip, item, contradiction, answer."""
+    with pytest.MonkeyPatch.context() as patch:
+        ticking(patch, NOW - timedelta(hours=40), timedelta(minutes=7))
+        _fill(folder)
+    return folder
+
+
+def _fill(folder: Path) -> None:
     with (
         memento_tui.open(folder) as person,
         memento_tui.open(folder, actor="agent", channel="mcp", agent="claude", session="s1") as agent,
@@ -77,7 +81,6 @@ def filled(folder: Path) -> Path:
         with person.store.transaction(person.author, "found") as tx:
             tx.put(make_contradiction({**fields, **spans}), base=0)
         agent.contradictions.resolve("clash", "merged", content="The API answers on 9090; until March it was 8080.")
-    return folder
 
 
 def shot(compare: Compare, folder: Path, *keys: str, size: tuple[int, int] = (120, 32), theme: str = "") -> bool:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from textual.widgets import Input
 
-from memento_tui.records.when import utc_now
+from memento_tui import clock
 from memento_tui.tui.screens.ask import AskLine, Confirm
 from memento_tui.tui.screens.form import FormScreen
 from memento_tui.tui.screens.outcomes import OutcomesScreen
@@ -82,7 +82,7 @@ async def test_a_skip_is_extended_and_a_wrong_end_is_told_in_the_question(data: 
         await app.until(lambda: "It holds until" in app.told, "it is extended")
         await app.until(lambda: "until:" in app.text(".side-text"), "the history tells it")
         assert under_cursor(app) == "issue"
-    assert workspace.skips.get("issue").expires_at - utc_now() > timedelta(days=59)
+    assert workspace.skips.get("issue").expires_at - clock.now() > timedelta(days=59)
 
 
 async def test_a_skip_ends_now_and_undo_brings_it_back(data: Path) -> None:
@@ -120,7 +120,7 @@ async def test_marked_skips_are_extended_together_and_what_failed_is_told(data: 
         await app.until(lambda: isinstance(app.app.screen, OutcomesScreen), "the outcomes are told")
         assert "1 of 2 done" in app.text(".dialog-title")
         assert "must be later" in app.text("#outcomes")
-    assert workspace.skips.get("issue").expires_at - utc_now() > timedelta(days=89)
+    assert workspace.skips.get("issue").expires_at - clock.now() > timedelta(days=89)
 
 
 @pytest.mark.parametrize(("key", "items"), [("x", 0), ("s", 2)])
@@ -157,7 +157,7 @@ async def test_those_that_are_over_are_shown_on_demand_and_can_be_extended(data:
     skip = workspace.skips.get("issue")
     with workspace.store.transaction(workspace.author, "age") as tx:
         fields = {name: getattr(skip, name) for name in skip.__struct_fields__}
-        tx.put(type(skip)(**{**fields, "expires_at": utc_now() - timedelta(days=2)}), base=skip.version)
+        tx.put(type(skip)(**{**fields, "expires_at": clock.now() - timedelta(days=2)}), base=skip.version)
     async with opened(data, start="skips") as app:
         await read(app)
         assert section(app).rows.total == 2

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import memento_tui
-from memento_tui.tui import clock
+from memento_tui import clock
 from memento_tui.tui.app import MementoApp
 from memento_tui.workspace import Workspace
 from tests.made import note, put, without_engine

@@ -10,9 +10,8 @@ import pytest
 from textual.pilot import Pilot
 
 import memento_tui
+from memento_tui import clock
 from memento_tui.records import make_contradiction
-from memento_tui.store import transaction
-from memento_tui.tui import clock
 from memento_tui.tui.app import MementoApp
 from memento_tui.workspace import Workspace
 from tests.made import without_engine
@@ -26,8 +25,7 @@ Compare = Callable[..., bool]
 def filled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Memories of a month, one of them changed, related and disputed; the clock stands."""
     monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setattr(clock, "now", lambda: NOW)
-    monkeypatch.setattr(transaction, "utc_now", lambda: NOW - timedelta(hours=5))
+    monkeypatch.setattr(clock, "now", lambda: NOW - timedelta(hours=5))
     folder = without_engine(tmp_path / "memories")
     kinds = ("decision", "fact", "bugfix", "preference")
     places = ("global", "work/api", "work/web/front", "home")
@@ -60,6 +58,7 @@ def filled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             tx.put(make_contradiction(disputed, now=NOW), base=0)
         workspace.saved_searches.save("Decisions about the API", "kind:decision ns:work")
         workspace.saved_searches.save("Cold cache", "cache cold")
+    monkeypatch.setattr(clock, "now", lambda: NOW)
     return folder
 
 

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from memento_tui import clock
 from memento_tui.config import DecayPreset
 from memento_tui.errors import InvalidInput
 from memento_tui.records import make_memory
 from memento_tui.records.contradiction import make_contradiction
 from memento_tui.records.proposal import make_proposal
-from memento_tui.records.when import utc_now
 from memento_tui.search.decay import ageing
 from memento_tui.search.language import parse
 from memento_tui.store.stopping import StoppedError
@@ -248,7 +248,7 @@ def test_an_audit_can_be_stopped(workspace: Workspace) -> None:
 
 
 def test_what_waits_too_long_is_counted_and_leads_to_the_review(workspace: Workspace) -> None:
-    long_ago = utc_now() - 8 * DAY
+    long_ago = clock.now() - 8 * DAY
     fresh = [note(name, id=name, tags=["a"]) for name in "ab"]
     put(workspace.store, *fresh)
     with workspace.store.transaction(PERSON, "test") as tx:

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from memento_tui import clock
 from memento_tui.interchange.runner import run_export
-from memento_tui.records.when import utc_now
 from memento_tui.workspace import Workspace
 from tests.journeys.mcp_agent import Agent, text_of
 from tests.unit.profile_agent import seated
@@ -132,7 +132,7 @@ def test_seconds_to_live_are_a_moment(core: Agent, workspace: Workspace) -> None
     stored = said(core, "memory_store", content=USERS, ttl=3600)
     expires = workspace.get(stored["id"]).expires_at
     assert expires is not None
-    assert timedelta(minutes=58) < expires - utc_now() < timedelta(minutes=61)
+    assert timedelta(minutes=58) < expires - clock.now() < timedelta(minutes=61)
 
 
 def test_what_a_person_verified_waits_before_it_changes_or_goes(core: Agent, workspace: Workspace) -> None:

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from memento_tui import clock
 from memento_tui.agent.briefing import brief
 from memento_tui.agent.recall import recall
 from memento_tui.errors import InvalidField
-from memento_tui.records.when import utc_now
 from memento_tui.workspace import Workspace
 from memento_tui.workspace.nightly import look_after
 from tests.made import note, put
@@ -61,7 +61,7 @@ def test_an_exact_match_of_sixty_days_scores_far_above_a_fresh_irrelevant_memory
     with (folder / "config.toml").open("a") as config:
         config.write(f'[upkeep]\ndecay = "{preset}"\n')
     with Workspace(folder) as workspace:
-        sixty = utc_now() - timedelta(days=60)
+        sixty = clock.now() - timedelta(days=60)
         put(workspace.store, note("Rotate the staging database password on Mondays.", id="exact", created_at=sixty))
         put(workspace.store, note("The password of the wireless network is on the board.", id="fresh"))
         exact, fresh = workspace.search("rotate staging database password", mode="keyword").results
@@ -87,7 +87,7 @@ def test_a_skip_that_never_ends_is_refused_on_the_command_line_too(memento: Prog
 
 
 def test_a_memory_that_has_expired_is_not_found_from_that_moment_on_without_any_sleep(workspace: Workspace) -> None:
-    soon = utc_now() + timedelta(hours=1)
+    soon = clock.now() + timedelta(hours=1)
     workspace.remember("The guest code is 4711.", expires_at=soon.isoformat())
     assert len(workspace.search("guest code").results) == 1
     assert workspace.search("guest code", now=soon + timedelta(seconds=1)).results == []

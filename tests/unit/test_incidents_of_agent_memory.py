@@ -12,9 +12,9 @@ import msgspec
 import pytest
 
 import memento_tui
+from memento_tui import clock
 from memento_tui.agent.briefing import brief
 from memento_tui.records import Memory, make_memory
-from memento_tui.records.when import utc_now
 from memento_tui.workspace import Workspace
 from memento_tui.workspace.nightly import look_after
 from tests.unit.chat_server import ChatServer
@@ -206,7 +206,7 @@ def test_what_compaction_left_outlives_the_clean_up_of_the_same_night_and_of_tho
     with (data_dir / "config.toml").open("a") as config:
         config.write(f'[upkeep]\ndecay = "{preset}"\n')
     with memento_tui.open(data_dir) as workspace:
-        old(workspace, "fading", utc_now() - timedelta(days=300), content=WHOLE, certainty=3)
+        old(workspace, "fading", clock.now() - timedelta(days=300), content=WHOLE, certainty=3)
         for _ in range(4):
             look_after(workspace)
         preview = workspace.get("fading")
@@ -216,11 +216,11 @@ def test_what_compaction_left_outlives_the_clean_up_of_the_same_night_and_of_tho
 
 
 def test_a_preview_that_is_archived_in_the_end_still_has_its_original(workspace: Workspace) -> None:
-    old(workspace, "fading", utc_now() - timedelta(days=400), content=WHOLE)
+    old(workspace, "fading", clock.now() - timedelta(days=400), content=WHOLE)
     look_after(workspace)
     with workspace.store.transaction(workspace.author, "test") as tx:
         preview: Memory = tx.require("memory", "fading")
-        compacted_at = f"{utc_now() - timedelta(days=100):%Y-%m-%dT%H:%M:%S+00:00}"
+        compacted_at = f"{clock.now() - timedelta(days=100):%Y-%m-%dT%H:%M:%S+00:00}"
         extra = {**preview.extra, "compacted_at": compacted_at}
         tx.put(msgspec.structs.replace(preview, extra=extra), base=preview.version)
     look_after(workspace)

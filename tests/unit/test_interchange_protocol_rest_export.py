@@ -10,15 +10,15 @@ from memento_tui.errors import InvalidInput
 from memento_tui.interchange.outgoing import Written
 from memento_tui.interchange.protocol_model import item_fields, section_fields
 from memento_tui.interchange.runner import run_export, run_import
-from memento_tui.records.when import utc_now
 from memento_tui.workspace import Workspace
+from tests.clocks import START
 from tests.made import note, put
 from tests.unit.cli_program import Program, without_engine
 from tests.unit.protocol_sources import KEY, Account, serving
 
 NAME = "protocol-rest"
-SOON = utc_now() + timedelta(days=30)
-PAST = utc_now() - timedelta(days=1)
+SOON = START + timedelta(days=30)
+PAST = START - timedelta(days=1)
 
 
 @pytest.fixture(autouse=True)

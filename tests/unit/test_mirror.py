@@ -412,7 +412,7 @@ def test_notes_that_were_imported_from_the_folder_are_known_again(workspace: Wor
 def test_a_file_is_read_once_it_has_settled_and_missed_once_it_stays_away(folder: Path) -> None:
     made = Folder(folder)
     now = 100.0
-    watch = Watch(made, settling=1, clock=lambda: now, calendar=lambda: 1_000.0)
+    watch = Watch(made, settling=1, monotonic=lambda: now, calendar=lambda: 1_000.0)
     path = put(folder, "a.md", "half")
     os.utime(path, (1_000, 1_000))
     assert watch.look(set()).settled == frozenset()

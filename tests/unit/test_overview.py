@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from memento_tui import clock
 from memento_tui.records import make_skip
-from memento_tui.records.when import utc_now
 from memento_tui.workspace import Workspace, overview
 from tests.made import PERSON, note, put
 from tests.unit.cli_program import Program
@@ -47,7 +47,7 @@ def test_what_was_counted_is_kept_until_something_is_written(
 
 
 def test_what_expires_is_counted_as_the_search_for_it_finds(workspace: Workspace) -> None:
-    now = utc_now()
+    now = clock.now()
     spans = {"gone": -1, "soon": 2, "sooner": 1, "later": 20}
     put(
         workspace.store, *[note(name, id=f"it-{name}", expires_at=now + timedelta(days=d)) for name, d in spans.items()]
@@ -59,7 +59,7 @@ def test_what_expires_is_counted_as_the_search_for_it_finds(workspace: Workspace
 
 
 def test_skips_that_end_within_three_days_stand_among_what_ends_in_the_order_of_time(workspace: Workspace) -> None:
-    now = utc_now()
+    now = clock.now()
     put(workspace.store, note("a memory", expires_at=now + timedelta(days=1)))
     with workspace.store.transaction(PERSON, "skip add") as tx:
         for hours in (2, 30, 90):
@@ -102,17 +102,17 @@ def test_what_agents_did_counts_from_where_the_person_last_looked(workspace: Wor
 
 def test_health_at_a_glance_starts_and_builds_nothing(workspace: Workspace) -> None:
     workspace.remember("One.")
-    signs = {sign.name: sign for sign in overview.health(workspace, utc_now())}
+    signs = {sign.name: sign for sign in overview.health(workspace, clock.now())}
     assert not workspace.paths.keyword_index.exists()
     assert signs["word search"].detail == "the first search builds its index"
     assert signs["search by meaning"].detail == "switched off in config.toml"
     assert not signs["backup"].ok
     workspace.search("one", mode="keyword")
     workspace.backups.make()
-    signs = {sign.name: sign for sign in overview.health(workspace, utc_now())}
+    signs = {sign.name: sign for sign in overview.health(workspace, clock.now())}
     assert signs["word search"].detail == "up to date"
     assert (signs["backup"].ok, signs["backup"].detail) == (True, "the last one today")
-    old = {sign.name: sign for sign in overview.health(workspace, utc_now() + timedelta(days=40))}["backup"]
+    old = {sign.name: sign for sign in overview.health(workspace, clock.now() + timedelta(days=40))}["backup"]
     assert (old.ok, old.detail) == (False, "the last one 40 days ago")
 
 

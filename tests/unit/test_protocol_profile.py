@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import memento_tui
+from memento_tui import clock
 from memento_tui.agent.protocol.ids import free_hex_id, fresh_id
 from memento_tui.agent.protocol.place import HOME, Place, find_place
 from memento_tui.agent.protocol.recalling import Asked, find
@@ -23,7 +24,6 @@ from memento_tui.interchange.protocol_model import (
     section_key,
 )
 from memento_tui.records import make_item
-from memento_tui.records.when import utc_now
 from memento_tui.workspace import Workspace
 from tests.made import NOW, note, put
 
@@ -160,7 +160,7 @@ def test_a_hyphenated_name_is_found(agent: Workspace) -> None:
 
 
 def test_an_old_exact_match_comes_before_a_fresh_one_that_is_vague(workspace: Workspace, agent: Workspace) -> None:
-    sixty = utc_now() - timedelta(days=60)
+    sixty = clock.now() - timedelta(days=60)
     put(workspace.store, note("Rotate the staging database password on Mondays.", created_at=sixty))
     put(workspace.store, note("The password of the wireless network is on the board."))
     assert recalled(agent, "rotate staging database password")[0].startswith("Rotate")

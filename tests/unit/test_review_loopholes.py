@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 import memento_tui
+from memento_tui import clock
 from memento_tui.errors import Conflict, NotAllowed
 from memento_tui.records import Proposal, make_contradiction
-from memento_tui.records.when import utc_now
 from memento_tui.workspace import Workspace
 from memento_tui.workspace.learning import distill_transcript
 from memento_tui.workspace.nightly import look_after
@@ -254,7 +254,9 @@ def test_what_one_step_of_a_sleep_cannot_do_keeps_no_other_from_its_work(
         raise RuntimeError("an index is gone")
 
     monkeypatch.setattr(type(workspace.searching.keyword), "alike", broken)
-    workspace.remember_many([{"content": "One thing that is long over.", "expires_at": utc_now() - timedelta(days=1)}])
+    workspace.remember_many(
+        [{"content": "One thing that is long over.", "expires_at": clock.now() - timedelta(days=1)}]
+    )
     report = look_after(workspace)
     assert [deed.action for deed in report.deeds] == ["expire"]
 

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 import memento_tui
+from memento_tui import clock
 from memento_tui.errors import AmbiguousId, Conflict, InvalidField, NotAllowed, NotFound
 from memento_tui.records import Memory, Proposal
-from memento_tui.records.when import utc_now
 from memento_tui.workspace import Workspace
 from memento_tui.workspace.deciding import Decision
 from tests.made import without_engine
@@ -158,7 +158,7 @@ def test_what_is_put_off_leaves_the_queue_until_its_time(workspace: Workspace, a
     later = workspace.review.later(proposal.id)
     assert later.state == "later"
     assert later.later_until is not None
-    assert timedelta(days=6.9) < later.later_until - utc_now() <= timedelta(days=7)
+    assert timedelta(days=6.9) < later.later_until - clock.now() <= timedelta(days=7)
     assert (workspace.review.list()[0], workspace.review.count()) == ([], 0)
     assert [pending.proposal.id for pending in workspace.review.list(["later"])[0]] == [proposal.id]
     workspace.review.later(proposal.id, "2020-01-01")
@@ -392,9 +392,9 @@ def test_a_proposal_whose_target_is_gone_can_be_rejected(strict: Path) -> None:
 
 def test_a_skip_whose_end_has_come_while_it_waited_is_approved_only_with_a_new_end(strict: Path) -> None:
     with memento_tui.open(strict) as person, memento_tui.open(strict, actor="agent", agent="a") as agent:
-        skip = agent.skips.add("folder", "generated", utc_now() + timedelta(milliseconds=1))
+        skip = agent.skips.add("folder", "generated", clock.now() + timedelta(milliseconds=1))
         assert isinstance(skip, Proposal)
-        while utc_now() <= skip.created_at + timedelta(milliseconds=2):
+        while clock.now() <= skip.created_at + timedelta(milliseconds=2):
             pass
         with pytest.raises(InvalidField, match="expires_at: is not in the future"):
             person.review.approve(skip.id)

@@ -7,9 +7,9 @@ from typing import get_args
 import pytest
 
 import memento_tui
+from memento_tui import clock
 from memento_tui.config import DecayPreset
 from memento_tui.records import Memory
-from memento_tui.records.when import utc_now
 from memento_tui.search.decay import weight
 from memento_tui.search.life import HIGHEST, LOWEST, curve, life_of
 from tests.made import NOW, note, put, without_engine
@@ -130,7 +130,10 @@ def test_an_old_exact_match_comes_first_in_a_search_under_every_preset(tmp_path:
         put(
             workspace.store,
             note(
-                "rotate the staging database password", id="old", created_at=utc_now() - timedelta(days=60), certainty=1
+                "rotate the staging database password",
+                id="old",
+                created_at=clock.now() - timedelta(days=60),
+                certainty=1,
             ),
             *(note(f"the password of service {n}", id=f"new{n}", certainty=5, stability="stable") for n in range(5)),
         )
@@ -140,7 +143,7 @@ def test_an_old_exact_match_comes_first_in_a_search_under_every_preset(tmp_path:
     assert found[0].id == "old"
     assert len(found) == 6
     (old,) = (hit for hit in found if hit.id == "old")
-    expected = life_of(old.memory, utc_now(), preset=preset)
+    expected = life_of(old.memory, clock.now(), preset=preset)
     assert old.life.factor == pytest.approx(expected.factor, abs=1e-5)
     assert old.explain()["weight"] == pytest.approx(expected.weight, abs=1e-5)
     (old,) = (hit for hit in listed if hit.id == "old")

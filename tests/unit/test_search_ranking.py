@@ -6,8 +6,8 @@ from typing import Literal
 import msgspec
 import pytest
 
+from memento_tui import clock
 from memento_tui.errors import NotAllowed
-from memento_tui.records.when import utc_now
 from memento_tui.search.fusion import fuse
 from memento_tui.search.life import in_order, life_of
 from memento_tui.workspace import Workspace
@@ -19,7 +19,7 @@ def ranked(workspace: Workspace, query: str) -> list[str]:
 
 
 def test_an_old_exact_match_stays_above_fresh_vague_ones(workspace: Workspace) -> None:
-    old = utc_now() - timedelta(days=2000)
+    old = clock.now() - timedelta(days=2000)
     put(
         workspace.store,
         note("the staging database password rotates on mondays", id="old", created_at=old, certainty=1),
@@ -33,7 +33,7 @@ def test_an_old_exact_match_stays_above_fresh_vague_ones(workspace: Workspace) -
 
 
 def test_of_two_that_say_the_same_the_fresher_surer_and_more_used_comes_first(workspace: Workspace) -> None:
-    old = utc_now() - timedelta(days=120)
+    old = clock.now() - timedelta(days=120)
     base = {"content": "deploy with make ship"}
     put(
         workspace.store,

@@ -4,9 +4,9 @@ from datetime import timedelta
 
 import pytest
 
+from memento_tui import clock
 from memento_tui.errors import Conflict, InvalidField, NotAllowed, NotFound
 from memento_tui.records import Proposal, Skip, WorkingItem
-from memento_tui.records.when import utc_now
 from memento_tui.review.gate import Gate
 from memento_tui.review.rules import preset_rules
 from memento_tui.workspace import Workspace
@@ -76,7 +76,7 @@ def test_a_skip_is_extended_and_never_shortened(workspace: Workspace) -> None:
     skip = _skip(workspace, until="7d")
     extended = workspace.skips.extend(skip.id[:8], "30d")
     assert isinstance(extended, Skip)
-    assert extended.expires_at - utc_now() > timedelta(days=29)
+    assert extended.expires_at - clock.now() > timedelta(days=29)
     for until in ("7d", "2020-01-01", "sometime"):
         with pytest.raises(InvalidField, match="expires_at"):
             workspace.skips.extend(skip.id, until)

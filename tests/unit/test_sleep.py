@@ -11,19 +11,20 @@ import msgspec
 import pytest
 
 import memento_tui
+from memento_tui import clock
 from memento_tui.errors import NotAllowed
 from memento_tui.records import Memory, make_memory, make_skip
-from memento_tui.records.when import utc_now
 from memento_tui.store.journal import Author
 from memento_tui.upkeep import sleep_gathering
 from memento_tui.upkeep.drafting import Draft
 from memento_tui.upkeep.sleep import SleepReport
 from memento_tui.workspace import Workspace
 from memento_tui.workspace.nightly import look_after
+from tests.clocks import START
 from tests.made import put
 from tests.unit.cli_program import Program, without_engine
 
-AGO = {days: utc_now() - timedelta(days=days) for days in (5, 100, 200, 400)}
+AGO = {days: START - timedelta(days=days) for days in (5, 100, 200, 400)}
 
 
 def actions(report: SleepReport) -> dict[str, list[str]]:
@@ -48,7 +49,7 @@ def everything(workspace: Workspace) -> list[Any]:
 
 
 def test_what_has_expired_and_what_nobody_touched_ages(workspace: Workspace) -> None:
-    old(workspace, "over", 5, expires_at=utc_now() - timedelta(days=1))
+    old(workspace, "over", 5, expires_at=clock.now() - timedelta(days=1))
     old(workspace, "fading", 200, content="The first sentence stays. The second is kept aside.")
     old(workspace, "certain", 400, certainty=5)
     old(workspace, "pinned", 400, pinned=True)
@@ -82,7 +83,7 @@ def test_what_a_sleep_compacted_is_there_after_many_more_sleeps(workspace: Works
 
 
 def test_a_dry_run_tells_what_a_sleep_does_and_writes_nothing(workspace: Workspace, agent: Workspace) -> None:
-    old(workspace, "over", 5, expires_at=utc_now() - timedelta(days=1))
+    old(workspace, "over", 5, expires_at=clock.now() - timedelta(days=1))
     memory = agent.remember("Use the staging proxy for every test of the payment flow.")
     for number in range(3):
         workspace.store.usage.count("memory", [memory.id], used=1, session=f"s{number}")
@@ -94,7 +95,7 @@ def test_a_dry_run_tells_what_a_sleep_does_and_writes_nothing(workspace: Workspa
 
 
 def test_a_second_sleep_finds_nothing_to_do(workspace: Workspace, agent: Workspace) -> None:
-    old(workspace, "over", 5, expires_at=utc_now() - timedelta(days=1))
+    old(workspace, "over", 5, expires_at=clock.now() - timedelta(days=1))
     old(workspace, "fading", 200)
     for n in range(4):
         agent.remember(f"The deploy script of service {n} needs the VPN and a fresh token.", tags=["deploy"])
@@ -108,7 +109,7 @@ def test_a_second_sleep_finds_nothing_to_do(workspace: Workspace, agent: Workspa
 
 
 def test_one_undo_takes_back_a_whole_sleep(workspace: Workspace) -> None:
-    old(workspace, "over", 5, expires_at=utc_now() - timedelta(days=1))
+    old(workspace, "over", 5, expires_at=clock.now() - timedelta(days=1))
     old(workspace, "fading", 200)
     before = everything(workspace)[0]
     look_after(workspace)
@@ -122,7 +123,7 @@ def test_one_undo_takes_back_a_whole_sleep(workspace: Workspace) -> None:
 
 def test_an_interrupted_sleep_says_so_and_the_next_one_does_the_rest(workspace: Workspace) -> None:
     for number in range(3):
-        old(workspace, f"m{number}", 5, expires_at=utc_now() - timedelta(days=1))
+        old(workspace, f"m{number}", 5, expires_at=clock.now() - timedelta(days=1))
     stopping = threading.Event()
     stopping.set()
     report = look_after(workspace, stopping=stopping)
@@ -147,7 +148,7 @@ def test_two_sleeps_at_once_are_refused(workspace: Workspace, data_dir: Path) ->
 def test_a_skip_that_is_over_for_a_month_leaves_the_list_and_a_younger_one_stays(workspace: Workspace) -> None:
     with workspace.store.transaction(workspace.author, "test") as tx:
         for identity, days in (("old", 40), ("new", 3)):
-            ended = utc_now() - timedelta(days=days)
+            ended = clock.now() - timedelta(days=days)
             fields = {"id": identity, "item": "x", "reason": "y", "expires_at": ended, "created_at": AGO[100]}
             tx.put(make_skip(fields, stored=True), base=0)
     assert actions(look_after(workspace)) == {"end": ["old"]}
@@ -155,7 +156,7 @@ def test_a_skip_that_is_over_for_a_month_leaves_the_list_and_a_younger_one_stays
 
 
 def test_proposals_that_nobody_can_decide_about_expire(workspace: Workspace, agent: Workspace) -> None:
-    soon = (utc_now() + timedelta(hours=1)).isoformat()
+    soon = (clock.now() + timedelta(hours=1)).isoformat()
     ending = agent.remember("From a page, for an hour.", source_type="external", expires_at=soon)
     kept = agent.remember("From a page, for good.", source_type="external")
     verified = workspace.remember("Use port 8080.", stability="verified")
@@ -163,7 +164,7 @@ def test_proposals_that_nobody_can_decide_about_expire(workspace: Workspace, age
     with workspace.store.transaction(workspace.author, "test") as tx:
         tx.remove(tx.require("memory", verified.id), base=verified.version)
         memory = tx.require("memory", ending.id)
-        tx.put(msgspec.structs.replace(memory, expires_at=utc_now() - timedelta(minutes=1)), base=memory.version)
+        tx.put(msgspec.structs.replace(memory, expires_at=clock.now() - timedelta(minutes=1)), base=memory.version)
     assert len(actions(look_after(workspace))["expire"]) == 2
     states = {p.target_id: p.state for p in workspace.store.all_of("proposal")}
     assert states == {ending.id: "expired", kept.id: "pending", verified.id: "expired"}
@@ -246,7 +247,7 @@ def test_what_was_called_no_contradiction_is_never_raised_again(workspace: Works
 
 
 def test_a_clock_that_was_set_back_ages_nothing(workspace: Workspace) -> None:
-    ahead = make_memory({"content": "From the future.", "created_at": utc_now() + timedelta(days=500)})
+    ahead = make_memory({"content": "From the future.", "created_at": clock.now() + timedelta(days=500)})
     put(workspace.store, ahead)
     assert look_after(workspace).deeds == ()
 

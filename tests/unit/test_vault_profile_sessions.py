@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 import memento_tui
+from memento_tui import clock
 from memento_tui.agent.vault.sessions import is_worth_keeping, log_session
-from memento_tui.records.when import utc_now
 from memento_tui.workspace import Workspace
 from tests.journeys.mcp_agent import Agent
 from tests.unit.made_transcripts import ClaudeSession
@@ -127,9 +127,9 @@ def test_a_captured_session_that_reads_like_orders_waits(vault: Agent) -> None:
 def test_logs_of_several_days_are_not_taken_for_copies_of_each_other(
     agent: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    now = utc_now()
+    now = clock.now()
     for day in range(3):
-        monkeypatch.setattr("memento_tui.agent.vault.sessions.utc_now", lambda day=day: now.replace(day=10 + day))
+        monkeypatch.setattr(clock, "now", lambda day=day: now.replace(day=10 + day))
         for number in range(3):
             log_session(agent, f"{day}-{number}", "/home/ann/shop (main) - claude")
         agent.searching.keyword.catch_up()

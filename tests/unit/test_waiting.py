@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
+from memento_tui import clock
 from memento_tui.errors import AmbiguousId, InvalidInput, NotFound
 from memento_tui.records import Contradiction, make_contradiction, make_proposal, make_skip
-from memento_tui.records.when import to_text, utc_now
+from memento_tui.records.when import to_text
 from memento_tui.store.journal import Author
 from memento_tui.workspace import Workspace
 from memento_tui.workspace.contradictions import Dispute
@@ -211,7 +212,7 @@ def test_a_queue_of_ten_thousand_is_read_by_page(workspace: Workspace) -> None:
 @pytest.fixture
 def ending(workspace: Workspace) -> Workspace:
     """A workspace with a skip that was made for a week, ends in two days, and was hit."""
-    now = utc_now()
+    now = clock.now()
     fields = {"item": "vendor folder", "reason": "generated", "expires_at": now + timedelta(days=2), "id": "vendor"}
     with workspace.store.transaction(workspace.author, "test") as tx:
         tx.put(make_skip({**fields, "created_at": now - timedelta(days=5)}), base=0)

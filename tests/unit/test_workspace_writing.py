@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 import memento_tui
+from memento_tui import clock
 from memento_tui.errors import AmbiguousId, Conflict, InvalidField, NotAllowed, NotFound
 from memento_tui.records import WorkingItem
-from memento_tui.records.when import utc_now
 from memento_tui.workspace import Workspace
 from tests.made import without_engine
 
@@ -235,7 +235,7 @@ def test_what_was_of_use_is_counted_for_recall_only(workspace: Workspace) -> Non
     used = workspace.get(memory.id)
     assert (used.used_count, used.shown_count, used.stability) == (2, 0, "draft")
     assert used.last_used_at is not None
-    assert utc_now() - used.last_used_at < timedelta(minutes=5)
+    assert clock.now() - used.last_used_at < timedelta(minutes=5)
 
 
 def test_the_gate_follows_the_setting_of_the_directory(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from mcp.server.mcpserver import Context
 from mcp_types import CallToolResult
 from pydantic import Field
 
+from memento_tui import clock
 from memento_tui.agent.answers import answer, found_lines, found_memory, whole_text
 from memento_tui.agent.arguments import UNCHANGED, Expires, Id, SourceType, given
 from memento_tui.agent.bank.shapes import BankMemory, Recalled, Retained
@@ -21,7 +22,7 @@ from memento_tui.errors import InvalidInput
 from memento_tui.records import Memory
 from memento_tui.records.memory import SENSITIVITIES, kind_of
 from memento_tui.records.rules import check_namespace
-from memento_tui.records.when import end_of, utc_now
+from memento_tui.records.when import end_of
 
 __all__ = ["KINDS", "BankTools"]
 
@@ -53,7 +54,7 @@ class BankTools:
         if not words:
             raise InvalidInput("The query has no word to look for.", "Ask in words.")
         hits, found = recall(workspace, f"{place} {words}", limit)
-        now = utc_now()
+        now = clock.now()
         memories = [
             found_memory(hit, now).model_copy(update={"kind": kind_of_bank(hit.memory)}, deep=False) for hit in hits
         ]
@@ -98,7 +99,7 @@ class BankTools:
             author = workspace.author
             fields["source"] = {"agent": author.agent, "session": author.session, "url": source_url}
         place = check_namespace(bank_id, "bank_id")
-        began = utc_now()
+        began = clock.now()
         memory = workspace.remember(content, namespace=place, kind=name, kind_raw=raw, **fields)
         check_not_rejected(workspace, memory)
         shape = Retained(
@@ -133,7 +134,7 @@ def _whole(memory: Memory) -> BankMemory:
         confidence=memory.confidence,
         certainty=memory.certainty,
         surprise=memory.surprise,
-        labels=labels_of(memory, utc_now()),
+        labels=labels_of(memory, clock.now()),
         created_at=moment_text(memory.created_at),
         updated_at=moment_text(memory.updated_at),
         used_count=memory.used_count,

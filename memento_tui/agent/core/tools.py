@@ -10,6 +10,7 @@ from mcp.server.mcpserver import Context
 from mcp_types import CallToolResult
 from pydantic import Field
 
+from memento_tui import clock
 from memento_tui.agent.arguments import UNCHANGED, given
 from memento_tui.agent.core.names import find_in, own_id
 from memento_tui.agent.core.shapes import (
@@ -35,7 +36,7 @@ from memento_tui.interchange.memento_core import KEPT
 from memento_tui.records import Memory
 from memento_tui.records.accounts import account_of
 from memento_tui.records.rules import check_namespace
-from memento_tui.records.when import end_of, parse_moment, utc_now
+from memento_tui.records.when import end_of, parse_moment
 from memento_tui.workspace import Outcome, Workspace
 
 __all__ = ["CoreTools"]
@@ -90,7 +91,7 @@ class CoreTools:
         workspace = self._seats.of(ctx)
         place = place_query(namespace, tags or [])
         hits, _ = recall(workspace, f"{place} {plain_query(query)}".strip(), limit)
-        now = utc_now()
+        now = clock.now()
         return listed(
             [
                 FoundMemory(
@@ -146,12 +147,12 @@ def _end(ttl: str | int) -> datetime | None:
         return parse_moment(written, "ttl")
     if not 0 < int(written) <= _LONGEST_SECONDS:
         raise InvalidField("ttl", f"must be a number of seconds from 1 to {_LONGEST_SECONDS:,}; not {ttl!r:.40}")
-    return utc_now() + timedelta(seconds=int(written))
+    return clock.now() + timedelta(seconds=int(written))
 
 
 def _new(workspace: Workspace, content: str, namespace: str, named: str, fields: dict[str, Any]) -> tuple[Stored, str]:
     """Store a new memory under the id that was named for it, if any; return what is told, and its id here."""
-    began = utc_now()
+    began = clock.now()
     if named:
         fields["id"] = own_id(workspace, namespace, named)
         if fields["id"] != named:
@@ -215,5 +216,5 @@ def _whole(workspace: Workspace, memory: Memory) -> WholeMemory:
         source=memory.source.agent or memory.source_type,
         relations=list(ends),
         ttl=None if memory.expires_at is None else moment_of(memory.expires_at),
-        labels=labels_of(memory, utc_now()),
+        labels=labels_of(memory, clock.now()),
     )

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
+from memento_tui import clock
 from memento_tui.agent.hook.detached import start_detached
 from memento_tui.agent.hook.finding import Finding, Scope, about_file, about_prompt
 from memento_tui.agent.hook.freshness import fresh_index
@@ -81,7 +82,7 @@ def tell(call: Call, paths: DataPaths, settings: HookSettings) -> str:
             start_detached(paths.root, "--index")
         raise
     try:
-        return answer(Seat(call, paths, store, settings, datetime.now(UTC)))
+        return answer(Seat(call, paths, store, settings, clock.now()))
     finally:
         store.close()
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import signal
 import sys
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -201,13 +200,14 @@ _STORE = "memento_tui.store.hook_store"
 
 def _log(read: _Arguments, message: str) -> None:
     """Add a line to the hooks' log; where even that fails there is nobody left to tell."""
+    from memento_tui import clock  # noqa: PLC0415 - most calls log nothing
     from memento_tui.paths import DataPaths, data_directory  # noqa: PLC0415
 
     try:
         path = DataPaths(data_directory(read.data_dir or None)).hook_log
         if not path.parent.is_dir():
             return
-        _append(path, f"{time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime())} {message}\n")
+        _append(path, f"{clock.now():%Y-%m-%dT%H:%M:%SZ} {message}\n")
     except (OSError, ValueError, RuntimeError):  # no such place, no name that a file can have, no such home directory
         return
 

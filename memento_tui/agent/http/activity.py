@@ -10,11 +10,12 @@ from typing import Any
 import msgspec
 from starlette.responses import Response
 
+from memento_tui import clock
 from memento_tui.agent.http.call import Call, Shape, limited
 from memento_tui.agent.http.replies import replied
 from memento_tui.agent.labels import moment_text
 from memento_tui.errors import InvalidField
-from memento_tui.records.when import parse_moment, parse_span, utc_now
+from memento_tui.records.when import parse_moment, parse_span
 from memento_tui.store.injections import InjectionFilter
 from memento_tui.store.journal import Change, Entry
 
@@ -62,10 +63,10 @@ def events(call: Call) -> Response:
 
 def _moment(since: str) -> datetime:
     if not since:
-        return utc_now() - timedelta(days=1)
+        return clock.now() - timedelta(days=1)
     try:
         if (span := parse_span(since)) is not None:
-            return utc_now() - span
+            return clock.now() - span
     except OverflowError:
         raise InvalidField("since", "no calendar reaches back so far") from None
     # Written into an address as it is, the sign of a zone arrives as a space.

@@ -8,13 +8,13 @@ from typing import TypeVar
 
 import msgspec
 
+from memento_tui import clock
 from memento_tui.agent.http.keys import Caller, Keys
 from memento_tui.agent.protocol.ids import fresh_id
 from memento_tui.agent.stdin import readable_line
 from memento_tui.errors import InvalidField, InvalidInput, NotFound
 from memento_tui.records import Memory
 from memento_tui.records.rules import is_under
-from memento_tui.records.when import utc_now
 from memento_tui.store.filters import AllOf, Between, Filter, NotThat, OneOf, Under
 from memento_tui.store.reads import visible
 from memento_tui.workspace import Workspace
@@ -107,7 +107,7 @@ class Call(msgspec.Struct, frozen=True, kw_only=True):
     def here(self, tree: Filter = AllOf()) -> Filter:  # noqa: B008 - it cannot be changed
         """Return a filter for the memories of the workspace that hold now, not hidden ones."""
         parts = [visible(tree), Under(self.place.namespace), NotThat(OneOf("sensitivity", ("restricted",)))]
-        return AllOf((*parts, NotThat(Between("expires_at", None, utc_now()))))
+        return AllOf((*parts, NotThat(Between("expires_at", None, clock.now()))))
 
     def memory(self, memory_id: str | None = None) -> Memory:
         """Return the memory that the path names. Raises `NotFound` for one that is not in this workspace."""

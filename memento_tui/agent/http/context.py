@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from starlette.responses import Response
 
+from memento_tui import clock
 from memento_tui.agent.http.call import Call, Place, Shape
 from memento_tui.agent.http.lists import items_of, skips_about
 from memento_tui.agent.http.recalling import Found, Recalled, recalled, search
@@ -14,7 +15,6 @@ from memento_tui.agent.http.replies import replied
 from memento_tui.agent.http.rows import item_row, linkages
 from memento_tui.agent.labels import labels_of, moment_text
 from memento_tui.interchange.protocol_model import type_of
-from memento_tui.records.when import utc_now
 
 __all__ = ["context"]
 
@@ -36,7 +36,7 @@ def context(call: Call) -> Response:
     """Return the parts that are asked for: working items, memories and skips that a message touches, and identity."""
     given = call.given(_Message)
     peeked = call.peeked(given.peek_workspaces)
-    meta: dict[str, Any] = {"workspace": call.place.workspace, "last_updated": moment_text(utc_now())}
+    meta: dict[str, Any] = {"workspace": call.place.workspace, "last_updated": moment_text(clock.now())}
     if peeked:
         meta["peeked_workspaces"] = [place.workspace for place in peeked]
     body: dict[str, Any] = {"meta": meta}
@@ -89,7 +89,7 @@ def _match(call: Call, one: Found, *, hybrid: bool, with_links: bool) -> dict[st
         "tags": list(memory.tags),
         "score": round(one.score, 3),
         "created_at": moment_text(memory.created_at),
-        "labels": labels_of(memory, utc_now()),
+        "labels": labels_of(memory, clock.now()),
     }
     if hybrid:
         match["keyword_score"] = round(one.keyword, 3)

@@ -14,11 +14,12 @@ from pathlib import Path
 
 import msgspec
 
+from memento_tui import clock
 from memento_tui.errors import DataDirectoryError, InvalidField, InvalidInput, NotAllowed
 from memento_tui.interchange.protocol_model import namespace_of, workspace_of
 from memento_tui.records.accounts import ACCOUNTS, account_of
 from memento_tui.records.rules import check_namespace
-from memento_tui.records.when import to_text, utc_now
+from memento_tui.records.when import to_text
 from memento_tui.store.store import Store
 
 __all__ = ["KEY_VARIABLE", "Caller", "Keys", "check_key"]
@@ -178,7 +179,7 @@ class Keys:
             free = next(
                 one for n in range(1, _MOST_ACCOUNTS + 2) if (one := f"{plain}-{n}" if n > 1 else plain) not in taken
             )
-            made.append(_Account(free, _digest(key.encode()), to_text(utc_now())))
+            made.append(_Account(free, _digest(key.encode()), to_text(clock.now())))
             return msgspec.json.encode([*accounts, made[-1]]).decode()
 
         self._store.change_setting(_ACCOUNTS, add)

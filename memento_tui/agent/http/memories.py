@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from starlette.responses import Response
 
+from memento_tui import clock
 from memento_tui.agent.http.call import Call, Shape, limited
 from memento_tui.agent.http.linking import Linkage, add_linkages, check_linkages
 from memento_tui.agent.http.replies import proposed, proposed_row, refused, replied, said
@@ -19,7 +20,7 @@ from memento_tui.errors import InvalidField, InvalidInput, NotAllowed
 from memento_tui.interchange.protocol_model import kind_fields, type_of
 from memento_tui.records import Memory, Proposal
 from memento_tui.records.memory import KINDS
-from memento_tui.records.when import end_of, utc_now
+from memento_tui.records.when import end_of
 from memento_tui.store.filters import AllOf, AnyOf, Between, Filter, HasTag, NotThat, OneOf, Under
 from memento_tui.store.slices import memory_slice
 
@@ -76,7 +77,7 @@ def store(call: Call) -> Response:
     if given.images:
         raise InvalidField("images", "cannot be stored", _NO_IMAGES)
     wanted = check_linkages(call, given.linkages or [])
-    began = utc_now()
+    began = clock.now()
     memory = _remembered(call, given, ())
     head = f"{memory.id} ({type_of(memory)}){_tags_text(memory)}"
     if memory.status == "rejected":
@@ -170,7 +171,7 @@ def _filter(call: Call, wanted: _Wanted) -> Filter:
         case "consolidated":
             return AllOf((OneOf("status", ("consolidated",)), *place))
         case "expired":
-            return AllOf((Between("expires_at", None, utc_now()), readable, *place))
+            return AllOf((Between("expires_at", None, clock.now()), readable, *place))
         case "all":
             return AllOf((readable, *place))
 

@@ -7,13 +7,14 @@ from typing import Any
 import msgspec
 from starlette.responses import Response
 
+from memento_tui import clock
 from memento_tui.agent.http.call import Call, Place, Shape
 from memento_tui.agent.http.lists import items_of
 from memento_tui.agent.http.replies import said
 from memento_tui.agent.labels import moment_text
 from memento_tui.errors import NotAllowed, NotFound
 from memento_tui.records import Memory, Proposal
-from memento_tui.records.when import to_text, utc_now
+from memento_tui.records.when import to_text
 from memento_tui.store.filters import AllOf, Between, OneOf, Under
 from memento_tui.store.slices import memory_slice
 
@@ -53,7 +54,7 @@ def create(call: Call) -> Response:
         begun = {} if kept is None else _decode(kept)
         if sum(call.caller.owns(other) for other in begun) >= _MOST_BEGUN:
             raise NotAllowed(f"{_MOST_BEGUN:,} workspaces were begun, which is the most.", "Delete some of them.")
-        return msgspec.json.encode({**begun, namespace: to_text(utc_now())}).decode()
+        return msgspec.json.encode({**begun, namespace: to_text(clock.now())}).decode()
 
     call.workspace.store.change_setting(_KEPT, add)
     return said(f'Workspace "{name}" created (id: {name}).', 201, id=name)
@@ -120,7 +121,7 @@ def health(call: Call) -> Response:
     recalled = OneOf("status", ("active", "superseded", "compacted"))
     counts = {
         "active": store.count(call.here(recalled)),
-        "expired": store.count(AllOf((namespace, recalled, Between("expires_at", None, utc_now())))),
+        "expired": store.count(AllOf((namespace, recalled, Between("expires_at", None, clock.now())))),
         "consolidated": store.count(AllOf((namespace, OneOf("status", ("consolidated",))))),
         "pending": store.count(AllOf((namespace, OneOf("status", ("pending",))))),
     }

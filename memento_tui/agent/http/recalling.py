@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 from starlette.responses import Response
 
+from memento_tui import clock
 from memento_tui.agent.disputes import disagreements, dispute_section
 from memento_tui.agent.fence import one_line
 from memento_tui.agent.http.call import Call, Place, Shape, limited
@@ -22,7 +23,6 @@ from memento_tui.interchange.protocol_model import type_of
 from memento_tui.records import Memory
 from memento_tui.records.memory import KINDS
 from memento_tui.records.rules import fold_tag
-from memento_tui.records.when import utc_now
 from memento_tui.search.text import STOP_WORDS, terms
 from memento_tui.workspace.searching import Hit
 
@@ -192,7 +192,7 @@ def _row(one: Found) -> dict[str, Any]:
         "images": [],
         "created_at": moment_text(one.memory.created_at),
         "relevance_score": round(one.score, 3),
-        "labels": labels_of(one.memory, utc_now()),
+        "labels": labels_of(one.memory, clock.now()),
     }
     return {**row, "workspace": one.workspace} if one.workspace else row
 
@@ -213,7 +213,7 @@ def _told(call: Call, one: Found) -> str:
 
 def _disputed(call: Call, found: Sequence[Found]) -> str:
     """Return the section on what is found and contradicted, both sides of which the caller may see."""
-    disputed = disagreements(call.workspace, [one.memory.id for one in found], utc_now())
+    disputed = disagreements(call.workspace, [one.memory.id for one in found], clock.now())
     sides = {side.id for one in disputed for side in (one.older, one.newer)}
     places = {name: memory.namespace for name, memory in call.workspace.store.memories(list(sides)).items()}
     seen = [one for one in disputed if all(call.caller.sees(places[side.id]) for side in (one.older, one.newer))]

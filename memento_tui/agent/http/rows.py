@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from memento_tui import clock
 from memento_tui.agent.http.call import Call
 from memento_tui.agent.labels import is_readable, is_recalled, labels_of, moment_text
 from memento_tui.interchange.protocol_model import category_of, item_title, linkage_of, type_of
 from memento_tui.records import Memory, Skip, WorkingItem
-from memento_tui.records.when import utc_now
 
 __all__ = ["item_row", "linkages", "memory_row", "skip_row"]
 
@@ -52,7 +52,7 @@ def memory_row(call: Call, memory: Memory) -> dict[str, Any]:
         "linkages": linkages(call, memory) if readable else [],
         "images": [],
         "status": memory.status,
-        "labels": labels_of(memory, utc_now()),
+        "labels": labels_of(memory, clock.now()),
         "version": memory.version,
     }
     return row if readable else {**row, "withheld": _WITHHELD[memory.status]}

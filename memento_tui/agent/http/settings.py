@@ -8,11 +8,11 @@ from typing import Any
 import msgspec
 from starlette.responses import Response
 
+from memento_tui import clock
 from memento_tui.agent.http.call import Call, Shape
 from memento_tui.agent.http.replies import said
 from memento_tui.agent.labels import moment_text
 from memento_tui.errors import InvalidField, NotAllowed, NotFound
-from memento_tui.records.when import utc_now
 
 __all__ = ["change", "find", "forget", "listing", "number_of"]
 
@@ -76,7 +76,7 @@ def change(call: Call) -> Response:
     """Set a number from 0 to 1."""
     name = _known(call)
     value = _number(call.given(_Value).value)
-    now = moment_text(utc_now())
+    now = moment_text(clock.now())
     _write(call, lambda own: {**own, name: _Setting(value, now)})
     return said(f'Setting "{name}" set to "{value}".', key=name, value=str(value))
 

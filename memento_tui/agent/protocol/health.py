@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from mcp.server.mcpserver import Context
 from mcp_types import CallToolResult
 
+from memento_tui import clock
 from memento_tui.agent.decisions import DECIDED, Asked, asked_by
 from memento_tui.agent.fence import one_line, quoted_id
 from memento_tui.agent.labels import moment_text
@@ -15,7 +16,6 @@ from memento_tui.agent.protocol.place import Place
 from memento_tui.agent.protocol.texts import said
 from memento_tui.interchange.protocol_model import section_of
 from memento_tui.records.memory import RECALLED
-from memento_tui.records.when import utc_now
 from memento_tui.store.filters import AllOf, Between, Filter, NotThat, OneOf, Under
 from memento_tui.workspace import Workspace
 
@@ -48,7 +48,7 @@ def _lines(workspace: Workspace, place: Place) -> Iterator[str]:
     updated = max((item.updated_at for item in items), default=None)
     yield f"  Last updated: {'never' if updated is None else moment_text(updated)}"
     yield from ("", "**Stored Memories**", f"  Total: {_memories(workspace, place)}")
-    now = utc_now()
+    now = clock.now()
     skips = [skip for skip in workspace.skips.list(ended=True) if place.holds(skip)]
     held = sum(skip.expires_at > now for skip in skips)
     yield from ("", "**Skip List**", f"  Total: {len(skips)} ({held} active, {len(skips) - held} expired)")
@@ -63,7 +63,7 @@ def _memories(workspace: Workspace, place: Place) -> str:
     def count(*parts: Filter) -> int:
         return workspace.store.count(AllOf((Under(place.namespace), *parts)))
 
-    ended = Between("expires_at", None, utc_now())
+    ended = Between("expires_at", None, clock.now())
     held = OneOf("status", tuple(status for status in RECALLED if status != "consolidated"))
     consolidated = count(OneOf("status", ("consolidated",)))
     expired = count(held, ended)

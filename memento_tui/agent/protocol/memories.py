@@ -11,6 +11,7 @@ from mcp.server.mcpserver import Context
 from mcp_types import CallToolResult, ImageContent, TextContent
 from pydantic import Field
 
+from memento_tui import clock
 from memento_tui.agent.arguments import Tags, given
 from memento_tui.agent.disputes import disagreements, dispute_section
 from memento_tui.agent.fence import one_line, quoted_id
@@ -30,7 +31,7 @@ from memento_tui.interchange.protocol_model import DEFAULT_TYPE, type_of
 from memento_tui.records import Memory
 from memento_tui.records.memory import KINDS
 from memento_tui.records.rules import check_choice
-from memento_tui.records.when import end_of, utc_now
+from memento_tui.records.when import end_of
 from memento_tui.workspace import Workspace
 
 __all__ = ["MemoryTools"]
@@ -63,7 +64,7 @@ class MemoryTools:
         if image_path:
             links.append(Linkage("file", str(check_image(image_path, self._desk.project(workspace))), IMAGE))
         fields = given(tags=tags, kind=check_choice(type, "type", KINDS), expires_at=end_of(expires or ""))
-        began = utc_now()
+        began = clock.now()
         with workspace.store.together():
             make_id = fresh_id(workspace)
             memory = workspace.remember(content, make_id=make_id, namespace=place.namespace, **fields)
@@ -109,7 +110,7 @@ class MemoryTools:
         found = find(memories, asked)
         if not found.memories:
             return said("\n".join([f'No memories found matching "{one_line(query)}".', *found.notes]))
-        now = utc_now()
+        now = clock.now()
         entries = [
             f"{head(memory, now)}\n{set_off(memory.content, untrusted=memory.source_type == 'external')}"
             f"{links_text(memories, memory.id)}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from memento_tui import clock
 from memento_tui.agent.labels import is_recalled
 from memento_tui.agent.protocol.images import IMAGE
 from memento_tui.agent.protocol.place import is_within
@@ -12,7 +13,6 @@ from memento_tui.agent.recall import count_shown, plain_query, recall
 from memento_tui.errors import InvalidField
 from memento_tui.records import Memory
 from memento_tui.records.memory import RECALLED
-from memento_tui.records.when import utc_now
 from memento_tui.workspace import Workspace
 
 __all__ = ["Asked", "Found", "find"]
@@ -86,7 +86,7 @@ def _listed(names: Sequence[str], field: str) -> str:
 def _with_image(workspace: Workspace, asked: Asked) -> list[Memory]:
     relations = workspace.store.relations_of(asked.image)
     names = [one.src for one in relations if (one.dst, one.type, one.label) == (asked.image, "file", IMAGE)]
-    now = utc_now()
+    now = clock.now()
     return [
         memory
         for memory in workspace.store.memories(names).values()

@@ -8,6 +8,7 @@ from mcp.server.mcpserver import Context
 from mcp_types import CallToolResult
 from pydantic import Field
 
+from memento_tui import clock
 from memento_tui.agent.answers import answer
 from memento_tui.agent.arguments import UNCHANGED, After, Id, PageSize, given
 from memento_tui.agent.disputes import dispute_section, open_disagreements, visible
@@ -16,7 +17,6 @@ from memento_tui.agent.shapes import Disagreements, Written
 from memento_tui.agent.tools.outcomes import more_text, proposed
 from memento_tui.records import Proposal
 from memento_tui.records.contradiction import RESOLUTIONS
-from memento_tui.records.when import utc_now
 
 __all__ = ["DisputeTools"]
 
@@ -33,7 +33,7 @@ class DisputeTools:
         self, ctx: Context, after: After = UNCHANGED, limit: PageSize = 10
     ) -> Annotated[CallToolResult, Disagreements]:
         """List pairs of memories that contradict each other and that no person has resolved, surest first."""
-        found, following = open_disagreements(self._seats.of(ctx), utc_now(), after, limit)
+        found, following = open_disagreements(self._seats.of(ctx), clock.now(), after, limit)
         shape = Disagreements(contradictions=found, next=following or "")
         text = dispute_section(found) or "No contradiction is open."
         return answer(f"{text}{more_text(following)}", shape)
@@ -50,7 +50,7 @@ class DisputeTools:
     ) -> Annotated[CallToolResult, Written]:
         """Suggest how to resolve a contradiction, once you have checked which side holds. A person decides."""
         workspace = self._seats.of(ctx)
-        found = visible(workspace.contradictions.get(id), utc_now())
+        found = visible(workspace.contradictions.get(id), clock.now())
         details = given(older_context=older_context, newer_context=newer_context, content=content)
         made = workspace.contradictions.resolve(found.id, resolution, **details)
         if not isinstance(made, Proposal):  # the gate never lets an agent resolve one itself

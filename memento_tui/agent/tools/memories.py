@@ -8,6 +8,7 @@ from mcp.server.mcpserver import Context
 from mcp_types import CallToolResult
 from pydantic import Field
 
+from memento_tui import clock
 from memento_tui.agent.answers import answer, found_lines, found_memory, whole_text
 from memento_tui.agent.arguments import (
     UNCHANGED,
@@ -32,7 +33,7 @@ from memento_tui.agent.shapes import Found, Memories, Remembered, WholeMemory, W
 from memento_tui.agent.tools.outcomes import applied, proposed, remembered, remembered_text
 from memento_tui.errors import NotFound
 from memento_tui.records import Memory
-from memento_tui.records.when import end_of, utc_now
+from memento_tui.records.when import end_of
 from memento_tui.workspace import Outcome
 
 __all__ = ["MemoryTools"]
@@ -93,7 +94,7 @@ class MemoryTools:
         if source_url is not UNCHANGED:
             author = workspace.author
             fields["source"] = {"agent": author.agent, "session": author.session, "url": source_url}
-        began = utc_now()
+        began = clock.now()
         memory = workspace.remember(content, **fields)
         shape = remembered(workspace, memory, began)
         return answer(remembered_text(shape), shape)
@@ -115,7 +116,7 @@ class MemoryTools:
         """
         workspace = self._seats.of(ctx)
         hits, found = recall(workspace, query, limit, handle_of(session))
-        now = utc_now()
+        now = clock.now()
         results = [found_memory(hit, now) for hit in hits]
         disputed = disagreements(workspace, [hit.id for hit in hits], now)
         shape = Found(results=results, semantic=found.semantic, problems=list(found.problems), contradictions=disputed)
@@ -207,7 +208,7 @@ def _whole(memory: Memory) -> WholeMemory:
         title=memory.title if readable else "",
         content=memory.content if readable else "",
         kind=memory.kind,
-        labels=labels_of(memory, utc_now()),
+        labels=labels_of(memory, clock.now()),
         tags=list(memory.tags) if readable else [],
         namespace=memory.namespace,
         certainty=memory.certainty,

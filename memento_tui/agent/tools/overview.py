@@ -8,6 +8,7 @@ from mcp.server.mcpserver import Context as RequestContext
 from mcp_types import CallToolResult
 from pydantic import Field
 
+from memento_tui import clock
 from memento_tui.agent.answers import answer, found_lines, found_memory, item_entry, item_lines, skip_entry, skip_lines
 from memento_tui.agent.arguments import UNCHANGED, Namespace, Session
 from memento_tui.agent.briefing import Briefing, brief
@@ -18,7 +19,6 @@ from memento_tui.agent.seats import Seats
 from memento_tui.agent.sessions import handle_of
 from memento_tui.agent.shapes import Context, Status
 from memento_tui.records.memory import RECALLED
-from memento_tui.records.when import utc_now
 from memento_tui.store.filters import OneOf
 
 __all__ = ["OverviewTools"]
@@ -41,7 +41,7 @@ class OverviewTools:
         """Call first for a new task: identity, active working items, skips that match, relevant memories."""
         workspace = self._seats.of(ctx)
         briefing = brief(workspace, message, namespace or "", limit, handle_of(session))
-        now = utc_now()
+        now = clock.now()
         shape = Context(
             identity=briefing.identity.content if briefing.identity is not None else "",
             items=[item_entry(item) for item in briefing.items],

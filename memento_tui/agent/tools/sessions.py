@@ -8,6 +8,7 @@ from mcp.server.mcpserver import Context
 from mcp_types import CallToolResult
 from pydantic import Field
 
+from memento_tui import clock
 from memento_tui.agent.answers import answer, item_entry, item_lines, skip_entry, skip_lines
 from memento_tui.agent.arguments import UNCHANGED, Namespace, Session
 from memento_tui.agent.decisions import DECIDED, asked_by
@@ -19,7 +20,6 @@ from memento_tui.agent.shapes import Captured, Essential, Opened, Remembered, Wr
 from memento_tui.agent.tools.outcomes import remembered, remembered_text, written
 from memento_tui.agent.tools.proposals import asking, asking_lines
 from memento_tui.errors import InvalidInput
-from memento_tui.records.when import utc_now
 
 __all__ = ["SessionTools"]
 
@@ -47,7 +47,7 @@ class SessionTools:
         """
         workspace = self._seats.of(ctx)
         opening = open_session(workspace, cwd, namespace or "")
-        now = utc_now()
+        now = clock.now()
         shape = Opened(
             session=opening.session,
             namespace=opening.namespace,
@@ -94,7 +94,7 @@ class SessionTools:
         handle = author.session if session is UNCHANGED else checked_handle(session)
         place = {"namespace": "global" if namespace is UNCHANGED else namespace}
         source = {"source": {"agent": author.agent, "session": handle}}
-        began = utc_now()
+        began = clock.now()
         texts = [
             {"content": summary, "kind": "daily"},
             *({"content": text, "kind": "decision"} for text in decisions or ()),

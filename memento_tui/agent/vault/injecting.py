@@ -16,13 +16,13 @@ from mcp.server.mcpserver import Context
 from mcp_types import CallToolResult
 from pydantic import Field
 
+from memento_tui import clock
 from memento_tui.agent.hook.finding import Finding, Scope, about_file, about_prompt
 from memento_tui.agent.hook.settings import read_settings
 from memento_tui.agent.seats import Seats
 from memento_tui.agent.vault.projects import UNKNOWN, namespace_of, slug_of_namespace
 from memento_tui.agent.vault.results import Injected
 from memento_tui.agent.vault.telling import silence, told
-from memento_tui.records.when import utc_now
 from memento_tui.search.prompt import PromptIndex
 from memento_tui.search.prompt_words import content_words
 from memento_tui.store.hook_store import HookStore
@@ -127,7 +127,7 @@ def _about(workspace: Workspace, store: HookStore, text: str, scope: Scope, lowe
     """Return the notes that a text is about, by the threshold of the hooks or a higher one."""
     settings = read_settings(workspace.paths.config)
     settings = settings._replace(threshold=max(settings.threshold, lowest))
-    return about_prompt(store, PromptIndex(workspace.paths.keyword_index), text, scope, settings, utc_now())
+    return about_prompt(store, PromptIndex(workspace.paths.keyword_index), text, scope, settings, clock.now())
 
 
 def _about_file(workspace: Workspace, store: HookStore, path: PurePosixPath, scope: Scope) -> list[Finding]:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 from urllib.parse import quote, unquote
 
+from memento_tui import clock
 from memento_tui.agent.labels import is_readable, labels_of
 from memento_tui.agent.recall import plain_query, without_accounts
 from memento_tui.agent.vault.results import WholeNote
@@ -21,7 +22,6 @@ from memento_tui.interchange.vault import SUFFIX
 from memento_tui.interchange.vault_export import Notes, kept_of
 from memento_tui.records import Memory
 from memento_tui.records.memory import RECALLED
-from memento_tui.records.when import utc_now
 from memento_tui.store.filters import AllOf, OneOf
 from memento_tui.workspace import Workspace
 
@@ -136,5 +136,5 @@ def whole_note(workspace: Workspace, memory: Memory) -> WholeNote:
         title=memory.headline,
         content=note_text(workspace, memory),
         id=memory.id,
-        labels=labels_of(memory, utc_now()),
+        labels=labels_of(memory, clock.now()),
     )

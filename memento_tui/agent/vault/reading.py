@@ -12,6 +12,7 @@ from mcp.server.mcpserver import Context
 from mcp_types import CallToolResult
 from pydantic import Field
 
+from memento_tui import clock
 from memento_tui.agent.arguments import UNCHANGED
 from memento_tui.agent.fence import one_line
 from memento_tui.agent.labels import is_recalled, labels_of
@@ -33,7 +34,6 @@ from memento_tui.agent.vault.results import (
 from memento_tui.records import Memory
 from memento_tui.records.accounts import ACCOUNTS
 from memento_tui.records.rules import check_choice
-from memento_tui.records.when import utc_now
 from memento_tui.store.filters import AllOf, Filter, NotThat, Under
 from memento_tui.workspace import Workspace
 from memento_tui.workspace.searching import Hit, recallable
@@ -85,7 +85,7 @@ class ReadingTools:
         ][:limit]
         count_shown(workspace, [hit.id for hit in hits])
         note_injections(workspace, hits)
-        now = utc_now()
+        now = clock.now()
         found = [_found(hit, now, brief=detail_level == "brief") for hit in hits]
         if include_content or detail_level == "full":
             _add_content(workspace, hits, found, token_budget)
@@ -111,7 +111,7 @@ class ReadingTools:
     def memento_status(self, ctx: Context) -> Annotated[CallToolResult, Status]:
         """Return counts, and how the vault is kept."""
         workspace = self._seats.of(ctx)
-        fleeting = recallable(Under(FLEETING), utc_now())
+        fleeting = recallable(Under(FLEETING), clock.now())
         namespaces = [name.split("/") for name, _ in workspace.store.namespaces()]
         config = workspace.config
         return said(
@@ -173,7 +173,7 @@ def _add_content(workspace: Workspace, hits: list[Hit], found: list[FoundNote], 
 
 
 def _notes() -> Filter:
-    now = utc_now()
+    now = clock.now()
     return AllOf((recallable(AllOf(()), now), NotThat(Under(FLEETING)), NotThat(Under(ACCOUNTS))))
 
 

@@ -7,13 +7,13 @@ import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
+from memento_tui import clock
 from memento_tui.agent.fence import one_line
 from memento_tui.agent.vault.notes import FLEETING, note_at
 from memento_tui.agent.vault.storing import Draft, put_note
 from memento_tui.errors import Conflict, InvalidInput, NotAllowed
 from memento_tui.interchange.vault import SUFFIX
 from memento_tui.records import Memory
-from memento_tui.records.when import utc_now
 from memento_tui.store.filters import AllOf, OneOf
 from memento_tui.upkeep.transcript import Turn, read_transcript
 from memento_tui.workspace import Workspace
@@ -47,7 +47,7 @@ class Logged(NamedTuple):
 
 def log_session(workspace: Workspace, session: str, told: str) -> Logged:
     """Add a line about a session to the day's log, which names each session once."""
-    now = utc_now()
+    now = clock.now()
     day = f"{now:%Y-%m-%d}"
     path = f"{FLEETING}/{day}{SUFFIX}"
     mark = f"`{one_line(session, 100).replace('`', chr(39))}`"

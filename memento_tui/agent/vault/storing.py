@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from memento_tui import clock
 from memento_tui.agent.vault.notes import path_of
 from memento_tui.agent.waiting import check_not_rejected, why_it_waits
 from memento_tui.errors import MementoError
@@ -14,7 +15,6 @@ from memento_tui.interchange.properties import BadProperties, dump_property, rea
 from memento_tui.interchange.vault import KEPT
 from memento_tui.records import Memory
 from memento_tui.records.memory import kind_of
-from memento_tui.records.when import utc_now
 from memento_tui.workspace import Workspace
 
 __all__ = ["Draft", "Put", "put_note", "replace_by"]
@@ -84,7 +84,7 @@ def put_note(workspace: Workspace, draft: Draft) -> Put:
         fields["namespace"] = draft.namespace
     if draft.certainty is not None:
         fields["certainty"] = draft.certainty
-    began = utc_now()
+    began = clock.now()
     memory = workspace.remember(draft.body.strip(), **fields, **(draft.fields or {}))
     check_not_rejected(workspace, memory)
     return Put(memory, memory.created_at >= began, why_it_waits(workspace, memory))
@@ -98,7 +98,7 @@ def _properties(draft: Draft) -> dict[str, Any]:
         "source": draft.source,
         "certainty": draft.certainty,
         "validity-context": draft.validity_context,
-        "date": f"{utc_now():%Y-%m-%dT%H:%M}",
+        "date": f"{clock.now():%Y-%m-%dT%H:%M}",
         "session_id": draft.session,
     }
     kept = {name: value for name, value in own.items() if value not in (None, "")}

@@ -8,6 +8,7 @@ from typing import Any
 
 from mcp_types import CallToolResult
 
+from memento_tui import clock
 from memento_tui.agent.disputes import disagreements
 from memento_tui.agent.fence import fenced, one_line, quoted_id
 from memento_tui.agent.hook.finding import Finding
@@ -16,7 +17,6 @@ from memento_tui.agent.labels import labels_of
 from memento_tui.agent.vault.notes import path_of
 from memento_tui.agent.vault.results import FoundNote, Injected, said
 from memento_tui.records import Memory
-from memento_tui.records.when import utc_now
 from memento_tui.search.passage import passage_of
 from memento_tui.store.hook_store import HookStore, ItemRow, Shown, SkipRow
 from memento_tui.workspace import Workspace
@@ -50,7 +50,7 @@ def told(
     known = [one for one in findings if one.memory.id in memories]
     if not known and not items and not skips:
         return silence(source, "no-results", about)
-    now = utc_now()
+    now = clock.now()
     notes = [_note(memories[one.memory.id], one, now) for one in known]
     disputed = disagreements(workspace, [note.id for note in notes], now)[:1]
     lines = [f"disputed: {quoted_id(one.older.id)} and {quoted_id(one.newer.id)}, {one.why}" for one in disputed]

@@ -14,13 +14,13 @@ from typing import Any
 
 import msgspec
 
+from memento_tui import clock
 from memento_tui.errors import Conflict
 from memento_tui.interchange.mirror.ledger import GONE, MirrorLedger, Step
 from memento_tui.interchange.mirror.notes import SAID, NoteFile, changes_between, shown
 from memento_tui.records import Memory, Proposal, make_memory
 from memento_tui.records.memory import content_digest
 from memento_tui.records.proposal import OPEN_STATES
-from memento_tui.records.when import utc_now
 from memento_tui.review.gate import Gate, creation_fingerprint, fingerprint_of
 from memento_tui.review.policy import Intent, Verdict
 from memento_tui.review.secrets import redacted
@@ -168,7 +168,7 @@ class Arriving:
         """Propose a change; one that this note waits on already follows what the note says now."""
         evidence: dict[str, Any] = {}
         if action == "edit":
-            screened = self._gate.screen(edited(memory, payload, utc_now()))
+            screened = self._gate.screen(edited(memory, payload, clock.now()))
             payload = {name: getattr(screened.record, name) for name in payload}
             evidence = screened.evidence
             intent = Intent(

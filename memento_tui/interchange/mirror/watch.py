@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 import msgspec
 
+from memento_tui import clock
 from memento_tui.interchange.incoming import Refused
 from memento_tui.interchange.mirror.folder import Folder, Status
 
@@ -23,6 +24,11 @@ editor that saves may empty a file first, or remove it and put another in its pl
 
 _PATIENCE = 10.0
 """Seconds for which a file that goes on changing is waited for."""
+
+
+def _seconds() -> float:
+    """Return the present moment as files have theirs: seconds since 1970."""
+    return clock.now().timestamp()
 
 
 class Sight(msgspec.Struct, frozen=True):
@@ -48,12 +54,12 @@ class Watch:
         folder: Folder,
         *,
         settling: float = SETTLING,
-        clock: Callable[[], float] = time.monotonic,
-        calendar: Callable[[], float] = time.time,
+        monotonic: Callable[[], float] = time.monotonic,
+        calendar: Callable[[], float] = _seconds,
     ) -> None:
         self._folder = folder
         self._settling = settling
-        self._clock = clock
+        self._monotonic = monotonic
         self._calendar = calendar
         self._since: dict[str, tuple[Status, float]] = {}
         self._first: dict[str, float] = {}
@@ -62,7 +68,7 @@ class Watch:
     def look(self, known: set[str]) -> Sight:
         """Look at the folder; ``known`` are the notes that were there. Raises `OSError` where it cannot be opened."""
         found = self._folder.look()
-        now, today = self._clock(), self._calendar()
+        now, today = self._monotonic(), self._calendar()
         self._since = {name: self._seen(name, status, now) for name, status in found.notes.items()}
         self._first = {name: self._first.get(name, now) for name in found.notes}
         barred = tuple(refused.file for refused in found.refused)

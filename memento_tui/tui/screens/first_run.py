@@ -17,8 +17,8 @@ from textual.message import Message
 from textual.widgets import Static
 from textual.worker import get_current_worker
 
+from memento_tui import clock
 from memento_tui.errors import MementoError
-from memento_tui.tui import clock
 from memento_tui.tui.display import ago, cells, literal
 from memento_tui.tui.screens.dialog import Dialog
 from memento_tui.tui.sections.section import app_of

@@ -13,8 +13,8 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Static
 
+from memento_tui import clock
 from memento_tui.errors import MementoError
-from memento_tui.tui import clock
 from memento_tui.tui.display import ago, cells, literal
 from memento_tui.tui.screens.ask import Confirm
 from memento_tui.tui.screens.dialog import Dialog

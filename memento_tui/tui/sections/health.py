@@ -13,10 +13,10 @@ from textual import work
 from textual.binding import BindingType
 from textual.content import Content
 
+from memento_tui import clock
 from memento_tui.errors import MementoError
 from memento_tui.store.backup import Progress
 from memento_tui.store.stopping import StoppedError, check
-from memento_tui.tui import clock
 from memento_tui.tui.commands import Place, bindings
 from memento_tui.tui.health_rows import HealthRow, backup_rows, check_rows, health_line, rot_rows, with_groups
 from memento_tui.tui.health_text import Example, beside

@@ -12,8 +12,8 @@ from textual.binding import BindingType
 from textual.containers import VerticalScroll
 from textual.message import Message
 
+from memento_tui import clock
 from memento_tui.errors import MementoError
-from memento_tui.tui import clock
 from memento_tui.tui.commands import bindings
 from memento_tui.tui.home_panels import HomeView, head_rows, panels, welcome_rows
 from memento_tui.tui.sections.section import Section

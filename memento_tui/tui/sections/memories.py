@@ -11,11 +11,11 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.content import Content
 
+from memento_tui import clock
 from memento_tui.errors import Conflict, MementoError, NotAllowed
 from memento_tui.records import Memory
 from memento_tui.search.language import Query, parse
 from memento_tui.store.reads import Glance, visible
-from memento_tui.tui import clock
 from memento_tui.tui.commands import Place, bindings
 from memento_tui.tui.display import shown
 from memento_tui.tui.outside import edited_outside

@@ -10,10 +10,10 @@ from textual import work
 from textual.binding import BindingType
 from textual.content import Content
 
+from memento_tui import clock
 from memento_tui.errors import Conflict, InvalidField, InvalidInput
 from memento_tui.records import Proposal, Skip
 from memento_tui.records.when import parse_moment
-from memento_tui.tui import clock
 from memento_tui.tui.commands import Place, bindings
 from memento_tui.tui.list_prose import SKIP_LABELS, skip_in_full
 from memento_tui.tui.list_rows import skip_line

@@ -15,10 +15,10 @@ from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
+from memento_tui import clock
 from memento_tui.errors import MementoError
 from memento_tui.records import Memory
 from memento_tui.store.store import Revision
-from memento_tui.tui import clock
 from memento_tui.tui.commands import Place, bindings
 from memento_tui.tui.display import ago, cells, literal
 from memento_tui.tui.prose import difference

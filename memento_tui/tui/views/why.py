@@ -14,13 +14,13 @@ from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
+from memento_tui import clock
 from memento_tui.config import DecayPreset
 from memento_tui.errors import MementoError
 from memento_tui.records import Memory
 from memento_tui.search.decay import weight
 from memento_tui.search.fusion import KEYWORD_WEIGHT
 from memento_tui.search.life import HIGHEST, LOWEST
-from memento_tui.tui import clock
 from memento_tui.tui.commands import Place, bindings
 from memento_tui.tui.display import cells, literal
 from memento_tui.tui.views.view import View

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from textual.content import Content
 
-from memento_tui.tui import clock
+from memento_tui import clock
 from memento_tui.tui.display import ago, literal
 from memento_tui.workspace.surroundings import Neighbour, Spoken, Utterance
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from textual.content import Content
 
+from memento_tui import clock
 from memento_tui.records import Crystal, Memory
-from memento_tui.tui import clock
 from memento_tui.tui.display import ago, literal
 from memento_tui.tui.prose import memory_facts
 from memento_tui.tui.sections.review.columns import below, beside

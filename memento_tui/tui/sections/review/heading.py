@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from textual.content import Content
 
+from memento_tui import clock
 from memento_tui.records import Contradiction
-from memento_tui.tui import clock
 from memento_tui.tui.commands import COMMANDS, Keys, key_names
 from memento_tui.tui.display import ago, literal
 from memento_tui.tui.sections.review.focus import Focus

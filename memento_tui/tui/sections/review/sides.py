@@ -7,8 +7,8 @@ from itertools import zip_longest
 
 from textual.content import Content
 
+from memento_tui import clock
 from memento_tui.records import Memory
-from memento_tui.tui import clock
 from memento_tui.tui.display import ago, has_hidden, shown
 from memento_tui.tui.sections.review.columns import drawn, two_columns
 from memento_tui.tui.sections.review.differing import Run
