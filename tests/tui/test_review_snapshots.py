@@ -179,7 +179,11 @@ def test_the_outcomes_of_a_bulk(snap_compare: Compare, filled: Path) -> None:
 def test_a_merge(snap_compare: Compare, folder: Path) -> None:
     """What the older memory would say, and the one that would be superseded."""
     (folder / "config.toml").write_text("[engine]\nenabled = false\n")
-    with memento_tui.open(folder, actor="agent", channel="mcp", agent="claude") as agent:
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        memento_tui.open(folder, actor="agent", channel="mcp", agent="claude") as agent,
+    ):
+        ticking(patch, NOW - timedelta(hours=40), timedelta(minutes=7))
         agent.remember("The staging server restarts every night at two and drops open sessions.", id="older")
         agent.search("staging")
         agent.remember("The staging server restarts every night at two, and drops all open sessions.", id="newer")
