@@ -201,8 +201,10 @@ def test_a_client_that_is_closed_starts_no_engine(house: EngineHouse) -> None:
     assert not house.paths.engine_log.exists()
 
 
-def test_an_engine_that_hangs_does_not_hold_up_a_search(house: EngineHouse) -> None:
+def test_an_engine_that_hangs_does_not_hold_up_a_search(house: EngineHouse, monkeypatch: pytest.MonkeyPatch) -> None:
     pid = house.listening().pid
+    for name in ("ANSWER", "PROBE"):
+        monkeypatch.setattr(f"memento_tui.search.semantic._{name}_SECONDS", 0.2)
     os.kill(pid, signal.SIGSTOP)
     try:
         assert house.client.state() == "warming"

@@ -30,6 +30,9 @@ from memento_tui.upkeep.meaning import Meaning
 from tests.bounded import bounded
 from tests.journeys.engine_house import EngineHouse, is_alive, until
 
+# One engine serves those that ask one, so one process runs them.
+pytestmark = pytest.mark.xdist_group("meaning")
+
 WIDTH = 24
 
 
@@ -308,14 +311,19 @@ def test_questions_are_answered_while_memories_are_compared(house: Started) -> N
     # Many ids that the index does not hold: looking for them takes a while.
     ids = [*(f"absent{number:05}" for number in range(19_000)), *house.ids]
     house.search("espresso")
-    with ThreadPoolExecutor(4) as pool:
-        comparing = [pool.submit(house.new_client().clusters, ids) for _ in range(4)]
+
+    def answers_meanwhile() -> int:
         answers = 0
-        while not all(one.done() for one in comparing):
-            assert house.client.search("espresso", AllOf(), 2).state == "ready"
-            answers += 1
-        assert [len(one.result()) for one in comparing] == [2] * 4
-    assert answers > 2
+        with ThreadPoolExecutor(4) as pool:
+            comparing = [pool.submit(house.new_client().clusters, ids) for _ in range(4)]
+            while not all(one.done() for one in comparing):
+                assert house.client.search("espresso", AllOf(), 2).state == "ready"
+                answers += 1
+            assert [len(one.result()) for one in comparing] == [2] * 4
+        return answers
+
+    # On a busy machine this process may not get a turn while they are compared.
+    until(lambda: answers_meanwhile() > 2, "a question is answered before the comparing is over")
 
 
 @pytest.mark.engine
