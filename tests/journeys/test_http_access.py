@@ -304,7 +304,7 @@ def test_a_signal_ends_the_server_though_a_client_keeps_its_connection(tmp_path:
         connection.request("GET", "/")
         connection.getresponse().read()
         server.process.send_signal(number)
-        assert server.process.wait(30) == 0
+        assert server.process.wait(60) == 0
         connection.close()
 
 
@@ -326,7 +326,7 @@ def test_the_person_is_told_the_one_line_to_paste(tmp_path: Path) -> None:
         assert process.stdout is not None
         told = [process.stdout.readline() for _ in range(3)]
         process.send_signal(signal.SIGINT)
-        assert process.wait(30) == 0
+        assert process.wait(60) == 0
     key = (folder / "http.key").read_text().strip()
     assert told[1].startswith("export MEMENTO_API_URL=http://127.0.0.1:")
     assert told[1].rstrip().endswith(f"MEMENTO_API_KEY={key}")

@@ -153,7 +153,7 @@ class Remote(NamedTuple):
             "Authorization": f"Bearer {self.key}",
         }
         request = urllib.request.Request(f"{self.url}/mcp", json.dumps(message).encode(), headers, method="POST")  # noqa: S310 - our own server
-        with urllib.request.urlopen(request, timeout=30) as response:  # noqa: S310 - as above
+        with urllib.request.urlopen(request, timeout=60) as response:  # noqa: S310 - as above
             result = json.load(response)["result"]
         parsed = [json.loads(block["text"]) for block in result["content"]]
         return parsed[0] if len(parsed) == 1 else parsed

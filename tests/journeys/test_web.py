@@ -99,7 +99,7 @@ async def test_there_are_only_so_many_windows_and_each_has_an_app_that_ends_with
     async with AsyncExitStack() as stack, aiohttp.ClientSession(headers=headers) as session:
         for _ in range(MOST_WINDOWS):
             channel = await stack.enter_async_context(session.ws_connect(f"{server.origin}{path}channel"))
-            assert (await channel.receive(timeout=30)).type is aiohttp.WSMsgType.BINARY
+            assert (await channel.receive(timeout=60)).type is aiohttp.WSMsgType.BINARY
         assert len(server.apps()) == MOST_WINDOWS
         async with session.get(f"{server.origin}{path}") as answer:
             assert (answer.status, "windows are open already" in await answer.text()) == (503, True)
@@ -119,12 +119,12 @@ async def test_an_app_outlives_neither_its_server_nor_nonsense_ends_it(data_dir:
             for sent in ("", "{", "[]", "3", '["resize"]', '["stdin", 3]', '["resize", {"width": [], "height": {}}]'):
                 await channel.send_str(sent)
             await channel.send_str('["ping", "still there"]')
-            answers = [await channel.receive(timeout=30)]
+            answers = [await channel.receive(timeout=60)]
             while answers[-1].type is aiohttp.WSMsgType.BINARY:
-                answers.append(await channel.receive(timeout=30))
+                answers.append(await channel.receive(timeout=60))
             assert answers[-1].json() == ["pong", "still there"]
             if len(answers) == 1:
-                assert (await channel.receive(timeout=30)).type is aiohttp.WSMsgType.BINARY
+                assert (await channel.receive(timeout=60)).type is aiohttp.WSMsgType.BINARY
             (app,) = server.apps()
             server.process.send_signal(signal.SIGKILL)
             server.process.wait()
@@ -137,10 +137,10 @@ async def test_ctrl_c_ends_the_server_and_the_apps_of_open_windows(data_dir: Pat
         headers = {"Cookie": cookie, "Origin": server.origin}
         async with aiohttp.ClientSession(headers=headers) as session:
             channel = await session.ws_connect(f"{server.origin}{path}channel")
-            await channel.receive(timeout=30)
+            await channel.receive(timeout=60)
             (app,) = server.apps()
             server.process.send_signal(signal.SIGINT)
-            while (await channel.receive(timeout=30)).type is aiohttp.WSMsgType.BINARY:
+            while (await channel.receive(timeout=60)).type is aiohttp.WSMsgType.BINARY:
                 pass
             assert await asyncio.to_thread(server.process.wait, 30) == 0
         assert not _runs(app)

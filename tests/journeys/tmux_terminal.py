@@ -30,7 +30,7 @@ class Screen:
 
     def _tmux(self, *arguments: str) -> str:
         command = ["tmux", "-L", self._socket, "-f", "/dev/null", *arguments]
-        return subprocess.run(command, check=True, capture_output=True, text=True, timeout=30).stdout  # noqa: S603 - tmux
+        return subprocess.run(command, check=True, capture_output=True, text=True, timeout=60).stdout  # noqa: S603 - tmux
 
     def start(self, *command: str) -> None:
         """Start a program; the screen stays when it has ended."""

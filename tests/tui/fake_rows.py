@@ -53,11 +53,11 @@ class FakeRows:
         return [self.row(index) for index in range(min(100, self.total()))]
 
     def total(self) -> int:
-        self.may_answer.wait(10)
+        self.may_answer.wait(60)
         return self.count + self.arrived - len(self.gone)
 
     def page(self, start: int, count: int) -> Sequence[FakeRow]:
-        self.may_answer.wait(10)
+        self.may_answer.wait(60)
         if self.is_broken:
             raise DataDirectoryError("The disk is gone.")
         self.pages_read.append(start)

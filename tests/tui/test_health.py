@@ -215,7 +215,7 @@ async def test_long_work_is_stopped_by_escape_and_only_one_runs_at_a_time(
     def wait(_self: object, *, progress: object, stop: object) -> None:  # noqa: ARG001 - the signature
         from memento_tui.store.stopping import StoppedError  # noqa: PLC0415 - what a stopped backup raises
 
-        stop.wait(20)  # type: ignore[attr-defined]
+        stop.wait(60)  # type: ignore[attr-defined]
         raise StoppedError
 
     monkeypatch.setattr(Backups, "make", wait)

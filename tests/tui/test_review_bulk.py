@@ -23,7 +23,7 @@ async def test_a_key_while_many_are_decided_is_refused_and_the_outcome_is_told(
     go_on, decide = threading.Event(), WaitingQueue.decide
 
     def decide_when_told(queue: WaitingQueue, *args: Any, **options: Any) -> Sequence[Decided]:  # noqa: ANN401 - as they are
-        go_on.wait(15)
+        go_on.wait(60)
         return decide(queue, *args, **options)
 
     monkeypatch.setattr(WaitingQueue, "decide", decide_when_told)

@@ -84,7 +84,7 @@ def bytes_on_a_terminal(*arguments: str) -> bytes:
     try:
         while chunk := read_chunk(controller):
             written += chunk
-        assert process.wait(timeout=30) == 0, written
+        assert process.wait(timeout=60) == 0, written
     finally:
         process.kill()
         process.wait()
