@@ -1,13 +1,4 @@
-"""memento: see and govern what your AI agent remembers.
-
-`open` gives a workspace, the Python API that the command line, the MCP server and the terminal app use::
-
-    import memento_tui
-
-    with memento_tui.open("~/memories") as workspace:
-        workspace.remember("Use /v2/users; /v1 answers 404.", tags=["api"])
-        print(workspace.search("users endpoint").results[0].snippet)
-"""
+"""memento: see and govern what your AI agent remembers."""
 
 from __future__ import annotations
 
@@ -16,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from memento_tui.version import __version__
 
-if TYPE_CHECKING:
-    from memento_tui.store.journal import Actor
-    from memento_tui.workspace import Workspace
-
 __all__ = ["__version__", "open"]
+
+if TYPE_CHECKING:
+    from memento_tui.api import Workspace
+    from memento_tui.storage.journal import Actor
 
 
 def open(  # noqa: A001 - `memento_tui.open(path)` is how it reads
@@ -41,6 +32,6 @@ def open(  # noqa: A001 - `memento_tui.open(path)` is how it reads
         InvalidInput: its ``config.toml`` is wrong.
 
     """
-    from memento_tui.workspace import Workspace  # noqa: PLC0415 - every submodule imports this package first
+    from memento_tui.api import Workspace  # noqa: PLC0415 - every submodule imports this package first
 
     return Workspace(path, actor=actor, channel=channel, agent=agent, session=session, create=create)

@@ -1,4 +1,4 @@
-"""Where the program begins: straight into the app where nothing else is asked, else to the commands."""
+"""Start the program: the app where nothing else is asked, else the command line."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["main"]
 def main() -> int:
     """Run the program and return its exit code."""
     given = sys.argv[1:]
-    options = _app_options(given)
+    options = _parse_app_options(given)
     if options is not None and sys.stdin.isatty() and sys.stdout.isatty():
         return _open_app(**options)
     from memento_tui.cli.main import main as run_command  # noqa: PLC0415 - the app does without the commands
@@ -20,7 +20,7 @@ def main() -> int:
     return run_command(given)
 
 
-def _app_options(given: list[str]) -> dict[str, str] | None:
+def _parse_app_options(given: list[str]) -> dict[str, str] | None:
     """Return the options of the app where nothing else is asked; ``None`` for what the commands have to look at."""
     names, values = given[::2], given[1::2]
     options = dict(zip(names, values, strict=False))
@@ -33,7 +33,7 @@ def _app_options(given: list[str]) -> dict[str, str] | None:
 def _open_app(data_dir: str | None = None, open: str = "home") -> int:  # noqa: A002 - the option's name
     from memento_tui.tui import garbage  # noqa: PLC0415 - the commands do without these three
 
-    garbage.put_off()
+    garbage.disable_collection()
     from pathlib import Path  # noqa: PLC0415 - same
 
     from memento_tui.tui.app import run  # noqa: PLC0415 - same
@@ -41,9 +41,9 @@ def _open_app(data_dir: str | None = None, open: str = "home") -> int:  # noqa: 
     try:
         return run(Path(data_dir) if data_dir else None, open)
     except Exception as error:  # noqa: BLE001 - the last place that can tell anyone
-        from memento_tui.cli.failures import report  # noqa: PLC0415 - only a failure needs it
+        from memento_tui.cli.output import report_error  # noqa: PLC0415 - only a failure needs it
 
-        return report(error, json_wanted=False)
+        return report_error(error, json_wanted=False)
 
 
 if __name__ == "__main__":

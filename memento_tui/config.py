@@ -1,4 +1,4 @@
-"""What a person may set in ``config.toml``, with the values that hold where nothing is set."""
+"""Read ``config.toml``: every setting, its type and its default."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ __all__ = [
     "EngineConfig",
     "HooksConfig",
     "LanguageModelConfig",
+    "MaintenanceConfig",
     "ReviewConfig",
-    "UpkeepConfig",
     "load_config",
 ]
 
@@ -46,7 +46,7 @@ class EngineConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A folder that holds a cross-encoder for natural language inference; contradictions are then weighed by it too."""
 
 
-class UpkeepConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class MaintenanceConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How memories age, and when they are looked after."""
 
     decay: DecayPreset = "balanced"
@@ -66,7 +66,7 @@ class LanguageModelConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=Tru
 
 
 class HooksConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What hooks tell an agent unasked. `memento_tui.agent.hook.settings` reads the same without this module."""
+    """What hooks tell an agent unasked. `memento_tui.hooks.settings` reads the same without this module."""
 
     prompt_tokens: Annotated[int, msgspec.Meta(ge=0)] = 300
     """The most that one prompt or file read is told, in tokens; 0 for nothing."""
@@ -90,7 +90,7 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     review: ReviewConfig = ReviewConfig()
     engine: EngineConfig = EngineConfig()
-    upkeep: UpkeepConfig = UpkeepConfig()
+    upkeep: MaintenanceConfig = MaintenanceConfig()
     language_model: LanguageModelConfig = LanguageModelConfig()
     hooks: HooksConfig = HooksConfig()
     app: AppConfig = AppConfig()
@@ -121,12 +121,14 @@ def load_config(path: Path) -> Config:
     except tomllib.TOMLDecodeError as error:
         raise InvalidInput(f"{path}: it is not TOML: {error}.", "Mend the line that it names.") from error
     except msgspec.ValidationError as error:
-        raise InvalidInput(f"{path}: {_in_words(str(error))}.", "Mend the line; README lists the settings.") from error
+        raise InvalidInput(
+            f"{path}: {_explain_problem(str(error))}.", "Mend the line; README lists the settings."
+        ) from error
 
 
-_CHOICES = {"review.preset": "open, guarded or strict", "upkeep.decay": "balanced, protocol, vault or bank"}
+_CHOICES_IN_WORDS = {"review.preset": "open, guarded or strict", "upkeep.decay": "balanced, protocol, vault or bank"}
 
-_TYPES = {
+_TYPES_IN_WORDS = {
     "int": "a whole number",
     "float": "a number",
     "str": "text in quotation marks",
@@ -136,15 +138,15 @@ _TYPES = {
 }
 
 
-def _in_words(problem: str) -> str:
+def _explain_problem(problem: str) -> str:
     """Return what is wrong with a setting as a person would say it."""
     said, _, place = problem.partition(" - at `$.")
     setting = place.rstrip("`")
     if unknown := re.search(r"unknown field `(.*)`", said):
         return f"there is no setting {'.'.join(filter(None, [setting, unknown[1]]))}"
     if value := re.search(r"Invalid enum value (.*)", said):
-        return f"{setting} cannot be {value[1]}; it is {_CHOICES.get(setting, 'something else')}"
+        return f"{setting} cannot be {value[1]}; it is {_CHOICES_IN_WORDS.get(setting, 'something else')}"
     if types := re.search(r"Expected `(\w+)[^`]*`, got `(\w+)", said):
-        expected, got = (_TYPES.get(name, name) for name in types.groups())
+        expected, got = (_TYPES_IN_WORDS.get(name, name) for name in types.groups())
         return f"{setting} must be {expected}, not {got}"
     return f"{setting or 'a setting'} is wrong: {said[:1].lower()}{said[1:]}"

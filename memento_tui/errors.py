@@ -1,17 +1,4 @@
-"""Every error that memento raises on purpose, each a sentence with a next step.
-
-The tree, with the process exit code of each branch::
-
-    MementoError                1
-    +-- InvalidInput            2   what was given cannot be used
-    |   +-- InvalidField            ... because one field breaks a rule
-    +-- NotFound                3   no record has that id
-    |   +-- AmbiguousId             ... because several have that prefix
-    +-- Conflict                4   the record changed since it was read
-    +-- NotAllowed              5   this caller may not do that
-    +-- DataDirectoryError      6   the data directory cannot be used
-    +-- EngineUnavailable       7   the engine does not answer
-"""
+"""Every error that memento raises on purpose, each a sentence with a next step."""
 
 from __future__ import annotations
 

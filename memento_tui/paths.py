@@ -1,4 +1,4 @@
-"""Where everything lies. No other module joins a path below the data directory."""
+"""Name every file and folder of a data directory. No other module joins a path below it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 __all__ = ["DataPaths", "data_directory"]
 
-_LONGEST_SOCKET_PATH = 100
+_MAX_SOCKET_PATH_BYTES = 100
 """Bytes; the kernels of Linux and macOS take 107 and 103."""
 
 
@@ -109,7 +109,7 @@ class DataPaths(NamedTuple):
     def engine_socket(self) -> Path:
         """The engine's socket, beside the database unless that path is too long for a socket."""
         direct = self.root / "engine.sock"
-        if len(os.fsencode(direct)) <= _LONGEST_SOCKET_PATH:
+        if len(os.fsencode(direct)) <= _MAX_SOCKET_PATH_BYTES:
             return direct
         import hashlib  # noqa: PLC0415 - only a long path needs these two, and they cost a hook a third of its time
         import tempfile  # noqa: PLC0415

@@ -1,4 +1,4 @@
-"""The sections of the app by name, for whoever opens it without having loaded it."""
+"""The names of the app's sections, for the command line, which opens one of them without loading Textual."""
 
 from __future__ import annotations
 

@@ -8,10 +8,10 @@ import sys
 import tempfile
 from pathlib import Path
 
-from memento_tui.interchange.runner import run_import
+from memento_tui.api import Workspace
+from memento_tui.api.maintenance import maintain_workspace
+from memento_tui.formats.import_export import run_import
 from memento_tui.tui.app import MementoApp
-from memento_tui.workspace import Workspace
-from memento_tui.workspace.nightly import look_after
 
 HERE = Path(__file__).parent
 SAMPLE = HERE.parent / "data" / "sample"
@@ -51,7 +51,7 @@ def use(folder: Path) -> None:
         agent.update(verified.id, content=verified.content.replace("7 s for 20,000", "6 s for 20,000"))
         agent.search("how is undo made")
     with Workspace(folder) as mine:
-        look_after(mine)
+        maintain_workspace(mine)
 
 
 async def take(name: str, folder: Path) -> None:

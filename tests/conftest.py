@@ -13,7 +13,7 @@ import pytest
 from hypothesis import settings
 
 import memento_tui
-from memento_tui.workspace import Workspace
+from memento_tui.api import Workspace
 from tests.clocks import run_from_start
 from tests.made import without_engine
 

@@ -7,11 +7,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from memento_tui.records import Memory, make_memory
-from memento_tui.store.journal import Author
-from memento_tui.store.store import Store
-from memento_tui.workspace import Workspace
-from memento_tui.workspace.deciding import Decided, Decision, Verb
+from memento_tui.api import Workspace
+from memento_tui.api.inbox import Decision, DecisionOutcome, DecisionVerb
+from memento_tui.model import Memory, make_memory
+from memento_tui.storage.journal import Author
+from memento_tui.storage.store import Store
 
 __all__ = ["AGENT", "NOW", "PERSON", "decide_all", "note", "put", "without_engine"]
 
@@ -38,7 +38,9 @@ def put(store: Store, *memories: Memory, author: Author = PERSON) -> list[Memory
         return [tx.put(memory, base=0) for memory in memories]
 
 
-def decide_all(workspace: Workspace, seen: Mapping[str, int | None], verb: Verb, reason: str = "") -> Sequence[Decided]:
+def decide_all(
+    workspace: Workspace, seen: Mapping[str, int | None], verb: DecisionVerb, reason: str = ""
+) -> Sequence[DecisionOutcome]:
     """Decide the same about several things that wait, each at the version that was looked at."""
     wanted = [Decision(id=name, verb=verb, seen=version, reason=reason) for name, version in seen.items()]
     return workspace.waiting.decide(wanted)

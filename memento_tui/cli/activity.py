@@ -1,4 +1,4 @@
-"""Commands about what was done, by whom, and about what agents were shown."""
+"""Commands about the past: the journal, what agents were shown, versions, undo and redo."""
 
 from __future__ import annotations
 
@@ -7,40 +7,40 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from memento_tui.cli.command import command
+from memento_tui.cli.command import command, open_workspace
 from memento_tui.cli.memories import paging
-from memento_tui.cli.output import bold, emit, moment, named, safe, table
-from memento_tui.cli.session import opened
+from memento_tui.cli.output import bold, emit, format_fields, format_time, safe, table
 from memento_tui.errors import InvalidInput
-from memento_tui.records.difference import unified
-from memento_tui.store.activity_rows import ActivityRow, ChangedRecord, changed_fields
-from memento_tui.store.journal import Change, Entry
-from memento_tui.store.tables import as_plain
+from memento_tui.storage.activity import ActivityRow, ChangedRecord, changed_fields
+from memento_tui.storage.journal import Change, Entry
+from memento_tui.storage.tables import to_plain
+from memento_tui.text.diff import unified_diff
+
+__all__ = ["commands"]
 
 if TYPE_CHECKING:
-    from memento_tui.store.activity import DayCount, Tally
-    from memento_tui.store.injections import InjectionRow, SessionTotals
-    from memento_tui.workspace import Workspace
-    from memento_tui.workspace.activity import Deed
+    from memento_tui.api import Workspace
+    from memento_tui.api.activity import JournalAction
+    from memento_tui.storage.activity import AgentTotals, DayCount
+    from memento_tui.storage.ledgers import ExposureRow, SessionTotals
 
-__all__ = ["commands", "list_activity", "plain_entry", "who"]
 
-_MOST_LINES = 40
+_MAX_DIFF_LINES = 40
 """Lines of a text's difference that are printed."""
 
-_WHY = ("keyword", "semantic", "life")
-_OTHERWISE = {"essential": "essential", "file": "about the file"}
+_SCORE_PARTS = ("keyword", "semantic", "life")
+_OTHER_REASONS = {"essential": "essential", "file": "about the file"}
 """Why a memory was told that no score chose: at the beginning of a session, and when a file was read."""
 """The numbers of a score that are printed; JSON has all of them."""
 
 
-def plain_entry(entry: Entry) -> dict[str, Any]:
+def journal_entry_object(entry: Entry) -> dict[str, Any]:
     """Return a journal entry as JSON tells it."""
     names = ("seq", "id", "at", "actor", "agent", "session", "channel", "action", "note", "batch", "undoes", "origin")
     return {name: getattr(entry, name) for name in names} | {"hash": entry.hash.hex()}
 
 
-def who(entry: Entry) -> str:
+def entry_author(entry: Entry) -> str:
     """Return who made an entry, and through what."""
     return f"{entry.agent or entry.actor} ({entry.channel})"
 
@@ -78,11 +78,11 @@ def activity(
     FILTER is words, looked for in notes and in the memories that were touched, and actor: agent: session: channel:
     action: memory: since: before: is:new. `memento undo SEQ` takes an entry back, whoever made it.
     """
-    with opened() as workspace:
+    with open_workspace() as workspace:
         # What is told is what was new before it is marked as seen.
         head = workspace.store.head()
         if entry is not None:
-            _print_deed(workspace.activity.deed(entry))
+            _print_action(workspace.activity.deed(entry))
         elif summary:
             _print_summary(workspace.activity.since_last_look(), workspace.activity.days())
         else:
@@ -93,17 +93,17 @@ def activity(
 
 def list_activity(workspace: Workspace, question: str, after: str | None, limit: int) -> None:
     """Print one page of the journal."""
-    from memento_tui.workspace.activity_query import parse_activity  # noqa: PLC0415 - help is shown without it
+    from memento_tui.api.activity import parse_activity  # noqa: PLC0415 - help is shown without it
 
-    rows = workspace.activity.page(parse_activity(question), before=_before(after), limit=limit)
+    rows = workspace.activity.page(parse_activity(question), before=_parse_cursor(after), limit=limit)
     following = str(rows[-1].entry.seq) if len(rows) == limit and rows[-1].entry.seq > 1 else None
     emit(
-        lambda: {"items": [_plain_row(workspace, row) for row in rows], "next": following},
-        lambda: _journal(rows, following, narrowed=bool(question)),
+        lambda: {"items": [_row_object(workspace, row) for row in rows], "next": following},
+        lambda: _journal_table(rows, following, narrowed=bool(question)),
     )
 
 
-def _before(after: str | None) -> int | None:
+def _parse_cursor(after: str | None) -> int | None:
     if after is None:
         return None
     if not after.isdecimal():
@@ -111,13 +111,13 @@ def _before(after: str | None) -> int | None:
     return int(after)
 
 
-def _plain_row(workspace: Workspace, row: ActivityRow) -> dict[str, Any]:
+def _row_object(workspace: Workspace, row: ActivityRow) -> dict[str, Any]:
     # A part of a bulk write may be thousands of records.
     changes = None if row.entry.batch else workspace.store.changes(row.entry.seq)
-    return {**plain_entry(row.entry), "records": _plain_changes(changes), **_plain_facts(row)}
+    return {**journal_entry_object(row.entry), "records": _changes_object(changes), **_row_facts(row)}
 
 
-def _plain_facts(row: ActivityRow) -> dict[str, Any]:
+def _row_facts(row: ActivityRow) -> dict[str, Any]:
     return {
         "touched": row.touched,
         "headline": row.headline,
@@ -127,41 +127,48 @@ def _plain_facts(row: ActivityRow) -> dict[str, Any]:
     }
 
 
-def _plain_changes(changes: Sequence[Change] | None) -> list[dict[str, Any]] | None:
+def _changes_object(changes: Sequence[Change] | None) -> list[dict[str, Any]] | None:
     if changes is None:
         return None
     return [{"record": c.record, "id": c.record_id, "version": c.version, "removed": c.removed} for c in changes]
 
 
-def _journal(rows: Sequence[ActivityRow], following: str | None, *, narrowed: bool) -> str:
+def _journal_table(rows: Sequence[ActivityRow], following: str | None, *, narrowed: bool) -> str:
     if not rows:
         return "No entry of the journal fits." if narrowed else "Nothing has happened yet."
     cells = [
-        [str(row.entry.seq), moment(row.entry.at), who(row.entry), _what(row), _concerning(row), _says(row)]
+        [
+            str(row.entry.seq),
+            format_time(row.entry.at),
+            entry_author(row.entry),
+            _action_text(row),
+            _subject_text(row),
+            _headline_text(row),
+        ]
         for row in rows
     ]
     more = f"\nThere are more: --after {following}" if following else ""
     return table(["ENTRY", "WHEN", "WHO", "WHAT", "RECORDS", "SAYS"], cells) + more
 
 
-def _what(row: ActivityRow) -> str:
+def _action_text(row: ActivityRow) -> str:
     return row.entry.action + (f" (undone by {row.undone_by})" if row.undone_by else "")
 
 
-def _concerning(row: ActivityRow) -> str:
+def _subject_text(row: ActivityRow) -> str:
     more = f" and {row.touched - 1:,} more" if row.touched > 1 else ""
     return f"{row.record} {row.record_id}{more}" if row.record else ""
 
 
-def _says(row: ActivityRow) -> str:
+def _headline_text(row: ActivityRow) -> str:
     return "  ".join(filter(None, (row.headline, f"[{row.entry.note}]" if row.entry.note else "")))
 
 
-def _print_deed(deed: Deed) -> None:
-    emit(lambda: _plain_deed(deed), lambda: _told_deed(deed))
+def _print_action(deed: JournalAction) -> None:
+    emit(lambda: _action_object(deed), lambda: _action_in_full(deed))
 
 
-def _plain_deed(deed: Deed) -> dict[str, Any]:
+def _action_object(deed: JournalAction) -> dict[str, Any]:
     changed = [
         {
             "record": one.record,
@@ -169,20 +176,20 @@ def _plain_deed(deed: Deed) -> dict[str, Any]:
             "version": one.version,
             "removed": one.removed,
             "purged": one.purged,
-            "before": None if one.before is None else as_plain(one.before),
-            "after": None if one.after is None else as_plain(one.after),
+            "before": None if one.before is None else to_plain(one.before),
+            "after": None if one.after is None else to_plain(one.after),
         }
         for one in deed.changed
     ]
     together = {"batch_entries": deed.batch_entries, "batch_records": deed.batch_records}
-    return {**plain_entry(deed.row.entry), **_plain_facts(deed.row), **together, "changed": changed}
+    return {**journal_entry_object(deed.row.entry), **_row_facts(deed.row), **together, "changed": changed}
 
 
-def _told_deed(deed: Deed) -> str:
+def _action_in_full(deed: JournalAction) -> str:
     entry = deed.row.entry
     facts = {
         "entry": f"{entry.seq} {entry.action}",
-        "when": moment(entry.at),
+        "when": format_time(entry.at),
         "who": " ".join(filter(None, (entry.actor, entry.agent))),
         "channel": entry.channel,
         "session": entry.session,
@@ -191,42 +198,46 @@ def _told_deed(deed: Deed) -> str:
         "undo": deed.row.obstacle or f"memento undo {entry.seq}",
         "hash": entry.hash.hex()[:16],
     }
-    parts = [named(facts), *(_told_change(one) for one in deed.changed)]
+    parts = [format_fields(facts), *(_change_text(one) for one in deed.changed)]
     if deed.row.touched > len(deed.changed):
         parts.append(f"and {deed.row.touched - len(deed.changed):,} more records")
     return "\n\n".join(parts)
 
 
-def _told_change(one: ChangedRecord) -> str:
+def _change_text(one: ChangedRecord) -> str:
     head = bold(safe(f"{one.record} {one.record_id}, version {one.version}"))
     if one.purged:
         return f"{head}: its text was purged"
     if one.after is None:
         return f"{head}: removed"
     if one.before is None:
-        told = named({name: value for name, value in as_plain(one.after).items() if value and name != "content"})
+        told = format_fields(
+            {name: value for name, value in to_plain(one.after).items() if value and name != "content"}
+        )
         content = getattr(one.after, "content", "")
         return "\n".join(filter(None, (f"{head}: new", told, safe(content, multiline=True))))
     lines = [
-        line for name, values in changed_fields(one.before, one.after).items() for line in _told_field(name, *values)
+        line
+        for name, values in changed_fields(one.before, one.after).items()
+        for line in _field_change_lines(name, *values)
     ]
     return "\n".join([head, *(safe(line) for line in lines)])
 
 
-def _told_field(name: str, before: object, after: object) -> Iterable[str]:
+def _field_change_lines(name: str, before: object, after: object) -> Iterable[str]:
     if not isinstance(before, str) or not isinstance(after, str) or "\n" not in before + after:
         return [f"  {name}: {before} -> {after}"]
-    lines = unified(before, after).splitlines()
-    cut = [f"  ... {len(lines) - _MOST_LINES} more lines"] if len(lines) > _MOST_LINES else []
-    return [f"  {name}:", *(f"  {line}" for line in lines[:_MOST_LINES]), *cut]
+    lines = unified_diff(before, after).splitlines()
+    cut = [f"  ... {len(lines) - _MAX_DIFF_LINES} more lines"] if len(lines) > _MAX_DIFF_LINES else []
+    return [f"  {name}:", *(f"  {line}" for line in lines[:_MAX_DIFF_LINES]), *cut]
 
 
-def _print_summary(tally: Tally, days: Sequence[DayCount]) -> None:
-    data = {**as_plain(tally), "days": [as_plain(day) for day in days]}
-    emit(data, lambda: f"{_told_tally(tally)}\n\n{_told_days(days)}")
+def _print_summary(tally: AgentTotals, days: Sequence[DayCount]) -> None:
+    data = {**to_plain(tally), "days": [to_plain(day) for day in days]}
+    emit(data, lambda: f"{_totals_text(tally)}\n\n{_days_text(days)}")
 
 
-def _told_tally(tally: Tally) -> str:
+def _totals_text(tally: AgentTotals) -> str:
     since = f"since you last looked, at entry {tally.after}" if tally.after else "so far"
     if not tally.entries:
         return f"Agents did nothing {since}."
@@ -240,10 +251,10 @@ def _told_tally(tally: Tally) -> str:
         name: ", ".join(f"{key or 'without a name'} {number:,}" for key, number in counted.items())
         for name, counted in counts.items()
     }
-    return f"Agents made {at_least}{tally.entries:,} entries {since}.\n{named(told)}"
+    return f"Agents made {at_least}{tally.entries:,} entries {since}.\n{format_fields(told)}"
 
 
-def _told_days(days: Sequence[DayCount]) -> str:
+def _days_text(days: Sequence[DayCount]) -> str:
     rows = [[day.day, f"{day.person:,}", f"{day.agent:,}", f"{day.system:,}"] for day in days]
     return table(["DAY (UTC)", "PERSON", "AGENT", "SYSTEM"], rows)
 
@@ -273,40 +284,43 @@ def injections(
 
     FILTER is words, looked for in the memories, and session: channel: memory: since: before:.
     """
-    from memento_tui.workspace.activity_query import parse_activity  # noqa: PLC0415 - help is shown without it
+    from memento_tui.api.activity import parse_activity  # noqa: PLC0415 - help is shown without it
 
     query = parse_activity(" ".join(filter))
-    with opened() as workspace:
+    with open_workspace() as workspace:
         if totals:
             sessions = workspace.activity.sessions(query, limit)
-            emit(lambda: {"items": [as_plain(one) for one in sessions], "next": None}, lambda: _told_totals(sessions))
+            emit(
+                lambda: {"items": [to_plain(one) for one in sessions], "next": None},
+                lambda: _session_totals_table(sessions),
+            )
             return
         rows, following = workspace.activity.injections(query, after=after, limit=limit)
     emit(
-        lambda: {"items": [_plain_injection(row) for row in rows], "next": following},
-        lambda: _told_injections(rows, following),
+        lambda: {"items": [_exposure_object(row) for row in rows], "next": following},
+        lambda: _exposures_table(rows, following),
     )
 
 
-def _plain_injection(row: InjectionRow) -> dict[str, Any]:
+def _exposure_object(row: ExposureRow) -> dict[str, Any]:
     memory = row.memory
     now = {} if memory is None else {"headline": memory.headline, "status": memory.status, "version": memory.version}
-    return {**as_plain(row.injection), "memory": now or None}
+    return {**to_plain(row.injection), "memory": now or None}
 
 
-def _told_injections(rows: Sequence[InjectionRow], following: str | None) -> str:
+def _exposures_table(rows: Sequence[ExposureRow], following: str | None) -> str:
     if not rows:
         return "No memory was put in front of an agent, as far as this ledger and the filter go."
     cells = [
         [
             row.injection.memory_id,
-            moment(row.injection.at),
+            format_time(row.injection.at),
             row.injection.session,
             str(row.injection.rank),
             f"{row.injection.score:.3f}",
             str(row.injection.tokens),
             "used" if row.injection.used_at else "",
-            _why(row.injection.why),
+            _scores_text(row.injection.why),
             "(gone)" if row.memory is None else row.memory.headline,
         ]
         for row in rows
@@ -315,16 +329,118 @@ def _told_injections(rows: Sequence[InjectionRow], following: str | None) -> str
     return table(["MEMORY", "WHEN", "SESSION", "RANK", "SCORE", "TOKENS", "USED", "WHY", "SAYS"], cells) + more
 
 
-def _told_totals(sessions: Sequence[SessionTotals]) -> str:
+def _session_totals_table(sessions: Sequence[SessionTotals]) -> str:
     if not sessions:
         return "No session was shown anything, as far as this ledger and the filter go."
-    rows = [[s.session, moment(s.last_at), f"{s.shown:,}", f"{s.used:,}", f"{s.tokens:,}"] for s in sessions]
+    rows = [[s.session, format_time(s.last_at), f"{s.shown:,}", f"{s.used:,}", f"{s.tokens:,}"] for s in sessions]
     return table(["SESSION", "LAST", "SHOWN", "USED", "TOKENS"], rows)
 
 
-def _why(numbers: Mapping[str, float]) -> str:
-    scores = [f"{name} {numbers[name]:.2f}" for name in _WHY if name in numbers]
-    return " ".join([*scores, *(told for name, told in _OTHERWISE.items() if name in numbers)])
+def _scores_text(numbers: Mapping[str, float]) -> str:
+    scores = [f"{name} {numbers[name]:.2f}" for name in _SCORE_PARTS if name in numbers]
+    return " ".join([*scores, *(told for name, told in _OTHER_REASONS.items() if name in numbers)])
 
 
-commands = {"activity": activity, "injections": injections}
+if TYPE_CHECKING:
+    from memento_tui.storage.store import Revision
+
+
+@command(
+    "history",
+    short_help="Show the versions of a memory, or the whole journal.",
+    examples="""
+    memento history 7f3k
+    memento history 7f3k --json
+    memento history --limit 20
+    """,
+)
+@click.argument("id", required=False)
+@paging
+def history(id: str | None, after: str | None, limit: int) -> None:  # noqa: A002 - its name in the help
+    """Show every version of the memory ID, newest first; without ID the journal, as `memento activity` lists it."""
+    with open_workspace() as workspace:
+        if id is not None:
+            revisions = workspace.history(id)
+            emit(lambda: {"items": _revision_objects(revisions), "next": None}, lambda: _revisions_text(revisions))
+            return
+        list_activity(workspace, "", after, limit)
+
+
+def _revision_objects(revisions: Sequence[Revision]) -> list[dict[str, Any]]:
+    return [
+        {
+            **journal_entry_object(revision.entry),
+            "version": revision.version,
+            "removed": revision.removed,
+            "purged": revision.purged,
+            "record": None if revision.record is None else to_plain(revision.record),
+        }
+        for revision in revisions
+    ]
+
+
+def _revisions_text(revisions: Sequence[Revision]) -> str:
+    older: list[Revision | None] = [*revisions[1:], None]
+    rows = [
+        [
+            str(r.version),
+            str(r.entry.seq),
+            format_time(r.entry.at),
+            entry_author(r.entry),
+            r.entry.action,
+            _revision_diff(r, before),
+        ]
+        for r, before in zip(revisions, older, strict=True)
+    ]
+    return table(["VERSION", "ENTRY", "WHEN", "WHO", "WHAT", "CHANGED"], rows)
+
+
+def _revision_diff(revision: Revision, before: Revision | None) -> str:
+    if revision.purged:
+        return "its text was purged"
+    if revision.removed:
+        return "removed"
+    if before is None or before.record is None:
+        return str(revision.record.headline)
+    return ", ".join(changed_fields(before.record, revision.record))
+
+
+@command(
+    "undo",
+    short_help="Take back the last change, or any journal entry.",
+    examples="""
+    memento undo
+    memento undo 341
+    memento history
+    """,
+)
+@click.argument("seq", type=click.IntRange(1), required=False)
+def undo(seq: int | None) -> None:
+    """Take back what you did last, or the journal entry SEQ, whoever made it; a bulk write is taken back whole."""
+    with open_workspace() as workspace:
+        entries = workspace.undo(seq)
+    emit({"undone": [journal_entry_object(entry) for entry in entries]}, lambda: _undone_text("Took back", entries))
+
+
+@command(
+    "redo",
+    short_help="Do again what was undone last.",
+    examples="""
+    memento redo
+    memento redo --json
+    """,
+)
+def redo() -> None:
+    """Do again what you undid last, unless you have changed something since."""
+    with open_workspace() as workspace:
+        entries = workspace.redo()
+    emit({"redone": [journal_entry_object(entry) for entry in entries]}, lambda: _undone_text("Did again", entries))
+
+
+def _undone_text(verb: str, entries: Sequence[Entry]) -> str:
+    return "\n".join(
+        safe(f"{verb} {e.seq}: {e.action}, {format_time(e.at)}, {entry_author(e)} {e.note}".rstrip()) for e in entries
+    )
+
+
+commands = {"activity": activity, "injections": injections, "history": history, "undo": undo, "redo": redo}

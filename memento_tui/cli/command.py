@@ -1,24 +1,66 @@
-"""The shape that every command has: ``--json`` and ``--data-dir`` wherever they stand, and examples in its help."""
+"""Declare commands: ``--json`` and ``--data-dir`` wherever they stand, examples, and the open workspace."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable
+import logging
+import os
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from memento_tui.cli.session import Session
 from memento_tui.errors import InvalidInput
+from memento_tui.paths import DataPaths, data_directory
 
-__all__ = ["Command", "Function", "Group", "command", "group"]
+__all__ = ["CliSession", "Command", "CommandFunction", "Group", "command", "current_session", "group", "open_workspace"]
 
-Function = Callable[..., Any]
+if TYPE_CHECKING:
+    from memento_tui.api import Workspace
+
+
+class CliSession:
+    """The choices that hold for one run of the program."""
+
+    def __init__(self) -> None:
+        self.data_dir: Path | None = None
+        """``None`` where ``MEMENTO_HOME`` or the platform decides."""
+        self.as_json = False
+
+    @property
+    def paths(self) -> DataPaths:
+        """The files of the data directory that this run works on."""
+        return DataPaths(data_directory(self.data_dir))
+
+
+def current_session() -> CliSession:
+    """Return the session of the command that is running."""
+    return click.get_current_context().ensure_object(CliSession)
+
+
+@contextmanager
+def open_workspace(*, create: bool = False) -> Iterator[Workspace]:
+    """Open the workspace in the person's name for the length of a block.
+
+    ``create`` begins a new data directory where there is none; commands that only read leave it out, so that a
+    mistyped path is an error and not an empty workspace. Raises `DataDirectoryError`.
+    """
+    from memento_tui.api import Workspace  # noqa: PLC0415 - a command's help is shown without it
+
+    if not os.environ.get("MEMENTO_DEBUG"):
+        # What the person is to know is printed; the log would repeat it on standard error.
+        logging.getLogger("memento_tui").addHandler(logging.NullHandler())
+    with Workspace(current_session().data_dir, actor="person", channel="cli", create=create) as workspace:
+        yield workspace
+
+
+CommandFunction = Callable[..., Any]
 
 
 def _set_json(ctx: click.Context, _: click.Parameter, value: bool) -> None:  # noqa: FBT001 - click's callback
-    session = ctx.ensure_object(Session)
+    session = ctx.ensure_object(CliSession)
     session.as_json = session.as_json or value
 
 
@@ -26,7 +68,7 @@ def _set_data_dir(ctx: click.Context, parameter: click.Parameter, value: str | N
     if value == "":
         # An unset variable of a script; the current directory is not what it meant.
         raise click.BadParameter("it is empty; name a directory.", ctx, parameter)
-    session = ctx.ensure_object(Session)
+    session = ctx.ensure_object(CliSession)
     session.data_dir = Path(value) if value else session.data_dir
 
 
@@ -67,7 +109,7 @@ def _check_utf8(values: Iterable[Any]) -> None:
                 ) from None
 
 
-class _Explained(click.Command):
+class _CommandWithExamples(click.Command):
     """What commands and groups share: the options of all, and a block of examples at the end of the help."""
 
     def __init__(self, *args: Any, examples: str = "", **options: Any) -> None:  # noqa: ANN401 - click's own
@@ -84,7 +126,7 @@ class _Explained(click.Command):
                     formatter.write(f"  {line}\n")
 
 
-class Command(_Explained):
+class Command(_CommandWithExamples):
     """One command."""
 
     def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - what the command returns
@@ -93,17 +135,17 @@ class Command(_Explained):
         return super().invoke(ctx)
 
 
-class Group(_Explained, click.Group):
+class Group(_CommandWithExamples, click.Group):
     """A command with commands of its own."""
 
     command_class = Command
 
 
-def command(name: str, **options: Any) -> Callable[[Function], Command]:  # noqa: ANN401 - click's own
+def command(name: str, **options: Any) -> Callable[[CommandFunction], Command]:  # noqa: ANN401 - click's own
     """Declare a command; ``examples`` are lines for the end of its help."""
     return click.command(name, cls=Command, **options)
 
 
-def group(name: str, **options: Any) -> Callable[[Function], Group]:  # noqa: ANN401 - click's own
+def group(name: str, **options: Any) -> Callable[[CommandFunction], Group]:  # noqa: ANN401 - click's own
     """Declare a group of commands; ``examples`` are lines for the end of its help."""
     return click.group(name, cls=Group, **options)

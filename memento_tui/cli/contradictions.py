@@ -7,22 +7,22 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from memento_tui.cli.command import group
-from memento_tui.cli.fields import read_text
+from memento_tui.cli.command import group, open_workspace
 from memento_tui.cli.memories import paging
-from memento_tui.cli.output import bold, emit, moment, named, safe, table
-from memento_tui.cli.session import opened
+from memento_tui.cli.options import read_text
+from memento_tui.cli.output import bold, emit, format_fields, format_time, safe, table
 from memento_tui.errors import InvalidInput
-from memento_tui.records import Memory
-from memento_tui.records.contradiction import RESOLUTIONS
-from memento_tui.store.tables import as_plain
+from memento_tui.model import Memory
+from memento_tui.model.review import RESOLUTIONS
+from memento_tui.storage.tables import to_plain
+
+__all__ = ["commands", "contradiction_object", "contradiction_text"]
 
 if TYPE_CHECKING:
-    from memento_tui.workspace.contradictions import Dispute
+    from memento_tui.api.review import ContradictionWithSides
 
-__all__ = ["commands", "dispute_in_full", "plain_dispute"]
 
-_WORDS = {
+_RESOLUTION_OF_ANSWER = {
     "newer": "newer_supersedes",
     "older": "older_stands",
     "both": "both_valid",
@@ -31,13 +31,13 @@ _WORDS = {
 }
 
 
-def plain_dispute(dispute: Dispute) -> dict[str, Any]:
+def contradiction_object(dispute: ContradictionWithSides) -> dict[str, Any]:
     """Return a contradiction with both sides as JSON tells it."""
     sides = {
-        name: None if side is None else as_plain(side)
+        name: None if side is None else to_plain(side)
         for name, side in (("older", dispute.older), ("newer", dispute.newer))
     }
-    return {**as_plain(dispute.contradiction), "memories": sides}
+    return {**to_plain(dispute.contradiction), "memories": sides}
 
 
 @group(
@@ -55,7 +55,7 @@ def plain_dispute(dispute: Dispute) -> dict[str, Any]:
 def contradiction(ctx: click.Context) -> None:
     """Resolve memories that contradict each other. Without a command, list them."""
     if ctx.invoked_subcommand is None:
-        ctx.invoke(list_)
+        ctx.invoke(list_contradictions)
 
 
 @contradiction.command(
@@ -68,17 +68,17 @@ def contradiction(ctx: click.Context) -> None:
 )
 @click.option("--resolved", is_flag=True, help="Those that were resolved, the latest first.")
 @paging
-def list_(after: str | None, limit: int, *, resolved: bool) -> None:
+def list_contradictions(after: str | None, limit: int, *, resolved: bool) -> None:
     """List the contradictions that wait for you, surest first; what was put off appears when its time comes."""
-    with opened() as workspace:
+    with open_workspace() as workspace:
         found, following = workspace.contradictions.list(resolved=resolved, after=after, limit=limit)
     emit(
-        lambda: {"items": [plain_dispute(dispute) for dispute in found], "next": following},
-        lambda: _rows(found, following),
+        lambda: {"items": [contradiction_object(dispute) for dispute in found], "next": following},
+        lambda: _contradiction_rows(found, following),
     )
 
 
-def _rows(found: Sequence[Dispute], following: str | None) -> str:
+def _contradiction_rows(found: Sequence[ContradictionWithSides], following: str | None) -> str:
     if not found:
         return "No contradictions."
     rows = [
@@ -89,7 +89,7 @@ def _rows(found: Sequence[Dispute], following: str | None) -> str:
             one.resolution or one.status,
             one.older,
             one.newer,
-            moment(one.created_at),
+            format_time(one.created_at),
             one.why,
         ]
         for one in (dispute.contradiction for dispute in found)
@@ -109,12 +109,12 @@ def _rows(found: Sequence[Dispute], following: str | None) -> str:
 @click.argument("id")
 def show(id: str) -> None:  # noqa: A002 - its name in the help
     """Show both sides in full, with the words that differ in [[double brackets]]."""
-    with opened() as workspace:
+    with open_workspace() as workspace:
         dispute = workspace.contradictions.get(id)
-    emit(lambda: plain_dispute(dispute), lambda: dispute_in_full(dispute))
+    emit(lambda: contradiction_object(dispute), lambda: contradiction_text(dispute))
 
 
-def dispute_in_full(dispute: Dispute) -> str:
+def contradiction_text(dispute: ContradictionWithSides) -> str:
     """Return a contradiction with both sides, the words that differ in double brackets."""
     found = dispute.contradiction
     about = {
@@ -129,20 +129,22 @@ def dispute_in_full(dispute: Dispute) -> str:
         "version": found.version,
     }
     sides = [
-        _side("older", dispute.older, found.older, found.older_spans),
-        _side("newer", dispute.newer, found.newer, found.newer_spans),
+        _side_text("older", dispute.older, found.older, found.older_spans),
+        _side_text("newer", dispute.newer, found.newer, found.newer_spans),
     ]
-    return "\n\n".join([named(about), *sides])
+    return "\n\n".join([format_fields(about), *sides])
 
 
-def _side(name: str, memory: Memory | None, memory_id: str, spans: Sequence[tuple[int, int]]) -> str:
+def _side_text(name: str, memory: Memory | None, memory_id: str, spans: Sequence[tuple[int, int]]) -> str:
     if memory is None:
         return f"{bold(name)}: {safe(memory_id)} is gone"
-    head = f"{bold(name)}: {memory.id}, {moment(memory.created_at)}, {memory.stability}, certainty {memory.certainty}"
-    return f"{head}\n{safe(_marked(memory.content, spans), multiline=True)}"
+    head = (
+        f"{bold(name)}: {memory.id}, {format_time(memory.created_at)}, {memory.stability}, certainty {memory.certainty}"
+    )
+    return f"{head}\n{safe(_mark_spans(memory.content, spans), multiline=True)}"
 
 
-def _marked(content: str, spans: Sequence[tuple[int, int]]) -> str:
+def _mark_spans(content: str, spans: Sequence[tuple[int, int]]) -> str:
     parts, at = [], 0
     for start, end in spans:
         if at <= start < end <= len(content):
@@ -163,7 +165,7 @@ def _marked(content: str, spans: Sequence[tuple[int, int]]) -> str:
     """,
 )
 @click.argument("id")
-@click.argument("answer", type=click.Choice([*_WORDS, *RESOLUTIONS]))
+@click.argument("answer", type=click.Choice([*_RESOLUTION_OF_ANSWER, *RESOLUTIONS]))
 @click.option("--older-when", "older_context", default="", help="With `both`: when the older one applies.")
 @click.option("--newer-when", "newer_context", default="", help="With `both`: when the newer one applies.")
 @click.option("--content", help="With `merge`: the one text for both; `-` reads standard input.")
@@ -182,7 +184,7 @@ def resolve(
     both. none: it is no contradiction, and is never raised again. What you let stand is verified by that; one undo
     takes all of it back.
     """
-    resolution = _WORDS.get(answer, answer)
+    resolution = _RESOLUTION_OF_ANSWER.get(answer, answer)
     unfit = (older_context or newer_context) if resolution != "both_valid" else content
     if unfit:
         raise InvalidInput(
@@ -191,11 +193,11 @@ def resolve(
     text = "" if content is None else read_text(content)
     if text and resolution != "merged":
         raise InvalidInput(f"The answer {answer} takes no --content.", "It belongs to merge.")
-    with opened() as workspace:
+    with open_workspace() as workspace:
         outcome = workspace.contradictions.resolve(
             id, resolution, seen=seen, older_context=older_context, newer_context=newer_context, content=text
         )
-    emit(lambda: as_plain(outcome), lambda: safe(f"{outcome.id}  resolved: {resolution.replace('_', ' ')}"))
+    emit(lambda: to_plain(outcome), lambda: safe(f"{outcome.id}  resolved: {resolution.replace('_', ' ')}"))
 
 
 @contradiction.command(
@@ -210,9 +212,9 @@ def resolve(
 @click.option("--until", default="7d", show_default=True, metavar="WHEN", help="A date, a time or a span.")
 def later(id: str, until: str) -> None:  # noqa: A002 - its name in the help
     """Put a contradiction off; both sides are recalled with it meanwhile."""
-    with opened() as workspace:
+    with open_workspace() as workspace:
         found = workspace.contradictions.later(id, until)
-    emit(lambda: as_plain(found), lambda: safe(f"{found.id}  put off until {moment(found.later_until)}"))
+    emit(lambda: to_plain(found), lambda: safe(f"{found.id}  put off until {format_time(found.later_until)}"))
 
 
 commands = {"contradiction": contradiction}

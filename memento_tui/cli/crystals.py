@@ -6,14 +6,13 @@ from collections.abc import Sequence
 
 import click
 
-from memento_tui.cli.command import group
-from memento_tui.cli.fields import read_text
-from memento_tui.cli.output import emit, moment, named, safe, table
-from memento_tui.cli.session import opened
+from memento_tui.api import identity
+from memento_tui.cli.command import group, open_workspace
+from memento_tui.cli.options import read_text
+from memento_tui.cli.output import emit, format_fields, format_time, safe, table
 from memento_tui.errors import NotFound
-from memento_tui.records import Crystal
-from memento_tui.store.tables import as_plain
-from memento_tui.workspace import identity
+from memento_tui.model import Crystal
+from memento_tui.storage.tables import to_plain
 
 __all__ = ["commands"]
 
@@ -47,14 +46,14 @@ def crystal(ctx: click.Context) -> None:
 @click.argument("id", required=False)
 def show(id: str | None = None) -> None:  # noqa: A002 - its name in the help
     """Show the crystal that holds, or the one whose id is or begins with ID."""
-    with opened() as workspace:
-        found = workspace.crystals.current() if id is None else identity.find(workspace.store, id)
+    with open_workspace() as workspace:
+        found = workspace.crystals.current() if id is None else identity.find_crystal(workspace.store, id)
     if found is None:
         raise NotFound("There is no crystal yet.", "Write one: memento crystal write TEXT")
-    emit(as_plain(found), lambda: f"{safe(found.content, multiline=True)}\n\n{named(_facts(found))}")
+    emit(to_plain(found), lambda: f"{safe(found.content, multiline=True)}\n\n{format_fields(_crystal_object(found))}")
 
 
-def _facts(found: Crystal) -> dict[str, object]:
+def _crystal_object(found: Crystal) -> dict[str, object]:
     return {name: getattr(found, name) for name in found.__struct_fields__ if name != "content"}
 
 
@@ -70,10 +69,10 @@ def _facts(found: Crystal) -> dict[str, object]:
 @click.option("--base", metavar="ID", help="The crystal that you read; another one being current is a conflict.")
 def write(text: str, base: str | None) -> None:
     """Write a new crystal; `-` reads it from standard input. The one before stays in the history."""
-    with opened(create=True) as workspace:
+    with open_workspace(create=True) as workspace:
         read = None if base is None else workspace.store.resolve("crystal", base)
         made = workspace.crystals.write(read_text(text), base_id=read)
-    emit(as_plain(made), lambda: safe(f"{made.id}  {made.status}"))
+    emit(to_plain(made), lambda: safe(f"{made.id}  {made.status}"))
 
 
 @crystal.command(
@@ -86,16 +85,16 @@ def write(text: str, base: str | None) -> None:
 )
 def history() -> None:
     """List all crystals, newest first, those that wait for you among them."""
-    with opened() as workspace:
-        found = identity.timeline(workspace.store)
+    with open_workspace() as workspace:
+        found = identity.all_crystals(workspace.store)
     emit(
-        lambda: {"items": [as_plain(entry) for entry in found], "next": None},
-        lambda: _rows(found) or "There is no crystal yet.",
+        lambda: {"items": [to_plain(entry) for entry in found], "next": None},
+        lambda: _crystal_rows(found) or "There is no crystal yet.",
     )
 
 
-def _rows(found: Sequence[Crystal]) -> str:
-    rows = [[c.id, c.status, c.author, moment(c.created_at), " ".join(c.content.split())[:200]] for c in found]
+def _crystal_rows(found: Sequence[Crystal]) -> str:
+    rows = [[c.id, c.status, c.author, format_time(c.created_at), " ".join(c.content.split())[:200]] for c in found]
     return table(["ID", "STATUS", "AUTHOR", "WRITTEN", "TEXT"], rows)
 
 
@@ -115,25 +114,28 @@ def diff(a: str, b: str | None) -> None:
 
     With A alone, show what changed in it from the one before; for one that is proposed, what approving would change.
     """
-    with opened() as workspace:
-        step = identity.compare(workspace.store, a, b)
+    with open_workspace() as workspace:
+        step = identity.compare_crystals(workspace.store, a, b)
     data = {
-        "before": None if step.before is None else as_plain(step.before),
-        "after": as_plain(step.after),
+        "before": None if step.before is None else to_plain(step.before),
+        "after": to_plain(step.after),
         "unified": step.unified,
     }
-    emit(data, lambda: _difference(step))
+    emit(data, lambda: _difference_text(step))
 
 
-def _difference(step: identity.Step) -> str:
-    names = [_name(step.before) if step.before is not None else "(there was none before)", _name(step.after)]
+def _difference_text(step: identity.CrystalChange) -> str:
+    names = [
+        _crystal_name(step.before) if step.before is not None else "(there was none before)",
+        _crystal_name(step.after),
+    ]
     head = safe(f"--- {names[0]}") + "\n" + safe(f"+++ {names[1]}")
     changed = "\n".join(step.unified.split("\n")[2:])
     return f"{head}\n{safe(changed, multiline=True) if changed else 'Both say the same.'}"
 
 
-def _name(found: Crystal) -> str:
-    return f"{found.id}  {found.status}, {moment(found.created_at)}, {identity.writer_of(found)}"
+def _crystal_name(found: Crystal) -> str:
+    return f"{found.id}  {found.status}, {format_time(found.created_at)}, {identity.writer_of(found)}"
 
 
 @crystal.command(
@@ -147,9 +149,9 @@ def _name(found: Crystal) -> str:
 @click.argument("id")
 def restore(id: str) -> None:  # noqa: A002 - its name in the help
     """Write the text of an old crystal as a new one."""
-    with opened() as workspace:
+    with open_workspace() as workspace:
         made = workspace.crystals.restore(id)
-    emit(as_plain(made), lambda: safe(f"{made.id}  {made.status}"))
+    emit(to_plain(made), lambda: safe(f"{made.id}  {made.status}"))
 
 
 commands = {"crystal": crystal}

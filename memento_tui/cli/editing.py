@@ -1,4 +1,4 @@
-"""The command ``edit``."""
+"""The command ``edit``: change a memory by options or in the person's editor."""
 
 from __future__ import annotations
 
@@ -9,19 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from memento_tui.cli.command import command
-from memento_tui.cli.fields import changes_of, memory_options
+from memento_tui.api.drafts import EditorFile, editor_command
+from memento_tui.cli.command import command, open_workspace
+from memento_tui.cli.options import changes_of, memory_options
 from memento_tui.cli.output import emit, safe
-from memento_tui.cli.session import opened
 from memento_tui.errors import Conflict, InvalidInput, MementoError
-from memento_tui.records import Memory
-from memento_tui.store.tables import as_plain
-from memento_tui.workspace.drafts import Draft, editor_command
-
-if TYPE_CHECKING:
-    from memento_tui.workspace import Outcome, Workspace
+from memento_tui.model import Memory
+from memento_tui.storage.tables import to_plain
 
 __all__ = ["commands"]
+
+if TYPE_CHECKING:
+    from memento_tui.api import ChangeOutcome, Workspace
 
 
 @command(
@@ -47,17 +46,17 @@ def edit(id: str, base_version: int | None, **options: Any) -> None:  # noqa: A0
     Without an option for a field, its content is opened in $VISUAL, $EDITOR or nano. If it cannot be saved then,
     your text is kept in a file.
     """
-    with opened() as workspace:
+    with open_workspace() as workspace:
         memory = workspace.get(id)
         if any(value not in (None, ()) for value in options.values()):
             changes = changes_of(options, memory)
             outcome = workspace.update(memory.id, base_version=base_version, **changes)
         else:
             outcome = _edit_in_editor(workspace, memory, base_version or memory.version)
-    emit({**as_plain(outcome.memory), "outcome": outcome.status}, lambda: safe(_said(outcome, memory)))
+    emit({**to_plain(outcome.memory), "outcome": outcome.status}, lambda: safe(_outcome_text(outcome, memory)))
 
 
-def _said(outcome: Outcome, before: Memory) -> str:
+def _outcome_text(outcome: ChangeOutcome, before: Memory) -> str:
     if outcome.proposal is not None:
         return f"{outcome.memory.id}  waits for review: memento review show {outcome.proposal.id}"
     if outcome.memory.version == before.version:
@@ -66,10 +65,10 @@ def _said(outcome: Outcome, before: Memory) -> str:
     return f"{outcome.memory.id}  changed, version {outcome.memory.version}{removed}"
 
 
-def _edit_in_editor(workspace: Workspace, memory: Memory, base_version: int) -> Outcome:
+def _edit_in_editor(workspace: Workspace, memory: Memory, base_version: int) -> ChangeOutcome:
     editor = editor_command()
-    draft = Draft(workspace.paths, memory.id, memory.content)
-    with _kept_on_failure(draft, memory):
+    draft = EditorFile(workspace.paths, memory.id, memory.content)
+    with _report_kept_text(draft, memory):
         finished = subprocess.run([*editor, str(draft.path)], check=False)  # noqa: S603 - the person's own editor
         content = draft.read(memory.content)
         if finished.returncode and content != memory.content:
@@ -80,7 +79,7 @@ def _edit_in_editor(workspace: Workspace, memory: Memory, base_version: int) -> 
 
 
 @contextmanager
-def _kept_on_failure(draft: Draft, memory: Memory) -> Iterator[None]:
+def _report_kept_text(draft: EditorFile, memory: Memory) -> Iterator[None]:
     """Say where the text is, whatever went wrong."""
     try:
         yield

@@ -1,12 +1,11 @@
-"""The command that lists the keys of the app."""
+"""The command ``keys``: list the keys of the app."""
 
 from __future__ import annotations
 
 import click
 
-from memento_tui.cli.command import command
+from memento_tui.cli.command import CliSession, command
 from memento_tui.cli.output import emit, table
-from memento_tui.cli.session import Session
 from memento_tui.config import load_config
 from memento_tui.paths import DataPaths, data_directory
 
@@ -30,16 +29,17 @@ def keys(ctx: click.Context, place: str | None, markdown: bool) -> None:  # noqa
 
     To approve with A instead of a, write this into config.toml: a line [keys], and below it "review.approve" = "A".
     """
-    from memento_tui.tui.commands import COMMANDS, PLACES, Keys, key_names, markdown_table  # noqa: PLC0415 - Textual
+    # Textual
+    from memento_tui.tui.commands import COMMANDS, KEY_SCOPES, KeyMap, key_names, markdown_table  # noqa: PLC0415
 
-    if place is not None and place not in PLACES:
-        known = ", ".join(PLACES)
+    if place is not None and place not in KEY_SCOPES:
+        known = ", ".join(KEY_SCOPES)
         raise click.BadParameter(f"there is no place {place}; there are {known}.", ctx, param_hint="--place")
     if markdown:
         click.echo(markdown_table(), nl=False)
         return
-    session = ctx.ensure_object(Session)
-    set_by_person = Keys(load_config(DataPaths(data_directory(session.data_dir)).config).keys)
+    session = ctx.ensure_object(CliSession)
+    set_by_person = KeyMap(load_config(DataPaths(data_directory(session.data_dir)).config).keys)
     chosen = [command for command in COMMANDS if place in (None, command.place)]
     items = [
         {

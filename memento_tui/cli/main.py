@@ -1,4 +1,4 @@
-"""The program ``memento``: the app without a command, and the commands, of which only the one used is imported."""
+"""The program ``memento``: the table of commands, of which only the one used is imported."""
 
 from __future__ import annotations
 
@@ -9,71 +9,70 @@ from typing import NamedTuple
 
 import click
 
-from memento_tui.cli.command import Group
-from memento_tui.cli.failures import report
-from memento_tui.cli.session import Session
+from memento_tui.cli.command import CliSession, Group
+from memento_tui.cli.output import report_error
 from memento_tui.section_names import SECTION_NAMES
 
 __all__ = ["COMMANDS", "main", "root"]
 
 
-class Place(NamedTuple):
+class CommandEntry(NamedTuple):
     """Where a command is, and what it does in a few words."""
 
     module: str
     summary: str
 
 
-COMMANDS: dict[str, Place] = {
-    "add": Place("memories", "Remember a text."),
-    "list": Place("memories", "List memories, the latest change first."),
-    "search": Place("searching", "Search memories by words and by meaning."),
-    "show": Place("memories", "Show one memory."),
-    "edit": Place("editing", "Change a memory, by options or in your editor."),
-    "rm": Place("memories", "Delete memories; they can be restored."),
-    "reject": Place("rejecting", "Turn down memories, with a reason that agents read."),
-    "restore": Place("memories", "Bring deleted memories back, or an earlier version of one."),
-    "purge": Place("memories", "Remove every trace of a memory, for a leaked secret."),
-    "searches": Place("searches", "Searches that you keep under a name."),
-    "timeline": Place("looking", "Show what was remembered around the same time."),
-    "links": Place("looking", "Show what a memory is related to."),
-    "facets": Place("looking", "Count memories by kind, tag, tier and source."),
-    "overview": Place("overview", "Show what waits, what agents did and what ends soon."),
-    "tags": Place("overview", "List the tags in use."),
-    "namespaces": Place("overview", "List the namespaces in use."),
-    "history": Place("journal", "Show the versions of a memory, or the whole journal."),
-    "activity": Place("activity", "What was done, by whom, and since you last looked."),
-    "injections": Place("activity", "What agents were shown, why, and at what cost."),
-    "undo": Place("journal", "Take back the last change, or any journal entry."),
-    "redo": Place("journal", "Do again what was undone last."),
-    "review": Place("review", "Decide about what waits for a person."),
-    "contradiction": Place("contradictions", "Memories that cannot both hold."),
-    "policy": Place("policy", "Which writes wait for a person, and why."),
-    "sleep": Place("upkeep", "Look after the memories: what ages, repeats or contradicts."),
-    "distill": Place("upkeep", "Learn from an agent's transcript."),
-    "skip": Place("skips", "What the agent is not to do, why, and until when."),
-    "item": Place("items", "What is being worked on and waited for."),
-    "crystal": Place("crystals", "Who the agent is, in prose."),
-    "import": Place("exchange", "Import memories from files."),
-    "export": Place("exchange", "Write everything to a file or folder."),
-    "mirror": Place("mirror", "Keep a folder of notes in step with the memories."),
-    "reindex": Place("maintenance", "Build the search indexes anew."),
-    "audit": Place("health", "Look for what has gone bad in the memories."),
-    "backup": Place("health", "Make, check and restore backups."),
-    "doctor": Place("maintenance", "Check that everything is in order."),
-    "engine": Place("engine", "Look after the background engine of semantic search."),
-    "keys": Place("keys", "List the keys of the app."),
-    "paths": Place("maintenance", "Print where everything lies."),
-    "web": Place("web", "Serve the app to a browser on this machine."),
-    "install": Place("install", "Put memento into an agent's host."),
-    "uninstall": Place("install", "Take memento out of an agent's host."),
-    "status": Place("host_status", "Tell which agents' hosts have memento, and how it stands."),
-    "mcp": Place("agent", "Serve the memory to an agent over MCP, on stdio."),
-    "serve": Place("serve", "Serve the memory to agents over HTTP."),
+COMMANDS: dict[str, CommandEntry] = {
+    "add": CommandEntry("memories", "Remember a text."),
+    "list": CommandEntry("memories", "List memories, the latest change first."),
+    "search": CommandEntry("search", "Search memories by words and by meaning."),
+    "show": CommandEntry("memories", "Show one memory."),
+    "edit": CommandEntry("editing", "Change a memory, by options or in your editor."),
+    "rm": CommandEntry("memories", "Delete memories; they can be restored."),
+    "reject": CommandEntry("memories", "Turn down memories, with a reason that agents read."),
+    "restore": CommandEntry("memories", "Bring deleted memories back, or an earlier version of one."),
+    "purge": CommandEntry("memories", "Remove every trace of a memory, for a leaked secret."),
+    "searches": CommandEntry("search", "Searches that you keep under a name."),
+    "timeline": CommandEntry("overview", "Show what was remembered around the same time."),
+    "links": CommandEntry("overview", "Show what a memory is related to."),
+    "facets": CommandEntry("overview", "Count memories by kind, tag, tier and source."),
+    "overview": CommandEntry("overview", "Show what waits, what agents did and what ends soon."),
+    "tags": CommandEntry("overview", "List the tags in use."),
+    "namespaces": CommandEntry("overview", "List the namespaces in use."),
+    "history": CommandEntry("activity", "Show the versions of a memory, or the whole journal."),
+    "activity": CommandEntry("activity", "What was done, by whom, and since you last looked."),
+    "injections": CommandEntry("activity", "What agents were shown, why, and at what cost."),
+    "undo": CommandEntry("activity", "Take back the last change, or any journal entry."),
+    "redo": CommandEntry("activity", "Do again what was undone last."),
+    "review": CommandEntry("review", "Decide about what waits for a person."),
+    "contradiction": CommandEntry("contradictions", "Memories that cannot both hold."),
+    "policy": CommandEntry("policy", "Which writes wait for a person, and why."),
+    "sleep": CommandEntry("maintenance", "Look after the memories: what ages, repeats or contradicts."),
+    "distill": CommandEntry("maintenance", "Learn from an agent's transcript."),
+    "skip": CommandEntry("lists", "What the agent is not to do, why, and until when."),
+    "item": CommandEntry("lists", "What is being worked on and waited for."),
+    "crystal": CommandEntry("crystals", "Who the agent is, in prose."),
+    "import": CommandEntry("import_export", "Import memories from files."),
+    "export": CommandEntry("import_export", "Write everything to a file or folder."),
+    "mirror": CommandEntry("mirror", "Keep a folder of notes in step with the memories."),
+    "reindex": CommandEntry("system", "Build the search indexes anew."),
+    "audit": CommandEntry("maintenance", "Look for what has gone bad in the memories."),
+    "backup": CommandEntry("maintenance", "Make, check and restore backups."),
+    "doctor": CommandEntry("system", "Check that everything is in order."),
+    "engine": CommandEntry("system", "Look after the background engine of semantic search."),
+    "keys": CommandEntry("keys", "List the keys of the app."),
+    "paths": CommandEntry("system", "Print where everything lies."),
+    "web": CommandEntry("serve", "Serve the app to a browser on this machine."),
+    "install": CommandEntry("hosts", "Put memento into an agent's host."),
+    "uninstall": CommandEntry("hosts", "Take memento out of an agent's host."),
+    "status": CommandEntry("hosts", "Tell which agents' hosts have memento, and how it stands."),
+    "mcp": CommandEntry("serve", "Serve the memory to an agent over MCP, on stdio."),
+    "serve": CommandEntry("serve", "Serve the memory to agents over HTTP."),
 }
 
 
-class Root(Group):
+class RootGroup(Group):
     """The commands, by name; a command's module is imported when it is used."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
@@ -96,7 +95,7 @@ class Root(Group):
 
 @click.group(
     "memento",
-    cls=Root,
+    cls=RootGroup,
     invoke_without_command=True,
     examples="""
     memento                                 open the app
@@ -123,7 +122,7 @@ def root(ctx: click.Context, section: str) -> int | None:
     """
     if ctx.invoked_subcommand is not None:
         return None
-    session = ctx.ensure_object(Session)
+    session = ctx.ensure_object(CliSession)
     if session.as_json or not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise click.UsageError("The app needs a terminal; name a command.", ctx)
     from memento_tui.tui.app import run  # noqa: PLC0415 - only the app pays for Textual
@@ -138,5 +137,5 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         code = root.main(given, prog_name="memento", standalone_mode=False)
     except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - the last place that can tell anyone
-        return report(error, json_wanted=json_wanted)
+        return report_error(error, json_wanted=json_wanted)
     return code if isinstance(code, int) else 0

@@ -1,116 +1,442 @@
-"""Commands that look after a data directory: ``reindex``, ``doctor`` and ``paths``."""
+"""Commands that look after the memories: maintenance run, distillation, audit and backups."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict
-from typing import TYPE_CHECKING
+import signal
+import sys
+import threading
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
+import msgspec
 
-from memento_tui.cli.command import command
-from memento_tui.cli.output import bold, emit, safe
-from memento_tui.cli.progress import progress_bar, staged_progress
-from memento_tui.cli.session import current_session, opened
-from memento_tui.errors import DataDirectoryError
-from memento_tui.paths import DataPaths
-
-if TYPE_CHECKING:
-    from memento_tui.workspace.health import Finding
+from memento_tui.cli.command import command, current_session, group, open_workspace
+from memento_tui.cli.memories import memory_rows, paging
+from memento_tui.cli.output import bold, emit, format_time, note, progress_bar, safe, staged_progress, table
+from memento_tui.errors import DataDirectoryError, InvalidInput
+from memento_tui.storage.tables import to_plain
 
 __all__ = ["commands"]
 
+if TYPE_CHECKING:
+    from memento_tui.api.distillation import DistillationReport
+    from memento_tui.maintenance.distillation.proposals import DistillationResult
+    from memento_tui.maintenance.run import MaintenanceReport
+
+
+_EXIT_INTERRUPTED = 130
+"""What a shell reports of a program that Ctrl-C ended."""
+
+_MAX_LISTED = 40
+"""Lines of a kind that a person is shown; --json lists all."""
+
+
+@contextmanager
+def _interruptible() -> Iterator[threading.Event]:
+    """Yield what Ctrl-C sets, so that the work ends after the step it is at; a second one ends at once."""
+    stopping = threading.Event()
+
+    def stop(_number: int, _frame: object) -> None:
+        stopping.set()
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        note("Ending after this step. Press Ctrl-C again to end at once; nothing is lost either way.")
+
+    before = signal.signal(signal.SIGINT, stop)
+    try:
+        yield stopping
+    finally:
+        signal.signal(signal.SIGINT, before)
+
 
 @command(
-    "reindex",
-    short_help="Build the search indexes anew.",
+    "sleep",
+    short_help="Look after the memories: what ages, repeats or contradicts.",
     examples="""
-    memento reindex
-    memento reindex --keyword --json
+    memento sleep --dry-run
+    memento sleep
+    memento sleep --json
     """,
 )
-@click.option("--keyword", is_flag=True, help="Only the keyword index.")
-@click.option("--semantic", is_flag=True, help="Only the semantic index, in the background.")
-def reindex(*, keyword: bool, semantic: bool) -> None:
-    """Build the search indexes anew from the database. Nothing is lost if this is interrupted."""
-    from memento_tui.workspace import health  # noqa: PLC0415 - a command's help is shown without it
+@click.option("--dry-run", is_flag=True, help="Only tell what would be done.")
+def maintain(*, dry_run: bool) -> None:
+    """Expire, demote and compact what is due; look for duplicates, contradictions and what belongs together.
 
-    both = keyword == semantic
-    with opened() as workspace, progress_bar("Indexing") as progress:
-        count = health.reindex(workspace, keyword=keyword or both, semantic=semantic or both, progress=progress)
-    data = {"keyword": count if keyword or both else None, "semantic": "started" if semantic or both else None}
-    emit(data, lambda: _told(data))
+    What needs a decision waits in `memento review` and `memento contradiction`. It may be interrupted at any moment
+    and run as often as you like; `memento undo` takes back a whole sleep by the number that `memento history` shows.
+    """
+    from memento_tui.api.maintenance import maintain_workspace  # noqa: PLC0415 - a command's help is shown without it
+
+    with open_workspace() as workspace, staged_progress() as progress, _interruptible() as stopping:
+        report = maintain_workspace(workspace, dry_run=dry_run, stopping=stopping, progress=progress)
+    emit(lambda: _report_object(report), lambda: _report_text(report))
+    if report.interrupted:
+        raise click.exceptions.Exit(_EXIT_INTERRUPTED)
 
 
-def _told(data: Mapping[str, object]) -> str:
-    lines = []
-    if data["keyword"] is not None:
-        lines.append(f"The keyword index holds {data['keyword']:,} memories.")
-    if data["semantic"] is not None:
-        lines.append("The engine builds the semantic index in the background.")
+def _proposals_waiting_text(count: int) -> str:
+    return "1 waits for you" if count == 1 else f"{count:,} wait for you"
+
+
+def _report_object(report: MaintenanceReport) -> dict[str, Any]:
+    counts = Counter(deed.action for deed in report.deeds)
+    plain: dict[str, Any] = msgspec.to_builtins(report)
+    return {**plain, "counts": dict(counts), "waiting": sum(deed.waits for deed in report.deeds)}
+
+
+def _report_text(report: MaintenanceReport) -> str:
+    lines = [*(f"! {safe(problem)}" for problem in report.problems)]
+    if report.interrupted:
+        lines.append("Interrupted; the rest is done next time.")
+    if not report.deeds:
+        return "\n".join([*lines, "Nothing is due."])
+    counts = Counter(deed.action for deed in report.deeds)
+    done = ", ".join(f"{count:,} {action}" for action, count in counts.items())
+    lines.append(bold(f"{'Would be done' if report.dry_run else 'Done'}: {done}"))
+    rows = [[d.action, d.record, d.id, "you" if d.waits else "-", d.why] for d in report.deeds[:_MAX_LISTED]]
+    lines.append(table(["WHAT", "OF", "ID", "DECIDES", "WHY"], rows))
+    if len(report.deeds) > _MAX_LISTED:
+        lines.append(f"... and {len(report.deeds) - _MAX_LISTED:,} more; --json lists all.")
+    waiting = sum(deed.waits for deed in report.deeds)
+    if waiting and not report.dry_run:
+        lines.append(f"{_proposals_waiting_text(waiting)}: memento review, memento contradiction")
     return "\n".join(lines)
 
 
 @command(
-    "doctor",
-    short_help="Check that everything is in order.",
+    "distill",
+    short_help="Learn from an agent's transcript.",
     examples="""
-    memento doctor
-    memento doctor --json
+    memento distill ~/.claude/projects/-home-me-site/4f1c.jsonl
+    memento distill session.jsonl --dry-run
+    memento distill rollout.jsonl --limit 5 --json
     """,
 )
-def doctor() -> None:
-    """Check the data directory, the settings, the database, the journal, the backups, the indexes and the engine.
+@click.argument("transcript", type=click.Path(path_type=Path))
+@click.option("--limit", type=click.IntRange(1, 200), default=20, show_default=True, help="Propose at most so many.")
+@click.option("--dry-run", is_flag=True, help="Only tell what would be proposed.")
+def distill(transcript: Path, limit: int, *, dry_run: bool) -> None:
+    """Propose memories, skips and working items that TRANSCRIPT teaches, each with the lines it rests on.
 
-    It changes nothing. What has gone bad in the memories themselves is told by `memento audit`.
-
-    The exit code is 6 if something is wrong.
+    Transcripts of Claude Code and Codex are read, and plain JSON lines with role and content. What is known already,
+    or was rejected before, is not proposed again.
     """
-    findings = _findings()
-    healthy = all(finding.ok for finding in findings)
-    emit({"healthy": healthy, "findings": [asdict(finding) for finding in findings]}, lambda: _report(findings))
-    if not healthy:
+    from memento_tui.api.distillation import distill_transcript  # noqa: PLC0415 - a command's help is shown without it
+
+    with open_workspace(create=True) as workspace, progress_bar("Reading") as progress, _interruptible() as stopping:
+        found = distill_transcript(
+            workspace, transcript, limit=limit, dry_run=dry_run, progress=progress, stopping=stopping
+        )
+    emit(lambda: _distillation_object(found), lambda: _distillation_text(found))
+    if found.interrupted:
+        raise click.exceptions.Exit(_EXIT_INTERRUPTED)
+
+
+def _distillation_object(found: DistillationReport) -> dict[str, Any]:
+    return {
+        "session": found.session,
+        "turns": found.turns,
+        "learned": [
+            {
+                "outcome": one.outcome,
+                "id": one.id,
+                "why": one.why,
+                **msgspec.to_builtins(one.candidate),
+            }
+            for one in found.learned
+        ],
+        "problems": found.problems,
+        "interrupted": found.interrupted,
+    }
+
+
+def _distillation_text(found: DistillationReport) -> str:
+    lines = [f"! {safe(problem)}" for problem in found.problems]
+    if found.interrupted:
+        return "\n".join([*lines, f"Interrupted after {found.turns:,} turns; nothing was proposed."])
+    if not found.learned:
+        return "\n".join([*lines, f"{found.turns:,} turns were read; they teach nothing new."])
+    rows = [
+        [
+            one.outcome,
+            one.candidate.target,
+            f"{one.candidate.first_line}-{one.candidate.last_line}",
+            one.id or "-",
+            _learned_text(one),
+        ]
+        for one in found.learned
+    ]
+    lines.append(table(["OUTCOME", "WHAT", "LINES", "ID", "TEXT"], rows))
+    proposed = sum(one.outcome == "proposed" for one in found.learned)
+    if proposed:
+        lines.append(f"{_proposals_waiting_text(proposed)}: memento review")
+    return "\n".join(lines)
+
+
+def _learned_text(one: DistillationResult) -> str:
+    fields = one.candidate.fields
+    text = str(fields.get("content") or fields.get("item") or fields.get("title") or "")
+    return f"{text} ({one.why})" if one.why else text
+
+
+if TYPE_CHECKING:
+    from memento_tui.api.audit import AuditFinding, RotAudit
+    from memento_tui.api.backups import Backup, RestoredBackup
+    from memento_tui.model import Memory
+
+
+@command(
+    "audit",
+    short_help="Look for what has gone bad in the memories.",
+    examples="""
+    memento audit
+    memento audit --quick --json
+    memento audit --list never_used
+    memento audit --list secrets --json
+    """,
+)
+@click.option("--quick", is_flag=True, help="Read no texts: secrets, orders and hidden characters are left out.")
+@click.option("--list", "code", metavar="KIND", help="List what was found of one kind, in pages.")
+@paging
+def audit(after: str | None, limit: int, code: str | None, *, quick: bool) -> None:
+    """Look for rot: duplicates, what is never used or shown in vain, what is stale, secrets, what waits for long.
+
+    Nothing is changed. For each kind you are told how many there are, what that means and what you can do.
+    """
+    with open_workspace() as workspace, staged_progress() as progress:
+        if code is not None:
+            _list_finding(workspace.audit, code, after, limit)
+            return
+        if not quick:
+            workspace.audit.read_texts(progress=progress)
+        found = workspace.audit.count(progress=progress)
+    emit(lambda: {"items": [_finding_object(one) for one in found]}, lambda: _findings_table(found))
+
+
+def _finding_object(finding: AuditFinding) -> dict[str, Any]:
+    return {**to_plain(finding.kind), "count": finding.count}
+
+
+def _findings_table(found: Sequence[AuditFinding]) -> str:
+    bad = [one for one in found if one.count]
+    unknown = [one for one in found if one.count is None]
+    fine = [one for one in found if one.count == 0]
+    lines = []
+    for one in bad:
+        lines.append(bold(f"{one.count:>9,}  {one.kind.title}") + f"  ({one.kind.code})")
+        lines += [f"{'':11}{one.kind.means}", f"{'':11}{one.kind.todo}"]
+    if unknown:
+        lines.append(f"Not looked for: {', '.join(one.kind.title.lower() for one in unknown)}.")
+    if fine:
+        lines.append(f"None found: {', '.join(one.kind.title.lower() for one in fine)}.")
+    if bad:
+        lines.append("To see them: memento audit --list KIND")
+    return "\n".join(lines)
+
+
+def _list_finding(rot: RotAudit, code: str, after: str | None, limit: int) -> None:
+    from memento_tui.api.audit import parse_audit_kind  # noqa: PLC0415 - a command's help is shown without it
+
+    kind = parse_audit_kind(code)
+    ids, following = rot.ids(kind.code, after=after, limit=limit)
+    found = rot.memories(ids)
+    items = [{**to_plain(memory), "why": rot.why(kind.code, memory.id)} for memory in found]
+    emit({"items": items, "next": following}, lambda: _finding_page(rot, kind.code, found, following))
+
+
+def _finding_page(rot: RotAudit, code: str, found: list[Memory], following: str | None) -> str:
+    if not found:
+        return "None found."
+    why = {memory.id: rot.why(code, memory.id) for memory in found}
+    if any(why.values()):
+        # The text itself is not printed: a secret would stand in the terminal's history.
+        listed = table(["ID", "STATUS", "FOUND"], [[m.id, m.status, why[m.id]] for m in found])
+    else:
+        listed = memory_rows(found)
+    return listed + (f"\nThere are more: --after {following}" if following else "")
+
+
+@group(
+    "backup",
+    invoke_without_command=True,
+    short_help="Make, check and restore backups.",
+    examples="""
+    memento backup
+    memento backup make
+    memento backup verify latest
+    memento backup restore 20261121T0731
+    """,
+)
+@click.pass_context
+def backup(ctx: click.Context) -> None:
+    """Keep whole copies of the database, and go back to one. Without a command, list them.
+
+    They lie in the data directory; copy one to another disk to be safe from the loss of this one.
+    """
+    if ctx.invoked_subcommand is None:
+        ctx.invoke(list_backups)
+
+
+@backup.command(
+    "make",
+    short_help="Make a backup now.",
+    examples="""
+    memento backup make
+    memento backup make --keep 30 --json
+    """,
+)
+@click.option(
+    "--keep", type=click.IntRange(1, 10_000), metavar="NUMBER", default=10, show_default=True, help="How many stay."
+)
+def make_backup(keep: int) -> None:
+    """Copy the database while it is in use, and check the copy. The oldest backups beyond --keep are removed."""
+    with open_workspace() as workspace, staged_progress() as progress:
+        made = workspace.backups.make(keep=keep, progress=progress or _no_progress)
+        place = workspace.paths.backups / made.name
+    emit(
+        {**to_plain(made), "path": str(place)},
+        lambda: safe(f"{place}\n{_contents_text(made)}, checked", multiline=True),
+    )
+
+
+def _no_progress(_what: str, _done: int, _total: int) -> None:
+    """Tell nobody."""
+
+
+def _contents_text(one: Backup) -> str:
+    return f"{one.memories:,} memories, {one.head:,} journal entries, {one.size / 1_000_000:,.1f} MB"
+
+
+@backup.command(
+    "list",
+    short_help="List the backups.",
+    examples="""
+    memento backup list
+    memento backup list --json
+    """,
+)
+def list_backups() -> None:
+    """List the backups, newest first. `memento backup verify` reads one whole."""
+    with open_workspace() as workspace:
+        found = workspace.backups.list()
+    emit(lambda: {"items": [to_plain(one) for one in found]}, lambda: _backups_table(found))
+
+
+def _backups_table(found: Sequence[Backup]) -> str:
+    if not found:
+        return "There is no backup yet: memento backup make"
+    rows = [
+        [
+            one.name,
+            format_time(one.at),
+            f"{one.size / 1_000_000:,.1f} MB",
+            f"{one.memories:,}",
+            f"{one.head:,}",
+            one.problem or one.why,
+        ]
+        for one in found
+    ]
+    return table(["NAME", "MADE", "SIZE", "MEMORIES", "ENTRY", "NOTE"], rows)
+
+
+@backup.command(
+    "verify",
+    short_help="Check backups from the first page to the last entry.",
+    examples="""
+    memento backup verify
+    memento backup verify latest --json
+    """,
+)
+@click.argument("name", required=False)
+def verify_backups(name: str | None) -> None:
+    """Read the backup NAME whole, or all of them. The exit code is 6 if one cannot be restored.
+
+    NAME may be shortened, with or without `memento-`; `latest` is the newest.
+    """
+    with open_workspace() as workspace, staged_progress() as progress:
+        backups = workspace.backups
+        names = [one.name for one in backups.list()] if name is None else [backups.find(name).name]
+        found = {one: backups.verify(one, progress=progress or _no_progress) for one in names}
+    items = [{"name": one, "ok": problem is None, "problem": problem or ""} for one, problem in found.items()]
+    lines = [
+        f"{bold('BAD') if problem else 'ok '}  {safe(one)}  {safe(problem or '')}".rstrip()
+        for one, problem in found.items()
+    ]
+    emit({"items": items}, lambda: "\n".join(lines) or "There is no backup yet: memento backup make")
+    if any(found.values()):
         raise click.exceptions.Exit(DataDirectoryError.exit_code)
 
 
-def _findings() -> list[Finding]:
-    from memento_tui.workspace import health  # noqa: PLC0415 - a command's help is shown without it
-
-    try:
-        with opened() as workspace, staged_progress() as progress:
-            return health.examine(workspace, progress=progress)
-    except DataDirectoryError as error:
-        directory = health.examine_directory(current_session().paths)
-        return [*directory, health.Finding("database", ok=False, detail=error.message, hint=error.hint)]
-
-
-def _report(findings: list[Finding]) -> str:
-    width = max(len(finding.name) for finding in findings)
-    lines = []
-    for finding in findings:
-        mark = "ok " if finding.ok else bold("BAD")
-        lines.append(f"{mark}  {finding.name:{width}}  {safe(finding.detail)}")
-        if finding.hint:
-            lines.append(f"     {'':{width}}  {safe(finding.hint)}")
-    return "\n".join(lines)
-
-
-@command(
-    "paths",
-    short_help="Print where everything lies.",
+@backup.command(
+    "restore",
+    short_help="Go back to a backup.",
     examples="""
-    memento paths
-    memento paths --json
+    memento backup restore latest
+    memento backup restore 20261121T073114Z --yes --json
     """,
 )
-def paths() -> None:
-    """Print where everything lies, whether it exists or not."""
-    found = current_session().paths
-    names = list(DataPaths._fields)
-    names += [name for name, value in vars(DataPaths).items() if isinstance(value, property)]
-    places = {name: str(getattr(found, name)) for name in names}
-    width = max(map(len, places))
-    emit(places, lambda: "\n".join(f"{name:{width}}  {safe(place)}" for name, place in places.items()))
+@click.argument("name")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+def restore_backup(name: str, *, yes: bool) -> None:
+    """Make the workspace what the backup NAME holds. What is there now becomes a backup of its own first.
+
+    The app, agents and the engine may run on: they see the other state at once. A database that is too damaged to be
+    opened is put aside and replaced; end the other programs before that.
+    """
+    try:
+        with open_workspace() as workspace:
+            chosen = workspace.backups.find(name)
+            newer = workspace.store.head() - chosen.head
+            lost = f" {newer:,} journal entries are newer." if newer > 0 else ""
+            _confirm(f"Go back to {chosen.name}?{lost} What is there now is kept as a backup", yes=yes)
+            with staged_progress() as progress:
+                restored = workspace.backups.restore(chosen.name, progress=progress or _no_progress)
+    except DataDirectoryError as error:
+        if "damaged" not in error.message or not current_session().paths.database.exists():
+            raise
+        note(error.message)
+        restored = _restore_or_replace(name, yes=yes)
+    emit(
+        to_plain(restored),
+        lambda: safe(f"Restored {restored.name}.\nWhat was there before: {restored.before}", multiline=True),
+    )
 
 
-commands = {"reindex": reindex, "doctor": doctor, "paths": paths}
+def _restore_or_replace(name: str, *, yes: bool) -> RestoredBackup:
+    from memento_tui.api.backups import replace_damaged  # noqa: PLC0415 - same
+    from memento_tui.storage.journal import Author  # noqa: PLC0415 - only where the database is damaged
+
+    _confirm("The database cannot be opened. Put it aside, and the backup in its place", yes=yes)
+    return replace_damaged(current_session().paths, Author("person", "cli"), name)
+
+
+def _confirm(question: str, *, yes: bool) -> None:
+    if yes:
+        return
+    if current_session().as_json or not sys.stdin.isatty():
+        raise InvalidInput("Restoring a backup asks first.", "Say --yes if you are sure.")
+    if click.prompt(f"{safe(question)}. Type yes", err=True, default="", show_default=False) != "yes":
+        raise InvalidInput("That is not yes. Nothing was changed.")
+
+
+@backup.command(
+    "rm",
+    short_help="Remove backups.",
+    examples="""
+    memento backup rm memento-20261121T073114Z.db
+    memento backup rm 20261121T0731 --json
+    """,
+)
+@click.argument("names", nargs=-1, required=True, metavar="NAME...")
+def remove_backups(names: tuple[str, ...]) -> None:
+    """Remove backups for good, for instance those that still hold what was purged."""
+    with open_workspace() as workspace:
+        chosen = [workspace.backups.find(name).name for name in names]
+        removed = [workspace.backups.remove(name).name for name in dict.fromkeys(chosen)]
+    emit({"removed": removed}, lambda: safe("\n".join(f"{name}  removed" for name in removed), multiline=True))
+
+
+commands = {"sleep": maintain, "distill": distill, "audit": audit, "backup": backup}

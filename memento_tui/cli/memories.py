@@ -1,4 +1,4 @@
-"""Commands that write and read memories one by one."""
+"""Write, read, delete, reject and purge memories one by one."""
 
 from __future__ import annotations
 
@@ -11,20 +11,18 @@ from typing import Any
 import click
 
 from memento_tui import clock
-from memento_tui.cli.command import Function, command
-from memento_tui.cli.fields import fields_of, memory_options, read_text
-from memento_tui.cli.outcomes import for_each
-from memento_tui.cli.output import bold, emit, moment, named, safe, table, write
-from memento_tui.cli.session import current_session, opened
+from memento_tui.cli.command import CommandFunction, command, current_session, open_workspace
+from memento_tui.cli.options import fields_of, memory_options, read_text
+from memento_tui.cli.output import bold, emit, for_each, format_fields, format_time, safe, table, write
 from memento_tui.config import DecayPreset
 from memento_tui.errors import InvalidInput
-from memento_tui.records import Memory
-from memento_tui.store.tables import as_plain
+from memento_tui.model import Memory
+from memento_tui.storage.tables import to_plain
 
-__all__ = ["commands", "memory_rows", "paging", "plain_query"]
+__all__ = ["commands", "memory_rows", "paging"]
 
 
-def paging(function: Function) -> Function:
+def paging(function: CommandFunction) -> CommandFunction:
     """Add the options that every list of pages has."""
     after = click.option("--after", metavar="CURSOR", help="The `next` of the page before.")
     limit = click.option("--limit", type=click.IntRange(1, 10_000), metavar="NUMBER", default=50, show_default=True)
@@ -38,7 +36,7 @@ def plain_query(words: tuple[str, ...]) -> str:
         InvalidInput: a filter cannot be used, or there is free text, which only a search can answer.
 
     """
-    from memento_tui.search.language import parse  # noqa: PLC0415 - a command's help is shown without it
+    from memento_tui.search.query_language import parse  # noqa: PLC0415 - a command's help is shown without it
 
     source = " ".join(words)
     query = parse(source)
@@ -58,7 +56,15 @@ def plain_query(words: tuple[str, ...]) -> str:
 def memory_rows(memories: list[Memory]) -> str:
     """Return memories as rows for a person."""
     rows = [
-        [m.id, "pinned" if m.pinned else m.status, m.stability, m.kind, m.namespace, moment(m.updated_at), m.headline]
+        [
+            m.id,
+            "pinned" if m.pinned else m.status,
+            m.stability,
+            m.kind,
+            m.namespace,
+            format_time(m.updated_at),
+            m.headline,
+        ]
         for m in memories
     ]
     return table(["ID", "STATUS", "TRUST", "KIND", "NAMESPACE", "CHANGED", "WHAT"], rows)
@@ -83,10 +89,10 @@ def add(text: str, memory_id: str | None, **options: Any) -> None:  # noqa: ANN4
     """
     fields = fields_of(options) | ({} if memory_id is None else {"id": memory_id})
     started = clock.now()
-    with opened(create=True) as workspace:
+    with open_workspace(create=True) as workspace:
         memory = workspace.remember(read_text(text), **fields)
         why = workspace.review.why(memory.id) if memory.status == "pending" else []
-    emit(as_plain(memory), lambda: safe(_added(memory, why, known=memory.created_at < started)))
+    emit(to_plain(memory), lambda: safe(_added(memory, why, known=memory.created_at < started)))
 
 
 def _added(memory: Memory, why: Sequence[str], *, known: bool) -> str:
@@ -108,22 +114,22 @@ def _added(memory: Memory, why: Sequence[str], *, known: bool) -> str:
 )
 @click.argument("filter", nargs=-1)
 @paging
-def list_(filter: tuple[str, ...], after: str | None, limit: int) -> None:  # noqa: A002 - its name in the help
+def list_memories(filter: tuple[str, ...], after: str | None, limit: int) -> None:  # noqa: A002 - its name in the help
     """List the memories that FILTER selects, the latest change first.
 
     Filters: tag: kind: ns: is: by: before: after: certainty: expires: status: tier: session: id:, and -tag: and so
     on for their opposite. Without one, all that a search may return are listed.
     """
     query = plain_query(filter)
-    with opened() as workspace:
+    with open_workspace() as workspace:
         page = workspace.list(query, after=after, limit=limit)
     emit(
-        lambda: {"items": [as_plain(memory) for memory in page.items], "next": page.next},
-        lambda: _page(page.items, page.next),
+        lambda: {"items": [to_plain(memory) for memory in page.items], "next": page.next},
+        lambda: _memory_page(page.items, page.next),
     )
 
 
-def _page(memories: list[Memory], following: str | None) -> str:
+def _memory_page(memories: list[Memory], following: str | None) -> str:
     if not memories:
         return "No memories."
     more = f"\nThere are more: --after {following}" if following else ""
@@ -145,7 +151,7 @@ def _page(memories: list[Memory], following: str | None) -> str:
 @click.option("--life", is_flag=True, help="Show how its weight will fade, and what would become of it.")
 def show(id: str, *, raw: bool, life: bool) -> None:  # noqa: A002 - its name in the help
     """Show the memory whose id is or begins with ID."""
-    with opened() as workspace:
+    with open_workspace() as workspace:
         memory = workspace.get(id)
         relations = workspace.related(memory.id)
         decay = workspace.config.upkeep.decay
@@ -158,22 +164,26 @@ def show(id: str, *, raw: bool, life: bool) -> None:  # noqa: A002 - its name in
         write((safe(memory.content, multiline=True) if sys.stdout.isatty() else memory.content) + "\n")
         return
     drawn = [{"type": type_, "direction": direction, "id": end} for type_, direction, end in relations]
-    emit({**as_plain(memory), "relations": drawn}, lambda: _memory(memory, relations))
+    emit({**to_plain(memory), "relations": drawn}, lambda: _memory_text(memory, relations))
 
 
 def _show_life(memory: Memory, decay: DecayPreset, known: datetime | None, *, superseded: bool) -> None:
-    from memento_tui.upkeep.life_text import life_data, life_lines  # noqa: PLC0415 - most calls do without
+    # most calls do without
+    from memento_tui.maintenance.life_report import life_report_data, life_report_lines  # noqa: PLC0415
 
     now, across = clock.now(), shutil.get_terminal_size().columns
     options: dict[str, Any] = {"superseded": superseded, "known_since": known}
-    emit(lambda: life_data(memory, now, decay, **options), lambda: life_lines(memory, now, decay, across, **options))
+    emit(
+        lambda: life_report_data(memory, now, decay, **options),
+        lambda: life_report_lines(memory, now, decay, across, **options),
+    )
 
 
-_LINES_OF_THEIR_OWN = {"content", "title", "source", "shown_count", "used_count", "version"}
+_FIELDS_SHOWN_APART = {"content", "title", "source", "shown_count", "used_count", "version"}
 
 
-def _memory(memory: Memory, relations: Sequence[tuple[str, str, str]]) -> str:
-    plain = {name: getattr(memory, name) for name in Memory.__struct_fields__ if name not in _LINES_OF_THEIR_OWN}
+def _memory_text(memory: Memory, relations: Sequence[tuple[str, str, str]]) -> str:
+    plain = {name: getattr(memory, name) for name in Memory.__struct_fields__ if name not in _FIELDS_SHOWN_APART}
     plain |= {part: getattr(memory.source, part) for part in memory.source.__struct_fields__}
     plain["pinned"] = memory.pinned or None
     plain["injection_score"] = memory.injection_score or None
@@ -181,7 +191,7 @@ def _memory(memory: Memory, relations: Sequence[tuple[str, str, str]]) -> str:
     plain["relations"] = [f"{type_} {'->' if way == 'out' else '<-'} {end}" for type_, way, end in relations]
     plain["version"] = memory.version
     heading = f"{bold(safe(memory.title))}\n\n" if memory.title else ""
-    return f"{heading}{safe(memory.content, multiline=True)}\n\n{named(plain)}"
+    return f"{heading}{safe(memory.content, multiline=True)}\n\n{format_fields(plain)}"
 
 
 @command(
@@ -195,7 +205,7 @@ def _memory(memory: Memory, relations: Sequence[tuple[str, str, str]]) -> str:
 @click.argument("ids", nargs=-1, required=True, metavar="ID...")
 def rm(ids: tuple[str, ...]) -> None:
     """Delete the memories with these ids. `memento restore` or `memento undo` brings them back."""
-    with opened() as workspace:
+    with open_workspace() as workspace:
 
         def delete(given: str) -> dict[str, Any]:
             outcome = workspace.forget(given)
@@ -225,7 +235,7 @@ def restore(ids: tuple[str, ...], version: int | None) -> None:
     if version is not None:
         _restore_version(ids, version)
         return
-    with opened() as workspace:
+    with open_workspace() as workspace:
 
         def bring_back(given: str) -> dict[str, Any]:
             memory = workspace.restore(given)
@@ -235,11 +245,11 @@ def restore(ids: tuple[str, ...], version: int | None) -> None:
 
 
 def _restore_version(ids: Sequence[str], version: int) -> None:
-    from memento_tui.workspace.versions import restore_version  # noqa: PLC0415 - seldom asked for
+    from memento_tui.api.memory_details import restore_version  # noqa: PLC0415 - seldom asked for
 
     if len(ids) > 1:
         raise InvalidInput("A version is one memory's.", "Name one id with --version.")
-    with opened() as workspace:
+    with open_workspace() as workspace:
         restored = restore_version(workspace, ids[0], version)
     memory, fields = restored.memory, restored.fields
     told = f"set back {', '.join(fields)}" if fields else f"nothing differs from version {version}"
@@ -265,7 +275,7 @@ def purge(id: str, reason: str, *, yes: bool) -> None:  # noqa: A002 - its name 
 
     Backups that were made before still hold it; they are named.
     """
-    with opened() as workspace:
+    with open_workspace() as workspace:
         memory = workspace.get(id)
         if not yes:
             if current_session().as_json or not sys.stdin.isatty():
@@ -284,4 +294,37 @@ def purge(id: str, reason: str, *, yes: bool) -> None:  # noqa: A002 - its name 
     emit(purged, lambda: safe(told, multiline=True))
 
 
-commands = {"add": add, "list": list_, "show": show, "rm": rm, "restore": restore, "purge": purge}
+@command(
+    "reject",
+    short_help="Turn down memories, with a reason that agents read.",
+    examples="""
+    memento reject 7f3k --reason "That was true of the old cluster only."
+    memento reject 7f3k 9x2m --json
+    """,
+)
+@click.argument("ids", nargs=-1, required=True, metavar="ID...")
+@click.option("--reason", default="", help="What an agent reads that tries to store the same text again.")
+def reject(ids: tuple[str, ...], reason: str) -> None:
+    """Turn down the memories with these ids: they are recalled no more, and no agent stores the same text again.
+
+    `memento restore` or `memento undo` brings them back. What waits for a decision is rejected with
+    `memento review reject`.
+    """
+    with open_workspace() as workspace:
+
+        def turn_down(given: str) -> dict[str, Any]:
+            memory = workspace.reject(given, reason)
+            return {"id": memory.id, "status": memory.status}
+
+        for_each(ids, turn_down, lambda outcome: f"{outcome['id']}  {outcome['status']}")
+
+
+commands = {
+    "add": add,
+    "list": list_memories,
+    "show": show,
+    "rm": rm,
+    "restore": restore,
+    "purge": purge,
+    "reject": reject,
+}

@@ -1,4 +1,4 @@
-"""The command ``mirror``."""
+"""The command ``mirror``: keep a folder of notes in step with the memories."""
 
 from __future__ import annotations
 
@@ -15,31 +15,30 @@ import click
 import msgspec
 
 from memento_tui import clock
-from memento_tui.cli.command import command
-from memento_tui.cli.output import bold, emit, note, safe, write
-from memento_tui.cli.progress import staged_progress
-from memento_tui.cli.session import current_session, opened
-
-if TYPE_CHECKING:
-    from memento_tui.interchange.mirror.happening import Happening
-    from memento_tui.interchange.mirror.mirror import Mirror, Vanished
+from memento_tui.cli.command import command, current_session, open_workspace
+from memento_tui.cli.output import bold, emit, note, safe, staged_progress, write
 
 __all__ = ["commands"]
 
-_INTERRUPTED = 130
+if TYPE_CHECKING:
+    from memento_tui.mirror.mirror import Mirror, VanishedPolicy
+    from memento_tui.mirror.state import MirrorEvent
+
+
+_EXIT_INTERRUPTED = 130
 """What a shell reports of a program that Ctrl-C ended."""
 
-_PAUSE = 1.0
+_MIN_POLL_SECONDS = 1.0
 """Seconds between two looks at the folder."""
-_REST = 25
+_POLL_REST_FACTOR = 25
 """How many times as long as a look took the program rests at least, so that it costs 4 % of a processor at most."""
-_PATIENCE = 30.0
+_MAX_WAIT_SECONDS = 30.0
 """Seconds for which ``--once`` waits for files that are being written."""
-_IMPATIENCE = 0.2
+_WAIT_POLL_SECONDS = 0.2
 """Seconds between its looks."""
-_LISTED = 20
+_MAX_LISTED = 20
 """Lines of one step that a person is shown; --json lists all."""
-_QUIET = ("written", "taken", "moved", "related")
+_QUIET_EVENTS = ("written", "taken", "moved", "related")
 """What is only counted when a mirror begins."""
 
 
@@ -98,26 +97,29 @@ def mirror(folder: Path, query: str, namespace: str, vanished: str, *, once: boo
     """
     if current_session().as_json and not once:
         raise click.UsageError("--json prints one value at the end, so it needs --once.")
-    from memento_tui.interchange.mirror.mirror import Mirror  # noqa: PLC0415 - a command's help is shown without it
+    from memento_tui.mirror.mirror import Mirror  # noqa: PLC0415 - a command's help is shown without it
 
-    with opened(create=True) as workspace, _until_stopped() as stopping:
-        chosen = cast("Vanished", vanished)
+    with open_workspace(create=True) as workspace, _until_stopped() as stopping:
+        chosen = cast("VanishedPolicy", vanished)
         with Mirror(workspace, folder, query=query, namespace=namespace, hold=hold, vanished=chosen) as running:
-            happened = _begin(running, stopping, patience=_PATIENCE if once else 0.0)
+            happened = _synchronize(running, stopping, patience=_MAX_WAIT_SECONDS if once else 0.0)
             if once:
-                emit(lambda: _plain(running, happened), lambda: _told(running, happened, ended=stopping.is_set()))
+                emit(
+                    lambda: _report_object(running, happened),
+                    lambda: _report_text(running, happened, ended=stopping.is_set()),
+                )
                 if stopping.is_set():
-                    raise click.exceptions.Exit(_INTERRUPTED)
+                    raise click.exceptions.Exit(_EXIT_INTERRUPTED)
                 return
             ended = stopping.is_set()
-            write(_told(running, happened, ended=ended) + ("\n" if ended else "\nctrl+c ends it.\n"))
+            write(_report_text(running, happened, ended=ended) + ("\n" if ended else "\nctrl+c ends it.\n"))
             _follow(running, stopping)
             note(f"Ended; {_notes(running)} in step.")
 
 
-def _begin(running: Mirror, stopping: threading.Event, *, patience: float) -> list[Happening]:
+def _synchronize(running: Mirror, stopping: threading.Event, *, patience: float) -> list[MirrorEvent]:
     """Bring both sides in step, and wait for files that are being written."""
-    happened: list[Happening] = []
+    happened: list[MirrorEvent] = []
     ends = time.monotonic() + patience
     with staged_progress() as progress, suppress(_StoppedError):
 
@@ -132,27 +134,27 @@ def _begin(running: Mirror, stopping: threading.Event, *, patience: float) -> li
                 happened.append(happening)
                 if stopping.is_set():
                     return happened
-            if running.is_settled or time.monotonic() >= ends or stopping.wait(_IMPATIENCE):
+            if running.is_settled or time.monotonic() >= ends or stopping.wait(_WAIT_POLL_SECONDS):
                 return happened
     return happened
 
 
 def _follow(running: Mirror, stopping: threading.Event) -> None:
     """Tell what happens, until the person has had enough."""
-    pause = _PAUSE
+    pause = _MIN_POLL_SECONDS
     while not stopping.wait(pause):
         began = time.monotonic()
         lines = []
         for happening in running.step():
-            lines.append(_line(happening))
+            lines.append(_event_line(happening))
             if stopping.is_set():
                 break
         at = f"{clock.now().astimezone():%H:%M:%S}  "
         write("".join(at + line + "\n" for line in _cut(lines)))
-        pause = max(_PAUSE, _REST * (time.monotonic() - began))
+        pause = max(_MIN_POLL_SECONDS, _POLL_REST_FACTOR * (time.monotonic() - began))
 
 
-def _line(happening: Happening) -> str:
+def _event_line(happening: MirrorEvent) -> str:
     about = happening.note or happening.memory
     known = f" ({happening.memory})" if happening.note and happening.memory else ""
     why = f": {happening.why}" if happening.why else ""
@@ -160,22 +162,22 @@ def _line(happening: Happening) -> str:
 
 
 def _cut(lines: list[str]) -> list[str]:
-    rest = len(lines) - _LISTED
-    return lines if rest <= 0 else [*lines[:_LISTED], f"... and {rest:,} more"]
+    rest = len(lines) - _MAX_LISTED
+    return lines if rest <= 0 else [*lines[:_MAX_LISTED], f"... and {rest:,} more"]
 
 
 def _notes(running: Mirror) -> str:
     return "1 note is" if running.notes == 1 else f"{running.notes:,} notes are"
 
 
-def _counts(happened: Iterable[Happening]) -> dict[str, int]:
-    from memento_tui.interchange.mirror.happening import DEEDS  # noqa: PLC0415 - as above
+def _counts(happened: Iterable[MirrorEvent]) -> dict[str, int]:
+    from memento_tui.mirror.state import MIRROR_ACTIONS  # noqa: PLC0415 - as above
 
     counted: Counter[str] = Counter(happening.deed for happening in happened)
-    return {deed: counted[deed] for deed in DEEDS}
+    return {deed: counted[deed] for deed in MIRROR_ACTIONS}
 
 
-def _plain(running: Mirror, happened: list[Happening]) -> dict[str, Any]:
+def _report_object(running: Mirror, happened: list[MirrorEvent]) -> dict[str, Any]:
     return {
         "folder": str(running.folder.root),
         "notes": running.notes,
@@ -185,11 +187,11 @@ def _plain(running: Mirror, happened: list[Happening]) -> dict[str, Any]:
     }
 
 
-def _told(running: Mirror, happened: list[Happening], *, ended: bool) -> str:
+def _report_text(running: Mirror, happened: list[MirrorEvent], *, ended: bool) -> str:
     counts = ", ".join(f"{count:,} {deed}" for deed, count in _counts(happened).items() if count)
     nothing = "nothing done yet" if ended else "nothing to do"
     lines = [safe(f"{running.folder.root}: {_notes(running)} in step ({counts or nothing})")]
-    lines += _cut([_line(happening) for happening in happened if happening.deed not in _QUIET])
+    lines += _cut([_event_line(happening) for happening in happened if happening.deed not in _QUIET_EVENTS])
     if ended:
         lines.append("That is not all of them; the next run goes on from here.")
     elif not running.is_settled:

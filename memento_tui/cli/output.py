@@ -1,39 +1,59 @@
-"""What a command prints: one JSON value, or text for a person. Nothing else writes to standard output."""
+"""Everything a command writes: JSON or text, tables, errors with exit codes, one result for each id, progress."""
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import traceback
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import cache
 from types import ModuleType
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import click
 
-from memento_tui.cli.session import current_session
+from memento_tui.cli.command import current_session
+from memento_tui.errors import MementoError
 
-__all__ = ["as_json", "bold", "difference", "emit", "moment", "named", "note", "safe", "table", "write", "write_bytes"]
+__all__ = [
+    "as_json",
+    "bold",
+    "colour_diff",
+    "emit",
+    "for_each",
+    "format_fields",
+    "format_time",
+    "note",
+    "progress_bar",
+    "report_error",
+    "safe",
+    "staged_progress",
+    "table",
+    "write",
+    "write_bytes",
+]
 
-_CLOSED = 141
+_EXIT_PIPE_CLOSED = 141
 """What a shell reports of a program whose output nobody reads any more: 128 + SIGPIPE."""
 
-_CHUNK = 1 << 20
+_CHUNK_BYTES = 1 << 20
 """Bytes."""
 
-_WIDEST_ID = 40
-_ROOM_FOR_LAST = 30
+_MAX_ID_WIDTH = 40
+_MIN_LAST_COLUMN_WIDTH = 30
 """Cells that the last column gets, if it needs them, before others are left out."""
 
-_UNCUT = 200
+_MAX_LAST_COLUMN_WIDTH = 200
 """Cells of the last column where no terminal limits it."""
 
 
 @cache
-def _display() -> ModuleType:
+def _load_display() -> ModuleType:
     from memento_tui.tui import display  # noqa: PLC0415 - JSON and plain ASCII do without
 
     return display
@@ -43,7 +63,7 @@ def safe(text: str, *, multiline: bool = False) -> str:
     """Return text as a terminal may show it, whoever wrote it."""
     if text.isascii() and text.isprintable():
         return text
-    return str(_display().shown(text, multiline=multiline))
+    return str(_load_display().shown(text, multiline=multiline))
 
 
 def as_json(value: object) -> str:
@@ -59,7 +79,7 @@ def write(text: str) -> None:
 
 def write_bytes(file: BinaryIO) -> None:
     """Copy a file to standard output as it is."""
-    _write_all(iter(lambda: file.read(_CHUNK), b""))
+    _write_all(iter(lambda: file.read(_CHUNK_BYTES), b""))
 
 
 def _write_all(parts: Iterable[bytes]) -> None:
@@ -76,7 +96,7 @@ def _write_all(parts: Iterable[bytes]) -> None:
         # Python flushes once more at its end, which must not fail again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if isinstance(error, BrokenPipeError):
-            raise click.exceptions.Exit(_CLOSED) from None
+            raise click.exceptions.Exit(_EXIT_PIPE_CLOSED) from None
         raise
 
 
@@ -97,25 +117,25 @@ def note(text: str) -> None:
 
 
 @cache
-def _coloured() -> bool:
+def _uses_colour() -> bool:
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR")
 
 
 def bold(text: str) -> str:
     """Return text with emphasis where the output is a terminal that may be coloured."""
-    return click.style(text, bold=True) if _coloured() else text
+    return click.style(text, bold=True) if _uses_colour() else text
 
 
-def difference(text: str) -> str:
+def colour_diff(text: str) -> str:
     """Return a unified difference that may be shown; its signs tell what is added, colour only says it again."""
     shown = safe(text, multiline=True)
-    if not _coloured():
+    if not _uses_colour():
         return shown
     colours = {"+": "green", "-": "red", "@": "cyan"}
     return "\n".join(click.style(line, fg=colours.get(line[:1])) for line in shown.split("\n"))
 
 
-def moment(value: datetime | str | None) -> str:
+def format_time(value: datetime | str | None) -> str:
     """Return a moment to the minute, in UTC; ``-`` where there is none."""
     if value is None:
         return "-"
@@ -132,10 +152,10 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     cells = [list(headings), *([safe(cell) for cell in row] for row in rows)]
     if len(cells) == 1:
         return ""
-    widths = [max(map(_cells, column)) for column in zip(*cells, strict=True)]
-    widths[0] = min(widths[0], _WIDEST_ID)
+    widths = [max(map(_cell_width, column)) for column in zip(*cells, strict=True)]
+    widths[0] = min(widths[0], _MAX_ID_WIDTH)
     kept = _fitting(widths)
-    cut = _display().cells
+    cut = _load_display().cells
     lines = []
     for number, row in enumerate(cells):
         line = "  ".join(cut(row[index], widths[index], ellipsis=index > 0) for index in kept).rstrip()
@@ -147,10 +167,10 @@ def _fitting(widths: list[int]) -> list[int]:
     """Return the columns that the terminal has room for, and shorten the last one's width to what is left."""
     last = len(widths) - 1
     if not sys.stdout.isatty():
-        widths[last] = min(widths[last], _UNCUT)
+        widths[last] = min(widths[last], _MAX_LAST_COLUMN_WIDTH)
         return list(range(len(widths)))
     across = shutil.get_terminal_size().columns
-    wanted = min(widths[last], _ROOM_FOR_LAST)
+    wanted = min(widths[last], _MIN_LAST_COLUMN_WIDTH)
     kept = list(range(len(widths)))
     while len(kept) > 2 and across - _before_last(widths, kept) < wanted:  # noqa: PLR2004 - the first and the last
         del kept[-2]
@@ -162,7 +182,7 @@ def _before_last(widths: list[int], kept: list[int]) -> int:
     return sum(widths[index] + 2 for index in kept[:-1])
 
 
-def _cells(text: str) -> int:
+def _cell_width(text: str) -> int:
     if text.isascii():
         return len(text)
     from rich.cells import cell_len  # noqa: PLC0415 - text that is not ASCII has loaded it already
@@ -170,18 +190,131 @@ def _cells(text: str) -> int:
     return cell_len(text)
 
 
-def named(values: Mapping[str, object]) -> str:
+def format_fields(values: Mapping[str, object]) -> str:
     """Return one ``name  value`` line for each value that says something, each made safe to show."""
     said = {name: value for name, value in values.items() if value not in (None, "", (), [], {})}
     widest = max(map(len, said), default=0)
-    return "\n".join(f"{bold(name.ljust(widest))}  {safe(_word(value))}" for name, value in said.items())
+    return "\n".join(f"{bold(name.ljust(widest))}  {safe(_format_value(value))}" for name, value in said.items())
 
 
-def _word(value: object) -> str:
+def _format_value(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, datetime):
-        return moment(value)
+        return format_time(value)
     if isinstance(value, (list, tuple)):
         return ", ".join(map(str, value))
     return as_json(value) if isinstance(value, dict) else str(value)
+
+
+EXIT_INTERRUPTED = 130
+_EXIT_BUG = 1
+_EXIT_USAGE = 2
+_MEDIUM_ERRNOS = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO)
+
+
+def report_error(error: BaseException, *, json_wanted: bool) -> int:
+    """Tell about an error, as JSON on standard output or in words on standard error; return the exit code."""
+    facts, exit_code = _explain_error(error)
+    if os.environ.get("MEMENTO_DEBUG") and not isinstance(error, click.UsageError):
+        traceback.print_exception(error)
+    if json_wanted:
+        write(as_json({"error": facts}) + "\n")
+        return exit_code
+    if isinstance(error, click.UsageError) and error.ctx is not None:
+        sys.stderr.write(error.ctx.get_usage() + "\n")
+    for line in (f"memento: {facts['message']}", str(facts["hint"])):
+        if line:
+            sys.stderr.write(safe(line) + "\n")
+    return exit_code
+
+
+def _explain_error(error: BaseException) -> tuple[dict[str, Any], int]:
+    if isinstance(error, MementoError):
+        return error.as_dict(), error.exit_code
+    if isinstance(error, click.UsageError):
+        command = error.ctx.command_path if error.ctx is not None else "memento"
+        return _error_object("usage", error.format_message(), f"`{command} --help` shows how it is used."), _EXIT_USAGE
+    if isinstance(error, click.ClickException):
+        return _error_object("usage", error.format_message(), ""), _EXIT_USAGE
+    if isinstance(error, (click.Abort, KeyboardInterrupt)):
+        return _error_object("interrupted", "Interrupted.", ""), EXIT_INTERRUPTED
+    if isinstance(error, OSError) and (error.filename is not None or error.errno in _MEDIUM_ERRNOS):
+        place = "The output cannot be written" if error.filename is None else str(error.filename)
+        return _error_object("system", f"{place}: {error.strerror}.", ""), _EXIT_USAGE
+    message = f"memento failed unexpectedly: {type(error).__name__}: {error}"
+    return _error_object("bug", message, "Run it again with MEMENTO_DEBUG=1 to see where; please report it."), _EXIT_BUG
+
+
+def _error_object(code: str, message: str, hint: str) -> dict[str, Any]:
+    return {"code": code, "message": message, "hint": hint}
+
+
+def for_each(ids: Sequence[str], act: Callable[[str], dict[str, Any]], said: Callable[[dict[str, Any]], str]) -> None:
+    """Act on each id and tell what became of each; end with the exit code of the first that failed.
+
+    ``act`` returns the JSON of one outcome, ``said`` the same in words. A single id that fails is a plain error.
+    """
+    outcomes: list[dict[str, Any]] = []
+    failed: list[MementoError] = []
+    for given in ids:
+        try:
+            outcomes.append(act(given))
+        except MementoError as error:
+            if len(ids) == 1:
+                raise
+            failed.append(error)
+            outcomes.append({"id": given, "status": "failed", "error": error.as_dict()})
+    if current_session().as_json:
+        problem = {"error": failed[0].as_dict()} if failed else {}
+        write(as_json({"outcomes": outcomes, **problem}) + "\n")
+    else:
+        write("".join(safe(_outcome_text(outcome, said)) + "\n" for outcome in outcomes))
+    if failed:
+        raise click.exceptions.Exit(failed[0].exit_code)
+
+
+def _outcome_text(outcome: dict[str, Any], said: Callable[[dict[str, Any]], str]) -> str:
+    if outcome["status"] == "failed":
+        return f"{outcome['id']}  failed: {outcome['error']['message']} {outcome['error']['hint']}".rstrip()
+    return said(outcome)
+
+
+@contextmanager
+def progress_bar(label: str) -> Iterator[Callable[[int, int], None] | None]:
+    """Yield what is to be told how much of how much is done, or ``None`` where nobody watches."""
+    if not sys.stderr.isatty() or current_session().as_json:
+        yield None
+        return
+    with click.progressbar(length=1, label=label, file=sys.stderr) as bar:
+
+        def advance(done: int, total: int) -> None:
+            bar.length = max(total, 1)
+            bar.update(done - bar.pos)
+
+        yield advance
+
+
+@contextmanager
+def staged_progress() -> Iterator[Callable[[str, int, int], None] | None]:
+    """Yield what is to be told what is being done, how much of it is done, and of how much; a bar for each stage."""
+    if not sys.stderr.isatty() or current_session().as_json:
+        yield None
+        return
+    stage = ""
+    bar: Any = None  # click does not name the type of its bars
+
+    def advance(what: str, done: int, total: int) -> None:
+        nonlocal stage, bar
+        if what != stage:
+            if bar is not None:
+                bar.render_finish()
+            stage, bar = what, click.progressbar(length=max(total, 1), label=what, file=sys.stderr)
+        if bar is not None:
+            bar.length = max(total, 1)
+            bar.update(done - bar.pos)
+            bar.render_progress()
+
+    yield advance
+    if bar is not None:
+        bar.render_finish()

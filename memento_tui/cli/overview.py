@@ -1,21 +1,21 @@
-"""Commands that tell how things stand, and what words a workspace uses."""
+"""Commands that show what there is: overview, tags, namespaces, timeline, links and facets."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from memento_tui import clock
-from memento_tui.cli.command import command
-from memento_tui.cli.output import bold, emit, moment, safe, table
-from memento_tui.cli.session import opened
-
-if TYPE_CHECKING:
-    from memento_tui.workspace.overview import Overview
+from memento_tui.cli.command import command, open_workspace
+from memento_tui.cli.output import bold, emit, format_time, safe, table
+from memento_tui.storage.tables import to_plain
 
 __all__ = ["commands"]
+
+if TYPE_CHECKING:
+    from memento_tui.api.overview import Overview
 
 
 @command(
@@ -31,21 +31,21 @@ def overview() -> None:
 
     The app shows the same as its first screen. Looking here does not make anything less new there.
     """
-    from memento_tui.workspace.overview import overview as look  # noqa: PLC0415 - help is shown without it
+    from memento_tui.api.overview import overview as look  # noqa: PLC0415 - help is shown without it
 
-    with opened() as workspace:
+    with open_workspace() as workspace:
         found = look(workspace, clock.now())
-    emit(lambda: _plain(found), lambda: "\n\n".join(_told(found)))
+    emit(lambda: _overview_object(found), lambda: "\n\n".join(_overview_lines(found)))
 
 
-def _plain(found: Overview) -> dict[str, Any]:
-    from memento_tui.store.tables import as_plain  # noqa: PLC0415 - help is shown without it
+def _overview_object(found: Overview) -> dict[str, Any]:
+    from memento_tui.storage.tables import to_plain  # noqa: PLC0415 - help is shown without it
 
     tags = [{"tag": tag, "count": count} for tag, count in found.tags]
-    return {**as_plain(found), "tags": tags}
+    return {**to_plain(found), "tags": tags}
 
 
-def _told(found: Overview) -> Iterator[str]:
+def _overview_lines(found: Overview) -> Iterator[str]:
     there = found.amounts
     sorts = [
         _plural(there.memories, "memory", "memories"),
@@ -54,22 +54,27 @@ def _told(found: Overview) -> Iterator[str]:
         f"{'an' if there.has_identity else 'no'} identity",
     ]
     yield ", ".join(sorts)
-    waiting = [[f"{one.count:,}", one.name, moment(one.since)] for one in found.waiting]
+    waiting = [[f"{one.count:,}", one.name, format_time(one.since)] for one in found.waiting]
     yield bold("Waiting for you") + "\n" + (table(["", "WHAT", "SINCE"], waiting) or "Nothing.")
     tally = found.since_looked
     more = " or more" if tally.is_capped else ""
     yield (
-        bold("What agents did since you last looked") + "\n" + f"{tally.entries:,}{more} changes" + _by(tally.by_agent)
+        bold("What agents did since you last looked")
+        + "\n"
+        + f"{tally.entries:,}{more} changes"
+        + _agents_text(tally.by_agent)
     )
-    yield bold("Kinds") + "\n" + (table(["MEMORIES", "KIND"], _rows_of(found.facets.kinds)) or "None yet.")
-    yield bold("Trust") + "\n" + (table(["MEMORIES", "STABILITY"], _rows_of(found.facets.stabilities)) or "None yet.")
+    yield bold("Kinds") + "\n" + (table(["MEMORIES", "KIND"], _count_rows(found.facets.kinds)) or "None yet.")
+    yield (
+        bold("Trust") + "\n" + (table(["MEMORIES", "STABILITY"], _count_rows(found.facets.stabilities)) or "None yet.")
+    )
     yield bold("Tags") + "\n" + (safe(", ".join(f"{tag} {count:,}" for tag, count in found.tags[:20])) or "None yet.")
     signs = [
         ["ok" if sign.ok else "!", sign.name, "; ".join(filter(None, (sign.detail, sign.hint)))]
         for sign in found.health
     ]
     yield bold("Health") + "\n" + table(["", "WHAT", "STATE"], signs)
-    soon = [[moment(one.ends_at), one.record, one.headline] for one in found.ending.first]
+    soon = [[format_time(one.ends_at), one.record, one.headline] for one in found.ending.first]
     memories, skips = _plural(found.ending.memories, "memory", "memories"), _plural(found.ending.skips, "skip")
     counts = f"{memories} within 7 days, {skips} within 3"
     yield bold("Ending soon") + f"\n{counts}" + (f"\n{table(['ENDS', 'WHAT', 'TEXT'], soon)}" if soon else "")
@@ -79,12 +84,12 @@ def _plural(count: int, one: str, several: str = "") -> str:
     return f"{count:,} {one if count == 1 else several or one + 's'}"
 
 
-def _by(agents: dict[str, int]) -> str:
+def _agents_text(agents: dict[str, int]) -> str:
     told = ", ".join(f"{safe(name or 'unnamed')} {count:,}" for name, count in agents.items())
     return f": {told}" if told else ""
 
 
-def _rows_of(counts: dict[str, int]) -> list[list[str]]:
+def _count_rows(counts: dict[str, int]) -> list[list[str]]:
     return [[f"{count:,}", value] for value, count in counts.items()]
 
 
@@ -99,9 +104,12 @@ def _rows_of(counts: dict[str, int]) -> list[list[str]]:
 @click.option("--limit", type=click.IntRange(1, 10_000), metavar="NUMBER", default=100, show_default=True)
 def tags(limit: int) -> None:
     """List the tags, most used first."""
-    with opened() as workspace:
+    with open_workspace() as workspace:
         found = workspace.store.tags(limit)
-    emit({"items": [{"tag": tag, "count": count} for tag, count in found], "next": None}, lambda: _rows("TAG", found))
+    emit(
+        {"items": [{"tag": tag, "count": count} for tag, count in found], "next": None},
+        lambda: _count_table("TAG", found),
+    )
 
 
 @command(
@@ -114,14 +122,131 @@ def tags(limit: int) -> None:
 )
 def namespaces() -> None:
     """List the namespaces with the number of memories that a search may return."""
-    with opened() as workspace:
+    with open_workspace() as workspace:
         found = workspace.store.namespaces()
     items = [{"namespace": name, "count": count} for name, count in found]
-    emit({"items": items, "next": None}, lambda: _rows("NAMESPACE", found))
+    emit({"items": items, "next": None}, lambda: _count_table("NAMESPACE", found))
 
 
-def _rows(heading: str, found: list[tuple[str, int]]) -> str:
+def _count_table(heading: str, found: list[tuple[str, int]]) -> str:
     return table(["MEMORIES", heading], [[str(count), name] for name, count in found]) or "None yet."
 
 
-commands = {"overview": overview, "tags": tags, "namespaces": namespaces}
+if TYPE_CHECKING:
+    from memento_tui.api.memory_details import MemoryLink
+    from memento_tui.storage.memory_queries import TimelineEntry
+
+
+@command(
+    "timeline",
+    short_help="Show what was remembered around the same time.",
+    examples="""
+    memento timeline 7f3k
+    memento timeline 7f3k --count 25 --json
+    """,
+)
+@click.argument("id")
+@click.option(
+    "--count",
+    type=click.IntRange(1, 1000),
+    metavar="NUMBER",
+    default=10,
+    show_default=True,
+    help="How many before it, and how many after.",
+)
+def timeline(id: str, count: int) -> None:  # noqa: A002 - its name in the help
+    """Show the memory ID with those remembered just before and just after it, in all namespaces, the latest first."""
+    with open_workspace() as workspace:
+        found = workspace.store.resolve("memory", id)
+        moments = workspace.store.around.window(found, later=count, earlier=count)
+    emit(
+        lambda: {"id": found, "items": [_timeline_object(one) for one in moments]},
+        lambda: _timeline_table(moments, found),
+    )
+
+
+def _timeline_object(one: TimelineEntry) -> dict[str, Any]:
+    return {**to_plain(one.glance), "headline": one.glance.headline, "created_at": one.created_at.isoformat()}
+
+
+def _timeline_table(moments: Sequence[TimelineEntry], memory_id: str) -> str:
+    rows = [
+        [
+            f"{'>' if one.id == memory_id else ' '} {one.id}",
+            format_time(one.created_at),
+            one.glance.status,
+            one.glance.kind,
+            one.glance.namespace,
+            one.glance.headline,
+        ]
+        for one in moments
+    ]
+    return table(["  ID", "REMEMBERED", "STATUS", "KIND", "NAMESPACE", "WHAT"], rows)
+
+
+@command(
+    "links",
+    short_help="Show what a memory is related to.",
+    examples="""
+    memento links 7f3k
+    memento links 7f3k --json
+    """,
+)
+@click.argument("id")
+def links(id: str) -> None:  # noqa: A002 - its name in the help
+    """Show the unresolved contradictions of the memory ID and its relations, each with what is at the other end."""
+    from memento_tui.api.memory_details import links_of  # noqa: PLC0415 - a command's help is shown without it
+
+    with open_workspace() as workspace:
+        memory_id = workspace.store.resolve("memory", id)
+        found = links_of(workspace, memory_id)
+    emit(lambda: {"id": memory_id, "items": [to_plain(link) for link in found]}, lambda: _links_table(found))
+
+
+_LINK_ARROWS = {"out": "->", "in": "<-", "both": "<>"}
+
+
+def _links_table(found: Sequence[MemoryLink]) -> str:
+    rows = [
+        [_LINK_ARROWS[link.direction], link.word, link.end, link.state, link.label, link.headline] for link in found
+    ]
+    return table(["", "HOW", "OTHER END", "STATUS", "LABEL", "WHAT"], rows) or "It is related to nothing."
+
+
+@command(
+    "facets",
+    short_help="Count memories by kind, tag, tier and source.",
+    examples="""
+    memento facets
+    memento facets --json
+    """,
+)
+def facets() -> None:
+    """Count the memories that a search may return: by namespace, kind, tag (the 50 most used), tier and source."""
+    from memento_tui.storage.statistics import FACETS  # noqa: PLC0415 - a command's help is shown without it
+
+    with open_workspace() as workspace:
+        counts = {str(name): workspace.store.facets.counts(name) for name in FACETS}
+    emit(
+        lambda: {name: [{"value": value, "count": count} for value, count in found] for name, found in counts.items()},
+        lambda: _facets_table(counts),
+    )
+
+
+def _facets_table(counts: Mapping[str, Sequence[tuple[str, int]]]) -> str:
+    parts = []
+    for name, found in counts.items():
+        if found:
+            lines = [f"{count:>9,}  {safe(value)}" for value, count in found]
+            parts.append("\n".join([bold(name.replace("_", " ")), *lines]))
+    return "\n\n".join(parts) or "Nothing is remembered yet."
+
+
+commands = {
+    "overview": overview,
+    "tags": tags,
+    "namespaces": namespaces,
+    "timeline": timeline,
+    "links": links,
+    "facets": facets,
+}

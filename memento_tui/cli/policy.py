@@ -7,10 +7,9 @@ from typing import Any, Literal
 import click
 import msgspec
 
-from memento_tui.cli.command import group
-from memento_tui.cli.fields import read_text
+from memento_tui.cli.command import group, open_workspace
+from memento_tui.cli.options import read_text
 from memento_tui.cli.output import bold, emit, safe, table
-from memento_tui.cli.session import opened
 from memento_tui.errors import InvalidInput
 
 __all__ = ["commands"]
@@ -50,26 +49,27 @@ def policy(ctx: click.Context) -> None:
 )
 def show() -> None:
     """Show every rule of the gate, what it says, and who set it."""
-    from memento_tui.review.rules import FIXED, RULES  # noqa: PLC0415 - a command's help is shown without it
+    # a command's help is shown without it
+    from memento_tui.policy.policy import FIXED_RULES, POLICY_RULES  # noqa: PLC0415
 
-    rules = _rules()
+    rules = _rules_in_force()
     rows = [
         {"rule": name, "setting": rules[name], "set_by": rules.source(name), "about": rule.about}
-        for name, rule in RULES.items()
+        for name, rule in POLICY_RULES.items()
     ]
     rows += [
         {"rule": name, "setting": "propose", "set_by": rules.source(name), "about": about}
-        for name, about in FIXED.items()
+        for name, about in FIXED_RULES.items()
     ]
-    emit({"preset": rules.preset, "rules": rows}, lambda: _shown(rules.preset, rows))
+    emit({"preset": rules.preset, "rules": rows}, lambda: _rules_text(rules.preset, rows))
 
 
-def _rules() -> Any:  # noqa: ANN401 - the rules; importing their type here would load them for every help text
-    with opened() as workspace:
+def _rules_in_force() -> Any:  # noqa: ANN401 - the rules; importing their type here would load them for every help text
+    with open_workspace() as workspace:
         return workspace.gate.rules
 
 
-def _shown(preset: str, rows: list[dict[str, str]]) -> str:
+def _rules_text(preset: str, rows: list[dict[str, str]]) -> str:
     cells = [[row["rule"], row["setting"], row["set_by"], row["about"]] for row in rows]
     return f"The preset is {preset}.\n\n{table(['RULE', 'SAYS', 'SET BY', 'ABOUT'], cells)}"
 
@@ -105,9 +105,9 @@ def explain(
     text: str | None,
 ) -> None:
     """Tell what would become of a write: each rule that applies, what it says, and who set it."""
-    from memento_tui.review.injection import suspicion_of  # noqa: PLC0415 - a command's help is shown without it
-    from memento_tui.review.policy import REASONS, Intent, judge, rulings  # noqa: PLC0415 - as above
-    from memento_tui.review.secrets import redact_text  # noqa: PLC0415 - as above
+    from memento_tui.policy.policy import REASONS, WriteIntent, applicable_rulings, judge  # noqa: PLC0415 - as above
+    from memento_tui.policy.prompt_injection import suspicion_of  # noqa: PLC0415 - a command's help is shown without it
+    from memento_tui.policy.secrets import redact_text  # noqa: PLC0415 - as above
 
     if target == "contradiction" and action != "edit":
         raise InvalidInput("A contradiction is resolved, neither made nor deleted.", "Say edit contradiction.")
@@ -117,7 +117,7 @@ def explain(
         raise InvalidInput(f"The origin {origin} belongs to {fits}, not to {action}.", f"Say {fits} {target}.")
     clean, removed = redact_text(read_text(text)) if text is not None else ("", [])
     suspicion = suspicion_of(clean)
-    intent = Intent(
+    intent = WriteIntent(
         action,
         target,
         by_person=person,
@@ -128,8 +128,8 @@ def explain(
         origin=origin or "",  # type: ignore[arg-type] # click has checked the choice
         secret_found=bool(removed),
     )
-    rules = _rules()
-    verdict, found = judge(rules, intent), rulings(rules, intent)
+    rules = _rules_in_force()
+    verdict, found = judge(rules, intent), applicable_rulings(rules, intent)
     data = {
         "answer": verdict.answer,
         "reasons": [{"code": code, "why": REASONS[code]} for code in verdict.reasons],
@@ -138,18 +138,18 @@ def explain(
         "signs": [{"rule": sign.rule, "quote": sign.quote} for sign in suspicion.signs],
         "secrets": [{"kind": kind, "line": line} for kind, line in removed],
     }
-    emit(data, lambda: _explained(data))
+    emit(data, lambda: _explanation_text(data))
 
 
-_ANSWERS = {
+_ANSWERS_IN_WORDS = {
     "apply": "It is applied.",
     "draft": "It is applied as a draft: recalled, labelled unverified, and kept out of the essentials.",
     "propose": "It waits for you.",
 }
 
 
-def _explained(data: dict[str, Any]) -> str:
-    lines = [bold(_ANSWERS[data["answer"]])]
+def _explanation_text(data: dict[str, Any]) -> str:
+    lines = [bold(_ANSWERS_IN_WORDS[data["answer"]])]
     lines += [f"Because {reason['why']}." for reason in data["reasons"]]
     lines += [f"Line {one['line']} holds a secret ({one['kind']}), which is never stored." for one in data["secrets"]]
     lines += [f"{sign['rule']}: {safe(sign['quote'])}" for sign in data["signs"]]

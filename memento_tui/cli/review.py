@@ -1,24 +1,373 @@
-"""The command ``review``: what waits for a person, and the person's decisions."""
+"""The command ``review``: what waits for a person, the person's decisions, and all of it in an editor."""
 
 from __future__ import annotations
 
+import difflib
+import subprocess
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
+import msgspec
 
-from memento_tui.cli.command import group
-from memento_tui.cli.fields import changes_of, memory_options, read_text
-from memento_tui.cli.outcomes import for_each
-from memento_tui.cli.review_queue import edit, list_, next_, show
-from memento_tui.cli.session import opened
-from memento_tui.errors import InvalidInput
-from memento_tui.records import Memory, Proposal
-from memento_tui.review.trusting import edited
-
-if TYPE_CHECKING:
-    from memento_tui.workspace.queue import ReviewQueue
+from memento_tui.cli.command import command, current_session, group, open_workspace
+from memento_tui.cli.contradictions import contradiction_object, contradiction_text
+from memento_tui.cli.memories import paging
+from memento_tui.cli.options import changes_of, memory_options, read_text
+from memento_tui.cli.output import bold, emit, for_each, format_fields, format_time, note, safe, table
+from memento_tui.errors import InvalidInput, MementoError, NotFound
+from memento_tui.model import Memory, Proposal
+from memento_tui.model.review import OPEN_PROPOSAL_STATES, PROPOSAL_STATES
+from memento_tui.policy.decisions import proposal_verb
+from memento_tui.policy.resolution import with_changes
+from memento_tui.storage.review import INBOX_KINDS
+from memento_tui.storage.tables import to_plain
 
 __all__ = ["commands"]
+
+if TYPE_CHECKING:
+    from memento_tui.api.review import PendingProposal
+
+
+_TARGET_CHANGED = "what it would change has changed since it was proposed"
+
+
+def proposal_object(pending: PendingProposal) -> dict[str, Any]:
+    """Return a proposal with its target as JSON tells it."""
+    record = None if pending.target is None else to_plain(pending.target)
+    return {**to_plain(pending.proposal), "why": pending.why, "moved": pending.moved, "record": record}
+
+
+def proposal_rows(found: list[PendingProposal], following: str | None) -> str:
+    """Return proposals as a table, with the cursor of the next page."""
+    if not found:
+        return "Nothing waits for a decision."
+    rows = [
+        [
+            pending.proposal.id,
+            f"{proposal_verb(pending.proposal)} {pending.proposal.target}",
+            "changed since"
+            if pending.moved and pending.proposal.state in OPEN_PROPOSAL_STATES
+            else pending.proposal.state,
+            pending.proposal.proposed_by,
+            format_time(pending.proposal.created_at),
+            _proposal_headline(pending),
+        ]
+        for pending in found
+    ]
+    more = f"\nThere are more: --after {following}" if following else ""
+    return table(["ID", "WHAT", "STATE", "FROM", "SINCE", "ABOUT"], rows) + more
+
+
+def _proposal_headline(pending: PendingProposal) -> str:
+    record = pending.target
+    if isinstance(record, Memory):
+        return record.headline
+    values = pending.proposal.payload if record is None else to_plain(record)
+    return str(next((values[name] for name in ("item", "title", "content") if values.get(name)), pending.proposal.id))
+
+
+def proposal_text(pending: PendingProposal) -> str:
+    """Return all that is known of a proposal."""
+    proposal = pending.proposal
+    about = {
+        "proposal": proposal.id,
+        "version": proposal.version,
+        "what": f"{proposal.action} {proposal.target} {proposal.target_id}",
+        "state": proposal.state,
+        "why asked": "; ".join(pending.why),
+        "from": " ".join(filter(None, [proposal.proposed_by, proposal.session])),
+        "since": proposal.created_at,
+        "until": proposal.later_until,
+        "decided": proposal.decided_at,
+        "decided by": proposal.decided_by,
+        "reason": proposal.note,
+        "warning": _TARGET_CHANGED if pending.moved and proposal.state in OPEN_PROPOSAL_STATES else "",
+    }
+    rests_on = "\n".join(f"{bold(name)}: {safe(text, multiline=True)}" for name, text in pending.rests_on)
+    return "\n\n".join(filter(None, [format_fields(about), rests_on, _proposed_change_text(pending)]))
+
+
+def _proposed_change_text(pending: PendingProposal) -> str:
+    """Return what would be new, or what would change: each changed field before and after."""
+    proposal, record = pending.proposal, pending.target
+    if proposal.action in ("edit", "merge") and record is not None:
+        before = to_plain(record)
+        return "\n".join(_field_change_text(name, before.get(name), value) for name, value in proposal.payload.items())
+    values = dict(proposal.payload) if record is None else to_plain(record)
+    content = str(values.pop("content", ""))
+    shown = ("title", "item", "reason", "kind", "tags", "namespace", "source_type", "source", "certainty", "expires_at")
+    return f"{safe(content, multiline=True)}\n\n{format_fields({name: values.get(name) for name in shown})}".strip()
+
+
+def _field_change_text(name: str, before: object, after: object) -> str:
+    if name != "content":
+        return f"{bold(name)}: {safe(str(before))} -> {safe(str(after))}"
+    lines = difflib.unified_diff(str(before).splitlines(), str(after).splitlines(), lineterm="", n=2)
+    return "\n".join([f"{bold(name)}:", *(safe(line) for line in list(lines)[2:])])
+
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeIs
+
+    from memento_tui.api import Workspace
+    from memento_tui.api.bulk_edit import RequestedDecisions, ReviewSheet
+    from memento_tui.api.drafts import EditorFile
+    from memento_tui.api.inbox import DecisionOutcome, InboxItem
+    from memento_tui.api.review import ContradictionWithSides, PendingProposal
+
+
+def _is_contradiction(item: PendingProposal | ContradictionWithSides) -> TypeIs[ContradictionWithSides]:
+    return hasattr(item, "contradiction")
+
+
+def _item_object(kind: str, item: PendingProposal | ContradictionWithSides) -> dict[str, Any]:
+    """Return one thing of the queue as JSON tells it; ``waits_as`` is its kind within the queue."""
+    plain = contradiction_object(item) if _is_contradiction(item) else proposal_object(item)
+    return {**plain, "waits_as": kind}
+
+
+def _item_text(item: PendingProposal | ContradictionWithSides) -> str:
+    return contradiction_text(item) if _is_contradiction(item) else proposal_text(item)
+
+
+@command(
+    "list",
+    short_help="List what waits for a decision.",
+    examples="""
+    memento review list
+    memento review list --kind merge
+    memento review list --state rejected --json
+    """,
+)
+@click.option("--kind", type=click.Choice(INBOX_KINDS), help="Only what waits as this.")
+@click.option("--state", "states", multiple=True, type=click.Choice(PROPOSAL_STATES), help="Repeat it for several.")
+@paging
+def list_inbox(kind: str | None, states: tuple[str, ...], after: str | None, limit: int) -> None:
+    """List what waits for a decision, oldest first; what was put off appears when its time comes.
+
+    Contradictions are among it; `memento contradiction` settles them. With --state, the proposals in that state.
+    """
+    if states:
+        _list_states(kind, states, after, limit)
+        return
+    with open_workspace() as workspace:
+        found, following = workspace.waiting.list(kind or "", after=after, limit=limit)
+        counts = workspace.waiting.counts()
+        items = [(row.kind, workspace.waiting.get(row.id)) for row in found]
+    emit(
+        lambda: {"items": [_item_object(*one) for one in items], "next": following, "counts": counts},
+        lambda: _inbox_table(found, [item for _, item in items], following, counts),
+    )
+
+
+def _list_states(kind: str | None, states: Sequence[str], after: str | None, limit: int) -> None:
+    if kind:
+        raise InvalidInput("--kind is about what waits, whatever its state.", "Give --kind or --state.")
+    with open_workspace() as workspace:
+        found, following = workspace.review.list(states, after=after, limit=limit)
+    emit(
+        lambda: {"items": [proposal_object(pending) for pending in found], "next": following},
+        lambda: proposal_rows(found, following),
+    )
+
+
+def _inbox_table(
+    found: Sequence[InboxItem],
+    items: Sequence[PendingProposal | ContradictionWithSides],
+    following: str | None,
+    counts: Mapping[str, int],
+) -> str:
+    from memento_tui.api.inbox import counts_in_words  # noqa: PLC0415 - a command's help is shown without it
+
+    if not found:
+        return (
+            f"None of that kind waits. There are {counts_in_words(counts)}."
+            if counts
+            else "Nothing waits for a decision."
+        )
+    rows = [
+        [
+            row.row.record_id,
+            row.kind,
+            "changed since" if getattr(item, "moved", False) else row.row.state,
+            row.row.who or "-",
+            format_time(row.row.since),
+            row.headline,
+        ]
+        for row, item in zip(found, items, strict=True)
+    ]
+    total = sum(counts.values())
+    lines = [table(["ID", "WHAT", "STATE", "FROM", "SINCE", "ABOUT"], rows)]
+    lines.append(f"{total:,} {'waits' if total == 1 else 'wait'}: {counts_in_words(counts)}")
+    if "contradiction" in counts:
+        lines.append("A contradiction is settled with: memento contradiction resolve ID newer|older|both|merge|none")
+    return "\n".join([*lines, *([f"There are more: --after {following}"] if following else [])])
+
+
+@command(
+    "show",
+    short_help="Show one thing that waits in full.",
+    examples="""
+    memento review show 4tq2
+    memento review show 4tq2 --around
+    memento review show 4tq2 --json
+    """,
+)
+@click.argument("id")
+@click.option("--around", is_flag=True, help="Also what was said where it was learned, and memories that are alike.")
+def show_item(id: str, *, around: bool) -> None:  # noqa: A002 - its name in the help
+    """Show one thing that waits in full; ID is its own or that of the memory it is about."""
+    with open_workspace() as workspace:
+        name = workspace.waiting.find(id)
+        item = workspace.waiting.get(name)
+        extra, told = _context_of(workspace, item) if around else ({}, "")
+    plain = contradiction_object(item) if _is_contradiction(item) else proposal_object(item)
+    emit(lambda: {**plain, **extra}, lambda: "\n\n".join(filter(None, [_item_text(item), told])))
+
+
+def _context_of(workspace: Workspace, item: PendingProposal | ContradictionWithSides) -> tuple[dict[str, Any], str]:
+    from memento_tui.api.review_context import similar_memories, transcript_excerpt  # noqa: PLC0415 - seldom needed
+
+    workspace.searching.keyword.catch_up()
+    near, said = similar_memories(workspace, item), transcript_excerpt(item)
+    lines = []
+    if said is not None:
+        lines.append(bold(f"said in {safe(said.transcript)}, lines {safe(said.span)}"))
+        lines += [safe(said.problem)] if said.problem else []
+        lines += [f"{one.role}, line {one.first_line}: {safe(one.text, multiline=True)}" for one in said.said]
+    if near:
+        lines.append(bold("memories that say something alike"))
+        lines += [f"{one.likeness:.0%}  {safe(one.memory.id)}  {safe(one.memory.headline)}" for one in near]
+    return {"neighbours": msgspec.to_builtins(near), "spoken": msgspec.to_builtins(said)}, "\n".join(lines)
+
+
+@command(
+    "next",
+    short_help="Show what has waited longest.",
+    examples="""
+    memento review next
+    memento review next --json
+    """,
+)
+def show_next() -> None:
+    """Show what has waited longest."""
+    with open_workspace() as workspace:
+        found, _ = workspace.waiting.list(limit=1)
+        left = workspace.waiting.count()
+        item = workspace.waiting.get(found[0].id) if found else None
+    if item is None:
+        raise NotFound("Nothing waits for a decision.")
+    emit(
+        lambda: {**_item_object(found[0].kind, item), "waiting": left}, lambda: f"{_item_text(item)}\n\n{left} waiting"
+    )
+
+
+@command(
+    "edit",
+    short_help="Decide about many in your editor.",
+    examples="""
+    memento review edit
+    memento review edit --kind new --limit 20
+    memento review edit 4tq2 9mzx --dry-run
+    EDITOR="sed -i 's/^\\[ \\] later/[x] later/'" memento review edit --yes --json
+    """,
+)
+@click.argument("ids", nargs=-1, metavar="[ID]...")
+@click.option("--kind", type=click.Choice(INBOX_KINDS), help="Only what waits as this.")
+@click.option("--limit", type=click.IntRange(1, 1000), default=200, show_default=True, help="The oldest so many.")
+@click.option("--dry-run", is_flag=True, help="Only tell what would be done.")
+@click.option("--yes", is_flag=True, help="Do not ask before it is done.")
+def edit_inbox(ids: tuple[str, ...], kind: str | None, limit: int, *, dry_run: bool, yes: bool) -> None:
+    """Open what waits, or the things named, as one text in $VISUAL, $EDITOR or nano.
+
+    Tick a line to decide, change a text to edit and approve it, delete a block to reject it; what you leave as it is
+    stays undecided. What would be done is told first, and one undo takes all of it back.
+    """
+    if current_session().as_json and not (yes or dry_run):
+        raise InvalidInput("With --json nobody is asked.", "Add --yes, or --dry-run to see what would be done.")
+    from memento_tui.api.bulk_edit import make_review_sheet  # noqa: PLC0415 - a command's help is shown without it
+
+    with open_workspace() as workspace:
+        if ids:
+            rows = workspace.waiting.rows([workspace.waiting.find(given) for given in ids])
+        else:
+            rows = workspace.waiting.list(kind or "", limit=limit)[0]
+        if not rows:
+            raise NotFound("Nothing waits for a decision.")
+        _decide_in_editor(workspace, make_review_sheet(workspace, rows), dry_run=dry_run, yes=yes)
+
+
+def _decide_in_editor(workspace: Workspace, sheet: ReviewSheet, *, dry_run: bool, yes: bool) -> None:
+    kept, text = _edit_text(workspace, sheet.sheet.render())
+    try:
+        wanted = sheet.wanted(text)
+    except MementoError as error:
+        error.hint = f"{error.hint} Your text is in {kept.path}."
+        raise
+    for headline, problem in wanted.unclear:
+        note(f"! left alone: {headline}: {problem}")
+    asked = bool(wanted.decisions) and not dry_run
+    if asked and not yes and not _confirm(wanted):
+        note(f"Nothing was decided. Your text is in {kept.path}.")
+        raise click.exceptions.Exit(1)
+    outcomes = workspace.waiting.decide(wanted.decisions) if asked else ()
+    failed = [outcome for outcome in outcomes if outcome.state == "failed"]
+    if failed or wanted.unclear:
+        note(f"Your text is in {kept.path}.")
+    else:
+        kept.discard()
+    emit(
+        lambda: _outcome_objects(wanted, outcomes, dry_run=dry_run),
+        lambda: _outcomes_text(wanted, outcomes, dry_run=dry_run),
+    )
+    if failed:
+        raise click.exceptions.Exit(1)
+
+
+def _edit_text(workspace: Workspace, before: str) -> tuple[EditorFile, str]:
+    from memento_tui.api.drafts import EditorFile, editor_command  # noqa: PLC0415 - as above
+
+    editor = editor_command()
+    kept = EditorFile(workspace.paths, "review", before)
+    finished = subprocess.run([*editor, str(kept.path)], check=False)  # noqa: S603 - the person's own editor
+    text = kept.read(before)
+    if finished.returncode:
+        where = f"Your text is in {kept.path}."
+        raise InvalidInput(f"{editor[0]} ended with status {finished.returncode}, so nothing was decided.", where)
+    return kept, text
+
+
+def _confirm(wanted: RequestedDecisions) -> bool:
+    for line in wanted.preview:
+        note(line)
+    answer: str = click.prompt("Carry that out? Type yes", err=True, default="", show_default=False)
+    return answer == "yes"
+
+
+def _outcome_objects(
+    wanted: RequestedDecisions, outcomes: Sequence[DecisionOutcome], *, dry_run: bool
+) -> dict[str, Any]:
+    return {
+        "decisions": msgspec.to_builtins(list(wanted.decisions)),
+        "unclear": [{"about": headline, "problem": problem} for headline, problem in wanted.unclear],
+        "untouched": wanted.untouched,
+        "outcomes": msgspec.to_builtins(list(outcomes)),
+        "dry_run": dry_run,
+    }
+
+
+def _outcomes_text(wanted: RequestedDecisions, outcomes: Sequence[DecisionOutcome], *, dry_run: bool) -> str:
+    if not wanted.decisions:
+        return "Nothing was decided: the text asks for nothing."
+    if dry_run:
+        return "\n".join(wanted.preview)
+    lines = [f"{safe(one.id)}  {one.state}{f': {safe(one.error)}' if one.error else ''}" for one in outcomes]
+    return "\n".join([*lines, "memento undo takes all of it back."])
+
+
+if TYPE_CHECKING:
+    from memento_tui.api.review import ProposalQueue
 
 
 @group(
@@ -37,7 +386,7 @@ __all__ = ["commands"]
 def review(ctx: click.Context) -> None:
     """Decide about what an agent wants to remember or change. Without a command, list what waits."""
     if ctx.invoked_subcommand is None:
-        ctx.invoke(list_)
+        ctx.invoke(list_inbox)
 
 
 @review.command(
@@ -65,17 +414,17 @@ def approve(ids: tuple[str, ...], seen: int | None, **options: Any) -> None:  # 
             "Several proposals cannot be edited at once.",
             "Approve them one by one; ID@VERSION names what you looked at.",
         )
-    with opened() as workspace:
+    with open_workspace() as workspace:
 
         def carry_out(given: str) -> dict[str, Any]:
-            name, version = looked_at(given, seen)
-            changes = _edits(workspace.review, name, options) if edits else {}
-            return _decided(workspace.review.approve(name, seen=version, **changes))
+            name, version = parse_id_and_version(given, seen)
+            changes = _persons_changes(workspace.review, name, options) if edits else {}
+            return _decision_object(workspace.review.approve(name, seen=version, **changes))
 
-        for_each(ids, carry_out, _said)
+        for_each(ids, carry_out, _decision_text)
 
 
-def looked_at(given: str, seen: int | None) -> tuple[str, int | None]:
+def parse_id_and_version(given: str, seen: int | None) -> tuple[str, int | None]:
     """Return the id and the version that ``ID@VERSION`` names; a bare id may be of any version."""
     name, at, version = given.rpartition("@")
     if at and name and version.isascii() and version.isdigit() and int(version) >= 1:
@@ -83,12 +432,12 @@ def looked_at(given: str, seen: int | None) -> tuple[str, int | None]:
     return given, seen
 
 
-def _edits(queue: ReviewQueue, given: str, options: dict[str, Any]) -> dict[str, Any]:
+def _persons_changes(queue: ProposalQueue, given: str, options: dict[str, Any]) -> dict[str, Any]:
     """Return the person's changes to what is proposed: tags are added to the proposed ones."""
     pending = queue.get(given)
     record, proposal = pending.target, pending.proposal
     if isinstance(record, Memory):
-        proposed = edited(record, proposal.payload, record.updated_at) if proposal.payload else record
+        proposed = with_changes(record, proposal.payload, record.updated_at) if proposal.payload else record
         return changes_of(options, proposed)
     unfit = [name for name, value in options.items() if name != "content" and value not in (None, ())]
     if proposal.target != "crystal" or unfit:
@@ -116,13 +465,13 @@ def reject(ids: tuple[str, ...], reason: str, seen: int | None) -> None:
     """Turn proposals down."""
     if len(ids) > 1 and seen is not None:
         raise InvalidInput("--seen names the version of one proposal.", "Reject them one by one.")
-    with opened() as workspace:
+    with open_workspace() as workspace:
 
         def turn_down(given: str) -> dict[str, Any]:
-            name, version = looked_at(given, seen)
-            return _decided(workspace.review.reject(name, reason, seen=version))
+            name, version = parse_id_and_version(given, seen)
+            return _decision_object(workspace.review.reject(name, reason, seen=version))
 
-        for_each(ids, turn_down, _said)
+        for_each(ids, turn_down, _decision_text)
 
 
 @review.command(
@@ -137,24 +486,24 @@ def reject(ids: tuple[str, ...], reason: str, seen: int | None) -> None:
 @click.option("--until", default="7d", show_default=True, metavar="WHEN", help="A date, a time or a span.")
 def later(ids: tuple[str, ...], until: str) -> None:
     """Put proposals off."""
-    with opened() as workspace:
+    with open_workspace() as workspace:
 
         def put_off(given: str) -> dict[str, Any]:
-            name, version = looked_at(given, None)
-            return _decided(workspace.review.later(name, until, seen=version))
+            name, version = parse_id_and_version(given, None)
+            return _decision_object(workspace.review.later(name, until, seen=version))
 
-        for_each(ids, put_off, _said)
+        for_each(ids, put_off, _decision_text)
 
 
-def _decided(proposal: Proposal) -> dict[str, Any]:
+def _decision_object(proposal: Proposal) -> dict[str, Any]:
     return {"id": proposal.id, "status": proposal.state, "target": proposal.target, "target_id": proposal.target_id}
 
 
-def _said(outcome: dict[str, Any]) -> str:
+def _decision_text(outcome: dict[str, Any]) -> str:
     return f"{outcome['id']}  {outcome['status']}: {outcome['target']} {outcome['target_id']}"
 
 
-for made in (list_, show, next_, edit):
+for made in (list_inbox, show_item, show_next, edit_inbox):
     review.add_command(made)
 
 commands = {"review": review}

@@ -1,21 +1,63 @@
-"""The command ``serve``."""
+"""Commands that serve: ``mcp`` on standard input, ``serve`` over HTTP, ``web`` to a browser."""
 
 from __future__ import annotations
 
+import asyncio
 import os
+import sys
 from typing import TYPE_CHECKING
 
 import click
 
-from memento_tui.agent.profiles import PROFILES
-from memento_tui.cli.command import command
-from memento_tui.cli.output import emit
-from memento_tui.cli.session import current_session
-
-if TYPE_CHECKING:
-    from memento_tui.agent.http.server import Serving
+from memento_tui.cli.command import command, current_session, open_workspace
+from memento_tui.cli.output import emit, note, safe
+from memento_tui.errors import InvalidInput
+from memento_tui.mcp.profiles import PROFILES
 
 __all__ = ["commands"]
+
+
+@command(
+    "mcp",
+    short_help="Serve the memory to an agent over MCP, on stdio.",
+    examples="""
+    memento mcp
+    memento --data-dir ~/work/memory mcp --session morning
+    memento mcp --profile vault
+    MEMENTO_HOME=~/work/memory memento mcp
+    """,
+)
+@click.option(
+    "--session",
+    default="",
+    envvar="CLAUDE_CODE_SESSION_ID",
+    metavar="ID",
+    help="What the agent's writes are filed under; if not given, Claude Code's own session, else random.",
+)
+@click.option(
+    "--profile",
+    type=click.Choice(list(PROFILES)),
+    default="native",
+    show_default=True,
+    help="Whose tools: memento's own, or those of a system that it stands in for, under their names.",
+)
+def mcp(session: str, profile: str) -> None:
+    """Serve the memory to an agent over the Model Context Protocol, on standard input and output.
+
+    An agent's host starts it; what the agent writes passes the gate, and a person decides with `memento review`. For
+    agents that speak the protocol over HTTP there is `memento serve`.
+    """
+    if sys.stdin.isatty():
+        note("This waits for an agent's messages; hosts start it by themselves, see memento install. ctrl+c ends it.")
+    from memento_tui.mcp.server import main  # noqa: PLC0415 - the SDK takes a second to import
+
+    code = main(current_session().data_dir, session=session, profile=profile)
+    if code:
+        raise click.exceptions.Exit(code)
+
+
+if TYPE_CHECKING:
+    from memento_tui.compat.http.server import ServerAddress
 
 
 @command(
@@ -50,8 +92,8 @@ def serve(host: str, port: int, profile: str) -> None:
     into MEMENTO_API_KEY, and without that nothing but this machine is listened to. What agents write passes the gate,
     and a person decides with `memento review`.
     """
-    from memento_tui.agent.http.keys import KEY_VARIABLE  # noqa: PLC0415 - only this command pays for the server
-    from memento_tui.agent.http.server import serve as run  # noqa: PLC0415 - same
+    from memento_tui.compat.http.keys import KEY_VARIABLE  # noqa: PLC0415 - only this command pays for the server
+    from memento_tui.compat.http.server import serve as run  # noqa: PLC0415 - same
 
     run(
         current_session().data_dir,
@@ -59,11 +101,11 @@ def serve(host: str, port: int, profile: str) -> None:
         port=port,
         profile=profile,
         key=os.environ.get(KEY_VARIABLE, ""),
-        ready=_tell,
+        ready=_announce_server,
     )
 
 
-def _tell(serving: Serving) -> None:
+def _announce_server(serving: ServerAddress) -> None:
     emit(
         {"url": serving.url, "port": serving.port, "key": serving.key, "pid": os.getpid()},
         lambda: (
@@ -74,4 +116,62 @@ def _tell(serving: Serving) -> None:
     )
 
 
-commands = {"serve": serve}
+if TYPE_CHECKING:
+    from memento_tui.tui.web.access_guard import AccessGuard
+
+
+_LOOPBACK_HOSTS = ("127.0.0.1", "localhost")
+
+
+@command(
+    "web",
+    short_help="Serve the app to a browser on this machine.",
+    examples="""
+    memento web
+    memento web --open
+    memento web --port 8123 --json
+    """,
+)
+@click.option("--port", type=click.IntRange(1, 65_535), metavar="PORT", help="The port; one that is free if not given.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Loopback only.")
+@click.option("--open", "open_browser", is_flag=True, help="Open the browser too.")
+def web(port: int | None, host: str, *, open_browser: bool) -> None:
+    """Serve the app to browsers on this machine until ctrl+c.
+
+    The address that is printed holds a token, which is what lets a browser in; it ends with the server. Nothing outside
+    this machine can connect.
+    """
+    if host not in _LOOPBACK_HOSTS:
+        raise InvalidInput(
+            f"memento serves 127.0.0.1 only, not {host}: whoever reaches it decides what your agent remembers.",
+            "From another machine, tunnel: ssh -L 8123:127.0.0.1:8123 THIS-MACHINE, here memento web --port 8123.",
+        )
+    with open_workspace(create=True):
+        pass  # a data directory that cannot be used is told here, not in every browser window
+    from memento_tui.tui.web.server import WebServer  # noqa: PLC0415 - only this command pays for the server
+
+    def ready(guard: AccessGuard) -> None:
+        emit(
+            {"url": guard.address, "host": "127.0.0.1", "port": guard.port, "pid": os.getpid()},
+            lambda: (
+                f"memento is at {guard.address}\nThe address is the key to it: keep it to yourself. ctrl+c ends it."
+            ),
+        )
+        if open_browser:
+            _open_browser(guard.address_for_once())
+
+    asyncio.run(WebServer(current_session().paths.root, tell=_announce_web).serve(port or 0, ready))
+
+
+def _announce_web(said: str) -> None:
+    sys.stderr.write("memento: an app in the browser said:\n" + safe(said, multiline=True) + "\n")
+
+
+def _open_browser(address: str) -> None:
+    import webbrowser  # noqa: PLC0415 - only --open needs it
+
+    if not webbrowser.open(address):
+        sys.stderr.write("memento: no browser could be opened; open the address yourself.\n")
+
+
+commands = {"mcp": mcp, "serve": serve, "web": web}

@@ -1,10 +1,10 @@
-"""BM25's bounds: what makes its scores mean the same from query to query."""
+"""Bound BM25 scores, so that they mean the same from query to query."""
 
 from __future__ import annotations
 
 import math
 
-__all__ = ["STEEPNESS", "density", "highest", "idf", "perfect", "saturated"]
+__all__ = ["STEEPNESS", "density", "highest_score", "idf", "perfect_score", "saturated"]
 
 _K1, _B = 1.2, 0.75
 """Tantivy's."""
@@ -24,12 +24,12 @@ def idf(total: int, holding: int) -> float:
     return math.log(1 + (total - holding + 0.5) / (holding + 0.5))
 
 
-def highest(total: int, holding: int) -> float:
+def highest_score(total: int, holding: int) -> float:
     """Return the most that one term can add to a score, idf * (k1 + 1): its density without limit."""
-    return perfect(idf(total, holding))
+    return perfect_score(idf(total, holding))
 
 
-def perfect(rarity: float) -> float:
+def perfect_score(rarity: float) -> float:
     """Return the most that a term of this inverse document frequency can add to a score."""
     return rarity * (_K1 + 1)
 

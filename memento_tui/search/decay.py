@@ -1,20 +1,34 @@
-"""How the weight of a memory decays: the published formulas of three systems and our own, one preset each.
+"""Decay: the weight of a memory over time, and the bounded factor by which it moves a search result.
 
-Every preset counts confirmed use (`Memory.used_count`, `Memory.last_used_at`) where its system counted accesses, and
-none reads `Memory.shown_count`: a memory that is displayed often has not been of use. Nothing here is stored; a weight
-is a function of the memory and the moment.
+The presets are the published formulas of three systems and our own. Standard library only: memento-hook ranks with it.
 """
 
 from __future__ import annotations
 
 import math
-from datetime import datetime
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+__all__ = [
+    "BANK_DAYS",
+    "BANK_USES",
+    "HIGHEST_FACTOR",
+    "LOWEST_FACTOR",
+    "SUPERSEDED_FACTOR",
+    "DecayFactor",
+    "decay_curve",
+    "decay_factor",
+    "decay_weight",
+    "half_life_days",
+    "last_touched",
+    "preset_weight",
+    "rank_below_successors",
+]
 
 if TYPE_CHECKING:
     from memento_tui.config import DecayPreset
 
-__all__ = ["BANK_DAYS", "BANK_USES", "Ageing", "Lived", "ageing", "half_life_days", "last_touched", "weight"]
 
 _HOUR, _DAY = 3600.0, 86_400.0
 """Seconds."""
@@ -26,7 +40,7 @@ _PROTOCOL_HIGHEST = 3.0
 
 _HALF_LIFE_DAYS = 90.0
 """Memento Vault's."""
-_SLOW, _IMMUNE = 3, 4
+_CERTAINTY_HALF_SPEED, _CERTAINTY_NO_DECAY = 3, 4
 """The grade of certainty that doubles Memento Vault's half-life, and the one from which a note does not age."""
 
 BANK_DAYS, BANK_USES = 90, 2
@@ -38,8 +52,8 @@ _USES_LOG = 4.0
 """The logarithm to base 2 of the uses that count in full, the first one counted twice: 15 uses."""
 
 
-class Lived(Protocol):
-    """What of a memory its life depends on; a `memento_tui.records.Memory` has it, and so has a hook's own row."""
+class DecayingMemory(Protocol):
+    """What of a memory its life depends on; a `memento_tui.model.Memory` has it, and so has a hook's own row."""
 
     @property
     def certainty(self) -> int:
@@ -51,7 +65,7 @@ class Lived(Protocol):
 
     @property
     def status(self) -> str:
-        """As in `memento_tui.records.memory.STATUSES`."""
+        """As in `memento_tui.model.memory.STATUSES`."""
 
     @property
     def created_at(self) -> datetime:
@@ -74,7 +88,7 @@ class Lived(Protocol):
         """When it was last of use."""
 
 
-class Ageing(NamedTuple):
+class DecayWeight(NamedTuple):
     """A preset's number for a memory, the same on a scale from 0 to 1, and what it is made of, each from 0 to 1."""
 
     weight: float
@@ -85,45 +99,45 @@ class Ageing(NamedTuple):
     """1 when it was used as much and as lately as the preset can tell apart."""
 
 
-def weight(preset: DecayPreset, memory: Lived, now: datetime) -> float:
+def preset_weight(preset: DecayPreset, memory: DecayingMemory, now: datetime) -> float:
     """Return the number that a preset's own formula gives, on that formula's own scale.
 
     ``protocol`` gives 0 to 3, the others 0 to 1. See the function of each preset for its formula and source.
     """
-    return ageing(preset, memory, now).weight
+    return decay_weight(preset, memory, now).weight
 
 
-def ageing(preset: DecayPreset, memory: Lived, now: datetime) -> Ageing:
+def decay_weight(preset: DecayPreset, memory: DecayingMemory, now: datetime) -> DecayWeight:
     """Return a preset's weight with its parts. A moment after ``now`` counts as now: clocks are set back."""
     return _PRESETS[preset](memory, now)
 
 
-def _protocol(memory: Lived, now: datetime) -> Ageing:
+def _protocol(memory: DecayingMemory, now: datetime) -> DecayWeight:
     """Memento Protocol's published score without its keyword part.
 
     Recency is 0.5^(age in hours / 168), from the creation on; access is min(2, 1 + 0.3 log2(1 + n)) for n accesses;
     last access is 1 + 0.5 x 0.5^(hours since / 48), and 1 for what was never accessed. The score is their product.
     """
-    recency = _halved((now - memory.created_at).total_seconds() / _HOUR, PROTOCOL_RECENCY_HOURS)
+    recency = _exponential_decay((now - memory.created_at).total_seconds() / _HOUR, PROTOCOL_RECENCY_HOURS)
     access = min(2.0, 1 + 0.3 * math.log2(1 + memory.used_count))
     last = 1.0
     if memory.last_used_at is not None:
-        last += 0.5 * _halved((now - memory.last_used_at).total_seconds() / _HOUR, PROTOCOL_ACCESS_HOURS)
+        last += 0.5 * _exponential_decay((now - memory.last_used_at).total_seconds() / _HOUR, PROTOCOL_ACCESS_HOURS)
     number = recency * access * last
     use = (access * last - 1) / (_PROTOCOL_HIGHEST - 1)
-    return Ageing(number, number / _PROTOCOL_HIGHEST, recency, use)
+    return DecayWeight(number, number / _PROTOCOL_HIGHEST, recency, use)
 
 
-def _vault(memory: Lived, now: datetime) -> Ageing:
+def _vault(memory: DecayingMemory, now: datetime) -> DecayWeight:
     """Memento Vault's published decay: 0.5^(days / 90) from the note's date on.
 
     Certainty 3 takes 180 days, and certainty 4 and 5 do not decay. Vault counts no use, so use moves nothing.
     """
-    number = _graded(_days(memory.created_at, now), memory.certainty)
-    return Ageing(number, number, number, 0.0)
+    number = _decay_by_certainty(_days(memory.created_at, now), memory.certainty)
+    return DecayWeight(number, number, number, 0.0)
 
 
-def _bank(memory: Lived, now: datetime) -> Ageing:
+def _bank(memory: DecayingMemory, now: datetime) -> DecayWeight:
     """agent-memory's rule as a weight. Only the rule is published, not a formula.
 
     The rule: what was untouched for 90 days and used fewer than 2 times is demoted, later previewed, later archived.
@@ -131,13 +145,13 @@ def _bank(memory: Lived, now: datetime) -> Ageing:
     it halves every 90 days, one halving for each further step of the rule. It has no jump on any day.
     """
     days = max(0.0, _days(last_touched(memory), now) - BANK_DAYS)
-    age = _halved(days, float(BANK_DAYS))
+    age = _exponential_decay(days, float(BANK_DAYS))
     use = min(1.0, memory.used_count / BANK_USES)
     number = 1.0 if memory.used_count >= BANK_USES or memory.stability != "draft" else age
-    return Ageing(number, number, age, use)
+    return DecayWeight(number, number, age, use)
 
 
-def _balanced(memory: Lived, now: datetime) -> Ageing:
+def _balanced(memory: DecayingMemory, now: datetime) -> DecayWeight:
     """Our own: freshness with Memento Vault's half-lives, and use with the logarithm of Memento Protocol.
 
     Freshness counts from the last change, or from a person's verification where that is later: whoever verified it said
@@ -145,19 +159,19 @@ def _balanced(memory: Lived, now: datetime) -> Ageing:
     weight is (0.10 freshness + 0.06 use) / 0.16: a sum, so that old and much used is not nothing.
     """
     confirmed = max(memory.updated_at, memory.verified_at or memory.updated_at)
-    age = _graded(_days(confirmed, now), memory.certainty)
+    age = _decay_by_certainty(_days(confirmed, now), memory.certainty)
     use = 0.0
     if memory.last_used_at is not None:
         use = min(1.0, math.log2(1 + memory.used_count) / _USES_LOG)
-        use *= _halved(_days(memory.last_used_at, now), _HALF_LIFE_DAYS)
+        use *= _exponential_decay(_days(memory.last_used_at, now), _HALF_LIFE_DAYS)
     number = (_AGE_PART * age + _USE_PART * use) / (_AGE_PART + _USE_PART)
-    return Ageing(number, number, age, use)
+    return DecayWeight(number, number, age, use)
 
 
 _PRESETS = {"protocol": _protocol, "vault": _vault, "bank": _bank, "balanced": _balanced}
 
 
-def last_touched(memory: Lived) -> datetime:
+def last_touched(memory: DecayingMemory) -> datetime:
     """Return when a memory was last written, changed, used or verified; being shown is no touch."""
     moments = (memory.created_at, memory.updated_at, memory.last_used_at, memory.verified_at)
     return max(moment for moment in moments if moment is not None)
@@ -165,19 +179,130 @@ def last_touched(memory: Lived) -> datetime:
 
 def half_life_days(certainty: int) -> float | None:
     """Return Memento Vault's half-life in days for a grade of certainty; ``None`` for one that does not age."""
-    if certainty >= _IMMUNE:
+    if certainty >= _CERTAINTY_NO_DECAY:
         return None
-    return _HALF_LIFE_DAYS * (2 if certainty == _SLOW else 1)
+    return _HALF_LIFE_DAYS * (2 if certainty == _CERTAINTY_HALF_SPEED else 1)
 
 
 def _days(moment: datetime, now: datetime) -> float:
     return (now - moment).total_seconds() / _DAY
 
 
-def _halved(passed: float, half_life: float) -> float:
+def _exponential_decay(passed: float, half_life: float) -> float:
     return float(0.5 ** (max(0.0, passed) / half_life))
 
 
-def _graded(days: float, certainty: int) -> float:
+def _decay_by_certainty(days: float, certainty: int) -> float:
     half_life = half_life_days(certainty)
-    return 1.0 if half_life is None else _halved(days, half_life)
+    return 1.0 if half_life is None else _exponential_decay(days, half_life)
+
+
+if TYPE_CHECKING:
+    from memento_tui.config import DecayPreset
+
+
+LOWEST_FACTOR, HIGHEST_FACTOR = 0.85, 1.15
+"""The bounds of the factor: an old exact match keeps at least 85 % of its relevance, a fresh vague one gains 15 %."""
+
+SUPERSEDED_FACTOR = 0.5
+"""What a memory that another takes the place of keeps of its factor."""
+
+_SHARE_OF_SUCCESSOR = 0.999
+"""A memory reaches at most this share of the score of the one that takes its place."""
+
+_FACTOR_WEIGHTS = {"ageing": 0.16, "certainty": 0.06, "stability": 0.04}
+_STABILITY = {"draft": 0.0, "verified": 0.7, "stable": 1.0}
+
+
+class DecayFactor(NamedTuple):
+    """The factor and what went into it, each part from 0 to 1."""
+
+    factor: float
+    age: float
+    use: float
+    certainty: float
+    stability: float
+    superseded: bool
+    weight: float
+    """The number that the preset's own formula gives, on its own scale; see `preset_weight`."""
+    held: float = 1.0
+    """What the factor was lowered by, besides, to rank the memory below one that takes its place."""
+
+    def lowered(self, share: float) -> DecayFactor:
+        """Return the life of a memory that keeps this share of its score, since it ranks below its successor."""
+        return self._replace(factor=self.factor * share, held=share)
+
+
+def decay_factor(
+    memory: DecayingMemory, now: datetime, *, preset: DecayPreset = "balanced", superseded: bool = False
+) -> DecayFactor:
+    """Return the factor that a memory's relevance is multiplied with.
+
+    ``superseded`` says that another memory declares to take its place; its own status may say so as well.
+
+    The preset's weight, brought to a scale from 0 to 1, counts 0.16, certainty 0.06 and stability 0.04. The sum maps to
+    0.85-1.15 under every preset; a memory that another supersedes is halved on top. Two factors differ by 1.15 / 0.85
+    at most, so what is 1.36 times as relevant comes first, however old it is, unless something takes its place.
+    """
+    aged = decay_weight(preset, memory, now)
+    certainty = (memory.certainty - 1) / 4
+    stability = _STABILITY[memory.stability]
+    values = {"ageing": aged.share, "certainty": certainty, "stability": stability}
+    share = sum(_FACTOR_WEIGHTS[name] * value for name, value in values.items()) / sum(_FACTOR_WEIGHTS.values())
+    factor = LOWEST_FACTOR + (HIGHEST_FACTOR - LOWEST_FACTOR) * share
+    superseded = superseded or memory.status in ("superseded", "consolidated")
+    factor *= SUPERSEDED_FACTOR if superseded else 1.0
+    return DecayFactor(factor, aged.age, aged.use, certainty, stability, superseded, aged.weight)
+
+
+def decay_curve(
+    memory: DecayingMemory, now: datetime, preset: DecayPreset, days: Sequence[float], *, superseded: bool = False
+) -> list[tuple[float, DecayFactor]]:
+    """Return the life of a memory so many days after ``now``, as if nothing happened to it meanwhile."""
+    return [
+        (day, decay_factor(memory, now + timedelta(days=day), preset=preset, superseded=superseded)) for day in days
+    ]
+
+
+def rank_below_successors(
+    scores: Mapping[str, float], successors: Mapping[str, Iterable[str]]
+) -> list[tuple[str, float]]:
+    """Return ids with their scores, best first, each below every memory that takes its place.
+
+    ``successors`` names, for an id, those that supersede or consolidate it; those without a score are left out of
+    account. A memory gets at most 0.999 times the score of each of its successors, also where that one was lowered
+    itself. Memories that supersede each other in a circle keep their scores but for one link, which is not applied.
+    """
+    if not successors:
+        return sorted(scores.items(), key=lambda entry: (-entry[1], entry[0]))
+    placed: dict[str, tuple[float, int]] = {}
+    for start in sorted(scores, key=lambda name: (scores[name], name)):
+        for name in _successors_first(start, scores, successors, placed):
+            above = [placed[new] for new in successors.get(name, ()) if new in placed]
+            score = min([scores[name], *(_SHARE_OF_SUCCESSOR * score for score, _ in above)])
+            # Where all scores are nothing, how many follow one another still tells the order.
+            placed[name] = (score, 1 + max((depth for _, depth in above), default=-1))
+    order = sorted(placed, key=lambda name: (-placed[name][0], placed[name][1], name))
+    return [(name, placed[name][0]) for name in order]
+
+
+def _successors_first(
+    start: str, scores: Container[str], successors: Mapping[str, Iterable[str]], placed: Container[str]
+) -> Iterator[str]:
+    """Yield what is reached from ``start`` and not placed yet, each after those that take its place.
+
+    The caller places each as it comes. A chain may be as long as there are memories, so nothing here recurses.
+    """
+    if start in placed:
+        return
+    seen = {start}
+    path = [(start, iter(sorted(successors.get(start, ()))))]
+    while path:
+        name, rest = path[-1]
+        following = next((new for new in rest if new in scores and new not in placed and new not in seen), None)
+        if following is None:
+            path.pop()
+            yield name
+        else:
+            seen.add(following)
+            path.append((following, iter(sorted(successors.get(following, ())))))

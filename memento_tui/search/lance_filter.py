@@ -1,19 +1,14 @@
-"""The compiler from a filter to the condition of a LanceDB query; `memento_tui.store.filters` has the one for SQL.
-
-Both select the same memories. The columns that the condition speaks of are written by `memento_tui.engine.rows`:
-moments are microseconds since 1970 in UTC, tags are folded with `fold_tag`, an agent or session that is not known
-is null.
-"""
+"""Compile a filter into the condition of a LanceDB query; `memento_tui.storage.filters` has the one for SQL."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 
-from memento_tui.records.rules import fold_tag
-from memento_tui.store.filters import AllOf, AnyOf, Between, Filter, HasTag, NotThat, OneOf, Under
+from memento_tui.model.validation import fold_tag
+from memento_tui.storage.filters import AllOf, AnyOf, Between, Filter, HasTag, Not, OneOf, Under
 
-__all__ = ["lance_filter", "microseconds", "one_of", "quoted"]
+__all__ = ["compile_lance_filter", "microseconds", "one_of", "quoted"]
 
 _WORDS = {"id", "kind", "stability", "source_type", "sensitivity", "tier", "status", "agent", "session"}
 _FLAGS = {"pinned": "pinned", "tagged": "(coalesce(array_length(tags), 0) > 0)"}
@@ -37,7 +32,7 @@ def one_of(column: str, values: Iterable[str]) -> str:
     return f"{column} IN ({listed})" if listed else "false"
 
 
-def lance_filter(tree: Filter) -> str:  # noqa: PLR0911 - one for each kind of condition
+def compile_lance_filter(tree: Filter) -> str:  # noqa: PLR0911 - one for each kind of condition
     """Return the condition that a filter means.
 
     Raises:
@@ -54,9 +49,9 @@ def lance_filter(tree: Filter) -> str:  # noqa: PLR0911 - one for each kind of c
             return f"(namespace = {quoted(namespace)} OR (namespace >= {low} AND namespace < {high}))"
         case Between(field, low_end, high_end):
             return _between(field, low_end, high_end)
-        case NotThat(part):
+        case Not(part):
             # What is null is neither true nor false, so NOT would lose the memories whose agent is unknown.
-            return f"(({lance_filter(part)}) IS NOT TRUE)"
+            return f"(({compile_lance_filter(part)}) IS NOT TRUE)"
         case AllOf(parts):
             return _joined(parts, " AND ", "true")
         case AnyOf(parts):
@@ -64,7 +59,7 @@ def lance_filter(tree: Filter) -> str:  # noqa: PLR0911 - one for each kind of c
 
 
 def _joined(parts: Sequence[Filter], word: str, empty: str) -> str:
-    return f"({word.join(map(lance_filter, parts))})" if parts else empty
+    return f"({word.join(map(compile_lance_filter, parts))})" if parts else empty
 
 
 def _one_of(field: str, values: tuple[str, ...]) -> str:

@@ -1,9 +1,11 @@
-"""The terminal app: the sections, what they share, and the live view of the journal."""
+"""The terminal app: the sections, what they share, whose keys hold, and the live view of the journal."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
 from typing import ClassVar
@@ -11,44 +13,164 @@ from typing import ClassVar
 from textual import events, on, work
 from textual.app import App, ComposeResult, SystemCommand
 from textual.binding import BindingType
+from textual.dom import DOMNode
 from textual.filter import LineFilter
 from textual.screen import Screen
+from textual.widget import Widget
 from textual.widgets import ContentSwitcher
 
+from memento_tui.api import Workspace
+from memento_tui.api.overview import mark_seen
 from memento_tui.errors import MementoError
-from memento_tui.records.ids import new_id
-from memento_tui.store.journal import Entry
+from memento_tui.model.validation import new_id
+from memento_tui.storage.journal import Entry
+from memento_tui.storage.store import Store
 from memento_tui.tui import garbage
-from memento_tui.tui.commands import COMMANDS, Keys, Place, bindings, key_names
-from memento_tui.tui.live import LiveView
-from memento_tui.tui.places import owner_of, places_at
+from memento_tui.tui.commands import COMMANDS, KeyMap, KeyScope, bindings, key_names
+from memento_tui.tui.section import ErrorBoundary, Section, reportable_error
 from memento_tui.tui.sections.catalogue import SECTIONS, make_section
-from memento_tui.tui.sections.section import Section
-from memento_tui.tui.telling import TellsErrors, told_error
 from memento_tui.tui.terminal_filter import TerminalFilter
 from memento_tui.tui.widgets.bars import KeyBar, StatusLine, TopBar
-from memento_tui.workspace import Workspace
-from memento_tui.workspace.overview import mark_looked
 
-__all__ = ["MementoApp", "run"]
+__all__ = ["JournalWatcher", "MementoApp", "run"]
 
-_FOLLOW_SECONDS = 0.3
+_STALE_SECONDS = 3.0
+"""Without a successful look for so long, the view is told to be old."""
+
+_MOST_WRITERS_NAMED = 3
+"""Writers whose deeds one line can tell."""
+
+
+@dataclass(frozen=True)
+class JournalUpdate:
+    """What one look found: whether anything was written, and in one sentence what others did."""
+
+    changed: bool = False
+    told: str = ""
+
+
+class JournalWatcher:
+    """Follows the journal of one store. ``session`` is the app's own, of which nothing is told."""
+
+    def __init__(self, store: Store, session: str) -> None:
+        self._store = store
+        self._session = session
+        self._seen, self._mark = self._head()
+        self._behind = 0
+        self._paused_at: float | None = None
+        self._looked_at = monotonic()
+        self._problem = ""
+
+    def _head(self) -> tuple[int, str]:
+        """Return the newest entry's number and what tells it from one of another past, as a restored backup has."""
+        head = self._store.head()
+        return head, self._store.mark(head)
+
+    def catch_up(self) -> None:
+        """Take what stands in the journal now as seen."""
+        self._seen, self._mark = self._head()
+
+    def look(self) -> JournalUpdate:
+        """Look at the journal. While paused, only how far behind the view is changes."""
+        try:
+            head, mark = self._head()
+            if self._paused_at is not None:
+                self._behind = max(head - self._seen, 0)
+                return JournalUpdate()
+            entries = self._store.entries_after(self._seen) if head > self._seen else []
+        except MementoError as error:
+            told, self._problem = ("" if self._problem else str(error)), str(error)
+            return JournalUpdate(told=told)
+        self._looked_at, self._problem = monotonic(), ""
+        changed = mark != self._mark
+        self._seen, self._mark = head, mark
+        return JournalUpdate(
+            changed, _summary_of_entries([entry for entry in entries if entry.session != self._session])
+        )
+
+    @property
+    def is_paused(self) -> bool:
+        """Whether the person stopped the view."""
+        return self._paused_at is not None
+
+    def toggle_pause(self) -> None:
+        """Stop following, or follow again."""
+        self._paused_at = monotonic() if self._paused_at is None else None
+        self._behind = 0
+
+    def life(self) -> str:
+        """Return in a few words how the view lives: live, paused for how long and how far behind, or how old."""
+        if self._paused_at is not None:
+            behind = f", {self._behind:,} behind" if self._behind else ""
+            return f"PAUSED {_elapsed(self._paused_at)}{behind} (p)"
+        if monotonic() - self._looked_at > _STALE_SECONDS:
+            return f"NOT LIVE, as it was {_elapsed(self._looked_at)} ago"
+        return "live"
+
+
+def _elapsed(since: float) -> str:
+    seconds = int(monotonic() - since)
+    return f"{seconds}s" if seconds < 60 else f"{seconds // 60}m"  # noqa: PLR2004 - seconds in a minute
+
+
+def _summary_of_entries(entries: Sequence[Entry]) -> str:
+    """Return one sentence about what others wrote."""
+    done = Counter((entry.agent or entry.channel, entry.action) for entry in entries)
+    parts = [f"{who}: {action}" + (f" x{number}" if number > 1 else "") for (who, action), number in done.items()]
+    return "; ".join(parts[:_MOST_WRITERS_NAMED]) + (" ..." if len(parts) > _MOST_WRITERS_NAMED else "")
+
+
+_SHARED_SCOPES: tuple[KeyScope, ...] = ("list", "rows", "everywhere")
+"""Places that every list shares; they are told after what is special here."""
+
+
+def active_scopes(focused: Widget | None, section: Section) -> list[KeyScope]:
+    """Return the places whose keys hold, the nearest first."""
+    found = list(dict.fromkeys(place for _, place in _nodes_with_scope(focused, section)))
+    if "editor" in found:
+        return ["editor", "everywhere"]
+    if section.PLACE in found and "rows" in found:
+        found.append("list")
+    return [
+        *(place for place in found if place not in _SHARED_SCOPES),
+        *(p for p in _SHARED_SCOPES[:2] if p in found),
+        "everywhere",
+    ]
+
+
+def scope_owner(place: KeyScope, focused: Widget | None, section: Section, app: DOMNode) -> DOMNode:
+    """Return the widget whose actions the commands of a place are."""
+    if place == "everywhere":
+        return app
+    return next((node for node, its in _nodes_with_scope(focused, section) if its == place), section)
+
+
+def _nodes_with_scope(focused: Widget | None, section: Section) -> Iterator[tuple[DOMNode, KeyScope]]:
+    for node in (focused or section).ancestors_with_self:
+        place: KeyScope | None = getattr(node, "PLACE", None)
+        if place is not None:
+            yield node, place
+        if getattr(node, "COVERS", False):
+            return
+
+
+_POLL_SECONDS = 0.3
 """How often the journal's head is looked at; one look costs some 20 microseconds."""
 
 _WARM_UP_DELAY_SECONDS = 0.3
 """The indexes are opened and the engine is started after the first screen is there."""
 
-_LONG_SECONDS = 0.3
+_PROGRESS_AFTER_SECONDS = 0.3
 """What takes longer is told while it is under way."""
 
 _IDLE_SECONDS = 2.0
 """Without a key for so long, a pause of some tens of milliseconds is not noticed."""
 
-_THEME = "app.theme"
+_THEME_SETTING = "app.theme"
 """The setting that keeps the theme that was chosen last."""
 
 
-class MementoApp(TellsErrors, App[None]):
+class MementoApp(ErrorBoundary, App[None]):
     """See and govern what an agent remembers."""
 
     CSS_PATH = "memento.tcss"
@@ -59,12 +181,12 @@ class MementoApp(TellsErrors, App[None]):
     def __init__(self, workspace: Workspace, start: str = "home") -> None:
         super().__init__()
         self.workspace = workspace
-        self.keys = Keys(workspace.config.keys)
+        self.keys = KeyMap(workspace.config.keys)
         """Which keys do what."""
         self._start = start
-        self._live = LiveView(workspace.store, workspace.author.session)
+        self._live = JournalWatcher(workspace.store, workspace.author.session)
         self._last_key = 0.0
-        self._taking_back = asyncio.Lock()
+        self._undo_lock = asyncio.Lock()
         self._terminal_filter = TerminalFilter()
         self._top_bar = TopBar(SECTIONS, start, self._place())
         self._switcher = ContentSwitcher(initial=start)
@@ -96,31 +218,31 @@ class MementoApp(TellsErrors, App[None]):
         self._show_life()
         for problem in self.keys.problems[:1]:
             self.say(f"config.toml: {problem}", problem=True)
-        self.call_after_refresh(self._take_up_collecting)
-        self.set_interval(_FOLLOW_SECONDS, self._follow)
+        self.call_after_refresh(self._enable_collection)
+        self.set_interval(_POLL_SECONDS, self._follow)
         self.set_timer(_WARM_UP_DELAY_SECONDS, self._after_first_frame)
 
-    def _take_up_collecting(self) -> None:
-        if garbage.take_up():
+    def _enable_collection(self) -> None:
+        if garbage.enable_collection():
             self.set_interval(_IDLE_SECONDS, self._collect_if_idle)
 
     def _collect_if_idle(self) -> None:
         if monotonic() - self._last_key > _IDLE_SECONDS:
-            garbage.collect_the_old()
+            garbage.collect_old_generation()
 
     def _choose_theme(self) -> None:
         wanted = self.workspace.config.app.theme
         if wanted and wanted not in self.available_themes:
             self.say(f"config.toml: there is no theme {wanted}; ctrl+p, Theme lists them.", problem=True)
             wanted = ""
-        wanted = wanted or self.workspace.store.setting(_THEME) or ""
+        wanted = wanted or self.workspace.store.setting(_THEME_SETTING) or ""
         if wanted in self.available_themes:
             self.theme = wanted
         self.theme_changed_signal.subscribe(self, lambda theme: self._keep_theme(theme.name))
 
     def _keep_theme(self, name: str) -> None:
         try:
-            self.workspace.store.keep_setting(_THEME, name)
+            self.workspace.store.keep_setting(_THEME_SETTING, name)
         except MementoError as error:
             self.say(str(error), problem=True)
 
@@ -129,7 +251,7 @@ class MementoApp(TellsErrors, App[None]):
         from memento_tui.tui.screens.unsaved import offer_unsaved  # noqa: PLC0415 - the first frame does without it
 
         if not offer_unsaved(self):
-            from memento_tui.tui.screens.first_run import offer_first_import  # noqa: PLC0415 - for a first start
+            from memento_tui.tui.screens.import_offer import offer_first_import  # noqa: PLC0415 - for a first start
 
             offer_first_import(self)
 
@@ -150,7 +272,7 @@ class MementoApp(TellsErrors, App[None]):
 
     def _handle_exception(self, error: Exception) -> None:
         """Tell what a worker or a timer could not do; a fault of the program still ends it."""
-        told = told_error(error)
+        told = reportable_error(error)
         if told is None:
             super()._handle_exception(error)
         else:
@@ -214,7 +336,7 @@ class MementoApp(TellsErrors, App[None]):
             section.follow()
 
     def _show_life(self) -> None:
-        self._status_line.show_life(self._live.life())
+        self._status_line.show_live_state(self._live.life())
 
     def action_pause(self) -> None:
         """Stop following the journal, or catch up."""
@@ -251,7 +373,7 @@ class MementoApp(TellsErrors, App[None]):
     def _focus_moved(self) -> None:
         if len(self.screen_stack) == 1:
             typing = self.focused is not None and self.focused.check_consume_key("a", "a")
-            self._key_bar.show(places_at(self.focused, self.section), self.keys, self.section.can, typing=typing)
+            self._key_bar.show(active_scopes(self.focused, self.section), self.keys, self.section.can, typing=typing)
 
     def focus_changed(self) -> None:
         """Tell by the key bar what can be done to what came into focus."""
@@ -261,8 +383,8 @@ class MementoApp(TellsErrors, App[None]):
     async def _key_clicked(self, event: KeyBar.Chosen) -> None:
         await self._run_command(event.command.action, event.command.place)
 
-    async def _run_command(self, action: str, place: Place) -> None:
-        owner = owner_of(place, self.screen_stack[0].focused, self.section, self)
+    async def _run_command(self, action: str, place: KeyScope) -> None:
+        owner = scope_owner(place, self.screen_stack[0].focused, self.section, self)
         await self.run_action(action, default_namespace=owner)
 
     # Commands
@@ -278,9 +400,9 @@ class MementoApp(TellsErrors, App[None]):
     @work(group="undo")
     async def _take_back(self, act: Callable[[], Sequence[Entry]], doing: str, word: str) -> None:
         """Take back or do again, each press of the key in its turn; a large batch takes seconds."""
-        told = self.set_timer(_LONG_SECONDS, lambda: self.say(doing))
+        told = self.set_timer(_PROGRESS_AFTER_SECONDS, lambda: self.say(doing))
         try:
-            async with self._taking_back:
+            async with self._undo_lock:
                 entries = await asyncio.to_thread(act)
         except MementoError as error:
             self.say(str(error), problem=True)
@@ -295,19 +417,19 @@ class MementoApp(TellsErrors, App[None]):
 
     def action_imports(self) -> None:
         """Look for memories of other programs, and offer to import them."""
-        from memento_tui.tui.screens.first_run import look_for_imports  # noqa: PLC0415 - seldom needed
+        from memento_tui.tui.screens.import_offer import find_and_offer_imports  # noqa: PLC0415 - seldom needed
 
-        look_for_imports(self)
+        find_and_offer_imports(self)
 
     def action_help(self) -> None:
         """Show the keys of the place that has the focus."""
         from memento_tui.tui.screens.help import HelpScreen  # noqa: PLC0415 - when it is first shown
 
-        self.push_screen(HelpScreen(places_at(self.focused, self.section), self.keys))
+        self.push_screen(HelpScreen(active_scopes(self.focused, self.section), self.keys))
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """Return what the palette offers: the commands of this place, then Textual's own."""
-        for place in places_at(self.screen_stack[0].focused, self.section):
+        for place in active_scopes(self.screen_stack[0].focused, self.section):
             for command in COMMANDS:
                 if command.place == place and command.action and place != "rows":
                     area = "App" if place == "everywhere" else place.capitalize()
@@ -315,7 +437,7 @@ class MementoApp(TellsErrors, App[None]):
                     yield SystemCommand(title, f"key {keys}", self._runner(command.action, place))
         yield from (found for found in super().get_system_commands(screen) if found.title in ("Theme", "Screenshot"))
 
-    def _runner(self, action: str, place: Place) -> Callable[[], Awaitable[None]]:
+    def _runner(self, action: str, place: KeyScope) -> Callable[[], Awaitable[None]]:
         async def act() -> None:
             await self._run_command(action, place)
 
@@ -324,10 +446,10 @@ class MementoApp(TellsErrors, App[None]):
 
 def run(data_dir: Path | None, start: str = "home") -> int:
     """Open the app on a data directory and return the exit status."""
-    garbage.put_off()
+    garbage.disable_collection()
     with Workspace(data_dir, channel="tui", session=new_id()) as workspace:
         app = MementoApp(workspace, start)
         app.run()
         if app.return_code == 0:
-            mark_looked(workspace)
+            mark_seen(workspace)
     return app.return_code or 0

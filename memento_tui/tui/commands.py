@@ -9,9 +9,19 @@ from typing import Literal
 import msgspec
 from textual.binding import Binding
 
-__all__ = ["COMMANDS", "PLACES", "Command", "Keys", "Place", "bindings", "commands_in", "key_names", "markdown_table"]
+__all__ = [
+    "COMMANDS",
+    "KEY_SCOPES",
+    "Command",
+    "KeyMap",
+    "KeyScope",
+    "bindings",
+    "commands_in_scopes",
+    "key_names",
+    "markdown_table",
+]
 
-Place = Literal[
+KeyScope = Literal[
     "everywhere",
     "rows",
     "list",
@@ -42,7 +52,7 @@ class Command(msgspec.Struct, frozen=True):
     """
 
     id: str
-    place: Place
+    place: KeyScope
     keys: str
     action: str
     help: str
@@ -220,7 +230,7 @@ COMMANDS: tuple[Command, ...] = (
 )
 """Every command, in the order in which help shows them."""
 
-PLACES: dict[Place, str] = {
+KEY_SCOPES: dict[KeyScope, str] = {
     "home": "In the overview",
     "memories": "In the memories",
     "history": "In the history of a memory",
@@ -244,12 +254,12 @@ PLACES: dict[Place, str] = {
 """What help calls each place."""
 
 
-def commands_in(places: Iterable[Place]) -> list[Command]:
+def commands_in_scopes(places: Iterable[KeyScope]) -> list[Command]:
     """Return the commands of some places, in the order of the places."""
     return [command for place in places for command in COMMANDS if command.place == place]
 
 
-def bindings(place: Place) -> list[Binding]:
+def bindings(place: KeyScope) -> list[Binding]:
     """Return the key bindings of the widget that owns a place."""
     return [
         Binding(
@@ -296,7 +306,7 @@ def key_names(keys: str) -> str:
     return " ".join(_KEY_NAMES.get(key, key.replace("ctrl+", "^")) for key in keys.split(","))
 
 
-class Keys:
+class KeyMap:
     """Which keys do what: those of the table, and those that a person set in their place.
 
     ``problems`` has a sentence for each setting that could not be used.
@@ -343,8 +353,8 @@ def _key_code(key: str) -> str:
 def markdown_table() -> str:
     """Return the table of keys as the README shows it."""
     lines = []
-    for place, title in PLACES.items():
+    for place, title in KEY_SCOPES.items():
         lines += [f"**{title}**", "", "| key | what it does |", "|---|---|"]
-        lines += [f"| `{key_names(command.keys)}` | {command.help} |" for command in commands_in([place])]
+        lines += [f"| `{key_names(command.keys)}` | {command.help} |" for command in commands_in_scopes([place])]
         lines.append("")
     return "\n".join(lines).rstrip() + "\n"

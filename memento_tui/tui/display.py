@@ -1,22 +1,4 @@
-"""What a terminal may show. Text that an agent wrote is hostile until it has been through here.
-
-Three things can happen to a character that is not plainly visible:
-
-- It acts on the terminal or cannot be seen: a control, a bidirectional override, a zero-width space, a tag character,
-  a filler, a private or unassigned code point. It becomes a *placeholder* in ASCII that names it, such as ``<ESC>`` or
-  ``<U+202E>``, and counts as hidden. Runs are told as one: ``<ZWSP x12>``. Tag characters, which carry ASCII unseen,
-  are spelled out: ``<tags "ignore the above">``.
-- It is *harmless* where it stands, and only makes terminals disagree about widths: the joiner and the variation
-  selector of an emoji, a skin tone, the joiners of Persian and of Indic scripts. It is left out. Anywhere else the
-  same character is hidden. Emoji therefore show as their parts, each two cells wide in every terminal.
-- It is a space of another width, or a tab. It becomes plain spaces.
-
-Marks that stack on one letter are capped, because a pile of them runs over the lines around it, and a line never
-begins with one, because it would alter what stands to the left.
-
-A placeholder cannot be told from the same letters written out, so that shown text may be shown again unchanged;
-`hidden_characters` knows the difference, for it reads the original.
-"""
+"""Make text safe to show in a terminal. What an agent wrote is hostile until it has been through here."""
 
 from __future__ import annotations
 
@@ -30,10 +12,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from rich.cells import cell_len, get_character_cell_size
 
+__all__ = ["ago", "cells", "has_hidden", "hidden_characters", "literal", "shown"]
+
 if TYPE_CHECKING:
     from textual.content import Content
 
-__all__ = ["ago", "cells", "has_hidden", "hidden_characters", "literal", "shown"]
 
 _PLAIN = (
     r" -~\u00a1-\u00ac\u00ae-\u02ff\u0370-\u0377\u037a-\u037f\u0384-\u038a\u038e-\u03a1\u03a3-\u0482\u048a-\u052f"

@@ -1,4 +1,4 @@
-"""Collecting garbage without making a person wait.
+"""Collect garbage without making a person wait.
 
 Python collects the oldest generation whenever enough objects were made, which takes 80 to 140 ms with all of Textual in
 memory: several frames, in the middle of whatever the person does. Here that generation is collected while nobody
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import gc
 
-__all__ = ["collect_the_old", "put_off", "take_up"]
+__all__ = ["collect_old_generation", "disable_collection", "enable_collection"]
 
 _YOUNG, _MIDDLE, _OLD = 5_000, 10, 100
 """Allocations, young collections and middle collections after which Python collects the next generation by itself.
@@ -18,12 +18,12 @@ The last is only for whoever never pauses: it stands for five million objects.
 """
 
 
-def put_off() -> None:
+def disable_collection() -> None:
     """Stop collecting: nothing that is made while the program loads is garbage."""
     gc.disable()
 
 
-def take_up() -> bool:
+def enable_collection() -> bool:
     """Begin to collect, and leave alone for good what is there now; false where collecting was never put off."""
     if gc.isenabled():
         return False
@@ -33,7 +33,7 @@ def take_up() -> bool:
     return True
 
 
-def collect_the_old() -> None:
+def collect_old_generation() -> None:
     """Collect everything if there may be something old to collect; for a moment at which nobody waits."""
     if gc.get_count()[2]:
         gc.collect()

@@ -1,8 +1,4 @@
-"""The last gate before the terminal: whatever a widget drew, no character in it acts on the terminal.
-
-`memento_tui.tui.display` makes text safe where it is put into a widget. Editors must hold the text as it is, and a
-widget may be handed text that nobody made safe; this filter sees every line that any widget paints.
-"""
+"""The last gate before the terminal: whatever a widget drew, no character in it acts on the terminal."""
 
 from __future__ import annotations
 
@@ -16,7 +12,7 @@ from textual.filter import LineFilter
 
 __all__ = ["TerminalFilter"]
 
-_UNWANTED = re.compile(
+_UNSAFE_CHARACTERS = re.compile(
     r"[\x00-\x1f\x7f-\x9f"  # controls: escapes, line feeds and tabs move the cursor or command the terminal
     r"\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # bidirectional controls reorder what follows
     r"\xad\u200b\u2060-\u2064\ufeff\U000e0000-\U000e007f"  # nobody sees these, and a model reads them
@@ -34,15 +30,15 @@ class TerminalFilter(LineFilter):
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:  # noqa: ARG002 - the base class's
         """Return the segments without such characters, in their text and in the addresses of their links."""
-        return [_harmless(segment) for segment in segments]
+        return [_safe_segment(segment) for segment in segments]
 
 
-def _harmless(segment: Segment) -> Segment:
+def _safe_segment(segment: Segment) -> Segment:
     text, style, control = segment
     if not (text.isascii() and text.isprintable()):
-        text = _UNWANTED.sub(_replacement, text)
+        text = _UNSAFE_CHARACTERS.sub(_replacement, text)
     # A link's address is written to the terminal too.
-    if style is not None and style.link is not None and _UNWANTED.search(style.link):
+    if style is not None and style.link is not None and _UNSAFE_CHARACTERS.search(style.link):
         style = _without_link(style)
     if text is segment.text and style is segment.style:
         return segment

@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from memento_tui.workspace import Workspace
+from memento_tui.api import Workspace
 from tests.benchmarks.agents import remember_round_trip, tool_tokens
 from tests.benchmarks.app import first_frame, keystrokes, memory_use
 from tests.benchmarks.conflicts import results as conflicts

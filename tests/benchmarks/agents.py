@@ -12,8 +12,8 @@ import anyio
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
-from memento_tui.agent.profiles import PROFILES
-from memento_tui.agent.seats import Seats
+from memento_tui.mcp.profiles import PROFILES
+from memento_tui.mcp.workspaces import McpWorkspaces
 from tests.benchmarks.corpus import memories
 from tests.benchmarks.table import Figure, Row, percentile
 
@@ -56,9 +56,9 @@ async def _round_trips(folder: Path) -> tuple[list[float], list[float]]:
 def tool_tokens(scratch: Path) -> list[Figure]:
     """Return what a model reads of each profile's tools (name, description, input), in tokens of 4 characters."""
     found = []
-    with Seats(scratch / "unused", "session") as seats:
+    with McpWorkspaces(scratch / "unused", "session") as mcp_workspaces:
         for name, profile in PROFILES.items():
-            read = [[tool.name, tool.description, tool.parameters] for tool in profile.tools(seats)]
+            read = [[tool.name, tool.description, tool.parameters] for tool in profile.tools(mcp_workspaces)]
             tokens = len(json.dumps(read, separators=(",", ":"))) / 4
             what = f"tokens of the {len(read)} tools of the profile {name}, read in every session"
             found.append(Figure(what, tokens, _MOST_TOKENS, higher_is_better=False))

@@ -8,9 +8,9 @@ import sys
 from pathlib import Path
 from time import perf_counter
 
+from memento_tui.api import Workspace
 from memento_tui.tui.app import MementoApp
 from memento_tui.tui.sections.memories import MemoriesSection
-from memento_tui.workspace import Workspace
 from tests.benchmarks.table import Row, percentile
 from tests.benchmarks.terminal import HELLO, start
 

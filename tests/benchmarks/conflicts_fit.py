@@ -1,4 +1,4 @@
-"""Fit the weights of `memento_tui.upkeep.claim_weights`: ``python -m tests.benchmarks.conflicts_fit``.
+"""Fit the weights of `memento_tui.maintenance.contradictions.finder`: ``python -m tests.benchmarks.conflicts_fit``.
 
 Each family is a logistic regression whose weights are drawn to the hand-set ones of `PRIOR` (a normal prior of variance
 `VARIANCE`), because a hundred pairs are few. A pair teaches the family by its most telling difference under the weights
@@ -18,22 +18,21 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from memento_tui.upkeep.claim_difference import Difference
-from memento_tui.upkeep.claim_numbers import VALUE_FEATURES
-from memento_tui.upkeep.claim_polarity import POLARITY_FEATURES
-from memento_tui.upkeep.claim_weights import WEIGHTS, Weights
-from memento_tui.upkeep.contradiction import differences
+from memento_tui.maintenance.contradictions.alignment import Difference
+from memento_tui.maintenance.contradictions.differing_values import VALUE_FEATURES
+from memento_tui.maintenance.contradictions.finder import WEIGHTS, FamilyWeights, differences
+from memento_tui.maintenance.contradictions.negation import NEGATION_FEATURES
 from tests.benchmarks.conflicts_data import Labelled, conflict_pairs, paraphrase_pairs, sick_pairs
 
 __all__ = ["FEATURES", "PRIOR", "Example", "examples", "fit"]
 
 FEATURES: Mapping[str, tuple[str, ...]] = {
     "value": VALUE_FEATURES,
-    "denial": POLARITY_FEATURES,
+    "denial": NEGATION_FEATURES,
 }
-PRIOR: Mapping[str, Weights] = {
-    "value": Weights((2.0, 2.0, 2.0, -1.0, 1.0, -0.5, -1.0, 1.0, 1.0, 1.0), -5.5),
-    "denial": Weights((2.0, 1.0, -1.0, -1.0, 2.0, 0.0, -1.0, 3.5, -1.0, 0.0, 3.0), -5.0),
+PRIOR: Mapping[str, FamilyWeights] = {
+    "value": FamilyWeights((2.0, 2.0, 2.0, -1.0, 1.0, -0.5, -1.0, 1.0, 1.0, 1.0), -5.5),
+    "denial": FamilyWeights((2.0, 1.0, -1.0, -1.0, 2.0, 0.0, -1.0, 3.5, -1.0, 0.0, 3.0), -5.0),
 }
 VARIANCE = 1.0
 _ROUNDS, _STEPS, _LONGEST_STEP = 4, 200, 1.0
@@ -54,7 +53,7 @@ def examples(pairs: Sequence[Labelled]) -> list[Example]:
     return found
 
 
-def fit(family: str, given: Sequence[Example]) -> Weights:
+def fit(family: str, given: Sequence[Example]) -> FamilyWeights:
     """Return the weights of one family that explain the examples best, under the prior."""
     prior = np.array([*PRIOR[family].features, PRIOR[family].bias])
     free = np.array([*(name not in _HELD for name in FEATURES[family]), True])
@@ -67,7 +66,7 @@ def fit(family: str, given: Sequence[Example]) -> Weights:
                 rows.append(vectors[int(np.argmax(vectors @ weights))])
                 labels.append(label)
         weights = _posterior(np.array(rows), np.array(labels, dtype=np.float64), prior, free)
-    return Weights(tuple(round(float(weight), 2) for weight in weights[:-1]), round(float(weights[-1]), 2))
+    return FamilyWeights(tuple(round(float(weight), 2) for weight in weights[:-1]), round(float(weights[-1]), 2))
 
 
 def _posterior(rows: Numbers, labels: Numbers, prior: Numbers, free: NDArray[np.bool_]) -> Numbers:

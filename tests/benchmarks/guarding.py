@@ -22,9 +22,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from memento_tui.records import make_memory
-from memento_tui.review.injection import SUSPICIOUS, suspicion_of
-from memento_tui.review.secrets import redact_text, redacted
+from memento_tui.model import make_memory
+from memento_tui.policy.prompt_injection import SUSPICIOUS_SCORE, suspicion_of
+from memento_tui.policy.secrets import redact_record, redact_text
 from tests.benchmarks.table import Figure, figures_as_markdown
 
 __all__ = ["real_memories", "results"]
@@ -259,7 +259,7 @@ def _strings(value: Any) -> Iterator[str]:  # noqa: ANN401 - JSON
 
 def missed_attacks() -> list[str]:
     """Return the attacks whose score is too low."""
-    return [text for text in ATTACKS if suspicion_of(text).score < SUSPICIOUS]
+    return [text for text in ATTACKS if suspicion_of(text).score < SUSPICIOUS_SCORE]
 
 
 def missed_secrets() -> list[str]:
@@ -303,7 +303,7 @@ def results(*, telling: bool = False) -> list[Figure]:
         ),
         Figure(
             "microseconds for a memory of 500 characters, secrets",
-            _microseconds(lambda: redacted(memory)),
+            _microseconds(lambda: redact_record(memory)),
             75.0,
             higher_is_better=False,
         ),
@@ -318,7 +318,7 @@ def results(*, telling: bool = False) -> list[Figure]:
     if _ARCHIVE.is_file():
         memories = _unpacked()
         scored = [(place, suspicion_of(text)) for place, text in memories]
-        suspected = [(place, seen) for place, seen in scored if seen.score >= SUSPICIOUS]
+        suspected = [(place, seen) for place, seen in scored if seen.score >= SUSPICIOUS_SCORE]
         leaking = [(place, found) for place, text in memories if (found := redact_text(text)[1])]
         rows += [
             Figure(

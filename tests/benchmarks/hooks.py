@@ -15,11 +15,11 @@ from typing import Any, NamedTuple
 
 import tantivy
 
-from memento_tui.agent.hook.events import tell
-from memento_tui.agent.hook.hosts import parse_call
-from memento_tui.agent.hook.settings import HookSettings
+from memento_tui.api import Workspace
+from memento_tui.hooks.events import context_for_call
+from memento_tui.hooks.host_events import parse_call
+from memento_tui.hooks.settings import HookSettings
 from memento_tui.paths import DataPaths
-from memento_tui.workspace import Workspace
 from tests.benchmarks.corpus import words
 from tests.benchmarks.table import Figure, Row
 
@@ -162,7 +162,7 @@ def _hooked(folder: Path, number: int, prompt: str) -> str:
     """Return what the hook tells; an empty prompt stands for the beginning of the session."""
     sent = {"session_id": f"replay {number}", "cwd": str(folder), "prompt": prompt, "source": "startup"}
     call = parse_call("claude-code", "UserPromptSubmit" if prompt else "SessionStart", json.dumps(sent).encode())
-    return "" if call is None else tell(call, DataPaths(folder), HookSettings())
+    return "" if call is None else context_for_call(call, DataPaths(folder), HookSettings())
 
 
 def _vault_rules(documents: dict[str, str]) -> Callable[[str], str]:

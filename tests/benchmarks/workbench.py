@@ -9,13 +9,13 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from time import perf_counter
 
-from memento_tui.records.ids import new_id
+from memento_tui.api import Workspace
+from memento_tui.model.validation import new_id
 from memento_tui.tui import garbage
 from memento_tui.tui.app import MementoApp
 from memento_tui.tui.sections.catalogue import SECTIONS
 from memento_tui.tui.sections.list_section import ListSection
 from memento_tui.tui.sections.memories import MemoriesSection
-from memento_tui.workspace import Workspace
 from tests.benchmarks.table import Row, percentile
 
 __all__ = ["at_work", "drawn"]
@@ -64,7 +64,7 @@ def _row(what: str, taken: list[float], bare: list[float]) -> Row:
 @asynccontextmanager
 async def _opened(data: Path) -> AsyncIterator[MementoApp]:
     with Workspace(data, channel="tui", session="benchmark") as workspace:
-        garbage.put_off()  # as the program does when it begins
+        garbage.disable_collection()  # as the program does when it begins
         app = MementoApp(workspace, "memories")
         async with app.run_test(size=(120, 40)):
             await app.workers.wait_for_complete()

@@ -9,4 +9,4 @@ import pytest
 def _patient_clients(monkeypatch: pytest.MonkeyPatch) -> None:
     """Give the engine a minute for an answer, and for its end; a person would be told that it is still starting."""
     for name in ("ANSWER", "PROBE", "STOP"):
-        monkeypatch.setattr(f"memento_tui.search.semantic._{name}_SECONDS", 60.0)
+        monkeypatch.setattr(f"memento_tui.search.engine_client._{name}_SECONDS", 60.0)

@@ -12,12 +12,13 @@ from typing import Any, Self, TypeVar
 
 import msgspec
 
+from memento_tui.model import Memory, make_memory
 from memento_tui.paths import DataPaths
-from memento_tui.records import Memory, make_memory
-from memento_tui.search.semantic import EngineStatus, SemanticAnswer, SemanticClient
-from memento_tui.store.filters import AllOf, Filter
-from memento_tui.store.journal import Author
-from memento_tui.store.store import Store
+from memento_tui.search.engine_client import SemanticAnswer, SemanticClient
+from memento_tui.search.engine_protocol import EngineStatus
+from memento_tui.storage.filters import AllOf, Filter
+from memento_tui.storage.journal import Author
+from memento_tui.storage.store import Store
 
 Value = TypeVar("Value")
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 __all__ = ["HOOK", "UNHURRIED", "HookHost", "Said"]
 
-_START = "import sys; from memento_tui.agent.hook import main; "
+_START = "import sys; from memento_tui.hooks import main; "
 HOOK = [sys.executable, "-c", f"{_START}sys.exit(main.main())"]
 # The program as it is ends a call that takes seconds, as any may on a busy machine; only tests of that want it so.
 UNHURRIED = [

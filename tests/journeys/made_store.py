@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from typing import Any
 
-from memento_tui.records import Memory, make_memory
+from memento_tui.model import Memory, make_memory
 
 __all__ = ["BACKUPS", "ONBOARDING", "RUNNER", "TWINS", "made_memories"]
 

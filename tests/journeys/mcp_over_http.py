@@ -15,8 +15,8 @@ import uvicorn
 from starlette.applications import Starlette
 from starlette.routing import Route
 
-from memento_tui.agent.mcp_http import mcp_app
-from memento_tui.agent.seats import Seats
+from memento_tui.mcp.streamable_http import mcp_app
+from memento_tui.mcp.workspaces import McpWorkspaces
 
 __all__ = ["Answer", "Posting", "served"]
 
@@ -69,8 +69,8 @@ class Posting:
 
 @contextmanager
 def served(data_dir: Path, profile: str = "native") -> Iterator[Posting]:
-    with Seats(data_dir, "", channel="http") as seats:
-        mcp = mcp_app(seats, profile)
+    with McpWorkspaces(data_dir, "", channel="http") as mcp_workspaces:
+        mcp = mcp_app(mcp_workspaces, profile)
         app = Starlette(routes=[Route("/mcp", mcp)], lifespan=lambda _: mcp.lifespan())
         config = uvicorn.Config(app, host="127.0.0.1", port=0, log_config=None, ws="none", lifespan="on")
         server = uvicorn.Server(config)

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import memento_tui
+from memento_tui.api import Workspace
 from memento_tui.errors import Conflict
-from memento_tui.store.journal import Actor
-from memento_tui.workspace import Workspace
+from memento_tui.storage.journal import Actor
 
 
 def remember(workspace: Workspace, name: str, count: int) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from memento_tui.workspace import Workspace
+from memento_tui.api import Workspace
 from tests.journeys.mcp_agent import connected
 from tests.journeys.real_terminal import open_app
 

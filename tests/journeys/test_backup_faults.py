@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import memento_tui
-from memento_tui.workspace import Workspace
+from memento_tui.api import Workspace
 from tests.made import without_engine
 
 _HOLDING = """

@@ -9,11 +9,11 @@ from typing import cast
 
 import numpy as np
 
-from memento_tui.engine.catch_up import CatchUp
-from memento_tui.engine.embedder import Embedder
-from memento_tui.engine.progress import Board, Turns
-from memento_tui.engine.semantic_index import SemanticIndex, Vectors
-from memento_tui.workspace import Workspace
+from memento_tui.api import Workspace
+from memento_tui.embedding.engine_state import EngineState, ModelLock
+from memento_tui.embedding.index_updater import IndexUpdater
+from memento_tui.embedding.models import Embedder
+from memento_tui.embedding.vector_index import VectorIndex, Vectors
 
 WIDTH = 8
 
@@ -28,16 +28,16 @@ class FakeEmbedder:
         return np.asarray([one / np.linalg.norm(one) for one in made], dtype=np.float32)
 
 
-def _ids(index: SemanticIndex) -> set[str]:
+def _ids(index: VectorIndex) -> set[str]:
     return {name for name, _ in index.search(np.ones(WIDTH, dtype=np.float32), "", 100)}
 
 
 def test_the_index_of_meaning_is_begun_again_though_as_many_entries_were_written_since_as_were_lost(
     workspace: Workspace, tmp_path: Path
 ) -> None:
-    index = SemanticIndex(tmp_path / "semantic", WIDTH, workspace.store.identity(), "model")
+    index = VectorIndex(tmp_path / "semantic", WIDTH, workspace.store.identity(), "model")
     embedder = cast("Embedder", FakeEmbedder())
-    catch_up = CatchUp(workspace.store, index, embedder, Turns(), Board(), threading.Event())
+    catch_up = IndexUpdater(workspace.store, index, embedder, ModelLock(), EngineState(), threading.Event())
     first = workspace.remember("One.")
     made = workspace.backups.make()
     second = workspace.remember("Two, which is lost.")

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from memento_tui.api import Workspace
 from memento_tui.paths import DataPaths
-from memento_tui.workspace import Workspace
 from tests.journeys.cli_shell import Shell
 from tests.unit.cli_program import without_engine
 

@@ -11,10 +11,10 @@ import pytest
 
 import memento_tui
 from memento_tui import clock
-from memento_tui.records import make_contradiction
-from memento_tui.store.journal import Author
-from memento_tui.workspace import Workspace
-from memento_tui.workspace.contradictions import Dispute
+from memento_tui.api import Workspace
+from memento_tui.api.review import ContradictionWithSides
+from memento_tui.model import make_contradiction
+from memento_tui.storage.journal import Author
 from tests.journeys.cli_shell import Shell
 from tests.journeys.engine_house import EngineHouse, until
 from tests.journeys.mcp_agent import Agent, connected
@@ -33,7 +33,7 @@ class Place:
     person: Workspace
     shell: Shell
 
-    def dispute_of(self, *ids: str) -> Dispute | None:
+    def dispute_of(self, *ids: str) -> ContradictionWithSides | None:
         found, _ = self.person.contradictions.list()
         return next((one for one in found if {one.contradiction.older, one.contradiction.newer} == set(ids)), None)
 

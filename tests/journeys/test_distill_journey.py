@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from memento_tui.workspace import Workspace
+from memento_tui.api import Workspace
 from tests.journeys.cli_shell import Shell
 from tests.journeys.engine_house import until
 from tests.unit.made_transcripts import BILLING, ClaudeSession, billing_session, write

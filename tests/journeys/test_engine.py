@@ -17,10 +17,10 @@ from typing import Any
 import pytest
 
 from memento_tui.errors import EngineUnavailable
-from memento_tui.search.semantic import EngineStatus, SemanticAnswer
-from memento_tui.search.semantic_wire import LONGEST_LINE
-from memento_tui.store.filters import AllOf, HasTag, NotThat, OneOf, Under
-from memento_tui.store.journal import Author
+from memento_tui.search.engine_client import SemanticAnswer
+from memento_tui.search.engine_protocol import LONGEST_LINE, EngineStatus
+from memento_tui.storage.filters import AllOf, HasTag, Not, OneOf, Under
+from memento_tui.storage.journal import Author
 from tests.journeys.engine_house import PATIENCE, EngineHouse, is_alive, until
 
 # One engine serves them all, so one process runs them.
@@ -131,7 +131,7 @@ def test_filters_apply_before_the_nearest_are_taken(house: Started) -> None:
     house.settle()
     assert house.search("coffee", Under("kitchen"), limit=3) == [wanted.id]
     assert house.search("coffee", OneOf("kind", ("instruction",)), limit=3) == [wanted.id]
-    assert wanted.id not in house.search("espresso", NotThat(OneOf("id", (wanted.id,))), limit=100)
+    assert wanted.id not in house.search("espresso", Not(OneOf("id", (wanted.id,))), limit=100)
     assert house.search("coffee", HasTag("x' OR '1'='1")) == []
 
 
@@ -246,8 +246,8 @@ def test_a_program_that_starts_and_asks_the_engine_prints_nothing(house: Started
     house.settle()
     program = (
         "import sys; from pathlib import Path; from memento_tui.paths import DataPaths;"
-        "from memento_tui.search.semantic import SemanticClient; from memento_tui.store.filters import AllOf;"
-        "from memento_tui.store.store import Store;"
+        "from memento_tui.search.engine_client import SemanticClient; from memento_tui.storage.filters import AllOf;"
+        "from memento_tui.storage.store import Store;"
         "client = SemanticClient(DataPaths(Path(sys.argv[1])), True); Store(DataPaths(Path(sys.argv[1])).database);"
         "answer = client.search('deployments', AllOf(), 3); assert answer.state == sys.argv[2], answer;"
         "assert not {'torch', 'lancedb', 'numpy', 'sentence_transformers', 'asyncio'} & set(sys.modules)"

@@ -9,7 +9,7 @@ import pytest
 
 import memento_tui
 from memento_tui import clock
-from memento_tui.workspace import Workspace
+from memento_tui.api import Workspace
 from tests.journeys.engine_house import EngineHouse
 
 pytestmark = pytest.mark.engine

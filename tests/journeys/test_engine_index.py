@@ -9,20 +9,19 @@ from typing import Any
 import numpy as np
 import pytest
 
-from memento_tui.engine.rows import facts_of
-from memento_tui.engine.semantic_index import IndexState, SemanticIndex, Vectors
-from memento_tui.records import make_memory
+from memento_tui.embedding.vector_index import IndexState, VectorIndex, Vectors, indexed_facts
+from memento_tui.model import make_memory
 from tests.journeys.engine_house import until
 
 WIDTH = 16
 
 
-def opened(folder: Path, *, store: str = "store", model: str = "model", width: int = WIDTH) -> SemanticIndex:
-    return SemanticIndex(folder / "index" / "semantic", width, store, model)
+def opened(folder: Path, *, store: str = "store", model: str = "model", width: int = WIDTH) -> VectorIndex:
+    return VectorIndex(folder / "index" / "semantic", width, store, model)
 
 
 def row(name: str, **fields: Any) -> dict[str, Any]:  # noqa: ANN401 - the fields of a memory
-    return facts_of(make_memory({"id": name, "content": f"text of {name}", **fields}))
+    return indexed_facts(make_memory({"id": name, "content": f"text of {name}", **fields}))
 
 
 def vectors(count: int, seed: int = 1) -> Vectors:
@@ -30,11 +29,11 @@ def vectors(count: int, seed: int = 1) -> Vectors:
     return np.asarray(made / np.linalg.norm(made, axis=1, keepdims=True), dtype=np.float32)
 
 
-def reached(index: SemanticIndex, seq: int) -> IndexState:
+def reached(index: VectorIndex, seq: int) -> IndexState:
     return IndexState(index.state.layout, index.state.store, index.state.model, seq, f"hash {seq}")
 
 
-def filled(folder: Path) -> SemanticIndex:
+def filled(folder: Path) -> VectorIndex:
     index = opened(folder)
     index.write([row("a", tags=["X", "y"]), row("b")], list(vectors(2)), state=reached(index, 7))
     return index

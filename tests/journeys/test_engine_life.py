@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from memento_tui.errors import EngineUnavailable
-from memento_tui.search.semantic import EngineStatus, SemanticClient
-from memento_tui.search.semantic_wire import ask
-from memento_tui.store.filters import AllOf
+from memento_tui.search.engine_client import SemanticClient
+from memento_tui.search.engine_protocol import EngineStatus, send_request
+from memento_tui.storage.filters import AllOf
 from tests.journeys.engine_house import PATIENCE, EngineHouse, is_alive, until
 
 pytestmark = pytest.mark.engine
@@ -139,7 +139,7 @@ def test_an_engine_leaves_when_its_configuration_changes(house: EngineHouse) -> 
 
 def test_an_engine_of_another_version_is_replaced(house: EngineHouse, monkeypatch: pytest.MonkeyPatch) -> None:
     pid = house.listening().pid
-    monkeypatch.setattr("memento_tui.search.semantic.__version__", "0.0.0")
+    monkeypatch.setattr("memento_tui.search.engine_client.__version__", "0.0.0")
     house.client.ensure()
     until(lambda: not is_alive(pid), "the old engine leaves")
 
@@ -187,7 +187,7 @@ def test_a_long_path_has_its_socket_in_a_folder_of_the_users_own(
             assert folder.stat().st_mode & 0o777 == 0o700
             folder.chmod(0o755)
             with pytest.raises(PermissionError, match="only you"):
-                ask(house.paths, {"op": "status"}, seconds=1)
+                send_request(house.paths, {"op": "status"}, seconds=1)
             assert house.client.status() is None
             folder.chmod(0o700)
             assert house.client.stop()
@@ -204,7 +204,7 @@ def test_a_client_that_is_closed_starts_no_engine(house: EngineHouse) -> None:
 def test_an_engine_that_hangs_does_not_hold_up_a_search(house: EngineHouse, monkeypatch: pytest.MonkeyPatch) -> None:
     pid = house.listening().pid
     for name in ("ANSWER", "PROBE"):
-        monkeypatch.setattr(f"memento_tui.search.semantic._{name}_SECONDS", 0.2)
+        monkeypatch.setattr(f"memento_tui.search.engine_client._{name}_SECONDS", 0.2)
     os.kill(pid, signal.SIGSTOP)
     try:
         assert house.client.state() == "warming"

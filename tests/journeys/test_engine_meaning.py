@@ -16,17 +16,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from memento_tui.engine.clusters import clusters
-from memento_tui.engine.meaning import IndexMeaning
-from memento_tui.engine.nearest import Nearest
-from memento_tui.engine.rows import facts_of
-from memento_tui.engine.semantic_index import SemanticIndex, Vectors
+from memento_tui.embedding.similarity import IndexSimilarity, NearestNeighbours, dense_clusters
+from memento_tui.embedding.vector_index import VectorIndex, Vectors, indexed_facts
 from memento_tui.errors import EngineUnavailable
-from memento_tui.records import make_memory
-from memento_tui.search.semantic import SemanticClient
-from memento_tui.search.semantic_wire import LONGEST_LINE, MOST_CLUSTERED, ask
-from memento_tui.store.filters import AllOf
-from memento_tui.upkeep.meaning import Meaning
+from memento_tui.maintenance.context import SimilaritySource
+from memento_tui.model import make_memory
+from memento_tui.search.engine_client import SemanticClient
+from memento_tui.search.engine_protocol import LONGEST_LINE, MOST_CLUSTERED, send_request
+from memento_tui.storage.filters import AllOf
 from tests.bounded import bounded
 from tests.journeys.engine_house import EngineHouse, is_alive, until
 
@@ -53,9 +50,9 @@ def bundles(sizes: Sequence[int], spread: float = 0.25, width: int = 384) -> Vec
     return unit(np.repeat(centres, sizes, axis=0) + spreads)
 
 
-def filled(folder: Path, vectors: Vectors, statuses: Sequence[str] = ()) -> SemanticIndex:
-    index = SemanticIndex(folder / "index", vectors.shape[1], "store", "model")
-    template = facts_of(make_memory({"id": "x", "content": "text"}))
+def filled(folder: Path, vectors: Vectors, statuses: Sequence[str] = ()) -> VectorIndex:
+    index = VectorIndex(folder / "index", vectors.shape[1], "store", "model")
+    template = indexed_facts(make_memory({"id": "x", "content": "text"}))
     rows = [{**template, "id": f"m{number:05}"} for number in range(len(vectors))]
     for row, status in zip(rows, statuses, strict=False):
         row["status"] = status
@@ -63,14 +60,14 @@ def filled(folder: Path, vectors: Vectors, statuses: Sequence[str] = ()) -> Sema
     return index
 
 
-def meaning_of_client(client: SemanticClient) -> Meaning:
+def meaning_of_client(client: SemanticClient) -> SimilaritySource:
     """Return the client as what upkeep asks for; mypy holds the two together."""
     return client
 
 
-def meaning_of_index(index: SemanticIndex) -> Meaning:
+def meaning_of_index(index: VectorIndex) -> SimilaritySource:
     """Return the index as what upkeep asks for; mypy holds the two together."""
-    return IndexMeaning(index)
+    return IndexSimilarity(index)
 
 
 # The index alone
@@ -110,7 +107,7 @@ def test_an_exact_double_is_a_neighbour_and_the_memory_itself_is_not(tmp_path: P
 
 
 def test_an_empty_index_and_no_ids_have_no_neighbours(tmp_path: Path) -> None:
-    index = SemanticIndex(tmp_path / "index", WIDTH, "store", "model")
+    index = VectorIndex(tmp_path / "index", WIDTH, "store", "model")
     meaning = meaning_of_index(index)
     assert meaning.neighbours([], limit=5, minimum=0) == {}
     assert meaning.neighbours(["a", ""], limit=5, minimum=0) == {}
@@ -142,7 +139,7 @@ def test_a_thousand_ids_against_twenty_thousand_rows_take_seconds(tmp_path: Path
 
 def test_the_nearest_are_held_in_bounded_memory_whatever_comes() -> None:
     vectors, rows = random_vectors(3), random_vectors(1_000, seed=2)
-    nearest = Nearest(vectors, 5, -1.0)
+    nearest = NearestNeighbours(vectors, 5, -1.0)
     nothing = np.arange(0)
     for start in range(0, 1_000, 300):
         nearest.offer(rows[start : start + 300], start, (nothing, nothing))
@@ -158,7 +155,7 @@ def test_the_nearest_are_held_in_bounded_memory_whatever_comes() -> None:
 
 def test_bundles_are_found_and_what_lies_alone_is_left_out() -> None:
     sizes = [5, 1, 4, 1, 1, 3, 2]
-    assert clusters(bundles(sizes)) == [[0, 1, 2, 3, 4], [6, 7, 8, 9], [12, 13, 14]]
+    assert dense_clusters(bundles(sizes)) == [[0, 1, 2, 3, 4], [6, 7, 8, 9], [12, 13, 14]]
 
 
 def test_without_the_bound_on_likeness_clusters_are_those_of_hdbscan_on_all_pairs(
@@ -166,31 +163,31 @@ def test_without_the_bound_on_likeness_clusters_are_those_of_hdbscan_on_all_pair
 ) -> None:
     from sklearn.cluster import HDBSCAN  # type: ignore[import-untyped]  # noqa: PLC0415 - half a second
 
-    monkeypatch.setattr("memento_tui.engine.clusters.COHESION", -2.0)
+    monkeypatch.setattr("memento_tui.embedding.similarity.COHESION", -2.0)
     chance = np.random.default_rng(3)
     vectors = bundles(chance.integers(1, 12, 150).tolist(), spread=0.5)
     exact = HDBSCAN(min_cluster_size=3, min_samples=2, cluster_selection_method="leaf", algorithm="brute", copy=True)
     labels = exact.fit_predict(vectors.astype(np.float64))
     expected = sorted(np.flatnonzero(labels == label).tolist() for label in range(labels.max() + 1))
     assert len(expected) > 100
-    assert clusters(vectors) == expected
+    assert dense_clusters(vectors) == expected
 
 
 def test_what_is_merely_less_sparse_than_the_rest_is_no_cluster() -> None:
-    assert clusters(random_vectors(500, width=384)) == []
+    assert dense_clusters(random_vectors(500, width=384)) == []
 
 
 def test_memories_of_one_subject_are_a_cluster_where_there_is_no_other() -> None:
-    assert clusters(bundles([4])) == [[0, 1, 2, 3]]
-    assert clusters(bundles([3, 1, 1])) == [[0, 1, 2]]
-    assert clusters(bundles([2])) == []
+    assert dense_clusters(bundles([4])) == [[0, 1, 2, 3]]
+    assert dense_clusters(bundles([3, 1, 1])) == [[0, 1, 2]]
+    assert dense_clusters(bundles([2])) == []
 
 
 @pytest.mark.parametrize("spread", [0.0, 0.3], ids=["the same", "alike"])
 def test_five_thousand_alike_memories_are_clustered_in_bounded_time(spread: float) -> None:
     vectors = bundles([5_000], spread)
     with bounded():
-        found = clusters(vectors)
+        found = dense_clusters(vectors)
     members = [place for group in found for place in group]
     assert members
     assert len(members) == len(set(members))
@@ -288,12 +285,14 @@ def test_more_ids_than_one_request_or_one_answer_holds_are_asked_in_parts(house:
 
 @pytest.mark.engine
 def test_a_request_beyond_the_bounds_is_refused_and_the_engine_goes_on(house: Started) -> None:
-    refused = ask(house.paths, {"op": "clusters", "ids": [str(n) for n in range(MOST_CLUSTERED + 1)]}, seconds=20)
+    refused = send_request(
+        house.paths, {"op": "clusters", "ids": [str(n) for n in range(MOST_CLUSTERED + 1)]}, seconds=20
+    )
     assert "at most 20,000" in refused["error"]
     for bad in ({"ids": 7}, {"ids": [None]}, {"ids": "text"}, {"minimum": "high"}):
-        assert ask(house.paths, {"op": "neighbours", **bad}, seconds=20)["error"]
+        assert send_request(house.paths, {"op": "neighbours", **bad}, seconds=20)["error"]
     huge = {"op": "neighbours", "ids": house.ids, "limit": 10**12, "minimum": -5.0}
-    assert len(ask(house.paths, huge, seconds=20)["near"]) == len(house.ids)
+    assert len(send_request(house.paths, huge, seconds=20)["near"]) == len(house.ids)
     assert house.status().state == "ready"
 
 

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 import memento_tui
-from memento_tui.store.injections import InjectionFilter
-from memento_tui.workspace import Workspace
+from memento_tui.api import Workspace
+from memento_tui.storage.ledgers import ExposureFilter
 from tests.journeys.hook_host import HookHost
 from tests.journeys.mcp_agent import NO_ENGINE
 
@@ -49,7 +49,7 @@ def host(data_dir: Path, project: Path) -> HookHost:
 
 
 def ledger(person: Workspace, session: str = "session-1") -> list[tuple[str, int]]:
-    rows = person.store.injections.page(InjectionFilter(session=(session,)), 0, 100)
+    rows = person.store.injections.page(ExposureFilter(session=(session,)), 0, 100)
     return [(row.injection.memory_id, row.injection.rank) for row in rows]
 
 
@@ -88,7 +88,7 @@ def test_a_prompt_is_answered_with_what_it_is_about_and_its_place_in_the_ledger(
     assert memory.id in told
     assert "Minou" not in told
     assert FENCE.search(told)
-    (row,) = person.store.injections.page(InjectionFilter(session=("session-1",)), 0, 10)
+    (row,) = person.store.injections.page(ExposureFilter(session=("session-1",)), 0, 10)
     assert (row.injection.memory_id, row.injection.rank, row.injection.channel) == (memory.id, 1, "hook")
     assert 0.5 <= row.injection.score <= 1.15
     assert len(DEPLOY) // 4 <= row.injection.tokens <= 60
@@ -264,7 +264,7 @@ def test_the_path_of_a_prompt_imports_the_standard_library_tantivy_and_nothing_e
     person.search("deploy", mode="keyword")
     found = tmp_path / "modules"
     program = (
-        "import sys; from memento_tui.agent.hook import main; import os\n"
+        "import sys; from memento_tui.hooks import main; import os\n"
         "real = os._exit\n"
         "def told(status):\n"
         "    names = {name.partition('.')[0] for name in sys.modules}\n"

@@ -16,9 +16,9 @@ import pytest
 from filelock import FileLock
 
 import memento_tui
-from memento_tui.agent.hook.main import _SECONDS
+from memento_tui.hooks.main import _ANSWER_SECONDS
 from memento_tui.paths import DataPaths
-from memento_tui.store.hook_store import FORMAT, HookStore
+from memento_tui.storage.hook_store import DATABASE_FORMAT, HookStore
 from tests.journeys.hook_host import HOOK, UNHURRIED, HookHost
 from tests.journeys.mcp_agent import NO_ENGINE
 from tests.unit.made_transcripts import ClaudeSession, write
@@ -111,7 +111,7 @@ def test_the_end_of_a_session_is_not_waited_for_longer_than_the_host_allows(host
         assert process.stdout.read() == b""
         assert process.wait() == 0
     assert "longer than it may" in host.log()
-    assert _SECONDS["end"] < 1, "Claude Code allows 1.5 seconds in all, of which Python's start takes some"
+    assert _ANSWER_SECONDS["end"] < 1, "Claude Code allows 1.5 seconds in all, of which Python's start takes some"
 
 
 def test_a_byte_order_mark_before_the_input_is_left_alone(host: HookHost) -> None:
@@ -182,8 +182,8 @@ def test_a_database_of_the_version_before_is_brought_up_to_date_beside_the_host(
         connection.execute("DROP TABLE hook_session")
         connection.execute("DROP INDEX memory_note_path")
         connection.execute("DROP INDEX memory_essential")
-        connection.execute(f"PRAGMA user_version = {FORMAT - 1}")
+        connection.execute(f"PRAGMA user_version = {DATABASE_FORMAT - 1}")
     connection.close()
     assert host.prompt(QUESTION) == ""
-    assert f"has format {FORMAT - 1}" in host.log()
+    assert f"has format {DATABASE_FORMAT - 1}" in host.log()
     until(lambda: "deploy.sh" in host.prompt(QUESTION), "the database was never migrated")

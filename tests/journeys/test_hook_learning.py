@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 import memento_tui
-from memento_tui.agent.hook.after import learn_from
+from memento_tui.api import Workspace
+from memento_tui.hooks.transcript_worker import learn_from_transcript
 from memento_tui.paths import DataPaths
-from memento_tui.store.injections import InjectionFilter
-from memento_tui.workspace import Workspace
+from memento_tui.storage.ledgers import ExposureFilter
 from tests.journeys.hook_host import HookHost
 from tests.journeys.mcp_agent import NO_ENGINE
 from tests.unit.made_transcripts import BILLING, ClaudeSession, write
@@ -37,7 +37,7 @@ def host(person: Workspace, tmp_path: Path) -> HookHost:
 
 
 def used(person: Workspace) -> list[bool]:
-    rows = person.store.injections.page(InjectionFilter(session=(BILLING,)), 0, 10)
+    rows = person.store.injections.page(ExposureFilter(session=(BILLING,)), 0, 10)
     return [row.injection.used_at is not None for row in rows]
 
 
@@ -80,10 +80,10 @@ def test_words_that_are_a_memorys_own_and_come_back_count_as_use(
     assert "deploy.sh" in host.prompt("how do we deploy with the deploy scripts?")
     answer = "I run pg_dump first, then scripts/deploy.sh --region ams, and wait until /v2/ready says health is good."
     transcript = write(tmp_path / "session.jsonl", session_with(answer).lines)
-    learn_from(person.paths, transcript, BILLING, event="SessionEnd")
+    learn_from_transcript(person.paths, transcript, BILLING, event="SessionEnd")
     assert used(person) == [True]
     assert person.get(memory.id).used_count == 1
-    learn_from(person.paths, transcript, BILLING, event="SessionEnd")
+    learn_from_transcript(person.paths, transcript, BILLING, event="SessionEnd")
     assert person.get(memory.id).used_count == 1
 
 
@@ -91,7 +91,7 @@ def test_what_was_shown_and_not_taken_up_was_not_used(person: Workspace, host: H
     memory = person.remember(MEMORY)
     host.prompt("how do we deploy with the deploy scripts?")
     transcript = write(tmp_path / "session.jsonl", session_with("I shall look at the code of the service.").lines)
-    learn_from(person.paths, transcript, BILLING, event="SessionEnd")
+    learn_from_transcript(person.paths, transcript, BILLING, event="SessionEnd")
     assert used(person) == [False]
     assert person.get(memory.id).used_count == 0
 
@@ -103,19 +103,19 @@ def test_a_memory_that_was_fetched_by_its_id_was_used_and_is_not_counted_twice(
     host.prompt("how do we deploy with the deploy scripts?")
     session = session_with("Let me read it in full.").tool("mcp__memento__get", {"ids": [memory.id]}, "as it says")
     transcript = write(tmp_path / "session.jsonl", session.lines)
-    learn_from(person.paths, transcript, BILLING, event="SessionEnd")
+    learn_from_transcript(person.paths, transcript, BILLING, event="SessionEnd")
     assert used(person) == [True]
     assert person.get(memory.id).used_count == 0
 
 
 def test_after_every_turn_only_what_has_grown_a_good_deal_is_read_again(person: Workspace, tmp_path: Path) -> None:
     transcript = write(tmp_path / "session.jsonl", session_with("short").lines)
-    learn_from(person.paths, transcript, BILLING, event="Stop")
+    learn_from_transcript(person.paths, transcript, BILLING, event="Stop")
     assert person.review.count() == 0
     with transcript.open("a") as stream:
         for number in range(200):
             stream.write(ClaudeSession(BILLING).user(f"Never edit invoices_{number}.py by hand. " * 8).lines[-1] + "\n")
-    learn_from(person.paths, transcript, BILLING, event="Stop")
+    learn_from_transcript(person.paths, transcript, BILLING, event="Stop")
     assert person.review.count() > 0
 
 

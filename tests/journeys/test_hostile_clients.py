@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 import memento_tui
-from memento_tui.workspace import Workspace
+from memento_tui.api import Workspace
 from tests.journeys.http_server import Client, HttpProcess, serving
 from tests.made import without_engine
 

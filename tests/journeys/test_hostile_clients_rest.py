@@ -9,8 +9,8 @@ from urllib.parse import quote
 import pytest
 
 import memento_tui
-from memento_tui.agent.http.app import ROUTES
-from memento_tui.store.injections import InjectionFilter
+from memento_tui.compat.http.app import ROUTES
+from memento_tui.storage.ledgers import ExposureFilter
 from tests.journeys.http_server import Client, serving
 from tests.journeys.test_mcp_decides_nothing import (
     DECIDING,
@@ -101,7 +101,7 @@ def test_an_accounts_key_reads_and_alters_nothing_of_the_persons(tmp_path: Path)
         made = server.client.send("POST", "/v1/auth/signup", b'{"name": "mallory"}')
         account = Client(server.port, made.data["api_key"])
         before = picture_of(person.store)
-        shown = person.store.injections.total(InjectionFilter())
+        shown = person.store.injections.total(ExposureFilter())
         attack(account, before.ids())
         after = picture_of(person.store)
         for name, memory in before.memories.items():
@@ -114,6 +114,6 @@ def test_an_accounts_key_reads_and_alters_nothing_of_the_persons(tmp_path: Path)
         assert mine
         assert {memory.namespace.split("/")[1] for memory in mine} == {"mallory"}
         told = person.store.injections.page(
-            InjectionFilter(), 0, person.store.injections.total(InjectionFilter()) - shown
+            ExposureFilter(), 0, person.store.injections.total(ExposureFilter()) - shown
         )
         assert not {row.injection.memory_id for row in told} & before.memories.keys()

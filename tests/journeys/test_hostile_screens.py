@@ -11,11 +11,11 @@ import pytest
 
 import memento_tui
 from memento_tui import clock
-from memento_tui.records import make_contradiction, make_crystal, make_injection, make_item, make_relation, make_skip
-from memento_tui.store.journal import Author
-from memento_tui.tui.commands import COMMANDS, Place
+from memento_tui.api import Workspace
+from memento_tui.model import make_contradiction, make_crystal, make_exposure, make_item, make_relation, make_skip
+from memento_tui.storage.journal import Author
+from memento_tui.tui.commands import COMMANDS, KeyScope
 from memento_tui.tui.sections.catalogue import SECTIONS
-from memento_tui.workspace import Workspace
 from tests.journeys.real_terminal import Terminal, open_app
 from tests.made import note, without_engine
 
@@ -94,7 +94,7 @@ def hostile(tmp_path: Path) -> Path:
             tx.put(make_crystal({"content": f"{NASTY} now", "author": LINE, "status": "current"}), base=0)
         mine.store.injections.add(
             [
-                make_injection(
+                make_exposure(
                     {"memory_id": "m0", "memory_version": 1, "session": LINE, "rank": 1, "score": 0.5, "tokens": 9}
                 )
             ]
@@ -151,7 +151,7 @@ def _tour(data_dir: Path, *, fields: bool) -> bytes:
 
 
 def _keys(place: str) -> Iterator[str]:
-    places: tuple[Place | str, ...] = (place, "list", "rows")
+    places: tuple[KeyScope | str, ...] = (place, "list", "rows")
     for command in COMMANDS:
         if command.place in places and command.action and command.id not in _LEFT_OUT:
             yield command.keys.split(",")[0]

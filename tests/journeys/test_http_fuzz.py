@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memento_tui.agent.http.app import ROUTES
+from memento_tui.compat.http.app import ROUTES
 from tests.depth import examples
 from tests.journeys.http_server import HttpProcess, serving
 from tests.made import without_engine

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 import memento_tui
-from memento_tui.workspace import Workspace
+from memento_tui.api import Workspace
 from tests.journeys.http_server import Client, HttpProcess, serving
 from tests.made import without_engine
 

@@ -11,7 +11,7 @@ import pytest
 
 import memento_tui
 from memento_tui import clock
-from memento_tui.workspace import Workspace
+from memento_tui.api import Workspace
 from tests.journeys.http_server import Client, HttpProcess, serving
 from tests.made import note, put, without_engine
 

@@ -17,14 +17,14 @@ from anyio.from_thread import start_blocking_portal
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
-from memento_tui.agent.install.hosts import HOSTS
+from memento_tui.hosts.registry import HOSTS
 from tests.journeys.cli_shell import MEMENTO, Shell
 from tests.journeys.mcp_agent import NO_ENGINE, Agent
 from tests.journeys.tmux_terminal import Screen, needs_tmux
 from tests.unit.installing import contents
 
 HOOK = f"""#!/bin/sh
-exec '{sys.executable}' -c 'import sys; from memento_tui.agent.hook.main import main; sys.exit(main())' "$@"
+exec '{sys.executable}' -c 'import sys; from memento_tui.hooks.main import main; sys.exit(main())' "$@"
 """
 """The console script, for a checkout that was installed before there was one."""
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import memento_tui
-from memento_tui.workspace import Workspace
+from memento_tui.api import Workspace
 from tests.journeys.mcp_agent import NO_ENGINE, Agent, connected
 
 BAD: list[tuple[str, dict[str, Any], str]] = [

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 import memento_tui
-from memento_tui.records.proposal import OPEN_STATES
-from memento_tui.workspace import Workspace
+from memento_tui.api import Workspace
+from memento_tui.model.review import OPEN_PROPOSAL_STATES
 from tests.journeys.cli_shell import Shell
 from tests.journeys.mcp_agent import Agent, connected, text_of
 from tests.journeys.undecided import Picture, picture_of, waiting_room, with_preset
@@ -223,7 +223,7 @@ def test_withdrawing_what_waits_and_saying_it_again_leaves_one_proposal_that_can
     first = pending(agent)
     agent.call("forget", id=first)
     second = pending(agent)
-    (proposal,) = [one for one in person.store.proposals.about(second) if one.state in OPEN_STATES]
+    (proposal,) = [one for one in person.store.proposals.about(second) if one.state in OPEN_PROPOSAL_STATES]
     person.review.approve(proposal.id)
     assert person.get(second).status == "active"
     assert person.review.count() == 0

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 import memento_tui
-from memento_tui.store.filters import AllOf
-from memento_tui.workspace import Workspace
+from memento_tui.api import Workspace
+from memento_tui.storage.filters import AllOf
 from tests.journeys.mcp_agent import NO_ENGINE, Agent, connected
 
 HOSTILE: dict[str, Any] = {

@@ -13,7 +13,7 @@ from mcp import Client
 from mcp_types import Implementation
 
 import memento_tui
-from memento_tui.agent.profiles import PROFILES
+from memento_tui.mcp.profiles import PROFILES
 from tests.journeys.mcp_agent import NO_ENGINE, Agent
 from tests.journeys.mcp_over_http import Posting, served
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import memento_tui
-from memento_tui.records import make_contradiction
-from memento_tui.workspace import Workspace
+from memento_tui.api import Workspace
+from memento_tui.model import make_contradiction
 from tests.journeys.mcp_agent import NO_ENGINE, Agent, connected
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from memento_tui.workspace import Workspace
+from memento_tui.api import Workspace
 from tests.journeys.cli_shell import Shell
 from tests.journeys.engine_house import until
 from tests.made import without_engine

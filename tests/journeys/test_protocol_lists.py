@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import memento_tui
-from memento_tui.workspace import Workspace
+from memento_tui.api import Workspace
 from tests.journeys.mcp_agent import Agent
 from tests.journeys.protocol_agent import made_house, speaking, stored
 from tests.journeys.undecided import picture_of, waiting_room

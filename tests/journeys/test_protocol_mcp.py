@@ -11,8 +11,8 @@ import pytest
 
 import memento_tui
 from memento_tui import clock
-from memento_tui.records import make_contradiction
-from memento_tui.workspace import Workspace
+from memento_tui.api import Workspace
+from memento_tui.model import make_contradiction
 from tests.journeys.mcp_agent import Agent
 from tests.journeys.protocol_agent import made_house, speaking, stored
 from tests.made import note, put

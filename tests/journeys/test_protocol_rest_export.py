@@ -9,10 +9,10 @@ import pytest
 
 import memento_tui
 from memento_tui import clock
-from memento_tui.interchange.outgoing import Written
-from memento_tui.interchange.protocol_model import section_fields, section_of
-from memento_tui.interchange.runner import run_export, run_import
-from memento_tui.workspace import Workspace
+from memento_tui.api import Workspace
+from memento_tui.formats.base import ExportReport
+from memento_tui.formats.import_export import run_export, run_import
+from memento_tui.formats.protocol.vocabulary import section_fields, section_of
 from tests.journeys.http_server import serving
 from tests.made import note, put, without_engine
 
@@ -61,7 +61,7 @@ def test_a_store_moves_through_another_memento_once_and_reads_back_the_same(
         monkeypatch.setenv("MEMENTO_API_KEY", server.key)
         fill(mine)
 
-        def export() -> Written:
+        def export() -> ExportReport:
             return run_export(mine, server.url, format_name=NAME)
 
         first = export()

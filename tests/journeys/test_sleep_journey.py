@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from memento_tui.records import Memory, make_memory
-from memento_tui.store.journal import Author
-from memento_tui.store.store import Store
-from memento_tui.upkeep.sleep import LAST_SLEEP
+from memento_tui.maintenance.run import LAST_RUN_SETTING
+from memento_tui.model import Memory, make_memory
+from memento_tui.storage.journal import Author
+from memento_tui.storage.store import Store
 from tests.journeys.cli_shell import Shell
 from tests.journeys.engine_house import EngineHouse, is_alive, until
 from tests.journeys.made_store import BACKUPS, ONBOARDING, RUNNER, TWINS, made_memories
@@ -135,7 +135,7 @@ def test_a_sleep_gathers_what_belongs_together_and_what_is_approved_ranks_above_
     head, before = store.head(), picture_of(store)
     told = shell.json("sleep", "--dry-run")
     assert told["dry_run"]
-    assert (store.head(), picture_of(store), store.setting(LAST_SLEEP)) == (head, before, None)
+    assert (store.head(), picture_of(store), store.setting(LAST_RUN_SETTING)) == (head, before, None)
 
     slept = shell.json("sleep")
     assert slept["counts"] == told["counts"] == {"merge": 1, "consolidate": 3}
@@ -193,7 +193,7 @@ def test_a_sleep_that_is_killed_then_interrupted_is_completed_by_the_next(house:
     assert b"Another sleep is under way." in shell.run("sleep").stderr
     killed.kill()
     killed.communicate()
-    assert store.setting(LAST_SLEEP) is None
+    assert store.setting(LAST_RUN_SETTING) is None
     assert drafts_of(store) == {}
     assert_sound(shell, store, made)
 
@@ -203,7 +203,7 @@ def test_a_sleep_that_is_killed_then_interrupted_is_completed_by_the_next(house:
     chat.close()
     out, _ = interrupted.communicate(timeout=60)
     assert (interrupted.returncode, b"Interrupted; the rest is done next time." in out) == (INTERRUPTED, True)
-    assert store.setting(LAST_SLEEP) is None
+    assert store.setting(LAST_RUN_SETTING) is None
     assert len(drafts_of(store)) == 1
     assert_sound(shell, store, made)
 
@@ -211,7 +211,7 @@ def test_a_sleep_that_is_killed_then_interrupted_is_completed_by_the_next(house:
     assert (completed["interrupted"], completed["counts"]) == (False, {"consolidate": 2})
     assert drafts_of(store).keys() == GROUPS
     assert Counter(proposal.action for proposal in store.all_of("proposal")) == {"create": 3, "merge": 1}
-    assert store.setting(LAST_SLEEP) is not None
+    assert store.setting(LAST_RUN_SETTING) is not None
     assert shell.json("sleep")["deeds"] == []
     assert_sound(shell, store, made)
 
@@ -248,7 +248,7 @@ def at_rest(root: Path, more: str = "") -> EngineHouse:
 def test_an_engine_that_nobody_asks_sleeps_once_and_then_leaves(tmp_path: Path) -> None:
     with at_rest(tmp_path / "data") as house:
         pid = house.listening().pid
-        until(lambda: house.store.setting(LAST_SLEEP), "the engine has slept")
+        until(lambda: house.store.setting(LAST_RUN_SETTING), "the engine has slept")
         assert drafts_of(house.store).keys() == GROUPS
         until(lambda: not is_alive(pid), "the idle engine leaves")
         log = house.client.logs(50)
@@ -269,7 +269,7 @@ def test_an_engine_that_is_told_to_stop_in_its_sleep_stops_at_once(tmp_path: Pat
         assert (refused.returncode, b"under way" in refused.stdout) == (NOT_ALLOWED, True)
         shell.json("engine", "stop")
         until(lambda: not is_alive(pid), "the engine is gone")
-        assert house.store.setting(LAST_SLEEP) is None
+        assert house.store.setting(LAST_RUN_SETTING) is None
         assert_sound(shell, house.store, house.store.count_all())
 
 
@@ -346,4 +346,4 @@ def test_a_model_that_is_configured_wrongly_is_told_and_the_rest_goes_on(tagged:
         config.write('[language_model]\nurl = "http://127.0.0.1:9/v1"\n')
     slept = shell.json("sleep")
     assert "language_model.model is not" in str(slept["problems"])
-    assert store.setting(LAST_SLEEP) is not None
+    assert store.setting(LAST_RUN_SETTING) is not None

@@ -9,7 +9,7 @@ from pathlib import Path
 _SCRIPT = """
 import asyncio, sys
 from memento_tui.tui.app import MementoApp
-from memento_tui.workspace import Workspace
+from memento_tui.api import Workspace
 
 async def main() -> None:
     with Workspace(sys.argv[1], channel="tui") as workspace:

@@ -13,12 +13,12 @@ from pathlib import Path
 import pytest
 
 import memento_tui
-import memento_tui.search.keyword  # loaded while this process may still read every file
+import memento_tui.search.keyword_index  # loaded while this process may still read every file
+from memento_tui.api import Workspace
 from memento_tui.errors import DataDirectoryError, InvalidInput
-from memento_tui.store.database import explain_failure
-from memento_tui.store.filters import AllOf
-from memento_tui.store.store import Store
-from memento_tui.workspace import Workspace
+from memento_tui.storage.database import explain_failure
+from memento_tui.storage.filters import AllOf
+from memento_tui.storage.store import Store
 from tests.made import note, put, without_engine
 
 NOBODY = 65534

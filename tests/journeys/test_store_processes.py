@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 import memento_tui
-from memento_tui.store.database import Database
-from memento_tui.store.filters import AllOf
-from memento_tui.workspace import Workspace
+from memento_tui.api import Workspace
+from memento_tui.storage.database import Database
+from memento_tui.storage.filters import AllOf
 from tests.made import without_engine
 
 ROOT = Path(__file__).parents[2]

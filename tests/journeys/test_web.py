@@ -12,8 +12,8 @@ from time import monotonic
 import aiohttp
 import pytest
 
-from memento_tui.tui.web.server import MOST_WINDOWS
-from memento_tui.workspace import Workspace
+from memento_tui.api import Workspace
+from memento_tui.tui.web.server import MAX_WINDOWS
 from tests.journeys.web_server import WebProcess, serving, window
 from tests.made import without_engine
 
@@ -97,16 +97,16 @@ async def test_there_are_only_so_many_windows_and_each_has_an_app_that_ends_with
     path, cookie = server.enter()
     headers = {"Cookie": cookie, "Origin": server.origin}
     async with AsyncExitStack() as stack, aiohttp.ClientSession(headers=headers) as session:
-        for _ in range(MOST_WINDOWS):
+        for _ in range(MAX_WINDOWS):
             channel = await stack.enter_async_context(session.ws_connect(f"{server.origin}{path}channel"))
             assert (await channel.receive(timeout=60)).type is aiohttp.WSMsgType.BINARY
-        assert len(server.apps()) == MOST_WINDOWS
+        assert len(server.apps()) == MAX_WINDOWS
         async with session.get(f"{server.origin}{path}") as answer:
             assert (answer.status, "windows are open already" in await answer.text()) == (503, True)
         with pytest.raises(aiohttp.WSServerHandshakeError, match="503"):
             await session.ws_connect(f"{server.origin}{path}channel")
         await channel.close()
-        _until(lambda: len(server.apps()) == MOST_WINDOWS - 1, "the app ends with its window")
+        _until(lambda: len(server.apps()) == MAX_WINDOWS - 1, "the app ends with its window")
     _until(lambda: server.apps() == [], "every app ends with its window")
 
 

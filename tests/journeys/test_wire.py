@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from memento_tui.agent.http.app import ROUTES
+from memento_tui.compat.http.app import ROUTES
 from tests.journeys.mcp_agent import connected
 from tests.journeys.test_profiles_mcp import TOOLS
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from memento_tui.records import make_contradiction
-from memento_tui.store.journal import Author
-from memento_tui.workspace import Workspace
+from memento_tui.api import Workspace
+from memento_tui.model import make_contradiction
+from memento_tui.storage.journal import Author
 from tests.journeys.mcp_agent import connected
 from tests.journeys.tmux_terminal import Screen, app_in_tmux, needs_tmux
 

@@ -12,7 +12,7 @@ from time import monotonic
 
 import pytest
 
-from memento_tui.records.ids import new_id
+from memento_tui.model.validation import new_id
 
 __all__ = ["Screen", "app_in_tmux", "needs_tmux"]
 

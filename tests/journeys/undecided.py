@@ -9,11 +9,11 @@ from typing import Any
 import msgspec
 
 import memento_tui
-from memento_tui.records import Memory, Proposal, make_contradiction
-from memento_tui.store.store import Store
-from memento_tui.store.tables import as_plain
-from memento_tui.workspace import Workspace
-from memento_tui.workspace.nightly import look_after
+from memento_tui.api import Workspace
+from memento_tui.api.maintenance import maintain_workspace
+from memento_tui.model import Memory, Proposal, make_contradiction
+from memento_tui.storage.store import Store
+from memento_tui.storage.tables import to_plain
 
 __all__ = ["Picture", "picture_of", "waiting_room", "with_preset"]
 
@@ -55,7 +55,7 @@ def waiting_room(data_dir: Path) -> None:
         person.crystals.write("I keep the notes of the shop.")
         agent.crystals.write("I decide everything myself.")
         _contradictions(person, agent)
-        look_after(person)
+        maintain_workspace(person)
 
 
 def _memories(person: Workspace, agent: Workspace) -> None:
@@ -122,5 +122,5 @@ def picture_of(store: Store) -> Picture:
     return Picture(
         {memory.id: memory for memory in memories},
         {proposal.id: proposal for proposal in store.all_of("proposal")},
-        {name: [as_plain(one) for one in store.all_of(name)] for name in ("contradiction", "relation", "crystal")},
+        {name: [to_plain(one) for one in store.all_of(name)] for name in ("contradiction", "relation", "crystal")},
     )

@@ -6,9 +6,9 @@ from typing import Any
 
 import msgspec
 
-from memento_tui.records.rules import fold_tag
-from memento_tui.store.store import Store
-from memento_tui.store.tables import TABLES
+from memento_tui.model.validation import fold_tag
+from memento_tui.storage.store import Store
+from memento_tui.storage.tables import TABLES
 
 __all__ = ["check_store", "contents"]
 

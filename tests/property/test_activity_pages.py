@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memento_tui.errors import MementoError
-from memento_tui.store.activity import JournalFilter
-from memento_tui.store.journal import Author, Entry
-from memento_tui.store.store import Store
+from memento_tui.storage.activity import JournalFilter
+from memento_tui.storage.journal import Author, Entry
+from memento_tui.storage.store import Store
 from tests.made import NOW, note
 
 AUTHORS = [

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memento_tui.records.difference import steps, unified
+from memento_tui.text.diff import diff_steps, unified_diff
 from tests.bounded import bounded
 
 SEQUENCES = st.lists(st.sampled_from("abc"), max_size=30)
@@ -16,7 +16,7 @@ SEQUENCES = st.lists(st.sampled_from("abc"), max_size=30)
 def test_the_steps_lead_from_the_one_to_the_other(old: list[str], new: list[str]) -> None:
     made: list[str] = []
     done_old = done_new = 0
-    for tag, a1, a2, b1, b2 in steps(old, new):
+    for tag, a1, a2, b1, b2 in diff_steps(old, new):
         assert (a1, b1) == (done_old, done_new)
         assert (tag == "equal") == (old[a1:a2] == new[b1:b2])
         made += new[b1:b2]
@@ -28,7 +28,7 @@ def test_the_steps_lead_from_the_one_to_the_other(old: list[str], new: list[str]
 @given(SEQUENCES, SEQUENCES)
 def test_the_unified_difference_leads_from_the_one_text_to_the_other(old: list[str], new: list[str]) -> None:
     before, after = "\n".join(old), "\n".join(new)
-    assert _patched(before.split("\n"), unified(before, after)) == after.split("\n")
+    assert _patched(before.split("\n"), unified_diff(before, after)) == after.split("\n")
 
 
 def _patched(lines: list[str], told: str) -> list[str]:
@@ -63,4 +63,4 @@ def _patched(lines: list[str], told: str) -> list[str]:
 )
 def test_texts_made_to_keep_it_busy_do_not(old: list[str], new: list[str]) -> None:
     with bounded():
-        steps(old, new)
+        diff_steps(old, new)

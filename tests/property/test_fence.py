@@ -6,7 +6,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memento_tui.agent.fence import fenced, one_line, quoted_id
+from memento_tui.text.fence import fenced, one_line, quoted_id
 
 OPENING = re.compile(r"--- memento ([0-9a-f]{8}) begin( \[UNTRUSTED\])? ---")
 CLOSING = "--- memento {} end ---"

@@ -14,21 +14,10 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memento_tui.interchange import (
-    beads,
-    beads_export,
-    engram,
-    engram_export,
-    mcp_reference,
-    mcp_reference_export,
-    mem0,
-    mem0_export,
-)
-from memento_tui.interchange.go_json import go_json
-from memento_tui.interchange.incoming import Incoming, Refused
-from memento_tui.interchange.outgoing import Outgoing
-from memento_tui.interchange.restoring import moment_as, moment_in
-from memento_tui.records import Memory, Relation, WorkingItem, make_item, make_memory, make_relation
+from memento_tui.formats import beads, engram, mcp_reference, mem0
+from memento_tui.formats.base import ExportRecord, ImportRecord, Refused
+from memento_tui.formats.round_trip import encode_go_json, format_foreign_moment, parse_foreign_moment
+from memento_tui.model import Memory, Relation, WorkingItem, make_item, make_memory, make_relation
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), max_size=40)
 WORDS = TEXT.filter(str.strip)
@@ -59,15 +48,15 @@ def merged(*parts: st.SearchStrategy[dict[str, Any]]) -> st.SearchStrategy[dict[
     return st.tuples(*parts).map(lambda found: {name: value for part in found for name, value in part.items()})
 
 
-def taken(found: Iterable[Incoming | Refused]) -> list[Incoming]:
+def taken(found: Iterable[ImportRecord | Refused]) -> list[ImportRecord]:
     whole = list(found)
     assert [one for one in whole if isinstance(one, Refused)] == []
-    return [one for one in whole if isinstance(one, Incoming)]
+    return [one for one in whole if isinstance(one, ImportRecord)]
 
 
-def records(found: Iterable[Incoming]) -> list[Outgoing]:
+def records(found: Iterable[ImportRecord]) -> list[ExportRecord]:
     """Make the records of a reading, and the relations that their links draw."""
-    made: dict[str, tuple[Incoming, Memory | WorkingItem]] = {
+    made: dict[str, tuple[ImportRecord, Memory | WorkingItem]] = {
         one.key: (one, make_item(one.fields) if one.record == "item" else make_memory(one.fields)) for one in found
     }
     relations: list[Relation] = [
@@ -91,7 +80,7 @@ def lines(path: Path) -> list[Any]:
 
 def put_lines(path: Path, values: Iterable[Any]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(b"".join(go_json(value) + b"\n" for value in values))
+    path.write_bytes(b"".join(encode_go_json(value) + b"\n" for value in values))
 
 
 ENTITY = merged(
@@ -124,7 +113,7 @@ def test_a_graph_returns_line_for_line(graph: list[dict[str, Any]]) -> None:
         put_lines(root / "memory.jsonl", graph)
         found = taken(mcp_reference.read(root / "memory.jsonl"))
         assert len({one.key for one in found}) == len(found)
-        mcp_reference_export.write(records(found), root / "out.jsonl")
+        mcp_reference.write(records(found), root / "out.jsonl")
         assert lines(root / "out.jsonl") == graph
 
 
@@ -155,7 +144,7 @@ TRIPLE = merged(
 
 @given(
     st.lists(MEM0, max_size=4, unique_by=lambda one: one["id"]),
-    st.lists(TRIPLE, max_size=3, unique_by=mem0.sentence),
+    st.lists(TRIPLE, max_size=3, unique_by=mem0.relation_sentence),
     st.sampled_from([None, 2]),
 )
 def test_a_document_of_mem0_returns_with_every_value(
@@ -164,7 +153,7 @@ def test_a_document_of_mem0_returns_with_every_value(
     document = {"results": memories, **({"relations": relations} if relations else {})}
     with folder() as root:
         (root / "in.json").write_text(json.dumps(document, indent=indent, ensure_ascii=False), encoding="utf-8")
-        mem0_export.write(records(taken(mem0.read(root / "in.json"))), root / "out.json")
+        mem0.write(records(taken(mem0.read(root / "in.json"))), root / "out.json")
         assert json.loads((root / "out.json").read_bytes()) == document
 
 
@@ -207,14 +196,14 @@ def test_chunks_of_engram_return_to_the_byte_and_with_their_ids(history: list[di
         (home / "chunks").mkdir(parents=True)
         entries = []
         for nth, chunk in enumerate(history):
-            data = go_json(chunk)
-            identity = engram_export.identity_of(data)
+            data = encode_go_json(chunk)
+            identity = engram.chunk_id(data)
             (home / "chunks" / f"{identity}.jsonl.gz").write_bytes(gzip.compress(data))
             counts = {name: len(chunk[key] or ()) for name, key in zip(COUNTED, chunk, strict=True)}
             entries.append({"id": identity, "created_by": "x", "created_at": f"2026-01-0{nth + 1}T00:00:00Z", **counts})
         manifest = {"version": 1, "chunks": entries}
         (home / "manifest.json").write_text(json.dumps(manifest))
-        engram_export.write(records(taken(engram.read(root))), root / "out")
+        engram.write(records(taken(engram.read(root))), root / "out")
         assert json.loads((root / "out" / "manifest.json").read_bytes()) == manifest
         for entry in entries:
             name = f"chunks/{entry['id']}.jsonl.gz"
@@ -273,7 +262,7 @@ def test_an_export_of_beads_returns_line_for_line(issues: list[dict[str, Any]], 
     whole = issues + [{"_type": "memory", "key": key, "value": value} for key, value in remembered.items()]
     with folder() as root:
         put_lines(root / "in.jsonl", whole)
-        beads_export.write(records(taken(beads.read(root / "in.jsonl"))), root / "out.jsonl")
+        beads.write(records(taken(beads.read(root / "in.jsonl"))), root / "out.jsonl")
         assert lines(root / "out.jsonl") == whole
 
 
@@ -297,18 +286,18 @@ def test_a_backup_of_beads_returns_table_for_table(tables: dict[str, list[dict[s
     with folder() as root:
         for name, rows in tables.items():
             put_lines(root / ".beads" / "backup" / f"{name}.jsonl", rows)
-        beads_export.write(records(taken(beads.read(root))), root / "out")
+        beads.write(records(taken(beads.read(root))), root / "out")
         assert {path.stem: lines(path) for path in (root / "out").iterdir()} == tables
 
 
 @given(DAY, MOMENT | TEXT | st.integers() | st.none())
 def test_a_moment_is_written_as_the_source_wrote_its_own(moment: datetime, given_before: object) -> None:
     whole = moment.replace(microsecond=0)
-    written = moment_as(whole, given_before)
-    if moment_in(written) is not None:
-        assert moment_in(written) == whole
-    if (before := moment_in(given_before)) is not None:
-        assert moment_as(before, given_before) == given_before
+    written = format_foreign_moment(whole, given_before)
+    if parse_foreign_moment(written) is not None:
+        assert parse_foreign_moment(written) == whole
+    if (before := parse_foreign_moment(given_before)) is not None:
+        assert format_foreign_moment(before, given_before) == given_before
 
 
 NAMES = st.sampled_from(
@@ -360,10 +349,10 @@ ODD = st.recursive(
 @given(ODD, st.sampled_from(["active", "deleted", "pending", "rejected"]))
 def test_what_another_hand_put_where_a_format_keeps_its_own_never_stops_an_export(odd: Any, status: str) -> None:  # noqa: ANN401 - whatever JSON has
     for format_name, writer in (
-        ("mcp-reference", mcp_reference_export),
-        ("mem0", mem0_export),
-        ("engram", engram_export),
-        ("beads", beads_export),
+        ("mcp-reference", mcp_reference),
+        ("mem0", mem0),
+        ("engram", engram),
+        ("beads", beads),
     ):
         memory = make_memory({"content": "x", "status": status, "extra": {format_name: odd}})
         item = make_item({"title": "x", "extra": {format_name: odd}})
@@ -383,5 +372,5 @@ def test_no_reader_fails_at_whatever_a_file_holds(values: list[Any], junk: bytes
             (root / name).write_bytes(data)
         for reader in (mcp_reference, mem0, engram, beads):
             for found in reader.read(root):
-                assert isinstance(found, Incoming | Refused)
+                assert isinstance(found, ImportRecord | Refused)
             assert reader.count(root) >= 0

@@ -15,13 +15,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import memento_tui
+from memento_tui.api import Workspace
+from memento_tui.api.maintenance import maintain_workspace
 from memento_tui.errors import MementoError
-from memento_tui.records import Memory, Proposal, make_contradiction
-from memento_tui.records.contradiction import RESOLUTIONS
-from memento_tui.records.proposal import OPEN_STATES, PROPOSAL_STATES
-from memento_tui.records.when import parse_moment
-from memento_tui.workspace import Workspace
-from memento_tui.workspace.nightly import look_after
+from memento_tui.model import Memory, Proposal, make_contradiction
+from memento_tui.model.review import OPEN_PROPOSAL_STATES, PROPOSAL_STATES, RESOLUTIONS
+from memento_tui.moments import parse_moment
 from tests.depth import examples
 from tests.made import decide_all, without_engine
 from tests.property.store_state import check_store, contents
@@ -132,7 +131,7 @@ def everything_waits(home: House) -> None:
             fields = {"older": sides[older].id, "newer": sides[newer].id, "score": 0.9, "lowered": [sides[older].id]}
             tx.put(make_contradiction({"id": f"clash{older}", **fields}), base=0)
     agent.contradictions.resolve("clash0", "merged", content="The API listens on port 80 or 81.")
-    look_after(person)
+    maintain_workspace(person)
 
 
 PLACE = st.integers(0, 30)
@@ -210,7 +209,7 @@ def test_undoing_decisions_in_reverse_goes_back_through_every_state_and_redoing_
 
 def test_the_store_that_decisions_are_tried_on_holds_every_kind_of_proposal(everything: Path) -> None:
     with copy_of(everything) as home:
-        kinds = {(proposal.target, proposal.action) for proposal in home.proposals(OPEN_STATES)}
+        kinds = {(proposal.target, proposal.action) for proposal in home.proposals(OPEN_PROPOSAL_STATES)}
         reasons = {reason for proposal in home.proposals() for reason in proposal.reasons}
     assert kinds == {
         *(("memory", action) for action in ("create", "edit", "delete", "merge")),
@@ -233,7 +232,7 @@ def setting_the_stage(home: House) -> None:
     home.agent.remember("Harmless words.", id="draft")
     home.agent.remember("The side called one.", id="one")
     home.agent.remember("A side by the name of two.", id="two")
-    for proposal in home.proposals(OPEN_STATES):
+    for proposal in home.proposals(OPEN_PROPOSAL_STATES):
         home.person.review.approve(proposal.id)
     with home.person.store.transaction(home.person.author, "test") as tx:
         tx.put(make_contradiction({"id": "clash", "older": "one", "newer": "two", "score": 0.9}), base=0)
@@ -282,14 +281,14 @@ def test_what_was_rejected_is_never_asked_about_again_however_often_the_agent_re
     with copy_of(staged[preset]) as home:
         for name in names:
             attempt(home.agent, WRITES[name])
-        waiting = home.proposals(OPEN_STATES)
+        waiting = home.proposals(OPEN_PROPOSAL_STATES)
         outcomes = decide_all(home.person, {p.id: p.version for p in waiting}, "reject", "no")
         assert {outcome.state for outcome in outcomes} <= {"rejected"}
         for number, repeated in enumerate(repeats):
             attempt((home.agent, home.later_agent)[number % 2], WRITES[names[repeated % len(names)]])
         if asleep:
-            look_after(home.person)
-        assert home.proposals(OPEN_STATES) == []
+            maintain_workspace(home.person)
+        assert home.proposals(OPEN_PROPOSAL_STATES) == []
         assert len(home.proposals(("rejected",))) == len(waiting)
 
 

@@ -9,19 +9,19 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memento_tui.agent.hook.hosts import LONGEST_ANSWER
-from memento_tui.agent.hook.telling import (
-    Budget,
-    Line,
-    block,
-    dispute_line,
+from memento_tui.hooks.formatting import (
+    CostedLine,
+    TokenBudget,
+    contradiction_line,
+    estimate_tokens,
+    fenced_block,
     identity_line,
     item_line,
     memory_line,
     skip_line,
-    tokens,
 )
-from memento_tui.store.hook_store import DisputeRow, ItemRow, MemoryRow, SkipRow
+from memento_tui.hooks.host_events import MAX_ANSWER_CHARS
+from memento_tui.storage.hook_store import ContradictionRow, ItemRow, MemoryRow, SkipRow
 
 NOW = datetime(2026, 11, 1, tzinfo=UTC)
 HEADING = "The user's memory:"
@@ -77,7 +77,7 @@ def memories(draw: st.DrawFn) -> MemoryRow:
 
 
 @st.composite
-def lines(draw: st.DrawFn) -> Line:
+def lines(draw: st.DrawFn) -> CostedLine:
     match draw(st.sampled_from(["memory", "skip", "item", "dispute"])):
         case "memory":
             return memory_line(draw(memories()), draw(texts), characters=draw(st.integers(20, 400)))
@@ -86,12 +86,12 @@ def lines(draw: st.DrawFn) -> Line:
         case "item":
             return item_line(ItemRow("i", draw(texts), "active_work", draw(texts), draw(texts), "global"))
         case _:
-            dispute = DisputeRow("d", "genuine", draw(texts), "a", "b")
-            return dispute_line(dispute, draw(memories()), draw(memories()), NOW)
+            dispute = ContradictionRow("d", "genuine", draw(texts), "a", "b")
+            return contradiction_line(dispute, draw(memories()), draw(memories()), NOW)
 
 
 @given(line=lines())
-def test_each_record_is_one_line_without_anything_that_a_person_would_not_see(line: Line) -> None:
+def test_each_record_is_one_line_without_anything_that_a_person_would_not_see(line: CostedLine) -> None:
     assert len(line.text.splitlines()) == 1
     assert not hidden(line.text)
 
@@ -109,11 +109,13 @@ def test_what_is_from_outside_or_unverified_says_so_before_any_of_its_own_words(
 
 
 @given(found=st.lists(lines(), max_size=30), limit=st.integers(0, 20_000))
-def test_what_is_told_lies_inside_one_fence_and_costs_no_more_than_the_budget(found: list[Line], limit: int) -> None:
-    budget = Budget(limit, [HEADING])
-    told = block(HEADING, [line for line in found if budget.takes(line)])
-    assert tokens(told) <= limit or not told
-    assert len(told.encode("utf-16-le")) // 2 <= LONGEST_ANSWER
+def test_what_is_told_lies_inside_one_fence_and_costs_no_more_than_the_budget(
+    found: list[CostedLine], limit: int
+) -> None:
+    budget = TokenBudget(limit, [HEADING])
+    told = fenced_block(HEADING, [line for line in found if budget.takes(line)])
+    assert estimate_tokens(told) <= limit or not told
+    assert len(told.encode("utf-16-le")) // 2 <= MAX_ANSWER_CHARS
     if told:
         fence = FENCE.fullmatch(told)
         assert fence is not None
@@ -123,13 +125,13 @@ def test_what_is_told_lies_inside_one_fence_and_costs_no_more_than_the_budget(fo
 
 @given(prose=texts, limit=st.integers(0, 5_000))
 def test_an_identity_stays_inside_its_fence_and_within_the_budget(prose: str, limit: int) -> None:
-    budget, line = Budget(limit, [HEADING]), identity_line(prose)
-    told = block(HEADING, [line] if budget.takes(line) else [])
-    assert tokens(told) <= limit or not told
+    budget, line = TokenBudget(limit, [HEADING]), identity_line(prose)
+    told = fenced_block(HEADING, [line] if budget.takes(line) else [])
+    assert estimate_tokens(told) <= limit or not told
     assert not told or FENCE.fullmatch(told)
     assert not hidden(line.text)
 
 
 @given(text=st.text())
 def test_tokens_of_any_script_are_a_quarter_of_its_bytes_and_never_none(text: str) -> None:
-    assert tokens(text) == max(1, (len(text.encode()) + 3) // 4)
+    assert estimate_tokens(text) == max(1, (len(text.encode()) + 3) // 4)

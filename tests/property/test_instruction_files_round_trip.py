@@ -10,9 +10,9 @@ from pathlib import Path
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from memento_tui.interchange import agents_export, agents_file, claude, claude_export
-from memento_tui.interchange.incoming import Incoming, Refused
-from memento_tui.records import Memory, make_memory
+from memento_tui.formats import agents_file, claude, claude_export
+from memento_tui.formats.base import ImportRecord, Refused
+from memento_tui.model import Memory, make_memory
 
 _WORDS = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=20)
 _LINE = st.one_of(
@@ -47,9 +47,9 @@ def present(root: Path) -> dict[str, str]:
     return {path.relative_to(root).as_posix(): path.read_bytes().decode() for path in root.rglob("*") if path.is_file()}
 
 
-def taken(found: Iterable[Incoming | Refused]) -> list[tuple[str, Memory]]:
+def taken(found: Iterable[ImportRecord | Refused]) -> list[tuple[str, Memory]]:
     """Return the memories of a reading, each with the file that it is from."""
-    return [(one.file, make_memory(one.fields)) for one in found if isinstance(one, Incoming)]
+    return [(one.file, make_memory(one.fields)) for one in found if isinstance(one, ImportRecord)]
 
 
 @given(st.dictionaries(_NAME, _DOCUMENT, min_size=1, max_size=3))
@@ -58,7 +58,7 @@ def test_files_of_instructions_return_byte_for_byte(files: dict[str, str]) -> No
     with folders() as (source, target):
         put(source, files)
         found = taken(agents_file.read(source))
-        agents_export.write([memory for _, memory in found], target)
+        agents_file.write([memory for _, memory in found], target)
         assert present(target) == {name: files[name] for name, _ in found}
 
 

@@ -10,21 +10,18 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memento_tui.interchange import (
-    claude,
-    memento_core,
-    memento_core_export,
-    memento_jsonl,
-    vault,
-    vault_export,
+from memento_tui.formats import claude, memento_core, memento_jsonl, vault
+from memento_tui.formats.base import ImportRecord, Refused, namespace_from_parts, one_line, usable_tags
+from memento_tui.formats.frontmatter import (
+    InvalidFrontmatter,
+    change_properties,
+    dump_property,
+    read_properties,
+    split_note,
 )
-from memento_tui.interchange.frontmatter import change_properties, split_note
-from memento_tui.interchange.incoming import Incoming, Refused
-from memento_tui.interchange.names import namespace_of, one_line, usable_tags
-from memento_tui.interchange.properties import BadProperties, dump_property, read_properties
-from memento_tui.records import Memory, make_memory
-from memento_tui.records.memory import KINDS, SOURCE_TYPES, STATUSES
-from memento_tui.records.rules import check_namespace, check_tags
+from memento_tui.model import Memory, make_memory
+from memento_tui.model.memory import KINDS, SOURCE_TYPES, STATUSES
+from memento_tui.model.validation import check_namespace, check_tags
 
 CHARACTERS = st.characters(exclude_categories=["Cs"], exclude_characters="\x00")
 TEXT = st.text(CHARACTERS, max_size=60)
@@ -49,11 +46,11 @@ JSON = st.recursive(
 )
 MOMENT = st.datetimes(datetime(1970, 1, 2), datetime(2200, 1, 1), timezones=st.just(UTC))  # noqa: DTZ001 - a bound has no zone
 TAGS = st.lists(TEXT, max_size=4).map(usable_tags)
-NAMESPACE = st.lists(TEXT, min_size=1, max_size=3).map(namespace_of)
+NAMESPACE = st.lists(TEXT, min_size=1, max_size=3).map(namespace_from_parts)
 SAFE_ID = st.text("abcXYZ-_.:0123", min_size=1, max_size=12)
 
 
-def read_all(reader: Any, data: bytes, name: str) -> list[Incoming | Refused]:  # noqa: ANN401 - any module with a read
+def read_all(reader: Any, data: bytes, name: str) -> list[ImportRecord | Refused]:  # noqa: ANN401 - any module with a read
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "memory" / name
         path.parent.mkdir()
@@ -61,9 +58,9 @@ def read_all(reader: Any, data: bytes, name: str) -> list[Incoming | Refused]:  
         return list(reader.read(path.parent))
 
 
-def only(found: Iterable[Incoming | Refused]) -> Incoming:
+def only(found: Iterable[ImportRecord | Refused]) -> ImportRecord:
     (one,) = found
-    assert isinstance(one, Incoming)
+    assert isinstance(one, ImportRecord)
     return one
 
 
@@ -127,7 +124,7 @@ def test_lines_of_memento_core_return_with_every_value(line: dict[str, Any], unk
         (root / "in").mkdir()
         (root / "in" / "n.jsonl").write_text(json.dumps(line) + "\n", encoding="utf-8")
         memory = make_memory(only(memento_core.read(root / "in")).fields)
-        memento_core_export.write([memory], root / "out")
+        memento_core.write([memory], root / "out")
         assert json.loads((root / "out" / "memories" / "n.jsonl").read_text(encoding="utf-8")) == line
 
 
@@ -137,8 +134,8 @@ def test_every_note_that_is_taken_returns_byte_for_byte(text: str) -> None:
         root = Path(folder)
         (root / "in").mkdir()
         (root / "in" / "a.md").write_bytes(text.encode())
-        taken = [one for one in vault.read(root / "in") if isinstance(one, Incoming)]
-        vault_export.write([make_memory(one.fields) for one in taken], root / "out")
+        taken = [one for one in vault.read(root / "in") if isinstance(one, ImportRecord)]
+        vault.write([make_memory(one.fields) for one in taken], root / "out")
         for _ in taken:
             assert (root / "out" / "a.md").read_bytes() == text.encode()
 
@@ -156,7 +153,7 @@ def test_every_memory_becomes_a_note_that_says_the_same(memory: Memory) -> None:
         }
     )
     with tempfile.TemporaryDirectory() as folder:
-        vault_export.write([memory], Path(folder))
+        vault.write([memory], Path(folder))
         found = make_memory(only(vault.read(Path(folder))).fields)
     assert found.tags[: len(memory.tags)] == memory.tags
     for name in (
@@ -260,7 +257,7 @@ def test_a_change_of_some_properties_changes_no_other(data: bytes, changes: dict
     head = split_note("---\n" + data.decode(errors="ignore") + "\n---\n").head
     try:
         before = read_properties(split_note(head).yaml)
-    except BadProperties:
+    except InvalidFrontmatter:
         return
     if before is None:
         return
@@ -275,5 +272,5 @@ def test_a_change_of_some_properties_changes_no_other(data: bytes, changes: dict
 
 @given(st.lists(TEXT, max_size=6))
 def test_every_name_becomes_one_that_records_allow(words: list[str]) -> None:
-    check_namespace(namespace_of(words))
+    check_namespace(namespace_from_parts(words))
     assert check_tags(usable_tags(words)) == usable_tags(words)

@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 import memento_tui
+from memento_tui.api import Workspace
 from memento_tui.errors import MementoError
-from memento_tui.interchange.mirror.mirror import Mirror
-from memento_tui.interchange.mirror.notes import NoteFile, read_file, shown
-from memento_tui.interchange.tree import Loaded
-from memento_tui.records.proposal import OPEN_STATES
-from memento_tui.workspace import Workspace
+from memento_tui.formats.source_files import LoadedFile
+from memento_tui.mirror.mirror import Mirror
+from memento_tui.mirror.notes import NoteFile, parse_note_file, with_full_text
+from memento_tui.model.review import OPEN_PROPOSAL_STATES
 from tests.depth import examples
 from tests.made import without_engine
 
@@ -233,16 +233,16 @@ class MirrorMachine(RuleBasedStateMachine):
         for path, step in ledger.steps.items():
             waiting = ledger.waiting.get(path)
             if waiting is not None:
-                assert store.get("proposal", waiting.id).state in OPEN_STATES
+                assert store.get("proposal", waiting.id).state in OPEN_PROPOSAL_STATES
                 continue
             memory = store.get("memory", step.id)
             if memory.status in ("rejected", "pending"):  # its file is left alone until the person has decided
                 continue
             loaded = self.mirror.folder.load(path)
-            assert isinstance(loaded, Loaded)
-            file = read_file(path, loaded)
+            assert isinstance(loaded, LoadedFile)
+            file = parse_note_file(path, loaded)
             assert isinstance(file, NoteFile)
-            assert file.says(shown(memory)), (path, memory)
+            assert file.says(with_full_text(memory)), (path, memory)
         self.mirror.close()
         self.workspace.close()
         self.home.cleanup()

@@ -9,16 +9,10 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memento_tui.interchange import (
-    protocol_local,
-    protocol_local_export,
-    protocol_sqlite,
-    protocol_sqlite_export,
-)
-from memento_tui.interchange.incoming import Incoming, Refused
-from memento_tui.interchange.outgoing import Outgoing
-from memento_tui.interchange.protocol_document import blocks
-from memento_tui.records import make_crystal, make_item, make_memory, make_relation, make_skip
+from memento_tui.formats.base import ExportRecord, ImportRecord, Refused
+from memento_tui.formats.protocol import local, sqlite
+from memento_tui.formats.protocol.local_files import parse_blocks
+from memento_tui.model import make_crystal, make_item, make_memory, make_relation, make_skip
 from tests.depth import examples
 from tests.unit.protocol_sources import as_file, database, rows
 
@@ -56,7 +50,7 @@ TAGS = st.lists(TEXT | st.just("source:x"), max_size=4)
 NUMBERS = st.integers(-(2**63), 2**63 - 1) | st.floats(allow_nan=False)
 
 
-MAKERS: Mapping[str, Callable[[Mapping[str, Any]], Outgoing]] = {
+MAKERS: Mapping[str, Callable[[Mapping[str, Any]], ExportRecord]] = {
     "memory": make_memory,
     "skip": lambda fields: make_skip(fields, stored=True),
     "item": make_item,
@@ -64,13 +58,13 @@ MAKERS: Mapping[str, Callable[[Mapping[str, Any]], Outgoing]] = {
 }
 
 
-def records_of(found: list[Incoming | Refused]) -> list[Outgoing]:
+def records_of(found: list[ImportRecord | Refused]) -> list[ExportRecord]:
     """Make the records of what a reader found, with the relations that an import draws between them."""
-    made: list[Outgoing] = []
+    made: list[ExportRecord] = []
     ids: dict[str, str] = {}
-    taken = [one for one in found if isinstance(one, Incoming)]
+    taken = [one for one in found if isinstance(one, ImportRecord)]
     for one in taken:
-        record: Outgoing = MAKERS[one.record](one.fields)
+        record: ExportRecord = MAKERS[one.record](one.fields)
         made.append(record)
         if one.record == "memory":
             ids[one.key] = record.id
@@ -146,14 +140,14 @@ def test_rows_of_the_database_return_as_they_were(
 ) -> None:
     with tempfile.TemporaryDirectory() as folder:
         source = database(Path(folder) / "default.db", memories=memories, **others)
-        found = list(protocol_sqlite.read(source))
+        found = list(sqlite.read(source))
         assert [one for one in found if isinstance(one, Refused)] == []
-        written = protocol_sqlite_export.write(records_of(found), Path(folder) / "out")
+        written = sqlite.write(records_of(found), Path(folder) / "out")
         assert written.refused == ()
         assert rows(Path(folder) / "out" / "default.db") == rows(source)
-        again = list(protocol_sqlite.read(Path(folder) / "out" / "default.db"))
-        assert {(one.key, one.digest) for one in again if isinstance(one, Incoming) and one.record != "item"} == {
-            (one.key, one.digest) for one in found if isinstance(one, Incoming) and one.record != "item"
+        again = list(sqlite.read(Path(folder) / "out" / "default.db"))
+        assert {(one.key, one.digest) for one in again if isinstance(one, ImportRecord) and one.record != "item"} == {
+            (one.key, one.digest) for one in found if isinstance(one, ImportRecord) and one.record != "item"
         }
 
 
@@ -235,9 +229,9 @@ def test_local_files_return_byte_for_byte(
         as_file(folder / "items" / "an item.json", item)
         as_file(folder / "skip-index.json", [{"id": f"s{n}", **one} for n, one in enumerate(skips)])
         (folder / "working-memory.md").write_bytes(text.encode())
-        found = list(protocol_local.read(folder))
+        found = list(local.read(folder))
         assert [one for one in found if isinstance(one, Refused)] == []
-        protocol_local_export.write(records_of(found), Path(name) / "out")
+        local.write(records_of(found), Path(name) / "out")
         out = Path(name) / "out" / "default" / ".memento"
         before = {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*.*")}
         after = {path.relative_to(out): path.read_bytes() for path in out.rglob("*.*")}
@@ -248,7 +242,7 @@ def test_local_files_return_byte_for_byte(
 
 @given(DOCUMENTS | TEXT)
 def test_the_blocks_of_a_document_are_the_document(text: str) -> None:
-    assert "".join(block.text for block in blocks(text)) == text
+    assert "".join(block.text for block in parse_blocks(text)) == text
 
 
 NOISE = st.one_of(
@@ -270,8 +264,8 @@ def test_no_bytes_stop_the_reader_of_local_files(data: bytes, name: str) -> None
         path = Path(folder) / name
         path.parent.mkdir(exist_ok=True)
         path.write_bytes(data)
-        found = list(protocol_local.read(Path(folder)))
-        assert any(isinstance(one, Incoming) and one.key == "b" for one in found)
+        found = list(local.read(Path(folder)))
+        assert any(isinstance(one, ImportRecord) and one.key == "b" for one in found)
 
 
 @given(st.binary(min_size=1, max_size=64), st.integers(0, 40_000))
@@ -282,5 +276,5 @@ def test_no_damage_stops_the_reader_of_a_database(damage: bytes, place: int) -> 
         place %= len(data)
         data[place : place + len(damage)] = damage[: len(data) - place]
         source.write_bytes(data)
-        for one in protocol_sqlite.read(source):
-            assert isinstance(one, Incoming) or one.reason
+        for one in sqlite.read(source):
+            assert isinstance(one, ImportRecord) or one.reason

@@ -7,9 +7,8 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from memento_tui.tui.display import shown
-from memento_tui.tui.sections.review.columns import LEAST_SPLIT, below, beside, wrapped
-from memento_tui.tui.sections.review.differing import pairs_of
-from memento_tui.tui.sections.review.sides import marked_lines
+from memento_tui.tui.sections.review.evidence import marked_lines
+from memento_tui.tui.text_diff import MIN_SPLIT_WIDTH, compare_lines, draw_side_by_side, draw_unified, wrap_runs
 
 LETTERS = st.sampled_from([*"ab \n\t.", "日", "本", "🙂", "\x1b", "\u202e", "é", "e\u0301", "\u200d", "\u0627"])
 TEXTS = st.lists(LETTERS, max_size=60).map("".join)
@@ -21,7 +20,7 @@ def lines_of(text: str) -> list[str]:
 
 @given(TEXTS, TEXTS)
 def test_every_line_of_both_texts_is_told_in_order(before: str, after: str) -> None:
-    pairs = pairs_of(before, after)
+    pairs = compare_lines(before, after)
     told_before = [None if p.before is None else "".join(text for text, _ in p.before) for p in pairs if not p.skipped]
     told_after = [None if p.after is None else "".join(text for text, _ in p.after) for p in pairs if not p.skipped]
     skipped = sum(pair.skipped for pair in pairs)
@@ -36,16 +35,16 @@ def test_every_line_of_both_texts_is_told_in_order(before: str, after: str) -> N
 
 @given(TEXTS, TEXTS, st.integers(10, 160))
 def test_two_columns_are_straight_whatever_stands_in_them(before: str, after: str, width: int) -> None:
-    drawn = beside(pairs_of(before, after), width).plain.split("\n")
-    column = (max(width, LEAST_SPLIT) - 3) // 2
+    drawn = draw_side_by_side(compare_lines(before, after), width).plain.split("\n")
+    column = (max(width, MIN_SPLIT_WIDTH) - 3) // 2
     for line in drawn:
         assert cell_len(line) == 2 * column + 3 or line.startswith("  ... ")
 
 
 @given(TEXTS, TEXTS)
 def test_the_one_column_tells_the_same_lines(before: str, after: str) -> None:
-    told = below(pairs_of(before, after)).plain.split("\n")
-    skipped = sum(pair.skipped for pair in pairs_of(before, after))
+    told = draw_unified(compare_lines(before, after)).plain.split("\n")
+    skipped = sum(pair.skipped for pair in compare_lines(before, after))
     for sign, text in (("- ", before), ("+ ", after)):
         kept = [line[2:] for line in told if line.startswith((sign, "  ")) and not line.endswith("unchanged lines")]
         rest = iter(lines_of(text))
@@ -56,7 +55,7 @@ def test_the_one_column_tells_the_same_lines(before: str, after: str) -> None:
 @given(TEXTS, st.integers(3, 30))
 def test_wrapping_loses_nothing_but_the_spaces_at_the_breaks(text: str, width: int) -> None:
     line = shown(text)
-    lines = wrapped([(line, False)], width)
+    lines = wrap_runs([(line, False)], width)
     assert all(sum(cell_len(part) for part, _ in one) <= width for one in lines)
     assert "".join(part for one in lines for part, _ in one).replace(" ", "") == line.replace(" ", "")
 

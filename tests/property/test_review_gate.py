@@ -17,14 +17,21 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 import memento_tui
 from memento_tui import clock
+from memento_tui.api import Workspace
+from memento_tui.api.maintenance import maintain_workspace
 from memento_tui.errors import Conflict, MementoError
-from memento_tui.records import Memory, Proposal, make_contradiction, make_memory
-from memento_tui.records.contradiction import RESOLUTIONS
-from memento_tui.records.memory import KINDS, RECALLED, SENSITIVITIES, SOURCE_TYPES, STABILITIES, STATUSES, TIERS
-from memento_tui.records.proposal import PROPOSAL_STATES
-from memento_tui.records.relation import RELATION_TYPES
-from memento_tui.workspace import Workspace
-from memento_tui.workspace.nightly import look_after
+from memento_tui.model import Memory, Proposal, make_contradiction, make_memory
+from memento_tui.model.memory import (
+    KINDS,
+    RECALLED_STATUSES,
+    RELATION_TYPES,
+    SENSITIVITIES,
+    SOURCE_TYPES,
+    STABILITIES,
+    STATUSES,
+    TIERS,
+)
+from memento_tui.model.review import PROPOSAL_STATES, RESOLUTIONS
 from tests.depth import examples
 from tests.made import decide_all, note, put, without_engine
 
@@ -263,7 +270,7 @@ class AnAgentAlone(RuleBasedStateMachine):
 
     @rule()
     def sleep(self) -> None:
-        assert look_after(self.agent).problems == ()
+        assert maintain_workspace(self.agent).problems == ()
 
     @invariant()
     def nothing_is_trusted_that_the_person_did_not_decide(self) -> None:
@@ -277,10 +284,10 @@ class AnAgentAlone(RuleBasedStateMachine):
     @invariant()
     def what_waits_or_was_refused_is_not_recalled(self) -> None:
         for memory_id in ("waiting", "refused"):
-            assert self.person.get(memory_id).status not in RECALLED
+            assert self.person.get(memory_id).status not in RECALLED_STATUSES
         for pending in self.person.review.list(limit=500)[0]:
             if pending.proposal.action == "create" and pending.proposal.target == "memory":
-                assert pending.target.status not in RECALLED
+                assert pending.target.status not in RECALLED_STATUSES
 
     @invariant()
     def no_proposal_was_decided_by_anyone_but_the_person(self) -> None:
@@ -369,7 +376,7 @@ def test_a_rejected_text_is_not_let_in_by_another_way_of_writing_it(
         (again,) = agent.remember_many([{"content": "Deploy on Fridays."}])
     else:
         again = agent.remember("Deploy on Fridays.", id="another")
-    assert again.status not in RECALLED
+    assert again.status not in RECALLED_STATUSES
 
 
 @pytest.mark.parametrize("how", ["twice in bulk", "rejected, then in bulk", "rejected, then with an id of its own"])
@@ -449,7 +456,7 @@ def test_a_consolidation_whose_source_says_something_else_by_now_sets_nothing_as
     workspace: Workspace, agent: Workspace
 ) -> None:
     sources = [agent.remember(text, tags=["deploy"]) for text in DEPLOYS]
-    look_after(workspace)
+    maintain_workspace(workspace)
     (proposal,) = waiting(workspace)
     agent.update(sources[0].id, content="Giraffes sleep for half an hour a day, standing, and never for long.")
     with contextlib.suppress(Conflict):

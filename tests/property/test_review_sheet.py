@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memento_tui.api.bulk_edit import EditedBlock, Sheet, SheetBlock, make_sheet
 from memento_tui.errors import InvalidInput
-from memento_tui.review.sheet import Block, Read, Sheet, make_sheet
 
 OTHER_MARK = "%%000000000000"
 IMITATIONS = st.sampled_from(
@@ -43,10 +43,10 @@ BLOCKS = st.lists(
     ),
     min_size=1,
     max_size=5,
-).map(lambda made: [Block(f"id{n}", about, ("approve", "later"), texts) for n, (about, texts) in enumerate(made)])
+).map(lambda made: [SheetBlock(f"id{n}", about, ("approve", "later"), texts) for n, (about, texts) in enumerate(made)])
 
 
-def is_untouched(read: Read) -> bool:
+def is_untouched(read: EditedBlock) -> bool:
     return not (read.deleted or read.ticked or read.changed)
 
 
@@ -59,7 +59,7 @@ def span(sheet: Sheet, number: int) -> tuple[int, int]:
 
 
 @given(BLOCKS)
-def test_an_untouched_sheet_decides_nothing(blocks: list[Block]) -> None:
+def test_an_untouched_sheet_decides_nothing(blocks: list[SheetBlock]) -> None:
     sheet = make_sheet(blocks)
     for text in (sheet.render(), sheet.render().replace("\n", "\r\n"), sheet.render().rstrip("\n")):
         for read, block in zip(sheet.read(text), blocks, strict=True):
@@ -68,7 +68,7 @@ def test_an_untouched_sheet_decides_nothing(blocks: list[Block]) -> None:
 
 
 @given(BLOCKS, st.data())
-def test_what_is_done_to_one_block_says_nothing_about_another(blocks: list[Block], data: st.DataObject) -> None:
+def test_what_is_done_to_one_block_says_nothing_about_another(blocks: list[SheetBlock], data: st.DataObject) -> None:
     sheet = make_sheet(blocks)
     number = data.draw(st.integers(1, len(blocks)))
     start, end = span(sheet, number)
@@ -94,7 +94,7 @@ def test_what_is_done_to_one_block_says_nothing_about_another(blocks: list[Block
 
 
 @given(BLOCKS, st.data())
-def test_a_sheet_that_lost_lines_anywhere_decides_nothing_wrong(blocks: list[Block], data: st.DataObject) -> None:
+def test_a_sheet_that_lost_lines_anywhere_decides_nothing_wrong(blocks: list[SheetBlock], data: st.DataObject) -> None:
     """Lines are cut out at any place: either it is refused, or only whole blocks, or texts of a block, are gone."""
     sheet = make_sheet(blocks)
     lines = sheet.render().split("\n")
@@ -116,7 +116,7 @@ def test_a_sheet_that_lost_lines_anywhere_decides_nothing_wrong(blocks: list[Blo
 
 
 @given(BLOCKS, st.data())
-def test_a_mark_that_is_there_twice_or_altered_is_refused(blocks: list[Block], data: st.DataObject) -> None:
+def test_a_mark_that_is_there_twice_or_altered_is_refused(blocks: list[SheetBlock], data: st.DataObject) -> None:
     sheet = make_sheet(blocks)
     lines = sheet.render().split("\n")
     marks = [index for index, line in enumerate(lines) if line.startswith(sheet.mark)]

@@ -6,8 +6,13 @@ from dataclasses import dataclass, replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memento_tui.tui.widgets.row_pages import PAGE_SIZE
-from memento_tui.tui.widgets.row_place import Place, Reading, ids_between, read_place
+from memento_tui.tui.widgets.paged_rows import (
+    PAGE_SIZE,
+    ReadingPosition,
+    RowsAtPosition,
+    ids_between,
+    read_rows_at_position,
+)
 
 
 @dataclass(frozen=True)
@@ -37,11 +42,11 @@ class Change:
     """Rows as a reader saw them, the place that the reader had among them, and the rows as they are now."""
 
     before: list[str]
-    place: Place
+    place: ReadingPosition
     after: list[str]
 
-    def read(self, select: str | None = None) -> Reading[FakeRow]:
-        return read_place(FakeSource(self.after), self.place, select)
+    def read(self, select: str | None = None) -> RowsAtPosition[FakeRow]:
+        return read_rows_at_position(FakeSource(self.after), self.place, select)
 
 
 @st.composite
@@ -54,7 +59,7 @@ def changes(draw: st.DrawFn) -> Change:
     row_height, height = draw(st.integers(1, 2)), draw(st.integers(2, 60))
     top_line = draw(st.integers(0, max(0, len(rows) * row_height - height)))
     cursor = draw(st.integers(0, len(rows) - 1))
-    place = Place(cursor, rows[cursor], top_line, rows[top_line // row_height], height, row_height)
+    place = ReadingPosition(cursor, rows[cursor], top_line, rows[top_line // row_height], height, row_height)
     return Change(rows, place, after)
 
 
@@ -118,7 +123,7 @@ def test_the_cursor_passes_over_no_row_that_is_left(change: Change) -> None:
     below = change.before[change.place.cursor :]
     place = replace(change.place, following_ids=tuple(below[1:]))
     left = [row for row in below if row in change.after]
-    reading = read_place(FakeSource(change.after), place, None)
+    reading = read_rows_at_position(FakeSource(change.after), place, None)
     if left:
         assert change.after[reading.cursor] == left[0]
     else:

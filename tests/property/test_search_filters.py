@@ -10,13 +10,13 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import memento_tui
-from memento_tui.records.memory import KINDS, SENSITIVITIES, SOURCE_TYPES, STABILITIES, STATUSES, TIERS
-from memento_tui.search.keyword import KeywordIndex
-from memento_tui.search.language import Query
-from memento_tui.store.filters import AllOf, AnyOf, Between, Filter, HasTag, NotThat, OneOf, Under
-from memento_tui.store.reads import visible
-from memento_tui.store.store import Store
-from memento_tui.workspace.searching import recallable
+from memento_tui.api.search import recallable_filter
+from memento_tui.model.memory import KINDS, SENSITIVITIES, SOURCE_TYPES, STABILITIES, STATUSES, TIERS
+from memento_tui.search.keyword_index import KeywordIndex
+from memento_tui.search.query_language import Query
+from memento_tui.storage.filters import AllOf, AnyOf, Between, Filter, HasTag, Not, OneOf, Under
+from memento_tui.storage.memory_queries import with_default_statuses
+from memento_tui.storage.store import Store
 from tests.depth import examples
 from tests.made import NOW, note, put, without_engine
 
@@ -81,7 +81,7 @@ LEAF: st.SearchStrategy[Filter] = st.one_of(
 TREES = st.recursive(
     LEAF,
     lambda inner: st.one_of(
-        inner.map(NotThat),
+        inner.map(Not),
         st.lists(inner, max_size=3).map(lambda parts: AllOf(tuple(parts))),
         st.lists(inner, max_size=3).map(lambda parts: AnyOf(tuple(parts))),
     ),
@@ -90,7 +90,7 @@ TREES = st.recursive(
 
 
 @given(TREES)
-@example(NotThat(AnyOf(())))
+@example(Not(AnyOf(())))
 @example(AnyOf((OneOf("agent", ()), Under("a"))))
 @example(Between("expires_at", None, None))
 @example(Between("created_at", NOW, None))
@@ -110,7 +110,7 @@ def test_the_database_and_the_index_select_the_same_memories(filled: tuple[Store
 @settings(max_examples=examples(200))
 def test_a_filter_and_its_opposite_part_everything(filled: tuple[Store, KeywordIndex], tree: Filter) -> None:
     store, _ = filled
-    chosen, others = (set(store.ids(t, 0, 1000)) for t in (tree, NotThat(tree)))
+    chosen, others = (set(store.ids(t, 0, 1000)) for t in (tree, Not(tree)))
     assert chosen.isdisjoint(others)
     assert len(chosen) + len(others) == 200
 
@@ -122,12 +122,12 @@ def test_what_is_not_recalled_comes_back_only_if_it_is_asked_for_by_name(
 ) -> None:  # fmt: skip
     store, _ = filled
     named = str(tree)
-    for memory in store.page(recallable(tree, now), limit=1000).items:
+    for memory in store.page(recallable_filter(tree, now), limit=1000).items:
         if "field='status'" not in named:
             assert memory.status not in ("pending", "archived", "rejected", "deleted")
         if "field='expires_at'" not in named:
             assert memory.expires_at is None or memory.expires_at >= now
         if "field='sensitivity'" not in named and "field='id'" not in named:
             assert memory.sensitivity != "restricted"
-    excluded = NotThat(tree)
-    assert all(memory.status != "deleted" for memory in store.page(visible(excluded), limit=1000).items)
+    excluded = Not(tree)
+    assert all(memory.status != "deleted" for memory in store.page(with_default_statuses(excluded), limit=1000).items)

@@ -7,9 +7,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import memento_tui
-from memento_tui.search.language import FIELDS, Phrase, Word, parse
-from memento_tui.search.snippet import make_snippet
-from memento_tui.workspace import Workspace
+from memento_tui.api import Workspace
+from memento_tui.search.query_language import FIELDS, Phrase, Word, parse
+from memento_tui.search.snippets import make_snippet
 from tests.depth import examples
 from tests.made import NOW, without_engine
 

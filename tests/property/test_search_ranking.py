@@ -8,11 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memento_tui.config import DecayPreset
-from memento_tui.records import Memory
-from memento_tui.records.memory import STABILITIES, STATUSES
-from memento_tui.search.decay import weight
-from memento_tui.search.fusion import fuse
-from memento_tui.search.life import curve, in_order, life_of
+from memento_tui.model import Memory
+from memento_tui.model.memory import STABILITIES, STATUSES
+from memento_tui.search.decay import decay_curve, decay_factor, preset_weight, rank_below_successors
+from memento_tui.search.ranking import fuse
 from tests.made import NOW, note
 
 PRESETS = st.sampled_from(get_args(DecayPreset))
@@ -44,7 +43,7 @@ def test_life_moves_a_score_by_fifteen_in_a_hundred_at_most(
     preset: DecayPreset,
     declared: bool,  # noqa: FBT001 - drawn
 ) -> None:
-    life = life_of(memory, NOW, preset=preset, superseded=declared)
+    life = decay_factor(memory, NOW, preset=preset, superseded=declared)
     assert life.superseded == (declared or memory.status in ("superseded", "consolidated"))
     factor = life.factor * (2 if life.superseded else 1)
     assert 0.85 - 1e-9 <= factor <= 1.15 + 1e-9
@@ -54,16 +53,16 @@ def test_life_moves_a_score_by_fifteen_in_a_hundred_at_most(
 @given(memories(), memories(), PRESETS)
 def test_being_shown_counts_for_nothing(memory: Memory, other: Memory, preset: DecayPreset) -> None:
     seen = msgspec.structs.replace(memory, shown_count=other.shown_count)
-    assert weight(preset, seen, NOW) == weight(preset, memory, NOW)
-    assert life_of(seen, NOW, preset=preset) == life_of(memory, NOW, preset=preset)
-    assert curve(seen, NOW, preset, [0, 400]) == curve(memory, NOW, preset, [0, 400])
+    assert preset_weight(preset, seen, NOW) == preset_weight(preset, memory, NOW)
+    assert decay_factor(seen, NOW, preset=preset) == decay_factor(memory, NOW, preset=preset)
+    assert decay_curve(seen, NOW, preset, [0, 400]) == decay_curve(memory, NOW, preset, [0, 400])
 
 
 @given(memories(), memories(), PRESETS)
 def test_no_life_raises_the_vague_above_what_is_half_as_relevant_again(
     old: Memory, fresh: Memory, preset: DecayPreset
 ) -> None:
-    exact, vague = (life_of(memory, NOW, preset=preset) for memory in (old, fresh))
+    exact, vague = (decay_factor(memory, NOW, preset=preset) for memory in (old, fresh))
     if not exact.superseded:
         assert 1.5 * exact.factor > vague.factor
 
@@ -73,7 +72,7 @@ def test_a_weight_never_rises_while_nothing_happens(
     memory: Memory, preset: DecayPreset, one: timedelta, two: timedelta
 ) -> None:
     sooner, later = sorted((NOW + one, NOW + two))
-    assert weight(preset, memory, later) <= weight(preset, memory, sooner)
+    assert preset_weight(preset, memory, later) <= preset_weight(preset, memory, sooner)
 
 
 NAMES = "abcdefgh"
@@ -95,7 +94,7 @@ def _reaches(start: str, end: str, links: dict[str, list[str]]) -> bool:
 def test_whatever_is_replaced_stands_below_what_replaced_it(
     scores: dict[str, float], links: dict[str, list[str]]
 ) -> None:
-    ordered = in_order(scores, links)
+    ordered = rank_below_successors(scores, links)
     places = {name: place for place, (name, _) in enumerate(ordered)}
     reached = dict(ordered)
     known = {old: [new for new in links.get(old, []) if new in scores] for old in scores}
@@ -117,7 +116,7 @@ def test_the_order_depends_on_nothing_but_the_scores_and_the_links(
     scores: dict[str, float], links: dict[str, list[str]]
 ) -> None:
     turned = {name: links[name][::-1] for name in reversed(links)}
-    assert in_order(dict(reversed(scores.items())), turned) == in_order(scores, links)
+    assert rank_below_successors(dict(reversed(scores.items())), turned) == rank_below_successors(scores, links)
 
 
 SCORES = st.lists(st.tuples(st.sampled_from("abcdefgh"), st.floats(0, 100)), max_size=8, unique_by=lambda pair: pair[0])

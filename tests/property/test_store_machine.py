@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 import memento_tui
+from memento_tui.api import Workspace
 from memento_tui.errors import MementoError
-from memento_tui.workspace import Workspace
 from tests.depth import examples
 from tests.made import without_engine
 from tests.property.store_state import check_store

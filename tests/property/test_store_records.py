@@ -10,7 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from memento_tui.errors import InvalidField
-from memento_tui.records import (
+from memento_tui.model import (
     make_contradiction,
     make_crystal,
     make_item,
@@ -19,10 +19,10 @@ from memento_tui.records import (
     make_relation,
     make_skip,
 )
-from memento_tui.records.ids import new_id
-from memento_tui.records.memory import KINDS, SOURCE_TYPES, STATUSES, TIERS
-from memento_tui.store.store import Store
-from memento_tui.store.tables import TABLES
+from memento_tui.model.memory import KINDS, SOURCE_TYPES, STATUSES, TIERS
+from memento_tui.model.validation import new_id
+from memento_tui.storage.store import Store
+from memento_tui.storage.tables import TABLES
 from tests.depth import examples
 from tests.made import PERSON, note
 from tests.property.store_state import check_store

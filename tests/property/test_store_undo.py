@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import memento_tui
+from memento_tui.api import Workspace
 from memento_tui.errors import MementoError
-from memento_tui.workspace import Workspace
 from tests.depth import examples
 from tests.made import without_engine
 from tests.property.store_state import check_store, contents

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, cast
 from textual.pilot import Pilot
 from textual.widgets import Static
 
+from memento_tui.api import Workspace
 from memento_tui.tui.app import MementoApp
 from memento_tui.tui.sections.memories import MemoriesSection
 from memento_tui.tui.widgets.bars import StatusLine
-from memento_tui.workspace import Workspace
 
 if TYPE_CHECKING:
     from memento_tui.tui.sections.review import ReviewSection

@@ -9,8 +9,8 @@ import pytest
 
 import memento_tui
 from memento_tui import clock
-from memento_tui.records import make_skip
-from memento_tui.workspace import overview
+from memento_tui.api import overview
+from memento_tui.model import make_skip
 from tests.made import PERSON
 
 __all__ = ["NOW", "StandingClock", "fill"]
@@ -21,10 +21,10 @@ _TAGS = "search store review security tantivy engine journal tui gate index rank
 _KINDS = ("decision", "instruction", "bugfix", "preference", "anti_pattern", "discovery")
 
 _SIGNS = [
-    overview.Sign("database", ok=True, detail="258 kB, 61 journal entries"),
-    overview.Sign("word search", ok=True, detail="up to date"),
-    overview.Sign("search by meaning", ok=True, detail="12 memories still to embed"),
-    overview.Sign("backup", ok=False, detail="there is none yet"),
+    overview.HealthSign("database", ok=True, detail="258 kB, 61 journal entries"),
+    overview.HealthSign("word search", ok=True, detail="up to date"),
+    overview.HealthSign("search by meaning", ok=True, detail="12 memories still to embed"),
+    overview.HealthSign("backup", ok=False, detail="there is none yet"),
 ]
 
 
@@ -35,7 +35,7 @@ class StandingClock:
         self.now = NOW
         monkeypatch.setattr(clock, "now", lambda: self.now)
         # Sizes of files are not the same in every run.
-        monkeypatch.setattr(overview, "health", lambda *_: _SIGNS)
+        monkeypatch.setattr(overview, "health_signs", lambda *_: _SIGNS)
 
     def back(self, **span: float) -> None:
         """Go to a time before the present one."""

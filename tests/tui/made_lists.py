@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import memento_tui
-from memento_tui.records import Skip, WorkingItem, make_item, make_skip
-from memento_tui.store.journal import Author
-from memento_tui.store.store import Store
+from memento_tui.model import Skip, WorkingItem, make_item, make_skip
+from memento_tui.storage.journal import Author
+from memento_tui.storage.store import Store
 
 __all__ = ["HOSTILE", "NOW", "put_items", "put_skips", "store_items", "store_skips"]
 

@@ -8,13 +8,13 @@ from typing import cast
 from textual.widgets import Input
 
 import memento_tui
-from memento_tui.agent.recall import recall
-from memento_tui.store.activity_rows import ActivityRow
-from memento_tui.tui.screens.ask import AskLine, Confirm
+from memento_tui.api import Workspace
+from memento_tui.operations.recall import recall
+from memento_tui.storage.activity import ActivityRow
+from memento_tui.tui.screens.dialogs import AskLine, Confirm
 from memento_tui.tui.screens.form import FormScreen
 from memento_tui.tui.sections.activity import ActivitySection
 from memento_tui.tui.widgets.record_list import RecordList
-from memento_tui.workspace import Workspace
 from tests.tui.app_driver import Driver, opened
 
 

@@ -13,9 +13,9 @@ from textual.pilot import Pilot
 
 import memento_tui
 from memento_tui import clock
-from memento_tui.agent.recall import count_used, recall
+from memento_tui.api import Workspace
+from memento_tui.operations.recall import count_used, recall
 from memento_tui.tui.app import MementoApp
-from memento_tui.workspace import Workspace
 from tests.clocks import ticking
 from tests.made import without_engine
 

@@ -8,17 +8,17 @@ from pathlib import Path
 import pytest
 from textual.widgets import Input, TextArea
 
+from memento_tui.api import Workspace, drafts
+from memento_tui.api.drafts import UnsavedTextFile, find_unsaved_texts
+from memento_tui.model import WorkingItem
 from memento_tui.paths import DataPaths
-from memento_tui.records import WorkingItem
-from memento_tui.tui.screens.conflict import ConflictScreen
 from memento_tui.tui.screens.form import FormScreen
 from memento_tui.tui.screens.unsaved import UnsavedScreen
+from memento_tui.tui.screens.write_problems import ConflictScreen
 from memento_tui.tui.sections.catalogue import SECTIONS
 from memento_tui.tui.widgets.bars import KeyBar, TopBar
 from memento_tui.tui.widgets.editor import Editor
 from memento_tui.tui.widgets.record_list import RecordList
-from memento_tui.workspace import Workspace, unsaved
-from memento_tui.workspace.unsaved import Unsaved, left_behind
 from tests.tui.app_driver import Driver, opened
 
 
@@ -127,7 +127,7 @@ async def test_text_that_was_typed_before_a_crash_is_offered_and_can_be_saved(
     async with opened(filled) as app:
         await _type_over(app, "rule 4, half writ")
     # The process that typed it is this one; it is taken for dead as after a crash.
-    monkeypatch.setattr(unsaved, "_is_alive", lambda _: False)
+    monkeypatch.setattr(drafts, "_is_process_alive", lambda _: False)
     async with opened(filled) as app:
         await app.until(lambda: isinstance(app.app.screen, UnsavedScreen), "the text is offered")
         await app.press("r")
@@ -135,14 +135,14 @@ async def test_text_that_was_typed_before_a_crash_is_offered_and_can_be_saved(
         assert app.app.query_one(TextArea).text == "rule 4, half writ"
         await app.press("ctrl+s")
         await app.until(lambda: app.app.workspace.get("m4").content == "rule 4, half writ", "it is saved")
-        await app.until(lambda: left_behind(app.app.workspace.paths) == [], "nothing is kept any more")
+        await app.until(lambda: find_unsaved_texts(app.app.workspace.paths) == [], "nothing is kept any more")
 
 
 async def test_text_for_a_memory_that_changed_meanwhile_leads_to_the_choice_of_three(
     filled: Path, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    Unsaved(DataPaths(filled), "memory", "m1", 1).keep("", ["rule"], "rule 1 as I typed it")
-    monkeypatch.setattr(unsaved, "_is_alive", lambda process: process != os.getpid())
+    UnsavedTextFile(DataPaths(filled), "memory", "m1", 1).keep("", ["rule"], "rule 1 as I typed it")
+    monkeypatch.setattr(drafts, "_is_process_alive", lambda process: process != os.getpid())
     workspace.update("m1", content="rule 1 as it stands")
     async with opened(filled) as app:
         await app.until(lambda: isinstance(app.app.screen, UnsavedScreen), "the text is offered")
@@ -158,14 +158,14 @@ async def test_text_for_a_memory_that_changed_meanwhile_leads_to_the_choice_of_t
 async def test_text_that_is_not_wanted_is_dropped_only_after_a_second_key(
     filled: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    Unsaved(DataPaths(filled), "memory", "", 0).keep("", [], "a thought")
-    monkeypatch.setattr(unsaved, "_is_alive", lambda _: False)
+    UnsavedTextFile(DataPaths(filled), "memory", "", 0).keep("", [], "a thought")
+    monkeypatch.setattr(drafts, "_is_process_alive", lambda _: False)
     async with opened(filled) as app:
         await app.until(lambda: isinstance(app.app.screen, UnsavedScreen), "the text is offered")
         await app.press("d")
-        assert len(left_behind(app.app.workspace.paths)) == 1
+        assert len(find_unsaved_texts(app.app.workspace.paths)) == 1
         await app.press("y")
-        await app.until(lambda: left_behind(app.app.workspace.paths) == [], "it is gone")
+        await app.until(lambda: find_unsaved_texts(app.app.workspace.paths) == [], "it is gone")
 
 
 async def test_one_undo_takes_back_what_was_done_to_many(filled: Path, workspace: Workspace) -> None:
@@ -189,7 +189,7 @@ async def test_a_form_that_was_open_at_a_crash_is_offered_and_can_be_saved(
         await app.until(lambda: isinstance(app.app.screen, FormScreen), "the form opens")
         app.app.screen.query_one("#field-next_action", Input).value = "Read the code"
         await app.until(lambda: any(app.app.workspace.paths.typed_texts()), "what was typed is kept")
-    monkeypatch.setattr(unsaved, "_is_alive", lambda _: False)
+    monkeypatch.setattr(drafts, "_is_process_alive", lambda _: False)
     async with opened(filled) as app:
         await app.until(lambda: isinstance(app.app.screen, UnsavedScreen), "the form is offered")
         await app.press("r")
@@ -197,4 +197,4 @@ async def test_a_form_that_was_open_at_a_crash_is_offered_and_can_be_saved(
         assert app.app.screen.query_one("#field-next_action", Input).value == "Read the code"
         await app.press("ctrl+s")
         await app.until(lambda: workspace.items.get(item.id).next_action == "Read the code", "it is saved")
-        await app.until(lambda: left_behind(app.app.workspace.paths) == [], "nothing is kept any more")
+        await app.until(lambda: find_unsaved_texts(app.app.workspace.paths) == [], "nothing is kept any more")

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from memento_tui.records import Memory
-from memento_tui.tui.screens.ask import Confirm
-from memento_tui.workspace import Workspace
+from memento_tui.api import Workspace
+from memento_tui.model import Memory
+from memento_tui.tui.screens.dialogs import Confirm
 from tests.tui.app_driver import Driver, opened
 
 _MANY = 400
@@ -32,7 +32,7 @@ async def _verify_all(app: Driver, monkeypatch: pytest.MonkeyPatch, key: str) ->
         return verify(workspace, memory_id, base_version=base_version)
 
     monkeypatch.setattr(Workspace, "verify", counted)
-    monkeypatch.setattr("memento_tui.tui.sections.list_section._AT_A_TIME", 2)
+    monkeypatch.setattr("memento_tui.tui.sections.list_section._ACTIONS_PER_PROGRESS", 2)
     await app.press("v", "G", "v")
     await app.until(lambda: len(app.memories.rows.marks) == _MANY, "all are marked")
     await app.press("a")

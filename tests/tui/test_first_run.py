@@ -12,11 +12,11 @@ from textual.pilot import Pilot
 
 import memento_tui
 from memento_tui import clock
-from memento_tui.interchange import import_run, runner
-from memento_tui.interchange.incoming import Incoming, Refused
+from memento_tui.api import Workspace
+from memento_tui.formats import import_export
+from memento_tui.formats.base import ImportRecord, Refused
 from memento_tui.tui.app import MementoApp
-from memento_tui.tui.screens.first_run import FirstRunScreen, look_for_imports, offer_first_import
-from memento_tui.workspace import Workspace
+from memento_tui.tui.screens.import_offer import FirstRunScreen, find_and_offer_imports, offer_first_import
 from tests.made import without_engine
 from tests.tui.app_driver import Driver, opened
 
@@ -111,17 +111,17 @@ async def test_an_import_for_review_waits_in_the_queue(empty: Path) -> None:
 
 
 async def test_escape_stops_an_import_and_keeps_what_came_in(empty: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(runner, "BATCH", 1)
+    monkeypatch.setattr(import_export, "BATCH", 1)
     async with opened(empty) as app:
         await _offered(app)
         await app.press("j", "space", "j", "space")
-        really = import_run.ImportRun.take
+        really = import_export.ImportRun.take
 
-        def take(run: import_run.ImportRun, batch: list[Incoming | Refused]) -> None:
+        def take(run: import_export.ImportRun, batch: list[ImportRecord | Refused]) -> None:
             really(run, batch)
             app.app.call_from_thread(app.app.screen.action_leave)  # type: ignore[attr-defined]
 
-        monkeypatch.setattr(import_run.ImportRun, "take", take)
+        monkeypatch.setattr(import_export.ImportRun, "take", take)
         await app.press("i")
         await app.until(lambda: "left out, because you stopped" in _told(app), "the outcome is told")
         assert "stopped. What came in until then stays" in _told(app)
@@ -138,7 +138,7 @@ async def test_the_offer_is_made_once_and_again_when_it_is_asked_for(empty: Path
         offer_first_import(app.app)
         await _settled(app)
         assert len(app.app.screen_stack) == 1
-        look_for_imports(app.app)
+        find_and_offer_imports(app.app)
         await app.until(lambda: isinstance(app.app.screen, FirstRunScreen), "it is shown again")
 
 
@@ -149,7 +149,7 @@ async def test_nothing_is_offered_where_there_are_memories_or_nothing_was_found(
     async with opened(empty) as app:
         offer_first_import(app.app)
         await _settled(app)
-        look_for_imports(app.app)
+        find_and_offer_imports(app.app)
         await app.until(lambda: "Nothing was found to import" in app.told, "it is told")
         assert len(app.app.screen_stack) == 1
     monkeypatch.setenv("HOME", str(tmp_path))

@@ -11,14 +11,14 @@ from textual.widgets import Input, Static, TextArea
 
 import memento_tui
 from memento_tui import clock
-from memento_tui.records import make_contradiction
-from memento_tui.tui.screens.conflict import ConflictScreen
+from memento_tui.api.drafts import UnsavedText
+from memento_tui.model import make_contradiction
+from memento_tui.tui.screens.write_problems import ConflictScreen
 from memento_tui.tui.sections.home import HomeSection
 from memento_tui.tui.views.view import ViewList
 from memento_tui.tui.widgets.bars import KeyBar, TopBar
-from memento_tui.tui.widgets.board import Board
 from memento_tui.tui.widgets.editor import Editor
-from memento_tui.workspace.unsaved import KeptText
+from memento_tui.tui.widgets.panel_board import Board
 from tests.tui.app_driver import Driver, opened
 
 
@@ -42,7 +42,7 @@ async def on(driver: Driver, memory_id: str) -> None:
     rows = driver.memories.rows
     driver.memories.go_to(memory_id)
     await driver.until(lambda: rows.current is not None and rows.current.id == memory_id, f"not on {memory_id}")
-    await driver.until(lambda: monotonic() >= driver.memories._deaf_until, "keys are heard")
+    await driver.until(lambda: monotonic() >= driver.memories._ignore_keys_until, "keys are heard")
 
 
 async def test_tab_goes_round_in_the_editor_so_that_no_letter_becomes_a_command(notes: Path) -> None:
@@ -270,7 +270,7 @@ async def test_going_on_with_a_text_goes_to_its_memory(notes: Path) -> None:
     async with opened(notes) as driver:
         assert driver.current != "The first text."
         record, left_at = {"record": "memory", "record_id": "first"}, clock.now()
-        text = KeptText(base_version=1, title="", tags=("api",), content="Kept.", at=left_at, process=0, **record)
+        text = UnsavedText(base_version=1, title="", tags=("api",), content="Kept.", at=left_at, process=0, **record)
         driver.memories.resume(text)
         await driver.until(lambda: driver.current == "The first text.", "the cursor is on it")
         assert driver.app.query_one(TextArea).text == "Kept."

@@ -9,9 +9,9 @@ from textual.widgets import Input, Static
 
 import memento_tui
 from memento_tui import clock
-from memento_tui.records.contradiction import make_contradiction
+from memento_tui.api import Workspace
+from memento_tui.model.review import make_contradiction
 from memento_tui.tui.sections.health import HealthSection
-from memento_tui.workspace import Workspace
 from tests.made import AGENT, PERSON, note, put, without_engine
 from tests.tui.app_driver import Driver, opened
 
@@ -210,10 +210,10 @@ async def test_long_work_is_stopped_by_escape_and_only_one_runs_at_a_time(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fill(folder)
-    from memento_tui.workspace.backups import Backups  # noqa: PLC0415 - replaced here
+    from memento_tui.api.backups import Backups  # noqa: PLC0415 - replaced here
 
     def wait(_self: object, *, progress: object, stop: object) -> None:  # noqa: ARG001 - the signature
-        from memento_tui.store.stopping import StoppedError  # noqa: PLC0415 - what a stopped backup raises
+        from memento_tui.storage.database import StoppedError  # noqa: PLC0415 - what a stopped backup raises
 
         stop.wait(60)  # type: ignore[attr-defined]
         raise StoppedError

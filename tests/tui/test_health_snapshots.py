@@ -10,11 +10,11 @@ import pytest
 
 import memento_tui
 from memento_tui import clock
-from memento_tui.records.contradiction import make_contradiction
+from memento_tui.api import Workspace, health
+from memento_tui.api.backups import Backup, Backups
+from memento_tui.api.health import HealthFinding
+from memento_tui.model.review import make_contradiction
 from memento_tui.tui.app import MementoApp
-from memento_tui.workspace import Workspace, health
-from memento_tui.workspace.backups import Backup, Backups
-from memento_tui.workspace.health import Finding
 from tests.made import AGENT, PERSON, note, put, without_engine
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -26,8 +26,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A data directory that is called the same in every picture, a clock that stands, sizes that stay."""
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setattr(clock, "now", lambda: NOW)
-    disk = Finding("disk", ok=True, detail="database 1.2 MB, indexes 310.4 kB, free 41.9 GB")
-    versions = Finding("versions", ok=True, detail="memento-tui 0.1.0, textual 8.2.8, tantivy 0.27.0")
+    disk = HealthFinding("disk", ok=True, detail="database 1.2 MB, indexes 310.4 kB, free 41.9 GB")
+    versions = HealthFinding("versions", ok=True, detail="memento-tui 0.1.0, textual 8.2.8, tantivy 0.27.0")
     monkeypatch.setattr(health, "_disk", lambda _paths: disk)
     monkeypatch.setattr(health, "_versions", lambda: versions.detail)
     return without_engine(tmp_path / "memories")

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 import memento_tui
-from memento_tui.store.activity import DayCount
-from memento_tui.tui.home_panels import HomeView, _bar, panels
+from memento_tui.api import Workspace
+from memento_tui.storage.activity import DayCount
 from memento_tui.tui.sections.home import HomeSection
-from memento_tui.tui.widgets.board import Link
-from memento_tui.workspace import Workspace
+from memento_tui.tui.sections.home_panels import HomeView, _bar, panels
+from memento_tui.tui.widgets.panel_board import PanelLink
 from tests.tui.app_driver import Driver, opened
 from tests.tui.made_home import StandingClock, fill
 
@@ -60,7 +60,7 @@ async def test_every_panel_has_its_numbers(filled: Path) -> None:
 async def test_a_number_leads_to_the_list_that_it_counts(filled: Path) -> None:
     async with opened(filled, start="home") as app:
         await counted(app)
-        while home(app).board.current != Link("memories", "kind:decision"):
+        while home(app).board.current != PanelLink("memories", "kind:decision"):
             await app.press("shift+tab")
         await app.press("enter")
         await app.until(lambda: app.app.section.PLACE == "memories", "the memories are shown")
@@ -70,9 +70,9 @@ async def test_a_number_leads_to_the_list_that_it_counts(filled: Path) -> None:
 async def test_what_waits_leads_to_its_kind_in_the_queue(filled: Path) -> None:
     async with opened(filled, start="home") as app:
         await counted(app)
-        assert home(app).board.current == Link("review")
+        assert home(app).board.current == PanelLink("review")
         await app.press("down")
-        assert home(app).board.current == Link("review", "identity")
+        assert home(app).board.current == PanelLink("review", "identity")
         await app.press("enter")
         await app.until(lambda: app.app.section.PLACE == "review", "the queue is shown")
 

@@ -10,8 +10,8 @@ import pytest
 from textual.pilot import Pilot
 
 import memento_tui
+from memento_tui.api import Workspace
 from memento_tui.tui.app import MementoApp
-from memento_tui.workspace import Workspace
 from tests.made import without_engine
 from tests.tui.made_home import NOW, StandingClock, fill
 

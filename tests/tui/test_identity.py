@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from textual.widgets import TextArea
 
-from memento_tui.records import Crystal
-from memento_tui.tui.screens.ask import AskLine, Confirm
-from memento_tui.tui.screens.conflict import ConflictScreen
+from memento_tui.api import Workspace
+from memento_tui.model import Crystal
+from memento_tui.tui.screens.dialogs import AskLine, Confirm
+from memento_tui.tui.screens.write_problems import ConflictScreen
 from memento_tui.tui.sections.identity import IdentitySection
-from memento_tui.workspace import Workspace
 from tests.tui.app_driver import Driver, opened
 
 HOSTILE = "\x1b]52;c;aGk=\x07 [/nope] [@click=app.quit]x[/] \u202e \x1b[2J \u200b"

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from memento_tui import clock
+from memento_tui.api import Workspace
 from memento_tui.tui.app import MementoApp
-from memento_tui.workspace import Workspace
 from tests.made import without_engine
 from tests.tui.made_lists import NOW, put_items, put_skips
 

@@ -8,9 +8,9 @@ import pytest
 from textual.widgets import Input, TextArea
 
 import memento_tui
-from memento_tui.tui.screens.ask import Confirm
-from memento_tui.tui.screens.conflict import ConflictScreen
-from memento_tui.workspace import Workspace
+from memento_tui.api import Workspace
+from memento_tui.tui.screens.dialogs import Confirm
+from memento_tui.tui.screens.write_problems import ConflictScreen
 from tests.made import note, put
 from tests.tui.app_driver import opened
 

@@ -8,8 +8,8 @@ from rich.cells import cell_len
 from textual import events
 from textual.app import App, ComposeResult
 
+from memento_tui.tui.widgets.paged_rows import PAGE_SIZE
 from memento_tui.tui.widgets.record_list import GUTTER_WIDTH, RecordList
-from memento_tui.tui.widgets.row_pages import PAGE_SIZE
 from tests.tui.fake_rows import FakeListApp, FakeRow, FakeRows, draw_title, settle
 
 MILLION = 1_000_000

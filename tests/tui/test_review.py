@@ -15,14 +15,13 @@ from textual.widgets import Input, Static, TextArea
 
 import memento_tui
 from memento_tui import clock
-from memento_tui.records import make_contradiction, make_skip
-from memento_tui.tui import outside
-from memento_tui.tui.screens.ask import AskLine, Confirm
-from memento_tui.tui.screens.conflict import ConflictScreen
+from memento_tui.api import Workspace
+from memento_tui.api.maintenance import maintain_workspace
+from memento_tui.model import make_contradiction, make_skip
+from memento_tui.tui import external_editor
+from memento_tui.tui.screens.dialogs import AskLine, Confirm
 from memento_tui.tui.screens.form import FormScreen
-from memento_tui.tui.screens.outcomes import OutcomesScreen
-from memento_tui.workspace import Workspace
-from memento_tui.workspace.nightly import look_after
+from memento_tui.tui.screens.write_problems import ConflictScreen, OutcomesScreen
 from tests.made import without_engine
 from tests.tui.app_driver import Driver, opened
 
@@ -54,7 +53,7 @@ async def _queue(app: Driver) -> None:
 
 async def _awake(app: Driver) -> None:
     """Wait until keys that decide are heard again."""
-    await app.until(lambda: monotonic() >= app.review._deaf_until, "keys are heard again")
+    await app.until(lambda: monotonic() >= app.review._ignore_keys_until, "keys are heard again")
 
 
 def body(app: Driver) -> str:
@@ -278,7 +277,7 @@ async def test_a_skip_that_ends_soon_asks_whether_it_holds_on(data_dir: Path, wo
     with workspace.store.transaction(workspace.author, "test") as tx:
         tx.put(msgspec.structs.replace(skip, created_at=now - timedelta(days=5)), base=0)
     workspace.skips.check("vendor")
-    look_after(workspace)
+    maintain_workspace(workspace)
     async with opened(data_dir) as app:
         await _queue(app)
         assert "it was hit: once" in app.text("#review-heading")
@@ -460,7 +459,11 @@ def _editor(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, script: str) -> Non
     path.write_text(f"#!/bin/sh\n{script}\n")
     path.chmod(0o700)
     monkeypatch.setenv("VISUAL", str(path))
-    monkeypatch.setattr(outside, "open_outside", lambda _app, command: subprocess.run(command, check=False).returncode)  # noqa: S603 - its own script
+    monkeypatch.setattr(
+        external_editor,
+        "run_in_terminal",
+        lambda _app, command: subprocess.run(command, check=False).returncode,  # noqa: S603 - its own script
+    )
 
 
 async def test_the_queue_is_decided_in_an_editor_after_a_look_at_what_would_be_done(

@@ -9,9 +9,8 @@ from typing import Any
 
 import pytest
 
-from memento_tui.workspace import Workspace
-from memento_tui.workspace.deciding import Decided
-from memento_tui.workspace.waiting import WaitingQueue
+from memento_tui.api import Workspace
+from memento_tui.api.inbox import DecisionOutcome, Inbox
 from tests.tui.app_driver import opened
 
 
@@ -20,13 +19,13 @@ async def test_a_key_while_many_are_decided_is_refused_and_the_outcome_is_told(
 ) -> None:
     for number in range(4):
         agent.remember(f"Fact {number} of a page.", source_type="external")
-    go_on, decide = threading.Event(), WaitingQueue.decide
+    go_on, decide = threading.Event(), Inbox.decide
 
-    def decide_when_told(queue: WaitingQueue, *args: Any, **options: Any) -> Sequence[Decided]:  # noqa: ANN401 - as they are
+    def decide_when_told(queue: Inbox, *args: Any, **options: Any) -> Sequence[DecisionOutcome]:  # noqa: ANN401 - as they are
         go_on.wait(60)
         return decide(queue, *args, **options)
 
-    monkeypatch.setattr(WaitingQueue, "decide", decide_when_told)
+    monkeypatch.setattr(Inbox, "decide", decide_when_told)
     async with opened(data_dir, start="review") as app:
         await app.until(lambda: app.review.rows.total == 4, "the queue is read")
         await app.press("space", "j", "space", "a")

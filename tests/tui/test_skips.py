@@ -9,11 +9,11 @@ import pytest
 from textual.widgets import Input
 
 from memento_tui import clock
-from memento_tui.tui.screens.ask import AskLine, Confirm
+from memento_tui.api import Workspace
+from memento_tui.tui.screens.dialogs import AskLine, Confirm
 from memento_tui.tui.screens.form import FormScreen
-from memento_tui.tui.screens.outcomes import OutcomesScreen
+from memento_tui.tui.screens.write_problems import OutcomesScreen
 from memento_tui.tui.sections.skips import SkipsSection
-from memento_tui.workspace import Workspace
 from tests.tui.app_driver import Driver, opened
 
 

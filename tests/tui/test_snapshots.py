@@ -10,8 +10,8 @@ import pytest
 
 import memento_tui
 from memento_tui import clock
+from memento_tui.api import Workspace
 from memento_tui.tui.app import MementoApp
-from memento_tui.workspace import Workspace
 from tests.made import note, put, without_engine
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)

@@ -8,8 +8,8 @@ import pytest
 from textual.theme import BUILTIN_THEMES
 from textual.widget import Widget
 
+from memento_tui.api import Workspace
 from memento_tui.tui.sections.catalogue import SECTIONS
-from memento_tui.workspace import Workspace
 from tests.tui.app_driver import opened
 
 

@@ -7,13 +7,13 @@ import pytest
 from textual.widgets import Static
 
 import memento_tui
-from memento_tui.tui.screens.searches import SearchesScreen
+from memento_tui.api import Workspace
+from memento_tui.tui.screens.saved_searches import SearchesScreen
 from memento_tui.tui.views.history import HistoryView
 from memento_tui.tui.views.links import LinksView
 from memento_tui.tui.views.timeline import TimelineView
 from memento_tui.tui.views.tree import TreeView
 from memento_tui.tui.views.view import View, ViewList
-from memento_tui.workspace import Workspace
 from tests.made import note, put
 from tests.tui.app_driver import Driver, opened
 

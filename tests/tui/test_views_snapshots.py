@@ -11,9 +11,9 @@ from textual.pilot import Pilot
 
 import memento_tui
 from memento_tui import clock
-from memento_tui.records import make_contradiction
+from memento_tui.api import Workspace
+from memento_tui.model import make_contradiction
 from memento_tui.tui.app import MementoApp
-from memento_tui.workspace import Workspace
 from tests.made import without_engine
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)

@@ -7,13 +7,12 @@ from pathlib import Path
 import pytest
 from textual.widgets import Input
 
-from memento_tui.records import WorkingItem
-from memento_tui.tui.screens.ask import AskLine, Confirm
-from memento_tui.tui.screens.choice import ChoiceScreen
+from memento_tui.api import Workspace
+from memento_tui.model import WorkingItem
+from memento_tui.tui.screens.dialogs import AskLine, ChoiceScreen, Confirm
 from memento_tui.tui.screens.form import FormScreen
-from memento_tui.tui.screens.outcomes import OutcomesScreen
+from memento_tui.tui.screens.write_problems import OutcomesScreen
 from memento_tui.tui.sections.working import WorkingSection
-from memento_tui.workspace import Workspace
 from tests.tui.app_driver import Driver, opened
 from tests.tui.made_lists import put_items
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from memento_tui.interchange.mirror.mirror import Mirror
-from memento_tui.workspace import Workspace
+from memento_tui.api import Workspace
+from memento_tui.mirror.mirror import Mirror
 
 
 @pytest.fixture

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from memento_tui.agent.install.hosts import HOSTS, Host, HostFile, Places
-from memento_tui.agent.install.plan import carry_out, installation, removal
-from memento_tui.agent.install.programs import BARE, Programs
+from memento_tui.hosts.plan import apply_changes, plan_installation, plan_removal
+from memento_tui.hosts.programs import BARE_PROGRAMS, Programs
+from memento_tui.hosts.registry import HOSTS, Host, HostFile, HostPaths
 
 __all__ = ["PROGRAMS", "Home", "contents"]
 
@@ -24,18 +24,18 @@ class Home:
     platform: str = "linux"
 
     @property
-    def places(self) -> Places:
-        return Places(self.root, self.environ, self.project, self.platform)
+    def places(self) -> HostPaths:
+        return HostPaths(self.root, self.environ, self.project, self.platform)
 
     def files(self, host: str, programs: Programs = PROGRAMS) -> list[HostFile]:
         chosen: Host = HOSTS[host]
         return list(chosen.files(self.places, programs))
 
     def install(self, host: str, programs: Programs = PROGRAMS) -> list[Path]:
-        return carry_out(installation(self.files(host, programs)))
+        return apply_changes(plan_installation(self.files(host, programs)))
 
     def uninstall(self, host: str) -> list[Path]:
-        return carry_out(removal(self.files(host, BARE)))
+        return apply_changes(plan_removal(self.files(host, BARE_PROGRAMS)))
 
     def write(self, path: str, text: str | bytes) -> Path:
         whole = self.root / path

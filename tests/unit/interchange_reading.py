@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from memento_tui.interchange.incoming import Incoming, Refused
-from memento_tui.records import Memory, make_memory
+from memento_tui.formats.base import ImportRecord, Refused
+from memento_tui.model import Memory, make_memory
 
 __all__ = ["Reading", "reading"]
 
@@ -15,7 +15,7 @@ __all__ = ["Reading", "reading"]
 class Reading:
     """The outcome of one reading."""
 
-    taken: list[Incoming] = field(default_factory=list)
+    taken: list[ImportRecord] = field(default_factory=list)
     refused: list[Refused] = field(default_factory=list)
 
     @property
@@ -28,7 +28,7 @@ class Reading:
         return {one.key: make_memory(one.fields) for one in self.taken if not one.deleted}
 
     @property
-    def only(self) -> Incoming:
+    def only(self) -> ImportRecord:
         assert len(self.taken) == 1, self
         assert self.refused == []
         return self.taken[0]
@@ -40,7 +40,7 @@ class Reading:
         return self.refused[0]
 
 
-def reading(found: Iterable[Incoming | Refused]) -> Reading:
+def reading(found: Iterable[ImportRecord | Refused]) -> Reading:
     outcome = Reading()
     for one in found:
         if isinstance(one, Refused):

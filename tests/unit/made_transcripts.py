@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from memento_tui.upkeep.transcript import Reading, Turn, read_transcript
+from memento_tui.maintenance.transcripts.reader import TranscriptSummary, Turn, read_transcript
 
 __all__ = ["ClaudeSession", "CodexSession", "billing_session", "plain", "read", "uploader_session", "write"]
 
@@ -124,7 +124,7 @@ def write(path: Path, lines: Iterable[str]) -> Path:
     return path
 
 
-def read(path: Path, on_problem: Callable[[str], None] | None = None) -> tuple[list[Turn], Reading]:
+def read(path: Path, on_problem: Callable[[str], None] | None = None) -> tuple[list[Turn], TranscriptSummary]:
     told: list[str] = []
     reader = read_transcript(path, on_problem=on_problem or told.append)
     turns = list(reader)

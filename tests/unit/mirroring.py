@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from memento_tui.interchange.mirror.mirror import Mirror
+from memento_tui.mirror.mirror import Mirror
 
 __all__ = ["put", "step"]
 

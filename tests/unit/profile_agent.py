@@ -12,15 +12,15 @@ from anyio.from_thread import start_blocking_portal
 from mcp import Client
 from mcp_types import CallToolResult, Implementation
 
-from memento_tui.agent.seats import Seats
-from memento_tui.agent.server import build
+from memento_tui.mcp.server import build_server
+from memento_tui.mcp.workspaces import McpWorkspaces
 from tests.journeys.mcp_agent import Agent, text_of
 
 
 @contextmanager
 def seated(data_dir: Path, profile: str, *, name: str = "claude", session: str = "s1") -> Iterator[Agent]:
-    with Seats(data_dir, session) as seats, start_blocking_portal() as portal:
-        client = Client(build(seats, profile), client_info=Implementation(name=name, version="1"))
+    with McpWorkspaces(data_dir, session) as mcp_workspaces, start_blocking_portal() as portal:
+        client = Client(build_server(mcp_workspaces, profile), client_info=Implementation(name=name, version="1"))
         with portal.wrap_async_context_manager(client):
             yield Agent(portal, client)
 

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from memento_tui.agent.recall import count_used, recall
+from memento_tui.api import Workspace
+from memento_tui.api.activity import ActivityQuery, parse_activity
 from memento_tui.errors import InvalidField, InvalidInput, NotAllowed, NotFound
-from memento_tui.records import make_injection
-from memento_tui.records.rules import fold_tag
-from memento_tui.store.injections import InjectionFilter
-from memento_tui.store.store import Store
-from memento_tui.workspace import Workspace
-from memento_tui.workspace.activity_query import ActivityQuery, parse_activity
+from memento_tui.model import make_exposure
+from memento_tui.model.validation import fold_tag
+from memento_tui.operations.recall import count_used, recall
+from memento_tui.storage.ledgers import ExposureFilter
+from memento_tui.storage.store import Store
 from tests.made import AGENT, NOW, PERSON, note, put
 
 EVERYTHING = ActivityQuery()
@@ -201,8 +201,8 @@ def test_a_workspace_without_a_session_enters_nothing(workspace: Workspace) -> N
 def test_the_ledger_is_filtered_and_comes_in_pages(workspace: Workspace) -> None:
     memory = workspace.remember("The port is 8080.")
     fields = {"memory_id": memory.id, "memory_version": 1, "score": 0.5, "tokens": 7, "channel": "hook"}
-    made = [make_injection({**fields, "id": f"i{n}", "session": f"s{n % 2}", "rank": n + 1}) for n in range(5)]
-    gone = make_injection({**fields, "id": "gone", "session": "t", "rank": 1, "memory_id": "gone", "channel": "mcp"})
+    made = [make_exposure({**fields, "id": f"i{n}", "session": f"s{n % 2}", "rank": n + 1}) for n in range(5)]
+    gone = make_exposure({**fields, "id": "gone", "session": "t", "rank": 1, "memory_id": "gone", "channel": "mcp"})
     workspace.store.injections.add([*made, gone])
     log = workspace.activity
     first, following = log.injections(EVERYTHING, limit=4)
@@ -259,7 +259,7 @@ def test_a_database_of_the_version_before_is_upgraded_in_place(tmp_path: Path) -
     path = tmp_path / "memento.db"
     connection = sqlite3.connect(path, isolation_level=None)
     connection.create_function("fold", 1, fold_tag, deterministic=True)
-    folder = importlib.resources.files("memento_tui.store.migrations")
+    folder = importlib.resources.files("memento_tui.storage.migrations")
     for number, name in enumerate(("0001_initial.sql", "0002_folded_tags.sql", "0003_the_gate.sql"), 1):
         connection.executescript((folder / name).read_text(encoding="utf-8"))
         connection.execute(f"PRAGMA user_version = {number}")
@@ -269,7 +269,7 @@ def test_a_database_of_the_version_before_is_upgraded_in_place(tmp_path: Path) -
     )
     connection.close()
     store = Store(path)
-    (row,) = store.injections.page(InjectionFilter(), 0, 10)
+    (row,) = store.injections.page(ExposureFilter(), 0, 10)
     assert (row.injection.why, row.injection.tokens) == ({}, 7)
     put(store, note("text"))
     assert [one.headline for one in store.activity.rows([1])] == ["text"]

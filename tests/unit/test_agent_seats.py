@@ -6,7 +6,7 @@ from typing import Any, cast
 import pytest
 from mcp.server.mcpserver import Context
 
-from memento_tui.agent.seats import client_name
+from memento_tui.mcp.workspaces import client_name
 
 
 def request(given: str | None, headers: dict[str, str] | None = None) -> Context[Any, Any]:

@@ -11,36 +11,36 @@ import pytest
 from mcp_types import CallToolResult
 from pydantic import BaseModel, ValidationError
 
-from memento_tui.agent.refusals import UNEXPECTED, sentence_of
-from memento_tui.agent.seats import Seats
-from memento_tui.agent.server import build
+from memento_tui.mcp.error_messages import UNEXPECTED_ERROR, message_of_error
+from memento_tui.mcp.server import build_server
+from memento_tui.mcp.workspaces import McpWorkspaces
 
 
 def test_what_nobody_foresaw_is_a_sentence_for_the_agent_and_a_traceback_in_the_log(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    with Seats(tmp_path, "session") as seats, caplog.at_level(logging.ERROR):
+    with McpWorkspaces(tmp_path, "session") as mcp_workspaces, caplog.at_level(logging.ERROR):
         # Without a request there is no client to act for, which no host can bring about.
-        answered = asyncio.run(build(seats).call_tool("status", {}))
+        answered = asyncio.run(build_server(mcp_workspaces).call_tool("status", {}))
 
     assert isinstance(answered, CallToolResult)
     assert answered.is_error
-    assert [block.text for block in answered.content if block.type == "text"] == [UNEXPECTED]
+    assert [block.text for block in answered.content if block.type == "text"] == [UNEXPECTED_ERROR]
     assert "outside of a request" in caplog.text
     assert caplog.records[-1].exc_info is not None
 
 
 def test_a_server_opens_nothing_before_a_tool_needs_it(tmp_path: Path) -> None:
-    with Seats(tmp_path / "data", "session") as seats:
-        asyncio.run(build(seats).list_tools())
+    with McpWorkspaces(tmp_path / "data", "session") as mcp_workspaces:
+        asyncio.run(build_server(mcp_workspaces).list_tools())
 
     assert not (tmp_path / "data").exists()
 
 
 def test_a_server_imports_no_profile_but_its_own(tmp_path: Path) -> None:
     check = (
-        "import sys; from pathlib import Path; from memento_tui.agent.profiles import PROFILES;"
-        " from memento_tui.agent.seats import Seats; from memento_tui.agent.server import build;"
+        "import sys; from pathlib import Path; from memento_tui.mcp.profiles import PROFILES;"
+        " from memento_tui.mcp.workspaces import Seats; from memento_tui.mcp.server import build;"
         f" build(Seats(Path({str(tmp_path)!r}), 's'));"
         " print([name for name, one in PROFILES.items() if one.module in sys.modules])"
     )
@@ -52,7 +52,7 @@ def test_a_server_imports_no_profile_but_its_own(tmp_path: Path) -> None:
 
 def test_putting_a_context_together_does_not_import_the_protocol() -> None:
     modules = "fence", "labels", "recall", "briefing", "decisions"
-    imports = ", ".join(f"memento_tui.agent.{name}" for name in modules)
+    imports = ", ".join(f"memento_tui.mcp.{name}" for name in modules)
     check = f"import sys, {imports}; print([m for m in ('mcp', 'mcp_types', 'pydantic') if m in sys.modules])"
 
     done = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, check=True)  # noqa: S603 - our own code
@@ -75,4 +75,4 @@ def test_a_refused_argument_is_told_its_bounds_also_where_one_end_is_open(bounds
     schema = {"properties": {"limit": {"type": "integer", **bounds}}}
     with pytest.raises(ValidationError) as caught:
         Arguments.model_validate({"limit": 9})
-    assert sentence_of(caught.value, "search", schema) == f"limit: must be {said}; not 9."
+    assert message_of_error(caught.value, "search", schema) == f"limit: must be {said}; not 9."

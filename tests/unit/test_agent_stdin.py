@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from memento_tui.agent.stdin import readable_line
+from memento_tui.mcp.server import without_surrogates
 
 
 def request(content: str) -> str:
@@ -13,7 +13,7 @@ def request(content: str) -> str:
 
 @pytest.mark.parametrize("half", [r"\ud83d", r"\uDE00", r"\ude00\ud83d", r"cut here \ud83d"])
 def test_half_a_surrogate_pair_becomes_a_question_mark(half: str) -> None:
-    line = readable_line(request(half))
+    line = without_surrogates(request(half))
 
     line.encode("utf-8")
     assert line.endswith("\n")
@@ -24,9 +24,9 @@ def test_half_a_surrogate_pair_becomes_a_question_mark(half: str) -> None:
 def test_a_line_that_can_be_read_means_the_same_afterwards(content: str) -> None:
     line = request(content)
 
-    assert json.loads(readable_line(line)) == json.loads(line)
+    assert json.loads(without_surrogates(line)) == json.loads(line)
 
 
 @pytest.mark.parametrize("line", ["", "\n", '{"half": "\\ud83d', "[" * 100_000 + r"\ud83d"])
 def test_what_is_not_json_is_left_to_the_protocol(line: str) -> None:
-    assert readable_line(line) == line
+    assert without_surrogates(line) == line

@@ -10,21 +10,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memento_tui import clock
+from memento_tui.api import Workspace
 from memento_tui.config import DecayPreset
 from memento_tui.errors import InvalidInput
-from memento_tui.records import make_memory
-from memento_tui.records.contradiction import make_contradiction
-from memento_tui.records.proposal import make_proposal
-from memento_tui.search.decay import ageing
-from memento_tui.search.language import parse
-from memento_tui.store.stopping import StoppedError
-from memento_tui.upkeep.audit import FADED, KINDS, Judged, hidden_in, read_texts, rules_at
-from memento_tui.workspace import Workspace
+from memento_tui.maintenance.audit import AUDIT_KINDS, FADED, TextFindings, audit_rules, audit_texts, has_hidden_text
+from memento_tui.model import make_memory
+from memento_tui.model.review import make_contradiction, make_proposal
+from memento_tui.search.decay import decay_weight
+from memento_tui.search.query_language import parse
+from memento_tui.storage.database import StoppedError
 from tests.depth import examples
 from tests.made import AGENT, NOW, PERSON, note, put
 
 DAY = timedelta(days=1)
-ALL_COUNTED = {kind.code for kind in KINDS if not kind.in_texts}
+ALL_COUNTED = {kind.code for kind in AUDIT_KINDS if not kind.in_texts}
 LONG_AGO = NOW - 400 * DAY
 AS_WRITTEN = "AKIAQ3EGRXWBZJ5KTN7Y"
 
@@ -51,7 +50,7 @@ def contents(workspace: Workspace, code: str) -> set[str]:
 
 def test_an_empty_workspace_has_nothing_bad_in_it(workspace: Workspace) -> None:
     found = workspace.audit.count()
-    assert [one.kind.code for one in found] == [kind.code for kind in KINDS]
+    assert [one.kind.code for one in found] == [kind.code for kind in AUDIT_KINDS]
     assert all(one.ok for one in found if one.kind.code in ALL_COUNTED)
     assert [one.kind.code for one in found if one.count is None] == ["secrets", "suspicious", "hidden"]
     assert workspace.audit.read_texts() == {"secrets": 0, "suspicious": 0, "hidden": 0}
@@ -147,7 +146,7 @@ def test_a_draft_that_nobody_touched_for_half_a_year_is_stale(workspace: Workspa
 def test_the_rule_for_stale_drafts_is_what_the_decay_of_every_preset_says(
     preset: DecayPreset, certainty: int, uses: int, untouched_days: int, older_days: int
 ) -> None:
-    rules = rules_at(NOW, preset)
+    rules = audit_rules(NOW, preset)
     touched = NOW - untouched_days * DAY
     memory = make_memory(
         {
@@ -159,7 +158,7 @@ def test_the_rule_for_stale_drafts_is_what_the_decay_of_every_preset_says(
     )
     memory = msgspec.structs.replace(memory, used_count=uses, last_used_at=touched if uses else None)
     faded = certainty < rules.fades_below_certainty and uses < rules.fades_below_uses
-    assert (ageing(preset, memory, NOW).share <= FADED) == faded
+    assert (decay_weight(preset, memory, NOW).share <= FADED) == faded
 
 
 def test_the_queries_list_what_was_counted(workspace: Workspace) -> None:
@@ -204,12 +203,12 @@ def test_orders_and_hidden_characters_are_found_until_a_person_verified_the_orde
 
 @pytest.mark.parametrize("text", ["a\x00b", "a\x1bb", "\u202eabc", "x" + "\u200b" * 3, "hi\U000e0041\U000e0042"])
 def test_what_cannot_be_seen_is_hidden(text: str) -> None:
-    assert hidden_in(text)
+    assert has_hidden_text(text)
 
 
 @pytest.mark.parametrize("text", ["plain\n\ttext", "emoji \U0001f469\u200d\U0001f52c", "日本語", "שלום", "naïve"])
 def test_what_people_write_is_not_hidden(text: str) -> None:
-    assert not hidden_in(text)
+    assert not has_hidden_text(text)
 
 
 def test_texts_are_read_once_and_then_only_what_changed(workspace: Workspace) -> None:
@@ -243,7 +242,7 @@ def test_an_audit_can_be_stopped(workspace: Workspace) -> None:
     with pytest.raises(StoppedError):
         workspace.audit.count(stop=stop)
     with pytest.raises(StoppedError):
-        read_texts(workspace.store, Judged(), stop=stop)
+        audit_texts(workspace.store, TextFindings(), stop=stop)
     assert workspace.audit.count()  # the connection is as it was
 
 

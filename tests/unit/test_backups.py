@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 import memento_tui
+from memento_tui.api import Workspace
+from memento_tui.api.backups import replace_damaged
 from memento_tui.errors import AmbiguousId, DataDirectoryError, NotAllowed, NotFound
-from memento_tui.store.stopping import StoppedError
-from memento_tui.workspace import Workspace
-from memento_tui.workspace.backups import replace_damaged
+from memento_tui.storage.database import StoppedError
 from tests.made import PERSON, without_engine
 
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from memento_tui.workspace import Workspace
-from memento_tui.workspace.nightly import look_after
+from memento_tui.api import Workspace
+from memento_tui.api.maintenance import maintain_workspace
 from tests.journeys.mcp_agent import Agent
 from tests.unit.profile_agent import seated
 
@@ -57,7 +57,7 @@ def test_a_recall_always_ends_with_the_contradictions(bank: Agent, workspace: Wo
     text = bank.read("recall", bank_id=BANK, query="staging API port")
     assert text.endswith("## Contradictions\nNone is known among these.")
     bank.call("retain", bank_id=BANK, content="The staging API listens on port 9090 behind the proxy.", kind="fact")
-    look_after(workspace)
+    maintain_workspace(workspace)
     answered = bank.call("recall", bank_id=BANK, query="staging API port")
     (dispute,) = answered["contradictions"]
     assert "8080" in dispute["older"]["text"]

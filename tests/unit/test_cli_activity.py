@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from memento_tui.agent.recall import count_used, recall
-from memento_tui.workspace import Workspace
+from memento_tui.api import Workspace
+from memento_tui.operations.recall import count_used, recall
 from tests.unit.cli_program import Program, without_engine
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from memento_tui.cli.main import COMMANDS
-from memento_tui.store.store import Store
+from memento_tui.storage.store import Store
 from tests.unit.cli_program import Ended, Program, without_engine
 
 

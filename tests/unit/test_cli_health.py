@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from memento_tui.model import make_memory
 from memento_tui.paths import DataPaths
-from memento_tui.records import make_memory
-from memento_tui.store.journal import Author
-from memento_tui.store.store import Store
+from memento_tui.storage.journal import Author
+from memento_tui.storage.store import Store
 from tests.unit.cli_program import Program, without_engine
 
 KEY = "AKIAQ3EGRXWBZJ5KTN7Y"

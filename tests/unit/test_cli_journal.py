@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from memento_tui.workspace import Workspace
+from memento_tui.api import Workspace
 from tests.unit.cli_program import Program, without_engine
 
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memento_tui.cli.output import as_json, moment, named, table
+from memento_tui.cli.output import as_json, format_fields, format_time, table
 
 
 def test_json_is_plain_ascii_without_controls() -> None:
@@ -40,7 +40,7 @@ def test_a_long_id_is_cut_so_that_it_can_be_copied_as_a_beginning() -> None:
 
 def test_only_what_says_something_is_named() -> None:
     values = {"kind": "fact", "tags": ("a", "b"), "pinned": True, "title": "", "extra": {}, "count": 0, "expires": None}
-    assert named(values).splitlines() == ["kind    fact", "tags    a, b", "pinned  yes", "count   0"]
+    assert format_fields(values).splitlines() == ["kind    fact", "tags    a, b", "pinned  yes", "count   0"]
 
 
 @pytest.mark.parametrize(
@@ -52,4 +52,4 @@ def test_only_what_says_something_is_named() -> None:
     ],
 )
 def test_moments_are_told_to_the_minute(value: datetime | str | None, said: str) -> None:
-    assert moment(value) == said
+    assert format_time(value) == said

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from memento_tui.workspace import Workspace
+from memento_tui.api import Workspace
 from tests.unit.cli_program import Program, without_engine
 
 

@@ -19,12 +19,12 @@ HEAVY = {
     "aiohttp",
     "lancedb",
     "mcp",
-    "memento_tui.engine",
-    "memento_tui.interchange",
+    "memento_tui.embedding",
+    "memento_tui.formats",
     "memento_tui.search",
-    "memento_tui.store",
+    "memento_tui.storage",
     "memento_tui.tui",
-    "memento_tui.workspace",
+    "memento_tui.api",
     "msgspec",
     "pydantic",
     "rich",
@@ -54,7 +54,7 @@ def _imported(action: str) -> set[str]:
         ("main(['nonsense'])", set()),
         ("main(['mcp', '--help'])", set()),
         ("main(['web', '--help'])", set()),
-        ("main(['add', '--help'])", {"memento_tui.store", "msgspec", "sqlite3"}),
+        ("main(['add', '--help'])", {"memento_tui.storage", "msgspec", "sqlite3"}),
     ],
 )
 def test_nothing_is_imported_that_is_not_used(action: str, allowed: set[str]) -> None:
@@ -63,5 +63,5 @@ def test_nothing_is_imported_that_is_not_used(action: str, allowed: set[str]) ->
 
 def test_a_write_needs_no_engine_and_no_screen() -> None:
     action = "import os, tempfile; os.environ['MEMENTO_HOME'] = tempfile.mkdtemp(); main(['add', 'text'])"
-    unneeded = {"lancedb", "torch", "sentence_transformers", "mcp", "textual", "rich", "memento_tui.engine"}
+    unneeded = {"lancedb", "torch", "sentence_transformers", "mcp", "textual", "rich", "memento_tui.embedding"}
     assert _imported(action) & unneeded == set()

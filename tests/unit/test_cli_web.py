@@ -10,7 +10,7 @@ import pytest
 from aiohttp.test_utils import make_mocked_request
 from multidict import CIMultiDict
 
-from memento_tui.tui.web.guard import Guard
+from memento_tui.tui.web.access_guard import AccessGuard
 from memento_tui.tui.web.server import HOST, WebServer
 from tests.unit.cli_program import Program, without_engine
 
@@ -44,14 +44,14 @@ def test_a_server_that_does_not_listen_has_no_door(tmp_path: Path) -> None:
 
 
 def test_every_run_has_secrets_of_its_own() -> None:
-    one, other = Guard(HOST, 8123), Guard(HOST, 8123)
+    one, other = AccessGuard(HOST, 8123), AccessGuard(HOST, 8123)
     assert one.address != other.address
     assert one.path != other.path
     assert not other.admits(_token(one.address))
 
 
 def test_an_address_for_once_opens_the_door_once() -> None:
-    guard = Guard(HOST, 8123)
+    guard = AccessGuard(HOST, 8123)
     ticket = _token(guard.address_for_once())
     assert [guard.admits(ticket), guard.admits(ticket)] == [True, False]
     assert [guard.admits(_token(guard.address)), guard.admits(_token(guard.address))] == [True, True]
@@ -59,11 +59,11 @@ def test_an_address_for_once_opens_the_door_once() -> None:
 
 @pytest.mark.parametrize("token", ["", "é", "\udcff", "x" * 43])
 def test_a_wrong_token_opens_nothing(token: str) -> None:
-    assert not Guard(HOST, 8123).admits(token)
+    assert not AccessGuard(HOST, 8123).admits(token)
 
 
 def test_two_host_headers_are_one_too_many() -> None:
-    guard = Guard(HOST, 8123)
+    guard = AccessGuard(HOST, 8123)
     hosts = CIMultiDict([("Host", "127.0.0.1:8123"), ("Host", "evil.example")])
     asked = make_mocked_request("GET", "/?" + urlsplit(guard.address).query, headers=hosts)
     assert "answers to" in guard.problem(asked)

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 import memento_tui
+from memento_tui.api import Workspace
+from memento_tui.api.consolidation import consolidate
 from memento_tui.errors import InvalidField
-from memento_tui.workspace import Workspace
-from memento_tui.workspace.consolidating import consolidate
 from tests.made import note, put, without_engine
 
 TEXT = "Deploys need the VPN and a fresh token."

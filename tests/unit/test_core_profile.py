@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from memento_tui import clock
-from memento_tui.interchange.runner import run_export
-from memento_tui.workspace import Workspace
+from memento_tui.api import Workspace
+from memento_tui.formats.import_export import run_export
 from tests.journeys.mcp_agent import Agent, text_of
 from tests.unit.profile_agent import seated
 

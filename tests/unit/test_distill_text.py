@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from memento_tui.upkeep.transcript_text import read_text
-from memento_tui.workspace import Workspace
-from memento_tui.workspace.learning import distill_text
+from memento_tui.api import Workspace
+from memento_tui.api.distillation import distill_text
+from memento_tui.maintenance.transcripts.reader import read_plain_text
 
 TALK = (
     "User: From now on always use pnpm instead of npm in this repository, please.\n"
@@ -18,7 +18,7 @@ TALK = (
 
 
 def roles(text: str) -> list[tuple[str, str]]:
-    return [(turn.role, turn.text) for turn in read_text(text).turns]
+    return [(turn.role, turn.text) for turn in read_plain_text(text).turns]
 
 
 @pytest.mark.parametrize(
@@ -41,9 +41,9 @@ def test_what_tools_and_systems_print_is_nobodys_word() -> None:
 
 
 def test_each_turn_knows_its_lines() -> None:
-    turns = read_text("User: Hi.\nall\nAssistant: Ho.").turns
+    turns = read_plain_text("User: Hi.\nall\nAssistant: Ho.").turns
     assert [(turn.first_line, turn.last_line) for turn in turns] == [(1, 2), (3, 3)]
-    paragraphs = read_text("One.\n\n\nTwo\nthree.")
+    paragraphs = read_plain_text("One.\n\n\nTwo\nthree.")
     assert not paragraphs.names_speakers
     assert [(turn.text, turn.first_line, turn.last_line) for turn in paragraphs.turns] == [
         ("One.", 1, 1),

@@ -12,14 +12,14 @@ import click
 import msgspec
 import pytest
 
-from memento_tui.agent.hook.hosts import moment_of
-from memento_tui.agent.install.hosts import HOSTS, HostFile, Places
-from memento_tui.agent.install.programs import BARE
-from memento_tui.agent.profiles import PROFILES
-from memento_tui.agent.seats import Seats
 from memento_tui.cli.main import root
 from memento_tui.config import Config, load_config
-from memento_tui.interchange.formats import FORMATS
+from memento_tui.formats.registry import FORMATS
+from memento_tui.hooks.host_events import moment_of
+from memento_tui.hosts.programs import BARE_PROGRAMS
+from memento_tui.hosts.registry import HOSTS, HostFile, HostPaths
+from memento_tui.mcp.profiles import PROFILES
+from memento_tui.mcp.workspaces import McpWorkspaces
 
 TOP = Path(__file__).parents[2]
 PAGES = ("README.md", "SWITCHING.md", "ARCHITECTURE.md")
@@ -52,7 +52,7 @@ def test_the_table_of_hosts_names_the_files_that_are_edited_and_the_moments_at_w
     told = table(page("README.md"), "| `memento install` | host | files of yours that it edits | hooks |")
     assert [row[:2] for row in told] == [[f"`{host.name}`", host.title] for host in HOSTS.values()]
     for row, host in zip(told, HOSTS.values(), strict=True):
-        files = host.files(Places(Path("/home/me"), {}, platform="linux"), BARE)
+        files = host.files(HostPaths(Path("/home/me"), {}, platform="linux"), BARE_PROGRAMS)
         assert names(row[2])[: len(files)] == [str(file.path).replace("/home/me", "~") for file in files]
         moments = dict.fromkeys(moment for event in events(files) if (moment := moment_of(event)))
         assert row[3] == (", ".join(MOMENTS[moment] for moment in moments) or "none")
@@ -70,8 +70,8 @@ def events(files: Sequence[HostFile]) -> Iterator[str]:
 
 def test_the_tables_of_tools_and_profiles_are_those_of_the_code(tmp_path: Path) -> None:
     readme = page("README.md")
-    with Seats(tmp_path / "unused", "session") as seats:
-        tools = {name: [tool.name for tool in profile.tools(seats)] for name, profile in PROFILES.items()}
+    with McpWorkspaces(tmp_path / "unused", "session") as mcp_workspaces:
+        tools = {name: [tool.name for tool in profile.tools(mcp_workspaces)] for name, profile in PROFILES.items()}
     told = table(readme, "| profile | tools of | tools |")
     assert told == [[f"`{name}`", PROFILES[name].title, str(len(tools[name]))] for name in PROFILES]
     native = [name for row in table(readme, "| for | tools |") for name in names(row[1])]

@@ -42,7 +42,7 @@ def test_the_probability_of_contradiction_is_the_higher_one_of_both_directions(t
     import torch  # noqa: PLC0415 - as above
     from sentence_transformers import CrossEncoder  # noqa: PLC0415 - as above
 
-    from memento_tui.engine.entailment import Entailment  # noqa: PLC0415 - as above
+    from memento_tui.embedding.models import EntailmentModel  # noqa: PLC0415 - as above
 
     folder = _make_model(tmp_path / "model", ("entailment", "neutral", "contradiction"))
     one, other = "the port is 8080", "the cache is never enabled"
@@ -50,7 +50,7 @@ def test_the_probability_of_contradiction_is_the_higher_one_of_both_directions(t
     rows = np.asarray(bare.predict([(one, other), (other, one)], activation_fn=torch.nn.Softmax(dim=-1)))
     assert rows[0, 2] != pytest.approx(rows[1, 2], abs=1e-4)
 
-    found = Entailment(folder).contradiction([(one, other), (other, one), ("", "x" * 200_000)])
+    found = EntailmentModel(folder).contradiction([(one, other), (other, one), ("", "x" * 200_000)])
 
     assert found[0] == pytest.approx(max(rows[0, 2], rows[1, 2]), abs=1e-5)
     assert found[1] == pytest.approx(found[0], abs=1e-5)
@@ -58,30 +58,30 @@ def test_the_probability_of_contradiction_is_the_higher_one_of_both_directions(t
 
 
 def test_the_label_is_found_by_its_name_wherever_it_stands(tmp_path: Path) -> None:
-    from memento_tui.engine.entailment import Entailment  # noqa: PLC0415 - takes seconds
+    from memento_tui.embedding.models import EntailmentModel  # noqa: PLC0415 - takes seconds
 
     pair = [("the cache is enabled", "the cache is disabled")]
-    last = Entailment(_make_model(tmp_path / "last", ("entailment", "neutral", "contradiction")))
-    first = Entailment(_make_model(tmp_path / "first", ("CONTRADICTION", "entailment", "neutral")))
+    last = EntailmentModel(_make_model(tmp_path / "last", ("entailment", "neutral", "contradiction")))
+    first = EntailmentModel(_make_model(tmp_path / "first", ("CONTRADICTION", "entailment", "neutral")))
 
     assert last.contradiction(pair) != pytest.approx(first.contradiction(pair), abs=1e-4)
     assert last.contradiction([]) == []
 
 
 def test_a_model_that_knows_no_contradiction_is_refused_with_its_labels(tmp_path: Path) -> None:
-    from memento_tui.engine.entailment import Entailment  # noqa: PLC0415 - takes seconds
+    from memento_tui.embedding.models import EntailmentModel  # noqa: PLC0415 - takes seconds
 
     folder = _make_model(tmp_path / "model", ("happy", "sad", "angry"))
 
     with pytest.raises(InvalidInput, match="happy, sad, angry"):
-        Entailment(folder)
+        EntailmentModel(folder)
 
 
 def test_a_folder_without_a_model_is_refused_with_a_sentence(tmp_path: Path) -> None:
-    from memento_tui.engine.entailment import Entailment  # noqa: PLC0415 - takes seconds
+    from memento_tui.embedding.models import EntailmentModel  # noqa: PLC0415 - takes seconds
 
     with pytest.raises(InvalidInput, match=r"no config\.json"):
-        Entailment(tmp_path)
+        EntailmentModel(tmp_path)
     (tmp_path / "config.json").write_text(json.dumps({"model_type": "no such thing"}))
     with pytest.raises(InvalidInput, match="cannot be loaded"):
-        Entailment(tmp_path)
+        EntailmentModel(tmp_path)

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 import memento_tui
-from memento_tui.agent.briefing import brief
-from memento_tui.workspace import Workspace
-from memento_tui.workspace.nightly import look_after
+from memento_tui.api import Workspace
+from memento_tui.api.maintenance import maintain_workspace
+from memento_tui.operations.sessions import brief
 from tests.unit.cli_program import Program, without_engine
 
 LONG_PROMPT = (
@@ -110,19 +110,19 @@ def test_certainty_rises_with_use_in_several_sessions_and_not_with_display(data_
         memory = person.remember("The staging proxy listens on port 8080.", certainty=1)
         for _ in range(20):
             person.store.usage.count("memory", [memory.id], shown=1)
-        look_after(person)
+        maintain_workspace(person)
         assert person.get(memory.id).certainty == 1
         for number in range(3):
             with memento_tui.open(data_dir, actor="agent", agent="claude", session=f"s{number}") as agent:
                 agent.used([memory.id])
-        look_after(person)
+        maintain_workspace(person)
         assert person.get(memory.id).certainty == 2
 
 
 def test_certainty_falls_when_a_contradiction_is_found_and_returns_when_it_was_none(workspace: Workspace) -> None:
     older = workspace.remember("The staging API listens on port 8080 behind the proxy.", certainty=3)
     newer = workspace.remember("The staging API listens on port 9090 behind the proxy.", certainty=3)
-    look_after(workspace)
+    maintain_workspace(workspace)
     assert [workspace.get(memory.id).certainty for memory in (older, newer)] == [2, 2]
     (dispute,), _ = workspace.contradictions.list()
     workspace.contradictions.resolve(dispute.contradiction.id, "not_a_contradiction")

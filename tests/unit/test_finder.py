@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 import memento_tui
-from memento_tui.interchange.finder import Candidate, command_line, find
-from memento_tui.interchange.runner import run_export, run_import
-from memento_tui.workspace import Workspace
+from memento_tui.api import Workspace
+from memento_tui.formats.discovery import ImportSource, find_sources, import_command
+from memento_tui.formats.import_export import run_export, run_import
 from tests.unit.cli_program import Program, without_engine
 
 
@@ -49,13 +49,13 @@ def _furnish(home: Path, workspace: Workspace) -> None:
     run_export(workspace, home / "backup.jsonl")
 
 
-def _seen(found: tuple[Candidate, ...], home: Path) -> set[tuple[str, str, str]]:
+def _seen(found: tuple[ImportSource, ...], home: Path) -> set[tuple[str, str, str]]:
     return {(one.format, str(one.path.relative_to(home)), one.amount) for one in found}
 
 
 def test_it_finds_what_every_tool_keeps_where_it_keeps_it(home: Path, workspace: Workspace) -> None:
     _furnish(home, workspace)
-    findings = find(workspace.paths.root)
+    findings = find_sources(workspace.paths.root)
     assert _seen(findings.candidates, home) == {
         ("claude", ".claude", "3 files"),
         ("memento-core", ".memento", "2 lines"),
@@ -70,7 +70,7 @@ def test_it_finds_what_every_tool_keeps_where_it_keeps_it(home: Path, workspace:
 def test_everything_that_is_found_can_be_imported_as_it_says(home: Path, workspace: Workspace, tmp_path: Path) -> None:
     _furnish(home, workspace)
     with memento_tui.open(without_engine(tmp_path / "other")) as other:
-        for one in find(other.paths.root).candidates:
+        for one in find_sources(other.paths.root).candidates:
             assert run_import(other, one.format, one.path).imported > 0
 
 
@@ -90,8 +90,8 @@ def test_the_command_that_it_tells_imports(home: Path, workspace: Workspace, tmp
 
 
 def test_the_command_names_the_data_directory_that_was_asked_for() -> None:
-    one = Candidate(format="vault", path=Path("/n/it's"), count=1, unit="note", about=False, changed=None)
-    line = command_line(one, Path("/d d"))
+    one = ImportSource(format="vault", path=Path("/n/it's"), count=1, unit="note", about=False, changed=None)
+    line = import_command(one, Path("/d d"))
     assert shlex.split(line) == ["memento", "--data-dir", "/d d", "import", "vault", "/n/it's"]
 
 
@@ -100,7 +100,7 @@ def test_it_tells_when_the_newest_note_changed(home: Path, workspace: Workspace)
     for day in (3, 9, 5):
         moment = datetime(2026, 1, day, tzinfo=UTC)
         os.utime(_write(home / f"vault/{day}.md"), (moment.timestamp(), moment.timestamp()))
-    (one,) = find(workspace.paths.root).candidates
+    (one,) = find_sources(workspace.paths.root).candidates
     assert one.changed == datetime(2026, 1, 9, tzinfo=UTC)
 
 
@@ -108,8 +108,8 @@ def test_an_empty_home_holds_nothing(home: Path, workspace: Workspace, tmp_path:
     (home / "vault").mkdir()
     _write(home / "notes/plain.md")
     _write(home / "data.jsonl", '{"record":"memory"}\n')
-    assert find(workspace.paths.root).candidates == ()
-    assert find(workspace.paths.root, tmp_path / "no home").candidates == ()
+    assert find_sources(workspace.paths.root).candidates == ()
+    assert find_sources(workspace.paths.root, tmp_path / "no home").candidates == ()
     assert "Nothing was found." in Program(workspace.paths.root).run("import", "--find").out
 
 
@@ -124,7 +124,7 @@ def test_links_are_not_followed(home: Path, workspace: Workspace, tmp_path: Path
         (home / name).symlink_to(home if name == "loop" else outside)
     (home / ".claude/projects/-api").mkdir()
     (home / ".claude/projects/-api/memory").symlink_to(outside / "memory")
-    assert find(workspace.paths.root).candidates == ()
+    assert find_sources(workspace.paths.root).candidates == ()
 
 
 def test_hidden_folders_source_code_and_memento_itself_are_passed_over(home: Path, workspace: Workspace) -> None:
@@ -135,12 +135,12 @@ def test_hidden_folders_source_code_and_memento_itself_are_passed_over(home: Pat
     _write(home / "work/data/memento.db")
     (home / "a/b/c/d/.obsidian").mkdir(parents=True)
     _write(home / "a/b/c/d/too-deep.md")
-    assert find(workspace.paths.root).candidates == ()
+    assert find_sources(workspace.paths.root).candidates == ()
 
 
 def test_files_of_memento_core_in_the_data_directory_itself_are_found(home: Path, workspace: Workspace) -> None:
     _write(workspace.paths.root / "memories/global.jsonl", '{"id":"a","content":"x"}\n')
-    assert [one.path for one in find(workspace.paths.root, home).candidates] == [workspace.paths.root]
+    assert [one.path for one in find_sources(workspace.paths.root, home).candidates] == [workspace.paths.root]
 
 
 def test_what_cannot_be_opened_is_counted_and_told(
@@ -156,21 +156,24 @@ def test_what_cannot_be_opened_is_counted_and_told(
         return really(folder)
 
     monkeypatch.setattr(os, "scandir", scandir)
-    findings = find(workspace.paths.root)
+    findings = find_sources(workspace.paths.root)
     assert (len(findings.candidates), findings.unreadable) == (1, 1)
     assert "1 folder or file could not be opened." in Program(workspace.paths.root).run("import", "--find").out
 
 
 def test_it_stops_when_its_time_is_up_or_it_is_told_to(home: Path, workspace: Workspace) -> None:
     _furnish(home, workspace)
-    for findings in (find(workspace.paths.root, seconds=0), find(workspace.paths.root, stopped=lambda: True)):
+    for findings in (
+        find_sources(workspace.paths.root, seconds=0),
+        find_sources(workspace.paths.root, stopped=lambda: True),
+    ):
         assert (findings.candidates, findings.complete) == ((), False)
 
 
 def test_the_lines_of_a_long_file_are_estimated(home: Path, workspace: Workspace) -> None:
     line = '{"id":"a","content":"' + "x" * 977 + '"}\n'
     _write(home / ".memento/memories/a.jsonl", line * 3000)
-    (one,) = find(workspace.paths.root).candidates
+    (one,) = find_sources(workspace.paths.root).candidates
     assert one.about
     assert abs(one.count - 3000) < 10
     assert one.amount.startswith("about ")

@@ -9,10 +9,10 @@ import pytest
 from filelock import FileLock
 
 import memento_tui
-from memento_tui.agent.hook import freshness
-from memento_tui.agent.hook.freshness import fresh_index
-from memento_tui.store.hook_store import HookStore
-from memento_tui.workspace import Workspace
+from memento_tui.api import Workspace
+from memento_tui.hooks import retrieval
+from memento_tui.hooks.retrieval import up_to_date_index
+from memento_tui.storage.hook_store import HookStore
 from tests.journeys.mcp_agent import NO_ENGINE
 
 
@@ -53,11 +53,11 @@ def test_a_hook_starts_nobody_where_somebody_indexes_already(
 ) -> None:
     person.remember_many({"content": f"The lamp in room {number} burns."} for number in range(150))
     started: list[tuple[object, ...]] = []
-    monkeypatch.setattr(freshness, "start_detached", lambda *arguments: started.append(arguments))
+    monkeypatch.setattr(retrieval, "start_worker", lambda *arguments: started.append(arguments))
     store = HookStore(person.paths.database)
     with FileLock(person.paths.keyword_lock):
-        assert fresh_index(person.paths, store) is not None, "what was indexed before still serves"
+        assert up_to_date_index(person.paths, store) is not None, "what was indexed before still serves"
         assert started == []
-    fresh_index(person.paths, store)
+    up_to_date_index(person.paths, store)
     assert started == [(person.paths.root, "--index")]
     store.close()

@@ -9,18 +9,18 @@ from pathlib import Path
 
 import pytest
 
-from memento_tui.agent.hook.hosts import Call, answer, parse_call
-from memento_tui.agent.hook.main import _parsed
-from memento_tui.agent.hook.settings import HookSettings, read_settings
-from memento_tui.agent.project import namespace_of_project, project_of
 from memento_tui.config import Config, HooksConfig, load_config
 from memento_tui.errors import InvalidInput
-from memento_tui.search.prompt_words import content_words, parts_of
-from memento_tui.store import hook_store
-from memento_tui.store.database import newest_format
+from memento_tui.hooks.host_events import HookCall, format_answer, parse_call
+from memento_tui.hooks.main import _parse_arguments
+from memento_tui.hooks.project import find_project, namespace_of_project
+from memento_tui.hooks.settings import HookSettings, read_settings
+from memento_tui.storage import hook_store
+from memento_tui.storage.database import newest_format
+from memento_tui.text.keywords import content_words, content_words_by_sentence
 
 
-def parsed(host: str, event: str, **fields: object) -> Call:
+def parsed(host: str, event: str, **fields: object) -> HookCall:
     call = parse_call(host, event, json.dumps(fields).encode())
     assert call is not None
     return call
@@ -68,16 +68,20 @@ def test_only_a_session_with_an_empty_context_is_fresh(source: str, fresh: bool)
 
 def test_an_answer_adds_context_and_decides_nothing() -> None:
     call = parsed("claude-code", "PreToolUse", tool_name="Read", tool_input={"file_path": "a"})
-    said = json.loads(answer(call, "a fact"))
+    said = json.loads(format_answer(call, "a fact"))
     assert said == {"hookSpecificOutput": {"hookEventName": "PreToolUse", "additionalContext": "a fact"}}
-    assert answer(call, "") == ""
-    assert json.loads(answer(call._replace(host="cursor"), "a fact")) == {"additional_context": "a fact"}
-    assert len(json.loads(answer(call, "x" * 50_000))["hookSpecificOutput"]["additionalContext"]) == 10_000
+    assert format_answer(call, "") == ""
+    assert json.loads(format_answer(call._replace(host="cursor"), "a fact")) == {"additional_context": "a fact"}
+    assert len(json.loads(format_answer(call, "x" * 50_000))["hookSpecificOutput"]["additionalContext"]) == 10_000
 
 
 def test_arguments_are_read_in_any_order_and_unknown_ones_left_alone() -> None:
-    assert _parsed(["--data-dir", "/d", "Stop", "--host=codex", "--later", "more"])[:3] == ("Stop", "codex", "/d")
-    assert _parsed([]).host == "claude-code"
+    assert _parse_arguments(["--data-dir", "/d", "Stop", "--host=codex", "--later", "more"])[:3] == (
+        "Stop",
+        "codex",
+        "/d",
+    )
+    assert _parse_arguments([]).host == "claude-code"
 
 
 def test_the_settings_of_hooks_are_those_that_the_configuration_checks(tmp_path: Path) -> None:
@@ -94,7 +98,7 @@ def test_the_settings_of_hooks_are_those_that_the_configuration_checks(tmp_path:
 
 
 def test_hooks_read_the_form_of_the_database_that_this_version_writes() -> None:
-    assert newest_format() == hook_store.FORMAT
+    assert newest_format() == hook_store.DATABASE_FORMAT
 
 
 class Kept(dict[str, str]):
@@ -114,7 +118,7 @@ def repository(folder: Path) -> Path:
 def test_a_directory_within_a_repository_belongs_to_it(tmp_path: Path) -> None:
     root = repository(tmp_path / "My Site!")
     (root / "src").mkdir()
-    project = project_of(root / "src")
+    project = find_project(root / "src")
     assert project is not None
     assert (project.root, project.name) == (root.resolve(), "my-site")
     assert namespace_of_project(project, Kept()) == "projects/my-site"
@@ -122,7 +126,7 @@ def test_a_directory_within_a_repository_belongs_to_it(tmp_path: Path) -> None:
 
 def test_two_repositories_of_one_name_do_not_share_a_memory(tmp_path: Path) -> None:
     kept = Kept()
-    first, second = (project_of(repository(tmp_path / owner / "api")) for owner in ("dana", "eli"))
+    first, second = (find_project(repository(tmp_path / owner / "api")) for owner in ("dana", "eli"))
     assert first is not None
     assert second is not None
     assert namespace_of_project(first, kept) == "projects/api"
@@ -133,23 +137,23 @@ def test_two_repositories_of_one_name_do_not_share_a_memory(tmp_path: Path) -> N
 def test_a_repository_that_moved_keeps_its_memory(tmp_path: Path) -> None:
     kept = Kept()
     root = repository(tmp_path / "old" / "api")
-    before = project_of(root)
+    before = find_project(root)
     assert before is not None
     namespace_of_project(before, kept)
     (tmp_path / "new").mkdir()
-    moved = project_of(root.rename(tmp_path / "new" / "api"))
+    moved = find_project(root.rename(tmp_path / "new" / "api"))
     assert moved is not None
     assert namespace_of_project(moved, kept) == "projects/api"
 
 
 def test_a_home_directory_and_what_is_not_there_are_no_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
-    assert project_of(tmp_path) is None
-    assert project_of("/") is None
-    assert project_of("") is None
-    assert project_of(tmp_path / "missing") is None
+    assert find_project(tmp_path) is None
+    assert find_project("/") is None
+    assert find_project("") is None
+    assert find_project(tmp_path / "missing") is None
     (tmp_path / "notes").mkdir()
-    found = project_of(tmp_path / "notes")
+    found = find_project(tmp_path / "notes")
     assert found is not None
     assert found.name == "notes"
 
@@ -168,7 +172,7 @@ def test_the_words_of_a_prompt_are_what_could_name_its_subject() -> None:
 
 def test_a_prompt_of_several_sentences_has_a_part_for_each() -> None:
     text = "The weather was lovely in Lisbon. " * 3 + "Now deploy the billing service.\nyes"
-    parts = parts_of(text)
+    parts = content_words_by_sentence(text)
     assert ["deploy", "billing", "service"] in parts
     assert all(parts)
 

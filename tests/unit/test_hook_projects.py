@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from memento_tui.agent.project import Project, namespace_of_project, project_of
+from memento_tui.hooks.project import Project, find_project, namespace_of_project
 
 IDENTITY = ("-c", "user.name=d", "-c", "user.email=d@example.org", "-c", "protocol.file.allow=always")
 
@@ -32,7 +32,7 @@ def repository(folder: Path) -> Path:
 
 
 def project(folder: Path) -> Project:
-    found = project_of(folder)
+    found = find_project(folder)
     assert found is not None
     return found
 
@@ -83,7 +83,7 @@ def test_a_home_directory_that_is_a_repository_takes_nothing_in(
 ) -> None:
     home = repository(tmp_path / "dana")
     monkeypatch.setenv("HOME", str(home))
-    assert project_of(home) is None
+    assert find_project(home) is None
     (home / "notes").mkdir()
     assert project(home / "notes").name == "notes"
     assert project(repository(home / "code" / "site")).name == "site"

@@ -8,13 +8,12 @@ from pathlib import Path
 import pytest
 
 import memento_tui
-from memento_tui.agent.hook.events import tell
-from memento_tui.agent.hook.hosts import parse_call
-from memento_tui.agent.hook.settings import HookSettings
+from memento_tui.hooks.events import context_for_call
+from memento_tui.hooks.host_events import parse_call
+from memento_tui.hooks.settings import HookSettings
 from memento_tui.paths import DataPaths
-from memento_tui.search.prompt import Candidate, stems_of
-from memento_tui.search.prompt_words import content_words, parts_of
-from memento_tui.search.skipping import skip_matches, skip_words
+from memento_tui.search.prompt_index import PromptHit, stems_of
+from memento_tui.text.keywords import content_words, content_words_by_sentence, skip_matches, skip_words
 from tests.made import without_engine
 
 
@@ -55,7 +54,7 @@ def test_sentences_end_with_the_marks_of_each_script() -> None:
         + "請求書の消費税の計算方法を教えて。" * 2
         + "倉庫の在庫管理と注文履歴の同期処理も見て。"
     )
-    assert ["請求書", "消費税", "計算方法"] in parts_of(prompt)
+    assert ["請求書", "消費税", "計算方法"] in content_words_by_sentence(prompt)
 
 
 def test_a_line_with_nothing_but_a_path_is_about_that_file() -> None:
@@ -64,21 +63,21 @@ def test_a_line_with_nothing_but_a_path_is_about_that_file() -> None:
         '  File "/home/dana/site/src/parser.py", line 88, in\n'
         "Unrelated remark concerning holidays, weather and lunch tomorrow afternoon."
     )
-    assert ["/home/dana/site/src/parser.py"] in parts_of(trace)
+    assert ["/home/dana/site/src/parser.py"] in content_words_by_sentence(trace)
 
 
 @pytest.mark.parametrize("joined", ["step-by-step", "and/or", "up-to-date", "built-in"])
 def test_plain_words_that_are_joined_mean_no_more_than_one_word(joined: str) -> None:
-    assert Candidate("m", 1.0, (joined,)).is_about(stems_of([joined, "release"])) == []
+    assert PromptHit("m", 1.0, (joined,)).is_about(stems_of([joined, "release"])) == []
 
 
 @pytest.mark.parametrize("name", ["fly.io", "src/parser.py", "relLangURL", "Navier-Stokes", "snake_case", "v2/ready"])
 def test_a_name_alone_may_be_what_a_prompt_is_about(name: str) -> None:
-    assert Candidate("m", 1.0, (name,)).is_about(stems_of([name, "release"])) == [name]
+    assert PromptHit("m", 1.0, (name,)).is_about(stems_of([name, "release"])) == [name]
 
 
 def test_a_word_without_spaces_is_held_only_whole() -> None:
-    words = Candidate("m", 1.0, ("本番環境", "デプロイ"))
+    words = PromptHit("m", 1.0, ("本番環境", "デプロイ"))
     assert words.is_about(stems_of(["本番環境のデプロイは金曜日に行わない"])) == ["本番環境", "デプロイ"]
     assert words.is_about(stems_of(["本番の開発環境でデプスを測る"])) == []
 
@@ -130,7 +129,7 @@ def test_from_the_first_memory_on_a_question_about_it_is_answered(
             person.remember(text)
     call = parse_call("claude-code", "UserPromptSubmit", json.dumps({"session_id": "s", "prompt": prompt}).encode())
     assert call is not None
-    told = tell(call, DataPaths(data_dir), HookSettings())
+    told = context_for_call(call, DataPaths(data_dir), HookSettings())
     assert memory[:30] in told
     assert told.count("\n") == 3
 
@@ -146,5 +145,5 @@ def test_a_single_word_is_enough_where_it_is_the_subject(tmp_path: Path) -> None
             "claude-code", "UserPromptSubmit", json.dumps({"session_id": prompt, "prompt": prompt}).encode()
         )
         assert call is not None
-        told = tell(call, DataPaths(data_dir), HookSettings())
+        told = context_for_call(call, DataPaths(data_dir), HookSettings())
         assert (found in told) if found else told == ""

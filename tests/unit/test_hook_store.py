@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import memento_tui
-from memento_tui.store.hook_store import HookStore, Shown
-from memento_tui.workspace import Workspace
+from memento_tui.api import Workspace
+from memento_tui.storage.hook_store import HookStore, ShownMemory
 from tests.journeys.mcp_agent import NO_ENGINE
 
 
@@ -62,7 +62,7 @@ def test_no_question_of_a_hook_reads_a_whole_table(
 
 
 def show(store: HookStore, session: str, memory_id: str) -> None:
-    store.note_shown(session, [Shown(store.memories([memory_id])[memory_id], 1, 0.7, 20, {})])
+    store.note_shown(session, [ShownMemory(store.memories([memory_id])[memory_id], 1, 0.7, 20, {})])
 
 
 def test_a_session_that_no_hook_saw_begin_keeps_what_it_was_told(person: Workspace, store: HookStore) -> None:

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 import memento_tui
-from memento_tui.agent.recall import without_accounts
-from memento_tui.records.accounts import account_of
-from memento_tui.store.journal import Author
-from memento_tui.upkeep.disputes import Finder
-from memento_tui.workspace import Workspace
+from memento_tui.api import Workspace
+from memento_tui.maintenance.contradictions.finder import ContradictionFinder
+from memento_tui.model.validation import account_of
+from memento_tui.operations.recall import without_accounts
+from memento_tui.storage.journal import Author
 from tests.journeys.mcp_agent import text_of
 from tests.made import without_engine
 from tests.unit.profile_agent import seated
@@ -127,7 +127,7 @@ def test_whose_a_namespace_is(namespace: str, account: str) -> None:
 def test_no_account_casts_doubt_on_what_the_person_keeps(person: Workspace, place: str, raised: int) -> None:
     kept = person.remember("The staging database runs on port 5432.")
     other = person.remember("The staging database runs on port 6543.", namespace=place)
-    found = Finder(person.store, Author("system", "sleep")).find({other.id: [(kept.id, 0.95)]})
+    found = ContradictionFinder(person.store, Author("system", "sleep")).find({other.id: [(kept.id, 0.95)]})
     assert len(found) == raised
 
 

@@ -10,11 +10,11 @@ import msgspec
 import pytest
 
 import memento_tui
-from memento_tui.interchange.formats import FORMATS
-from memento_tui.interchange.runner import run_export, run_import
-from memento_tui.records import Memory
-from memento_tui.upkeep.aging import ORIGINAL, age
-from memento_tui.workspace import Workspace
+from memento_tui.api import Workspace
+from memento_tui.formats.import_export import run_export, run_import
+from memento_tui.formats.registry import FORMATS
+from memento_tui.maintenance.aging import ORIGINAL_TEXT_KEY, due_change
+from memento_tui.model import Memory
 from tests.made import PERSON, note, put, without_engine
 
 LONG = "We deploy on Fridays. Nobody knows why, but the pipeline is calm by then and the rollback is fast.\n"
@@ -27,7 +27,7 @@ def aged(workspace: Workspace, memory_id: str, *steps: str) -> Memory:
     for step in steps:
         while True:
             now += timedelta(days=10)
-            change = age(memory, now)
+            change = due_change(memory, now)
             if change is not None:
                 break
         assert change.action == step
@@ -90,7 +90,7 @@ def test_a_preview_becomes_whole_again_when_its_source_changes(workspace: Worksp
     assert (report.updated, report.refused) == (1, [])
     after = workspace.get(memory.id)
     assert (after.status, after.content) == ("active", LONG + "Mondays are worse.\n")
-    assert ORIGINAL not in after.extra
+    assert ORIGINAL_TEXT_KEY not in after.extra
 
 
 def test_an_archived_preview_takes_the_new_text_of_its_source_and_stays_archived(
@@ -106,7 +106,7 @@ def test_an_archived_preview_takes_the_new_text_of_its_source_and_stays_archived
     assert run_import(workspace, "vault", source).refused == []
     after = workspace.get(memory.id)
     assert (after.status, after.content) == ("archived", LONG + "Mondays are worse.\n")
-    assert ORIGINAL not in after.extra
+    assert ORIGINAL_TEXT_KEY not in after.extra
 
 
 def test_a_preview_moves_to_another_machine_as_a_preview_and_becomes_whole_there_too(
@@ -117,13 +117,13 @@ def test_a_preview_moves_to_another_machine_as_a_preview_and_becomes_whole_there
     run_export(workspace, tmp_path / "one.jsonl")
     with memento_tui.open(without_engine(tmp_path / "other")) as other:
         run_import(other, "memento", tmp_path / "one.jsonl")
-        assert (other.get(memory.id).status, other.get(memory.id).extra[ORIGINAL]) == ("compacted", LONG)
+        assert (other.get(memory.id).status, other.get(memory.id).extra[ORIGINAL_TEXT_KEY]) == ("compacted", LONG)
         workspace.restore(memory.id)
         run_export(workspace, tmp_path / "two.jsonl")
         (tmp_path / "two.jsonl").replace(tmp_path / "one.jsonl")
         assert run_import(other, "memento", tmp_path / "one.jsonl").updated == 1
         assert (other.get(memory.id).status, other.get(memory.id).content) == ("active", LONG)
-        assert ORIGINAL not in other.get(memory.id).extra
+        assert ORIGINAL_TEXT_KEY not in other.get(memory.id).extra
 
 
 SHORTENED = [

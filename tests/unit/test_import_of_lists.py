@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from memento_tui.interchange.runner import ImportReport, run_export, run_import
-from memento_tui.records import Memory
-from memento_tui.workspace import Workspace
+from memento_tui.api import Workspace
+from memento_tui.formats.import_export import ImportReport, run_export, run_import
+from memento_tui.model import Memory
 
 APPLE, BANANA, CHERRY = (
     "Deploys wait for Friday afternoon",

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 import memento_tui
+from memento_tui.api import Workspace
 from memento_tui.errors import InvalidInput, NotAllowed
-from memento_tui.interchange.formats import FORMATS, detect
-from memento_tui.interchange.runner import ImportReport, run_export, run_import
-from memento_tui.workspace import Workspace
+from memento_tui.formats.import_export import ImportReport, run_export, run_import
+from memento_tui.formats.registry import FORMATS, detect_format
 from tests.made import without_engine
 
 
@@ -299,7 +299,7 @@ def test_an_export_that_was_packed_by_gzip_is_read_as_it_is(workspace: Workspace
     run_export(workspace, tmp_path / "export.jsonl")
     packed = tmp_path / "export.jsonl.gz"
     packed.write_bytes(gzip.compress((tmp_path / "export.jsonl").read_bytes()))
-    assert detect(packed) == "memento"
+    assert detect_format(packed) == "memento"
     told: list[tuple[int, int]] = []
     with memento_tui.open(without_engine(tmp_path / "other")) as other:
         report = run_import(other, "memento", packed, progress=lambda done, total: told.append((done, total)))

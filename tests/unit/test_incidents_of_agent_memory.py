@@ -13,10 +13,10 @@ import pytest
 
 import memento_tui
 from memento_tui import clock
-from memento_tui.agent.briefing import brief
-from memento_tui.records import Memory, make_memory
-from memento_tui.workspace import Workspace
-from memento_tui.workspace.nightly import look_after
+from memento_tui.api import Workspace
+from memento_tui.api.maintenance import maintain_workspace
+from memento_tui.model import Memory, make_memory
+from memento_tui.operations.sessions import brief
 from tests.unit.chat_server import ChatServer
 
 NOTES = (
@@ -67,7 +67,7 @@ BAD = {
 
 def test_a_sound_summary_of_a_model_is_proposed_as_the_models(modelled: Workspace, server: ChatServer) -> None:
     server.says(GOOD)
-    look_after(modelled)
+    maintain_workspace(modelled)
     draft, evidence = proposed_draft(modelled)
     assert (draft.content, evidence["draft"], evidence["refused"]) == (GOOD, "model", "")
 
@@ -78,7 +78,7 @@ def test_a_summary_that_is_reasoning_or_cut_or_foreign_is_refused_and_whole_sent
 ) -> None:
     content, finish = BAD[fault]
     server.says(content, finish)
-    report = look_after(modelled)
+    report = maintain_workspace(modelled)
     draft, evidence = proposed_draft(modelled)
     assert evidence["draft"] == "extractive"
     assert evidence["refused"]
@@ -98,7 +98,7 @@ def test_a_draft_without_a_model_is_made_of_whole_sentences_in_the_language_of_t
     texts = [" ".join(sentence.format(n=place + 10 * number) for place in range(9)) for number in range(1, 6)]
     for text in texts:
         workspace.remember(text, tags=["plan"])
-    look_after(workspace)
+    maintain_workspace(workspace)
     (draft,) = (p.target for p in workspace.review.list()[0] if "consolidation" in p.proposal.reasons)
     whole = {sentence.format(n=place + 10 * number) for place in range(9) for number in range(1, 6)}
     lines = [line.removeprefix("- ") for line in draft.content.splitlines()]
@@ -140,7 +140,7 @@ def test_a_to_do_in_a_memory_and_its_completion_in_another_are_shown_to_contradi
 ) -> None:
     open_ = agent.remember("TODO: migrate the billing tables to the new schema.")
     done = agent.remember("The billing tables were migrated to the new schema.")
-    look_after(workspace)
+    maintain_workspace(workspace)
     (dispute,) = agent.contradictions.around([open_.id])
     assert (dispute.contradiction.older, dispute.contradiction.newer) == (open_.id, done.id)
     workspace.contradictions.resolve(dispute.contradiction.id, "newer_supersedes")
@@ -161,7 +161,7 @@ def test_what_was_open_and_what_is_done_are_not_joined_into_one_memory_that_says
 ) -> None:
     agent.remember(before)
     agent.remember(after)
-    look_after(workspace)
+    maintain_workspace(workspace)
     joined = [p.proposal.payload["content"] for p in workspace.review.list()[0] if p.proposal.action == "merge"]
     assert not any(before in content and after in content for content in joined)
 
@@ -174,7 +174,7 @@ def test_an_approved_consolidation_stands_above_each_of_its_fragments_for_the_fr
 ) -> None:
     for text in NOTES:
         agent.remember(text, tags=["deploy"])
-    look_after(workspace)
+    maintain_workspace(workspace)
     (pending,) = workspace.review.list()[0]
     whole = pending.target.id
     assert whole not in {hit.id for hit in workspace.search("deploy").results}
@@ -208,7 +208,7 @@ def test_what_compaction_left_outlives_the_clean_up_of_the_same_night_and_of_tho
     with memento_tui.open(data_dir) as workspace:
         old(workspace, "fading", clock.now() - timedelta(days=300), content=WHOLE, certainty=3)
         for _ in range(4):
-            look_after(workspace)
+            maintain_workspace(workspace)
         preview = workspace.get("fading")
         assert (preview.status, preview.content) == ("compacted", "The first sentence says what it is about.")
         assert workspace.search("first sentence", mode="keyword").results[0].id == "fading"
@@ -217,13 +217,13 @@ def test_what_compaction_left_outlives_the_clean_up_of_the_same_night_and_of_tho
 
 def test_a_preview_that_is_archived_in_the_end_still_has_its_original(workspace: Workspace) -> None:
     old(workspace, "fading", clock.now() - timedelta(days=400), content=WHOLE)
-    look_after(workspace)
+    maintain_workspace(workspace)
     with workspace.store.transaction(workspace.author, "test") as tx:
         preview: Memory = tx.require("memory", "fading")
         compacted_at = f"{clock.now() - timedelta(days=100):%Y-%m-%dT%H:%M:%S+00:00}"
         extra = {**preview.extra, "compacted_at": compacted_at}
         tx.put(msgspec.structs.replace(preview, extra=extra), base=preview.version)
-    look_after(workspace)
+    maintain_workspace(workspace)
     assert workspace.get("fading").status == "archived"
     assert workspace.search("first sentence", mode="keyword").results == []
     # Out of the archive it comes as a preview, and from there as it was written.
@@ -235,10 +235,10 @@ def test_a_preview_that_is_archived_in_the_end_still_has_its_original(workspace:
 def test_nothing_that_a_sleep_made_of_others_is_removed_by_the_next_one(workspace: Workspace, agent: Workspace) -> None:
     for text in NOTES:
         agent.remember(text, tags=["deploy"])
-    look_after(workspace)
+    maintain_workspace(workspace)
     (pending,) = workspace.review.list()[0]
     workspace.review.approve(pending.proposal.id)
     before = {memory.id: memory.content for batch in workspace.store.all_memories() for memory in batch}
     for _ in range(3):
-        assert look_after(workspace).deeds == ()
+        assert maintain_workspace(workspace).deeds == ()
     assert {memory.id: memory.content for batch in workspace.store.all_memories() for memory in batch} == before

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from memento_tui.agent.install.hosts import HOSTS
-from memento_tui.cli.install import commands
+from memento_tui.cli.hosts import commands
+from memento_tui.hosts.registry import HOSTS
 from tests.unit.cli_program import Program
 from tests.unit.installing import contents
 

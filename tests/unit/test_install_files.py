@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from memento_tui.agent.install.plan import carry_out, installation, removal
 from memento_tui.errors import Conflict, InvalidInput
+from memento_tui.hosts.plan import apply_changes, plan_installation, plan_removal
 from tests.unit.installing import PROGRAMS, Home, contents
 
 MINE = '{\n  "theme": "dark"\n}\n'
@@ -114,24 +114,24 @@ def test_a_byte_order_mark_and_an_empty_file_come_back(home: Home) -> None:
 def test_a_file_that_changed_since_the_difference_was_shown_is_not_written_and_no_other_is(home: Home) -> None:
     home.write(".cursor/mcp.json", "{}")
     hooks = home.write(".cursor/hooks.json", "{}")
-    changes = installation(home.files("cursor", PROGRAMS))
+    changes = plan_installation(home.files("cursor", PROGRAMS))
     hooks.write_text('{"version": 1}')
     before = contents(home.root)
     with pytest.raises(Conflict, match="changed while you were looking"):
-        carry_out(changes)
+        apply_changes(changes)
     assert contents(home.root) == before
 
 
 def test_a_file_that_came_or_went_since_is_a_change_too(home: Home) -> None:
-    changes = installation(home.files("claude-desktop", PROGRAMS))
+    changes = plan_installation(home.files("claude-desktop", PROGRAMS))
     path = home.write(".config/Claude/claude_desktop_config.json", "{}")
     with pytest.raises(Conflict):
-        carry_out(changes)
+        apply_changes(changes)
     home.install("claude-desktop")
-    leaving = removal(home.files("claude-desktop"))
+    leaving = plan_removal(home.files("claude-desktop"))
     path.unlink()
     with pytest.raises(Conflict):
-        carry_out(leaving)
+        apply_changes(leaving)
 
 
 def test_a_file_without_permission_to_write_is_left_to_root_too(home: Home) -> None:
@@ -167,7 +167,7 @@ def test_a_difference_in_one_long_line_shows_the_stretch_that_differs(home: Home
     home.write(
         ".cursor/mcp.json", '{"mcpServers": {"one": {"env": {"KEY": "%s"}}, "two": {"url": "u"}}}' % ("x" * 4000)
     )
-    servers, _ = installation(home.files("cursor", PROGRAMS))
+    servers, _ = plan_installation(home.files("cursor", PROGRAMS))
     difference = servers.difference()
     assert '"/opt/my tools/memento"' in difference
     assert len(difference) < 600
@@ -175,9 +175,9 @@ def test_a_difference_in_one_long_line_shows_the_stretch_that_differs(home: Home
 
 
 def test_a_difference_names_files_that_come_and_go(home: Home) -> None:
-    (made,) = installation(home.files("claude-desktop", PROGRAMS))
+    (made,) = plan_installation(home.files("claude-desktop", PROGRAMS))
     assert made.difference().startswith("--- /dev/null\n+++ ")
-    carry_out([made])
-    (gone,) = removal(home.files("claude-desktop"))
+    apply_changes([made])
+    (gone,) = plan_removal(home.files("claude-desktop"))
     assert "\n+++ /dev/null\n" in gone.difference()
     assert [made.action, gone.action] == ["create", "delete"]

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from memento_tui.agent.install.hosts import HOSTS
-from memento_tui.agent.install.plan import carry_out, installation
-from memento_tui.agent.install.programs import BARE, Programs
 from memento_tui.errors import InvalidInput
+from memento_tui.hosts.plan import apply_changes, plan_installation
+from memento_tui.hosts.programs import BARE_PROGRAMS, Programs
+from memento_tui.hosts.registry import HOSTS
 from tests.unit.installing import PROGRAMS, Home, contents
 
 SERVER = ["/opt/my tools/memento", "--data-dir", "/data/of mine", "mcp"]
@@ -119,7 +119,7 @@ def test_opencodes_plugin_runs_the_hook_with_its_options(home: Home) -> None:
 
 def test_without_a_directory_and_with_a_profile_the_command_says_so() -> None:
     assert Programs("/m", "/h", profile="vault").server_command() == ["/m", "mcp", "--profile", "vault"]
-    assert BARE.hook_command("Stop", "codex") == "memento-hook Stop --host codex"
+    assert BARE_PROGRAMS.hook_command("Stop", "codex") == "memento-hook Stop --host codex"
 
 
 @pytest.mark.parametrize(
@@ -317,6 +317,6 @@ def test_a_file_that_is_not_as_the_host_reads_it_is_named_and_left(
 
 def test_other_settings_among_the_hooks_are_left_alone(home: Home) -> None:
     path = home.write(".gemini/settings.json", '{"hooks": {"enabled": true, "disabled": ["theirs"]}}')
-    carry_out(installation(home.files("gemini", PROGRAMS)))
+    apply_changes(plan_installation(home.files("gemini", PROGRAMS)))
     hooks = json.loads(path.read_text())["hooks"]
     assert [hooks["enabled"], hooks["disabled"], len(hooks)] == [True, ["theirs"], 7]

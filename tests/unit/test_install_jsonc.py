@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from memento_tui.agent.install.jsonc import append, parse, put, remove
 from memento_tui.errors import InvalidInput
+from memento_tui.hosts.jsonc import append_value, parse_jsonc, put_value, remove_value
 
 COMMENTED = """\
 // settings of mine
@@ -22,7 +22,7 @@ COMMENTED = """\
 
 
 def test_comments_and_commas_at_the_end_are_read() -> None:
-    assert parse(COMMENTED) == {
+    assert parse_jsonc(COMMENTED) == {
         "theme": "dark",
         "servers": {"one": {"command": "npx", "args": ["-y", "one"]}},
         "list": [1, 2],
@@ -31,12 +31,12 @@ def test_comments_and_commas_at_the_end_are_read() -> None:
 
 @pytest.mark.parametrize("text", ["", " \n", "// nothing\n", "{}", "{ /* nothing */ }"])
 def test_an_empty_document_says_nothing(text: str) -> None:
-    assert parse(text) == {}
-    assert parse(put(text, ("a", "b"), [1])) == {"a": {"b": [1]}}
+    assert parse_jsonc(text) == {}
+    assert parse_jsonc(put_value(text, ("a", "b"), [1])) == {"a": {"b": [1]}}
 
 
 def test_a_new_member_comes_last_in_the_layout_that_is_there() -> None:
-    assert put(COMMENTED, ("servers", "memento"), {"args": ["mcp"]}) == COMMENTED.replace(
+    assert put_value(COMMENTED, ("servers", "memento"), {"args": ["mcp"]}) == COMMENTED.replace(
         '// "memento": {}\n',
         '// "memento": {}\n'
         '        "memento": {\n            "args": [\n                "mcp"\n            ]\n        },\n',
@@ -44,23 +44,23 @@ def test_a_new_member_comes_last_in_the_layout_that_is_there() -> None:
 
 
 def test_a_comment_stays_with_the_value_that_it_speaks_of() -> None:
-    assert put(COMMENTED, ("last",), 3) == COMMENTED.replace(
+    assert put_value(COMMENTED, ("last",), 3) == COMMENTED.replace(
         '"list": [1, 2] // the end\n', '"list": [1, 2], // the end\n    "last": 3\n'
     )
 
 
 def test_a_document_in_one_line_stays_in_one_line() -> None:
-    assert put('{"a":{"b":1}}', ("a", "c"), {"d": [2]}) == '{"a":{"b":1, "c": {"d": [2]}}}'
-    assert append('{"a":[1]}', ("a",), 2) == '{"a":[1, 2]}'
+    assert put_value('{"a":{"b":1}}', ("a", "c"), {"d": [2]}) == '{"a":{"b":1, "c": {"d": [2]}}}'
+    assert append_value('{"a":[1]}', ("a",), 2) == '{"a":[1, 2]}'
 
 
 def test_a_value_is_replaced_where_it_stands() -> None:
-    assert put(COMMENTED, ("servers", "one", "command"), "node") == COMMENTED.replace('"npx"', '"node"')
+    assert put_value(COMMENTED, ("servers", "one", "command"), "node") == COMMENTED.replace('"npx"', '"node"')
 
 
 def test_line_ends_of_windows_and_tabs_are_kept() -> None:
     text = '{\r\n\t"a": 1\r\n}\r\n'
-    assert put(text, ("b",), {"c": 2}) == '{\r\n\t"a": 1,\r\n\t"b": {\r\n\t\t"c": 2\r\n\t}\r\n}\r\n'
+    assert put_value(text, ("b",), {"c": 2}) == '{\r\n\t"a": 1,\r\n\t"b": {\r\n\t\t"c": 2\r\n\t}\r\n}\r\n'
 
 
 @pytest.mark.parametrize(
@@ -79,8 +79,8 @@ def test_line_ends_of_windows_and_tabs_are_kept() -> None:
 def test_a_value_is_taken_out_with_its_comma_and_nothing_else(
     text: str, path: tuple[str | int, ...], left: str
 ) -> None:
-    assert remove(text, path) == left
-    parse(left)
+    assert remove_value(text, path) == left
+    parse_jsonc(left)
 
 
 @pytest.mark.parametrize(
@@ -105,10 +105,10 @@ def test_a_value_is_taken_out_with_its_comma_and_nothing_else(
 )
 def test_what_is_not_json_is_refused_with_the_place(text: str, said: str) -> None:
     with pytest.raises(InvalidInput, match=said.replace("(", r"\(")):
-        parse(text)
+        parse_jsonc(text)
 
 
 def test_a_large_file_is_read_in_one_pass() -> None:
     large = json.dumps({"projects": {f"/p/{number}": {"history": ["x" * 200] * 20} for number in range(500)}}, indent=2)
-    made = put(large, ("mcpServers", "memento"), {"command": "memento"})
-    assert remove(remove(made, ("mcpServers", "memento")), ("mcpServers",)) == large
+    made = put_value(large, ("mcpServers", "memento"), {"command": "memento"})
+    assert remove_value(remove_value(made, ("mcpServers", "memento")), ("mcpServers",)) == large

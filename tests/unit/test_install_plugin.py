@@ -9,39 +9,39 @@ from pathlib import Path
 import pytest
 
 import memento_tui
-from memento_tui.agent.install.hosts import claude_events
-from memento_tui.agent.install.plugin import FOLDER, is_enabled, plugin_settings, write_plugin
-from memento_tui.agent.install.programs import BARE
-from memento_tui.agent.seats import Seats
-from memento_tui.agent.tools.listing import all_tools
 from memento_tui.cli.main import COMMANDS
 from memento_tui.errors import InvalidInput
+from memento_tui.hosts.claude_plugin import PLUGIN_FOLDER, enables_plugin, plugin_settings, write_plugin
+from memento_tui.hosts.programs import BARE_PROGRAMS
+from memento_tui.hosts.registry import claude_events
+from memento_tui.mcp.tools.registry import all_tools
+from memento_tui.mcp.workspaces import McpWorkspaces
 from tests.unit.installing import PROGRAMS, Home, contents
 
 
 @pytest.mark.parametrize("name", ["hooks/hooks.json", ".mcp.json"])
 def test_the_plugin_that_comes_with_memento_says_what_an_installation_writes(name: str) -> None:
-    assert (FOLDER / name).read_text() == plugin_settings(BARE)[name]
+    assert (PLUGIN_FOLDER / name).read_text() == plugin_settings(BARE_PROGRAMS)[name]
 
 
 def test_its_hooks_are_those_of_the_settings(tmp_path: Path) -> None:
     home = Home(tmp_path)
-    home.install("claude-code", BARE)
+    home.install("claude-code", BARE_PROGRAMS)
     settings = json.loads((tmp_path / ".claude" / "settings.json").read_text())
-    assert json.loads((FOLDER / "hooks" / "hooks.json").read_text())["hooks"] == settings["hooks"]
-    assert json.loads((FOLDER / ".mcp.json").read_text()) == json.loads((tmp_path / ".claude.json").read_text())
+    assert json.loads((PLUGIN_FOLDER / "hooks" / "hooks.json").read_text())["hooks"] == settings["hooks"]
+    assert json.loads((PLUGIN_FOLDER / ".mcp.json").read_text()) == json.loads((tmp_path / ".claude.json").read_text())
 
 
 def test_its_version_is_that_of_memento() -> None:
-    manifest = json.loads((FOLDER / ".claude-plugin" / "plugin.json").read_text())
-    market = json.loads((FOLDER / ".claude-plugin" / "marketplace.json").read_text())
+    manifest = json.loads((PLUGIN_FOLDER / ".claude-plugin" / "plugin.json").read_text())
+    market = json.loads((PLUGIN_FOLDER / ".claude-plugin" / "marketplace.json").read_text())
     assert [manifest["name"], manifest["version"]] == ["memento", memento_tui.__version__]
     assert [(one["name"], one["source"]) for one in market["plugins"]] == [("memento", "./")]
 
 
 def test_its_texts_name_commands_that_exist_and_have_a_description() -> None:
-    texts = sorted(FOLDER.rglob("*.md"))
-    assert [path.relative_to(FOLDER).as_posix() for path in texts] == [
+    texts = sorted(PLUGIN_FOLDER.rglob("*.md"))
+    assert [path.relative_to(PLUGIN_FOLDER).as_posix() for path in texts] == [
         *("commands/review.md", "commands/search.md", "commands/store.md", "skills/memento/SKILL.md")
     ]
     for path in texts:
@@ -55,7 +55,9 @@ def test_a_plugin_for_this_machine_names_its_programs(tmp_path: Path) -> None:
     folder = tmp_path / "plugin"
     files = write_plugin(folder, PROGRAMS)
     assert (
-        sorted(contents(folder)) == sorted(contents(FOLDER)) == sorted(str(file.relative_to(folder)) for file in files)
+        sorted(contents(folder))
+        == sorted(contents(PLUGIN_FOLDER))
+        == sorted(str(file.relative_to(folder)) for file in files)
     )
     hooks = json.loads((folder / "hooks" / "hooks.json").read_text())["hooks"]
     assert hooks == {event: [entry] for event, entry in claude_events(PROGRAMS).items()}
@@ -85,15 +87,15 @@ def test_a_folder_of_others_is_not_written_into(tmp_path: Path, manifest: str) -
     ],
 )
 def test_whether_the_plugin_is_on_is_read_from_the_settings(settings: dict[str, object], on: bool) -> None:  # noqa: FBT001 - a parameter of the test
-    assert is_enabled(settings) is on
+    assert enables_plugin(settings) is on
 
 
 def test_the_tools_that_its_texts_name_are_served(data_dir: Path) -> None:
-    with Seats(data_dir, "s1") as seats:
-        served = {tool.name for tool in all_tools(seats)}
+    with McpWorkspaces(data_dir, "s1") as mcp_workspaces:
+        served = {tool.name for tool in all_tools(mcp_workspaces)}
     named = {
         word
-        for path in FOLDER.rglob("*.md")
+        for path in PLUGIN_FOLDER.rglob("*.md")
         for word in re.findall(r"`([a-z_]+)`", path.read_text())
         if word != "memento"
     }

@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 
+from memento_tui.api import Workspace
 from memento_tui.errors import InvalidInput
-from memento_tui.interchange import beads, beads_export
-from memento_tui.interchange.finder import find
-from memento_tui.interchange.formats import detect
-from memento_tui.interchange.go_json import go_json
-from memento_tui.interchange.outgoing import Outgoing
-from memento_tui.interchange.runner import ImportReport, run_export, run_import
-from memento_tui.records import make_item, make_memory, make_skip
-from memento_tui.workspace import Workspace
+from memento_tui.formats import beads
+from memento_tui.formats.base import ExportRecord
+from memento_tui.formats.discovery import find_sources
+from memento_tui.formats.import_export import ImportReport, run_export, run_import
+from memento_tui.formats.registry import detect_format
+from memento_tui.formats.round_trip import encode_go_json
+from memento_tui.model import make_item, make_memory, make_skip
 from tests.unit.interchange_reading import Reading, reading
 
 BUG: dict[str, Any] = {
@@ -43,7 +43,7 @@ LEARNED = {"_type": "memory", "key": "ports", "value": "The server listens on 80
 
 def put(path: Path, *lines: object) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
-    texts = [line if isinstance(line, str) else go_json(line).decode() for line in lines]
+    texts = [line if isinstance(line, str) else encode_go_json(line).decode() for line in lines]
     path.write_text("".join(f"{text}\n" for text in texts), encoding="utf-8")
     return path
 
@@ -67,7 +67,7 @@ def exported(workspace: Workspace, path: Path) -> list[Any]:
 
 def test_an_issue_becomes_a_working_item_and_a_memory_a_memory(workspace: Workspace, tmp_path: Path) -> None:
     path = put(tmp_path / "issues.jsonl", BUG, TASK, LEARNED)
-    assert detect(path) == "beads"
+    assert detect_format(path) == "beads"
     assert counts(run_import(workspace, "beads", path)) == (3, 0, 0, 0)
     bug = workspace.items.get("bd-1")
     assert (bug.title, bug.category, bug.status, bug.priority) == ("Login <fails>", "active_work", "active", 3)
@@ -183,7 +183,11 @@ def project(tmp_path: Path) -> Path:
 def test_a_backup_is_read_with_its_tables_and_returns_as_them(
     workspace: Workspace, project: Path, tmp_path: Path
 ) -> None:
-    assert {detect(project), detect(project / ".beads"), detect(project / ".beads" / "backup")} == {"beads"}
+    assert {
+        detect_format(project),
+        detect_format(project / ".beads"),
+        detect_format(project / ".beads" / "backup"),
+    } == {"beads"}
     assert counts(run_import(workspace, "beads", project)) == (3, 0, 0, 0)
     assert counts(run_import(workspace, "beads", project)) == (0, 0, 3, 0)
     assert workspace.items.get("bd-1").tags == ("auth", "web")
@@ -206,17 +210,17 @@ def test_a_backup_can_be_written_as_an_export_and_an_export_as_a_backup(
     assert bug == {**bare(BUG), **{name: BUG[name] for name in ("labels", "dependencies", "comments")}}
     assert (task, learned) == (bare(TASK), LEARNED | {"key": "ports"})
     found = read(put(tmp_path / "in.jsonl", BUG, TASK, LEARNED)).taken
-    records: list[Outgoing] = [
+    records: list[ExportRecord] = [
         make_memory(one.fields) if one.record == "memory" else make_item(one.fields) for one in found
     ]
-    beads_export.write(records, tmp_path / "tables")
+    beads.write(records, tmp_path / "tables")
     tables = {path.stem: lines_of(path) for path in (tmp_path / "tables").iterdir()}
     assert tables == {name: rows for name, rows in BACKUP.items() if name != "events"}
 
 
 def test_it_is_found_in_a_checked_out_project(project: Path, tmp_path: Path) -> None:
     (project / ".git").mkdir()
-    (found,) = find(tmp_path / "data", tmp_path).candidates
+    (found,) = find_sources(tmp_path / "data", tmp_path).candidates
     assert (found.format, found.path, found.amount) == ("beads", project / ".beads", "2 lines")
 
 
@@ -251,7 +255,7 @@ def test_rows_and_lines_that_belong_to_nothing_are_told_by_line(project: Path) -
 
 def test_working_items_from_elsewhere_are_issues_and_session_notes_are_left_out(tmp_path: Path) -> None:
     made = {"created_at": "2026-01-01T00:00:00Z"}
-    records: list[Outgoing] = [
+    records: list[ExportRecord] = [
         make_item(
             {"id": "a", "title": "Do", "content": "It", "priority": 9, "next_action": "Ask", "tags": ["t"], **made}
         ),
@@ -263,7 +267,7 @@ def test_working_items_from_elsewhere_are_issues_and_session_notes_are_left_out(
         make_memory({"id": "n", "title": "ports", "content": "9090"}),
         make_memory({"content": "no", "status": "rejected"}),
     ]
-    written = beads_export.write(records, tmp_path / "out.jsonl")
+    written = beads.write(records, tmp_path / "out.jsonl")
     assert (written.records, written.left_out) == (5, 3)
     first, second, third, *memories = lines_of(tmp_path / "out.jsonl")
     assert (first["description"], first["notes"], first["priority"], first["labels"]) == ("It", "Next: Ask", 0, ["t"])
@@ -278,7 +282,7 @@ def test_working_items_from_elsewhere_are_issues_and_session_notes_are_left_out(
 def test_a_place_that_is_taken_is_not_written_over(tmp_path: Path) -> None:
     for path in (put(tmp_path / "a.jsonl", TASK), tmp_path):
         with pytest.raises(InvalidInput, match="there already"):
-            beads_export.write([], path)
+            beads.write([], path)
 
 
 @pytest.mark.real_data
@@ -286,7 +290,7 @@ def test_a_real_backup_is_taken_whole_and_returns_to_the_byte(
     workspace: Workspace, real_data: Path, tmp_path: Path
 ) -> None:
     root = real_data / "gastownhall+beads"
-    assert detect(root) == "beads"
+    assert detect_format(root) == "beads"
     assert counts(run_import(workspace, "beads", root)) == (1, 0, 0, 0)
     assert counts(run_import(workspace, "beads", root)) == (0, 0, 1, 0)
     run_export(workspace, tmp_path / "out", format_name="beads")

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from memento_tui.errors import InvalidInput
-from memento_tui.interchange import claude
-from memento_tui.interchange.incoming import source_digest
-from memento_tui.interchange.statements import Entry, Statement, statements
+from memento_tui.formats import claude
+from memento_tui.formats.base import source_digest
+from memento_tui.formats.claude import IndexEntry, Statement, parse_statements
 from tests.unit.interchange_reading import Reading, reading
 
 PROJECT = "-home-me-code-app"
@@ -224,8 +224,8 @@ def test_a_folder_without_any_memory_is_an_error(tmp_path: Path) -> None:
         read(tmp_path / "missing")
 
 
-def parts(text: str, *files: str) -> list[Statement | Entry]:
-    return list(statements(text, files))
+def parts(text: str, *files: str) -> list[Statement | IndexEntry]:
+    return list(parse_statements(text, files))
 
 
 def test_text_without_headings_is_one_statement_or_its_bullets() -> None:

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from memento_tui.interchange import claude, claude_export
-from memento_tui.interchange.runner import run_export, run_import
-from memento_tui.records import Memory
-from memento_tui.workspace import Workspace
+from memento_tui.api import Workspace
+from memento_tui.formats import claude, claude_export
+from memento_tui.formats.import_export import run_export, run_import
+from memento_tui.model import Memory
 from tests.made import note
 from tests.unit.interchange_reading import reading
 

@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
+from memento_tui.api import Workspace
 from memento_tui.errors import InvalidInput
-from memento_tui.interchange import engram, engram_export
-from memento_tui.interchange.finder import find
-from memento_tui.interchange.formats import detect
-from memento_tui.interchange.go_json import go_json
-from memento_tui.interchange.runner import ImportReport, run_export, run_import
-from memento_tui.records import make_memory, make_skip
-from memento_tui.workspace import Workspace
+from memento_tui.formats import engram
+from memento_tui.formats.discovery import find_sources
+from memento_tui.formats.import_export import ImportReport, run_export, run_import
+from memento_tui.formats.registry import detect_format
+from memento_tui.formats.round_trip import encode_go_json
+from memento_tui.model import make_memory, make_skip
 from tests.unit.interchange_reading import Reading, reading
 
 SESSION = {"id": "s1", "project": "app", "directory": "/work/app", "started_at": "2026-03-01 09:00:00"}
@@ -56,8 +56,8 @@ class Home:
         self.entries: list[Any] = []
 
     def add(self, content: dict[str, Any] | bytes, *, listed: bool = True) -> str:
-        data = content if isinstance(content, bytes) else go_json(content)
-        identity = engram_export.identity_of(data)
+        data = content if isinstance(content, bytes) else encode_go_json(content)
+        identity = engram.chunk_id(data)
         (self.folder / "chunks" / f"{identity}.jsonl.gz").write_bytes(gzip.compress(data))
         if listed:
             counts = {"sessions": 0, "memories": 1, "prompts": 0}
@@ -105,7 +105,7 @@ def test_observations_prompts_and_sessions_find_their_places(home: Home, workspa
 @pytest.mark.parametrize("place", ["", ".engram", ".engram/chunks"])
 def test_the_folder_is_known_and_read_from_wherever_it_is_named(home: Home, place: str) -> None:
     home.add(chunk(observations=[OBSERVATION]))
-    assert detect(home.root / place) == "engram"
+    assert detect_format(home.root / place) == "engram"
     assert reading(engram.read(home.root / place)).only.key == "obs-1"
     assert engram.count(home.root) == 1
 
@@ -113,7 +113,7 @@ def test_the_folder_is_known_and_read_from_wherever_it_is_named(home: Home, plac
 def test_it_is_found_in_a_checked_out_project(home: Home, tmp_path: Path) -> None:
     home.add(chunk(observations=[OBSERVATION]))
     (home.root / ".git").mkdir()
-    (found,) = find(tmp_path / "data", tmp_path).candidates
+    (found,) = find_sources(tmp_path / "data", tmp_path).candidates
     assert (found.format, found.path, found.amount) == ("engram", home.folder, "1 file")
 
 
@@ -228,7 +228,9 @@ def test_memories_from_elsewhere_are_in_a_chunk_of_their_own(home: Home, workspa
 
 
 def test_a_byte_that_was_no_utf8_leaves_the_chunk_what_it_was(home: Home, workspace: Workspace, tmp_path: Path) -> None:
-    data = go_json(chunk(observations=[{**OBSERVATION, "content": "cut �..."}])).replace("�".encode(), b"\\ufffd")
+    data = encode_go_json(chunk(observations=[{**OBSERVATION, "content": "cut �..."}])).replace(
+        "�".encode(), b"\\ufffd"
+    )
     name = home.add(data)
     run_import(workspace, "engram", home.root)
     assert set(exported(workspace, tmp_path / "out")) == {name}
@@ -237,15 +239,15 @@ def test_a_byte_that_was_no_utf8_leaves_the_chunk_what_it_was(home: Home, worksp
 def test_what_waits_or_was_rejected_here_stays_here(tmp_path: Path) -> None:
     waiting, rejected = (make_memory({"content": status, "status": status}) for status in ("pending", "rejected"))
     skip = make_skip({"item": "x", "reason": "y", "expires_at": "2090-01-01"})
-    written = engram_export.write([waiting, rejected, skip], tmp_path / "out")
+    written = engram.write([waiting, rejected, skip], tmp_path / "out")
     assert (written.records, written.left_out) == (0, 3)
     with pytest.raises(InvalidInput, match="holds chunks already"):
-        engram_export.write([], tmp_path / "out")
+        engram.write([], tmp_path / "out")
 
 
 def test_a_broken_chunk_costs_only_itself(home: Home) -> None:
     home.add(chunk(observations=[OBSERVATION]))
-    whole = gzip.compress(go_json(chunk(prompts=[PROMPT])))
+    whole = gzip.compress(encode_go_json(chunk(prompts=[PROMPT])))
     for name, data in {
         "cutoff": whole[:-20],
         "damaged": whole[:12] + b"\x00\xff" * 20,
@@ -273,7 +275,7 @@ def test_a_chunk_that_unpacks_to_more_than_memory_should_hold_is_refused(home: H
 
 @pytest.mark.parametrize("entry", [{"id": "../../secret"}, {"id": "gone"}, {"id": 7}, {}, "x", None])
 def test_a_chunk_that_is_not_there_is_told_and_no_path_is_made_of_its_name(home: Home, entry: object) -> None:
-    (home.root / "secret.jsonl.gz").write_bytes(gzip.compress(go_json(chunk(prompts=[PROMPT]))))
+    (home.root / "secret.jsonl.gz").write_bytes(gzip.compress(encode_go_json(chunk(prompts=[PROMPT]))))
     home.list(entry)
     assert "which is not there" in home.read().only_refused.reason
 
@@ -322,7 +324,7 @@ def test_real_chunks_are_taken_whole_and_return_to_the_byte(
     workspace: Workspace, real_data: Path, tmp_path: Path
 ) -> None:
     root = real_data / "Cobies+gentle-ai"
-    assert detect(root) == "engram"
+    assert detect_format(root) == "engram"
     assert counts(run_import(workspace, "engram", root)) == (1590, 0, 0, 0)
     assert counts(run_import(workspace, "engram", root)) == (0, 0, 1590, 0)
     exported(workspace, tmp_path / "out")

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from memento_tui.errors import InvalidInput
-from memento_tui.interchange.formats import FORMATS, detect
+from memento_tui.formats.registry import FORMATS, detect_format
 
 
 def put(root: Path, name: str, text: str = "x") -> None:
@@ -50,7 +50,7 @@ OWN = '{"record": "memory", "content": "x"}\n'
 def test_the_format_of_a_path_is_guessed(tmp_path: Path, files: dict[str, str], place: str, expected: str) -> None:
     for name, text in files.items():
         put(tmp_path, name, text)
-    assert detect(tmp_path / place) == expected
+    assert detect_format(tmp_path / place) == expected
 
 
 @pytest.mark.parametrize("files", [[], ["picture.png"], [".hidden/a.md"]])
@@ -58,12 +58,12 @@ def test_a_path_that_holds_nothing_to_read_is_an_error(tmp_path: Path, files: li
     for name in files:
         put(tmp_path, name)
     with pytest.raises(InvalidInput, match="nothing that memento can read"):
-        detect(tmp_path)
+        detect_format(tmp_path)
 
 
 def test_a_path_with_nothing_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="nothing at"):
-        detect(tmp_path / "missing")
+        detect_format(tmp_path / "missing")
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may open every folder")
@@ -73,7 +73,7 @@ def test_a_folder_that_may_not_be_opened_is_told_of_whatever_it_is_read_as(tmp_p
     (tmp_path / locked).chmod(0)
     try:
         with pytest.raises(InvalidInput):
-            detect(tmp_path / "home")
+            detect_format(tmp_path / "home")
         for one in FORMATS.values():
             if not one.is_remote:
                 with pytest.raises(InvalidInput, match=r"cannot be opened|There is nothing at"):
@@ -85,7 +85,7 @@ def test_a_folder_that_may_not_be_opened_is_told_of_whatever_it_is_read_as(tmp_p
 def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "a.jsonl")
     with pytest.raises(InvalidInput):
-        detect(tmp_path)
+        detect_format(tmp_path)
 
 
 def test_every_format_is_in_the_table_under_its_own_name() -> None:

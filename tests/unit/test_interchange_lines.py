@@ -5,16 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from memento_tui.interchange import lines
-from memento_tui.interchange.incoming import Refused
-from memento_tui.interchange.lines import Line, count_lines, objects
-from memento_tui.interchange.tree import SourceFile
+from memento_tui.formats import source_files
+from memento_tui.formats.base import Refused
+from memento_tui.formats.source_files import JsonLine, SourceFile, count_lines, read_objects
 
 
 def read(path: Path, data: bytes) -> tuple[list[object], list[tuple[int, str]]]:
     path.write_bytes(data)
-    found = list(objects(SourceFile(str(path), path.name), "id"))
-    values: list[object] = [one.value["id"] for one in found if isinstance(one, Line)]
+    found = list(read_objects(SourceFile(str(path), path.name), "id"))
+    values: list[object] = [one.value["id"] for one in found if isinstance(one, JsonLine)]
     return values, [(one.line, one.reason) for one in found if isinstance(one, Refused)]
 
 
@@ -93,7 +92,7 @@ def test_a_hostile_line_of_openings_ends_soon(path: Path) -> None:
 def test_a_line_longer_than_any_record_is_refused_without_being_held(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lines, "_LONGEST_LINE", 64)
+    monkeypatch.setattr(source_files, "_LONGEST_LINE", 64)
     long = b'{"id": "long", "content": "' + b"x" * 1000 + b'"}'
     ids, refused = read(path, b'{"id": "a"}\n' + long + b'\n{"id": "b"}\n' + long)
     assert ids == ["a", "b"]
@@ -102,7 +101,7 @@ def test_a_line_longer_than_any_record_is_refused_without_being_held(
 
 def test_the_source_of_a_record_is_its_own_bytes(path: Path) -> None:
     path.write_bytes(b'{"id": "a"}{"id": "b"}\n  {"id": "c"}  \n')
-    found = [one for one in objects(SourceFile(str(path), "x"), "id") if isinstance(one, Line)]
+    found = [one for one in read_objects(SourceFile(str(path), "x"), "id") if isinstance(one, JsonLine)]
     assert [(one.number, one.nth, one.source) for one in found] == [
         (1, 0, b'{"id": "a"}'),
         (1, 1, b'{"id": "b"}'),
@@ -111,7 +110,7 @@ def test_the_source_of_a_record_is_its_own_bytes(path: Path) -> None:
 
 
 def test_a_file_that_cannot_be_opened_is_refused(tmp_path: Path) -> None:
-    found = list(objects(SourceFile(str(tmp_path / "gone.jsonl"), "gone.jsonl"), "id"))
+    found = list(read_objects(SourceFile(str(tmp_path / "gone.jsonl"), "gone.jsonl"), "id"))
     assert found == [Refused("gone.jsonl", 0, "cannot be read: No such file or directory")]
 
 

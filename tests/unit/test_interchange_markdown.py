@@ -2,7 +2,15 @@ from __future__ import annotations
 
 import pytest
 
-from memento_tui.interchange.markdown import Link, first_heading, heading, links, tags, wikilinks, without_code
+from memento_tui.formats.markdown import (
+    NoteLink,
+    find_links,
+    find_tags,
+    find_wikilinks,
+    first_heading,
+    parse_heading,
+    without_code,
+)
 
 
 @pytest.mark.parametrize(
@@ -40,7 +48,7 @@ def test_code_is_taken_out_of_a_text(text: str, expected: str) -> None:
     ],
 )
 def test_headings_are_told_from_tags_and_code(line: str, expected: tuple[int, str] | None) -> None:
-    assert heading(line) == expected
+    assert parse_heading(line) == expected
 
 
 def test_the_first_heading_is_the_first_of_level_one_outside_of_code() -> None:
@@ -51,22 +59,27 @@ def test_the_first_heading_is_the_first_of_level_one_outside_of_code() -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("[[Note]]", [Link("Note", "")]),
-        ("[[folder/Note#Heading|shown]]", [Link("folder/Note", "shown")]),
-        ("[[Note^block]] ![[Embedded]]", [Link("Note", ""), Link("Embedded", "")]),
-        ("| [[Note\\|shown]] |", [Link("Note", "shown")]),
+        ("[[Note]]", [NoteLink("Note", "")]),
+        ("[[folder/Note#Heading|shown]]", [NoteLink("folder/Note", "shown")]),
+        ("[[Note^block]] ![[Embedded]]", [NoteLink("Note", ""), NoteLink("Embedded", "")]),
+        ("| [[Note\\|shown]] |", [NoteLink("Note", "shown")]),
         ("[[#Here]] [[]] [[ ]] [[a\nb]] [[x", []),
         ("![[picture.png]] [[paper.PDF]] [[Base.base]]", []),
-        ("[[Version 1.5]]", [Link("Version 1.5", "")]),
+        ("[[Version 1.5]]", [NoteLink("Version 1.5", "")]),
     ],
 )
-def test_wikilinks_name_notes(text: str, expected: list[Link]) -> None:
-    assert wikilinks(text) == expected
+def test_wikilinks_name_notes(text: str, expected: list[NoteLink]) -> None:
+    assert find_wikilinks(text) == expected
 
 
 def test_links_of_both_kinds_come_in_the_order_of_the_text() -> None:
     text = '[a](x%20y.md) [[b]] [c](../z.md#part "title") [d](https://e.org/f.md) [g](h.png) [i](<j k.md>)'
-    assert links(text) == [Link("x y.md", "a"), Link("b", ""), Link("../z.md", "c"), Link("j k.md", "i")]
+    assert find_links(text) == [
+        NoteLink("x y.md", "a"),
+        NoteLink("b", ""),
+        NoteLink("../z.md", "c"),
+        NoteLink("j k.md", "i"),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -80,4 +93,4 @@ def test_links_of_both_kinds_come_in_the_order_of_the_text() -> None:
     ],
 )
 def test_tags_are_words_after_a_hash(text: str, expected: list[str]) -> None:
-    assert tags(text) == expected
+    assert find_tags(text) == expected

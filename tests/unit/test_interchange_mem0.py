@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
+from memento_tui.api import Workspace
 from memento_tui.errors import InvalidInput
-from memento_tui.interchange import mem0, mem0_export
-from memento_tui.interchange.formats import detect
-from memento_tui.interchange.runner import ImportReport, run_export, run_import
-from memento_tui.records import Memory, make_memory
-from memento_tui.workspace import Workspace
+from memento_tui.formats import mem0
+from memento_tui.formats.import_export import ImportReport, run_export, run_import
+from memento_tui.formats.registry import detect_format
+from memento_tui.model import Memory, make_memory
 from tests.unit.interchange_reading import reading
 
 TEA: dict[str, Any] = {
@@ -89,7 +89,7 @@ def test_every_shape_of_its_answers_is_read_twice_and_written_as_one(
     workspace: Workspace, tmp_path: Path, document: object
 ) -> None:
     path = put(tmp_path / "m.json", document)
-    assert detect(path) == "mem0"
+    assert detect_format(path) == "mem0"
     assert counts(run_import(workspace, "mem0", path)) == (2, 0, 0, 0)
     assert counts(run_import(workspace, "mem0", path)) == (0, 0, 2, 0)
     assert exported(workspace, tmp_path / "out.json") == {"results": [TEA, BOAT]}
@@ -98,7 +98,7 @@ def test_every_shape_of_its_answers_is_read_twice_and_written_as_one(
 def test_memories_a_line_are_read_as_well(tmp_path: Path) -> None:
     path = tmp_path / "m.jsonl"
     path.write_text(f"{json.dumps(TEA)}\n{{half\n{json.dumps(BOAT)}\n", encoding="utf-8")
-    assert detect(path) == "mem0"
+    assert detect_format(path) == "mem0"
     found = reading(mem0.read(path))
     assert found.keys == [TEA["id"], "b"]
     assert [(refused.line, "not whole JSON" in refused.reason) for refused in found.refused] == [(2, True)]
@@ -167,7 +167,7 @@ def test_a_memory_from_elsewhere_has_the_fields_of_mem0(tmp_path: Path) -> None:
         }
     )
     rejected = make_memory({"content": "no", "status": "rejected"})
-    assert mem0_export.write([made, rejected], tmp_path / "out.json").left_out == 1
+    assert mem0.write([made, rejected], tmp_path / "out.json").left_out == 1
     (result,) = json.loads((tmp_path / "out.json").read_bytes())["results"]
     assert result == {
         "id": "x",
@@ -183,7 +183,7 @@ def test_a_memory_from_elsewhere_has_the_fields_of_mem0(tmp_path: Path) -> None:
         "run_id": "s",
     }
     with pytest.raises(InvalidInput, match="there already"):
-        mem0_export.write([], tmp_path / "out.json")
+        mem0.write([], tmp_path / "out.json")
 
 
 def test_a_damaged_document_costs_only_what_is_broken(tmp_path: Path) -> None:
@@ -240,9 +240,9 @@ def test_what_is_no_document_is_told_and_never_fails(tmp_path: Path, data: bytes
 def test_another_json_file_is_not_taken_for_one_of_mem0(tmp_path: Path) -> None:
     put(tmp_path / "package.json", {"name": "x"})
     with pytest.raises(InvalidInput, match="nothing that memento can read"):
-        detect(tmp_path)
+        detect_format(tmp_path)
     put(tmp_path / "z.json", {"results": [TEA]})
-    assert detect(tmp_path) == "mem0"
+    assert detect_format(tmp_path) == "mem0"
 
 
 def test_the_count_is_that_of_the_memories(tmp_path: Path) -> None:

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from memento_tui.errors import InvalidInput
-from memento_tui.interchange import memento_core, memento_core_export
-from memento_tui.records import Memory, make_memory, make_relation, make_skip
+from memento_tui.formats import memento_core
+from memento_tui.model import Memory, make_memory, make_relation, make_skip
 from tests.unit.interchange_reading import Reading, reading
 
 USUAL: dict[str, Any] = {
@@ -178,7 +178,7 @@ def test_odd_values_cost_no_memory_and_return_as_they_were(home: Path, tmp_path:
 
 
 def back(memory: Memory, folder: Path) -> dict[str, Any]:
-    memento_core_export.write([memory], folder / "back")
+    memento_core.write([memory], folder / "back")
     (path,) = (folder / "back" / "memories").rglob("*.jsonl")
     value = json.loads(path.read_text(encoding="utf-8"))
     assert isinstance(value, dict)
@@ -220,7 +220,7 @@ def test_ids_that_were_told_apart_return_to_their_files_as_they_were(home: Path,
     put(home, "a", line(id="x", namespace="a"))
     put(home, "b", line(id="x", namespace="b"))
     memories = list(read(home).memories.values())
-    memento_core_export.write(memories, tmp_path / "back")
+    memento_core.write(memories, tmp_path / "back")
     for name in ("a", "b"):
         written = json.loads((tmp_path / "back" / "memories" / f"{name}.jsonl").read_text(encoding="utf-8"))
         assert written == {**USUAL, "id": "x", "namespace": name}
@@ -256,7 +256,7 @@ def test_an_export_writes_one_file_for_each_namespace_with_the_fields_of_the_for
     two = make_memory({"id": "2", "content": "b", "status": "deleted"})
     relations = [make_relation({"src": "1", "dst": "2"}), make_relation({"src": "1", "dst": "a.py", "type": "file"})]
     skip = make_skip({"item": "x", "reason": "y", "expires_at": "9d"})
-    written = memento_core_export.write([one, two, *relations, skip], tmp_path)
+    written = memento_core.write([one, two, *relations, skip], tmp_path)
     assert (written.records, written.files, written.left_out) == (3, 2, 2)
     lines = (tmp_path / "memories" / "projects" / "app.jsonl").read_text(encoding="utf-8").splitlines()
     assert [json.loads(text) for text in lines] == [
@@ -280,7 +280,7 @@ def test_what_changed_in_memento_is_what_an_export_says(home: Path, tmp_path: Pa
     memory = make_memory({**read(home).only.fields, "tags": ["b"], "created_at": "2025-01-01"})
     others = [make_memory({"id": name, "content": name, "namespace": "n"}) for name in ("kept", "removed", "new")]
     relations = [make_relation({"src": memory.id, "dst": name}) for name in ("new", "kept")]
-    memento_core_export.write([memory, *others, *relations], tmp_path / "back")
+    memento_core.write([memory, *others, *relations], tmp_path / "back")
     value = json.loads((tmp_path / "back" / "memories" / "decisions.jsonl").read_text(encoding="utf-8"))
     assert value["tags"] == ["b"]
     assert value["created"] == "2025-01-01T00:00:00.000Z"
@@ -289,7 +289,7 @@ def test_what_changed_in_memento_is_what_an_export_says(home: Path, tmp_path: Pa
 
 def test_an_export_never_adds_to_files_that_are_there(home: Path) -> None:
     with pytest.raises(InvalidInput, match="is there already"):
-        memento_core_export.write([make_memory({"content": "a"})], home)
+        memento_core.write([make_memory({"content": "a"})], home)
 
 
 def test_values_that_another_hand_put_where_the_import_keeps_its_own_do_no_harm(tmp_path: Path) -> None:
@@ -302,4 +302,4 @@ def test_values_that_another_hand_put_where_the_import_keeps_its_own_do_no_harm(
 def test_a_place_that_cannot_be_written_is_an_error_with_the_path(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("", encoding="utf-8")
     with pytest.raises(InvalidInput, match="cannot be written"):
-        memento_core_export.write([make_memory({"content": "a"})], tmp_path / "file" / "below")
+        memento_core.write([make_memory({"content": "a"})], tmp_path / "file" / "below")

@@ -10,15 +10,9 @@ import msgspec
 import pytest
 
 from memento_tui.errors import InvalidField, InvalidInput
-from memento_tui.interchange import memento_jsonl
-from memento_tui.interchange.outgoing import Outgoing
-from memento_tui.records import (
-    make_crystal,
-    make_item,
-    make_memory,
-    make_relation,
-    make_skip,
-)
+from memento_tui.formats import memento_jsonl
+from memento_tui.formats.base import ExportRecord
+from memento_tui.model import make_crystal, make_item, make_memory, make_relation, make_skip
 from tests.unit.interchange_reading import Reading, reading
 
 
@@ -33,7 +27,7 @@ def read(path: Path, text: str | None = None) -> Reading:
     return reading(memento_jsonl.read(path))
 
 
-def one_of_each() -> list[Outgoing]:
+def one_of_each() -> list[ExportRecord]:
     return [
         make_memory(
             {
@@ -57,7 +51,7 @@ def one_of_each() -> list[Outgoing]:
     ]
 
 
-MAKERS: dict[str, Callable[[Mapping[str, Any]], Outgoing]] = {
+MAKERS: dict[str, Callable[[Mapping[str, Any]], ExportRecord]] = {
     "memory": make_memory,
     "skip": make_skip,
     "item": make_item,
@@ -95,7 +89,7 @@ def test_an_export_is_for_its_owner_and_replaces_nothing(path: Path) -> None:
 
 
 def test_an_export_that_breaks_off_leaves_nothing_behind(path: Path) -> None:
-    def broken() -> list[Outgoing]:
+    def broken() -> list[ExportRecord]:
         raise InvalidInput("The database went away.")
 
     with pytest.raises(InvalidInput, match="went away"):

@@ -4,8 +4,13 @@ from typing import Any
 
 import pytest
 
-from memento_tui.interchange.frontmatter import change_properties, split_note
-from memento_tui.interchange.properties import BadProperties, dump_property, read_properties
+from memento_tui.formats.frontmatter import (
+    InvalidFrontmatter,
+    change_properties,
+    dump_property,
+    read_properties,
+    split_note,
+)
 
 
 def values(text: str) -> dict[str, Any] | None:
@@ -98,7 +103,7 @@ def test_yaml_that_names_nothing_is_told_apart(text: str) -> None:
     ],
 )
 def test_yaml_that_cannot_be_used_is_refused_with_its_line(text: str, line: int, reason: str) -> None:
-    with pytest.raises(BadProperties) as caught:
+    with pytest.raises(InvalidFrontmatter) as caught:
         read_properties(text)
     assert reason in caught.value.reason
     assert caught.value.line == line or "unfolds" in reason or "depth" in reason
@@ -107,7 +112,7 @@ def test_yaml_that_cannot_be_used_is_refused_with_its_line(text: str, line: int,
 def test_aliases_that_unfold_without_end_are_refused_soon() -> None:
     bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n"
     bomb += "".join(f"a{level}: &a{level} [{', '.join([f'*a{level - 1}'] * 10)}]\n" for level in range(1, 12))
-    with pytest.raises(BadProperties, match="unfolds to more than 10,000 values"):
+    with pytest.raises(InvalidFrontmatter, match="unfolds to more than 10,000 values"):
         read_properties(bomb)
 
 

@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 
+from memento_tui.api import Workspace
 from memento_tui.errors import InvalidInput
-from memento_tui.interchange import protocol_local, protocol_local_export
-from memento_tui.interchange.finder import find
-from memento_tui.interchange.formats import detect
-from memento_tui.interchange.outgoing import Outgoing
-from memento_tui.interchange.protocol_document import blocks, document
-from memento_tui.interchange.runner import run_export, run_import
-from memento_tui.records import make_crystal, make_item, make_memory
-from memento_tui.workspace import Workspace
+from memento_tui.formats.base import ExportRecord
+from memento_tui.formats.discovery import find_sources
+from memento_tui.formats.import_export import run_export, run_import
+from memento_tui.formats.protocol import local
+from memento_tui.formats.protocol.local_files import parse_blocks, render_document
+from memento_tui.formats.registry import detect_format
+from memento_tui.model import make_crystal, make_item, make_memory
 from tests.unit.interchange_reading import Reading, reading
 from tests.unit.protocol_sources import as_file, rows
 
@@ -74,7 +74,7 @@ def files(folder: Path) -> dict[str, bytes]:
 
 
 def read(path: Path) -> Reading:
-    return reading(protocol_local.read(path))
+    return reading(local.read(path))
 
 
 @pytest.fixture
@@ -176,12 +176,15 @@ def test_sections_of_the_same_name_are_told_apart(place: Path) -> None:
 
 
 def test_new_sections_are_set_as_the_format_sets_them() -> None:
-    assert document([]) == "# Working Memory\n\n---\n"
-    text = document([("Active Work", "Do it."), ("Mine", "Words.")])
+    assert render_document([]) == "# Working Memory\n\n---\n"
+    text = render_document([("Active Work", "Do it."), ("Mine", "Words.")])
     assert text == "# Working Memory\n\n---\n\n## Active Work\n\nDo it.\n\n---\n\n## Mine\n\nWords.\n"
-    assert document([*blocks("# T\n\n## A\n\none"), ("B", "two")], "") == "# T\n\n## A\n\none\n\n---\n\n## B\n\ntwo\n"
-    assert list(blocks("")) == []
-    assert [block.text for block in blocks("## A")] == ["## A"]
+    assert (
+        render_document([*parse_blocks("# T\n\n## A\n\none"), ("B", "two")], "")
+        == "# T\n\n## A\n\none\n\n---\n\n## B\n\ntwo\n"
+    )
+    assert list(parse_blocks("")) == []
+    assert [block.text for block in parse_blocks("## A")] == ["## A"]
 
 
 @pytest.mark.parametrize(
@@ -274,7 +277,7 @@ def test_names_of_files_that_an_extra_makes_up_never_lead_out(tmp_path: Path) ->
         for n, name in enumerate(names)
     ]
     odd = [make_memory({"id": identity, "content": "x"}) for identity in ("a/../../b", "..", "x" * 300, "é ü")]
-    protocol_local_export.write([*memories, *odd], tmp_path / "out")
+    local.write([*memories, *odd], tmp_path / "out")
     assert {path.name for path in tmp_path.iterdir()} == {"out"}
     folder = tmp_path / "out" / "default" / ".memento"
     assert len(list((folder / "memories").iterdir())) == len(names) + len(odd)
@@ -282,15 +285,15 @@ def test_names_of_files_that_an_extra_makes_up_never_lead_out(tmp_path: Path) ->
 
 
 def test_what_the_format_has_no_place_for_is_counted(tmp_path: Path) -> None:
-    records: list[Outgoing] = [
+    records: list[ExportRecord] = [
         make_crystal({"content": "I am."}),
         make_memory({"content": "x", "status": "pending"}),
         make_item({"title": "t"}),
     ]
-    written = protocol_local_export.write(records, tmp_path / "out")
+    written = local.write(records, tmp_path / "out")
     assert (written.records, written.left_out) == (1, 2)
     with pytest.raises(InvalidInput, match="is there already"):
-        protocol_local_export.write(records, tmp_path / "out")
+        local.write(records, tmp_path / "out")
 
 
 def test_files_move_to_the_hosted_database_without_names_of_their_own(
@@ -310,8 +313,8 @@ def test_the_folder_is_guessed_and_found(
     workspace: Workspace, place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     workspace_of(place, memory())
-    assert detect(place) == NAME
-    assert detect(place.parent) == NAME
+    assert detect_format(place) == NAME
+    assert detect_format(place.parent) == NAME
     monkeypatch.setenv("HOME", str(tmp_path))
-    found = find(workspace.paths.root, tmp_path).candidates
+    found = find_sources(workspace.paths.root, tmp_path).candidates
     assert [(one.format, one.path, one.amount) for one in found] == [(NAME, place, "3 files")]

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
+from memento_tui.api import Workspace
 from memento_tui.errors import InvalidInput
-from memento_tui.interchange import protocol_rest
-from memento_tui.interchange.runner import run_import
-from memento_tui.workspace import Workspace
+from memento_tui.formats.import_export import run_import
+from memento_tui.formats.protocol import rest
 from tests.unit.cli_program import Program, without_engine
 from tests.unit.interchange_reading import Reading, reading
 from tests.unit.protocol_sources import KEY, Account, database, serving
@@ -60,7 +60,7 @@ def whole() -> Account:
 
 
 def read(address: str) -> Reading:
-    return reading(protocol_rest.read(address))
+    return reading(rest.read(address))
 
 
 def test_an_account_is_moved_here_once(workspace: Workspace) -> None:

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
+from memento_tui.api import Workspace
 from memento_tui.errors import InvalidInput
-from memento_tui.interchange.outgoing import Written
-from memento_tui.interchange.protocol_model import item_fields, section_fields
-from memento_tui.interchange.runner import run_export, run_import
-from memento_tui.workspace import Workspace
+from memento_tui.formats.base import ExportReport
+from memento_tui.formats.import_export import run_export, run_import
+from memento_tui.formats.protocol.vocabulary import item_fields, section_fields
 from tests.clocks import START
 from tests.made import note, put
 from tests.unit.cli_program import Program, without_engine
@@ -44,7 +44,7 @@ def fill(workspace: Workspace) -> None:
     workspace.relate("m1", item.id, "item")
 
 
-def export(workspace: Workspace, address: str) -> Written:
+def export(workspace: Workspace, address: str) -> ExportReport:
     return run_export(workspace, address, format_name=NAME)
 
 

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
+from memento_tui.api import Workspace
 from memento_tui.errors import InvalidInput
-from memento_tui.interchange import protocol_sqlite, protocol_sqlite_export
-from memento_tui.interchange.formats import detect
-from memento_tui.interchange.incoming import Incoming
-from memento_tui.interchange.runner import run_export, run_import
-from memento_tui.records import make_memory
-from memento_tui.workspace import Workspace
+from memento_tui.formats.base import ImportRecord
+from memento_tui.formats.import_export import run_export, run_import
+from memento_tui.formats.protocol import sqlite
+from memento_tui.formats.registry import detect_format
+from memento_tui.model import make_memory
 from tests.unit.interchange_reading import Reading, reading
 from tests.unit.protocol_sources import database, rows
 
@@ -30,10 +30,10 @@ def skip(identity: str = "5c1b0001", **columns: object) -> dict[str, Any]:
 
 
 def read(path: Path) -> Reading:
-    return reading(protocol_sqlite.read(path))
+    return reading(sqlite.read(path))
 
 
-def one(path: Path, record: str = "memory") -> Incoming:
+def one(path: Path, record: str = "memory") -> ImportRecord:
     (found,) = [one for one in read(path).taken if one.record == record]
     return found
 
@@ -315,7 +315,7 @@ def test_what_no_agent_may_see_is_not_exported(tmp_path: Path) -> None:
         make_memory({"id": status, "content": status, "status": status})
         for status in ("active", "pending", "rejected", "deleted", "archived", "superseded")
     ]
-    written = protocol_sqlite_export.write(memories, tmp_path)
+    written = sqlite.write(memories, tmp_path)
     assert (written.records, written.left_out) == (3, 3)
     found = {row["id"]: (row["content"], row["consolidated"]) for row in rows(tmp_path / "default.db")["memories"]}
     assert found == {
@@ -336,7 +336,7 @@ def test_hostile_leftovers_cost_no_more_than_themselves(tmp_path: Path) -> None:
         make_memory({"id": f"m{n}", "content": f"text {n}", "extra": {"memento-protocol": extra}})
         for n, extra in enumerate(extras)
     ]
-    written = protocol_sqlite_export.write(memories, tmp_path)
+    written = sqlite.write(memories, tmp_path)
     texts = {row["content"] for row in rows(tmp_path / "default.db")["memories"]}
     assert texts == {"text 0", "text 2", "text 3"}
     assert [one.file for one in written.refused] == ["default.db/memories"]
@@ -345,19 +345,19 @@ def test_hostile_leftovers_cost_no_more_than_themselves(tmp_path: Path) -> None:
 def test_an_export_writes_over_nothing(tmp_path: Path) -> None:
     (tmp_path / "default.db").write_text("mine")
     with pytest.raises(InvalidInput, match="is there already"):
-        protocol_sqlite_export.write([make_memory({"content": "x"})], tmp_path)
+        sqlite.write([make_memory({"content": "x"})], tmp_path)
     assert (tmp_path / "default.db").read_text() == "mine"
 
 
 def test_the_databases_of_an_export_are_found_further_below(tmp_path: Path) -> None:
     database(tmp_path / "projects" / "app.db", memories=[memory()])
-    assert detect(tmp_path) == NAME
+    assert detect_format(tmp_path) == NAME
 
 
 def test_the_format_of_a_database_is_guessed(tmp_path: Path) -> None:
     source = database(tmp_path / "in" / "dev.db", memories=[memory()])
-    assert detect(source) == NAME
-    assert detect(source.parent) == NAME
+    assert detect_format(source) == NAME
+    assert detect_format(source.parent) == NAME
 
 
 def test_native_memories_make_a_database_that_comes_back_the_same(workspace: Workspace, tmp_path: Path) -> None:

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from memento_tui.interchange import claude, memento_core, vault, vault_export
-from memento_tui.interchange.formats import detect
+from memento_tui.formats import claude, memento_core, vault
+from memento_tui.formats.registry import detect_format
 from tests.unit.interchange_reading import reading
 
 ARCHIVE = Path(__file__).parents[3] / "shared" / "data" / "agent_memory.tar.gz"
@@ -39,12 +39,12 @@ def test_every_note_of_a_real_vault_is_taken_and_returns_byte_for_byte(
     agents: Path, tmp_path: Path, place: str, notes: int
 ) -> None:
     root = agents / place
-    assert detect(root) == "vault"
+    assert detect_format(root) == "vault"
     assert vault.count(root) == notes
     found = reading(vault.read(root))
     assert found.refused == []
     assert len(found.memories) == notes
-    written = vault_export.write(found.memories.values(), tmp_path)
+    written = vault.write(found.memories.values(), tmp_path)
     assert (written.files, written.refused) == (notes, ())
     assert [key for key in found.keys if (root / key).read_bytes() != (tmp_path / key).read_bytes()] == []
 
@@ -56,7 +56,7 @@ def test_the_links_of_a_real_vault_are_those_that_its_writer_made(agents: Path) 
 
 def test_the_memory_of_a_real_agent_is_parted_into_statements(agents: Path) -> None:
     root = agents / "0xMal0u+aeon" / "memory"
-    assert detect(root) == "claude"
+    assert detect_format(root) == "claude"
     found = reading(claude.read(root))
     assert found.refused == []
     assert {memory.namespace for memory in found.memories.values()} == {"claude/0xMal0u+aeon"}

@@ -2,12 +2,12 @@ from __future__ import annotations
 
 import pytest
 
-from memento_tui.interchange.targets import Targets
+from memento_tui.formats.note import LinkTargets
 
 
 @pytest.fixture
-def targets() -> Targets:
-    found = Targets()
+def targets() -> LinkTargets:
+    found = LinkTargets()
     for key, names in {
         "Home.md": ["Start page"],
         "work/Plan.md": ["The plan", "Roadmap"],
@@ -42,12 +42,14 @@ def targets() -> Targets:
         ("../../etc/passwd", "", None),
     ],
 )
-def test_a_link_means_what_its_writer_meant(targets: Targets, written: str, source: str, expected: str | None) -> None:
+def test_a_link_means_what_its_writer_meant(
+    targets: LinkTargets, written: str, source: str, expected: str | None
+) -> None:
     assert targets.resolve(written, source) == expected
 
 
 def test_a_note_that_was_read_answers_to_its_title_its_aliases_and_its_name() -> None:
-    targets = Targets()
+    targets = LinkTargets()
     targets.take("p/a.md", "A title", {"aliases": ["Other", 7], "alias": "Third", "name": "feedback_tests"})
     targets.take("b.md", "", {"aliases": None})
     assert [targets.resolve(name) for name in ("a title", "other", "7", "third", "feedback_tests")] == ["p/a.md"] * 5

@@ -6,16 +6,16 @@ from pathlib import Path
 import pytest
 
 from memento_tui.errors import InvalidInput
-from memento_tui.interchange.incoming import Refused
-from memento_tui.interchange.tree import Loaded, SourceFile, count_files, decode_text, load, walk
+from memento_tui.formats.base import Refused
+from memento_tui.formats.source_files import LoadedFile, SourceFile, count_files, decode_text, load_file, walk_files
 
 
 def names(root: Path, *, hidden: bool = False) -> list[str]:
-    return [found.name for found in walk(root, ".md", hidden=hidden) if isinstance(found, SourceFile)]
+    return [found.name for found in walk_files(root, ".md", hidden=hidden) if isinstance(found, SourceFile)]
 
 
 def refusals(root: Path) -> list[Refused]:
-    return [found for found in walk(root, ".md") if isinstance(found, Refused)]
+    return [found for found in walk_files(root, ".md") if isinstance(found, Refused)]
 
 
 def write(path: Path, text: str = "text") -> Path:
@@ -97,20 +97,22 @@ def test_loops_of_links_end(tmp_path: Path) -> None:
 def test_a_pipe_with_a_notes_name_is_refused_and_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.md")
     assert [one.reason for one in refusals(tmp_path)] == ["is not a regular file"]
-    assert load(SourceFile(str(tmp_path / "pipe.md"), "pipe.md"), 10) == Refused("pipe.md", 0, "is not a regular file")
+    assert load_file(SourceFile(str(tmp_path / "pipe.md"), "pipe.md"), 10) == Refused(
+        "pipe.md", 0, "is not a regular file"
+    )
 
 
 def test_a_file_that_became_a_link_after_it_was_found_is_not_read(tmp_path: Path) -> None:
     path = write(tmp_path / "a.md")
-    found = next(walk(tmp_path, ".md"))
+    found = next(walk_files(tmp_path, ".md"))
     assert isinstance(found, SourceFile)
     path.unlink()
     path.symlink_to("/etc/hostname")
-    assert isinstance(load(found, 1000), Refused)
+    assert isinstance(load_file(found, 1000), Refused)
 
 
 def test_a_file_that_vanished_is_refused(tmp_path: Path) -> None:
-    refused = load(SourceFile(str(tmp_path / "gone.md"), "gone.md"), 10)
+    refused = load_file(SourceFile(str(tmp_path / "gone.md"), "gone.md"), 10)
     assert refused == Refused("gone.md", 0, "cannot be read: No such file or directory")
 
 
@@ -134,15 +136,15 @@ def test_a_folder_that_may_not_be_opened_costs_no_other(tmp_path: Path) -> None:
 
 def test_a_file_over_the_limit_is_refused_with_both_sizes(tmp_path: Path) -> None:
     path = write(tmp_path / "big.md", "x" * 1_048_576)
-    refused = load(SourceFile(str(path), "big.md"), 1000)
+    refused = load_file(SourceFile(str(path), "big.md"), 1000)
     assert refused == Refused("big.md", 0, "is 1,048,576 bytes long; the limit is 1,000")
 
 
 def test_a_time_of_change_beyond_the_calendar_is_brought_into_it(tmp_path: Path) -> None:
     path = write(tmp_path / "old.md")
     os.utime(path, (-(10**9), -(10**9)))
-    loaded = load(SourceFile(str(path), "old.md"), 1000)
-    assert isinstance(loaded, Loaded)
+    loaded = load_file(SourceFile(str(path), "old.md"), 1000)
+    assert isinstance(loaded, LoadedFile)
     assert loaded.modified.year == 1970
 
 

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from memento_tui.errors import InvalidInput
-from memento_tui.interchange import vault
-from memento_tui.interchange.incoming import Incoming
-from memento_tui.records import Memory
+from memento_tui.formats import vault
+from memento_tui.formats.base import ImportRecord
+from memento_tui.model import Memory
 from tests.unit.interchange_reading import Reading, reading
 
 FULL = """---
@@ -62,7 +62,7 @@ def read(root: Path) -> Reading:
     return reading(vault.read(root))
 
 
-def note(root: Path, text: str | bytes, name: str = "notes/a note.md") -> Incoming:
+def note(root: Path, text: str | bytes, name: str = "notes/a note.md") -> ImportRecord:
     put(root, name, text)
     return read(root).only
 

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from memento_tui.errors import InvalidInput
-from memento_tui.interchange import vault, vault_export
-from memento_tui.interchange.targets import Targets
-from memento_tui.records import Memory, Relation, make_item, make_memory, make_relation
+from memento_tui.formats import vault
+from memento_tui.formats.note import LinkTargets
+from memento_tui.model import Memory, Relation, make_item, make_memory, make_relation
 from tests.unit.interchange_reading import Reading, reading
 
 
@@ -32,7 +32,7 @@ def read(root: Path) -> Reading:
 def imported(root: Path) -> tuple[list[Memory], list[Relation]]:
     """Return the notes of a vault as an import leaves them: as memories with ids, and links that found their target."""
     found = read(root)
-    targets = Targets()
+    targets = LinkTargets()
     for one in found.taken:
         targets.take(one.key, one.fields["title"], one.fields["extra"].get("frontmatter", {}))
     memories = found.memories
@@ -54,7 +54,7 @@ def edited(tmp_path: Path, text: str, **values: object) -> str:
     """Return a note's text after an import, a change in memento and an export."""
     put(tmp_path / "in", "a.md", text)
     (memory,) = imported(tmp_path / "in")[0]
-    assert vault_export.write([changed(memory, **values)], tmp_path / "out").files == 1
+    assert vault.write([changed(memory, **values)], tmp_path / "out").files == 1
     return (tmp_path / "out" / "a.md").read_bytes().decode()
 
 
@@ -83,7 +83,7 @@ def test_an_untouched_vault_returns_byte_for_byte(tmp_path: Path, out: Path) -> 
     memories, relations = imported(tmp_path / "in")
     assert len(memories) == len(UNTOUCHED)
     assert {relation.type for relation in relations} == {"supersedes", "related"}
-    written = vault_export.write([*memories, *relations], out)
+    written = vault.write([*memories, *relations], out)
     assert (written.files, written.refused, written.left_out) == (len(UNTOUCHED), (), 0)
     assert {name: (out / name).read_bytes().decode() for name in UNTOUCHED} == UNTOUCHED
 
@@ -92,7 +92,7 @@ def test_an_export_onto_the_untouched_vault_writes_nothing(tmp_path: Path) -> No
     for name, text in UNTOUCHED.items():
         put(tmp_path / "in", name, text)
     memories, relations = imported(tmp_path / "in")
-    written = vault_export.write([*memories, *relations], tmp_path / "in")
+    written = vault.write([*memories, *relations], tmp_path / "in")
     assert (written.files, written.refused) == (0, ())
 
 
@@ -132,7 +132,7 @@ def test_removed_tags_and_a_removed_context_leave_the_head(tmp_path: Path) -> No
 def test_a_text_that_begins_like_frontmatter_stays_text(tmp_path: Path, out: Path) -> None:
     content = "---\ntitle: forged\n---\nbody"
     edited(tmp_path, "plain", content=content)
-    vault_export.write([make_memory({"id": "native", "content": content, "title": "T"})], out)
+    vault.write([make_memory({"id": "native", "content": content, "title": "T"})], out)
     found = read(out)
     assert sorted(one.content for one in found.memories.values()) == [content, content]
     assert "forged" not in {one.title for one in found.memories.values()}
@@ -155,7 +155,7 @@ def test_a_memory_of_memento_becomes_a_note_that_an_import_knows_again(out: Path
             "source_type": "derived",
         }
     )
-    written = vault_export.write([memory], out)
+    written = vault.write([memory], out)
     assert (written.records, written.files) == (1, 1)
     path = out / "projects" / "app" / "Use WAL always now.md"
     assert path.read_text(encoding="utf-8") == (
@@ -194,7 +194,7 @@ def test_relations_become_links_and_those_that_the_text_makes_already_do_not(tmp
         make_relation({"src": "n", "dst": "elsewhere", "type": "contradicts"}),
         make_relation({"src": "n", "dst": "main.py", "type": "file"}),
     ]
-    written = vault_export.write([*memories, native, *relations, *added, make_item({"title": "i"})], out)
+    written = vault.write([*memories, native, *relations, *added, make_item({"title": "i"})], out)
     assert written.left_out == 3
     assert (out / "a.md").read_text(encoding="utf-8") == '---\nrelated:\n- "[[global/New one]]"\n---\nsee [[b]]'
     assert (out / "b.md").read_text(encoding="utf-8") == '---\nsupersedes:\n- "[[c]]"\n- "[[a]]"\n---\nx'
@@ -206,13 +206,13 @@ def test_relations_become_links_and_those_that_the_text_makes_already_do_not(tmp
 
 
 def test_deleted_memories_are_left_out(out: Path) -> None:
-    written = vault_export.write([make_memory({"content": "x", "status": "deleted"})], out)
+    written = vault.write([make_memory({"content": "x", "status": "deleted"})], out)
     assert (written.records, written.files, written.left_out) == (0, 0, 1)
 
 
 def test_memories_of_one_title_get_names_of_their_own(out: Path) -> None:
     memories = [make_memory({"id": name, "content": "x", "title": "Same"}) for name in ("a", "b", "b?", "b*")]
-    vault_export.write(memories, out)
+    vault.write(memories, out)
     assert sorted(path.name for path in (out / "global").iterdir()) == [
         "Same (b) 2.md",
         "Same (b) 3.md",
@@ -233,7 +233,7 @@ def test_memories_of_one_title_get_names_of_their_own(out: Path) -> None:
     ],
 )
 def test_every_title_makes_a_name_that_can_be_written(out: Path, title: str, name: str) -> None:
-    vault_export.write([make_memory({"content": "x", "title": title})], out)
+    vault.write([make_memory({"content": "x", "title": title})], out)
     assert [path.name for path in (out / "global").iterdir()] == [f"{name}.md"]
 
 
@@ -243,7 +243,7 @@ def test_every_title_makes_a_name_that_can_be_written(out: Path, title: str, nam
 )
 def test_a_place_that_leads_out_of_the_folder_is_never_written(tmp_path: Path, out: Path, path: object) -> None:
     memory = make_memory({"id": "m", "content": "x", "title": "T", "extra": {"vault": {"path": path, "head": "x"}}})
-    vault_export.write([memory], out)
+    vault.write([memory], out)
     assert [found.relative_to(tmp_path).as_posix() for found in tmp_path.rglob("*") if found.is_file()] == [
         "out/global/T.md"
     ]
@@ -257,7 +257,7 @@ def test_a_link_in_the_folder_is_never_written_through(tmp_path: Path, out: Path
     memories = [
         make_memory({"content": "x", "extra": {"vault": {"path": path}}}) for path in ("folder/a.md", "b.md", "c.md")
     ]
-    written = vault_export.write(memories, out)
+    written = vault.write(memories, out)
     assert [one.file for one in written.refused] == ["folder/a.md", "b.md"]
     assert (written.records, written.files) == (1, 1)
     assert target.read_text(encoding="utf-8") == "mine"
@@ -267,7 +267,7 @@ def test_a_note_that_was_changed_since_it_was_read_is_not_replaced(tmp_path: Pat
     path = put(tmp_path, "a.md", "old")
     (memory,) = imported(tmp_path)[0]
     path.write_text("changed in the editor", encoding="utf-8")
-    written = vault_export.write([changed(memory, content="changed in memento")], tmp_path)
+    written = vault.write([changed(memory, content="changed in memento")], tmp_path)
     assert [one.file for one in written.refused] == ["a.md"]
     assert path.read_text(encoding="utf-8") == "changed in the editor"
 
@@ -276,7 +276,7 @@ def test_a_note_that_is_as_it_was_read_is_replaced_and_keeps_its_mode(tmp_path: 
     path = put(tmp_path, "a.md", "old")
     path.chmod(0o644)
     (memory,) = imported(tmp_path)[0]
-    assert vault_export.write([changed(memory, content="new")], tmp_path).files == 1
+    assert vault.write([changed(memory, content="new")], tmp_path).files == 1
     assert path.read_text(encoding="utf-8") == "new"
     assert stat.S_IMODE(path.stat().st_mode) == 0o644
 
@@ -285,7 +285,7 @@ def test_a_note_that_is_in_the_way_of_a_folder_costs_only_what_needs_the_folder(
     memories = [
         make_memory({"content": "x", "extra": {"vault": {"path": path}}}) for path in ("a.md", "a.md/b.md", "c.md")
     ]
-    written = vault_export.write(memories, out)
+    written = vault.write(memories, out)
     assert [one.file for one in written.refused] == ["a.md/b.md"]
     assert written.records == 2
 
@@ -305,7 +305,7 @@ def test_a_note_that_is_in_the_way_of_a_folder_costs_only_what_needs_the_folder(
 def test_values_that_another_hand_put_where_the_import_keeps_its_own_never_change_the_text(
     out: Path, kept: object
 ) -> None:
-    vault_export.write([make_memory({"content": "true text", "title": "T", "extra": {"vault": kept}})], out)
+    vault.write([make_memory({"content": "true text", "title": "T", "extra": {"vault": kept}})], out)
     (found,) = read(out).memories.values()
     assert (found.content, found.title) == ("true text", "T")
 
@@ -318,4 +318,4 @@ def test_a_memory_without_a_text_is_an_error(out: Path) -> None:
         updated_at=make_memory({"content": "x"}).created_at,
     )
     with pytest.raises(InvalidInput, match="has no text"):
-        vault_export.write([blank], out)
+        vault.write([blank], out)

@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memento_tui.engine.rows import facts_of
-from memento_tui.records import Memory, make_memory
-from memento_tui.search.lance_filter import lance_filter, microseconds, quoted
-from memento_tui.store.filters import AllOf, AnyOf, Between, Filter, HasTag, NotThat, OneOf, Under
-from memento_tui.store.journal import Author
-from memento_tui.store.store import Store
+from memento_tui.embedding.vector_index import indexed_facts
+from memento_tui.model import Memory, make_memory
+from memento_tui.search.lance_filter import compile_lance_filter, microseconds, quoted
+from memento_tui.storage.filters import AllOf, AnyOf, Between, Filter, HasTag, Not, OneOf, Under
+from memento_tui.storage.journal import Author
+from memento_tui.storage.store import Store
 from tests.depth import examples
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -56,7 +56,7 @@ class Both:
         return {memory.id for memory in self.store.page(tree, limit=1000).items}
 
     def lance(self, tree: Filter) -> set[str]:
-        found = self.table.search().where(lance_filter(tree)).select(["id"]).limit(1000).to_arrow()
+        found = self.table.search().where(compile_lance_filter(tree)).select(["id"]).limit(1000).to_arrow()
         return set(found.column("id").to_pylist())
 
 
@@ -67,7 +67,7 @@ def both(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Both]:
     made = memories()
     with store.transaction(Author(), "remember") as tx:
         tx.add_all(made)
-    rows = pa.Table.from_pylist([{k: v for k, v in facts_of(m).items() if k != "state"} for m in made])
+    rows = pa.Table.from_pylist([{k: v for k, v in indexed_facts(m).items() if k != "state"} for m in made])
     yield Both(store, lancedb.connect(folder / "lance").create_table("memory", rows))
     store.close()
 
@@ -93,7 +93,7 @@ LEAVES: st.SearchStrategy[Filter] = st.one_of(
 TREES: st.SearchStrategy[Filter] = st.recursive(
     LEAVES,
     lambda inner: st.one_of(
-        st.builds(NotThat, inner),
+        st.builds(Not, inner),
         st.builds(AllOf, st.lists(inner, max_size=3).map(tuple)),
         st.builds(AnyOf, st.lists(inner, max_size=3).map(tuple)),
     ),
@@ -113,7 +113,7 @@ def test_the_memories_under_test_are_told_apart_by_the_conditions(both: Both) ->
     some: list[Filter] = [Under("a"), HasTag("API"), OneOf("agent", ("it's me",)), Between("expires_at", NOON, None)]
     for tree in some:
         assert set() < both.lance(tree) < everything
-        assert both.lance(NotThat(tree)) == everything - both.lance(tree)
+        assert both.lance(Not(tree)) == everything - both.lance(tree)
 
 
 @given(text=st.text(st.characters(exclude_categories=["Cs"])))
@@ -128,7 +128,7 @@ def test_moments_are_exact_to_the_microsecond() -> None:
     moment = datetime(2026, 11, 21, 8, 15, 0, 1, tzinfo=UTC)
     assert microseconds(moment) == 1795248900000001
     assert (
-        lance_filter(Between("created_at", moment, None))
+        compile_lance_filter(Between("created_at", moment, None))
         == "(created_at IS NOT NULL AND created_at >= 1795248900000001)"
     )
 
@@ -136,4 +136,4 @@ def test_moments_are_exact_to_the_microsecond() -> None:
 @pytest.mark.parametrize("tree", [OneOf("content", ("x",)), Between("version", 1, 2)])
 def test_a_field_that_nothing_is_filtered_by_is_refused(tree: Filter) -> None:
     with pytest.raises(ValueError, match=r"content|version"):
-        lance_filter(tree)
+        compile_lance_filter(tree)

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from memento_tui.api import Workspace
+from memento_tui.api.distillation import DistillationReport, distill_transcript
 from memento_tui.errors import InvalidInput, NotFound
-from memento_tui.workspace import Workspace
-from memento_tui.workspace.learning import Distilled, distill_transcript
 from tests.unit.cli_program import Program, without_engine
 
 SAID = [
@@ -27,7 +27,7 @@ def transcript(tmp_path: Path) -> Path:
     return path
 
 
-def outcomes(found: Distilled) -> dict[str, list[str]]:
+def outcomes(found: DistillationReport) -> dict[str, list[str]]:
     told: dict[str, list[str]] = {}
     for one in found.learned:
         told.setdefault(one.outcome, []).append(one.candidate.target)

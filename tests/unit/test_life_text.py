@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memento_tui.config import DecayPreset
-from memento_tui.records import Memory
-from memento_tui.records.memory import STABILITIES, STATUSES
-from memento_tui.search.life import life_of
-from memento_tui.upkeep.life_text import life_data, life_lines
+from memento_tui.maintenance.life_report import life_report_data, life_report_lines
+from memento_tui.model import Memory
+from memento_tui.model.memory import STABILITIES, STATUSES
+from memento_tui.search.decay import decay_factor
 from tests.made import NOW, note
 
 PRESETS: tuple[DecayPreset, ...] = get_args(DecayPreset)
@@ -29,8 +29,8 @@ def plotted(lines: str) -> list[str]:
 
 
 def test_a_life_is_told_with_its_number_its_parts_and_what_awaits_it() -> None:
-    told = life_lines(aged(45, tier="long_term"), NOW, "balanced", 80)
-    factor = life_of(aged(45), NOW).factor
+    told = life_report_lines(aged(45, tier="long_term"), NOW, "balanced", 80)
+    factor = decay_factor(aged(45), NOW).factor
     assert f"Factor in search: {factor:.3f} today, preset balanced." in told
     assert "age        0.84  Changed or verified on 2025-12-01; it halves every 180 days" in told
     assert "use        0.00  Never used;" in told
@@ -42,7 +42,7 @@ def test_a_life_is_told_with_its_number_its_parts_and_what_awaits_it() -> None:
 
 
 def test_the_curve_falls_from_left_to_right_within_its_scale() -> None:
-    told = life_lines(aged(0, certainty=1, tier="long_term"), NOW, "vault", 80)
+    told = life_report_lines(aged(0, certainty=1, tier="long_term"), NOW, "vault", 80)
     rows = plotted(told)
     assert len(rows) == 8
     columns = [next(row for row, line in enumerate(rows) if line[at : at + 1] in ("*", ".")) for at in range(74)]
@@ -54,30 +54,30 @@ def test_the_curve_falls_from_left_to_right_within_its_scale() -> None:
 
 
 def test_a_memory_that_is_replaced_is_drawn_on_half_the_scale() -> None:
-    told = life_lines(aged(10), NOW, "balanced", 80, superseded=True)
+    told = life_report_lines(aged(10), NOW, "balanced", 80, superseded=True)
     scale = [line.split(" |")[0] for line in told.splitlines() if " |" in line]
     assert (scale[0], scale[-1]) == ("0.57", "0.42")
     assert "Another memory takes its place" in told
     assert any("*" in row for row in plotted(told))
-    assert life_data(aged(10), NOW, "balanced", superseded=True)["superseded"] is True
+    assert life_report_data(aged(10), NOW, "balanced", superseded=True)["superseded"] is True
 
 
 def test_the_days_after_its_end_are_dots() -> None:
-    told = life_lines(aged(1, expires_at=NOW + timedelta(days=100)), NOW, "balanced", 106)
+    told = life_report_lines(aged(1, expires_at=NOW + timedelta(days=100)), NOW, "balanced", 106)
     drawn = ["".join(row[at : at + 1].strip() for row in plotted(told)) for at in range(94)]
     marks = "".join(drawn)
     assert set(marks) == {"*", "."}
     assert marks == "*" * marks.count("*") + "." * marks.count(".")
     assert marks.count("*") == pytest.approx(94 * 100 / 365, abs=1.5)
     assert "no search finds it any more" in told
-    assert "." not in "".join(plotted(life_lines(aged(1, pinned=True), NOW, "balanced", 80)))
+    assert "." not in "".join(plotted(life_report_lines(aged(1, pinned=True), NOW, "balanced", 80)))
 
 
 def test_what_does_not_age_says_why() -> None:
-    assert "It is pinned, so it is neither shortened nor archived." in life_lines(
+    assert "It is pinned, so it is neither shortened nor archived." in life_report_lines(
         aged(300, pinned=True), NOW, "balanced", 80
     )
-    verified = life_lines(aged(300, stability="verified", tier="shared"), NOW, "bank", 80)
+    verified = life_report_lines(aged(300, stability="verified", tier="shared"), NOW, "bank", 80)
     assert "It is demoted" in verified
     assert "only a person's decision" in verified
 
@@ -92,15 +92,15 @@ def test_what_does_not_age_says_why() -> None:
     ],
 )
 def test_each_preset_says_what_moves_it(preset: DecayPreset, words: list[str]) -> None:
-    told = " ".join(life_lines(aged(5), NOW, preset, 80).split())
+    told = " ".join(life_report_lines(aged(5), NOW, preset, 80).split())
     for word in words:
         assert word in told
 
 
 def test_the_data_holds_what_the_lines_say() -> None:
     memory = aged(45, tier="long_term", used_count=1, last_used_at=NOW - timedelta(days=2))
-    told = json.loads(json.dumps(life_data(memory, NOW, "protocol")))
-    life = life_of(memory, NOW, preset="protocol")
+    told = json.loads(json.dumps(life_report_data(memory, NOW, "protocol")))
+    life = decay_factor(memory, NOW, preset="protocol")
     assert told["factor"] == life.factor == told["curve"][0]["factor"]
     assert (told["preset"], told["weight"], told["stays"]) == ("protocol", life.weight, "")
     assert [one["day"] for one in told["curve"]][-1] == 365
@@ -127,7 +127,7 @@ def test_lines_are_plain_ascii_within_the_width_and_hold_nothing_of_the_text(
     width: int,
     replaced: bool,  # noqa: FBT001 - drawn
 ) -> None:
-    told = life_lines(memory, NOW, preset, width, superseded=replaced)
+    told = life_report_lines(memory, NOW, preset, width, superseded=replaced)
     assert told.replace("\n", "").isascii()
     assert told.replace("\n", "").isprintable()
     assert all(len(line) <= max(40, width) for line in told.splitlines())

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
-from memento_tui.records import make_contradiction, make_relation
-from memento_tui.workspace import Workspace
-from memento_tui.workspace.links import links_of
+from memento_tui.api import Workspace
+from memento_tui.api.memory_details import links_of
+from memento_tui.model import make_contradiction, make_relation
 
 
 def test_every_relation_reads_from_the_side_that_is_looked_at(workspace: Workspace) -> None:

@@ -6,10 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memento_tui.api.lists import parse_category, parse_item_query, parse_skip_query
 from memento_tui.errors import InvalidInput
-from memento_tui.records.item import CATEGORIES, make_item
-from memento_tui.records.skip import make_skip
-from memento_tui.workspace.list_query import category_named, item_query, skip_query
+from memento_tui.model.lists import ITEM_CATEGORIES, make_item, make_skip
 from tests.made import NOW
 
 ITEM = make_item(
@@ -46,7 +45,7 @@ SKIP = make_skip(
     ],
 )
 def test_an_item_is_found_by_its_words_and_fields(query: str) -> None:
-    assert item_query(query).matches(ITEM)
+    assert parse_item_query(query).matches(ITEM)
 
 
 @pytest.mark.parametrize(
@@ -54,32 +53,32 @@ def test_an_item_is_found_by_its_words_and_fields(query: str) -> None:
     ["moved", "migration 500", "category:standing", "status:done", "status:paused", "tag:ap", "http:x", '"v3 the"'],
 )
 def test_an_item_is_not_found_by_what_it_does_not_say(query: str) -> None:
-    assert not item_query(query).matches(ITEM)
+    assert not parse_item_query(query).matches(ITEM)
 
 
 @pytest.mark.parametrize("query", ["", "VENDOR code", "by:claude", "expires:<3d", "expires:3d", "third-party expires:"])
 def test_a_skip_is_found_by_its_words_its_maker_and_its_end(query: str) -> None:
-    assert skip_query(query).matches(SKIP, NOW)
+    assert parse_skip_query(query).matches(SKIP, NOW)
 
 
 @pytest.mark.parametrize("query", ["vendors", "by:cursor", "expires:<1d"])
 def test_a_skip_is_not_found_by_what_it_does_not_say(query: str) -> None:
-    assert not skip_query(query).matches(SKIP, NOW)
+    assert not parse_skip_query(query).matches(SKIP, NOW)
 
 
 def test_a_skip_that_is_over_does_not_end_soon() -> None:
-    assert skip_query("expires:<7d").matches(SKIP, NOW)
-    assert not skip_query("expires:<7d").matches(SKIP, NOW + timedelta(days=2))
+    assert parse_skip_query("expires:<7d").matches(SKIP, NOW)
+    assert not parse_skip_query("expires:<7d").matches(SKIP, NOW + timedelta(days=2))
 
 
 def test_a_value_that_no_field_has_is_told_and_left_out() -> None:
-    asked = item_query("category:hobby move")
+    asked = parse_item_query("category:hobby move")
     assert asked.problems == (
         "There is no category 'hobby'; there are active work, standing decision, waiting for, session note.",
     )
     assert asked.matches(ITEM)
-    assert skip_query("expires:soon").problems == ("expires: takes a span such as <7d, not 'soon'.",)
-    for read, query in ((item_query, "status:gone"), (skip_query, "expires:soon")):
+    assert parse_skip_query("expires:soon").problems == ("expires: takes a span such as <7d, not 'soon'.",)
+    for read, query in ((parse_item_query, "status:gone"), (parse_skip_query, "expires:soon")):
         with pytest.raises(InvalidInput):
             read(query, strict=True)
 
@@ -98,14 +97,14 @@ def test_a_value_that_no_field_has_is_told_and_left_out() -> None:
 )
 def test_a_category_is_named_by_its_words_or_their_beginning(text: str, category: str) -> None:
     if category:
-        assert category_named(text) == category
+        assert parse_category(text) == category
     else:
         with pytest.raises(InvalidInput):
-            category_named(text)
+            parse_category(text)
 
 
 @given(st.text())
 def test_any_text_can_be_asked(text: str) -> None:
-    assert item_query(text).matches(ITEM) in (True, False)
-    assert skip_query(text).matches(SKIP, NOW) in (True, False)
-    assert set(item_query(text).categories) <= set(CATEGORIES)
+    assert parse_item_query(text).matches(ITEM) in (True, False)
+    assert parse_skip_query(text).matches(SKIP, NOW) in (True, False)
+    assert set(parse_item_query(text).categories) <= set(ITEM_CATEGORIES)

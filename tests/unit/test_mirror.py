@@ -6,17 +6,16 @@ from pathlib import Path
 
 import pytest
 
+from memento_tui.api import Workspace
 from memento_tui.errors import InvalidInput, NotAllowed
-from memento_tui.interchange.mirror.folder import Folder
-from memento_tui.interchange.mirror.happening import Happening
-from memento_tui.interchange.mirror.mirror import Mirror
-from memento_tui.interchange.mirror.watch import Watch
-from memento_tui.records import Memory
-from memento_tui.workspace import Workspace
+from memento_tui.mirror.folder import FolderWatch, MirrorFolder
+from memento_tui.mirror.mirror import Mirror
+from memento_tui.mirror.state import MirrorEvent
+from memento_tui.model import Memory
 from tests.unit.mirroring import put, step
 
 
-def only_why(happened: Iterator[Happening]) -> str:
+def only_why(happened: Iterator[MirrorEvent]) -> str:
     (one,) = happened
     return one.why
 
@@ -396,7 +395,7 @@ def test_a_data_directory_and_a_home_are_no_place_for_a_mirror(workspace: Worksp
 
 
 def test_notes_that_were_imported_from_the_folder_are_known_again(workspace: Workspace, folder: Path) -> None:
-    from memento_tui.interchange.runner import run_import  # noqa: PLC0415 - the one test that imports
+    from memento_tui.formats.import_export import run_import  # noqa: PLC0415 - the one test that imports
 
     put(folder, "a.md", OWN)
     run_import(workspace, "vault", folder)
@@ -410,9 +409,9 @@ def test_notes_that_were_imported_from_the_folder_are_known_again(workspace: Wor
 
 
 def test_a_file_is_read_once_it_has_settled_and_missed_once_it_stays_away(folder: Path) -> None:
-    made = Folder(folder)
+    made = MirrorFolder(folder)
     now = 100.0
-    watch = Watch(made, settling=1, monotonic=lambda: now, calendar=lambda: 1_000.0)
+    watch = FolderWatch(made, settling=1, monotonic=lambda: now, calendar=lambda: 1_000.0)
     path = put(folder, "a.md", "half")
     os.utime(path, (1_000, 1_000))
     assert watch.look(set()).settled == frozenset()
@@ -433,12 +432,12 @@ def test_a_file_is_read_once_it_has_settled_and_missed_once_it_stays_away(folder
 
 
 def test_a_text_saved_while_its_file_is_replaced_is_not_lost(folder: Path) -> None:
-    made = Folder(folder)
+    made = MirrorFolder(folder)
     path = put(folder, "a.md", "new words")
     assert made.write("a.md", b"ours", expected=b"the digest of older words") is None
     assert made.write("a.md", b"ours", expected=None) is None
     assert path.read_text() == "new words"
     put(folder, ".memento-mirror/old-1.part", "replaced, then killed")
     made.close()
-    Folder(folder).close()
+    MirrorFolder(folder).close()
     assert (folder / ".trash/old-1.md").read_text() == "replaced, then killed"

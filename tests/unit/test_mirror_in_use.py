@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 import memento_tui
+from memento_tui.api import Workspace
 from memento_tui.errors import InvalidInput
-from memento_tui.interchange.incoming import source_digest
-from memento_tui.interchange.mirror.folder import Folder
-from memento_tui.interchange.mirror.mirror import Mirror
-from memento_tui.records import Memory
-from memento_tui.workspace import Workspace
+from memento_tui.formats.base import source_digest
+from memento_tui.mirror.folder import MirrorFolder
+from memento_tui.mirror.mirror import Mirror
+from memento_tui.model import Memory
 from tests.made import without_engine
 from tests.unit.mirroring import put, step
 
@@ -213,7 +213,7 @@ def no_file_longer_than(limit: int) -> Iterator[None]:
 
 
 def test_a_disk_that_takes_no_more_is_not_filled_with_attempts(folder: Path) -> None:
-    made = Folder(folder)
+    made = MirrorFolder(folder)
     path = put(folder, "a.md", "before")
     for _ in range(3):
         with no_file_longer_than(100), pytest.raises(InvalidInput, match="cannot be written"):
@@ -226,7 +226,7 @@ def test_a_disk_that_takes_no_more_is_not_filled_with_attempts(folder: Path) -> 
 
 
 def test_a_name_that_fills_its_limit_has_room_in_the_trash_twice(folder: Path) -> None:
-    made = Folder(folder)
+    made = MirrorFolder(folder)
     name = "n" * 252 + ".md"
     for number in range(3):
         put(folder, name, f"Text {number}.")
@@ -235,7 +235,7 @@ def test_a_name_that_fills_its_limit_has_room_in_the_trash_twice(folder: Path) -
 
 
 def test_a_text_saved_while_its_purged_note_is_removed_goes_to_the_trash(folder: Path) -> None:
-    made = Folder(folder)
+    made = MirrorFolder(folder)
     put(folder, "a.md", "leaked")
     made.remove("a.md", expected=source_digest(b"leaked"))
     made.remove("a.md", expected=source_digest(b"leaked"))

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import memento_tui
-from memento_tui.interchange.mirror.mirror import Mirror
-from memento_tui.interchange.runner import run_import
-from memento_tui.workspace import Workspace
+from memento_tui.api import Workspace
+from memento_tui.formats.import_export import run_import
+from memento_tui.mirror.mirror import Mirror
 from tests.made import without_engine
 from tests.unit.mirroring import put, step
 

@@ -4,11 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memento_tui.records.memory import KINDS, STABILITIES
-from memento_tui.search.language import parse
-from memento_tui.store.facets import FACETS, Facet
-from memento_tui.tui.views.branches import branches
-from memento_tui.tui.views.narrowing import Narrowing, can_be_written
+from memento_tui.model.memory import KINDS, STABILITIES
+from memento_tui.search.query_language import parse
+from memento_tui.storage.statistics import FACETS, Facet
+from memento_tui.tui.views.tree import FacetFilter, facet_nodes, is_expressible
 from tests.made import NOW
 
 TERMS = st.sampled_from(
@@ -29,27 +28,27 @@ def meaning(query: str) -> tuple[object, ...]:
 
 @given(st.lists(TERMS, max_size=6).map(" ".join))
 def test_taking_a_query_apart_leaves_its_meaning(query: str) -> None:
-    written = Narrowing(query).query
+    written = FacetFilter(query).query
     assert meaning(written) == meaning(query)
-    assert Narrowing(written).query == written
+    assert FacetFilter(written).query == written
 
 
 @given(st.lists(TERMS, max_size=4).map(" ".join), st.sampled_from(FACETS), st.sampled_from(["a", "b c", "d/e"]))
 def test_what_is_chosen_and_let_go_again_leaves_the_query(query: str, facet: Facet, value: str) -> None:
     value = {"kind": KINDS[0], "tier": "working", "stability": STABILITIES[0], "source_type": "user"}.get(facet, value)
-    narrowing = Narrowing(query)
+    narrowing = FacetFilter(query)
     if narrowing.has(facet, value) or (facet not in ("tag", "namespace", "kind", "tier") and narrowing.chosen[facet]):
         return
     before = narrowing.query
     narrowing.toggle(facet, value)
     assert narrowing.has(facet, value)
-    assert Narrowing(narrowing.query).has(facet, value)
+    assert FacetFilter(narrowing.query).has(facet, value)
     narrowing.toggle(facet, value)
     assert narrowing.query == before
 
 
 def test_several_values_narrow_together() -> None:
-    narrowing = Narrowing("cache is:draft")
+    narrowing = FacetFilter("cache is:draft")
     for facet, value in (
         ("kind", "decision"),
         ("kind", "fact"),
@@ -80,14 +79,14 @@ def test_several_values_narrow_together() -> None:
     ],
 )
 def test_what_the_query_language_cannot_name_is_known(facet: Facet, value: str, *, can: bool) -> None:
-    assert can_be_written(facet, value) is can
+    assert is_expressible(facet, value) is can
 
 
 def test_namespaces_are_a_tree_that_counts_what_lies_below() -> None:
     counts: dict[Facet, list[tuple[str, int]]] = {
         "namespace": [("work/api", 5), ("work", 2), ("work-notes", 1), ("work/api/v2", 4), ("home/garden", 3)]
     }
-    rows = [row for row in branches(counts, set(), lambda *_: False) if row.facet == "namespace"]
+    rows = [row for row in facet_nodes(counts, set(), lambda *_: False) if row.facet == "namespace"]
     assert [(row.name, row.depth, row.count, row.can_fold) for row in rows] == [
         ("NAMESPACES", 0, None, True),
         ("home", 1, 3, True),
@@ -97,14 +96,16 @@ def test_namespaces_are_a_tree_that_counts_what_lies_below() -> None:
         ("v2", 3, 4, False),
         ("work-notes", 1, 1, False),
     ]
-    folded = [row.value for row in branches(counts, {"namespace:work"}, lambda *_: False) if row.facet == "namespace"]
+    folded = [
+        row.value for row in facet_nodes(counts, {"namespace:work"}, lambda *_: False) if row.facet == "namespace"
+    ]
     assert folded == ["", "home", "home/garden", "work", "work-notes"]
 
 
 def test_what_is_known_is_named_before_it_is_counted() -> None:
-    rows = branches({}, set(), lambda *_: False)
+    rows = facet_nodes({}, set(), lambda *_: False)
     assert ("kind", "anti_pattern", "anti pattern", None) in [(r.facet, r.value, r.name, r.count) for r in rows]
-    counted = branches({"kind": [("fact", 2), ("bugfix", 7)]}, set(), lambda _, value: value == "tool")
+    counted = facet_nodes({"kind": [("fact", 2), ("bugfix", 7)]}, set(), lambda _, value: value == "tool")
     kinds = [(row.value, row.count) for row in counted if row.facet == "kind"]
     assert kinds == [("", None), ("bugfix", 7), ("fact", 2), ("tool", 0)]
-    assert not [row for row in branches({"agent": []}, set(), lambda *_: False) if row.facet == "agent"]
+    assert not [row for row in facet_nodes({"agent": []}, set(), lambda *_: False) if row.facet == "agent"]

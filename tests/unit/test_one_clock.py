@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 PRODUCT = Path(__file__).parents[2] / "memento_tui"
-FOREIGN = {"protocol_columns.py", "protocol_sqlite_export.py"}
+FOREIGN = {"columns.py", "sqlite.py"}
 """These repeat another program's schema, whose defaults read the clock; memento gives a value for each column."""
 
 _CLOCK = re.compile(

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from memento_tui import clock
-from memento_tui.records import make_skip
-from memento_tui.workspace import Workspace, overview
+from memento_tui.api import Workspace, overview
+from memento_tui.model import make_skip
 from tests.made import PERSON, note, put
 from tests.unit.cli_program import Program
 
@@ -40,7 +40,7 @@ def test_what_was_counted_is_kept_until_something_is_written(
     workspace.remember("One.", tags=["api"])
     assert statistics.tags(5) == [("api", 1)]
     with monkeypatch.context() as patched:
-        patched.setattr("memento_tui.store.reads.tag_counts", lambda *_: pytest.fail("it counted again"))
+        patched.setattr("memento_tui.storage.memory_queries.tag_counts", lambda *_: pytest.fail("it counted again"))
         assert statistics.tags(5) == [("api", 1)]
     workspace.remember("Two.", tags=["api"])
     assert statistics.tags(5) == [("api", 2)]
@@ -53,7 +53,7 @@ def test_what_expires_is_counted_as_the_search_for_it_finds(workspace: Workspace
         workspace.store, *[note(name, id=f"it-{name}", expires_at=now + timedelta(days=d)) for name, d in spans.items()]
     )
     put(workspace.store, note("no more", status="deleted", expires_at=now + timedelta(days=3)))
-    soon = overview.ending(workspace, now)
+    soon = overview.expiring_soon(workspace, now)
     assert soon.memories == len(workspace.list("expires:<7d").items) == 2
     assert [one.id for one in soon.first] == ["it-sooner", "it-soon"]
 
@@ -65,7 +65,7 @@ def test_skips_that_end_within_three_days_stand_among_what_ends_in_the_order_of_
         for hours in (2, 30, 90):
             fields = {"item": f"in {hours}", "reason": "x", "expires_at": now + timedelta(hours=hours)}
             tx.put(make_skip(fields, now=now), base=0)
-    soon = overview.ending(workspace, now)
+    soon = overview.expiring_soon(workspace, now)
     assert (soon.memories, soon.skips) == (1, 2)
     assert [(one.record, one.headline) for one in soon.first] == [
         ("skip", "in 2"),
@@ -80,46 +80,46 @@ def test_what_waits_is_told_by_kind_with_the_oldest(workspace: Workspace, agent:
     for text in ("Deploys go out on Monday.", "Deploys go out on Tuesday."):
         agent.update(held.id, content=text)
     first = workspace.waiting.list()[0][0].row.since
-    assert [(one.kind, one.name, one.count, one.since) for one in overview.waiting(workspace)] == [
+    assert [(one.kind, one.name, one.count, one.since) for one in overview.inbox_counts(workspace)] == [
         ("change", "changes", 2, first)
     ]
 
 
 def test_what_agents_did_counts_from_where_the_person_last_looked(workspace: Workspace, agent: Workspace) -> None:
     agent.remember("Before.")
-    overview.mark_looked(workspace)
-    seq, at = overview.looked(workspace)
+    overview.mark_seen(workspace)
+    seq, at = overview.last_seen(workspace)
     assert seq == workspace.store.head()
     assert at is not None
     workspace.remember("Mine.")
     agent.remember("After.")
-    tally = overview.since(workspace, seq)
+    tally = overview.agent_totals_since(workspace, seq)
     assert (tally.entries, tally.by_agent) == (1, {"claude": 1})
     # An agent that opens the overview has not looked for the person.
-    overview.mark_looked(agent)
-    assert overview.looked(workspace)[0] == seq
+    overview.mark_seen(agent)
+    assert overview.last_seen(workspace)[0] == seq
 
 
 def test_health_at_a_glance_starts_and_builds_nothing(workspace: Workspace) -> None:
     workspace.remember("One.")
-    signs = {sign.name: sign for sign in overview.health(workspace, clock.now())}
+    signs = {sign.name: sign for sign in overview.health_signs(workspace, clock.now())}
     assert not workspace.paths.keyword_index.exists()
     assert signs["word search"].detail == "the first search builds its index"
     assert signs["search by meaning"].detail == "switched off in config.toml"
     assert not signs["backup"].ok
     workspace.search("one", mode="keyword")
     workspace.backups.make()
-    signs = {sign.name: sign for sign in overview.health(workspace, clock.now())}
+    signs = {sign.name: sign for sign in overview.health_signs(workspace, clock.now())}
     assert signs["word search"].detail == "up to date"
     assert (signs["backup"].ok, signs["backup"].detail) == (True, "the last one today")
-    old = {sign.name: sign for sign in overview.health(workspace, clock.now() + timedelta(days=40))}["backup"]
+    old = {sign.name: sign for sign in overview.health_signs(workspace, clock.now() + timedelta(days=40))}["backup"]
     assert (old.ok, old.detail) == (False, "the last one 40 days ago")
 
 
 def test_an_empty_workspace_is_told_to_be_empty(workspace: Workspace) -> None:
-    assert overview.amounts(workspace).is_empty
+    assert overview.record_counts(workspace).is_empty
     workspace.crystals.write("You are careful.")
-    assert not overview.amounts(workspace).is_empty
+    assert not overview.record_counts(workspace).is_empty
 
 
 def test_the_command_tells_all_of_it(data_dir: Path, agent: Workspace) -> None:
@@ -132,7 +132,7 @@ def test_the_command_tells_all_of_it(data_dir: Path, agent: Workspace) -> None:
     assert found["since_looked"]["by_agent"] == {"claude": 1}
     assert found["tags"] == [{"tag": "api", "count": 1}]
     assert found["facets"]["kinds"] == {"decision": 1}
-    assert len(found["days"]) == overview.DAYS
+    assert len(found["days"]) == overview.ACTIVITY_DAYS
     text = memento.run("overview").out
     for told in ("1 memory, ", "Waiting for you", "api 1", "claude 1", "Ending soon"):
         assert told in text, told

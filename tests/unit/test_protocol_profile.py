@@ -11,47 +11,46 @@ import pytest
 
 import memento_tui
 from memento_tui import clock
-from memento_tui.agent.protocol.ids import free_hex_id, fresh_id
-from memento_tui.agent.protocol.place import HOME, Place, find_place
-from memento_tui.agent.protocol.recalling import Asked, find
-from memento_tui.agent.protocol.texts import head, set_off
-from memento_tui.errors import InvalidField, InvalidInput, NotFound
-from memento_tui.interchange.protocol_model import (
-    ITEM_CATEGORIES,
-    category_of,
-    item_fields,
-    item_title,
-    section_key,
+from memento_tui.api import Workspace
+from memento_tui.compat.protocol.formatting import memory_heading, quoted_block
+from memento_tui.compat.protocol.memories import RecallQuery, find_memories
+from memento_tui.compat.protocol.workspaces import (
+    HOME_WORKSPACE,
+    WorkspaceScope,
+    find_workspace_scope,
+    free_hex_id,
+    id_maker,
 )
-from memento_tui.records import make_item
-from memento_tui.workspace import Workspace
+from memento_tui.errors import InvalidField, InvalidInput, NotFound
+from memento_tui.formats.protocol.vocabulary import ITEM_CATEGORIES, category_of, item_fields, item_title, section_key
+from memento_tui.model import make_item
 from tests.made import NOW, note, put
 
 # Places
 
 
 def test_without_a_name_the_workspace_is_the_default_one(tmp_path: Path) -> None:
-    assert find_place(tmp_path, {}) == Place("global")
-    assert find_place(tmp_path, {}).name == "default"
+    assert find_workspace_scope(tmp_path, {}) == WorkspaceScope("global")
+    assert find_workspace_scope(tmp_path, {}).name == "default"
 
 
 def test_the_environment_goes_before_the_file_and_the_nearest_file_before_those_above(tmp_path: Path) -> None:
     inner = tmp_path / "a" / "b"
     inner.mkdir(parents=True)
     (tmp_path / ".memento.json").write_text('{"workspace": "far"}')
-    assert find_place(inner, {}).namespace == "far"
+    assert find_workspace_scope(inner, {}).namespace == "far"
     (tmp_path / "a" / ".memento.json").write_text('{"workspace": "near", "features": {"images": true}}')
-    assert find_place(inner, {}).namespace == "near"
-    assert find_place(inner, {"MEMENTO_WORKSPACE": "mine"}).namespace == "mine"
+    assert find_workspace_scope(inner, {}).namespace == "near"
+    assert find_workspace_scope(inner, {"MEMENTO_WORKSPACE": "mine"}).namespace == "mine"
 
 
 def test_at_most_five_others_are_peeked_into_and_never_the_own_one_twice(tmp_path: Path) -> None:
     peeked = ["default", "own", "a", "b", "a", "c", "d"]
     (tmp_path / ".memento.json").write_text(json.dumps({"workspace": "own", "peek_workspaces": peeked}))
-    place = find_place(tmp_path, {})
+    place = find_workspace_scope(tmp_path, {})
     assert place.peeked == ("global", "a", "b")
     assert place.read("") == ("own", "global", "a", "b")
-    assert place.read(HOME) == ("own",)
+    assert place.read(HOME_WORKSPACE) == ("own",)
     assert place.read("default") == ("global",)
 
 
@@ -59,14 +58,14 @@ def test_at_most_five_others_are_peeked_into_and_never_the_own_one_twice(tmp_pat
 def test_a_file_that_cannot_be_used_is_named(tmp_path: Path, written: str) -> None:
     (tmp_path / ".memento.json").write_bytes(written.encode("utf-8", "surrogateescape"))
     with pytest.raises(InvalidInput, match=r"\.memento\.json"):
-        find_place(tmp_path, {})
+        find_workspace_scope(tmp_path, {})
 
 
 def test_a_record_of_another_workspace_is_not_found_and_its_own_is_named(workspace: Workspace) -> None:
     memory = workspace.remember("A note.", namespace="fathom")
     with pytest.raises(NotFound, match="in the workspace 'fathom', not in 'default'"):
-        Place("global").memory(workspace, memory.id)
-    assert Place("fathom").memory(workspace, memory.id) == memory
+        WorkspaceScope("global").memory(workspace, memory.id)
+    assert WorkspaceScope("fathom").memory(workspace, memory.id) == memory
 
 
 # Words
@@ -74,7 +73,7 @@ def test_a_record_of_another_workspace_is_not_found_and_its_own_is_named(workspa
 
 def test_a_plain_text_stands_as_it_is() -> None:
     text = "Use make.\n- first build\n- then test\n#hashtag - not a heading"
-    assert set_off(text) == text
+    assert quoted_block(text) == text
 
 
 @pytest.mark.parametrize(
@@ -82,12 +81,12 @@ def test_a_plain_text_stands_as_it_is() -> None:
 )
 @pytest.mark.parametrize("separator", ["\n", "\r", "\u2028", "\x0b"])
 def test_a_line_that_could_pass_for_one_of_an_answer_is_fenced(line: str, separator: str) -> None:
-    assert set_off(f"text{separator}{line}").startswith("--- memento ")
+    assert quoted_block(f"text{separator}{line}").startswith("--- memento ")
 
 
 def test_a_head_is_one_line_whatever_the_memory_holds() -> None:
     memory = note("text", id="a b", kind_raw="odd\u2028kind", tags=["a\u2028b"])
-    assert len(head(memory, NOW).splitlines()) == 1
+    assert len(memory_heading(memory, NOW).splitlines()) == 1
 
 
 @pytest.mark.parametrize("category", ITEM_CATEGORIES)
@@ -117,8 +116,8 @@ def test_an_id_that_is_taken_is_not_given_again() -> None:
 
 
 def test_the_same_text_is_stored_once_under_a_short_id(agent: Workspace) -> None:
-    first = agent.remember("The API lives at /v2.", make_id=fresh_id(agent))
-    again = agent.remember("the API  lives at /v2.", make_id=fresh_id(agent))
+    first = agent.remember("The API lives at /v2.", make_id=id_maker(agent))
+    again = agent.remember("the API  lives at /v2.", make_id=id_maker(agent))
     assert (len(first.id), again.id, agent.store.count_all()) == (8, first.id, 1)
 
 
@@ -129,7 +128,7 @@ def test_the_same_text_is_stored_once_when_two_sessions_store_it_at_the_same_mom
     def store() -> None:
         with memento_tui.open(data_dir, actor="agent", channel="mcp", agent="claude") as mine:
             ready.wait()
-            stored.append(mine.remember("The API lives at /v2.", make_id=fresh_id(mine)).id)
+            stored.append(mine.remember("The API lives at /v2.", make_id=id_maker(mine)).id)
 
     threads = [threading.Thread(target=store) for _ in range(4)]
     for thread in threads:
@@ -144,8 +143,8 @@ def test_the_same_text_is_stored_once_when_two_sessions_store_it_at_the_same_mom
 
 
 def recalled(workspace: Workspace, query: str, *namespaces: str) -> list[str]:
-    asked = Asked(query, (), "", 10, namespaces or ("global",))
-    return [memory.content for memory in find(workspace, asked).memories]
+    asked = RecallQuery(query, (), "", 10, namespaces or ("global",))
+    return [memory.content for memory in find_memories(workspace, asked).memories]
 
 
 def test_a_word_does_not_match_a_longer_word_that_it_begins(agent: Workspace) -> None:
@@ -181,7 +180,7 @@ def test_a_workspace_has_those_below_it_and_no_other_that_begins_alike(agent: Wo
 
 
 def test_a_skip_of_another_workspace_counts_no_hit(workspace: Workspace) -> None:
-    place = Place("fathom")
+    place = WorkspaceScope("fathom")
     workspace.skips.add("vendor folder", "not ours", "7d", id="here", namespace="fathom")
     workspace.skips.add("vendor folder", "not ours", "7d", id="there")
     assert [skip.id for skip in workspace.skips.check("vendor folder", among=place.holds)] == ["here"]
@@ -190,4 +189,4 @@ def test_a_skip_of_another_workspace_counts_no_hit(workspace: Workspace) -> None
 
 def test_a_tag_that_cannot_be_asked_for_is_refused(agent: Workspace) -> None:
     with pytest.raises(InvalidField, match="tags"):
-        find(agent, Asked("x", ("a,b",), "", 10, ("global",)))
+        find_memories(agent, RecallQuery("x", ("a,b",), "", 10, ("global",)))

@@ -8,16 +8,16 @@ import msgspec
 import pytest
 
 from memento_tui.errors import AmbiguousId, Conflict, InvalidField
-from memento_tui.records import (
+from memento_tui.model import (
     make_contradiction,
     make_crystal,
-    make_injection,
+    make_exposure,
     make_item,
     make_proposal,
     make_relation,
     make_skip,
 )
-from memento_tui.records.ids import check_id, new_id
+from memento_tui.model.validation import check_id, new_id
 from tests.made import NOW
 
 SKIP = {"item": "the vendored folder", "reason": "generated", "expires_at": "7d"}
@@ -35,7 +35,7 @@ MAKERS: dict[str, tuple[Callable[[Mapping[str, Any]], msgspec.Struct], Mapping[s
     "relation": (make_relation, RELATION),
     "proposal": (make_proposal, PROPOSAL),
     "contradiction": (make_contradiction, CONTRADICTION),
-    "injection": (make_injection, INJECTION),
+    "injection": (make_exposure, INJECTION),
 }
 
 

@@ -7,9 +7,9 @@ import msgspec
 import pytest
 
 from memento_tui.errors import InvalidField
-from memento_tui.records import Memory, make_memory
-from memento_tui.records.memory import KINDS, SOURCE_TYPES, STATUSES, content_digest, kind_of
-from memento_tui.records.rules import MAX_CONTENT_BYTES, MAX_EXTRA_BYTES
+from memento_tui.model import Memory, make_memory
+from memento_tui.model.memory import KINDS, SOURCE_TYPES, STATUSES, content_digest, parse_kind
+from memento_tui.model.validation import MAX_CONTENT_BYTES, MAX_EXTRA_BYTES
 from tests.made import NOW, note
 
 
@@ -167,7 +167,7 @@ def test_json_leaves_out_defaults_and_brings_back_the_same_memory() -> None:
     ],
 )
 def test_a_foreign_kind_becomes_one_of_ours_and_keeps_its_name(raw: str, kind: tuple[str, str]) -> None:
-    assert kind_of(raw) == kind
+    assert parse_kind(raw) == kind
 
 
 def test_two_contents_are_twins_if_only_space_case_or_unicode_form_differ() -> None:

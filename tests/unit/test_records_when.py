@@ -5,7 +5,7 @@ from datetime import UTC, date, datetime, timedelta, timezone
 import pytest
 
 from memento_tui.errors import InvalidField
-from memento_tui.records.when import parse_moment, parse_span, to_text
+from memento_tui.moments import format_moment, parse_moment, parse_span
 from tests.made import NOW
 
 
@@ -66,7 +66,7 @@ def test_texts_of_moments_sort_in_the_order_of_time() -> None:
         NOW.astimezone(timezone(timedelta(hours=9))) + timedelta(seconds=1),
         datetime.max.replace(tzinfo=UTC),
     ]
-    texts = [to_text(moment) for moment in moments]
+    texts = [format_moment(moment) for moment in moments]
     assert texts == sorted(texts)
     assert {len(text) for text in texts} == {27}
     assert [datetime.fromisoformat(text) for text in texts] == moments

@@ -5,11 +5,10 @@ from typing import get_args, get_type_hints
 
 import pytest
 
-from memento_tui.records import Memory
-from memento_tui.review.policy import AGENT_FIELDS, REASONS, Intent, Verdict, judge
-from memento_tui.review.rules import Preset, preset_rules
+from memento_tui.model import Memory
+from memento_tui.policy.policy import AGENT_FIELDS, REASONS, PolicyPreset, Verdict, WriteIntent, judge, preset_rules
 
-PRESETS: tuple[Preset, ...] = ("open", "guarded", "strict")
+PRESETS: tuple[PolicyPreset, ...] = ("open", "guarded", "strict")
 DRAFT, APPLY = Verdict("draft"), Verdict("apply")
 
 
@@ -17,73 +16,73 @@ def propose(*reasons: str) -> Verdict:
     return Verdict("propose", reasons)
 
 
-TABLE: list[tuple[Intent, Verdict, Verdict, Verdict]] = [
+TABLE: list[tuple[WriteIntent, Verdict, Verdict, Verdict]] = [
     # an agent's write: what it is, then the answer of open, guarded and strict
-    (Intent("create"), DRAFT, DRAFT, propose("strict_policy")),
-    (Intent("create", external=True), DRAFT, propose("external_source"), propose("external_source")),
+    (WriteIntent("create"), DRAFT, DRAFT, propose("strict_policy")),
+    (WriteIntent("create", external=True), DRAFT, propose("external_source"), propose("external_source")),
     (
-        Intent("create", injection_score=0.5),
+        WriteIntent("create", injection_score=0.5),
         propose("injection_suspected"),
         propose("injection_suspected"),
         propose("injection_suspected"),
     ),
     (
-        Intent("create", external=True, injection_score=0.9),
+        WriteIntent("create", external=True, injection_score=0.9),
         propose("injection_suspected"),
         propose("injection_suspected", "external_source"),
         propose("injection_suspected", "external_source"),
     ),
-    (Intent("create", injection_score=0.49), DRAFT, DRAFT, propose("strict_policy")),
-    (Intent("edit"), APPLY, APPLY, APPLY),
-    (Intent("delete"), APPLY, APPLY, APPLY),
-    (Intent("edit", target_verified=True), APPLY, propose("verified_target"), propose("verified_target")),
-    (Intent("delete", target_verified=True), APPLY, propose("verified_target"), propose("verified_target")),
-    (Intent("create", "skip"), APPLY, APPLY, propose("strict_policy")),
-    (Intent("edit", "skip"), APPLY, APPLY, propose("strict_policy")),
-    (Intent("delete", "skip"), APPLY, APPLY, propose("strict_policy")),
-    (Intent("create", "item"), APPLY, APPLY, propose("strict_policy")),
-    (Intent("edit", "item"), APPLY, APPLY, propose("strict_policy")),
-    (Intent("delete", "item"), APPLY, APPLY, propose("strict_policy")),
-    (Intent("create", "crystal"), APPLY, APPLY, propose("strict_policy")),
+    (WriteIntent("create", injection_score=0.49), DRAFT, DRAFT, propose("strict_policy")),
+    (WriteIntent("edit"), APPLY, APPLY, APPLY),
+    (WriteIntent("delete"), APPLY, APPLY, APPLY),
+    (WriteIntent("edit", target_verified=True), APPLY, propose("verified_target"), propose("verified_target")),
+    (WriteIntent("delete", target_verified=True), APPLY, propose("verified_target"), propose("verified_target")),
+    (WriteIntent("create", "skip"), APPLY, APPLY, propose("strict_policy")),
+    (WriteIntent("edit", "skip"), APPLY, APPLY, propose("strict_policy")),
+    (WriteIntent("delete", "skip"), APPLY, APPLY, propose("strict_policy")),
+    (WriteIntent("create", "item"), APPLY, APPLY, propose("strict_policy")),
+    (WriteIntent("edit", "item"), APPLY, APPLY, propose("strict_policy")),
+    (WriteIntent("delete", "item"), APPLY, APPLY, propose("strict_policy")),
+    (WriteIntent("create", "crystal"), APPLY, APPLY, propose("strict_policy")),
     (
-        Intent("create", "crystal", identity_is_persons=True),
+        WriteIntent("create", "crystal", identity_is_persons=True),
         APPLY,
         propose("person_wrote_identity"),
         propose("person_wrote_identity"),
     ),
     # a person's own write
-    (Intent("create", by_person=True), DRAFT, DRAFT, propose("strict_policy")),
+    (WriteIntent("create", by_person=True), DRAFT, DRAFT, propose("strict_policy")),
     (
-        Intent("create", by_person=True, external=True),
+        WriteIntent("create", by_person=True, external=True),
         DRAFT,
         propose("external_source"),
         propose("external_source"),
     ),
     (
-        Intent("create", by_person=True, injection_score=1.0),
+        WriteIntent("create", by_person=True, injection_score=1.0),
         propose("injection_suspected"),
         propose("injection_suspected"),
         propose("injection_suspected"),
     ),
-    (Intent("edit", by_person=True, target_verified=True), APPLY, APPLY, APPLY),
-    (Intent("delete", by_person=True, target_verified=True), APPLY, APPLY, APPLY),
-    (Intent("create", "skip", by_person=True), APPLY, APPLY, APPLY),
-    (Intent("delete", "item", by_person=True), APPLY, APPLY, APPLY),
-    (Intent("create", "crystal", by_person=True, identity_is_persons=True), APPLY, APPLY, APPLY),
+    (WriteIntent("edit", by_person=True, target_verified=True), APPLY, APPLY, APPLY),
+    (WriteIntent("delete", by_person=True, target_verified=True), APPLY, APPLY, APPLY),
+    (WriteIntent("create", "skip", by_person=True), APPLY, APPLY, APPLY),
+    (WriteIntent("delete", "item", by_person=True), APPLY, APPLY, APPLY),
+    (WriteIntent("create", "crystal", by_person=True, identity_is_persons=True), APPLY, APPLY, APPLY),
 ]
 
 
 @pytest.mark.parametrize(("intent", "preset", "verdict"), [
     (intent, preset, verdict) for intent, *verdicts in TABLE for preset, verdict in zip(PRESETS, verdicts, strict=True)
 ])  # fmt: skip
-def test_each_preset_answers_each_write(intent: Intent, preset: Preset, verdict: Verdict) -> None:
+def test_each_preset_answers_each_write(intent: WriteIntent, preset: PolicyPreset, verdict: Verdict) -> None:
     assert judge(preset_rules(preset), intent) == verdict
 
 
-def every_intent() -> list[Intent]:
-    words, yes_no = get_type_hints(Intent), (False, True)
+def every_intent() -> list[WriteIntent]:
+    words, yes_no = get_type_hints(WriteIntent), (False, True)
     actions, targets = get_args(words["action"]), get_args(words["target"])
-    return [Intent(*values) for values in product(actions, targets, yes_no, yes_no, (0.0, 1.0), yes_no, yes_no)]
+    return [WriteIntent(*values) for values in product(actions, targets, yes_no, yes_no, (0.0, 1.0), yes_no, yes_no)]
 
 
 def test_a_stricter_preset_never_lets_through_what_a_laxer_one_holds_back() -> None:

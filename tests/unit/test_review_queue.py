@@ -9,10 +9,10 @@ import pytest
 
 import memento_tui
 from memento_tui import clock
+from memento_tui.api import Workspace
+from memento_tui.api.inbox import Decision
 from memento_tui.errors import AmbiguousId, Conflict, InvalidField, NotAllowed, NotFound
-from memento_tui.records import Memory, Proposal
-from memento_tui.workspace import Workspace
-from memento_tui.workspace.deciding import Decision
+from memento_tui.model import Memory, Proposal
 from tests.made import without_engine
 
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from memento_tui.api import Workspace
 from memento_tui.errors import Conflict, InvalidField, NotAllowed
-from memento_tui.records import Contradiction, Memory, Proposal, make_contradiction
-from memento_tui.workspace import Workspace
+from memento_tui.model import Contradiction, Memory, Proposal, make_contradiction
 
 
 @pytest.fixture

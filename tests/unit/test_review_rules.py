@@ -5,11 +5,19 @@ from pathlib import Path
 
 import pytest
 
+from memento_tui.api import Workspace
 from memento_tui.config import ReviewConfig
 from memento_tui.errors import InvalidInput
-from memento_tui.review.policy import Intent, judge, rulings
-from memento_tui.review.rules import FIXED, PRESETS, RULES, preset_rules, rules_of
-from memento_tui.workspace import Workspace
+from memento_tui.policy.policy import (
+    FIXED_RULES,
+    POLICY_RULES,
+    PRESETS,
+    WriteIntent,
+    applicable_rulings,
+    judge,
+    preset_rules,
+    rules_in_force,
+)
 from tests.unit.cli_program import Program, without_engine
 
 
@@ -19,9 +27,9 @@ def memento(tmp_path: Path) -> Program:
 
 
 def test_a_rule_of_the_config_takes_the_place_of_the_presets() -> None:
-    rules = rules_of(ReviewConfig("guarded", {"skip": "propose"}))
-    assert judge(rules, Intent("create", "skip")).reasons == ("own_rule",)
-    assert judge(rules, Intent("create", "item")).answer == "apply"
+    rules = rules_in_force(ReviewConfig("guarded", {"skip": "propose"}))
+    assert judge(rules, WriteIntent("create", "skip")).reasons == ("own_rule",)
+    assert judge(rules, WriteIntent("create", "item")).answer == "apply"
     assert (rules.source("skip"), rules.source("item")) == ("config.toml", "preset guarded")
 
 
@@ -42,14 +50,14 @@ def test_rules_that_do_not_exist_or_contradict_each_other_are_refused_by_name(
     preset: str, rules: dict[str, str], said: str
 ) -> None:
     with pytest.raises(InvalidInput, match=said) as caught:
-        rules_of(ReviewConfig(preset, rules))  # type: ignore[arg-type] # one of the presets
+        rules_in_force(ReviewConfig(preset, rules))  # type: ignore[arg-type] # one of the presets
     assert caught.value.hint
 
 
 def test_every_preset_agrees_with_itself() -> None:
     for preset in PRESETS:
-        assert rules_of(ReviewConfig(preset)) == preset_rules(preset)
-        for name, rule in RULES.items():
+        assert rules_in_force(ReviewConfig(preset)) == preset_rules(preset)
+        for name, rule in POLICY_RULES.items():
             assert getattr(rule, preset) in rule.choices, name
 
 
@@ -57,15 +65,15 @@ def test_every_preset_agrees_with_itself() -> None:
 @pytest.mark.parametrize(
     ("intent", "reason"),
     [
-        (Intent("create", secret_found=True), "secret_found"),
-        (Intent("create", "skip", secret_found=True), "secret_found"),
-        (Intent("create", injection_score=0.5), "injection_suspected"),
-        (Intent("edit", origin="merge"), "near_duplicate"),
-        (Intent("edit", origin="trust"), "earned_trust"),
-        (Intent("edit", "contradiction"), "resolution"),
+        (WriteIntent("create", secret_found=True), "secret_found"),
+        (WriteIntent("create", "skip", secret_found=True), "secret_found"),
+        (WriteIntent("create", injection_score=0.5), "injection_suspected"),
+        (WriteIntent("edit", origin="merge"), "near_duplicate"),
+        (WriteIntent("edit", origin="trust"), "earned_trust"),
+        (WriteIntent("edit", "contradiction"), "resolution"),
     ],
 )
-def test_what_always_asks_a_person_does_so_under_every_preset(preset: str, intent: Intent, reason: str) -> None:
+def test_what_always_asks_a_person_does_so_under_every_preset(preset: str, intent: WriteIntent, reason: str) -> None:
     verdict = judge(preset_rules(preset), intent)  # type: ignore[arg-type] # one of the presets
     assert verdict.answer == "propose"
     assert reason in verdict.reasons
@@ -76,16 +84,16 @@ def test_what_always_asks_a_person_does_so_under_every_preset(preset: str, inten
     [("consolidation", ("draft", "propose", "propose")), ("distillation", ("draft", "propose", "propose"))],
 )
 def test_what_jobs_make_waits_unless_the_preset_is_open(origin: str, answers: tuple[str, ...]) -> None:
-    intent = Intent("create", origin=origin)  # type: ignore[arg-type] # one of the origins
+    intent = WriteIntent("create", origin=origin)  # type: ignore[arg-type] # one of the origins
     assert tuple(judge(preset_rules(preset), intent).answer for preset in PRESETS) == answers
 
 
 def test_an_explanation_names_every_rule_that_applies_and_agrees_with_the_verdict() -> None:
     for preset, external, score, secret in product(PRESETS, (False, True), (0.0, 0.9), (False, True)):
-        intent = Intent("create", external=external, injection_score=score, secret_found=secret)
+        intent = WriteIntent("create", external=external, injection_score=score, secret_found=secret)
         rules = preset_rules(preset)
-        found = rulings(rules, intent)
-        assert {ruling.rule for ruling in found} <= RULES.keys() | FIXED.keys()
+        found = applicable_rulings(rules, intent)
+        assert {ruling.rule for ruling in found} <= POLICY_RULES.keys() | FIXED_RULES.keys()
         assert any(ruling.asks for ruling in found) == (judge(rules, intent).answer == "propose")
 
 
@@ -108,7 +116,7 @@ def test_the_command_line_shows_the_rules_in_force(memento: Program) -> None:
     by_name = {rule["rule"]: rule for rule in told["rules"]}
     assert by_name["item"]["set_by"] == "config.toml"
     assert by_name["secret"]["set_by"] == "always"
-    assert by_name.keys() == RULES.keys() | FIXED.keys()
+    assert by_name.keys() == POLICY_RULES.keys() | FIXED_RULES.keys()
 
 
 def test_a_config_that_contradicts_itself_stops_every_command_with_a_sentence(memento: Program) -> None:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from memento_tui.records import (
+from memento_tui.model import (
     make_contradiction,
     make_crystal,
     make_item,
@@ -20,9 +20,16 @@ from memento_tui.records import (
     make_relation,
     make_skip,
 )
-from memento_tui.review import secret_assignments, secrets
-from memento_tui.review.secret_rules import LEAST, PLUGINS, RULES, Plugin, Rule, plugin_patterns
-from memento_tui.review.secrets import Removal, redact_text, redacted
+from memento_tui.policy import secret_assignments, secrets
+from memento_tui.policy.secret_patterns import (
+    DETECT_SECRETS_PLUGINS,
+    MIN_TOKEN_CHARACTERS,
+    TOKEN_RULES,
+    DetectSecretsPlugin,
+    TokenRule,
+    plugin_patterns,
+)
+from memento_tui.policy.secrets import RemovedSecret, redact_record, redact_text
 from tests.benchmarks.guarding import real_memories
 from tests.bounded import bounded
 from tests.depth import examples
@@ -185,29 +192,31 @@ def test_a_text_that_was_cleaned_holds_nothing_more_to_remove(text: str) -> None
 
 @given(MIXED)
 def test_the_cheap_tests_that_come_first_never_hide_a_secret(text: str) -> None:
-    assert sorted(secrets._spans(text)) == sorted(secrets._spans(text, gated=False))
+    assert sorted(secrets._secret_spans(text)) == sorted(secrets._secret_spans(text, gated=False))
 
 
-@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.pattern.pattern[:30])
+@pytest.mark.parametrize("rule", TOKEN_RULES, ids=lambda rule: rule.pattern.pattern[:30])
 @settings(max_examples=examples(30), suppress_health_check=list(HealthCheck))
 @given(data=st.data())
-def test_whatever_a_rule_matches_holds_what_its_cheap_test_looks_for(rule: Rule, data: st.DataObject) -> None:
+def test_whatever_a_rule_matches_holds_what_its_cheap_test_looks_for(rule: TokenRule, data: st.DataObject) -> None:
     match = rule.pattern.search(data.draw(st.from_regex(rule.pattern)))
     assume(match is not None)
     assert match is not None
     assert any(need in match[0] for need in rule.needs)
-    assert max(map(len, match[0].split())) >= LEAST
+    assert max(map(len, match[0].split())) >= MIN_TOKEN_CHARACTERS
 
 
-@pytest.mark.parametrize("plugin", PLUGINS, ids=lambda plugin: plugin.name)
+@pytest.mark.parametrize("plugin", DETECT_SECRETS_PLUGINS, ids=lambda plugin: plugin.name)
 @settings(max_examples=examples(30), suppress_health_check=list(HealthCheck))
 @given(data=st.data())
-def test_whatever_a_plugin_matches_holds_what_its_cheap_test_looks_for(plugin: Plugin, data: st.DataObject) -> None:
+def test_whatever_a_plugin_matches_holds_what_its_cheap_test_looks_for(
+    plugin: DetectSecretsPlugin, data: st.DataObject
+) -> None:
     for pattern in plugin_patterns(plugin):
         match = pattern.search(data.draw(st.from_regex(pattern)))
         assert match is not None
         assert any(need in match[0] for need in plugin.needs)
-        assert max(map(len, match[0].split())) >= LEAST
+        assert max(map(len, match[0].split())) >= MIN_TOKEN_CHARACTERS
 
 
 @pytest.mark.parametrize("name", ["_WORD", "_FLAG", "_SHELL", "_LOGIN", "_HEADER", "_URL"])
@@ -267,7 +276,7 @@ def test_hostile_repetition_takes_time_in_proportion_to_the_text(part: str) -> N
 def test_prose_needs_no_heavy_import() -> None:
     program = (
         "import sys\n"
-        "from memento_tui.review.secrets import redact_text\n"
+        "from memento_tui.policy.secrets import redact_text\n"
         "redact_text('the password field: see docs/architecture/decisions/0001 https://example.com/x ' * 20)\n"
         "print(sorted({'detect_secrets', 'requests', 'urllib3', 'ssl'} & set(sys.modules)))"
     )
@@ -289,7 +298,7 @@ def test_every_text_of_a_memory_is_read_and_the_rest_is_left_alone() -> None:
             "extra": {"note": {"token": drawn(28) + "9a1", "kept": [1, None, True, "text"]}, "list": ["x", [AWS]]},
         }
     )
-    clean, removals = redacted(memory)
+    clean, removals = redact_record(memory)
     assert [(removal.field, removal.kind, removal.line) for removal in removals] == [
         ("content", "GitHub token", 2),
         ("namespace", "memento key", 1),
@@ -307,7 +316,7 @@ def test_every_text_of_a_memory_is_read_and_the_rest_is_left_alone() -> None:
     assert clean.extra["list"] == ["x", ["[secret removed: AWS access key]"]]
     untouched = ("id", "kind", "created_at", "certainty", "tier", "status", "version")
     assert all(getattr(clean, name) == getattr(memory, name) for name in untouched)
-    assert redacted(clean) == (clean, ())
+    assert redact_record(clean) == (clean, ())
 
 
 LEAK = "password: hunter2"
@@ -339,36 +348,36 @@ MARKED = "password: [secret removed: password]"
     ids=lambda value: type(value).__name__ if isinstance(value, msgspec.Struct) else "",
 )
 def test_every_kind_of_record_is_cleaned(record: msgspec.Struct, fields: list[str]) -> None:
-    clean, removals = redacted(record)
+    clean, removals = redact_record(record)
     assert [removal.field for removal in removals] == fields
     assert type(clean) is type(record)
     assert "hunter2" not in str(clean).replace(LEAK, "", 1 if "payload" in fields[0] else 0)
     assert "s3cret" not in str(clean)
-    assert redacted(clean)[1] == ()
+    assert redact_record(clean)[1] == ()
 
 
 def test_the_ids_in_a_payload_are_left_alone() -> None:
     proposal = make_proposal({"action": "create", "target_id": "a", "payload": {"id": LEAK, "content": "x"}})
-    assert redacted(proposal) == (proposal, ())
+    assert redact_record(proposal) == (proposal, ())
 
 
 def test_a_record_without_secrets_comes_back_as_the_same_object() -> None:
     memory = make_memory({"content": "the password field is called pwd", "tags": ["a"], "extra": {"b": [{"c": "d"}]}})
-    clean, removals = redacted(memory)
+    clean, removals = redact_record(memory)
     assert clean is memory
     assert removals == ()
 
 
 def test_a_field_named_password_is_judged_by_its_name() -> None:
     memory = make_memory({"content": "x", "extra": {"dbPassword": "swordfish", "password_hint": "swordfish"}})
-    clean, removals = redacted(memory)
+    clean, removals = redact_record(memory)
     assert clean.extra == {"dbPassword": "[secret removed: password]", "password_hint": "swordfish"}
-    assert removals == (Removal("extra.dbPassword", "password", 1),)
+    assert removals == (RemovedSecret("extra.dbPassword", "password", 1),)
 
 
 def test_secrets_as_names_of_fields_are_removed_and_none_of_the_values_is_lost() -> None:
     other = "gh" + "p_" + drawn(36)
-    clean, removals = redacted(make_memory({"content": "x", "extra": {GITHUB: 1, other: 2}}))
+    clean, removals = redact_record(make_memory({"content": "x", "extra": {GITHUB: 1, other: 2}}))
     assert clean.extra == {"[secret removed: GitHub token]": 1, "[secret removed: GitHub token] 2": 2}
     assert len(removals) == 2
     assert GITHUB not in str(removals)
@@ -377,7 +386,7 @@ def test_secrets_as_names_of_fields_are_removed_and_none_of_the_values_is_lost()
 @given(MIXED, MIXED)
 def test_no_removal_says_what_the_secret_was(content: str, value: str) -> None:
     assume(content.strip())
-    clean, removals = redacted(make_memory({"content": content, "extra": {"note": value}}))
+    clean, removals = redact_record(make_memory({"content": content, "extra": {"note": value}}))
     assert (clean.content, clean.extra["note"]) == (redact_text(content)[0], redact_text(value)[0])
     assert all(removal.kind in str(clean) for removal in removals)
 

@@ -9,9 +9,8 @@ import pytest
 import memento_tui
 from memento_tui import clock
 from memento_tui.config import DecayPreset
-from memento_tui.records import Memory
-from memento_tui.search.decay import weight
-from memento_tui.search.life import HIGHEST, LOWEST, curve, life_of
+from memento_tui.model import Memory
+from memento_tui.search.decay import HIGHEST_FACTOR, LOWEST_FACTOR, decay_curve, decay_factor, preset_weight
 from tests.made import NOW, note, put, without_engine
 
 PRESETS: tuple[DecayPreset, ...] = get_args(DecayPreset)
@@ -36,7 +35,7 @@ def aged(days: float, certainty: int = 3, *, used: int = 0, hours_since_use: flo
     ],
 )
 def test_protocol_weighs_by_its_published_product(memory: Memory, expected: float) -> None:
-    assert weight("protocol", memory, NOW) == pytest.approx(expected, rel=1e-4)
+    assert preset_weight("protocol", memory, NOW) == pytest.approx(expected, rel=1e-4)
 
 
 @pytest.mark.parametrize(
@@ -55,9 +54,9 @@ def test_protocol_weighs_by_its_published_product(memory: Memory, expected: floa
 def test_vault_halves_in_90_days_slower_at_certainty_3_and_never_above(
     days: int, certainty: int, expected: float
 ) -> None:
-    assert weight("vault", aged(days, certainty), NOW) == pytest.approx(expected, rel=1e-4)
+    assert preset_weight("vault", aged(days, certainty), NOW) == pytest.approx(expected, rel=1e-4)
     used = aged(days, certainty, used=20, hours_since_use=1)
-    assert weight("vault", used, NOW) == pytest.approx(expected, rel=1e-4)
+    assert preset_weight("vault", used, NOW) == pytest.approx(expected, rel=1e-4)
 
 
 @pytest.mark.parametrize(
@@ -73,7 +72,7 @@ def test_vault_halves_in_90_days_slower_at_certainty_3_and_never_above(
     ],
 )
 def test_bank_keeps_the_weight_full_until_its_rule_demotes(memory: Memory, expected: float) -> None:
-    assert weight("bank", memory, NOW) == pytest.approx(expected)
+    assert preset_weight("bank", memory, NOW) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(
@@ -86,14 +85,14 @@ def test_bank_keeps_the_weight_full_until_its_rule_demotes(memory: Memory, expec
     ],
 )
 def test_balanced_adds_freshness_and_use(memory: Memory, expected: float) -> None:
-    assert weight("balanced", memory, NOW) == pytest.approx(expected)
+    assert preset_weight("balanced", memory, NOW) == pytest.approx(expected)
 
 
 def test_what_a_person_verified_is_as_fresh_as_if_it_had_been_changed_then() -> None:
     old = note(created_at=NOW - timedelta(days=180), stability="verified")
     confirmed = note(created_at=NOW - timedelta(days=180), stability="verified", verified_at=NOW.isoformat())
-    assert life_of(old, NOW).age == pytest.approx(0.5)
-    assert life_of(confirmed, NOW).age == 1
+    assert decay_factor(old, NOW).age == pytest.approx(0.5)
+    assert decay_factor(confirmed, NOW).age == 1
 
 
 @pytest.mark.parametrize("preset", PRESETS)
@@ -107,18 +106,18 @@ def test_a_weight_that_is_as_high_or_as_low_as_can_be_reaches_the_bounds_and_no_
         verified_at="2026-01-01",
     )
     worst = note(created_at=NOW - timedelta(days=30_000), certainty=1)
-    assert life_of(best, NOW, preset=preset).factor == pytest.approx(HIGHEST)
-    assert life_of(worst, NOW, preset=preset).factor == pytest.approx(LOWEST)
+    assert decay_factor(best, NOW, preset=preset).factor == pytest.approx(HIGHEST_FACTOR)
+    assert decay_factor(worst, NOW, preset=preset).factor == pytest.approx(LOWEST_FACTOR)
 
 
 def test_protocol_buried_a_60_day_old_exact_match_under_a_fresh_irrelevant_one_and_no_preset_does() -> None:
     exact, irrelevant = aged(60), aged(0)
     keyword_exact, keyword_irrelevant = 3 / 3, 1 / 3
-    assert keyword_exact * weight("protocol", exact, NOW) == pytest.approx(0.0026, abs=5e-5)
-    assert keyword_irrelevant * weight("protocol", irrelevant, NOW) == pytest.approx(0.333, abs=5e-4)
+    assert keyword_exact * preset_weight("protocol", exact, NOW) == pytest.approx(0.0026, abs=5e-5)
+    assert keyword_irrelevant * preset_weight("protocol", irrelevant, NOW) == pytest.approx(0.333, abs=5e-4)
     for preset in PRESETS:
-        score = keyword_exact * life_of(exact, NOW, preset=preset).factor
-        assert score > 2 * keyword_irrelevant * life_of(irrelevant, NOW, preset=preset).factor
+        score = keyword_exact * decay_factor(exact, NOW, preset=preset).factor
+        assert score > 2 * keyword_irrelevant * decay_factor(irrelevant, NOW, preset=preset).factor
 
 
 @pytest.mark.parametrize("preset", PRESETS)
@@ -143,7 +142,7 @@ def test_an_old_exact_match_comes_first_in_a_search_under_every_preset(tmp_path:
     assert found[0].id == "old"
     assert len(found) == 6
     (old,) = (hit for hit in found if hit.id == "old")
-    expected = life_of(old.memory, clock.now(), preset=preset)
+    expected = decay_factor(old.memory, clock.now(), preset=preset)
     assert old.life.factor == pytest.approx(expected.factor, abs=1e-5)
     assert old.explain()["weight"] == pytest.approx(expected.weight, abs=1e-5)
     (old,) = (hit for hit in listed if hit.id == "old")
@@ -152,17 +151,17 @@ def test_an_old_exact_match_comes_first_in_a_search_under_every_preset(tmp_path:
 
 def test_the_presets_tell_different_things_of_one_memory() -> None:
     memory = aged(120, 2, used=1, hours_since_use=24)
-    assert len({round(life_of(memory, NOW, preset=preset).factor, 4) for preset in PRESETS}) == len(PRESETS)
+    assert len({round(decay_factor(memory, NOW, preset=preset).factor, 4) for preset in PRESETS}) == len(PRESETS)
 
 
 @pytest.mark.parametrize("preset", PRESETS)
 def test_the_curve_is_the_life_at_those_days_and_only_falls(preset: DecayPreset) -> None:
     memory = aged(3, 3, used=4, hours_since_use=5)
     days = [0, 0.5, 7, 90, 91, 365]
-    drawn = curve(memory, NOW, preset, days)
+    drawn = decay_curve(memory, NOW, preset, days)
     assert [day for day, _ in drawn] == days
-    assert drawn[2][1] == life_of(memory, NOW + timedelta(days=7), preset=preset)
+    assert drawn[2][1] == decay_factor(memory, NOW + timedelta(days=7), preset=preset)
     factors = [life.factor for _, life in drawn]
     assert factors == sorted(factors, reverse=True)
-    halved = curve(memory, NOW, preset, [0], superseded=True)[0][1]
+    halved = decay_curve(memory, NOW, preset, [0], superseded=True)[0][1]
     assert halved.factor == pytest.approx(factors[0] / 2)

@@ -11,9 +11,9 @@ import pytest
 from filelock import FileLock
 
 import memento_tui
+from memento_tui.api import Workspace
 from memento_tui.errors import DataDirectoryError
-from memento_tui.search import keyword, keyword_layout
-from memento_tui.workspace import Workspace
+from memento_tui.search import keyword_fields, keyword_index
 from tests.made import without_engine
 
 MISSING = "The keyword index was missing and has been rebuilt."
@@ -163,7 +163,7 @@ def test_an_index_of_another_store_is_rebuilt(copied: Path, tmp_path: Path) -> N
 
 
 def test_an_index_of_another_version_is_rebuilt(copied: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(keyword, "SCHEMA_VERSION", keyword_layout.SCHEMA_VERSION + "x")
+    monkeypatch.setattr(keyword_index, "SCHEMA_VERSION", keyword_fields.SCHEMA_VERSION + "x")
     with memento_tui.open(copied) as workspace:
         answer = workspace.search("alpha")
         assert (answer.total, answer.notice) == (23, "")
@@ -230,7 +230,7 @@ def test_what_goes_is_not_found_from_the_next_search_on(
 def test_while_another_process_writes_the_index_a_search_answers_from_what_there_is(
     copied: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(keyword, "_LOCK_SECONDS", 0.0)
+    monkeypatch.setattr(keyword_index, "_LOCK_SECONDS", 0.0)
     with memento_tui.open(copied) as workspace:
         assert workspace.search("alpha").total == 23
         workspace.remember("alpha more")

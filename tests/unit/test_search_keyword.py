@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from memento_tui.search.text import identifiers
-from memento_tui.workspace import Workspace
+from memento_tui.api import Workspace
+from memento_tui.text.terms import identifiers
 from tests.made import NOW
 
 

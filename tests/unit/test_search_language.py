@@ -4,8 +4,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from memento_tui.search.language import FIELDS, Phrase, Query, Word, parse
-from memento_tui.store.filters import AllOf, AnyOf, Between, Filter, HasTag, NotThat, OneOf, Under
+from memento_tui.search.query_language import FIELDS, Phrase, Query, Word, parse
+from memento_tui.storage.filters import AllOf, AnyOf, Between, Filter, HasTag, Not, OneOf, Under
 from tests.made import NOW
 
 
@@ -21,7 +21,7 @@ def read(source: str, *, typing: bool = False) -> Query:
         ("tag:api,web", AnyOf((HasTag("api"), HasTag("web")))),
         ('tag:"two words"', HasTag("two words")),
         ("TAG:api", HasTag("api")),
-        ("-tag:api", NotThat(HasTag("api"))),
+        ("-tag:api", Not(HasTag("api"))),
         ("kind:decision", OneOf("kind", ("decision",))),
         ("kind:Anti-Pattern,fact", OneOf("kind", ("anti_pattern", "fact"))),
         ("ns:projects/site", Under("projects/site")),
@@ -29,7 +29,7 @@ def read(source: str, *, typing: bool = False) -> Query:
         ("ns:a,b", AnyOf((Under("a"), Under("b")))),
         ("is:pinned", OneOf("pinned", ("1",))),
         ("is:tagged", OneOf("tagged", ("1",))),
-        ("is:untagged", NotThat(OneOf("tagged", ("1",)))),
+        ("is:untagged", Not(OneOf("tagged", ("1",)))),
         ("is:essential", OneOf("pinned", ("1",))),
         ("is:draft", OneOf("stability", ("draft",))),
         ("is:VERIFIED", OneOf("stability", ("verified",))),
@@ -60,7 +60,7 @@ def read(source: str, *, typing: bool = False) -> Query:
             Between("expires_at", datetime(2026, 2, 1, tzinfo=UTC), datetime(2026, 2, 2, tzinfo=UTC)),
         ),
         ("expires:9999-12-31", Between("expires_at", datetime(9999, 12, 31, tzinfo=UTC), None)),
-        ("expires:never", NotThat(Between("expires_at"))),
+        ("expires:never", Not(Between("expires_at"))),
         ("status:archived,deleted", OneOf("status", ("archived", "deleted"))),
         ("tier:long-term", OneOf("tier", ("long_term",))),
         ("session:s1", OneOf("session", ("s1",))),

@@ -7,10 +7,10 @@ import msgspec
 import pytest
 
 from memento_tui import clock
+from memento_tui.api import Workspace
 from memento_tui.errors import NotAllowed
-from memento_tui.search.fusion import fuse
-from memento_tui.search.life import in_order, life_of
-from memento_tui.workspace import Workspace
+from memento_tui.search.decay import decay_factor, rank_below_successors
+from memento_tui.search.ranking import fuse
 from tests.made import NOW, note, put
 
 
@@ -138,7 +138,7 @@ def test_a_chain_as_long_as_a_store_is_put_in_order() -> None:
     length = 20_000
     scores = {str(number): 1.0 for number in range(length)}
     links = {str(number): [str(number + 1)] for number in range(length - 1)}
-    ordered = [name for name, _ in in_order(scores, links)]
+    ordered = [name for name, _ in rank_below_successors(scores, links)]
     assert ordered == [str(number) for number in reversed(range(length))]
 
 
@@ -238,7 +238,7 @@ def test_explaining_shows_every_number_that_made_the_score(workspace: Workspace)
 
 def test_life_decays_by_half_in_its_half_life_and_not_at_all_for_what_is_certain() -> None:
     def age(days: int, certainty: int) -> float:
-        return life_of(note(created_at=NOW - timedelta(days=days), certainty=certainty), NOW).age
+        return decay_factor(note(created_at=NOW - timedelta(days=days), certainty=certainty), NOW).age
 
     assert age(0, 1) == 1
     assert age(90, 1) == age(90, 2) == pytest.approx(0.5)
@@ -251,7 +251,7 @@ def test_use_fades_from_the_last_time() -> None:
     used = msgspec.structs.replace(note(created_at=NOW), used_count=15, last_used_at=NOW)
     stale = msgspec.structs.replace(used, last_used_at=NOW - timedelta(days=90))
     never = msgspec.structs.replace(used, last_used_at=None, used_count=0)
-    assert [life_of(memory, NOW).use for memory in (used, stale, never)] == pytest.approx([1.0, 0.5, 0.0])
+    assert [decay_factor(memory, NOW).use for memory in (used, stale, never)] == pytest.approx([1.0, 0.5, 0.0])
 
 
 def test_each_view_of_a_query_is_told_and_the_missing_one_counts_as_nothing() -> None:

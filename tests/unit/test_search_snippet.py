@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from memento_tui.search.language import parse
-from memento_tui.search.snippet import find_marks, make_snippet
+from memento_tui.search.query_language import parse
+from memento_tui.search.snippets import find_query_matches, make_snippet
 
 
 def marked(query: str, text: str, *, typing: bool = False, width: int = 200) -> list[str]:
@@ -35,7 +35,7 @@ def marked(query: str, text: str, *, typing: bool = False, width: int = 200) -> 
 )
 def test_marks_point_at_the_words_that_were_looked_for(query: str, text: str, words: list[str]) -> None:
     assert marked(query, text) == words
-    assert [text[start:end] for start, end in find_marks(parse(query), text)] == words
+    assert [text[start:end] for start, end in find_query_matches(parse(query), text)] == words
 
 
 def test_the_word_being_typed_marks_what_begins_so() -> None:

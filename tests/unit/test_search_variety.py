@@ -5,7 +5,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memento_tui.search.variety import varied
+from memento_tui.search.ranking import diversify
 
 SCORED = st.lists(st.tuples(st.sampled_from("abc"), st.floats(0.01, 1.0)), max_size=40)
 
@@ -17,19 +17,19 @@ def ranked(scored: list[tuple[str, float]]) -> tuple[list[tuple[str, float]], di
 
 def test_one_kind_leaves_room_for_others_that_answer_nearly_as_well() -> None:
     ordered, kinds = ranked([("a", 0.9)] * 20 + [("b", 0.8)] * 5)
-    found = varied(ordered, kinds, 10)
+    found = diversify(ordered, kinds, 10)
     assert Counter(name[0] for name, _ in found) == {"a": 6, "b": 4}
 
 
 def test_what_answers_much_worse_displaces_nothing() -> None:
     ordered, kinds = ranked([("a", 0.9)] * 20 + [("b", 0.5)] * 5)
-    assert varied(ordered, kinds, 10) == ordered[:10]
+    assert diversify(ordered, kinds, 10) == ordered[:10]
 
 
 @given(SCORED, st.integers(1, 15))
 def test_the_best_stays_first_and_the_scores_fall(scored: list[tuple[str, float]], limit: int) -> None:
     ordered, kinds = ranked(scored)
-    found = varied(ordered, kinds, limit)
+    found = diversify(ordered, kinds, limit)
     assert len(found) == min(limit, len(ordered)) == len({name for name, _ in found})
     assert [score for _, score in found] == sorted((score for _, score in found), reverse=True)
     assert found[:1] == ordered[:1]

@@ -5,12 +5,12 @@ from datetime import timedelta
 import pytest
 
 from memento_tui import clock
+from memento_tui.api import Workspace
+from memento_tui.api.lists import Items, Skips
 from memento_tui.errors import Conflict, InvalidField, NotAllowed, NotFound
-from memento_tui.records import Proposal, Skip, WorkingItem
-from memento_tui.review.gate import Gate
-from memento_tui.review.rules import preset_rules
-from memento_tui.workspace import Workspace
-from memento_tui.workspace.lists import Items, Skips
+from memento_tui.model import Proposal, Skip, WorkingItem
+from memento_tui.policy.gate import Gate
+from memento_tui.policy.policy import preset_rules
 
 
 def _skip(workspace: Workspace, item: str = "vendor/", until: str = "7d") -> Skip:

@@ -12,14 +12,14 @@ import pytest
 
 import memento_tui
 from memento_tui import clock
+from memento_tui.api import Workspace
+from memento_tui.api.maintenance import maintain_workspace
 from memento_tui.errors import NotAllowed
-from memento_tui.records import Memory, make_memory, make_skip
-from memento_tui.store.journal import Author
-from memento_tui.upkeep import sleep_gathering
-from memento_tui.upkeep.drafting import Draft
-from memento_tui.upkeep.sleep import SleepReport
-from memento_tui.workspace import Workspace
-from memento_tui.workspace.nightly import look_after
+from memento_tui.maintenance.consolidation import step
+from memento_tui.maintenance.consolidation.drafting import Draft
+from memento_tui.maintenance.run import MaintenanceReport
+from memento_tui.model import Memory, make_memory, make_skip
+from memento_tui.storage.journal import Author
 from tests.clocks import START
 from tests.made import put
 from tests.unit.cli_program import Program, without_engine
@@ -27,7 +27,7 @@ from tests.unit.cli_program import Program, without_engine
 AGO = {days: START - timedelta(days=days) for days in (5, 100, 200, 400)}
 
 
-def actions(report: SleepReport) -> dict[str, list[str]]:
+def actions(report: MaintenanceReport) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for deed in report.deeds:
         found.setdefault(deed.action, []).append(deed.id)
@@ -53,7 +53,7 @@ def test_what_has_expired_and_what_nobody_touched_ages(workspace: Workspace) -> 
     old(workspace, "fading", 200, content="The first sentence stays. The second is kept aside.")
     old(workspace, "certain", 400, certainty=5)
     old(workspace, "pinned", 400, pinned=True)
-    report = look_after(workspace)
+    report = maintain_workspace(workspace)
     assert actions(report) == {"expire": ["over"], "compact": ["fading"]}
     assert workspace.get("over").status == "archived"
     compacted = workspace.get("fading")
@@ -64,20 +64,20 @@ def test_what_has_expired_and_what_nobody_touched_ages(workspace: Workspace) -> 
 
 def test_restoring_a_compacted_memory_brings_its_whole_text_back_for_good(workspace: Workspace) -> None:
     old(workspace, "fading", 200, content="The first sentence stays. The second is kept aside.")
-    look_after(workspace)
+    maintain_workspace(workspace)
     assert workspace.restore("fading").content == "The first sentence stays. The second is kept aside."
-    assert look_after(workspace).deeds == ()
+    assert maintain_workspace(workspace).deeds == ()
 
 
 def test_a_memory_that_was_imported_yesterday_does_not_age_by_what_it_did_elsewhere(workspace: Workspace) -> None:
     put(workspace.store, make_memory({"content": "Old elsewhere. New here.", "created_at": AGO[400]}))
-    assert look_after(workspace).deeds == ()
+    assert maintain_workspace(workspace).deeds == ()
 
 
 def test_what_a_sleep_compacted_is_there_after_many_more_sleeps(workspace: Workspace) -> None:
     old(workspace, "fading", 200, content="The first sentence stays. The second is kept aside.")
     for _ in range(5):
-        look_after(workspace)
+        maintain_workspace(workspace)
     assert workspace.get("fading").status == "compacted"
     assert workspace.get("fading").extra["original_content"].endswith("kept aside.")
 
@@ -88,9 +88,9 @@ def test_a_dry_run_tells_what_a_sleep_does_and_writes_nothing(workspace: Workspa
     for number in range(3):
         workspace.store.usage.count("memory", [memory.id], used=1, session=f"s{number}")
     before, head = everything(workspace), workspace.store.head()
-    told = look_after(workspace, dry_run=True)
+    told = maintain_workspace(workspace, dry_run=True)
     assert (everything(workspace), workspace.store.head()) == (before, head)
-    done = look_after(workspace)
+    done = maintain_workspace(workspace)
     assert actions(told) == actions(done) == {"expire": ["over"], "promote": [memory.id]}
 
 
@@ -102,9 +102,9 @@ def test_a_second_sleep_finds_nothing_to_do(workspace: Workspace, agent: Workspa
     memory = agent.remember("Use the staging proxy for every test of the payment flow.")
     for number in range(3):
         workspace.store.usage.count("memory", [memory.id], used=1, session=f"s{number}")
-    assert look_after(workspace).deeds
+    assert maintain_workspace(workspace).deeds
     before = everything(workspace)
-    assert look_after(workspace).deeds == ()
+    assert maintain_workspace(workspace).deeds == ()
     assert everything(workspace) == before
 
 
@@ -112,7 +112,7 @@ def test_one_undo_takes_back_a_whole_sleep(workspace: Workspace) -> None:
     old(workspace, "over", 5, expires_at=clock.now() - timedelta(days=1))
     old(workspace, "fading", 200)
     before = everything(workspace)[0]
-    look_after(workspace)
+    maintain_workspace(workspace)
     newest = workspace.store.entries(limit=1)[0]
     assert (newest.actor, newest.action) == ("system", "sleep")
     workspace.undo(newest.seq)
@@ -126,9 +126,9 @@ def test_an_interrupted_sleep_says_so_and_the_next_one_does_the_rest(workspace: 
         old(workspace, f"m{number}", 5, expires_at=clock.now() - timedelta(days=1))
     stopping = threading.Event()
     stopping.set()
-    report = look_after(workspace, stopping=stopping)
+    report = maintain_workspace(workspace, stopping=stopping)
     assert (report.interrupted, report.deeds) == (True, ())
-    assert actions(look_after(workspace)) == {"expire": ["m0", "m1", "m2"]}
+    assert actions(maintain_workspace(workspace)) == {"expire": ["m0", "m1", "m2"]}
 
 
 def test_two_sleeps_at_once_are_refused(workspace: Workspace, data_dir: Path) -> None:
@@ -137,11 +137,11 @@ def test_two_sleeps_at_once_are_refused(workspace: Workspace, data_dir: Path) ->
     def meanwhile(_what: str, _done: int, _total: int) -> None:
         if not refused:
             with memento_tui.open(data_dir) as other, pytest.raises(NotAllowed, match="under way") as caught:
-                look_after(other)
+                maintain_workspace(other)
             refused.append(str(caught.value))
 
     workspace.remember("anything")
-    look_after(workspace, progress=meanwhile)
+    maintain_workspace(workspace, progress=meanwhile)
     assert len(refused) == 1
 
 
@@ -151,7 +151,7 @@ def test_a_skip_that_is_over_for_a_month_leaves_the_list_and_a_younger_one_stays
             ended = clock.now() - timedelta(days=days)
             fields = {"id": identity, "item": "x", "reason": "y", "expires_at": ended, "created_at": AGO[100]}
             tx.put(make_skip(fields, stored=True), base=0)
-    assert actions(look_after(workspace)) == {"end": ["old"]}
+    assert actions(maintain_workspace(workspace)) == {"end": ["old"]}
     assert [skip.id for skip in workspace.skips.list(ended=True)] == ["new"]
 
 
@@ -165,7 +165,7 @@ def test_proposals_that_nobody_can_decide_about_expire(workspace: Workspace, age
         tx.remove(tx.require("memory", verified.id), base=verified.version)
         memory = tx.require("memory", ending.id)
         tx.put(msgspec.structs.replace(memory, expires_at=clock.now() - timedelta(minutes=1)), base=memory.version)
-    assert len(actions(look_after(workspace))["expire"]) == 2
+    assert len(actions(maintain_workspace(workspace))["expire"]) == 2
     states = {p.target_id: p.state for p in workspace.store.all_of("proposal")}
     assert states == {ending.id: "expired", kept.id: "pending", verified.id: "expired"}
     assert all(p.note for p in workspace.store.all_of("proposal") if p.state == "expired")
@@ -177,7 +177,7 @@ def test_confirmed_use_in_three_sessions_asks_a_person_and_verifies_nothing_by_i
     memory = agent.remember("Use the staging proxy for every test of the payment flow.", certainty=1)
     for number in range(3):
         workspace.store.usage.count("memory", [memory.id], used=1, session=f"s{number}")
-    report = look_after(workspace)
+    report = maintain_workspace(workspace)
     assert actions(report) == {"certainty": [memory.id], "promote": [memory.id]}
     grown = workspace.get(memory.id)
     assert (grown.certainty, grown.stability) == (2, "draft")
@@ -192,14 +192,14 @@ def test_use_in_one_session_and_being_shown_earn_nothing(workspace: Workspace, a
     for _ in range(50):
         workspace.store.usage.count("memory", [memory.id], shown=1)
         workspace.store.usage.count("memory", [memory.id], used=1, session="s1")
-    assert look_after(workspace).deeds == ()
+    assert maintain_workspace(workspace).deeds == ()
 
 
 def test_a_verified_memory_of_use_is_offered_a_longer_life(workspace: Workspace) -> None:
     memory = workspace.remember("Use the staging proxy.", stability="verified")
     for number in range(2):
         workspace.store.usage.count("memory", [memory.id], used=1, session=f"s{number}")
-    look_after(workspace)
+    maintain_workspace(workspace)
     (pending,), _ = workspace.review.list()
     assert (pending.proposal.reasons[0], pending.proposal.payload) == ("promotion", {"tier": "long_term"})
     workspace.review.approve(pending.proposal.id)
@@ -209,9 +209,9 @@ def test_a_verified_memory_of_use_is_offered_a_longer_life(workspace: Workspace)
 def test_near_duplicates_that_came_in_bulk_are_proposed_one_merge_for_each(workspace: Workspace) -> None:
     texts = [f"The nightly backup of the staging database takes about two hours{'!' * n}" for n in range(4)]
     workspace.remember_many({"content": text} for text in texts)
-    report = look_after(workspace)
+    report = maintain_workspace(workspace)
     assert len(actions(report)["merge"]) == 2
-    assert look_after(workspace).deeds == ()
+    assert maintain_workspace(workspace).deeds == ()
 
 
 def test_contradictions_are_found_by_words_alone_where_there_is_no_engine(workspace: Workspace) -> None:
@@ -221,13 +221,13 @@ def test_contradictions_are_found_by_words_alone_where_there_is_no_engine(worksp
             {"content": "The staging API listens on port 9090 behind the proxy."},
         ]
     )
-    assert "contradiction" in actions(look_after(workspace))
+    assert "contradiction" in actions(maintain_workspace(workspace))
     (dispute,), _ = workspace.contradictions.list()
     assert dispute.older is not None
     start, end = dispute.contradiction.older_spans[0]
     assert "8080" in dispute.older.content[start:end]
     assert dispute.contradiction.lowered
-    assert look_after(workspace).deeds == ()
+    assert maintain_workspace(workspace).deeds == ()
 
 
 def test_what_was_called_no_contradiction_is_never_raised_again(workspace: Workspace) -> None:
@@ -237,19 +237,19 @@ def test_what_was_called_no_contradiction_is_never_raised_again(workspace: Works
             {"content": "The staging API listens on port 9090 behind the proxy."},
         ]
     )
-    look_after(workspace)
+    maintain_workspace(workspace)
     (dispute,), _ = workspace.contradictions.list()
     workspace.contradictions.resolve(dispute.contradiction.id, "not_a_contradiction")
     assert workspace.get(first.id).certainty == first.certainty
     workspace.update(second.id, content="The staging API listens on port 9091 behind the proxy.")
-    look_after(workspace)
+    maintain_workspace(workspace)
     assert workspace.contradictions.count() == 0
 
 
 def test_a_clock_that_was_set_back_ages_nothing(workspace: Workspace) -> None:
     ahead = make_memory({"content": "From the future.", "created_at": clock.now() + timedelta(days=500)})
     put(workspace.store, ahead)
-    assert look_after(workspace).deeds == ()
+    assert maintain_workspace(workspace).deeds == ()
 
 
 def test_the_command_line_tells_what_a_sleep_did(tmp_path: Path) -> None:
@@ -270,7 +270,7 @@ def test_what_an_account_wrote_is_gathered_with_nothing(workspace: Workspace) ->
                 "A deploy that fails is rolled back with the previous image, never with git.",
             ):
                 tx.put(make_memory({"content": f"{text} ({place})", "namespace": place, "tags": ["deploy"]}), base=0)
-    look_after(workspace)
+    maintain_workspace(workspace)
     made = [one.target for one in workspace.review.list()[0] if one.proposal.reasons == ("consolidation",)]
     assert made
     sources = {relation.dst for memory in made for relation in workspace.store.relations_of(memory.id)}
@@ -279,5 +279,5 @@ def test_what_an_account_wrote_is_gathered_with_nothing(workspace: Workspace) ->
 
 def test_what_is_made_of_a_confidential_memory_is_confidential() -> None:
     sources = [make_memory({"content": "one"}), make_memory({"content": "two", "sensitivity": "confidential"})]
-    made = sleep_gathering._memory(Draft("a title", "one and two", "extractive"), sources, "fact", "merge")
+    made = step._make_consolidated_memory(Draft("a title", "one and two", "extractive"), sources, "fact", "merge")
     assert made.sensitivity == "confidential"

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from memento_tui.api import Workspace
 from memento_tui.errors import NotFound
-from memento_tui.store.facets import FACETS
-from memento_tui.workspace import Workspace
+from memento_tui.storage.statistics import FACETS
 from tests.depth import examples
 from tests.made import NOW, note, put
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from memento_tui.api import Workspace
 from memento_tui.errors import InvalidField
-from memento_tui.store.store import Store
-from memento_tui.workspace import Workspace
+from memento_tui.storage.store import Store
 from tests.made import AGENT, PERSON, note, put
 
 

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from memento_tui.api import Workspace
 from memento_tui.errors import InvalidInput
-from memento_tui.records.when import to_text
-from memento_tui.store.filters import AllOf, Filter, HasTag, NotThat, OneOf
-from memento_tui.store.reads import visible
-from memento_tui.store.store import Store
-from memento_tui.workspace import Workspace
+from memento_tui.moments import format_moment
+from memento_tui.storage.filters import AllOf, Filter, HasTag, Not, OneOf
+from memento_tui.storage.memory_queries import with_default_statuses
+from memento_tui.storage.store import Store
 from tests.made import NOW, note, put
 
 
@@ -86,8 +86,8 @@ def test_a_position_is_the_index_in_the_list_that_a_filter_makes(store: Store) -
 def test_rows_by_id_come_in_the_order_asked_for(store: Store) -> None:
     ids = fill(store, 5)
     asked = [ids[3], "none", ids[0]]
-    assert [glance.id for glance in store.glances_by_id(asked)] == [ids[3], ids[0]]
-    assert store.glances_by_id([]) == []
+    assert [glance.id for glance in store.summaries_by_id(asked)] == [ids[3], ids[0]]
+    assert store.summaries_by_id([]) == []
 
 
 def test_a_row_shows_the_beginning_of_a_memory(store: Store) -> None:
@@ -105,7 +105,7 @@ def test_what_is_no_cursor_is_refused(store: Store, cursor: str) -> None:
 
 def test_a_cursor_or_limit_beyond_every_number_is_refused_in_words(store: Store, workspace: Workspace) -> None:
     with pytest.raises(InvalidInput, match="too large"):
-        store.page(AllOf(), after=f"{to_text(NOW)}~{10**30}")
+        store.page(AllOf(), after=f"{format_moment(NOW)}~{10**30}")
     with pytest.raises(InvalidInput, match="too large"):
         workspace.list(limit=10**30)
 
@@ -137,13 +137,13 @@ STATUS = ("pending", "active", "consolidated", "superseded", "compacted", "archi
         (HasTag("x"), ("active", "consolidated", "superseded", "compacted")),
         (OneOf("status", ("pending", "deleted")), ("pending", "deleted")),
         (AllOf((HasTag("x"), OneOf("status", ("archived",)))), ("archived",)),
-        (NotThat(OneOf("status", ("active",))), ("consolidated", "superseded", "compacted")),
-        (NotThat(OneOf("status", ("deleted",))), ("active", "consolidated", "superseded", "compacted")),
+        (Not(OneOf("status", ("active",))), ("consolidated", "superseded", "compacted")),
+        (Not(OneOf("status", ("deleted",))), ("active", "consolidated", "superseded", "compacted")),
     ],
 )
 def test_only_a_status_that_is_asked_for_by_name_shows_what_is_not_recalled(
     store: Store, tree: Filter, seen: tuple[str, ...]
 ) -> None:
     put(store, *(note(status, status=status, tags=["x"]) for status in STATUS))
-    assert sorted(memory.content for memory in store.page(visible(tree)).items) == sorted(seen)
-    assert store.count(visible(tree)) == len(seen)
+    assert sorted(memory.content for memory in store.page(with_default_statuses(tree)).items) == sorted(seen)
+    assert store.count(with_default_statuses(tree)) == len(seen)

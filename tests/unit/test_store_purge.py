@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 import memento_tui
+from memento_tui.api import Workspace
 from memento_tui.errors import DataDirectoryError, NotAllowed, NotFound
-from memento_tui.store.store import Store
-from memento_tui.workspace import Workspace
+from memento_tui.storage.store import Store
 from tests.made import PERSON
 
 SECRET = "hunter2-correct-horse"  # noqa: S105 - what is looked for

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 import memento_tui
+from memento_tui.api import Workspace
 from memento_tui.errors import Conflict, InvalidInput, NotAllowed, NotFound
-from memento_tui.store.store import Store
-from memento_tui.workspace import Workspace
+from memento_tui.storage.store import Store
 from tests.made import PERSON, note, put
 
 

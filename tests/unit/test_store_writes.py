@@ -9,10 +9,10 @@ import msgspec
 import pytest
 
 from memento_tui.errors import AmbiguousId, Conflict, InvalidInput, NotFound
-from memento_tui.records import make_injection, make_item, make_relation, make_skip
-from memento_tui.store.filters import AllOf, HasTag
-from memento_tui.store.imports import LedgerRow
-from memento_tui.store.store import Store
+from memento_tui.model import make_exposure, make_item, make_relation, make_skip
+from memento_tui.storage.filters import AllOf, HasTag
+from memento_tui.storage.ledgers import ImportedRecord
+from memento_tui.storage.store import Store
 from tests.made import AGENT, NOW, PERSON, note, put
 
 
@@ -220,7 +220,7 @@ def test_a_memory_is_superseded_by_one_that_is_recalled_and_not_less_trusted(
 
 def test_what_was_put_before_a_session_is_kept(store: Store) -> None:
     fields = {"memory_id": "a", "memory_version": 1, "session": "s", "rank": 1, "score": 0.5, "tokens": 10}
-    store.injections.add([make_injection(fields), make_injection({**fields, "rank": 2, "used_at": NOW})])
+    store.injections.add([make_exposure(fields), make_exposure({**fields, "rank": 2, "used_at": NOW})])
     rows = store.database.connection.execute("SELECT rank, used_at FROM injection ORDER BY rank").fetchall()
     assert [tuple(row) for row in rows] == [(1, None), (2, "2026-01-15T12:00:00.000000Z")]
     assert store.head() == 0
@@ -230,15 +230,15 @@ def test_the_import_ledger_keeps_what_a_source_said(store: Store) -> None:
     (memory,) = put(store, note("here"))
     said = msgspec.json.encode(msgspec.structs.replace(memory, content="there")).decode()
     rows = [
-        LedgerRow("memento:/a", "memory:1", "memory", memory.id, b"d", 1),
-        LedgerRow("memento:/b", "memory:1", "memory", memory.id, b"d", 1, said),
+        ImportedRecord("memento:/a", "memory:1", "memory", memory.id, b"d", 1),
+        ImportedRecord("memento:/b", "memory:1", "memory", memory.id, b"d", 1, said),
     ]
     with store.transaction(PERSON, "import") as tx:
         store.imports.write(tx, rows)
     assert store.imports.of("memento:/a") == {"memory:1": rows[0]}
     assert store.imports.of_others("memento:/a") == {("memory", memory.id): rows[1]}
     assert [store.imports.said(row).content for row in rows] == ["here", "there"]
-    assert store.imports.said(LedgerRow("memento:/a", "x", "memory", memory.id, b"d", 9)) is None
+    assert store.imports.said(ImportedRecord("memento:/a", "x", "memory", memory.id, b"d", 9)) is None
 
 
 def test_each_thread_has_a_connection_of_its_own(store: Store) -> None:

@@ -9,20 +9,20 @@ from typing import Any
 
 import pytest
 
-from memento_tui.workspace import Workspace
-from memento_tui.workspace.queue import Pending
-from memento_tui.workspace.surroundings import Spoken, neighbours, spoken
+from memento_tui.api import Workspace
+from memento_tui.api.review import PendingProposal
+from memento_tui.api.review_context import TranscriptExcerpt, similar_memories, transcript_excerpt
 
 
-def waiting(workspace: Workspace, agent: Workspace, **source: str) -> Pending:
+def waiting(workspace: Workspace, agent: Workspace, **source: str) -> PendingProposal:
     agent.remember("Learned there.", source_type="external", source=source)
     item = workspace.waiting.get(workspace.waiting.view().ids(0, 1)[0])
-    assert isinstance(item, Pending)
+    assert isinstance(item, PendingProposal)
     return item
 
 
-def read(workspace: Workspace, agent: Workspace, **source: str) -> Spoken:
-    found = spoken(waiting(workspace, agent, **source))
+def read(workspace: Workspace, agent: Workspace, **source: str) -> TranscriptExcerpt:
+    found = transcript_excerpt(waiting(workspace, agent, **source))
     assert found is not None
     return found
 
@@ -82,7 +82,7 @@ def test_neither_a_link_nor_a_pipe_is_followed(
     item = waiting(workspace, agent, transcript=str(link), span="1")
     for path in (link, pipe):
         workspace.update(item.proposal.target_id, source={"transcript": str(path), "span": "1"})
-        found = spoken(workspace.review.get(item.proposal.id))
+        found = transcript_excerpt(workspace.review.get(item.proposal.id))
         assert found is not None
         assert "not a plain file" in found.problem
 
@@ -94,5 +94,5 @@ def test_memories_alike_are_found_without_those_that_are_shown_anyway(workspace:
     agent.remember("The cache must be warm before each deploy.", source_type="external", id="new")
     workspace.search("cache")
     item = workspace.review.get("new")
-    assert [near.memory.id for near in neighbours(workspace, item)] == ["alike"]
-    assert spoken(item) is None
+    assert [near.memory.id for near in similar_memories(workspace, item)] == ["alike"]
+    assert transcript_excerpt(item) is None

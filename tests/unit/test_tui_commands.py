@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from memento_tui.__main__ import _app_options
+from memento_tui.__main__ import _parse_app_options
 from memento_tui.section_names import SECTION_NAMES
-from memento_tui.tui.commands import COMMANDS, PLACES, Keys, commands_in, key_names, markdown_table
+from memento_tui.tui.commands import COMMANDS, KEY_SCOPES, KeyMap, commands_in_scopes, key_names, markdown_table
 from memento_tui.tui.sections.catalogue import SECTIONS
 from tests.unit.cli_program import Program
 
@@ -23,19 +23,19 @@ def test_every_command_has_a_name_of_its_own_and_begins_with_its_place() -> None
 
 
 def test_no_key_means_two_things_in_one_place() -> None:
-    for place in PLACES:
-        keys = [key for command in commands_in([place]) for key in command.keys.split(",")]
+    for place in KEY_SCOPES:
+        keys = [key for command in commands_in_scopes([place]) for key in command.keys.split(",")]
         assert [key for key, number in Counter(keys).items() if number > 1] == [], place
 
 
 def test_no_key_of_a_section_hides_one_that_works_everywhere() -> None:
-    everywhere = {key for command in commands_in(["everywhere"]) for key in command.keys.split(",")}
+    everywhere = {key for command in commands_in_scopes(["everywhere"]) for key in command.keys.split(",")}
     hidden = [c.id for c in COMMANDS if c.place != "everywhere" and everywhere & set(c.keys.split(","))]
     assert hidden == []
 
 
 def test_a_remapped_key_takes_the_place_of_the_built_in_one() -> None:
-    keys = Keys({"review.approve": "A", "app.help": "F1", "memories.new": "^n, +"})
+    keys = KeyMap({"review.approve": "A", "app.help": "F1", "memories.new": "^n, +"})
     approve = next(command for command in COMMANDS if command.id == "review.approve")
     new = next(command for command in COMMANDS if command.id == "memories.new")
     assert keys.problems == ()
@@ -55,7 +55,7 @@ def test_a_remapped_key_takes_the_place_of_the_built_in_one() -> None:
     ],
 )
 def test_a_key_that_cannot_be_set_is_told_and_the_built_in_one_stays(remapped: dict[str, str], problem: str) -> None:
-    keys = Keys(remapped)
+    keys = KeyMap(remapped)
     assert [problem in told for told in keys.problems] == ([True] if problem else [])
     assert (keys.remapped == {}) is bool(problem)
 
@@ -97,4 +97,4 @@ def test_the_app_opens_in_every_section_that_there_is() -> None:
     ],
 )
 def test_what_only_opens_the_app_does_without_the_commands(given: list[str], options: dict[str, str] | None) -> None:
-    assert _app_options(given) == options
+    assert _parse_app_options(given) == options

@@ -30,19 +30,19 @@ def collecting() -> Iterator[None]:
 
 @pytest.mark.usefixtures("collecting")
 def test_collecting_that_was_put_off_is_taken_up_and_an_old_knot_is_untied_when_there_is_time() -> None:
-    garbage.put_off()
-    assert garbage.take_up()
+    garbage.disable_collection()
+    assert garbage.enable_collection()
     assert gc.isenabled()
     knot = weakref.ref(Knot())
     gc.collect(1)
     gc.collect(1)
     gc.collect(1)
-    garbage.collect_the_old()
+    garbage.collect_old_generation()
     assert knot() is None
 
 
 @pytest.mark.usefixtures("collecting")
 def test_an_app_in_a_program_that_never_put_it_off_changes_nothing() -> None:
     before = gc.get_threshold()
-    assert not garbage.take_up()
+    assert not garbage.enable_collection()
     assert gc.get_threshold() == before

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from memento_tui.tui import live
-from memento_tui.tui.live import LiveView
-from memento_tui.workspace import Workspace
+from memento_tui.api import Workspace
+from memento_tui.tui import app
+from memento_tui.tui.app import JournalWatcher
 
 
 class FakeClock:
@@ -24,40 +24,40 @@ class FakeClock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> FakeClock:
     made = FakeClock()
-    monkeypatch.setattr(live, "monotonic", made)
+    monkeypatch.setattr(app, "monotonic", made)
     return made
 
 
 @pytest.fixture
-def view(workspace: Workspace, clock: FakeClock) -> LiveView:
+def view(workspace: Workspace, clock: FakeClock) -> JournalWatcher:
     del clock
-    return LiveView(workspace.store, workspace.author.session)
+    return JournalWatcher(workspace.store, workspace.author.session)
 
 
-def test_what_others_write_is_told_and_counted_by_writer_and_deed(view: LiveView, agent: Workspace) -> None:
+def test_what_others_write_is_told_and_counted_by_writer_and_deed(view: JournalWatcher, agent: Workspace) -> None:
     agent.remember("one")
     agent.remember("two")
     news = view.look()
     assert (news.changed, news.told) == (True, "claude: remember x2")
-    assert view.look() == live.News()
+    assert view.look() == app.JournalUpdate()
     assert view.life() == "live"
 
 
 def test_nothing_is_told_of_what_the_app_itself_writes(data_dir: Path, clock: FakeClock) -> None:
     del clock
     with Workspace(data_dir, channel="tui", session="me") as mine:
-        view = LiveView(mine.store, "me")
+        view = JournalWatcher(mine.store, "me")
         mine.remember("one")
-        assert view.look() == live.News(changed=True)
+        assert view.look() == app.JournalUpdate(changed=True)
 
 
 def test_a_paused_view_tells_for_how_long_and_how_far_behind(
-    view: LiveView, agent: Workspace, clock: FakeClock
+    view: JournalWatcher, agent: Workspace, clock: FakeClock
 ) -> None:
     view.toggle_pause()
     agent.remember("one")
     clock.now += 130
-    assert view.look() == live.News()
+    assert view.look() == app.JournalUpdate()
     assert view.life() == "PAUSED 2m, 1 behind (p)"
     view.toggle_pause()
     assert view.look().changed
@@ -65,7 +65,7 @@ def test_a_paused_view_tells_for_how_long_and_how_far_behind(
 
 
 def test_a_view_that_cannot_be_renewed_tells_how_old_it_is(
-    view: LiveView, workspace: Workspace, clock: FakeClock, data_dir: Path
+    view: JournalWatcher, workspace: Workspace, clock: FakeClock, data_dir: Path
 ) -> None:
     workspace.store.close()
     (data_dir / "memento.db").write_bytes(b"no database at all, but long enough to look like one" * 40)
@@ -77,7 +77,7 @@ def test_a_view_that_cannot_be_renewed_tells_how_old_it_is(
     assert view.life() == "NOT LIVE, as it was 20s ago"
 
 
-def test_a_past_that_was_put_in_the_place_of_another_is_seen(view: LiveView, workspace: Workspace) -> None:
+def test_a_past_that_was_put_in_the_place_of_another_is_seen(view: JournalWatcher, workspace: Workspace) -> None:
     workspace.remember("before the backup")
     backup = workspace.backups.make()
     workspace.remember("after the backup")

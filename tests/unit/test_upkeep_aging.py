@@ -9,10 +9,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memento_tui.config import DecayPreset
-from memento_tui.records import Memory, check_memory, make_skip
-from memento_tui.records.memory import KINDS, RECALLED, STABILITIES, STATUSES, TIERS
+from memento_tui.maintenance.aging import (
+    ORIGINAL_TEXT_KEY,
+    AgingChange,
+    due_change,
+    is_skip_over,
+    reason_not_to_age,
+    restore_compacted,
+    upcoming_steps,
+)
+from memento_tui.model import Memory, check_memory, make_skip
+from memento_tui.model.memory import KINDS, RECALLED_STATUSES, STABILITIES, STATUSES, TIERS
 from memento_tui.search.decay import last_touched
-from memento_tui.upkeep.aging import ORIGINAL, Change, age, age_skip, ahead, uncompacted, why_it_stays
 from tests.made import NOW, note
 
 TEXT = "The proxy listens on 8080. It moved there in May. Nobody knows why."
@@ -23,9 +31,9 @@ def old(days: float, content: str = TEXT, **fields: Any) -> Memory:  # noqa: ANN
     return note(content, created_at=NOW - timedelta(days=days), **fields)
 
 
-def step(memory: Memory, now: datetime = NOW, **rules: Any) -> Change:  # noqa: ANN401 - what age takes
+def step(memory: Memory, now: datetime = NOW, **rules: Any) -> AgingChange:  # noqa: ANN401 - what age takes
     """Return the step that is due, and fail where none is."""
-    change = age(memory, now, **rules)
+    change = due_change(memory, now, **rules)
     assert change is not None
     return change
 
@@ -48,11 +56,11 @@ def test_what_has_expired_is_archived_whatever_it_is(fields: dict[str, Any]) -> 
     assert change.why == "It was to hold until 2026-01-14."
     assert change.memory.content == memory.content
     assert change.memory.version == memory.version
-    assert age(old(10, expires_at=NOW + timedelta(seconds=1), **fields), NOW) is None
+    assert due_change(old(10, expires_at=NOW + timedelta(seconds=1), **fields), NOW) is None
 
 
 def test_that_something_ceased_to_be_true_archives_nothing() -> None:
-    assert age(old(10, valid_to=NOW - timedelta(days=5)), NOW) is None
+    assert due_change(old(10, valid_to=NOW - timedelta(days=5)), NOW) is None
 
 
 def test_expiry_goes_before_every_other_step() -> None:
@@ -64,19 +72,19 @@ def test_expiry_goes_before_every_other_step() -> None:
 
 @pytest.mark.parametrize("tier", ["long_term", "shared"])
 def test_what_is_untouched_for_90_days_and_used_less_than_twice_is_demoted(tier: str) -> None:
-    assert age(old(89.9, tier=tier), NOW) is None
+    assert due_change(old(89.9, tier=tier), NOW) is None
     change = step(old(90, tier=tier))
     assert (change.action, change.memory.tier, change.memory.status) == ("demote", "short_term", "active")
     assert change.why == "It was never used and nobody touched it since 2025-10-17."
     assert step(old(300, tier=tier, used_count=1)).why.startswith("It was used once")
-    assert age(old(300, tier=tier, used_count=2), NOW) is None
+    assert due_change(old(300, tier=tier, used_count=2), NOW) is None
 
 
 @pytest.mark.parametrize("touch", ["updated_at", "last_used_at", "verified_at"])
 def test_a_change_a_use_and_a_verification_are_touches(touch: str) -> None:
     fields: dict[str, Any] = {"tier": "long_term", touch: NOW - timedelta(days=80)}
     memory = old(300, **fields)
-    assert age(memory, NOW) is None
+    assert due_change(memory, NOW) is None
     assert step(memory, later(10)).action == "demote"
 
 
@@ -86,19 +94,19 @@ def test_being_shown_is_no_touch() -> None:
 
 def test_the_ladder_is_demoted_then_compacted_then_archived_with_90_days_before_each() -> None:
     demoted = step(old(90, tier="long_term")).memory
-    assert age(demoted, later(89.9)) is None
+    assert due_change(demoted, later(89.9)) is None
     change = step(demoted, later(90))
     assert (change.action, change.memory.status) == ("compact", "compacted")
     assert change.memory.content == "The proxy listens on 8080."
-    assert change.memory.extra[ORIGINAL] == TEXT
-    assert age(change.memory, later(179.9)) is None
+    assert change.memory.extra[ORIGINAL_TEXT_KEY] == TEXT
+    assert due_change(change.memory, later(179.9)) is None
     last = step(change.memory, later(180))
-    assert (last.action, last.memory.status, last.memory.extra[ORIGINAL]) == ("archive", "archived", TEXT)
-    assert age(last.memory, later(9999)) is None
+    assert (last.action, last.memory.status, last.memory.extra[ORIGINAL_TEXT_KEY]) == ("archive", "archived", TEXT)
+    assert due_change(last.memory, later(9999)) is None
 
 
 def test_what_was_in_the_lowest_tier_all_along_is_compacted_when_a_demoted_one_would_be() -> None:
-    assert age(old(179.9), NOW) is None
+    assert due_change(old(179.9), NOW) is None
     assert step(old(180)).action == "compact"
 
 
@@ -106,7 +114,7 @@ def test_after_a_year_in_which_upkeep_did_not_run_the_steps_are_still_taken_one_
     memory = old(365, tier="long_term")
     actions = []
     for day in range(400):
-        change = age(memory, later(day))
+        change = due_change(memory, later(day))
         if change is not None:
             actions.append((day, change.action))
             memory = change.memory
@@ -118,25 +126,25 @@ def test_clean_up_does_not_delete_what_compaction_left() -> None:
     vault: dict[str, Any] = {"preset": "vault", "superseded_since": NOW - timedelta(days=999)}
     for rules in ({}, vault):
         for day in (0, 1, 30, 60, 89):
-            assert age(compacted, later(day), **rules) is None
+            assert due_change(compacted, later(day), **rules) is None
     archived = step(compacted, later(90)).memory
-    assert archived.extra[ORIGINAL] == TEXT
-    assert uncompacted(msgspec.structs.replace(archived, status="compacted")).content == TEXT
+    assert archived.extra[ORIGINAL_TEXT_KEY] == TEXT
+    assert restore_compacted(msgspec.structs.replace(archived, status="compacted")).content == TEXT
 
 
 def test_a_touch_begins_the_wait_anew() -> None:
     demoted = step(old(90, tier="long_term")).memory
     used = msgspec.structs.replace(demoted, used_count=1, last_used_at=later(60))
-    assert age(used, later(60 + 179.9)) is None
+    assert due_change(used, later(60 + 179.9)) is None
     compacted = step(used, later(60 + 180)).memory
     read = msgspec.structs.replace(compacted, last_used_at=later(300))
-    assert age(read, later(300 + 89.9)) is None
+    assert due_change(read, later(300 + 89.9)) is None
     assert step(read, later(300 + 90)).action == "archive"
 
 
 def test_a_preview_that_was_used_twice_stays() -> None:
     compacted = step(old(180)).memory
-    assert age(msgspec.structs.replace(compacted, used_count=2), later(5000)) is None
+    assert due_change(msgspec.structs.replace(compacted, used_count=2), later(5000)) is None
 
 
 def test_a_step_makes_nothing_look_fresh() -> None:
@@ -161,9 +169,9 @@ def test_a_step_makes_nothing_look_fresh() -> None:
 )
 def test_what_does_not_age_says_why(fields: dict[str, Any], reason: str) -> None:
     memory = old(5000, **fields)
-    assert age(memory, NOW) is None
-    assert ahead(memory, NOW) == []
-    assert why_it_stays(memory) == reason
+    assert due_change(memory, NOW) is None
+    assert upcoming_steps(memory, NOW) == []
+    assert reason_not_to_age(memory) == reason
 
 
 @pytest.mark.parametrize("stability", ["verified", "stable"])
@@ -173,20 +181,20 @@ def test_what_is_verified_or_stable_is_demoted_at_most(stability: str, preset: D
     rules: dict[str, Any] = {"preset": preset, "superseded_since": NOW - timedelta(days=4000)}
     demoted = step(memory, **rules)
     assert demoted.action == "demote"
-    assert age(demoted.memory, later(9000), **rules) is None
-    assert "only a person's decision" in why_it_stays(memory)
+    assert due_change(demoted.memory, later(9000), **rules) is None
+    assert "only a person's decision" in reason_not_to_age(memory)
 
 
 @pytest.mark.parametrize("status", ["superseded", "consolidated"])
 def test_what_another_took_the_place_of_still_says_so_until_it_is_archived(status: str) -> None:
     demoted = step(old(90, tier="long_term", status=status)).memory
     assert demoted.status == status
-    assert age(demoted, later(179.9)) is None
+    assert due_change(demoted, later(179.9)) is None
     assert step(demoted, later(180)).action == "archive"
 
 
 def test_an_import_may_count_as_a_touch_since_old_notes_are_new_here() -> None:
-    assert age(old(2000), NOW, known_since=NOW - timedelta(days=1)) is None
+    assert due_change(old(2000), NOW, known_since=NOW - timedelta(days=1)) is None
     assert step(old(2000), later(179), known_since=NOW - timedelta(days=1)).action == "compact"
 
 
@@ -196,16 +204,16 @@ def test_an_import_may_count_as_a_touch_since_old_notes_are_new_here() -> None:
 def test_a_compacted_memory_comes_back_whole() -> None:
     memory = old(90, tier="long_term", extra={"ticket": 12})
     compacted = step(step(memory).memory, later(90)).memory
-    back = uncompacted(compacted)
+    back = restore_compacted(compacted)
     assert (back.content, back.status, back.extra) == (TEXT, "active", {"ticket": 12})
-    assert age(msgspec.structs.replace(back, updated_at=later(90)), later(90 + 179)) is None
-    assert uncompacted(memory) is memory
+    assert due_change(msgspec.structs.replace(back, updated_at=later(90)), later(90 + 179)) is None
+    assert restore_compacted(memory) is memory
 
 
 @pytest.mark.parametrize("original", [None, 12, "", "  ", ["text"]])
 def test_a_preview_without_its_original_keeps_the_text_that_it_has(original: object) -> None:
-    extra = {} if original is None else {ORIGINAL: original}
-    back = uncompacted(old(1, "A preview.", status="compacted", extra=extra))
+    extra = {} if original is None else {ORIGINAL_TEXT_KEY: original}
+    back = restore_compacted(old(1, "A preview.", status="compacted", extra=extra))
     assert (back.content, back.status, back.extra) == ("A preview.", "active", {})
 
 
@@ -214,8 +222,8 @@ def test_a_preview_without_its_original_keeps_the_text_that_it_has(original: obj
 )
 def test_moments_in_extra_that_upkeep_did_not_write_are_nothing(noted: object) -> None:
     extra = {"compacted_at": noted, "demoted_at": noted}
-    assert age(old(5000, status="compacted", extra=extra), NOW) is None
-    assert age(old(179, extra=extra), NOW) is None
+    assert due_change(old(5000, status="compacted", extra=extra), NOW) is None
+    assert due_change(old(179, extra=extra), NOW) is None
     assert step(old(180, extra=extra)).action == "compact"
 
 
@@ -231,13 +239,13 @@ def test_a_preview_is_a_memory_that_the_rules_accept() -> None:
     ):
         changed = step(old(180, text)).memory
         assert check_memory(changed) == changed
-        assert uncompacted(changed).content == text
+        assert restore_compacted(changed).content == text
 
 
 def test_what_has_no_room_for_its_original_stays_whole() -> None:
     memory = old(5000, "\x01" * 100_000, extra={"long": "x" * 1_900_000})
-    assert age(memory, NOW) is None
-    assert "leave no room" in why_it_stays(memory)
+    assert due_change(memory, NOW) is None
+    assert "leave no room" in reason_not_to_age(memory)
 
 
 # Memento Vault's rules
@@ -245,26 +253,26 @@ def test_what_has_no_room_for_its_original_stays_whole() -> None:
 
 @pytest.mark.parametrize(("fields", "days"), [({"certainty": 1}, 60), ({"certainty": 2}, 60), ({"kind": "bugfix"}, 90)])
 def test_under_vault_the_unsure_and_bugfixes_are_archived_sooner(fields: dict[str, Any], days: int) -> None:
-    assert age(old(days - 0.1, **fields), NOW, preset="vault") is None
+    assert due_change(old(days - 0.1, **fields), NOW, preset="vault") is None
     change = step(old(days, **fields), preset="vault")
     assert (change.action, change.memory.content) == ("archive", TEXT)
     for preset in ("balanced", "bank", "protocol"):
-        assert age(old(days, **fields), NOW, preset=preset) is None
+        assert due_change(old(days, **fields), NOW, preset=preset) is None
 
 
 def test_under_vault_what_is_superseded_is_archived_after_14_days_but_never_before_it_is_30_days_old() -> None:
     replaced = NOW - timedelta(days=14)
     assert step(old(40), preset="vault", superseded_since=replaced).action == "archive"
-    assert age(old(40), NOW, preset="vault", superseded_since=replaced + timedelta(minutes=1)) is None
-    assert age(old(29.9), NOW, preset="vault", superseded_since=replaced) is None
+    assert due_change(old(40), NOW, preset="vault", superseded_since=replaced + timedelta(minutes=1)) is None
+    assert due_change(old(29.9), NOW, preset="vault", superseded_since=replaced) is None
     assert step(old(30), preset="vault", superseded_since=replaced).action == "archive"
-    assert age(old(40), NOW, superseded_since=replaced) is None
+    assert due_change(old(40), NOW, superseded_since=replaced) is None
 
 
 @pytest.mark.parametrize("certainty", [4, 5])
 def test_under_vault_the_certain_are_never_archived(certainty: int) -> None:
     memory = old(5000, certainty=certainty, kind="bugfix")
-    assert age(memory, NOW, preset="vault", superseded_since=NOW - timedelta(days=900)) is None
+    assert due_change(memory, NOW, preset="vault", superseded_since=NOW - timedelta(days=900)) is None
 
 
 # Skips
@@ -272,8 +280,8 @@ def test_under_vault_the_certain_are_never_archived(certainty: int) -> None:
 
 def test_a_skip_is_over_at_its_end() -> None:
     skip = make_skip({"item": "x", "reason": "y", "expires_at": later(2)}, now=NOW)
-    assert not age_skip(skip, later(1.99))
-    assert age_skip(skip, later(2))
+    assert not is_skip_over(skip, later(1.99))
+    assert is_skip_over(skip, later(2))
 
 
 # Whatever comes
@@ -287,7 +295,7 @@ def memories(draw: st.DrawFn) -> Memory:
     """Return memories at every stage of life, some of them with what upkeep or an agent left in ``extra``."""
     made = note(
         TEXT,
-        status=draw(st.sampled_from(RECALLED) | st.sampled_from(STATUSES)),
+        status=draw(st.sampled_from(RECALLED_STATUSES) | st.sampled_from(STATUSES)),
         stability=draw(st.sampled_from(STABILITIES)),
         certainty=draw(st.integers(1, 5)),
         kind=draw(st.sampled_from(KINDS)),
@@ -317,11 +325,11 @@ REPLACED = st.none() | SOON
 def test_a_step_is_not_taken_twice_and_the_next_one_waits_for_its_own_time(
     memory: Memory, now: datetime, preset: DecayPreset, replaced: datetime | None
 ) -> None:
-    change = age(memory, now, preset=preset, superseded_since=replaced)
+    change = due_change(memory, now, preset=preset, superseded_since=replaced)
     if change is None:
         return
-    assert age(change.memory, now, preset=preset, superseded_since=replaced) is None
-    awaits = ahead(change.memory, now, preset=preset, superseded_since=replaced)
+    assert due_change(change.memory, now, preset=preset, superseded_since=replaced) is None
+    awaits = upcoming_steps(change.memory, now, preset=preset, superseded_since=replaced)
     assert all(one.at > now for one in awaits)
     if preset != "vault":
         assert all(one.action == "expire" or one.at >= now + timedelta(days=90) for one in awaits)
@@ -331,35 +339,35 @@ def test_a_step_is_not_taken_twice_and_the_next_one_waits_for_its_own_time(
 def test_what_lies_ahead_is_what_then_happens(
     memory: Memory, now: datetime, preset: DecayPreset, replaced: datetime | None
 ) -> None:
-    coming = ahead(memory, now, preset=preset, superseded_since=replaced)
+    coming = upcoming_steps(memory, now, preset=preset, superseded_since=replaced)
     assert len(coming) <= 4
     for one in coming:
         assert one.at >= now
-        change = age(memory, max(one.at, now), preset=preset, superseded_since=replaced)
+        change = due_change(memory, max(one.at, now), preset=preset, superseded_since=replaced)
         if change is None:  # it expires before the moment that another clock wrote as its last touch
             assert one.at < last_touched(memory)
             return
         assert (change.action, change.why) == (one.action, one.why)
         memory = change.memory
-    assert age(memory, datetime(9999, 12, 31, tzinfo=UTC), preset=preset, superseded_since=replaced) is None
+    assert due_change(memory, datetime(9999, 12, 31, tzinfo=UTC), preset=preset, superseded_since=replaced) is None
 
 
 @given(memories(), PRESETS, REPLACED)
 def test_a_clock_that_was_set_back_ages_nothing(memory: Memory, preset: DecayPreset, replaced: datetime | None) -> None:
     before = memory.updated_at - timedelta(microseconds=1)
-    assert age(memory, before, preset=preset, superseded_since=replaced) is None
+    assert due_change(memory, before, preset=preset, superseded_since=replaced) is None
 
 
 @given(memories(), SOON, st.floats(0, 900), PRESETS, REPLACED)
 def test_what_is_done_stays_done_when_the_clock_jumps_back(
     memory: Memory, now: datetime, back: float, preset: DecayPreset, replaced: datetime | None
 ) -> None:
-    change = age(memory, now, preset=preset, superseded_since=replaced)
+    change = due_change(memory, now, preset=preset, superseded_since=replaced)
     if change is None:
         return
-    earlier = age(change.memory, now - timedelta(days=back), preset=preset, superseded_since=replaced)
+    earlier = due_change(change.memory, now - timedelta(days=back), preset=preset, superseded_since=replaced)
     assert earlier is None
-    assert change == age(memory, now, preset=preset, superseded_since=replaced)
+    assert change == due_change(memory, now, preset=preset, superseded_since=replaced)
 
 
 @given(memories(), SOON, PRESETS, REPLACED, st.integers(0, 2**40))
@@ -367,7 +375,7 @@ def test_being_shown_keeps_nothing_alive(
     memory: Memory, now: datetime, preset: DecayPreset, replaced: datetime | None, shown: int
 ) -> None:
     seen = msgspec.structs.replace(memory, shown_count=shown)
-    one, other = (age(m, now, preset=preset, superseded_since=replaced) for m in (memory, seen))
+    one, other = (due_change(m, now, preset=preset, superseded_since=replaced) for m in (memory, seen))
     assert (one is None) == (other is None)
     if one is not None and other is not None:
         assert (one.action, one.why) == (other.action, other.why)
@@ -377,12 +385,12 @@ def test_being_shown_keeps_nothing_alive(
 def test_ageing_never_promotes_verifies_or_loses_a_text(
     memory: Memory, now: datetime, preset: DecayPreset, replaced: datetime | None
 ) -> None:
-    change = age(memory, now, preset=preset, superseded_since=replaced)
+    change = due_change(memory, now, preset=preset, superseded_since=replaced)
     if change is None:
         return
     after = change.memory
     assert TIERS.index(after.tier) <= TIERS.index(memory.tier)
-    assert memory.content in (after.content, after.extra.get(ORIGINAL))
+    assert memory.content in (after.content, after.extra.get(ORIGINAL_TEXT_KEY))
     kept = {"content", "extra", "status", "tier"}
     for name in set(Memory.__struct_fields__) - kept:
         assert getattr(after, name) == getattr(memory, name)

@@ -6,17 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memento_tui.upkeep.claim_align import aligned, reading
-from memento_tui.upkeep.claim_values import values
-from memento_tui.upkeep.claims import Sentence, read, stem
+from memento_tui.maintenance.contradictions.alignment import align_sentences, analyze_text
+from memento_tui.text.tokens import Sentence, read_sentences, stem
+from memento_tui.text.values import values
 
 
 def _texts(text: str) -> list[str]:
-    return [text[sentence.start : sentence.end] for sentence in read(text)]
+    return [text[sentence.start : sentence.end] for sentence in read_sentences(text)]
 
 
 def _only(text: str) -> Sentence:
-    (sentence,) = read(text)
+    (sentence,) = read_sentences(text)
     return sentence
 
 
@@ -40,7 +40,7 @@ def test_a_text_falls_into_its_sentences(text: str, sentences: list[str]) -> Non
 
 
 def test_a_question_is_told_from_a_statement() -> None:
-    assert [sentence.asks for sentence in read("Is it up? It is up.")] == [True, False]
+    assert [sentence.asks for sentence in read_sentences("Is it up? It is up.")] == [True, False]
 
 
 def test_names_weigh_more_than_words_and_words_more_than_phrases_of_course() -> None:
@@ -111,16 +111,16 @@ def test_what_names_a_thing_or_a_day_states_no_value(text: str) -> None:
 
 
 def test_the_sentences_that_share_most_are_compared_first() -> None:
-    older = reading("The sky is grey. Deploys go through Jenkins.")
-    newer = reading("Deploys moved to Actions. The tea is hot.")
+    older = analyze_text("The sky is grey. Deploys go through Jenkins.")
+    newer = analyze_text("Deploys moved to Actions. The tea is hot.")
 
-    assert aligned(older, newer)[0] == (1, 0)
+    assert align_sentences(older, newer)[0] == (1, 0)
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"]), max_size=400))
 def test_every_word_stands_where_it_says_and_in_order(text: str) -> None:
     before = 0
-    for sentence in read(text):
+    for sentence in read_sentences(text):
         for token in sentence.tokens:
             assert before <= token.start < token.end <= len(text)
             assert not text[token.start].isspace()

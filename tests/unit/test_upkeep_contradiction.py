@@ -9,8 +9,13 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from memento_tui.records import Memory
-from memento_tui.upkeep.contradiction import SCORE_TO_RAISE, Clash, compare, weighed
+from memento_tui.maintenance.contradictions.finder import (
+    SCORE_TO_RAISE,
+    ScoredContradiction,
+    compare_memories,
+    weigh_with_entailment,
+)
+from memento_tui.model import Memory
 from tests.bounded import bounded
 from tests.made import NOW, note
 
@@ -105,11 +110,11 @@ AGREEING_OR_APART = [
 ]
 
 
-def _compare(older: str, newer: str, similarity: float = ALIKE, **fields: Any) -> Clash | None:  # noqa: ANN401 - a memory's
-    return compare(note(older, created_at=NOW), note(newer, created_at=NOW, **fields), similarity)
+def _compare(older: str, newer: str, similarity: float = ALIKE, **fields: Any) -> ScoredContradiction | None:  # noqa: ANN401 - a memory's
+    return compare_memories(note(older, created_at=NOW), note(newer, created_at=NOW, **fields), similarity)
 
 
-def _found(older: str, newer: str, similarity: float = ALIKE) -> Clash:
+def _found(older: str, newer: str, similarity: float = ALIKE) -> ScoredContradiction:
     clash = _compare(older, newer, similarity)
     assert clash is not None
     return clash
@@ -169,8 +174,10 @@ def test_a_told_change_is_temporal() -> None:
 
 def test_a_count_that_differs_is_genuine_in_one_hour_and_temporal_after_a_month() -> None:
     older = note("I have read 200 pages of the book", created_at=NOW)
-    same_hour = compare(older, note("I have read 220 pages of the book", created_at=NOW), ALIKE)
-    later = compare(older, note("I have read 220 pages of the book", created_at=NOW + timedelta(days=30)), ALIKE)
+    same_hour = compare_memories(older, note("I have read 220 pages of the book", created_at=NOW), ALIKE)
+    later = compare_memories(
+        older, note("I have read 220 pages of the book", created_at=NOW + timedelta(days=30)), ALIKE
+    )
 
     assert same_hour is not None
     assert same_hour.kind == "genuine"
@@ -183,7 +190,11 @@ def test_time_between_the_writing_raises_the_score_of_a_difference_in_value() ->
     scores = [
         clash.score
         for days in (0, 1, 7, 30, 365)
-        if (clash := compare(older, note("I have read 220 pages", created_at=NOW + timedelta(days=days)), ALIKE))
+        if (
+            clash := compare_memories(
+                older, note("I have read 220 pages", created_at=NOW + timedelta(days=days)), ALIKE
+            )
+        )
     ]
 
     assert len(scores) == 5
@@ -195,7 +206,7 @@ def test_periods_of_validity_that_do_not_meet_make_it_temporal() -> None:
     older = note("The default branch is main", valid_to=NOW)
     newer = note("The default branch is develop", valid_from=NOW + timedelta(days=1))
 
-    clash = compare(older, newer, ALIKE)
+    clash = compare_memories(older, newer, ALIKE)
 
     assert clash is not None
     assert clash.kind == "temporal"
@@ -218,7 +229,7 @@ def test_different_contexts_and_projects_make_it_scoped(
     older = note("The cache is enabled by default", created_at=NOW, **ours)
     newer = note("The cache is disabled by default", created_at=NOW, **theirs)
 
-    clash = compare(older, newer, ALIKE)
+    clash = compare_memories(older, newer, ALIKE)
 
     assert clash is not None
     assert clash.kind == kind
@@ -237,10 +248,10 @@ def test_texts_that_differ_in_white_space_alone_are_no_contradiction() -> None:
 
 
 def test_the_title_tells_what_a_bare_text_is_about() -> None:
-    with_title = compare(
+    with_title = compare_memories(
         note("It is 8080", title="Port of the API"), note("It is 9090", title="Port of the API"), ALIKE
     )
-    without = compare(note("It is 8080"), note("It is 9090"), ALIKE)
+    without = compare_memories(note("It is 8080"), note("It is 9090"), ALIKE)
 
     assert with_title is not None
     assert with_title.score > (without.score if without else 0.0)
@@ -249,12 +260,12 @@ def test_the_title_tells_what_a_bare_text_is_about() -> None:
 def test_a_model_that_agrees_raises_the_score_and_one_that_does_not_lowers_it() -> None:
     clash = _found("The default branch is main", "The default branch is develop")
 
-    surer, doubtful = weighed(clash, 0.99), weighed(clash, 0.01)
+    surer, doubtful = weigh_with_entailment(clash, 0.99), weigh_with_entailment(clash, 0.01)
 
     assert doubtful.score < clash.score < surer.score
-    assert weighed(clash, clash.score).score == pytest.approx(clash.score, abs=1e-3)
+    assert weigh_with_entailment(clash, clash.score).score == pytest.approx(clash.score, abs=1e-3)
     assert (surer.why, surer.older_spans) == (clash.why, clash.older_spans)
-    assert all(0 <= weighed(clash, chance).score <= 1 for chance in (0.0, 1.0))
+    assert all(0 <= weigh_with_entailment(clash, chance).score <= 1 for chance in (0.0, 1.0))
 
 
 _LINES = st.sampled_from(
@@ -275,7 +286,7 @@ def _memory(text: str, days: int = 0) -> Memory:
 @example("0 7-1.2.3.4%", "0 7-1.2.3.5%", 1.0, 0)
 @example("İ is 5 İ", "İ is 6 İ", 1.0, 0)
 def test_spans_are_whole_words_within_the_texts(older: str, newer: str, similarity: float, days: int) -> None:
-    clash = compare(_memory(older), _memory(newer, days), similarity)
+    clash = compare_memories(_memory(older), _memory(newer, days), similarity)
     if clash is None:
         return
 
@@ -293,7 +304,7 @@ def test_changing_the_sides_changes_the_sides_of_the_spans_alone(
     older: str, newer: str, similarity: float, days: int
 ) -> None:
     one, other = _memory(older), _memory(newer, days)
-    there, back = compare(one, other, similarity), compare(other, one, similarity)
+    there, back = compare_memories(one, other, similarity), compare_memories(other, one, similarity)
     if there is None or back is None:
         assert there is back
         return
@@ -304,7 +315,7 @@ def test_changing_the_sides_changes_the_sides_of_the_spans_alone(
 
 @given(_NOTES.filter(str.strip), st.floats(0, 1))
 def test_a_text_never_contradicts_itself(text: str, similarity: float) -> None:
-    assert compare(_memory(text), _memory(text, 3), similarity) is None
+    assert compare_memories(_memory(text), _memory(text, 3), similarity) is None
 
 
 @pytest.mark.parametrize(
@@ -331,5 +342,5 @@ def test_a_text_never_contradicts_itself(text: str, similarity: float) -> None:
 )
 def test_hostile_texts_are_compared_in_a_moment(text: str) -> None:
     with bounded():
-        compare(_memory(f"{text}x"), _memory(f"{text}y not 7", 3), 0.9)
-        compare(_memory(text + "z"), _memory("The port is 9090 and the worker has no jobs now", 3), 0.5)
+        compare_memories(_memory(f"{text}x"), _memory(f"{text}y not 7", 3), 0.9)
+        compare_memories(_memory(text + "z"), _memory("The port is 9090 and the worker has no jobs now", 3), 0.5)

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memento_tui.records import make_item, make_memory, make_skip
-from memento_tui.upkeep.distill_text import content_words
-from memento_tui.upkeep.distilling import ALIKE, RULES, Candidate, distill
-from memento_tui.upkeep.transcript import Turn
+from memento_tui.maintenance.distillation.distiller import RULES, SAME_CANDIDATE_LIKENESS, distill
+from memento_tui.maintenance.distillation.statements import Candidate, content_words
+from memento_tui.maintenance.transcripts.reader import Turn
+from memento_tui.model import make_item, make_memory, make_skip
 from tests.bounded import bounded
 from tests.unit.made_transcripts import (
     ClaudeSession,
@@ -632,7 +632,7 @@ def test_every_quote_occurs_in_its_turn_and_every_span_is_within_the_transcript(
         assert turns[one.last_line - 1].role != "tool"
     words = [content_words(text_of(one)) for one in found]
     for index, left in enumerate(words):
-        assert all(len(left & right) < ALIKE * len(left | right) for right in words[:index])
+        assert all(len(left & right) < SAME_CANDIDATE_LIKENESS * len(left | right) for right in words[:index])
 
 
 @given(st.lists(st.text(max_size=200), max_size=6))

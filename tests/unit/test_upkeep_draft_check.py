@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memento_tui.upkeep.draft_check import problem_of, reasoning_in
-from memento_tui.upkeep.sentences import is_ended, sentences
+from memento_tui.maintenance.consolidation.draft_check import find_problem, find_reasoning_tag
+from memento_tui.text.sentences import ends_like_a_sentence, sentences
 from tests.bounded import bounded
 
 SOURCES = [
@@ -30,7 +30,7 @@ SOURCES = [
     ],
 )
 def test_a_note_that_says_what_the_sources_say_stands(answer: str) -> None:
-    assert problem_of(answer, SOURCES) == ""
+    assert find_problem(answer, SOURCES) == ""
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_a_note_that_says_what_the_sources_say_stands(answer: str) -> None:
     ],
 )
 def test_a_models_thoughts_are_refused(answer: str) -> None:
-    problem = problem_of(answer, SOURCES)
+    problem = find_problem(answer, SOURCES)
 
     assert "reasoning" in problem or "talks about its task" in problem
 
@@ -65,7 +65,7 @@ def test_a_models_thoughts_are_refused(answer: str) -> None:
 def test_words_of_the_sources_are_no_thoughts() -> None:
     source = "We need to rotate the keys. Let me know when it’s done."
 
-    assert problem_of("We need to rotate the keys. Let me know when it's done.", [source]) == ""
+    assert find_problem("We need to rotate the keys. Let me know when it's done.", [source]) == ""
 
 
 @pytest.mark.parametrize(
@@ -79,16 +79,16 @@ def test_words_of_the_sources_are_no_thoughts() -> None:
     ],
 )
 def test_a_note_that_is_cut_within_a_word_or_sentence_is_refused(answer: str) -> None:
-    assert "truncated" in problem_of(answer, SOURCES)
+    assert "truncated" in find_problem(answer, SOURCES)
 
 
 @pytest.mark.parametrize("answer", ["", "  \n"])
 def test_an_empty_note_is_refused(answer: str) -> None:
-    assert "empty" in problem_of(answer, SOURCES)
+    assert "empty" in find_problem(answer, SOURCES)
 
 
 def test_a_note_far_longer_than_asked_for_is_refused() -> None:
-    assert "4,000" in problem_of("Deploys run from CI. " * 200, SOURCES)
+    assert "4,000" in find_problem("Deploys run from CI. " * 200, SOURCES)
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_a_note_far_longer_than_asked_for_is_refused() -> None:
     ],
 )
 def test_a_note_in_another_language_is_refused(answer: str) -> None:
-    assert "another language" in problem_of(answer, SOURCES)
+    assert "another language" in find_problem(answer, SOURCES)
 
 
 @pytest.mark.parametrize(
@@ -125,14 +125,14 @@ def test_a_note_in_another_language_is_refused(answer: str) -> None:
     ],
 )
 def test_a_note_in_the_sources_language_stands(source: str, answer: str) -> None:
-    assert problem_of(answer, [source]) == ""
+    assert find_problem(answer, [source]) == ""
 
 
 def test_a_note_may_be_in_any_language_that_a_source_is_in() -> None:
     sources = [*SOURCES, "Nous avons déplacé la base de données sur un autre serveur."]
 
-    assert problem_of("La base de données est sur un autre serveur.", sources) == ""
-    assert "another language" in problem_of("Wir haben die Datenbank im März umgestellt.", sources)
+    assert find_problem("La base de données est sur un autre serveur.", sources) == ""
+    assert "another language" in find_problem("Wir haben die Datenbank im März umgestellt.", sources)
 
 
 @pytest.mark.parametrize(
@@ -152,7 +152,7 @@ def test_a_note_may_be_in_any_language_that_a_source_is_in() -> None:
     ],
 )
 def test_a_number_that_no_source_holds_is_refused(stray: str) -> None:
-    assert "states a number" in problem_of(stray, SOURCES)
+    assert "states a number" in find_problem(stray, SOURCES)
 
 
 @pytest.mark.parametrize(
@@ -177,24 +177,24 @@ def test_a_number_that_no_source_holds_is_refused(stray: str) -> None:
     ],
 )
 def test_a_name_that_no_source_holds_is_refused(stray: str) -> None:
-    assert "states a name" in problem_of(stray, SOURCES)
+    assert "states a name" in find_problem(stray, SOURCES)
 
 
 @pytest.mark.parametrize("stray", ["数据库现在用 redis。", "データベースはオラクルです。", "三个服务器。"])
 def test_a_stray_name_or_number_is_found_in_a_script_without_capitals(stray: str) -> None:
     sources = ["我们把数据库迁移到了 PostgreSQL 15，服务器很快。", "データベースを移行しました。"]
 
-    assert "that no source holds" in problem_of(stray, sources)
+    assert "that no source holds" in find_problem(stray, sources)
 
 
 @given(st.lists(st.sampled_from(SOURCES), min_size=1, max_size=4))
 def test_what_the_sources_say_themselves_is_never_refused(lines: list[str]) -> None:
-    assert problem_of(" ".join(lines), SOURCES) == ""
+    assert find_problem(" ".join(lines), SOURCES) == ""
 
 
 @given(st.text(max_size=200), st.text(max_size=200))
 def test_any_answer_is_judged_without_a_fault(answer: str, source: str) -> None:
-    problem = problem_of(answer, [source])
+    problem = find_problem(answer, [source])
 
     assert problem == "" or problem.endswith(".")
 
@@ -204,9 +204,9 @@ def test_the_time_of_a_hostile_answer_and_source_is_bounded(unit: str) -> None:
     source = (unit * 200_000)[:200_000]
 
     with bounded():
-        problem_of(unit * 600 + ".", [source])
-        problem_of((unit * 3_990)[:3_990] + ".", [source] * 5)
-        reasoning_in((unit * 1_000_000)[:1_000_000])
+        find_problem(unit * 600 + ".", [source])
+        find_problem((unit * 3_990)[:3_990] + ".", [source] * 5)
+        find_reasoning_tag((unit * 1_000_000)[:1_000_000])
 
 
 @pytest.mark.real_data
@@ -214,10 +214,10 @@ def test_the_sentences_of_real_memories_pass_beside_the_whole_memory(real_data: 
     passed, refused = 0, []
     for path in sorted(real_data.rglob("*.md"))[::3]:
         text = path.read_text(encoding="utf-8", errors="replace")
-        ended = [text[start:end] for start, end in sentences(text) if is_ended(text[start:end])]
+        ended = [text[start:end] for start, end in sentences(text) if ends_like_a_sentence(text[start:end])]
         if not ended:
             continue
-        if problem := problem_of("\n".join(ended[:4]), [text]):
+        if problem := find_problem("\n".join(ended[:4]), [text]):
             refused.append((path.name, problem))
         passed += not problem
     assert passed > 20

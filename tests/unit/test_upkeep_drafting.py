@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from memento_tui.config import LanguageModelConfig
 from memento_tui.errors import InvalidInput
-from memento_tui.records import Memory
-from memento_tui.upkeep.drafting import Drafter, Purpose
+from memento_tui.maintenance.consolidation.drafting import Drafter, Purpose
+from memento_tui.model import Memory
 from tests.depth import examples
 from tests.made import note
 from tests.unit.chat_server import ChatServer

@@ -6,9 +6,9 @@ from datetime import timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memento_tui.records import Memory
-from memento_tui.upkeep.extract import DRAFT_LENGTH, by_trust, extract, title_of
-from memento_tui.upkeep.sentences import sentences
+from memento_tui.maintenance.consolidation.drafting import DRAFT_LENGTH, draft_title, extract_draft, most_trusted_first
+from memento_tui.model import Memory
+from memento_tui.text.sentences import sentences
 from tests.bounded import bounded
 from tests.made import NOW, note
 
@@ -46,7 +46,7 @@ def spans(memory: Memory) -> set[str]:
 def test_every_sentence_of_a_draft_stands_whole_in_a_source(sources: Sequence[Memory]) -> None:
     known = set().union(*(spans(source) for source in sources))
 
-    found = extract(sources)
+    found = extract_draft(sources)
 
     assert found
     assert set(found) <= known
@@ -54,7 +54,7 @@ def test_every_sentence_of_a_draft_stands_whole_in_a_source(sources: Sequence[Me
 
 @given(groups)
 def test_a_draft_is_bounded_and_says_nothing_twice(sources: Sequence[Memory]) -> None:
-    found = extract(sources)
+    found = extract_draft(sources)
 
     assert len(found) == 1 or sum(len(line) + 3 for line in found) <= DRAFT_LENGTH
     assert len({line.casefold() for line in found}) == len(found)
@@ -67,20 +67,20 @@ def test_the_order_of_the_sources_does_not_matter_where_their_trust_differs(sour
         for number, source in enumerate(sources)
     ]
 
-    assert extract(dated) == extract(dated[::-1])
+    assert extract_draft(dated) == extract_draft(dated[::-1])
 
 
 def test_near_equal_sentences_come_once_from_the_source_that_is_trusted_most() -> None:
     old = note("Deploys run from the CI server only.", certainty=2)
     new = note("Deploys run only from the CI server. The rollback is manual.", certainty=5)
 
-    assert extract([old, new]) == ["Deploys run only from the CI server.", "The rollback is manual."]
+    assert extract_draft([old, new]) == ["Deploys run only from the CI server.", "The rollback is manual."]
 
 
 def test_a_sentence_that_another_one_contains_is_left_out() -> None:
     short, long = note("We use uv."), note("We use uv for the lock file.", stability="verified")
 
-    assert extract([short, long]) == ["We use uv for the lock file."]
+    assert extract_draft([short, long]) == ["We use uv for the lock file."]
 
 
 def test_sentences_that_differ_in_a_number_or_a_negation_or_their_order_are_both_kept() -> None:
@@ -89,15 +89,15 @@ def test_sentences_that_differ_in_a_number_or_a_negation_or_their_order_are_both
     turned = [note("Poetry replaced pip in the build."), note("Pip replaced poetry in the build.")]
 
     for pair in (numbers, negation, turned):
-        assert len(extract(pair)) == 2
+        assert len(extract_draft(pair)) == 2
 
 
 def test_a_chinese_sentence_is_compared_by_its_characters() -> None:
     same = [note("数据库已经迁移到新的服务器。"), note("数据库已经迁移到新的服务器。")]
     apart = [note("数据库已经迁移到新的服务器。"), note("测试在每次提交时运行。")]
 
-    assert len(extract(same)) == 1
-    assert len(extract(apart)) == 2
+    assert len(extract_draft(same)) == 1
+    assert len(extract_draft(apart)) == 2
 
 
 def test_verified_comes_before_certain_before_new() -> None:
@@ -106,7 +106,7 @@ def test_verified_comes_before_certain_before_new() -> None:
     new = note("New.", updated_at=NOW)
     foreign = note("Foreign.", updated_at=NOW + timedelta(1), source_type="external")
 
-    assert [memory.content for memory in by_trust([foreign, new, certain, verified])] == [
+    assert [memory.content for memory in most_trusted_first([foreign, new, certain, verified])] == [
         "Verified.",
         "Certain.",
         "New.",
@@ -120,7 +120,7 @@ def test_every_source_has_a_sentence_where_they_fit() -> None:
     )
     others = [note(f"Component {name} has its own rule.") for name in ("alpha", "beta", "gamma", "delta")]
 
-    found = extract([talkative, *others])
+    found = extract_draft([talkative, *others])
 
     assert all(other.content in found for other in others)
     assert sum(line.startswith("Detail") for line in found) > 1
@@ -133,7 +133,7 @@ def test_the_sentences_that_the_sources_have_in_common_go_first() -> None:
         for extra in (" at two", " on the replica", " without a lock")
     ]
 
-    (found,) = extract([note("Backups of the ledger database run."), *sources], limit=80)
+    (found,) = extract_draft([note("Backups of the ledger database run."), *sources], limit=80)
 
     assert found.startswith("Backups of the ledger database run")
 
@@ -141,15 +141,15 @@ def test_the_sentences_that_the_sources_have_in_common_go_first() -> None:
 def test_where_no_sentence_is_short_enough_the_shortest_whole_one_is_taken() -> None:
     long, longer = "word " * 300 + "end.", "word " * 400 + "end."
 
-    assert extract([note(longer), note(long)]) == [long]
+    assert extract_draft([note(longer), note(long)]) == [long]
 
 
 def test_a_source_without_a_sentence_is_taken_whole() -> None:
-    assert extract([note("# Only a heading")]) == ["# Only a heading"]
+    assert extract_draft([note("# Only a heading")]) == ["# Only a heading"]
 
 
 def test_a_done_task_does_not_become_an_open_one() -> None:
-    assert extract([note("- [x] Rotate the signing keys\n- [ ] Tell the team")]) == [
+    assert extract_draft([note("- [x] Rotate the signing keys\n- [ ] Tell the team")]) == [
         "[x] Rotate the signing keys",
         "[ ] Tell the team",
     ]
@@ -162,14 +162,14 @@ def test_five_thousand_alike_memories_take_seconds_at_most() -> None:
     ]
 
     with bounded():
-        found = extract(sources)
+        found = extract_draft(sources)
     assert sum(map(len, found)) <= DRAFT_LENGTH
 
 
 def test_a_sentence_that_may_go_on_beyond_what_is_read_is_not_taken() -> None:
     text = "A short one. And " + "word " * 10_000
 
-    assert extract([note(text)]) == ["A short one."]
+    assert extract_draft([note(text)]) == ["A short one."]
 
 
 def test_the_title_is_the_one_that_shares_most_with_the_others() -> None:
@@ -179,15 +179,15 @@ def test_the_title_is_the_one_that_shares_most_with_the_others() -> None:
         note("c", title="CI deploys the docs"),
     ]
 
-    assert title_of(sources, ["x"]) in {"Deploys run from CI", "CI deploys the docs"}
+    assert draft_title(sources, ["x"]) in {"Deploys run from CI", "CI deploys the docs"}
 
 
 def test_without_titles_a_short_line_is_the_title_and_a_long_one_is_cut_where_a_word_ends() -> None:
     long = "several words that go on " * 20
 
-    assert title_of([note()], [long, "A short\nline."]) == "A short line."
-    cut = title_of([note()], [long])
+    assert draft_title([note()], [long, "A short\nline."]) == "A short line."
+    cut = draft_title([note()], [long])
     assert cut.endswith(" ...")
     assert len(cut) <= 124
     assert long.startswith(cut.removesuffix(" ...") + " ")
-    assert title_of([note(), note()], ["字" * 500]) == "A draft of 2 memories"
+    assert draft_title([note(), note()], ["字" * 500]) == "A draft of 2 memories"

@@ -10,9 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memento_tui.records import Memory
-from memento_tui.upkeep.grouping import (
-    LARGEST,
+from memento_tui.maintenance.consolidation.grouping import (
+    LARGEST_GROUP,
     SYNTHESIZED_CERTAINTY,
     Group,
     group_score,
@@ -20,6 +19,7 @@ from memento_tui.upkeep.grouping import (
     is_known_title,
     tag_groups,
 )
+from memento_tui.model import Memory
 from tests.bounded import bounded
 from tests.made import NOW, note
 
@@ -226,7 +226,7 @@ def test_five_thousand_alike_memories_are_grouped_in_bounded_time(tags: int) -> 
     with bounded(10):
         groups = groups_of(memories, [[memory.id for memory in memories]])
     assert len(groups) == 10
-    assert all(3 <= len(group.ids) <= LARGEST for group in groups)
+    assert all(3 <= len(group.ids) <= LARGEST_GROUP for group in groups)
 
 
 def test_five_thousand_memories_in_one_chain_of_tags_are_grouped_in_bounded_time() -> None:
@@ -234,7 +234,7 @@ def test_five_thousand_memories_in_one_chain_of_tags_are_grouped_in_bounded_time
     with bounded(10):
         groups = tag_groups(memories)
     assert len(groups) > 100
-    assert all(3 <= len(group) <= LARGEST for group in groups)
+    assert all(3 <= len(group) <= LARGEST_GROUP for group in groups)
 
 
 @st.composite

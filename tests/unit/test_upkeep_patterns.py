@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memento_tui.records import Memory
-from memento_tui.upkeep.grouping import LARGEST, Group
-from memento_tui.upkeep.patterns import HIGHER_PATTERN, Lesson, lessons
+from memento_tui.maintenance.consolidation.grouping import LARGEST_GROUP, Group
+from memento_tui.maintenance.consolidation.lessons import HIGHER_PATTERN, Lesson, lessons
+from memento_tui.model import Memory
 from tests.bounded import bounded
 from tests.made import NOW, note
 
@@ -188,7 +188,7 @@ def test_five_thousand_alike_memories_are_learned_from_in_bounded_time() -> None
     with bounded(10):
         found = learned(memories, neighbours, before)
     assert len(found) > 100
-    assert all(3 <= len(lesson.ids) <= LARGEST for lesson in found)
+    assert all(3 <= len(lesson.ids) <= LARGEST_GROUP for lesson in found)
 
 
 @st.composite

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from memento_tui.upkeep.sentences import first_sentence, is_ended, sentences
+from memento_tui.text.sentences import ends_like_a_sentence, first_sentence, sentences
 from tests.bounded import bounded
 
 pieces = st.sampled_from(
@@ -184,14 +184,14 @@ def test_a_text_without_a_sentence_is_its_own_first_sentence(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["Done.", "Done.**", "“Done.”", "好。", "Really?", "ใช้ฐานข้อมูลนี้", "है।"])
 def test_a_text_that_ends_with_a_sentence_is_ended(text: str) -> None:
-    assert is_ended(text)
+    assert ends_like_a_sentence(text)
 
 
 @pytest.mark.parametrize(
     "text", ["Do", "We use PostgreS", "The steps:", "And then...", "a, b,", "", "好", "and so on…"]
 )
 def test_a_text_that_ends_within_a_sentence_is_not_ended(text: str) -> None:
-    assert not is_ended(text)
+    assert not ends_like_a_sentence(text)
 
 
 @pytest.mark.parametrize(

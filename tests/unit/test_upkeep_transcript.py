@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memento_tui.errors import InvalidInput, NotFound
-from memento_tui.upkeep import transcript_lines
-from memento_tui.upkeep.injected import INJECTED_TAGS, strip_injected
-from memento_tui.upkeep.transcript import read_transcript
+from memento_tui.maintenance.transcripts import reader
+from memento_tui.maintenance.transcripts.host_text import HOST_TAGS, strip_host_text
+from memento_tui.maintenance.transcripts.reader import read_transcript
 from tests.bounded import bounded
 from tests.unit.made_transcripts import (
     ClaudeSession,
@@ -210,7 +210,7 @@ def test_an_empty_file_has_no_turns_and_says_so(tmp_path: Path) -> None:
 
 
 def test_a_line_over_the_limit_is_named_and_never_held_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(transcript_lines, "LONGEST_LINE", 1 << 20)
+    monkeypatch.setattr(reader, "LONGEST_LINE", 1 << 20)
     path = tmp_path / "t.jsonl"
     with path.open("w") as stream:
         stream.write(USER + "\n")
@@ -315,10 +315,10 @@ def test_values_of_a_wrong_type_in_a_known_format_lose_one_line_at_most(tmp_path
 # What is injected.
 
 
-@pytest.mark.parametrize("tag", sorted(INJECTED_TAGS))
+@pytest.mark.parametrize("tag", sorted(HOST_TAGS))
 def test_every_injected_element_is_taken_out_with_what_it_holds(tag: str) -> None:
-    assert strip_injected([f'before <{tag} kind="x">Always inside.</{tag}> after']) == "before  after"
-    assert strip_injected([f"before <{tag.upper()}>Always inside.\nAlways."]) == "before"
+    assert strip_host_text([f'before <{tag} kind="x">Always inside.</{tag}> after']) == "before  after"
+    assert strip_host_text([f"before <{tag.upper()}>Always inside.\nAlways."]) == "before"
 
 
 @pytest.mark.parametrize(
@@ -358,12 +358,12 @@ def test_every_injected_element_is_taken_out_with_what_it_holds(tag: str) -> Non
     ],
 )
 def test_injected_blocks_of_every_shape_are_taken_out(parts: list[str], left: str) -> None:
-    assert strip_injected(parts) == left
+    assert strip_host_text(parts) == left
 
 
 @given(
     st.lists(
-        st.tuples(st.sampled_from(sorted(INJECTED_TAGS)), st.text(alphabet="ab \n>", max_size=20), st.booleans()),
+        st.tuples(st.sampled_from(sorted(HOST_TAGS)), st.text(alphabet="ab \n>", max_size=20), st.booleans()),
         min_size=1,
         max_size=6,
     ),
@@ -376,7 +376,7 @@ def test_no_text_inside_injected_elements_is_left_however_they_nest(
     for tag, text, is_around in blocks:
         inner = f"SECRET{text}"
         inside = f"<{tag}>{inner}{inside}</{tag}>" if is_around else f"{inside}<{tag}>{inner}</{tag}>"
-    left = strip_injected([said + inside + said])
+    left = strip_host_text([said + inside + said])
     assert "SECRET" not in left
     assert left.split() == (said + said).split() or said.strip() == "" or left.split() == f"{said} {said}".split()
 
@@ -388,7 +388,7 @@ def test_no_text_inside_injected_elements_is_left_however_they_nest(
 def test_two_hundred_kilobytes_of_one_thing_are_stripped_in_no_time(char: str) -> None:
     text = char * (200_000 // len(char))
     with bounded(10):
-        strip_injected([text])
+        strip_host_text([text])
 
 
 def test_reading_the_same_file_twice_gives_the_same_turns(tmp_path: Path) -> None:

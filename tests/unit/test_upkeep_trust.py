@@ -8,25 +8,25 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memento_tui.records import Memory
-from memento_tui.records.memory import SENSITIVITIES, SOURCE_TYPES, STABILITIES, STATUSES, TIERS
-from memento_tui.upkeep.trust import (
-    Use,
+from memento_tui.maintenance.trust import (
+    ConfirmedUse,
     certainty_after_contradiction,
     certainty_after_use,
-    earned,
+    earned_stability,
     is_essential,
     sessions_needed,
 )
+from memento_tui.model import Memory
+from memento_tui.model.memory import SENSITIVITIES, SOURCE_TYPES, STABILITIES, STATUSES, TIERS
 from tests.made import NOW, note
 
 VERIFIED = {"stability": "verified", "verified_at": "2026-01-01", "verified_by": "ann"}
 LATE = NOW + timedelta(days=40)
 
 
-def use(sessions: int, *, days: float = 0) -> Use:
+def use(sessions: int, *, days: float = 0) -> ConfirmedUse:
     """Return use in so many sessions, the last of it so many days after the first of January."""
-    return Use(
+    return ConfirmedUse(
         sessions=sessions,
         used_count=sessions,
         last_used_at=note(created_at="2026-01-01").created_at + timedelta(days=days),
@@ -34,30 +34,30 @@ def use(sessions: int, *, days: float = 0) -> Use:
 
 
 def test_a_draft_earns_verification_by_use_in_three_sessions() -> None:
-    assert earned(note(), use(2)) is None
-    assert earned(note(), use(3)) == "verified"
+    assert earned_stability(note(), use(2)) is None
+    assert earned_stability(note(), use(3)) == "verified"
 
 
 def test_many_uses_in_one_session_earn_nothing() -> None:
-    assert earned(note(used_count=500), Use(sessions=1, used_count=500, last_used_at=NOW)) is None
-    assert certainty_after_use(note(certainty=2), Use(sessions=1, used_count=500, last_used_at=NOW), 0) == 2
+    assert earned_stability(note(used_count=500), ConfirmedUse(sessions=1, used_count=500, last_used_at=NOW)) is None
+    assert certainty_after_use(note(certainty=2), ConfirmedUse(sessions=1, used_count=500, last_used_at=NOW), 0) == 2
 
 
 def test_what_is_verified_earns_stability_by_five_sessions_and_use_a_month_later() -> None:
     verified = note(**VERIFIED)
-    assert earned(verified, use(5, days=29.9)) is None
-    assert earned(verified, use(4, days=30)) is None
-    assert earned(verified, use(5, days=30)) == "stable"
-    assert earned(note(stability="verified"), use(5, days=30)) is None  # nobody knows since when
-    assert earned(verified, Use(sessions=5)) is None
-    assert earned(note(stability="stable", verified_at="2026-01-01"), use(500, days=90)) is None
+    assert earned_stability(verified, use(5, days=29.9)) is None
+    assert earned_stability(verified, use(4, days=30)) is None
+    assert earned_stability(verified, use(5, days=30)) == "stable"
+    assert earned_stability(note(stability="verified"), use(5, days=30)) is None  # nobody knows since when
+    assert earned_stability(verified, ConfirmedUse(sessions=5)) is None
+    assert earned_stability(note(stability="stable", verified_at="2026-01-01"), use(500, days=90)) is None
 
 
 def test_what_comes_from_outside_needs_twice_the_sessions() -> None:
     outside = note(source_type="external")
-    assert [earned(outside, use(count)) for count in (3, 5, 6)] == [None, None, "verified"]
+    assert [earned_stability(outside, use(count)) for count in (3, 5, 6)] == [None, None, "verified"]
     verified = note(source_type="external", **VERIFIED)
-    assert [earned(verified, use(count, days=60)) for count in (5, 9, 10)] == [None, None, "stable"]
+    assert [earned_stability(verified, use(count, days=60)) for count in (5, 9, 10)] == [None, None, "stable"]
     assert [sessions_needed(memory) for memory in (note(), outside, verified)] == [3, 6, 10]
     assert sessions_needed(note(stability="stable")) is None
 
@@ -72,13 +72,13 @@ def test_what_comes_from_outside_needs_twice_the_sessions() -> None:
     ],
 )
 def test_what_is_not_open_and_active_gains_no_trust(barred: dict[str, Any]) -> None:
-    assert earned(note(**barred), use(50)) is None
-    assert earned(note(**barred, **VERIFIED), use(50, days=90)) is None
+    assert earned_stability(note(**barred), use(50)) is None
+    assert earned_stability(note(**barred, **VERIFIED), use(50, days=90)) is None
     assert certainty_after_use(note(**barred, **VERIFIED, certainty=2), use(50), 0) == 2
 
 
 def test_a_text_that_reads_a_little_like_orders_may_still_earn_trust() -> None:
-    assert earned(note(injection_score=0.49, sensitivity="confidential"), use(3)) == "verified"
+    assert earned_stability(note(injection_score=0.49, sensitivity="confidential"), use(3)) == "verified"
 
 
 def test_certainty_rises_by_one_for_every_three_further_sessions() -> None:
@@ -141,7 +141,7 @@ def memories(draw: st.DrawFn) -> Memory:
 
 
 USES = st.builds(
-    Use,
+    ConfirmedUse,
     sessions=st.integers(0, 100),
     used_count=st.integers(0, 1000),
     last_used_at=st.none() | st.just(NOW) | st.just(LATE),
@@ -149,16 +149,18 @@ USES = st.builds(
 
 
 @given(memories(), USES, st.integers(0, 2**40), st.integers(0, 50))
-def test_being_shown_earns_nothing(memory: Memory, used: Use, shown: int, moved: int) -> None:
+def test_being_shown_earns_nothing(memory: Memory, used: ConfirmedUse, shown: int, moved: int) -> None:
     seen = msgspec.structs.replace(memory, shown_count=shown)
-    assert earned(seen, used) == earned(memory, used)
+    assert earned_stability(seen, used) == earned_stability(memory, used)
     assert certainty_after_use(seen, used, moved) == certainty_after_use(memory, used, moved)
     assert certainty_after_contradiction(seen) == certainty_after_contradiction(memory)
     assert is_essential(seen) == is_essential(memory)
 
 
 @given(memories(), USES, st.integers(0, 50))
-def test_use_never_lowers_certainty_and_a_contradiction_never_raises_it(memory: Memory, used: Use, moved: int) -> None:
+def test_use_never_lowers_certainty_and_a_contradiction_never_raises_it(
+    memory: Memory, used: ConfirmedUse, moved: int
+) -> None:
     assert memory.certainty <= certainty_after_use(memory, used, moved) <= 5
     assert 1 <= certainty_after_contradiction(memory) <= memory.certainty
     if memory.stability == "draft":

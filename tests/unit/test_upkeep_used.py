@@ -6,16 +6,16 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from memento_tui.upkeep.transcript import Turn
-from memento_tui.upkeep.transcript_blocks import Call, Role
-from memento_tui.upkeep.used import ShownText, used_memories
+from memento_tui.maintenance.transcripts.blocks import Role, ToolCall
+from memento_tui.maintenance.transcripts.reader import Turn
+from memento_tui.maintenance.transcripts.usage import ShownText, used_memories
 
 TEXT = "Deploys go out with scripts/deploy.sh --region ams; run pg_dump before, and wait for health at /v2/ready."
 TAKEN_UP = "I run pg_dump first, then scripts/deploy.sh --region ams, and wait until /v2/ready reports health."
 BEGAN = datetime(2026, 11, 1, 8, tzinfo=UTC)
 
 
-def turn(role: Role, text: str, call: Call | None = None, minute: int | None = None) -> Turn:
+def turn(role: Role, text: str, call: ToolCall | None = None, minute: int | None = None) -> Turn:
     at = None if minute is None else BEGAN + timedelta(minutes=minute)
     return Turn(role, text, 1, 1, at, "s", "claude-code", "/w", call)
 
@@ -24,7 +24,7 @@ def reused(*turns: Turn, text: str = TEXT, at: datetime | None = None) -> bool:
     return used_memories([ShownText("m1", text, at)], turns).reused == {"m1"}
 
 
-def fetched(record_id: str, *calls: Call) -> bool:
+def fetched(record_id: str, *calls: ToolCall) -> bool:
     return bool(used_memories([ShownText(record_id, TEXT)], [turn("tool", "", call) for call in calls]).fetched)
 
 
@@ -34,7 +34,7 @@ def test_words_of_a_memory_that_the_agent_says_are_use() -> None:
 
 def test_words_of_a_memory_in_a_command_that_the_agent_runs_are_use_also_where_the_output_repeats_it() -> None:
     command = "pg_dump live && scripts/deploy.sh --region ams && curl health /v2/ready"
-    assert reused(turn("tool", f"$ {command}\n{TAKEN_UP}", Call("Bash", command)))
+    assert reused(turn("tool", f"$ {command}\n{TAKEN_UP}", ToolCall("Bash", command)))
 
 
 def test_a_memory_that_was_only_shown_was_not_used() -> None:
@@ -47,15 +47,15 @@ def test_words_that_the_person_said_before_are_not_the_memorys() -> None:
 
 
 def test_words_that_a_tool_printed_before_are_not_the_memorys() -> None:
-    assert not reused(turn("tool", TEXT, Call("Read")), turn("assistant", TAKEN_UP))
+    assert not reused(turn("tool", TEXT, ToolCall("Read")), turn("assistant", TAKEN_UP))
 
 
 def test_words_that_came_from_elsewhere_only_afterwards_were_the_memorys_first() -> None:
-    assert reused(turn("assistant", TAKEN_UP), turn("tool", TEXT, Call("Read")), turn("user", TEXT))
+    assert reused(turn("assistant", TAKEN_UP), turn("tool", TEXT, ToolCall("Read")), turn("user", TEXT))
 
 
 def test_what_memento_itself_gave_back_is_the_memory() -> None:
-    search = Call("mcp__memento__search", asked='{"query": "how to ship"}')
+    search = ToolCall("mcp__memento__search", asked='{"query": "how to ship"}')
     assert reused(turn("tool", TEXT, search), turn("assistant", TAKEN_UP))
 
 
@@ -89,13 +89,13 @@ def test_a_long_memory_of_which_one_sentence_comes_back_was_not_used() -> None:
 
 
 def test_a_memory_that_was_asked_for_by_its_id_was_fetched() -> None:
-    assert fetched("k7m2", Call("mcp__memento__get", asked='{"ids": ["k7m2"]}'))
-    assert fetched("notes/größe.md", Call("mcp__memento__get", asked='{"ids": ["notes/gr\\u00f6\\u00dfe.md"]}'))
-    assert fetched("k7m2", Call("Bash", "memento show k7m2"))
-    assert not fetched("k7m2", Call("Bash", "git show k7m2"))
+    assert fetched("k7m2", ToolCall("mcp__memento__get", asked='{"ids": ["k7m2"]}'))
+    assert fetched("notes/größe.md", ToolCall("mcp__memento__get", asked='{"ids": ["notes/gr\\u00f6\\u00dfe.md"]}'))
+    assert fetched("k7m2", ToolCall("Bash", "memento show k7m2"))
+    assert not fetched("k7m2", ToolCall("Bash", "git show k7m2"))
 
 
 @pytest.mark.parametrize("record_id", ["note-1", "note", "1", "2", "limit"])
 def test_an_id_within_another_name_or_number_was_not_asked_for(record_id: str) -> None:
-    call = Call("mcp__memento__get", asked='{"ids": ["note-12"], "limit-of": 21}')
+    call = ToolCall("mcp__memento__get", asked='{"ids": ["note-12"], "limit-of": 21}')
     assert not fetched(record_id, call)

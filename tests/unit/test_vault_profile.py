@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from memento_tui.interchange.runner import run_export, run_import
-from memento_tui.workspace import Workspace
+from memento_tui.api import Workspace
+from memento_tui.formats.import_export import run_export, run_import
 from tests.journeys.mcp_agent import Agent
 from tests.unit.profile_agent import listed, refused, seated, told
 

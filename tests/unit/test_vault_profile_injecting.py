@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from memento_tui.workspace import Workspace
+from memento_tui.api import Workspace
 from tests.journeys.mcp_agent import Agent
 from tests.unit.profile_agent import seated, told
 
@@ -135,11 +135,11 @@ def test_what_was_replaced_is_not_told(vault: Agent) -> None:
 
 
 def test_a_contradiction_among_what_is_told_is_told_too(vault: Agent, workspace: Workspace) -> None:
-    from memento_tui.workspace.nightly import look_after  # noqa: PLC0415 - it brings in what detects them
+    from memento_tui.api.maintenance import maintain_workspace  # noqa: PLC0415 - it brings in what detects them
 
     workspace.remember("The staging API listens on port 8080 behind the proxy.")
     workspace.remember("The staging API listens on port 9090 behind the proxy.")
-    look_after(workspace)
+    maintain_workspace(workspace)
     content = told(vault, "memento_recall", prompt="Which port has the staging API behind the proxy?")["content"]
     assert "\ndisputed: " in content
 

@@ -11,8 +11,8 @@ import pytest
 
 import memento_tui
 from memento_tui import clock
-from memento_tui.agent.vault.sessions import is_worth_keeping, log_session
-from memento_tui.workspace import Workspace
+from memento_tui.api import Workspace
+from memento_tui.compat.vault.capture import is_worth_keeping, log_session
 from tests.journeys.mcp_agent import Agent
 from tests.unit.made_transcripts import ClaudeSession
 from tests.unit.profile_agent import listed, refused, seated, told

@@ -5,10 +5,10 @@ from datetime import timedelta
 import msgspec
 import pytest
 
+from memento_tui.api import Workspace
+from memento_tui.api.memory_details import changed_fields, restore_version
 from memento_tui.errors import Conflict, NotAllowed, NotFound
-from memento_tui.records.memory import RESERVED_EXTRA
-from memento_tui.workspace import Workspace
-from memento_tui.workspace.versions import changed_fields, restore_version
+from memento_tui.model.memory import RESERVED_EXTRA
 from tests.made import NOW
 
 

@@ -8,16 +8,15 @@ from typing import Any
 import pytest
 
 from memento_tui import clock
+from memento_tui.api import Workspace
+from memento_tui.api.inbox import KIND_NAMES, Decision, DecisionVerb, counts_in_words
+from memento_tui.api.maintenance import maintain_workspace
+from memento_tui.api.review import ContradictionWithSides, PendingProposal
 from memento_tui.errors import AmbiguousId, InvalidInput, NotFound
-from memento_tui.records import Contradiction, make_contradiction, make_proposal, make_skip
-from memento_tui.records.when import to_text
-from memento_tui.store.journal import Author
-from memento_tui.workspace import Workspace
-from memento_tui.workspace.contradictions import Dispute
-from memento_tui.workspace.deciding import Decision, Verb
-from memento_tui.workspace.nightly import look_after
-from memento_tui.workspace.queue import Pending
-from memento_tui.workspace.waiting import KIND_NAMES, WAITING_KINDS, counted
+from memento_tui.model import Contradiction, make_contradiction, make_proposal, make_skip
+from memento_tui.moments import format_moment
+from memento_tui.storage.journal import Author
+from memento_tui.storage.review import INBOX_KINDS
 from tests.bounded import bounded
 
 
@@ -33,14 +32,14 @@ def names(workspace: Workspace, kind: str = "") -> list[str]:
     return [row.id for row in workspace.waiting.view(kind).page(0, 1000)]
 
 
-def one(workspace: Workspace, name: str, verb: Verb, **more: Any) -> Any:  # noqa: ANN401 - an outcome
+def one(workspace: Workspace, name: str, verb: DecisionVerb, **more: Any) -> Any:  # noqa: ANN401 - an outcome
     (outcome,) = workspace.waiting.decide([Decision(id=name, verb=verb, seen=None, **more)])
     return outcome
 
 
 def test_every_kind_has_its_words() -> None:
-    assert tuple(KIND_NAMES) == WAITING_KINDS
-    assert counted({"new": 4, "merge": 1, "expiring": 2}) == "4 new, 1 merge, 2 expiring skips"
+    assert tuple(KIND_NAMES) == INBOX_KINDS
+    assert counts_in_words({"new": 4, "merge": 1, "expiring": 2}) == "4 new, 1 merge, 2 expiring skips"
 
 
 def test_proposals_and_contradictions_wait_in_one_queue_the_oldest_first(
@@ -67,11 +66,11 @@ def test_proposals_and_contradictions_wait_in_one_queue_the_oldest_first(
     assert [row.row.who for row in rows][:3] == ["claude", "", "claude"]
     counts = workspace.waiting.counts()
     assert counts == dict.fromkeys(("secret", "contradiction", "suggestion", "new", "change", "deletion"), 1)
-    assert list(counts) == [kind for kind in WAITING_KINDS if kind in counts]
+    assert list(counts) == [kind for kind in INBOX_KINDS if kind in counts]
     assert workspace.waiting.count() == 6
     assert names(workspace, "contradiction") == ["contradiction:clash"]
-    assert isinstance(workspace.waiting.get("contradiction:clash"), Dispute)
-    assert isinstance(workspace.waiting.get(change.id), Pending)
+    assert isinstance(workspace.waiting.get("contradiction:clash"), ContradictionWithSides)
+    assert isinstance(workspace.waiting.get(change.id), PendingProposal)
 
 
 def test_a_view_gives_pages_places_and_names_that_agree(workspace: Workspace, agent: Workspace) -> None:
@@ -221,59 +220,59 @@ def ending(workspace: Workspace) -> Workspace:
 
 
 def test_a_skip_that_ends_soon_and_was_hit_is_offered_its_own_length_again(ending: Workspace) -> None:
-    report = look_after(ending)
+    report = maintain_workspace(ending)
     assert [(deed.action, deed.id, deed.waits) for deed in report.deeds] == [("extend", "vendor", True)]
     (row,) = ending.waiting.view().page(0, 5)
     assert (row.kind, row.headline, row.row.who) == ("expiring", "vendor folder", "memento")
     skip = ending.skips.get("vendor")
     found = ending.waiting.get(row.id)
-    assert isinstance(found, Pending)
-    assert found.proposal.payload == {"expires_at": to_text(skip.expires_at + timedelta(days=7))}
+    assert isinstance(found, PendingProposal)
+    assert found.proposal.payload == {"expires_at": format_moment(skip.expires_at + timedelta(days=7))}
     assert found.why == ["the skip ends within three days, and it has kept the agent from something"]
-    assert look_after(ending).deeds == ()
+    assert maintain_workspace(ending).deeds == ()
     ending.review.approve(row.id)
     longer = ending.skips.get("vendor")
     assert longer.expires_at == skip.expires_at + timedelta(days=7)
     assert longer.hits == 1
-    assert look_after(ending).deeds == ()
+    assert maintain_workspace(ending).deeds == ()
 
 
 def test_a_dry_run_asks_about_no_skip(ending: Workspace) -> None:
-    assert len(look_after(ending, dry_run=True).deeds) == 1
+    assert len(maintain_workspace(ending, dry_run=True).deeds) == 1
     assert ending.waiting.count() == 0
 
 
 def test_a_skip_that_was_extended_before_is_offered_the_length_of_that(ending: Workspace) -> None:
     before = ending.skips.get("vendor").expires_at
     ending.skips.update("vendor", expires_at=before + timedelta(hours=23))
-    look_after(ending)
+    maintain_workspace(ending)
     (row,) = ending.waiting.view("expiring").page(0, 5)
     found = ending.waiting.get(row.id)
-    assert isinstance(found, Pending)
-    assert found.proposal.payload == {"expires_at": to_text(before + timedelta(hours=23) + timedelta(days=1))}
+    assert isinstance(found, PendingProposal)
+    assert found.proposal.payload == {"expires_at": format_moment(before + timedelta(hours=23) + timedelta(days=1))}
 
 
 def test_a_rejected_extension_is_not_offered_again(ending: Workspace) -> None:
-    look_after(ending)
+    maintain_workspace(ending)
     ending.review.reject(names(ending)[0])
-    assert look_after(ending).deeds == ()
+    assert maintain_workspace(ending).deeds == ()
     assert names(ending) == []
 
 
 @pytest.mark.parametrize("change", [{"reason": "written by a tool"}, {"expires_at": "30d"}])
 def test_an_extension_lapses_when_the_skip_was_changed(ending: Workspace, change: dict[str, Any]) -> None:
-    look_after(ending)
+    maintain_workspace(ending)
     (asked,) = names(ending)
     ending.skips.update("vendor", **change)
-    report = look_after(ending)
+    report = maintain_workspace(ending)
     assert ("expire", asked, "The skip was changed since.") in [(d.action, d.id, d.why) for d in report.deeds]
     assert asked not in names(ending)
 
 
 def test_an_extension_lapses_when_the_skip_is_over(ending: Workspace) -> None:
-    look_after(ending)
+    maintain_workspace(ending)
     ending.skips.remove("vendor")
-    look_after(ending)
+    maintain_workspace(ending)
     assert names(ending) == []
 
 
@@ -281,4 +280,4 @@ def test_a_skip_that_was_never_hit_or_ends_later_is_left_alone(workspace: Worksp
     workspace.skips.add("one", "never hit", "2d")
     workspace.skips.add("two", "far away", "30d")
     workspace.skips.check("two")
-    assert look_after(workspace).deeds == ()
+    assert maintain_workspace(workspace).deeds == ()

@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
+from memento_tui.api.drafts import EditorFile, editor_command
 from memento_tui.errors import DataDirectoryError, InvalidInput
 from memento_tui.paths import DataPaths
-from memento_tui.workspace.drafts import Draft, editor_command
 
 
 def test_a_draft_is_private_and_its_text_returns_as_it_was(tmp_path: Path) -> None:
     text = "one\r\ntwo\n\ttabs é\x1b[2J"
-    draft = Draft(DataPaths(tmp_path), "an/odd id..", text)
+    draft = EditorFile(DataPaths(tmp_path), "an/odd id..", text)
     assert draft.path.parent == DataPaths(tmp_path).drafts
     assert draft.path.name.startswith("an-odd-id-")
     assert (draft.path.stat().st_mode & 0o777, draft.path.parent.stat().st_mode & 0o777) == (0o600, 0o700)
@@ -34,13 +34,13 @@ def test_a_draft_is_private_and_its_text_returns_as_it_was(tmp_path: Path) -> No
     ],
 )
 def test_the_line_feed_that_an_editor_adds_is_taken_off(tmp_path: Path, before: str, saved: bytes, read: str) -> None:
-    draft = Draft(DataPaths(tmp_path), "a", before)
+    draft = EditorFile(DataPaths(tmp_path), "a", before)
     draft.path.write_bytes(saved)
     assert draft.read(before) == read
 
 
 def test_what_an_editor_spoilt_is_told_and_the_file_stays(tmp_path: Path) -> None:
-    draft = Draft(DataPaths(tmp_path), "a", "text")
+    draft = EditorFile(DataPaths(tmp_path), "a", "text")
     draft.path.write_bytes(b"text \xff")
     with pytest.raises(InvalidInput, match=r"not UTF-8 \(at byte 5\)"):
         draft.read("text")
@@ -51,14 +51,14 @@ def test_what_an_editor_spoilt_is_told_and_the_file_stays(tmp_path: Path) -> Non
 
 
 def test_two_drafts_of_one_memory_are_two_files(tmp_path: Path) -> None:
-    first, second = Draft(DataPaths(tmp_path), "a", "one"), Draft(DataPaths(tmp_path), "a", "two")
+    first, second = EditorFile(DataPaths(tmp_path), "a", "one"), EditorFile(DataPaths(tmp_path), "a", "two")
     assert (first.read(""), second.read("")) == ("one", "two")
 
 
 def test_a_draft_that_cannot_be_written_is_told_of(tmp_path: Path) -> None:
     DataPaths(tmp_path).drafts.write_text("in the way")
     with pytest.raises(DataDirectoryError, match=r"The draft .* cannot be written"):
-        Draft(DataPaths(tmp_path), "a", "one")
+        EditorFile(DataPaths(tmp_path), "a", "one")
 
 
 def test_the_editor_is_the_persons_own(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
+from memento_tui.api import Workspace, identity
 from memento_tui.errors import NotFound
-from memento_tui.records import make_crystal
-from memento_tui.workspace import Workspace, identity
+from memento_tui.model import make_crystal
 from tests.made import PERSON
 from tests.unit.cli_program import Program
 
 
 def test_every_crystal_is_in_the_timeline_newest_first(workspace: Workspace) -> None:
     made = [workspace.crystals.write(f"I am number {number}.") for number in range(120)]
-    assert [c.id for c in identity.timeline(workspace.store)] == [c.id for c in reversed(made)]
+    assert [c.id for c in identity.all_crystals(workspace.store)] == [c.id for c in reversed(made)]
 
 
 def test_a_crystal_came_after_its_parent_even_where_another_lies_between_in_time(workspace: Workspace) -> None:
@@ -25,7 +25,7 @@ def test_a_crystal_came_after_its_parent_even_where_another_lies_between_in_time
     third = make_crystal({"content": "I am three.", "parent": first.id, "status": "past"})
     with workspace.store.transaction(PERSON, "crystal write") as tx:
         tx.put(third, base=0)
-    found = identity.before(third, identity.timeline(workspace.store))
+    found = identity.crystal_before(third, identity.all_crystals(workspace.store))
     assert found is not None
     assert found.id == first.id
 
@@ -40,18 +40,18 @@ def test_without_a_known_parent_it_came_after_the_latest_that_held(workspace: Wo
     with workspace.store.transaction(PERSON, "import") as tx:
         for crystal in made:
             tx.put(crystal, base=0)
-    history = identity.timeline(workspace.store)
-    found = identity.before(made[3], history)
+    history = identity.all_crystals(workspace.store)
+    found = identity.crystal_before(made[3], history)
     assert found is not None
     assert found.content == "In January."
-    assert identity.before(made[0], history) is None
+    assert identity.crystal_before(made[0], history) is None
 
 
 def test_what_is_proposed_is_compared_with_what_approving_would_replace(workspace: Workspace, agent: Workspace) -> None:
     workspace.crystals.write("You are careful.")
     proposed = agent.crystals.write("I am fast.")
     mine = workspace.crystals.write("You are careful and fast.")
-    step = identity.compare(agent.store, proposed.id[:8])
+    step = identity.compare_crystals(agent.store, proposed.id[:8])
     assert step.before is not None
     assert step.before.id == mine.id
     assert step.unified.split("\n")[-2:] == ["-You are careful and fast.", "+I am fast."]

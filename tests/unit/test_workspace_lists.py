@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 import memento_tui
+from memento_tui.api import Workspace
+from memento_tui.api.lists import Items
 from memento_tui.errors import Conflict, InvalidField, NotFound
-from memento_tui.records import Crystal, Proposal, Skip, WorkingItem
-from memento_tui.review.gate import Gate
-from memento_tui.review.rules import Preset, preset_rules
-from memento_tui.workspace import Workspace
-from memento_tui.workspace.lists import Items
+from memento_tui.model import Crystal, Proposal, Skip, WorkingItem
+from memento_tui.policy.gate import Gate
+from memento_tui.policy.policy import PolicyPreset, preset_rules
 from tests.made import NOW, PERSON
 
 
@@ -113,7 +113,7 @@ def test_working_items_come_by_priority_and_are_filtered(workspace: Workspace) -
 
 @pytest.mark.parametrize("preset", ["guarded", "strict"])
 def test_two_editors_of_one_entry_do_not_overwrite_each_other(
-    workspace: Workspace, agent: Workspace, preset: Preset
+    workspace: Workspace, agent: Workspace, preset: PolicyPreset
 ) -> None:
     item = work(workspace, "work")
     workspace.items.update(item.id, title="changed", base_version=1)

@@ -4,8 +4,8 @@ import threading
 
 import pytest
 
+from memento_tui.api import Workspace
 from memento_tui.errors import InvalidField, InvalidInput, NotAllowed, NotFound
-from memento_tui.workspace import Workspace
 
 
 def test_searches_are_kept_under_their_names(workspace: Workspace, data_dir_again: Workspace) -> None:

@@ -8,16 +8,16 @@ from pathlib import Path
 
 import pytest
 
+from memento_tui.api import Workspace
+from memento_tui.api.drafts import UnsavedTextFile, find_unsaved_texts
 from memento_tui.errors import DataDirectoryError
 from memento_tui.paths import DataPaths
-from memento_tui.workspace import Workspace
-from memento_tui.workspace.unsaved import Unsaved, left_behind
 
 _TYPING = """
 import os, signal, sys
 from pathlib import Path
 from memento_tui.paths import DataPaths
-from memento_tui.workspace.unsaved import Unsaved
+from memento_tui.api.drafts import Unsaved
 Unsaved(DataPaths(Path(sys.argv[1])), "memory", sys.argv[2], 3).keep("a title", ["one"], sys.argv[3])
 os.kill(os.getpid(), signal.SIGKILL)
 """
@@ -30,19 +30,19 @@ def _typed_and_killed(data_dir: Path, record_id: str, text: str) -> None:
 
 def test_what_was_typed_is_found_after_its_process_was_killed(data_dir: Path) -> None:
     _typed_and_killed(data_dir, "m1", "half a sente")
-    ((path, kept),) = left_behind(DataPaths(data_dir))
+    ((path, kept),) = find_unsaved_texts(DataPaths(data_dir))
     assert (kept.record, kept.record_id, kept.base_version) == ("memory", "m1", 3)
     assert (kept.title, kept.tags, kept.content) == ("a title", ("one",), "half a sente")
     assert path.stat().st_mode & 0o077 == 0
 
 
 def test_what_a_living_process_types_is_not_offered_to_another(data_dir: Path) -> None:
-    Unsaved(DataPaths(data_dir), "memory", "m1", 1).keep("", [], "still typing")
-    assert left_behind(DataPaths(data_dir)) == []
+    UnsavedTextFile(DataPaths(data_dir), "memory", "m1", 1).keep("", [], "still typing")
+    assert find_unsaved_texts(DataPaths(data_dir)) == []
 
 
 def test_nothing_is_left_of_a_text_that_was_stored(data_dir: Path) -> None:
-    typed = Unsaved(DataPaths(data_dir), "memory", "m1", 1)
+    typed = UnsavedTextFile(DataPaths(data_dir), "memory", "m1", 1)
     typed.keep("", [], "text")
     typed.discard()
     typed.discard()
@@ -54,7 +54,7 @@ def test_the_newest_text_comes_first_and_a_damaged_file_is_left_alone(data_dir: 
     _typed_and_killed(data_dir, "m2", "newer")
     damaged = DataPaths(data_dir).typed_text("damaged")
     damaged.write_text("{", encoding="utf-8")
-    assert [kept.content for _, kept in left_behind(DataPaths(data_dir))] == ["newer", "older"]
+    assert [kept.content for _, kept in find_unsaved_texts(DataPaths(data_dir))] == ["newer", "older"]
     assert damaged.exists()
 
 
@@ -63,13 +63,13 @@ def test_a_purge_removes_what_was_typed_over_the_memory(data_dir: Path, workspac
     _typed_and_killed(data_dir, memory.id, "the password is hunter3")
     _typed_and_killed(data_dir, "other", "something else")
     workspace.purge(memory.id, "leaked")
-    assert [kept.content for _, kept in left_behind(DataPaths(data_dir))] == ["something else"]
+    assert [kept.content for _, kept in find_unsaved_texts(DataPaths(data_dir))] == ["something else"]
 
 
 def test_a_folder_that_cannot_be_written_is_told_in_a_sentence(data_dir: Path) -> None:
     (data_dir / "drafts").write_text("in the way", encoding="utf-8")
     with pytest.raises(DataDirectoryError, match="cannot be kept"):
-        Unsaved(DataPaths(data_dir), "memory", "m1", 1).keep("", [], "text")
+        UnsavedTextFile(DataPaths(data_dir), "memory", "m1", 1).keep("", [], "text")
 
 
 def test_a_purge_removes_every_draft_that_holds_a_line_of_the_text(data_dir: Path, workspace: Workspace) -> None:
@@ -81,4 +81,4 @@ def test_a_purge_removes_every_draft_that_holds_a_line_of_the_text(data_dir: Pat
     sheet.write_text("decision: later\nthe garden gate opens at noon\n", encoding="utf-8")
     workspace.purge(memory.id, "leaked")
     assert not sheet.exists()
-    assert [kept.content for _, kept in left_behind(paths)] == ["something else"]
+    assert [kept.content for _, kept in find_unsaved_texts(paths)] == ["something else"]

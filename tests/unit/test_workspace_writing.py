@@ -10,9 +10,9 @@ import pytest
 
 import memento_tui
 from memento_tui import clock
+from memento_tui.api import Workspace
 from memento_tui.errors import AmbiguousId, Conflict, InvalidField, NotAllowed, NotFound
-from memento_tui.records import WorkingItem
-from memento_tui.workspace import Workspace
+from memento_tui.model import WorkingItem
 from tests.made import without_engine
 
 

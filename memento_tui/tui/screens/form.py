@@ -14,13 +14,12 @@ from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.widgets import Input, Static, TextArea
 
+from memento_tui.api.drafts import UnsavedTextFile
 from memento_tui.errors import MementoError
 from memento_tui.tui.display import literal
-from memento_tui.tui.screens.dialog import Dialog
-from memento_tui.workspace.unsaved import Unsaved
+from memento_tui.tui.screens.dialogs import Dialog
 
 __all__ = ["Field", "FormScreen"]
-
 
 _KEEP_SECONDS = 0.4
 """How often what is being typed is written to disk."""
@@ -58,7 +57,7 @@ class FormScreen(Dialog[bool]):
         fields: Sequence[Field],
         save: Callable[[Mapping[str, str]], None],
         *,
-        unsaved: Unsaved | None = None,
+        unsaved: UnsavedTextFile | None = None,
         typed: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""The keys of the place that has the focus, and of the app; typing filters them."""
+"""Show the keys of the scope that has the focus, and of the app; typing filters them."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.widgets import Input, Static
 
-from memento_tui.search.language import FIELDS
-from memento_tui.tui.commands import PLACES, Keys, Place, commands_in, key_names
+from memento_tui.search.query_language import FIELDS
+from memento_tui.tui.commands import KEY_SCOPES, KeyMap, KeyScope, commands_in_scopes, key_names
 from memento_tui.tui.display import literal
-from memento_tui.tui.rows import LEGEND
-from memento_tui.tui.screens.dialog import Dialog
+from memento_tui.tui.memory_text import GLYPH_LEGEND
+from memento_tui.tui.screens.dialogs import Dialog
 
 __all__ = ["HelpScreen"]
 
@@ -31,7 +31,7 @@ class HelpScreen(Dialog[None]):
         Binding("up", "scroll(-1)", show=False),
     ]
 
-    def __init__(self, places: Sequence[Place], keys: Keys) -> None:
+    def __init__(self, places: Sequence[KeyScope], keys: KeyMap) -> None:
         super().__init__()
         self._places = places
         self._keys = keys
@@ -55,10 +55,10 @@ class HelpScreen(Dialog[None]):
     def _text(self, wanted: str) -> Content:
         parts: list[Content] = []
         for place in self._places:
-            rows = [(key_names(self._keys.of(c)), c.help) for c in commands_in([place])]
-            parts += _section(PLACES[place], rows, wanted)
+            rows = [(key_names(self._keys.of(c)), c.help) for c in commands_in_scopes([place])]
+            parts += _section(KEY_SCOPES[place], rows, wanted)
         parts += _section("What the search understands", [(f"{name}:", text) for name, text in FIELDS.items()], wanted)
-        parts += _section("Glyphs", [("", LEGEND)], wanted)
+        parts += _section("Glyphs", [("", GLYPH_LEGEND)], wanted)
         return Content("\n").join(parts) if parts else Content("No key or field matches.")
 
 

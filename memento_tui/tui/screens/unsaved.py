@@ -1,4 +1,4 @@
-"""Offering text again that was being typed when the app ended without saving it."""
+"""Offer text again that was being typed when the app ended without saving it."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from textual.content import Content
 from textual.widgets import Static
 
 from memento_tui import clock
+from memento_tui.api.drafts import UnsavedText, find_unsaved_texts
 from memento_tui.errors import MementoError
 from memento_tui.tui.display import ago, cells, literal
-from memento_tui.tui.screens.ask import Confirm
-from memento_tui.tui.screens.dialog import Dialog
-from memento_tui.workspace.unsaved import KeptText, left_behind
+from memento_tui.tui.screens.dialogs import Confirm, Dialog
+
+__all__ = ["UnsavedScreen", "offer_unsaved"]
 
 if TYPE_CHECKING:
     from memento_tui.tui.app import MementoApp
 
-__all__ = ["UnsavedScreen", "offer_unsaved"]
 
 _SECTION_OF = {
     "memory": "memories",
@@ -48,7 +48,7 @@ class UnsavedScreen(Dialog[Answer]):
         Binding("escape", "dismiss('later')", "Later"),
     ]
 
-    def __init__(self, kept: KeptText, others: int) -> None:
+    def __init__(self, kept: UnsavedText, others: int) -> None:
         super().__init__()
         self._kept = kept
         self._others = others
@@ -67,7 +67,7 @@ class UnsavedScreen(Dialog[Answer]):
             yield Static(Content(f"r go on with it   d drop it   Escape ask me next time{more}"), classes="dialog-hint")
 
 
-def _text_of(kept: KeptText) -> str:
+def _text_of(kept: UnsavedText) -> str:
     if kept.record not in _FORMS:
         return kept.content
     return "\n".join(msgspec.json.decode(kept.content, type=dict[str, str]).values())
@@ -75,13 +75,13 @@ def _text_of(kept: KeptText) -> str:
 
 def offer_unsaved(app: MementoApp) -> bool:
     """Ask about every text that was left behind; return whether there is any."""
-    found = left_behind(app.workspace.paths)
+    found = find_unsaved_texts(app.workspace.paths)
     if found:
         _ask(app, found)
     return bool(found)
 
 
-def _ask(app: MementoApp, found: Sequence[tuple[Path, KeptText]]) -> None:
+def _ask(app: MementoApp, found: Sequence[tuple[Path, UnsavedText]]) -> None:
     async def ask() -> None:
         for index, (path, kept) in enumerate(found):
             answer = await app.push_screen_wait(UnsavedScreen(kept, len(found) - index - 1))
@@ -94,7 +94,7 @@ def _ask(app: MementoApp, found: Sequence[tuple[Path, KeptText]]) -> None:
     app.run_worker(ask(), group="unsaved", exclusive=True)
 
 
-async def _resume(app: MementoApp, path: Path, kept: KeptText) -> None:
+async def _resume(app: MementoApp, path: Path, kept: UnsavedText) -> None:
     await app.action_section(_SECTION_OF[kept.record])
     try:
         app.section.resume(kept)

@@ -1,14 +1,15 @@
-"""The sections of the app, in the order of their tabs. A section's module is imported when it is first shown."""
+"""The sections in the order of their tabs, and which of them shows a record. Each is imported when first shown."""
 
 from __future__ import annotations
 
 from importlib import import_module
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from memento_tui.storage.store import Store
 from memento_tui.tui.commands import COMMANDS
-from memento_tui.tui.sections.section import Section
+from memento_tui.tui.section import Section
 
-__all__ = ["SECTIONS", "Tab", "make_section"]
+__all__ = ["SECTIONS", "Tab", "make_section", "section_showing"]
 
 
 class Tab(NamedTuple):
@@ -41,3 +42,39 @@ def make_section(name: str) -> Section:
     tab = next(tab for tab in SECTIONS if tab.name == name)
     made: Section = getattr(import_module(f"memento_tui.tui.sections.{name}"), tab.class_name)()
     return made
+
+
+_SECTION_OF_RECORD = {
+    "skip": "skips",
+    "item": "working",
+    "crystal": "identity",
+    "proposal": "review",
+    "contradiction": "review",
+}
+
+
+def section_showing(store: Store, kind: str, record_id: str) -> tuple[str, str] | None:
+    """Return the section that shows a record, and the query for it; ``None`` where the record is gone."""
+    record = store.find(kind, record_id)
+    if record is None:
+        return None
+    if kind == "relation":
+        return section_showing(store, "memory", record.src)
+    if kind == "memory":
+        # Lists leave out what is not active unless it is asked for.
+        hidden = "" if record.status == "active" else f" is:{record.status}"
+        return "memories", f"id:{_quoted(record_id)}{hidden}"
+    return _SECTION_OF_RECORD[kind], _query_for(kind, record)
+
+
+def _quoted(text: str) -> str:
+    return f'"{text}"' if " " in text else text
+
+
+def _query_for(kind: str, record: Any) -> str:  # noqa: ANN401 - any record
+    """Return what finds a record in its own section: the short lists are filtered by words, the others by its id."""
+    if kind in ("skip", "item"):
+        said = str(record.item if kind == "skip" else record.title)
+        # Each on its own, and nothing that would read as a filter.
+        return " ".join(said.replace('"', " ").replace(":", " ").split())
+    return str(record.id)

@@ -4,55 +4,142 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import inf
 from time import monotonic
-from typing import ClassVar
+from typing import ClassVar, Generic, TypeVar
 
 from textual import work
 from textual.binding import BindingType
 from textual.content import Content
 
 from memento_tui import clock
+from memento_tui.api import health
+from memento_tui.api.backups import Backup
+from memento_tui.api.health import HealthFinding
 from memento_tui.errors import MementoError
-from memento_tui.store.backup import Progress
-from memento_tui.store.stopping import StoppedError, check
-from memento_tui.tui.commands import Place, bindings
-from memento_tui.tui.health_rows import HealthRow, backup_rows, check_rows, health_line, rot_rows, with_groups
-from memento_tui.tui.health_text import Example, beside
-from memento_tui.tui.screens.ask import Confirm
-from memento_tui.tui.sections.long_work import WorkingListSection
-from memento_tui.tui.short_source import ShortSource
+from memento_tui.storage.backup import Progress
+from memento_tui.storage.database import StoppedError, raise_if_stopped
+from memento_tui.tui.commands import KeyScope, bindings
+from memento_tui.tui.row_sources import IndexedListSource
+from memento_tui.tui.screens.dialogs import Confirm
+from memento_tui.tui.sections.health_text import (
+    Example,
+    HealthRow,
+    backup_rows,
+    check_rows,
+    health_details,
+    health_line,
+    rot_rows,
+    with_group_headings,
+)
+from memento_tui.tui.sections.list_section import ListSection
+from memento_tui.tui.widgets.paged_rows import Row
 from memento_tui.tui.widgets.record_list import Line
-from memento_tui.workspace import health
-from memento_tui.workspace.backups import Backup
-from memento_tui.workspace.health import Finding
 
 __all__ = ["HealthSection"]
 
-_READ_UNASKED = 20_000
+RowT = TypeVar("RowT", bound=Row)
+
+LongTask = Callable[[Progress, threading.Event], str]
+"""Long work: it tells how far it is, ends when the event is set, and returns what to say of it."""
+
+_PROGRESS_SECONDS = 0.1
+"""Between two words of progress."""
+
+
+class LongTaskSection(ListSection[RowT], Generic[RowT]):
+    """A list beside which something long may be done."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._job = ""
+        """What is under way, as a sentence begins: "The backup is being made"."""
+        self._stop: threading.Event | None = None
+        """What ends it; ``None`` where nothing does."""
+
+    def on_unmount(self) -> None:
+        """End what runs on a thread, which would keep the app from leaving."""
+        if self._stop is not None:
+            self._stop.set()
+
+    def show_again(self) -> None:
+        """Show what is known once the work is done."""
+
+    def begin(self, job: str, deed: LongTask, *, stops: bool = True) -> None:
+        """Begin long work, unless some is under way. ``stops`` says whether it can be ended half-way."""
+        if self._job:
+            self.memento.say(f"{self._job} already{'; Escape stops that' if self._stop else ''}.", problem=True)
+            return
+        stop = threading.Event()
+        self._job, self._stop = job, stop if stops else None
+        self.memento.say(f"{job} ...")
+        self._work(deed, stop, stops=stops)
+
+    def stop_work(self) -> bool:
+        """End the work that is under way; tell whether there was any."""
+        if not self._job:
+            return False
+        if self._stop is None:
+            self.memento.say(f"{self._job}; that cannot be stopped half-way.", problem=True)
+        else:
+            self._stop.set()
+            self.memento.say("Stopping ...")
+        return True
+
+    def teller(self, *, stops: bool = True) -> Progress:
+        """Return what tells the status line how far some work is, a few times a second."""
+        told_at = 0.0
+
+        def tell(what: str, done: int, total: int) -> None:
+            nonlocal told_at
+            if monotonic() - told_at >= _PROGRESS_SECONDS:
+                told_at = monotonic()
+                share = f" {100 * done // total} %" if done else ""
+                self.call_later(self.memento.say, f"{what} ...{share}{'   Escape stops.' if stops else ''}")
+
+        return tell
+
+    @work(thread=True, group="long-work")
+    def _work(self, deed: LongTask, stop: threading.Event, *, stops: bool) -> None:
+        problem = False
+        try:
+            said = deed(self.teller(stops=stops), stop)
+        except StoppedError:
+            said = "Stopped. Nothing was changed."
+        except MementoError as error:
+            said, problem = str(error), True
+        self.call_later(self._worked, said, problem=problem)
+
+    def _worked(self, said: str, *, problem: bool) -> None:
+        self._job, self._stop = "", None
+        self.memento.say(said, problem=problem)
+        self.show_again()
+
+
+_MAX_TEXTS_READ_UNASKED = 20_000
 """Memories whose texts are read without being asked: about four seconds of work. R reads more."""
 
 _QUICK_SECONDS = 0.5
 """A look that took no longer is taken again by itself when something was written."""
 
-_AGAIN_SECONDS = 2.0
+_POLL_SECONDS = 2.0
 """Between two looks at what changes by itself."""
 
-_EXAMPLES = 10
+_MOST_EXAMPLES = 10
 
 
-class HealthSection(WorkingListSection[HealthRow]):
+class HealthSection(LongTaskSection[HealthRow]):
     """See what needs care, and take care of it."""
 
-    PLACE: ClassVar[Place] = "health"
+    PLACE: ClassVar[KeyScope] = "health"
     FILTER_HINT: ClassVar[str] = "filter"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("health")]
 
     def __init__(self) -> None:
         super().__init__()
         self._counts: dict[str, int | None] = {}
-        self._checks: dict[str, Finding] = {}
+        self._checks: dict[str, HealthFinding] = {}
         self._backups: Sequence[Backup] = ()
         self._examples: dict[str, Sequence[Example]] = {}
         self.is_looking = False
@@ -66,14 +153,14 @@ class HealthSection(WorkingListSection[HealthRow]):
 
     # The list
 
-    def make_source(self) -> ShortSource[HealthRow]:
+    def make_source(self) -> IndexedListSource[HealthRow]:
         """Return what is known now."""
-        return ShortSource(self._rows_now)
+        return IndexedListSource(self._rows_now)
 
     def _rows_now(self) -> list[HealthRow]:
         rows = [*rot_rows(self._counts), *check_rows(self._checks), *backup_rows(self._backups)]
         words = self.filter.casefold().split()
-        return with_groups([row for row in rows if all(word in row.words for word in words)])
+        return with_group_headings([row for row in rows if all(word in row.words for word in words)])
 
     def draw(self, row: HealthRow, width: int) -> Sequence[Line]:
         """Return the line of a row."""
@@ -102,10 +189,10 @@ class HealthSection(WorkingListSection[HealthRow]):
         same = row is not None and row.id == self._shown_id
         self._shown_id = None if row is None else row.id
         if row is None:
-            self.tell_side(Content(""))
+            self.set_side_text(Content(""))
             return
         examples = self._examples.get(row.id)
-        self.tell_side(beside(row, examples, self.query_one(".side-scroll").size.width - 1), same=same)
+        self.set_side_text(health_details(row, examples, self.query_one(".side-scroll").size.width - 1), same=same)
         if row.kind is not None and row.kind.place == "memories" and row.state in ("bad", "tidy") and examples is None:
             self._find_examples(row)
 
@@ -114,7 +201,7 @@ class HealthSection(WorkingListSection[HealthRow]):
         """Find the first of what was found; the rest of the row does not wait for it."""
         audit, code = self.memento.workspace.audit, self.copied(row)
         try:
-            glances = audit.examples(code, _EXAMPLES, now=clock.now())
+            glances = audit.examples(code, _MOST_EXAMPLES, now=clock.now())
             found = [(glance, audit.why(code, glance.id)) for glance in glances]
         except MementoError as error:
             self.call_later(self.memento.say, str(error), problem=True)
@@ -132,7 +219,7 @@ class HealthSection(WorkingListSection[HealthRow]):
     def on_mount(self) -> None:
         """Fill the rows in as they become known; they are there at once."""
         self.look()
-        self.set_interval(_AGAIN_SECONDS, self._keep_up)
+        self.set_interval(_POLL_SECONDS, self._keep_up)
 
     def on_unmount(self) -> None:
         """End what runs on threads, which would keep the app from leaving."""
@@ -179,14 +266,14 @@ class HealthSection(WorkingListSection[HealthRow]):
         try:
             self.call_later(self._know, backups=workspace.backups.list())
             for finding in health.examine_quickly(workspace):
-                check(stop)
+                raise_if_stopped(stop)
                 self.call_later(self._know, checks={finding.name: finding})
             counts = {
                 one.kind.code: one.count for one in workspace.audit.count(now=clock.now(), progress=tell, stop=stop)
             }
             self.call_later(self._know, counts=counts)
             seconds = monotonic() - began  # texts that were read once are not read again
-            if texts or workspace.store.count_all() <= _READ_UNASKED:
+            if texts or workspace.store.count_all() <= _MAX_TEXTS_READ_UNASKED:
                 self.call_later(self._know, counts=workspace.audit.read_texts(progress=tell, stop=stop))
                 said = "Everything was looked at; c checks the journal too." if texts else ""
         except StoppedError:
@@ -199,7 +286,7 @@ class HealthSection(WorkingListSection[HealthRow]):
         self,
         *,
         counts: Mapping[str, int | None] | None = None,
-        checks: Mapping[str, Finding] | None = None,
+        checks: Mapping[str, HealthFinding] | None = None,
         backups: Sequence[Backup] | None = None,
     ) -> None:
         """Take note of something that became known, and show it."""
@@ -369,5 +456,5 @@ class HealthSection(WorkingListSection[HealthRow]):
         self.begin("The backup is being restored", restore)
 
 
-def _by_name(*findings: Finding) -> dict[str, Finding]:
+def _by_name(*findings: HealthFinding) -> dict[str, HealthFinding]:
     return {finding.name: finding for finding in findings}

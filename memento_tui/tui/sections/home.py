@@ -13,19 +13,20 @@ from textual.containers import VerticalScroll
 from textual.message import Message
 
 from memento_tui import clock
+from memento_tui.api.overview import RecordCounts
 from memento_tui.errors import MementoError
 from memento_tui.tui.commands import bindings
-from memento_tui.tui.home_panels import HomeView, head_rows, panels, welcome_rows
-from memento_tui.tui.sections.section import Section
-from memento_tui.tui.widgets.board import Board, Direction, Row
-from memento_tui.workspace.overview import Amounts
-
-if TYPE_CHECKING:
-    from memento_tui.workspace import Workspace
+from memento_tui.tui.section import Section
+from memento_tui.tui.sections.home_panels import HomeView, head_rows, panels, welcome_rows
+from memento_tui.tui.widgets.panel_board import Board, Direction, PanelRow
 
 __all__ = ["HomeSection"]
 
-_PATIENCE = 10
+if TYPE_CHECKING:
+    from memento_tui.api import Workspace
+
+
+_RECOUNT_PAUSE_FACTOR = 10
 """Counting all memories that took a second is done again after ten at the earliest, however much is written."""
 
 _LEAST_SECONDS = 1.0
@@ -33,7 +34,7 @@ _PAUSE_SECONDS = 0.5
 
 
 @dataclass
-class Counted(Message):
+class PartCounted(Message):
     """A part was counted: its name in the view and what was found."""
 
     name: str
@@ -75,7 +76,7 @@ class HomeSection(Section):
                 return False  # counting meets the same error, and tells it
         return self._is_untouched
 
-    def _head(self, width: int) -> list[Row]:
+    def _head(self, width: int) -> list[PanelRow]:
         return welcome_rows(width) if self._is_new else head_rows(self._view, width)
 
     @property
@@ -117,17 +118,17 @@ class HomeSection(Section):
     @work(thread=True, group="count")
     def _count(self) -> None:
         """Count what is cheap, the cheapest first; each part is shown as it comes."""
-        from memento_tui.workspace import overview  # noqa: PLC0415 - the first frame does without it
+        from memento_tui.api import overview  # noqa: PLC0415 - the first frame does without it
 
         workspace, now = self.memento.workspace, clock.now()
         try:
             if self._view.looked is None:
-                self._tell("looked", overview.looked(workspace))
-            self._tell("waiting", overview.waiting(workspace))
-            self._tell("days", overview.days(workspace, now))
-            self._tell("ending", overview.ending(workspace, now))
-            self._tell("tally", overview.since(workspace, self._looked_seq(workspace)))
-            self._tell("amounts", overview.amounts(workspace))
+                self._tell("looked", overview.last_seen(workspace))
+            self._tell("waiting", overview.inbox_counts(workspace))
+            self._tell("days", overview.daily_counts(workspace, now))
+            self._tell("ending", overview.expiring_soon(workspace, now))
+            self._tell("tally", overview.agent_totals_since(workspace, self._looked_seq(workspace)))
+            self._tell("amounts", overview.record_counts(workspace))
         except MementoError as error:
             self._tell("problem", str(error))
         self._tell("counted", "cheap")
@@ -149,25 +150,25 @@ class HomeSection(Section):
 
     @work(thread=True, group="count all")
     def _count_all(self) -> None:
-        from memento_tui.workspace import overview  # noqa: PLC0415 - the first frame does without it
+        from memento_tui.api import overview  # noqa: PLC0415 - the first frame does without it
 
         workspace, statistics = self.memento.workspace, self.memento.workspace.store.statistics
         begun = monotonic()
         try:
-            self._tell("health", overview.health(workspace, clock.now()))
-            self._tell("tags", statistics.tags(overview.MOST_TAGS))
+            self._tell("health", overview.health_signs(workspace, clock.now()))
+            self._tell("tags", statistics.tags(overview.MAX_TAGS))
             self._tell("facets", statistics.facets())
         except MementoError as error:
             self._tell("problem", str(error))
-        self._slow_after = monotonic() + max(_LEAST_SECONDS, _PATIENCE * (monotonic() - begun))
+        self._slow_after = monotonic() + max(_LEAST_SECONDS, _RECOUNT_PAUSE_FACTOR * (monotonic() - begun))
         self._tell("counted", "all")
 
     def _tell(self, name: str, found: object) -> None:
         """Hand what was counted on a thread to the app."""
-        self.post_message(Counted(name, found))
+        self.post_message(PartCounted(name, found))
 
-    @on(Counted)
-    def _counted(self, event: Counted) -> None:
+    @on(PartCounted)
+    def _counted(self, event: PartCounted) -> None:
         event.stop()
         if event.name == "problem":
             self.memento.say(str(event.found), problem=True)
@@ -176,7 +177,7 @@ class HomeSection(Section):
         else:
             setattr(self._view, event.name, event.found)
             # The numbers in the tabs are those of the last time that a list was read, or that the view was live.
-            if isinstance(event.found, Amounts):
+            if isinstance(event.found, RecordCounts):
                 self.memento.count(memories=event.found.memories)
             elif event.name == "waiting":
                 self.memento.count(review=sum(one.count for one in self._view.waiting or ()))

@@ -9,34 +9,35 @@ from textual import work
 from textual.binding import BindingType
 from textual.content import Content
 
+from memento_tui.api import identity
+from memento_tui.api.drafts import UnsavedText, UnsavedTextFile
+from memento_tui.api.review import PendingProposal
 from memento_tui.errors import Conflict, MementoError, NotFound
-from memento_tui.records import Crystal
+from memento_tui.model import Crystal
 from memento_tui.tui.commands import bindings
-from memento_tui.tui.crystals import CrystalSource, crystal_line
-from memento_tui.tui.identity_prose import (
+from memento_tui.tui.sections.identity_text import (
+    CrystalSource,
     crystal_changes,
     crystal_facts,
+    crystal_line,
     crystal_prose,
-    day_of,
     first_lines,
-    writer_elsewhere,
+    local_day,
+    other_writer_name,
 )
-from memento_tui.tui.sections.editing_section import EditingSection
-from memento_tui.tui.widgets.draft import Draft
+from memento_tui.tui.sections.list_section import EditingSection
 from memento_tui.tui.widgets.record_list import Line
-from memento_tui.workspace import identity
-from memento_tui.workspace.queue import Pending
-from memento_tui.workspace.unsaved import KeptText, Unsaved
+from memento_tui.tui.widgets.text_draft import TextDraft
 
 __all__ = ["IdentitySection"]
 
-_NOTHING = """Nobody has said yet who the agent is.
+_EMPTY_TEXT = """Nobody has said yet who the agent is.
 
 e        write it here
 E        write it in your editor
          or let an agent write it: memento mcp"""
 
-_WHAT_IT_IS = (
+_EXPLANATION = (
     "An identity crystal is a page of prose: who the agent is, how it works with you, what it has learned about itself."
     " Agents are given it together with what they ask for at the beginning of a task.\n\n"
     "A new one never overwrites the one before. All of them stay here, each can be compared with any other, and any can"
@@ -60,7 +61,7 @@ class IdentitySection(EditingSection[Crystal]):
         self._was_read = False
         self._shown: tuple[object, ...] = ()
         """What the side was filled from, so that it is not filled again with the same."""
-        self._pending: Pending | None = None
+        self._pending: PendingProposal | None = None
         """The proposal that was looked at beside the crystal under the cursor."""
         self._base: Crystal | None = None
         """The crystal that the others are compared with; ``None`` for the one before each."""
@@ -86,13 +87,13 @@ class IdentitySection(EditingSection[Crystal]):
             counted = f"{counted}  {proposed:,} proposed"
         if self._base is None:
             return Content(counted)
-        return Content(f"{counted}  compared with the one of {day_of(self._base.created_at)}")
+        return Content(f"{counted}  compared with the one of {local_day(self._base.created_at)}")
 
     def nothing(self) -> str:
         """Return what an identity is and how one comes about."""
         if self.filter:
             return "No identity holds these words.\n\nEscape in the box clears it."
-        return _NOTHING
+        return _EMPTY_TEXT
 
     def named(self, ids: Sequence[str]) -> Sequence[str]:
         """Return the first words of some crystals."""
@@ -121,7 +122,7 @@ class IdentitySection(EditingSection[Crystal]):
         self._pending = None if present is None or present.status != "proposed" else self._pending_of(present.id)
         if present is None:
             self._shown = ()
-            self.tell_side(Content.styled("" if self.filter else _WHAT_IT_IS, "$text-muted"))
+            self.set_side_text(Content.styled("" if self.filter else _EXPLANATION, "$text-muted"))
             return
         other = self._other(present)
         as_prose = self._shows_prose(present) or other is None
@@ -134,15 +135,15 @@ class IdentitySection(EditingSection[Crystal]):
         self._shown = shows
         facts = crystal_facts(present, self._pending)
         if as_prose or other is None:
-            self.tell_side(Content("\n\n").join([facts, crystal_prose(present)]), same=same)
+            self.set_side_text(Content("\n\n").join([facts, crystal_prose(present)]), same=same)
         else:
-            self.tell_side(Content("\n\n").join([facts, crystal_changes(other, present)]), same=same)
+            self.set_side_text(Content("\n\n").join([facts, crystal_changes(other, present)]), same=same)
 
     def _reread(self, row: Crystal) -> Crystal | None:
         found: Crystal | None = self.memento.workspace.store.find("crystal", row.id)
         return found
 
-    def _pending_of(self, crystal_id: str) -> Pending | None:
+    def _pending_of(self, crystal_id: str) -> PendingProposal | None:
         workspace = self.memento.workspace
         try:
             return workspace.review.get(identity.open_proposal(workspace.store, crystal_id).id)
@@ -153,7 +154,7 @@ class IdentitySection(EditingSection[Crystal]):
         """Return the crystal that a row is compared with."""
         if self._base is not None and self._base.id != row.id:
             return self._base
-        return identity.before(row, self._history())
+        return identity.crystal_before(row, self._history())
 
     def _shows_prose(self, row: Crystal) -> bool:
         if self._as_prose is None:
@@ -183,7 +184,7 @@ class IdentitySection(EditingSection[Crystal]):
             self.memento.say("Each is compared with the one before it.")
         else:
             self._base, self._as_prose = row, None
-            self.memento.say(f"The others are compared with the one of {day_of(row.created_at)}. c here ends it.")
+            self.memento.say(f"The others are compared with the one of {local_day(row.created_at)}. c here ends it.")
         self.rows.refresh()
         self.tell()
         self.show(row)
@@ -205,22 +206,22 @@ class IdentitySection(EditingSection[Crystal]):
         text = "" if row is None else row.content
         current = self.memento.workspace.crystals.current()
         heading = "A new identity; the one before stays in the history"
-        self.open_editor(heading, Draft(None, None, text), self._unsaved_from(current))
+        self.open_editor(heading, TextDraft(None, None, text), self._unsaved_from(current))
 
-    def _unsaved_from(self, current: Crystal | None) -> Unsaved:
+    def _unsaved_from(self, current: Crystal | None) -> UnsavedTextFile:
         """Return where the text is kept while it is typed, with the crystal that it is to follow."""
         paths = self.memento.workspace.paths
-        return Unsaved(paths, "crystal", current.id if current else "", current.version if current else 0)
+        return UnsavedTextFile(paths, "crystal", current.id if current else "", current.version if current else 0)
 
-    def resume(self, kept: KeptText) -> None:
+    def resume(self, kept: UnsavedText) -> None:
         """Open the editor on a text that was left behind. A newer identity is told when it is saved."""
         store = self.memento.workspace.store
         found = store.find("crystal", kept.record_id) if kept.record_id else None
-        before = Draft(None, None, found.content if found else "")
-        unsaved = Unsaved(self.memento.workspace.paths, "crystal", kept.record_id, kept.base_version)
-        self.open_editor("A new identity, as you left it", before, unsaved, Draft(None, None, kept.content))
+        before = TextDraft(None, None, found.content if found else "")
+        unsaved = UnsavedTextFile(self.memento.workspace.paths, "crystal", kept.record_id, kept.base_version)
+        self.open_editor("A new identity, as you left it", before, unsaved, TextDraft(None, None, kept.content))
 
-    async def store(self, before: Draft, draft: Draft) -> bool:
+    async def store(self, before: TextDraft, draft: TextDraft) -> bool:
         """Store what was written as a new crystal."""
         row = self.memento.workspace.crystals.current()
         if before == draft and row is not None and draft.content == row.content:
@@ -229,7 +230,7 @@ class IdentitySection(EditingSection[Crystal]):
         base = "" if self._unsaved is None else self._unsaved.record_id
         return await self._write(draft, base)
 
-    async def _write(self, draft: Draft, base: str) -> bool:
+    async def _write(self, draft: TextDraft, base: str) -> bool:
         """Write a crystal that follows ``base``; return whether nothing is left to do with the text."""
         crystals = self.memento.workspace.crystals
         try:
@@ -239,7 +240,7 @@ class IdentitySection(EditingSection[Crystal]):
             if theirs is None:
                 # The one that it was to follow was taken back; there is nothing that it could overwrite.
                 return await self._write(draft, "")
-            choice = await self.choose(Draft(None, None, theirs.content), draft, writer_elsewhere(theirs))
+            choice = await self.choose(TextDraft(None, None, theirs.content), draft, other_writer_name(theirs))
             if choice == "mine":
                 return await self._write(draft, theirs.id)
             self.memento.say("Theirs stays; yours was not saved." if choice == "theirs" else conflict.message)
@@ -264,20 +265,20 @@ class IdentitySection(EditingSection[Crystal]):
         if self.query("Editor"):
             self.enter()
             return
-        from memento_tui.tui.outside import edited_outside  # noqa: PLC0415 - seldom needed
+        from memento_tui.tui.external_editor import edit_in_external_editor  # noqa: PLC0415 - seldom needed
 
         workspace = self.memento.workspace
         current, row = workspace.crystals.current(), self.rows.current
         before = "" if row is None else row.content
         try:
-            kept, text = edited_outside(self.app, workspace.paths, "identity", before)
+            kept, text = edit_in_external_editor(self.app, workspace.paths, "identity", before)
         except MementoError as error:
             self.memento.say(str(error), problem=True)
             return
         if text == before:
             kept.discard()
             self.memento.say("Nothing was changed.")
-        elif await self._write(Draft(None, None, text), "" if current is None else current.id):
+        elif await self._write(TextDraft(None, None, text), "" if current is None else current.id):
             kept.discard()
             self.memento.wrote()
         else:
@@ -293,14 +294,14 @@ class IdentitySection(EditingSection[Crystal]):
             told = "the present identity already" if row.status == "current" else "only proposed: a approves it"
             self.memento.say(f"This one is {told}.", problem=True)
             return
-        from memento_tui.tui.screens.ask import Confirm  # noqa: PLC0415 - seldom needed
+        from memento_tui.tui.screens.dialogs import Confirm  # noqa: PLC0415 - seldom needed
 
-        question = Content(f"Make the identity of {day_of(row.created_at)} the present one again, as a new entry?")
+        question = Content(f"Make the identity of {local_day(row.created_at)} the present one again, as a new entry?")
         if not await self.app.push_screen_wait(Confirm(question, first_lines(row))):
             return
         workspace = self.memento.workspace
         self.acted()
-        self.do(lambda: f"The identity of {day_of(workspace.crystals.restore(row.id).created_at)} holds. z undoes.")
+        self.do(lambda: f"The identity of {local_day(workspace.crystals.restore(row.id).created_at)} holds. z undoes.")
 
     # Deciding
 
@@ -335,7 +336,7 @@ class IdentitySection(EditingSection[Crystal]):
         seen = self._decidable()
         if seen is None:
             return
-        from memento_tui.tui.screens.ask import AskLine  # noqa: PLC0415 - seldom needed
+        from memento_tui.tui.screens.dialogs import AskLine  # noqa: PLC0415 - seldom needed
 
         hint = "The agent can read it. Enter rejects, Escape leaves"
         reason = await self.app.push_screen_wait(AskLine("Why is this identity rejected?", hint=hint))
@@ -350,7 +351,7 @@ class IdentitySection(EditingSection[Crystal]):
         self.acted()
         self.do(reject)
 
-    def _decidable(self) -> Pending | None:
+    def _decidable(self) -> PendingProposal | None:
         """Return the proposal that is looked at; where there is none, say why nothing can be decided."""
         if self.rows.current is None:
             self.memento.say("There is nothing here to decide.", problem=True)

@@ -1,4 +1,4 @@
-"""A section that is a list, a box that filters it, and something beside it about the row under the cursor."""
+"""A section with a list, a box that filters it, and a pane that shows or edits the row under the cursor."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from contextlib import nullcontext
 from time import monotonic
 from typing import Any, ClassVar, Generic, TypeVar, cast
 
-from textual import on
+from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Container, Horizontal, Vertical, VerticalScroll
@@ -16,26 +16,51 @@ from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
+from memento_tui.api.drafts import UnsavedTextFile
 from memento_tui.errors import MementoError
-from memento_tui.tui.commands import bindings
+from memento_tui.tui.commands import KeyScope, bindings
 from memento_tui.tui.display import cells, literal
-from memento_tui.tui.screens.ask import Confirm
-from memento_tui.tui.sections.section import Section
-from memento_tui.tui.widgets.filter_box import FilterBox
+from memento_tui.tui.screens.dialogs import Confirm
+from memento_tui.tui.section import Section
+from memento_tui.tui.widgets.paged_rows import PAGE_SIZE, Row, RowSource
 from memento_tui.tui.widgets.record_list import Line, RecordList
-from memento_tui.tui.widgets.row_pages import PAGE_SIZE, Row, RowSource
+from memento_tui.tui.widgets.text_draft import EditorLeft, EditorSaved, TextDraft
 
-__all__ = ["ListSection"]
+__all__ = ["EditingSection", "ListSection"]
+
+
+class FilterBox(Input):
+    """One line; every letter filters at once. ``to_list`` goes to the list that it filters."""
+
+    PLACE: ClassVar[KeyScope] = "search"
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("search")]
+
+    def __init__(self, hint: str, to_list: Callable[[], None], *, id: str) -> None:  # noqa: A002 - every widget's name for it
+        super().__init__(placeholder=hint, id=id, classes="filter")
+        self._to_list = to_list
+
+    def action_leave(self) -> None:
+        """Clear the box; if it is clear already, go to the list."""
+        if self.value:
+            self.value = ""
+        else:
+            self._to_list()
+
+    def action_to_list(self) -> None:
+        """Go to the list."""
+        # At once: a key typed right behind this one belongs to the list already.
+        self._to_list()
+
 
 RowT = TypeVar("RowT", bound=Row)
 
-_DEAF_SECONDS = 0.5
+_IGNORE_KEYS_SECONDS = 0.5
 """How long deeds are refused after another row came under the cursor by itself."""
 
-_AT_A_TIME = 50
+_ACTIONS_PER_PROGRESS = 50
 """Deeds of a bulk between two words of progress: often enough to be seen, seldom enough to cost nothing."""
 
-_NAMED = 5
+_MOST_ROWS_NAMED = 5
 """How many of the rows that a question is about it names."""
 
 
@@ -56,7 +81,7 @@ class ListSection(Section, Generic[RowT]):
         self.new_above = 0
         """How many rows have arrived above what is being read."""
         self._known_total = 0
-        self._deaf_until = 0.0
+        self._ignore_keys_until = 0.0
         self._reached: tuple[str, int] | None = None
         """The id and the version of the row under the cursor, as it was told last."""
         self._acted = False
@@ -95,7 +120,7 @@ class ListSection(Section, Generic[RowT]):
         return ids
 
     def compose_side(self) -> ComposeResult:
-        """Make what stands beside the list; by default one text that scrolls (`tell_side` fills it)."""
+        """Make what stands beside the list; by default one text that scrolls (`set_side_text` fills it)."""
         with VerticalScroll(classes="side-scroll", can_focus=False):
             yield Static(classes="side-text")
 
@@ -123,7 +148,7 @@ class ListSection(Section, Generic[RowT]):
         """The box that filters."""
         return self.query_one(FilterBox)
 
-    def tell_side(self, text: Content, *, same: bool = False) -> None:
+    def set_side_text(self, text: Content, *, same: bool = False) -> None:
         """Fill the default side; ``same`` keeps the place in it, because it is about the same row."""
         self.query_one(".side-text", Static).update(text)
         if not same:
@@ -191,8 +216,8 @@ class ListSection(Section, Generic[RowT]):
         row = event.row
         reached = None if row is None else (row.id, getattr(row, "version", 0))
         by_itself = None not in (reached, self._reached) and reached != self._reached
-        if by_itself and not self._acted and not self.memento.key_was_pressed_since(self._deaf_until):
-            self._deaf_until = monotonic() + _DEAF_SECONDS
+        if by_itself and not self._acted and not self.memento.key_was_pressed_since(self._ignore_keys_until):
+            self._ignore_keys_until = monotonic() + _IGNORE_KEYS_SECONDS
         self._acted = False
         self._reached = reached
         if self.rows.cursor == 0 and self.new_above:
@@ -239,13 +264,13 @@ class ListSection(Section, Generic[RowT]):
 
         Just after the row under the cursor became another or changed by itself, the key was meant for what was there.
         """
-        if self._is_at_work:
+        if self._is_running_actions:
             self.memento.say("The last deed is still being carried out; Escape stops it.", problem=True)
             return False
         if self.rows.current is None and not self.rows.marks:
             self.memento.say("There is nothing here to do that to.", problem=True)
             return False
-        if monotonic() < self._deaf_until and not self.rows.marks:
+        if monotonic() < self._ignore_keys_until and not self.rows.marks:
             self.memento.say("This has just come up or changed; the key was ignored. Press it again.", problem=True)
             return False
         return True
@@ -276,7 +301,7 @@ class ListSection(Section, Generic[RowT]):
         await asyncio.shield(self._bulk)
 
     @property
-    def _is_at_work(self) -> bool:
+    def _is_running_actions(self) -> bool:
         return self._bulk is not None and not self._bulk.done()
 
     async def _carry_out(self, doing: str, done: str, act: Callable[[str], Any], ids: Sequence[str]) -> None:
@@ -288,7 +313,7 @@ class ListSection(Section, Generic[RowT]):
                     worked += 1
                 except MementoError as error:
                     problems.append(str(error))
-                if (index + 1) % _AT_A_TIME == 0:
+                if (index + 1) % _ACTIONS_PER_PROGRESS == 0:
                     self.memento.say(f"{doing}: {index + 1:,} of {len(ids):,} ...   Escape stops.")
                     await asyncio.sleep(0)
                 if self._is_stopping:
@@ -306,7 +331,7 @@ class ListSection(Section, Generic[RowT]):
         self.memento.wrote()
 
     async def _is_sure(self, doing: str, ids: Sequence[str]) -> bool:
-        lines = [literal(cells(line, 60).rstrip()) for line in self.named(ids[:_NAMED])]
+        lines = [literal(cells(line, 60).rstrip()) for line in self.named(ids[:_MOST_ROWS_NAMED])]
         if len(ids) > len(lines):
             lines.append(Content(f"and {len(ids) - len(lines):,} more"))
         question = Content(f"{doing} {len(ids):,} marked?")
@@ -335,7 +360,7 @@ class ListSection(Section, Generic[RowT]):
 
     def action_clear(self) -> None:
         """Leave what is transient: the marks first, then the filter."""
-        if self._is_at_work:
+        if self._is_running_actions:
             self._is_stopping = True
         elif self.rows.marks:
             self.rows.clear_marks()
@@ -345,3 +370,68 @@ class ListSection(Section, Generic[RowT]):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002 - Textual's
         """Leave the slash to a text that is being typed."""
         return action != "filter" or not (isinstance(self.screen.focused, Input) or self.query("Editor"))
+
+
+EditedRowT = TypeVar("EditedRowT", bound=Row)
+
+
+class EditingSection(ListSection[EditedRowT], Generic[EditedRowT]):
+    """Opens an editor in place of what stands beside the list, and keeps what is typed until it is stored.
+
+    A subclass opens it with `open_editor` and stores what comes of it in `store`.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = []
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._unsaved: UnsavedTextFile | None = None
+
+    def open_editor(
+        self, heading: str, before: TextDraft, unsaved: UnsavedTextFile, now: TextDraft | None = None
+    ) -> None:
+        """Edit a text. ``before`` is what is stored; ``now`` what the fields begin with where that differs."""
+        if self.query("Editor"):
+            self.memento.say("An editor is open already. Save it or leave it first.", problem=True)
+            self.enter()
+            return
+        from memento_tui.tui.widgets.editor import Editor  # noqa: PLC0415 - text areas are slow to load
+
+        self._unsaved = unsaved
+        side = self.query_one(".side", Container)
+        for child in side.children:
+            child.add_class("-behind-editor")
+        self.add_class("-editing")
+        side.mount(Editor(heading, before, unsaved, now))
+
+    def close_editor(self) -> None:
+        """Remove the editor and go back to the list; what was typed is kept no longer."""
+        if self._unsaved is not None:
+            self._unsaved.discard()
+        self._unsaved = None
+        self.query("Editor").remove()
+        self.remove_class("-editing")
+        for child in self.query_one(".side", Container).children:
+            child.remove_class("-behind-editor")
+        self.screen.set_focus(self.rows)
+
+    @on(EditorLeft)
+    def _editor_left(self) -> None:
+        self.close_editor()
+
+    @on(EditorSaved)
+    @work(exclusive=True, group="save")
+    async def _editor_saved(self, event: EditorSaved) -> None:
+        if await self.store(event.before, event.draft):
+            self.close_editor()
+            self.memento.wrote()
+
+    async def store(self, before: TextDraft, draft: TextDraft) -> bool:
+        """Store what was written, and say so; return whether the editor has done its work. Runs in a worker."""
+        raise NotImplementedError
+
+    async def choose(self, theirs: TextDraft, mine: TextDraft, who: str) -> str:
+        """Ask what stays where another writer was faster: ``mine``, ``theirs``, or ``edit`` to go on editing."""
+        from memento_tui.tui.screens.write_problems import ConflictScreen  # noqa: PLC0415 - seldom needed
+
+        return await self.app.push_screen_wait(ConflictScreen(theirs.joined(), mine.joined(), who))

@@ -1,4 +1,4 @@
-"""The memories: a search box, the list, and the preview or the editor of one."""
+"""The memories: a search box, the list with what can be done to chosen ones, and the preview or editor of one."""
 
 from __future__ import annotations
 
@@ -12,49 +12,175 @@ from textual.binding import BindingType
 from textual.content import Content
 
 from memento_tui import clock
+from memento_tui.api.drafts import UnsavedText, UnsavedTextFile
+from memento_tui.api.search import SearchAnswer, SearchHit
 from memento_tui.errors import Conflict, MementoError, NotAllowed
-from memento_tui.records import Memory
-from memento_tui.search.language import Query, parse
-from memento_tui.store.reads import Glance, visible
-from memento_tui.tui.commands import Place, bindings
+from memento_tui.model import Memory
+from memento_tui.search.query_language import Query, parse
+from memento_tui.storage.memory_queries import MemorySummary, with_default_statuses
+from memento_tui.tui.commands import KeyScope, bindings
 from memento_tui.tui.display import shown
-from memento_tui.tui.outside import edited_outside
-from memento_tui.tui.rows import memory_line
-from memento_tui.tui.screens.ask import AskLine
-from memento_tui.tui.sections.memory_deeds import MemoryDeeds
-from memento_tui.tui.sources import FilterSource, HitSource
-from memento_tui.tui.views.side import MemorySide, Shown
-from memento_tui.tui.views.view import Chosen, Left, Narrowed
-from memento_tui.tui.widgets.draft import Draft
-from memento_tui.tui.widgets.preview import Preview
+from memento_tui.tui.external_editor import edit_in_external_editor
+from memento_tui.tui.memory_text import memory_line
+from memento_tui.tui.row_sources import FilterSource, HitSource
+from memento_tui.tui.screens.dialogs import AskLine
+from memento_tui.tui.sections.list_section import EditingSection
+from memento_tui.tui.views.memory_side import MemorySide, Preview, SideSubject
+from memento_tui.tui.views.view import FilterChanged, MemoryChosen, ViewClosed
+from memento_tui.tui.widgets.paged_rows import RowSource
 from memento_tui.tui.widgets.record_list import Line
-from memento_tui.tui.widgets.row_pages import RowSource
-from memento_tui.workspace.searching import Hit, SearchAnswer
-from memento_tui.workspace.unsaved import KeptText, Unsaved
-
-if TYPE_CHECKING:
-    from memento_tui.tui.views.why import Rank
+from memento_tui.tui.widgets.text_draft import TextDraft
 
 __all__ = ["MemoriesSection"]
 
+_NEEDS_ONE_MEMORY = {"memories.edit", "memories.history", "memories.links", "memories.why"}
+_NEEDS_UNDELETED = {"memories.edit", "memories.tags", "memories.verify", "memories.pin", "memories.delete"}
+_NEEDS_MEMORY = _NEEDS_ONE_MEMORY | _NEEDS_UNDELETED
+"""Commands that need a memory under the cursor; one that is not deleted; either."""
+
+
+class MemoryActions(EditingSection[MemorySummary]):
+    """A list of memories with the deeds that need no editor. Each is one journal entry a memory, and can be undone.
+
+    A deed is done to what the person saw: a memory that an agent has changed since is left as it is.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._marked: dict[str, int] = {}
+        """The version of each marked memory as it was when it was marked."""
+
+    def marks_changed(self) -> None:
+        """Keep for each mark the version that was there to be seen: what changes afterwards is left alone."""
+        marks = self.rows.marks
+        fresh = sorted(marks - self._marked.keys())
+        versions = self.memento.workspace.store.versions("memory", fresh) if fresh else {}
+        versions |= {row.id: row.version for row in self.rows.at_hand(fresh)} | self._versions_on_screen()
+        self._marked = {name: version for name, version in {**versions, **self._marked}.items() if name in marks}
+
+    def _versions_on_screen(self) -> dict[str, int]:
+        """Return the version of the memory under the cursor as it is shown: in the preview, else in its row."""
+        shown = (self.rows.current, self.query_one(Preview).memory)
+        return {one.id: one.version for one in shown if one is not None}
+
+    def seen(self, memory_id: str) -> int | None:
+        """Return the version of a chosen memory that the person saw; ``None`` where it is not known."""
+        return self._marked.get(memory_id) or self._versions_on_screen().get(memory_id)
+
+    def memory_of(self, row: MemorySummary | None) -> Memory | None:
+        """Return the whole memory of a row."""
+        found: Memory | None = None if row is None else self.memento.workspace.store.find("memory", row.id)
+        return found
+
+    def can(self, command: str) -> bool:
+        """Tell whether a command can act on the memory under the cursor, or on the marked ones."""
+        if command not in _NEEDS_MEMORY:
+            return True
+        row = self.rows.current
+        if row is None:
+            return bool(self.rows.marks) and command not in _NEEDS_ONE_MEMORY
+        return row.status != "deleted" or command not in _NEEDS_UNDELETED or bool(self.rows.marks)
+
+    def named(self, ids: Sequence[str]) -> Sequence[str]:
+        """Return the headlines of some memories."""
+        return [row.headline for row in self.memento.workspace.store.summaries_by_id(ids)]
+
+    @work(exclusive=True, group="change")
+    async def action_delete(self) -> None:
+        """Delete what is chosen; each can be restored."""
+        workspace = self.memento.workspace
+        await self.for_each("Delete", "Deleted", lambda name: workspace.forget(name, base_version=self.seen(name)))
+
+    @work(exclusive=True, group="change")
+    async def action_restore(self) -> None:
+        """Bring back what is chosen."""
+        row = self.rows.current
+        if not self.rows.marks and row is not None and row.status not in ("deleted", "rejected", "archived"):
+            self.memento.say("This memory is not deleted. is:deleted in the search finds those that are.", problem=True)
+            return
+        await self.for_each("Restore", "Restored", self.memento.workspace.restore)
+
+    @work(exclusive=True, group="change")
+    async def action_verify(self) -> None:
+        """Mark what is chosen as verified by the person; approve it if it was waiting."""
+        await self.for_each("Verify", "Verified", self._verify)
+
+    def _verify(self, memory_id: str) -> None:
+        workspace, seen = self.memento.workspace, self.seen(memory_id)
+        if workspace.get(memory_id).status != "pending":
+            workspace.verify(memory_id, base_version=seen)
+            return
+        waiting = workspace.review.about(memory_id)
+        if seen not in (None, waiting.target.version):
+            raise Conflict(f"The memory {memory_id} changed while you looked at it.", "Look at it again, then decide.")
+        # Whoever rewrites what waits makes another version of the proposal too.
+        workspace.review.approve(waiting.proposal.id, seen=waiting.proposal.version)
+
+    @work(exclusive=True, group="change")
+    async def action_pin(self) -> None:
+        """Pin what is chosen, or unpin it if all of it is pinned."""
+        workspace = self.memento.workspace
+        pin = not all(row.pinned for row in workspace.store.summaries_by_id(self.chosen()))
+        doing, done = ("Pin", "Pinned") if pin else ("Unpin", "Unpinned")
+        await self.for_each(doing, done, lambda name: workspace.update(name, base_version=self.seen(name), pinned=pin))
+
+    @work(exclusive=True, group="change")
+    async def action_tags(self) -> None:
+        """Change the tags of what is chosen: of one all, of several those named with + and -."""
+        if not self.may_act():
+            return
+        rows = self.memento.workspace.store.summaries_by_id(self.chosen())
+        workspace = self.memento.workspace
+        if len(rows) == 1:
+            asked = await self.app.push_screen_wait(AskLine("Tags, with commas between", ", ".join(rows[0].tags)))
+            if asked is not None:
+                tags = [tag.strip().lstrip("#") for tag in asked.split(",") if tag.strip(" #")]
+                self.do(
+                    lambda: _tags_sentence(workspace.update(rows[0].id, base_version=rows[0].version, tags=tags).memory)
+                )
+            return
+        asked = await self.app.push_screen_wait(
+            AskLine(f"Tags of {len(rows):,} memories", hint="+api -old: adds and removes. Enter goes on, Escape leaves")
+        )
+        if not asked:
+            return
+        added = [word[1:] for word in asked.split() if word.startswith("+")]
+        removed = {word[1:].casefold() for word in asked.split() if word.startswith("-")}
+
+        def retag(memory_id: str) -> None:
+            memory = workspace.get(memory_id)
+            tags = [tag for tag in memory.tags if tag.casefold() not in removed]
+            workspace.update(memory_id, base_version=memory.version, tags=[*tags, *added])
+
+        await self.for_each("Change the tags of", "Changed the tags of", retag)
+
+
+def _tags_sentence(memory: Memory) -> str:
+    return f"Tags: {', '.join(memory.tags) or 'none'}. z undoes."
+
+
+if TYPE_CHECKING:
+    from memento_tui.tui.views.why import SearchRank
+
+
 _MOST_HITS = 100
-_SETTLE_SECONDS = 0.15
+_TYPING_PAUSE_SECONDS = 0.15
 """How long a query must stand before it is asked by meaning: typing costs the engine nothing."""
 
-_MEANING = {"ready": "by meaning too", "warming": "meaning: warming up", "off": "words only"}
+_SEMANTIC_STATE_TEXT = {"ready": "by meaning too", "warming": "meaning: warming up", "off": "words only"}
 
 
-class MemoriesSection(MemoryDeeds):
+class MemoriesSection(MemoryActions):
     """Browse, search, read and change memories."""
 
-    PLACE: ClassVar[Place] = "memories"
+    PLACE: ClassVar[KeyScope] = "memories"
     FILTER_HINT: ClassVar[str] = 'search: words "phrase" -not tag:x kind:decision is:pinned'
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("memories")]
 
     def __init__(self) -> None:
         super().__init__()
         self.query_asked: Query = parse("")
-        self.hits: dict[str, Hit] = {}
+        self.hits: dict[str, SearchHit] = {}
         """What the present search found, by id; empty while the list is only filtered."""
         self._semantic = ""
         self._found = 0
@@ -64,7 +190,7 @@ class MemoriesSection(MemoryDeeds):
 
     def compose_side(self) -> ComposeResult:
         """Show the preview beside the list."""
-        yield MemorySide(Shown(None, self.query_asked, None))
+        yield MemorySide(SideSubject(None, self.query_asked, None))
 
     @property
     def side(self) -> MemorySide:
@@ -76,15 +202,15 @@ class MemoriesSection(MemoryDeeds):
         """The preview."""
         return self.side.preview
 
-    def draw(self, row: Glance, width: int) -> Sequence[Line]:
+    def draw(self, row: MemorySummary, width: int) -> Sequence[Line]:
         """Return the row of a memory."""
         return memory_line(row, width)
 
     # Searching
 
-    def make_source(self) -> RowSource[Glance]:
+    def make_source(self) -> RowSource[MemorySummary]:
         """Return what the query's filters select, the last changed first."""
-        return FilterSource(self.memento.workspace.store, visible(self.query_asked.filter))
+        return FilterSource(self.memento.workspace.store, with_default_statuses(self.query_asked.filter))
 
     def filter_changed(self) -> None:
         """Ask by words at once, and by meaning when the person stops typing."""
@@ -120,7 +246,7 @@ class MemoriesSection(MemoryDeeds):
 
     @work(group="meaning", exclusive=True)
     async def _ask_by_meaning(self, source: str) -> None:
-        await asyncio.sleep(_SETTLE_SECONDS)
+        await asyncio.sleep(_TYPING_PAUSE_SECONDS)
         answer = await asyncio.to_thread(self._ask, "hybrid")
         if self.query_asked.source != source:
             return
@@ -173,7 +299,7 @@ class MemoriesSection(MemoryDeeds):
         if self.query_asked.words and self._found > self.rows.total:
             words = words.replace(f"{self.rows.total:,}", f"best {self.rows.total:,} of {self._found:,}", 1)
         if self._semantic:
-            words += f"  {_MEANING[self._semantic]}"
+            words += f"  {_SEMANTIC_STATE_TEXT[self._semantic]}"
         if not self.query_asked.source:
             self.memento.count(memories=self.rows.total)
         return Content(words)
@@ -191,17 +317,17 @@ class MemoriesSection(MemoryDeeds):
 
     # Showing
 
-    def show(self, row: Glance | None) -> None:
+    def show(self, row: MemorySummary | None) -> None:
         """Show the memory in the preview, and in the view that is open over it."""
-        self.side.show(Shown(self.memory_of(row), self.query_asked, self._rank(row)))
+        self.side.show(SideSubject(self.memory_of(row), self.query_asked, self._rank(row)))
 
-    def _rank(self, row: Glance | None) -> Rank | None:
+    def _rank(self, row: MemorySummary | None) -> SearchRank | None:
         hit = None if row is None else self.hits.get(row.id)
         if hit is None:
             return None
-        from memento_tui.tui.views.why import Rank  # noqa: PLC0415 - a search is on
+        from memento_tui.tui.views.why import SearchRank  # noqa: PLC0415 - a search is on
 
-        return Rank(hit, list(self.hits).index(hit.id) + 1, len(self.hits))
+        return SearchRank(hit, list(self.hits).index(hit.id) + 1, len(self.hits))
 
     def action_markdown(self) -> None:
         """Draw the preview as Markdown, or as plain text."""
@@ -221,8 +347,8 @@ class MemoriesSection(MemoryDeeds):
             self.add_class("-viewing")
             await self.side.open(name)
 
-    @on(Left)
-    def _view_left(self, event: Left) -> None:
+    @on(ViewClosed)
+    def _view_left(self, event: ViewClosed) -> None:
         event.stop()
         self.side.close()
         self.remove_class("-viewing")
@@ -230,15 +356,15 @@ class MemoriesSection(MemoryDeeds):
         if self._walked_to is not None:
             self.go_to(self._walked_to)
 
-    @on(Chosen)
-    def _view_chose(self, event: Chosen) -> None:
+    @on(MemoryChosen)
+    def _view_chose(self, event: MemoryChosen) -> None:
         event.stop()
         self._walked_to = event.memory_id
         if self.side.view is not None and self.side.view.PLACE == "timeline":
-            self.side.view.post_message(Left())
+            self.side.view.post_message(ViewClosed())
 
-    @on(Narrowed)
-    def _tree_narrowed(self, event: Narrowed) -> None:
+    @on(FilterChanged)
+    def _tree_narrowed(self, event: FilterChanged) -> None:
         event.stop()
         self.filter_box.value = event.query
 
@@ -257,7 +383,7 @@ class MemoriesSection(MemoryDeeds):
     @work(exclusive=True, group="searches")
     async def action_searches(self) -> None:
         """Let the person choose a saved search."""
-        from memento_tui.tui.screens.searches import SearchesScreen  # noqa: PLC0415 - seldom needed
+        from memento_tui.tui.screens.saved_searches import SearchesScreen  # noqa: PLC0415 - seldom needed
 
         chosen = await self.app.push_screen_wait(SearchesScreen())
         if chosen is not None:
@@ -280,7 +406,7 @@ class MemoriesSection(MemoryDeeds):
     def action_new(self) -> None:
         """Write a new memory."""
         self._edited = None
-        self.open_editor("A new memory", Draft(), Unsaved(self.memento.workspace.paths, "memory", "", 0))
+        self.open_editor("A new memory", TextDraft(), UnsavedTextFile(self.memento.workspace.paths, "memory", "", 0))
 
     def action_edit(self) -> None:
         """Edit the memory under the cursor in place."""
@@ -310,17 +436,17 @@ class MemoriesSection(MemoryDeeds):
             return None
         return memory
 
-    def _edit(self, memory: Memory, heading: str = "Editing", now: Draft | None = None) -> None:
+    def _edit(self, memory: Memory, heading: str = "Editing", now: TextDraft | None = None) -> None:
         self._edited = memory
-        unsaved = Unsaved(self.memento.workspace.paths, "memory", memory.id, memory.version)
-        self.open_editor(heading, _draft_of(memory), unsaved, now)
+        unsaved = UnsavedTextFile(self.memento.workspace.paths, "memory", memory.id, memory.version)
+        self.open_editor(heading, _memory_draft(memory), unsaved, now)
 
-    def resume(self, kept: KeptText) -> None:
+    def resume(self, kept: UnsavedText) -> None:
         """Open the editor on a text that was left behind."""
-        workspace, now = self.memento.workspace, Draft(kept.title, kept.tags, kept.content)
+        workspace, now = self.memento.workspace, TextDraft(kept.title, kept.tags, kept.content)
         if not kept.record_id:
             self._edited = None
-            self.open_editor("Not saved yet", Draft(), Unsaved(workspace.paths, "memory", "", 0), now)
+            self.open_editor("Not saved yet", TextDraft(), UnsavedTextFile(workspace.paths, "memory", "", 0), now)
             return
         memory = workspace.get(kept.record_id)
         if memory.status == "deleted":
@@ -332,7 +458,7 @@ class MemoriesSection(MemoryDeeds):
         self._edit(base or memory, "Not saved yet", now)
         self.go_to(memory.id)
 
-    async def store(self, before: Draft, draft: Draft) -> bool:
+    async def store(self, before: TextDraft, draft: TextDraft) -> bool:
         """Store a memory that was written or changed."""
         workspace, memory = self.memento.workspace, self._edited
         try:
@@ -353,15 +479,15 @@ class MemoriesSection(MemoryDeeds):
             return False
         return True
 
-    async def _settle(self, memory: Memory, draft: Draft) -> bool:
+    async def _settle(self, memory: Memory, draft: TextDraft) -> bool:
         """Let the person choose where another writer was faster."""
         theirs = self.memento.workspace.get(memory.id)
         writer = self.memento.workspace.history(memory.id)[0].entry
         who = "You, elsewhere," if writer.actor == "person" else shown(writer.agent) or "memento"
-        choice = await self.choose(_draft_of(theirs), draft, who)
+        choice = await self.choose(_memory_draft(theirs), draft, who)
         if choice == "mine":
             self._edited = theirs
-            return await self.store(_draft_of(theirs), draft)
+            return await self.store(_memory_draft(theirs), draft)
         if choice == "theirs":
             self.memento.say("Theirs stays; yours was not saved.")
             return True
@@ -376,7 +502,7 @@ class MemoriesSection(MemoryDeeds):
         if memory is None:
             return
         try:
-            kept, text = edited_outside(self.memento, self.memento.workspace.paths, memory.id, memory.content)
+            kept, text = edit_in_external_editor(self.memento, self.memento.workspace.paths, memory.id, memory.content)
         except MementoError as error:
             self.memento.say(str(error), problem=True)
             return
@@ -385,13 +511,13 @@ class MemoriesSection(MemoryDeeds):
             self.memento.say("Nothing was changed.")
             return
         self._edited = memory
-        before = _draft_of(memory)
-        if await self.store(before, Draft(before.title, before.tags, text)):
+        before = _memory_draft(memory)
+        if await self.store(before, TextDraft(before.title, before.tags, text)):
             kept.discard()
             self.memento.wrote()
         else:
             self.memento.say(f"Not saved. Your text is in {kept.path}.", problem=True)
 
 
-def _draft_of(memory: Memory) -> Draft:
-    return Draft(memory.title, memory.tags, memory.content)
+def _memory_draft(memory: Memory) -> TextDraft:
+    return TextDraft(memory.title, memory.tags, memory.content)

@@ -11,29 +11,28 @@ from textual.binding import BindingType
 from textual.content import Content
 
 from memento_tui import clock
+from memento_tui.api.lists import SkipQuery, parse_skip_query
 from memento_tui.errors import Conflict, InvalidField, InvalidInput
-from memento_tui.records import Proposal, Skip
-from memento_tui.records.when import parse_moment
-from memento_tui.tui.commands import Place, bindings
-from memento_tui.tui.list_prose import SKIP_LABELS, skip_in_full
-from memento_tui.tui.list_rows import skip_line
+from memento_tui.model import Proposal, Skip
+from memento_tui.moments import parse_moment
+from memento_tui.tui.commands import KeyScope, bindings
 from memento_tui.tui.screens.form import Field, FormScreen
-from memento_tui.tui.sections.short_list import ShortListSection
+from memento_tui.tui.sections.entry_list import EntryListSection
+from memento_tui.tui.sections.entry_text import SKIP_LABELS, skip_details, skip_line
 from memento_tui.tui.widgets.record_list import Line
-from memento_tui.workspace.list_query import SkipQuery, skip_query
 
 __all__ = ["SkipsSection"]
 
-_LONGER = "30d"
+_DEFAULT_EXTENSION = "30d"
 """What is offered as the new end."""
 
-_WHEN = "a date such as 2026-12-31, or a span from now such as 30d"
+_EXPIRY_HINT = "a date such as 2026-12-31, or a span from now such as 30d"
 
 
-class SkipsSection(ShortListSection[Skip]):
+class SkipsSection(EntryListSection[Skip]):
     """See and end what is skipped."""
 
-    PLACE: ClassVar[Place] = "skips"
+    PLACE: ClassVar[KeyScope] = "skips"
     RECORD = "skip"
     LABELS = SKIP_LABELS
     FILTER_HINT: ClassVar[str] = "filter: words by:claude expires:<7d"
@@ -45,7 +44,7 @@ class SkipsSection(ShortListSection[Skip]):
 
     def __init__(self) -> None:
         super().__init__()
-        self.asked: SkipQuery = skip_query("")
+        self.asked: SkipQuery = parse_skip_query("")
         self._holding_count = 0
 
     def read_all(self) -> Sequence[Skip]:
@@ -72,7 +71,7 @@ class SkipsSection(ShortListSection[Skip]):
 
     def in_full(self, row: Skip) -> Content:
         """Return the skip in full."""
-        return skip_in_full(row, self.history_of(row))
+        return skip_details(row, self.history_of(row))
 
     def head(self) -> Content:
         """Return how many there are."""
@@ -94,7 +93,7 @@ class SkipsSection(ShortListSection[Skip]):
 
     def filter_changed(self) -> None:
         """Show what the new filter selects."""
-        self.asked = skip_query(self.filter)
+        self.asked = parse_skip_query(self.filter)
         self.read()
         for problem in self.asked.problems[:1]:
             self.memento.say(problem, problem=True)
@@ -110,7 +109,7 @@ class SkipsSection(ShortListSection[Skip]):
         """Ask for another end, and let what is chosen hold until then."""
         if not self.may_act():
             return
-        hint = f"{_WHEN.capitalize()}. Enter extends, Escape leaves"
+        hint = f"{_EXPIRY_HINT.capitalize()}. Enter extends, Escape leaves"
         if self.rows.marks:
             await self._extend_marked(hint)
             return
@@ -125,12 +124,12 @@ class SkipsSection(ShortListSection[Skip]):
                 end = parse_moment(text, "expires_at", clock.now())
                 changed = self.memento.workspace.skips.extend(seen.id, end, base_version=base.version)
             except Conflict as conflict:
-                base, told = self.overtaken(base, conflict)
+                base, told = self.describe_overwrite_conflict(base, conflict)
                 raise told from conflict
             written = self.note(changed)
             return f"It holds until {(written or base).expires_at:%Y-%m-%d %H:%M}Z. z undoes."
 
-        await self.ask(f"Until when? {self.heading('Extend', seen)}", _LONGER, take, hint=hint)
+        await self.ask(f"Until when? {self.heading('Extend', seen)}", _DEFAULT_EXTENSION, take, hint=hint)
 
     async def _extend_marked(self, hint: str) -> None:
         ends: list[datetime] = []
@@ -139,7 +138,7 @@ class SkipsSection(ShortListSection[Skip]):
             ends.append(parse_moment(text, "expires_at", clock.now()))
             return ""
 
-        await self.ask(f"Until when? Extend {len(self.rows.marks):,} marked", _LONGER, take, hint=hint)
+        await self.ask(f"Until when? Extend {len(self.rows.marks):,} marked", _DEFAULT_EXTENSION, take, hint=hint)
         if ends:
             skips = self.memento.workspace.skips
             await self.each(
@@ -191,7 +190,7 @@ class SkipsSection(ShortListSection[Skip]):
             written = self.note(added)
             made.extend([written] if written else [])
 
-        fields = _form_of("", "", _LONGER, "global")
+        fields = _skip_fields("", "", _DEFAULT_EXTENSION, "global")
         form = FormScreen(Content("A new skip"), fields, save, unsaved=self.unsaved(None), typed=typed)
         if await self.app.push_screen_wait(form) and made:
             self.acted()
@@ -210,17 +209,17 @@ class SkipsSection(ShortListSection[Skip]):
 
     def fields_of(self, row: Skip) -> Sequence[Field]:
         """Return the fields of a form with what a skip says."""
-        return _form_of(row.item, row.reason, f"{row.expires_at:%Y-%m-%dT%H:%MZ}", row.namespace)
+        return _skip_fields(row.item, row.reason, f"{row.expires_at:%Y-%m-%dT%H:%MZ}", row.namespace)
 
     def value_of(self, name: str, text: str) -> Any:  # noqa: ANN401 - the field's own type
         """Return the value of a field of its text in a form."""
         return parse_moment(text, name, clock.now()) if name == "expires_at" else text.strip()
 
 
-def _form_of(item: str, reason: str, until: str, namespace: str) -> list[Field]:
+def _skip_fields(item: str, reason: str, until: str, namespace: str) -> list[Field]:
     return [
         Field("item", "What to skip", item, hint="reading vendor/"),
         Field("reason", "Why", reason, hint="third-party code"),
-        Field("expires_at", f"Until when ({_WHEN})", until),
+        Field("expires_at", f"Until when ({_EXPIRY_HINT})", until),
         Field("namespace", "Namespace", namespace),
     ]

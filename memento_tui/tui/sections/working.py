@@ -1,4 +1,4 @@
-"""The work: what is being done, what was decided for good, and what is waited for, as one list or as a board."""
+"""The working items: active work, standing decisions and what is waited for, as one list or as a board."""
 
 from __future__ import annotations
 
@@ -12,32 +12,66 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Static
 
+from memento_tui.api.lists import (
+    CATEGORY_WORDS,
+    STATUS_WORDS,
+    ItemQuery,
+    parse_category,
+    parse_item_query,
+    parse_status,
+)
 from memento_tui.errors import Conflict, InvalidField, InvalidInput
-from memento_tui.records import Proposal, WorkingItem
-from memento_tui.records.item import CATEGORIES
-from memento_tui.tui.commands import Place, bindings
-from memento_tui.tui.item_form import item_fields, plain_value
-from memento_tui.tui.list_prose import ITEM_LABELS, item_in_full
-from memento_tui.tui.list_rows import item_card, item_line
-from memento_tui.tui.screens.choice import Choice, ChoiceScreen
+from memento_tui.model import Proposal, WorkingItem
+from memento_tui.model.lists import ITEM_CATEGORIES
+from memento_tui.tui.commands import KeyScope, bindings
+from memento_tui.tui.screens.dialogs import ChoiceScreen, DialogChoice
 from memento_tui.tui.screens.form import Field, FormScreen
-from memento_tui.tui.sections.section import WIDE
-from memento_tui.tui.sections.short_list import ShortListSection
+from memento_tui.tui.section import WIDE_CELLS
+from memento_tui.tui.sections.entry_list import EntryListSection
+from memento_tui.tui.sections.entry_text import ITEM_LABELS, item_card, item_details, item_line
 from memento_tui.tui.widgets.column_board import ColumnBoard
+from memento_tui.tui.widgets.paged_rows import RowSource
 from memento_tui.tui.widgets.record_list import Line, RecordList
-from memento_tui.tui.widgets.row_pages import RowSource
-from memento_tui.workspace.list_query import CATEGORY_WORDS, ItemQuery, item_query
 
 __all__ = ["WorkingSection"]
 
-_FINISHED = ("completed", "archived")
-_LETTERS = {"active_work": "a", "standing_decision": "s", "waiting_for": "w", "session_note": "n"}
+
+def item_fields(item: WorkingItem | None = None, *, category: str = ITEM_CATEGORIES[0]) -> list[Field]:
+    """Return the fields of a form with what an item says, or those of a new one of a category."""
+    word = CATEGORY_WORDS[item.category if item else category]
+    fields = [
+        Field("title", "Title", item.title if item else ""),
+        Field("next_action", "Next action", item.next_action if item else ""),
+        Field("category", "Category (active work, standing, waiting or session)", word),
+        Field("priority", "Priority (the highest comes first)", str(item.priority if item else 0)),
+        Field("tags", "Tags, with commas between", ", ".join(item.tags) if item else ""),
+        Field("content", "What there is to know", item.content if item else "", multiline=True),
+        Field("namespace", "Namespace", item.namespace if item else "global"),
+    ]
+    if item is not None:
+        fields.insert(3, Field("status", f"Status ({', '.join(STATUS_WORDS.values())})", STATUS_WORDS[item.status]))
+    return fields
 
 
-class WorkingSection(ShortListSection[WorkingItem]):
+def parse_item_field(name: str, text: str) -> Any:  # noqa: ANN401 - the field's own type
+    """Return the value of a field of its text in the form. Raises `InvalidInput`."""
+    if name == "category":
+        return parse_category(text)
+    if name == "status":
+        return parse_status(text)
+    if name == "tags":
+        return [tag.strip().lstrip("#") for tag in text.split(",") if tag.strip(" #")]
+    return text if name == "content" else text.strip()
+
+
+_FINISHED_STATUSES = ("completed", "archived")
+_CATEGORY_KEYS = {"active_work": "a", "standing_decision": "s", "waiting_for": "w", "session_note": "n"}
+
+
+class WorkingSection(EntryListSection[WorkingItem]):
     """See and steer what is being worked on."""
 
-    PLACE: ClassVar[Place] = "working"
+    PLACE: ClassVar[KeyScope] = "working"
     RECORD = "item"
     LABELS = ITEM_LABELS
     FILTER_HINT: ClassVar[str] = "filter: words category:waiting status:paused tag:x"
@@ -54,7 +88,7 @@ class WorkingSection(ShortListSection[WorkingItem]):
 
     def __init__(self) -> None:
         super().__init__()
-        self.asked: ItemQuery = item_query("")
+        self.asked: ItemQuery = parse_item_query("")
         self.on_board = False
         """Whether the board is shown, and not the flat list."""
         self._open_count = 0
@@ -77,10 +111,10 @@ class WorkingSection(ShortListSection[WorkingItem]):
 
     def select(self, entries: Sequence[WorkingItem]) -> Sequence[WorkingItem]:
         """Return the items that the filter selects: open ones by priority, then those that are finished."""
-        self._open_count = sum(1 for item in entries if item.status not in _FINISHED)
+        self._open_count = sum(1 for item in entries if item.status not in _FINISHED_STATUSES)
         finished = self.with_past or bool(self.asked.statuses)
-        found = [i for i in entries if (finished or i.status not in _FINISHED) and self.asked.matches(i)]
-        return sorted(found, key=lambda item: item.status in _FINISHED)
+        found = [i for i in entries if (finished or i.status not in _FINISHED_STATUSES) and self.asked.matches(i)]
+        return sorted(found, key=lambda item: item.status in _FINISHED_STATUSES)
 
     def title_of(self, row: WorkingItem) -> str:
         """Return the title."""
@@ -92,7 +126,7 @@ class WorkingSection(ShortListSection[WorkingItem]):
 
     def in_full(self, row: WorkingItem) -> Content:
         """Return the item in full."""
-        return item_in_full(row, self.history_of(row))
+        return item_details(row, self.history_of(row))
 
     def head(self) -> Content:
         """Return how many there are, of which kind, and what is left out."""
@@ -118,7 +152,7 @@ class WorkingSection(ShortListSection[WorkingItem]):
 
     def filter_changed(self) -> None:
         """Show what the new filter selects."""
-        self.asked = item_query(self.filter)
+        self.asked = parse_item_query(self.filter)
         self.read()
         for problem in self.asked.problems[:1]:
             self.memento.say(problem, problem=True)
@@ -183,7 +217,7 @@ class WorkingSection(ShortListSection[WorkingItem]):
                 {name: word.capitalize() for name, word in CATEGORY_WORDS.items()},
                 item_card,
                 partial(item_line, named=False),
-                active=row.category if row else CATEGORIES[0],
+                active=row.category if row else ITEM_CATEGORIES[0],
                 id="board",
             )
             await self.query_one(".rows", Vertical).mount(board, before=".nothing")
@@ -214,7 +248,7 @@ class WorkingSection(ShortListSection[WorkingItem]):
         self._arrange()
 
     def _arrange(self) -> None:
-        self.set_class(self.size.width >= WIDE and not self.on_board, "-wide")
+        self.set_class(self.size.width >= WIDE_CELLS and not self.on_board, "-wide")
 
     # Changing in place
 
@@ -232,7 +266,7 @@ class WorkingSection(ShortListSection[WorkingItem]):
             return
 
         def change() -> str:
-            with self.told_plainly():
+            with self.conflict_in_plain_words():
                 return f"Priority {self._prioritised(item, step).priority}. z undoes."
 
         self.do(change)
@@ -265,7 +299,7 @@ class WorkingSection(ShortListSection[WorkingItem]):
             try:
                 self.note(self.update(seen.id, base.version, {"next_action": text.strip()}))
             except Conflict as conflict:
-                base, told = self.overtaken(base, conflict)
+                base, told = self.describe_overwrite_conflict(base, conflict)
                 raise told from conflict
             return "The next action is changed. z undoes."
 
@@ -283,7 +317,7 @@ class WorkingSection(ShortListSection[WorkingItem]):
         question = (
             Content(f"Move {len(chosen):,} marked to") if several or item is None else self.heading("Category", item)
         )
-        choices = [Choice(name, _LETTERS[name], CATEGORY_WORDS[name]) for name in CATEGORIES]
+        choices = [DialogChoice(name, _CATEGORY_KEYS[name], CATEGORY_WORDS[name]) for name in ITEM_CATEGORIES]
         present = "" if several or item is None else item.category
         category = await self.app.push_screen_wait(ChoiceScreen(question, choices, present))
         if category is None:
@@ -307,7 +341,7 @@ class WorkingSection(ShortListSection[WorkingItem]):
         if not self.may_act():
             return
         items = [self.seen(item_id) for item_id in self.chosen()]
-        open_again = all(item is not None and item.status in _FINISHED for item in items)
+        open_again = all(item is not None and item.status in _FINISHED_STATUSES for item in items)
         doing, done, status = ("Open again", "Open again", "active") if open_again else ("Finish", "Done", "completed")
         await self.each(
             doing,
@@ -335,12 +369,12 @@ class WorkingSection(ShortListSection[WorkingItem]):
 
     async def ask_new(self, typed: Mapping[str, str] | None = None) -> None:
         """Let a person make an item in a form."""
-        category = self.board.active if self.on_board else CATEGORIES[0]
+        category = self.board.active if self.on_board else ITEM_CATEGORIES[0]
         made: list[WorkingItem] = []
 
         def save(texts: Mapping[str, str]) -> None:
             try:
-                values = {name: plain_value(name, text) for name, text in texts.items() if text.strip()}
+                values = {name: parse_item_field(name, text) for name, text in texts.items() if text.strip()}
                 written = self.note(self.memento.workspace.items.create(**{"title": "", **values}))
             except InvalidField as error:
                 raise InvalidInput(self.in_words(error)) from error
@@ -370,4 +404,4 @@ class WorkingSection(ShortListSection[WorkingItem]):
 
     def value_of(self, name: str, text: str) -> Any:  # noqa: ANN401 - the field's own type
         """Return the value of a field of its text in a form."""
-        return plain_value(name, text)
+        return parse_item_field(name, text)

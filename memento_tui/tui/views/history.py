@@ -16,15 +16,15 @@ from textual.content import Content
 from textual.widgets import Static
 
 from memento_tui import clock
+from memento_tui.api.memory_details import changed_fields, restore_version
 from memento_tui.errors import MementoError
-from memento_tui.records import Memory
-from memento_tui.store.store import Revision
-from memento_tui.tui.commands import Place, bindings
+from memento_tui.model import Memory
+from memento_tui.storage.store import Revision
+from memento_tui.tui.commands import KeyScope, bindings
 from memento_tui.tui.display import ago, cells, literal
-from memento_tui.tui.prose import difference
-from memento_tui.tui.views.view import HeldRows, View, ViewList
+from memento_tui.tui.memory_text import text_difference
+from memento_tui.tui.views.view import FixedRows, View, ViewList
 from memento_tui.tui.widgets.record_list import Line, RecordList
-from memento_tui.workspace.versions import changed_fields, restore_version
 
 __all__ = ["HistoryView"]
 
@@ -47,7 +47,7 @@ class _Version(msgspec.Struct, frozen=True):
 class HistoryView(View):
     """The versions of a memory, newest first, and below them what the one under the cursor changed."""
 
-    PLACE: ClassVar[Place] = "history"
+    PLACE: ClassVar[KeyScope] = "history"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("history")]
 
     DEFAULT_CSS = """
@@ -66,7 +66,7 @@ class HistoryView(View):
         """Show the versions above and a change below."""
         yield Static(classes="view-head")
         yield Static(classes="view-note")
-        yield ViewList(_draw)
+        yield ViewList(_version_line)
         with VerticalScroll(classes="view-change", can_focus=False):
             yield Static()
 
@@ -101,7 +101,7 @@ class HistoryView(View):
             _Version(revision, before, is_present=revision is found[0])
             for revision, before in zip(found, older, strict=True)
         ]
-        source = HeldRows(rows)
+        source = FixedRows(rows)
         if is_other:
             self.rows.set_rows(source.page(0, 100), len(rows), source)
         else:
@@ -167,7 +167,7 @@ def _who(revision: Revision) -> str:
     return f"{entry.agent or entry.actor} ({entry.channel})"
 
 
-def _draw(row: _Version, width: int) -> list[Line]:
+def _version_line(row: _Version, width: int) -> list[Line]:
     entry = row.revision.entry
     age = f"{ago(datetime.fromisoformat(entry.at), clock.now()):>7}"
     state = "purged" if row.revision.purged else "present" if row.is_present else ""
@@ -194,26 +194,26 @@ def _parts(row: _Version) -> Iterator[Content]:
         yield Content.styled("The text before it was purged." if gone else "The first version.", "dim")
         yield literal(revision.record.content[:_LONGEST], multiline=True)
     else:
-        yield from _compared(before, revision.record)
+        yield from _text_change(before, revision.record)
 
 
-def _compared(before: Memory, after: Memory) -> Iterator[Content]:
+def _text_change(before: Memory, after: Memory) -> Iterator[Content]:
     fields = changed_fields(before, after)
     if not fields:
         yield Content.styled("Nothing that the memory says has changed.", "dim")
     for field in fields:
         if field != "content":
             label = Content.styled(f"{field.replace('_', ' ')}: ", "bold")
-            yield label + literal(f"{_plain(getattr(before, field))} -> {_plain(getattr(after, field))}")
+            yield label + literal(f"{_plain_value(getattr(before, field))} -> {_plain_value(getattr(after, field))}")
     if "content" in fields:
         if len(fields) > 1:
             yield Content("")
-        yield difference(before.content[:_LONGEST], after.content[:_LONGEST])
+        yield text_difference(before.content[:_LONGEST], after.content[:_LONGEST])
         if max(len(before.content), len(after.content)) > _LONGEST:
             yield Content.styled("... only the first 20,000 characters are compared.", "dim")
 
 
-def _plain(value: object) -> str:
+def _plain_value(value: object) -> str:
     if value in (None, "", (), {}):
         return "none"
     if isinstance(value, datetime):

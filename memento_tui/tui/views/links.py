@@ -1,4 +1,4 @@
-"""What a memory is related to, and walking from memory to memory along the relations."""
+"""The relations of a memory, and walking from memory to memory along them."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from textual.binding import BindingType
 from textual.content import Content
 from textual.widgets import Static
 
+from memento_tui.api.memory_details import MemoryLink, links_of
 from memento_tui.errors import MementoError
-from memento_tui.records import Memory
-from memento_tui.tui.commands import Place, bindings
+from memento_tui.model import Memory
+from memento_tui.tui.commands import KeyScope, bindings
 from memento_tui.tui.display import cells, literal
-from memento_tui.tui.views.view import Chosen, HeldRows, View, ViewList
+from memento_tui.tui.views.view import FixedRows, MemoryChosen, View, ViewList
 from memento_tui.tui.widgets.record_list import Line
-from memento_tui.workspace.links import Link, links_of
 
 __all__ = ["LinksView"]
 
@@ -38,7 +38,7 @@ class _Step(NamedTuple):
 class LinksView(View):
     """The links of a memory; Enter walks along one, and the way back is kept."""
 
-    PLACE: ClassVar[Place] = "links"
+    PLACE: ClassVar[KeyScope] = "links"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("links")]
 
     def __init__(self) -> None:
@@ -51,10 +51,10 @@ class LinksView(View):
         """Show the way and the links."""
         yield Static(classes="view-head")
         yield Static(classes="view-note")
-        yield ViewList(_draw, row_height=2)
+        yield ViewList(_link_line, row_height=2)
 
     @property
-    def rows(self) -> ViewList[Link]:
+    def rows(self) -> ViewList[MemoryLink]:
         """The links."""
         return self.query_one(ViewList)
 
@@ -83,7 +83,7 @@ class LinksView(View):
         except MementoError as error:
             self.memento.say(str(error), problem=True)
             return
-        source = HeldRows(found)
+        source = FixedRows(found)
         if first:
             came_from = next((link.id for link in found if link.end == select), None)
             self.rows.set_rows(found, len(found), source, select=came_from)
@@ -96,7 +96,7 @@ class LinksView(View):
         if self._way:
             self.tell_head(self._trail())
 
-    def _tell(self, found: Sequence[Link]) -> None:
+    def _tell(self, found: Sequence[MemoryLink]) -> None:
         self.tell_head(self._trail())
         nothing = "It is related to nothing, and nothing that is known contradicts it."
         self.tell_note(None if found else Content(nothing))
@@ -120,7 +120,7 @@ class LinksView(View):
     def _go_to(self, index: int) -> None:
         left = self.memory_id
         self._at = index
-        self.post_message(Chosen(self.memory_id))
+        self.post_message(MemoryChosen(self.memory_id))
         self._read(first=True, select=left)
 
     def can(self, command: str) -> bool:
@@ -136,7 +136,7 @@ class LinksView(View):
         if link is None:
             self.memento.say("There is no link to walk along.", problem=True)
         elif not link.can_be_walked:
-            self.memento.say(_why_not(link), problem=True)
+            self.memento.say(_why_not_walkable(link), problem=True)
         else:
             self._way[self._at + 1 :] = [_Step(link.end, link.headline)]
             self._go_to(self._at + 1)
@@ -156,7 +156,7 @@ class LinksView(View):
             self._go_to(self._at + 1)
 
 
-def _why_not(link: Link) -> str:
+def _why_not_walkable(link: MemoryLink) -> str:
     if link.end_kind == "file":
         return f"That is a file: {link.end}"
     if link.end_kind == "item":
@@ -166,7 +166,7 @@ def _why_not(link: Link) -> str:
     return "That memory is gone; undoing its removal brings it back."
 
 
-def _draw(link: Link, width: int) -> list[Line]:
+def _link_line(link: MemoryLink, width: int) -> list[Line]:
     gone = link.state in ("purged", "gone", "deleted", "rejected")
     warning = link.type in ("contradiction", "contradicts")
     head = link.headline if link.can_be_walked or link.end_kind != "memory" else f"({link.state})"

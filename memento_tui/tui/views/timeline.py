@@ -1,4 +1,4 @@
-"""What was remembered around the same time as one memory."""
+"""The memories that were written around the same time as one memory."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from textual.content import Content
 from textual.widgets import Static
 
 from memento_tui.errors import MementoError, NotFound
-from memento_tui.records import Memory
-from memento_tui.store.around import Moment
-from memento_tui.tui.commands import Place, bindings
+from memento_tui.model import Memory
+from memento_tui.storage.memory_queries import TimelineEntry
+from memento_tui.tui.commands import KeyScope, bindings
 from memento_tui.tui.display import cells, has_hidden
-from memento_tui.tui.rows import trust_glyph
-from memento_tui.tui.views.view import Chosen, HeldRows, View, ViewList
+from memento_tui.tui.memory_text import trust_glyph
+from memento_tui.tui.views.view import FixedRows, MemoryChosen, View, ViewList
 from memento_tui.tui.widgets.record_list import Line
 
 __all__ = ["TimelineView"]
 
-_AROUND = 100
+_ROWS_EACH_WAY = 100
 """How many on each side; going to one of them shows as many around that."""
 
 _WIDE, _NAMESPACE_WIDTH = 76, 18
@@ -31,7 +31,7 @@ _WIDE, _NAMESPACE_WIDTH = 76, 18
 class TimelineView(View):
     """A memory among those remembered just after it, above, and just before it, below."""
 
-    PLACE: ClassVar[Place] = "timeline"
+    PLACE: ClassVar[KeyScope] = "timeline"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("timeline")]
 
     def __init__(self) -> None:
@@ -46,7 +46,7 @@ class TimelineView(View):
         yield ViewList(self._draw)
 
     @property
-    def rows(self) -> ViewList[Moment]:
+    def rows(self) -> ViewList[TimelineEntry]:
         """The memories, the latest first."""
         return self.query_one(ViewList)
 
@@ -63,16 +63,16 @@ class TimelineView(View):
     async def _read(self, memory_id: str) -> None:
         try:
             found = await asyncio.to_thread(
-                self.workspace.store.around.window, memory_id, later=_AROUND, earlier=_AROUND
+                self.workspace.store.around.window, memory_id, later=_ROWS_EACH_WAY, earlier=_ROWS_EACH_WAY
             )
         except NotFound:
-            self.rows.set_rows([], 0, HeldRows[Moment]([]))
+            self.rows.set_rows([], 0, FixedRows[TimelineEntry]([]))
             self.tell_note(Content("The memory is gone."))
             return
         except MementoError as error:
             self.memento.say(str(error), problem=True)
             return
-        source = HeldRows(found)
+        source = FixedRows(found)
         self.tell_note(None)
         if memory_id == self._centre:
             self.rows.refresh_rows(source)
@@ -83,13 +83,13 @@ class TimelineView(View):
             self.call_after_refresh(self._show_middle)
         self._tell(found)
 
-    def _tell(self, found: list[Moment]) -> None:
+    def _tell(self, found: list[TimelineEntry]) -> None:
         place = next(index for index, one in enumerate(found) if one.id == self._centre)
         after, before = place, len(found) - place - 1
-        words = [f"{n}{'+' if n == _AROUND else ''}" for n in (after, before)]
+        words = [f"{n}{'+' if n == _ROWS_EACH_WAY else ''}" for n in (after, before)]
         self.tell_head(Content(f"{words[0]} remembered later (above), {words[1]} earlier (below)"))
 
-    def _draw(self, row: Moment, width: int) -> list[Line]:
+    def _draw(self, row: TimelineEntry, width: int) -> list[Line]:
         glance = row.glance
         is_centre = row.id == self._centre
         glyph, style = trust_glyph(glance.status, glance.stability)
@@ -125,4 +125,4 @@ class TimelineView(View):
         elif row.id == self._centre:
             self.memento.say("This is the memory that the others are around.", problem=True)
         else:
-            self.post_message(Chosen(row.id))
+            self.post_message(MemoryChosen(row.id))

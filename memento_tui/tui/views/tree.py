@@ -1,11 +1,14 @@
-"""The tree of facets: namespaces, kinds, tags, tiers, trust and sources, each narrowing the list."""
+"""The tree of facets with counts, and the part of the query that it writes to filter the list by them."""
 
 from __future__ import annotations
 
 import asyncio
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from time import monotonic
 from typing import ClassVar
 
+import msgspec
 from textual import work
 from textual.app import ComposeResult
 from textual.binding import BindingType
@@ -13,15 +16,229 @@ from textual.content import Content
 from textual.widgets import Static
 
 from memento_tui.errors import MementoError
-from memento_tui.store.facets import FACETS, Facet
-from memento_tui.tui.commands import Place, bindings
+from memento_tui.model.memory import KINDS, SOURCE_TYPES, STABILITIES, TIERS
+from memento_tui.search.query_language import parse
+from memento_tui.storage.filters import AllOf, Filter, HasTag, OneOf, Under
+from memento_tui.storage.statistics import FACETS, Facet
+from memento_tui.tui.commands import KeyScope, bindings
 from memento_tui.tui.display import cells
-from memento_tui.tui.views.branches import Branch, branches
-from memento_tui.tui.views.narrowing import Narrowing, can_be_written
-from memento_tui.tui.views.view import HeldRows, Left, Narrowed, View, ViewList
+from memento_tui.tui.views.view import FilterChanged, FixedRows, View, ViewClosed, ViewList
 from memento_tui.tui.widgets.record_list import Line
 
-__all__ = ["Narrowed", "TreeView"]
+__all__ = ["FacetFilter", "TreeView", "facet_nodes", "is_expressible"]
+
+_QUERY_WORD = re.compile(r"""(?:[^\s"]|"[^"]*"?)+""")
+_TERM = re.compile(r"""(ns|kind|tag|tier|is|by):(?:"([^"]*)"|([^\s"]+))""", re.IGNORECASE)
+_FIELDS: Mapping[Facet, str] = {
+    "namespace": "ns",
+    "kind": "kind",
+    "tag": "tag",
+    "tier": "tier",
+    "stability": "is",
+    "source_type": "by",
+    "agent": "by",
+}
+_ANY_OF_FACETS: tuple[Facet, ...] = ("namespace", "kind", "tier")
+"""A memory has one of these, so that several chosen ones mean either; of tags it may have all that are chosen."""
+
+_ONE_ONLY: tuple[Facet, ...] = ("stability", "source_type", "agent")
+"""Of these the query language takes one at a time: choosing another lets go of the first."""
+
+
+class FacetFilter:
+    """A query taken apart into chosen values and the rest, which stays as it was written."""
+
+    def __init__(self, query: str = "") -> None:
+        self.chosen: dict[Facet, list[str]] = {facet: [] for facet in FACETS}
+        rest = []
+        for word in _QUERY_WORD.findall(query):
+            facet, values = _parse_term(word)
+            # A second term of a field narrows further, while two values in one term widen: it stays as it is.
+            if facet is None or (facet != "tag" and self.chosen[facet]):
+                rest.append(word)
+            else:
+                self.chosen[facet] += [value for value in values if not self.has(facet, value)]
+        self.rest = " ".join(rest)
+
+    def has(self, facet: Facet, value: str) -> bool:
+        """Tell whether a value is chosen; the case of tags does not matter."""
+        return any(_same_value(facet, value, other) for other in self.chosen[facet])
+
+    def toggle(self, facet: Facet, value: str) -> None:
+        """Choose a value, or let it go."""
+        if self.has(facet, value):
+            self.chosen[facet] = [other for other in self.chosen[facet] if not _same_value(facet, value, other)]
+        else:
+            self._add(facet, value)
+
+    def clear(self) -> None:
+        """Let every value go."""
+        for values in self.chosen.values():
+            values.clear()
+
+    @property
+    def is_any(self) -> bool:
+        """Whether any value is chosen."""
+        return any(self.chosen.values())
+
+    @property
+    def query(self) -> str:
+        """The query: a term for what is chosen of each facet, then the rest.
+
+        Words are last, so that a quotation mark that is not closed takes in nothing of what the tree writes.
+        """
+        terms = []
+        for facet, values in self.chosen.items():
+            if facet in _ANY_OF_FACETS and values:
+                terms.append(_term(facet, ",".join(values)))
+            else:
+                terms += [_term(facet, value) for value in values]
+        return " ".join([*terms, self.rest]).strip()
+
+    def _add(self, facet: Facet, value: str) -> None:
+        if facet in _ONE_ONLY:
+            self.chosen[facet].clear()
+        self.chosen[facet].append(value)
+
+
+def is_expressible(facet: Facet, value: str) -> bool:
+    """Tell whether the query language can name a value: one with a comma or a quotation mark in it cannot be named."""
+    wanted: Filter
+    if facet == "namespace":
+        wanted = Under(value)
+    elif facet == "tag":
+        wanted = HasTag(value)
+    else:
+        wanted = OneOf(facet, (value,))
+    found = parse(_term(facet, value))
+    return not found.problems and not found.words and found.filter == AllOf((wanted,))
+
+
+def _term(facet: Facet, value: str) -> str:
+    quoted = f'"{value}"' if re.search(r"\s", value) else value
+    return f"{_FIELDS[facet]}:{quoted}"
+
+
+def _parse_term(word: str) -> tuple[Facet | None, list[str]]:
+    """Return the facet and the values that a term of a query chooses; ``None`` for any other part of it."""
+    term = _TERM.fullmatch(word)
+    if term is None:
+        return None, []
+    text = term[2] if term[2] is not None else term[3]
+    facet = _facet_of(term[1].lower(), text)
+    values = [part.strip() for part in text.split(",") if part.strip()]
+    if facet is None or not values or (len(values) > 1 and facet not in _ANY_OF_FACETS):
+        return None, []
+    return (facet, values) if all(is_expressible(facet, value) for value in values) else (None, [])
+
+
+def _facet_of(field: str, text: str) -> Facet | None:
+    if field == "is":
+        return "stability" if text in STABILITIES else None
+    if field == "by":
+        return "source_type" if text in SOURCE_TYPES else "agent"
+    return next(facet for facet, name in _FIELDS.items() if name == field)
+
+
+def _same_value(facet: Facet, one: str, other: str) -> bool:
+    return one.casefold() == other.casefold() if facet == "tag" else one == other
+
+
+_TITLES: Mapping[Facet, str] = {
+    "namespace": "NAMESPACES",
+    "kind": "KINDS",
+    "tag": "TAGS",
+    "tier": "TIERS",
+    "stability": "TRUST",
+    "source_type": "SOURCES",
+    "agent": "AGENTS",
+}
+_KNOWN_VALUES: Mapping[Facet, Sequence[str]] = {
+    "kind": KINDS,
+    "tier": TIERS,
+    "stability": STABILITIES,
+    "source_type": SOURCE_TYPES,
+}
+"""What can be named before anything was counted."""
+
+Counts = Mapping[Facet, Sequence[tuple[str, int]]]
+
+
+class FacetNode(msgspec.Struct, frozen=True):
+    """One row: the title of a facet, where ``value`` is "", or one of its values."""
+
+    facet: Facet
+    value: str
+    name: str
+    depth: int
+    count: int | None
+    """``None`` before it was counted."""
+    can_fold: bool = False
+    is_folded: bool = False
+
+    @property
+    def id(self) -> str:
+        """What the row is, whatever is counted."""
+        return f"{self.facet}:{self.value}"
+
+
+def facet_nodes(counts: Counts, folded: set[str], is_chosen: Callable[[Facet, str], bool]) -> list[FacetNode]:
+    """Return the rows that are to be seen. ``folded`` holds the ids of those whose parts are not."""
+    return [branch for facet in FACETS for branch in _nodes_of_facet(facet, counts, folded, is_chosen)]
+
+
+def _nodes_of_facet(
+    facet: Facet, counts: Counts, folded: set[str], is_chosen: Callable[[Facet, str], bool]
+) -> Iterator[FacetNode]:
+    counted = counts.get(facet)
+    if counted is not None and not counted:
+        return
+    title = FacetNode(facet, "", _TITLES[facet], 0, None, can_fold=True, is_folded=f"{facet}:" in folded)
+    yield title
+    if title.is_folded:
+        return
+    if facet == "namespace":
+        yield from _namespace_nodes(dict(counted or ()), folded)
+        return
+    if counted is None:
+        yield from (FacetNode(facet, value, value.replace("_", " "), 1, None) for value in _KNOWN_VALUES.get(facet, ()))
+        return
+    names = dict(counted)
+    order = [value for value in _KNOWN_VALUES.get(facet, names) if value in names or is_chosen(facet, value)]
+    if facet == "kind":
+        order.sort(key=lambda value: -names.get(value, 0))
+    for value in order:
+        name = f"#{value}" if facet == "tag" else value.replace("_", " ") if facet in _KNOWN_VALUES else value
+        yield FacetNode(facet, value, name, 1, names.get(value, 0))
+
+
+def _namespace_nodes(counts: Mapping[str, int], folded: set[str]) -> Iterator[FacetNode]:
+    """Yield the namespaces as a tree of their names; each counts what lies below it too."""
+    totals: dict[str, int] = {}
+    for namespace, count in counts.items():
+        names = namespace.split("/")
+        for length in range(1, len(names) + 1):
+            path = "/".join(names[:length])
+            totals[path] = totals.get(path, 0) + count
+    # With the separator first of all characters, what lies below a namespace follows it.
+    order = sorted(totals, key=lambda path: path.split("/"))
+    parents = {path.rpartition("/")[0] for path in order}
+    hidden = ""
+    for path in order:
+        if hidden and path.startswith(hidden):
+            continue
+        branch = FacetNode(
+            "namespace",
+            path,
+            path.rpartition("/")[2],
+            path.count("/") + 1,
+            totals[path],
+            can_fold=path in parents,
+            is_folded=f"namespace:{path}" in folded,
+        )
+        hidden = f"{path}/" if branch.is_folded and branch.can_fold else ""
+        yield branch
+
 
 _QUICK_SECONDS = 0.1
 """Counts that take longer are made when the tree is opened, and not with every write."""
@@ -32,12 +249,12 @@ _COUNT_WIDTH = 10
 class TreeView(View):
     """The facets with their counts; Enter narrows the list to one, or no longer."""
 
-    PLACE: ClassVar[Place] = "tree"
+    PLACE: ClassVar[KeyScope] = "tree"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("tree")]
 
     def __init__(self) -> None:
         super().__init__(id="tree")
-        self._narrowing = Narrowing()
+        self._narrowing = FacetFilter()
         self._counts: dict[Facet, list[tuple[str, int]]] = {}
         self._folded: set[str] = set()
         self._is_shown = False
@@ -51,14 +268,14 @@ class TreeView(View):
         yield ViewList(self._draw)
 
     @property
-    def rows(self) -> ViewList[Branch]:
+    def rows(self) -> ViewList[FacetNode]:
         """The branches."""
         return self.query_one(ViewList)
 
     def show(self, query: str) -> None:
         """Show the tree with what a query has chosen already."""
         if not self._is_shown or query != self._narrowing.query:
-            self._narrowing = Narrowing(query)
+            self._narrowing = FacetFilter(query)
             self._arrange()
         if not self._is_shown:
             self._is_shown = True
@@ -86,8 +303,8 @@ class TreeView(View):
         self._arrange()
 
     def _arrange(self, *, select: str | None = None) -> None:
-        rows = branches(self._counts, self._folded, self._narrowing.has)
-        source = HeldRows(rows)
+        rows = facet_nodes(self._counts, self._folded, self._narrowing.has)
+        source = FixedRows(rows)
         if self.rows.total:
             self.rows.refresh_rows(source, select=select)
         else:
@@ -104,7 +321,7 @@ class TreeView(View):
         self.tell_head(Content(told))
         self.memento.focus_changed()
 
-    def _draw(self, row: Branch, width: int) -> list[Line]:
+    def _draw(self, row: FacetNode, width: int) -> list[Line]:
         fold = ("+ " if row.is_folded else "- ") if row.can_fold else "  "
         if not row.value:
             return [[(fold, "muted"), (row.name, "strong")]]
@@ -133,12 +350,12 @@ class TreeView(View):
             self.memento.say("There is nothing here to narrow the list to.", problem=True)
         elif not row.value:
             self._fold(row, fold=not row.is_folded)
-        elif not can_be_written(row.facet, row.value):
+        elif not is_expressible(row.facet, row.value):
             self.memento.say("A search cannot name this one: it has a comma or a quotation mark in it.", problem=True)
         else:
             self._narrowing.toggle(row.facet, row.value)
             self._arrange()
-            self.post_message(Narrowed(self._narrowing.query))
+            self.post_message(FilterChanged(self._narrowing.query))
 
     def action_clear(self) -> None:
         """Narrow the list to nothing of the tree."""
@@ -147,7 +364,7 @@ class TreeView(View):
             return
         self._narrowing.clear()
         self._arrange()
-        self.post_message(Narrowed(self._narrowing.query))
+        self.post_message(FilterChanged(self._narrowing.query))
 
     def action_fold(self, fold: bool) -> None:  # noqa: FBT001 - the table of commands says which
         """Fold what is under the cursor, or unfold it; go to what it is part of where it cannot be folded."""
@@ -162,10 +379,10 @@ class TreeView(View):
         else:
             self.memento.say("There is nothing to unfold here.", problem=True)
 
-    def _fold(self, row: Branch, *, fold: bool) -> None:
+    def _fold(self, row: FacetNode, *, fold: bool) -> None:
         (self._folded.add if fold else self._folded.discard)(row.id)
         self._arrange()
 
     def action_leave(self) -> None:
         """Go back to the list."""
-        self.post_message(Left())
+        self.post_message(ViewClosed())

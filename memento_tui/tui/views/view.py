@@ -1,4 +1,4 @@
-"""What the views beside the list of memories have in common."""
+"""The base of the views beside the list of memories, the list in them, and the messages that they send."""
 
 from __future__ import annotations
 
@@ -12,42 +12,42 @@ from textual.containers import Vertical
 from textual.message import Message
 from textual.widgets import Static
 
-from memento_tui.tui.commands import Place, bindings
-from memento_tui.tui.sections.section import app_of
-from memento_tui.tui.telling import TellsErrors
+from memento_tui.tui.commands import KeyScope, bindings
+from memento_tui.tui.section import ErrorBoundary, app_of
+from memento_tui.tui.widgets.paged_rows import Row
 from memento_tui.tui.widgets.record_list import RecordList
-from memento_tui.tui.widgets.row_pages import Row
+
+__all__ = ["FilterChanged", "FixedRows", "MemoryChosen", "View", "ViewClosed", "ViewList"]
 
 if TYPE_CHECKING:
     from textual.content import Content
 
+    from memento_tui.api import Workspace
     from memento_tui.tui.app import MementoApp
-    from memento_tui.workspace import Workspace
 
-__all__ = ["Chosen", "HeldRows", "Left", "Narrowed", "View", "ViewList"]
 
 RowT = TypeVar("RowT", bound=Row)
 
 
-class Left(Message):
+class ViewClosed(Message):
     """The person is done with the view."""
 
 
 @dataclass
-class Chosen(Message):
+class MemoryChosen(Message):
     """The person went to another memory, which is to be the present one of the section too."""
 
     memory_id: str
 
 
 @dataclass
-class Narrowed(Message):
+class FilterChanged(Message):
     """The person chose what the list is to be narrowed to: the whole query, its other parts included."""
 
     query: str
 
 
-class HeldRows(Generic[RowT]):
+class FixedRows(Generic[RowT]):
     """Rows that are all at hand, as a list reads them."""
 
     def __init__(self, rows: Sequence[RowT]) -> None:
@@ -71,23 +71,23 @@ class HeldRows(Generic[RowT]):
         return [row.id for row in self.page(start, count)]
 
 
-_MARKING = {"mark", "range", "leave_range"}
+_MARK_ACTIONS = {"mark", "range", "leave_range"}
 
 
 class ViewList(RecordList[RowT], Generic[RowT], inherit_bindings=False):
     """A list in a view. Its rows are only looked at and gone to, so none can be marked."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [found for found in bindings("rows") if found.action not in _MARKING]
+    BINDINGS: ClassVar[list[BindingType]] = [found for found in bindings("rows") if found.action not in _MARK_ACTIONS]
 
 
-class View(TellsErrors, Vertical):
+class View(ErrorBoundary, Vertical):
     """One view: a line that says what it shows, and below it what it shows.
 
     A view is mounted when the person opens it, and takes the focus by `enter`. It posts `Left` when the person is done,
     and `Chosen` when the person went to another memory.
     """
 
-    PLACE: ClassVar[Place]
+    PLACE: ClassVar[KeyScope]
     COVERS: ClassVar[bool] = True
     """While a view has the focus, the keys of the section below it act on nothing."""
 
@@ -148,4 +148,4 @@ class View(TellsErrors, Vertical):
 
     def action_preview(self) -> None:
         """Go back to the text."""
-        self.post_message(Left())
+        self.post_message(ViewClosed())

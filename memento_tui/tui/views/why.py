@@ -1,4 +1,4 @@
-"""Why a memory stands where it stands: what its weight is made of, how it fades, and every number of its rank."""
+"""Explain the score of a memory: what its weight is made of, how it decays, and every number of its rank."""
 
 from __future__ import annotations
 
@@ -15,29 +15,28 @@ from textual.content import Content
 from textual.widgets import Static
 
 from memento_tui import clock
+from memento_tui.api.search import SearchHit
 from memento_tui.config import DecayPreset
 from memento_tui.errors import MementoError
-from memento_tui.records import Memory
-from memento_tui.search.decay import weight
-from memento_tui.search.fusion import KEYWORD_WEIGHT
-from memento_tui.search.life import HIGHEST, LOWEST
-from memento_tui.tui.commands import Place, bindings
+from memento_tui.maintenance.life_report import life_report_lines
+from memento_tui.model import Memory
+from memento_tui.search.decay import HIGHEST_FACTOR, LOWEST_FACTOR, preset_weight
+from memento_tui.search.ranking import KEYWORD_WEIGHT
+from memento_tui.tui.commands import KeyScope, bindings
 from memento_tui.tui.display import cells, literal
 from memento_tui.tui.views.view import View
-from memento_tui.upkeep.life_text import life_lines
-from memento_tui.workspace.searching import Hit
 
-__all__ = ["Rank", "WhyView"]
+__all__ = ["SearchRank", "WhyView"]
 
-_DAYS = 180
+_FORECAST_DAYS = 180
 _MARGIN = 3
 _NAME_WIDTH = 15
 
 
-class Rank(msgspec.Struct, frozen=True):
+class SearchRank(msgspec.Struct, frozen=True):
     """Where a memory came in a search: the hit, its place from 1 on, and among how many."""
 
-    hit: Hit
+    hit: SearchHit
     place: int
     results: int
 
@@ -45,7 +44,7 @@ class Rank(msgspec.Struct, frozen=True):
 class WhyView(View):
     """A text about one memory's rank and weight."""
 
-    PLACE: ClassVar[Place] = "why"
+    PLACE: ClassVar[KeyScope] = "why"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("why")]
 
     DEFAULT_CSS = """
@@ -55,7 +54,7 @@ class WhyView(View):
     def __init__(self) -> None:
         super().__init__(id="why")
         self._memory: Memory | None = None
-        self._rank: Rank | None = None
+        self._rank: SearchRank | None = None
 
     def compose(self) -> ComposeResult:
         """Show the line at the top and the text."""
@@ -73,7 +72,7 @@ class WhyView(View):
         """Take the focus."""
         self.screen.set_focus(self.text)
 
-    def show(self, memory: Memory, rank: Rank | None = None) -> None:
+    def show(self, memory: Memory, rank: SearchRank | None = None) -> None:
         """Show why a memory stands where it stands; ``rank`` says where, while a search is on."""
         if self._memory is None or memory.id != self._memory.id:
             self.text.scroll_home(animate=False)
@@ -106,10 +105,12 @@ class WhyView(View):
         now, preset = clock.now(), self.workspace.config.upkeep.decay
         parts = []
         if self._rank is not None:
-            parts += [Content.styled("Rank in this search", "bold"), *_ranking(self._rank, across), Content("")]
-        life = life_lines(memory, now, preset, across, days=_DAYS, superseded=superseded, known_since=known)
+            parts += [Content.styled("Rank in this search", "bold"), *_ranking_text(self._rank, across), Content("")]
+        life = life_report_lines(
+            memory, now, preset, across, days=_FORECAST_DAYS, superseded=superseded, known_since=known
+        )
         parts += [Content.styled("Weight", "bold"), Content(life), Content("")]
-        weights = {name: f"{name} {weight(name, memory, now):.2f}" for name in get_args(DecayPreset)}
+        weights = {name: f"{name} {preset_weight(name, memory, now):.2f}" for name in get_args(DecayPreset)}
         told = "  ".join(f"[{text}]" if name == preset else text for name, text in weights.items())
         parts += [Content.styled("Each preset's own weight today", "bold"), Content(told)]
         parts += [Content.styled(line, "dim") for line in textwrap.wrap(_SCALES, max(across, 20))]
@@ -119,15 +120,15 @@ class WhyView(View):
 _SCALES = "In brackets: yours (upkeep.decay in config.toml). protocol counts from 0 to 3, the others count from 0 to 1."
 
 
-def _ranking(rank: Rank, across: int) -> Iterator[Content]:
-    for number, value, meaning in _numbers(rank):
+def _ranking_text(rank: SearchRank, across: int) -> Iterator[Content]:
+    for number, value, meaning in _score_parts(rank):
         lines = textwrap.wrap(meaning, max(across - _NAME_WIDTH - 7, 16)) or [""]
         yield Content.styled(f"{number:<{_NAME_WIDTH}}", "dim") + Content(f"{value:>5}  {lines[0]}")
         for line in lines[1:]:
             yield Content(f"{'':<{_NAME_WIDTH + 7}}{line}")
 
 
-def _numbers(rank: Rank) -> Iterator[tuple[str, str, str]]:
+def _score_parts(rank: SearchRank) -> Iterator[tuple[str, str, str]]:
     """Yield the numbers of `Hit.explain` with their names and meanings, but for those that the weight is told by."""
     told = rank.hit.explain()
     keyword, semantic = told["keyword"], told["semantic"]
@@ -142,7 +143,7 @@ def _numbers(rank: Rank) -> Iterator[tuple[str, str, str]]:
         yield "by meaning", "-", "Not among the nearest in meaning, or meaning was not asked."
     else:
         yield "by meaning", f"{semantic:.3f}", f"Number {told['semantic_rank']} by meaning (cosine, 0 to 1)."
-    bounds = f"{LOWEST:.2f} to {HIGHEST:.2f}, so that an old exact match stays above a fresh vague one"
+    bounds = f"{LOWEST_FACTOR:.2f} to {HIGHEST_FACTOR:.2f}, so that an old exact match stays above a fresh vague one"
     yield "life", f"{told['life']:.3f}", f"{bounds}. Its parts are below."
     if told["superseded"]:
         yield "superseded", "yes", "Another memory takes its place, which halves its life."

@@ -1,7 +1,4 @@
-"""The app as a process behind one browser window: it draws to a pipe, in the protocol of Textual's web driver.
-
-`AppSession` starts it; nobody else does.
-"""
+"""Run the app as a process behind one browser window: it draws to a pipe, in the protocol of Textual's web driver."""
 
 from __future__ import annotations
 

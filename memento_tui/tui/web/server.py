@@ -1,40 +1,167 @@
-"""The server of ``memento web``: one page with a terminal in it, and a channel from each window to an app of its own.
-
-The terminal in the page, its style sheet and fonts are those of textual-serve, which speak the protocol of Textual's
-web driver. Its server is not used: it checks neither a password nor where a request comes from, starts apps through a
-shell, loads a font from the network, and prints what a failing app says as it is.
-"""
+"""The server of ``memento web``: one page with a terminal in it, and a channel from each window to an app process."""
 
 from __future__ import annotations
 
 import asyncio
+import json
+import os
 import signal
+import sys
+from asyncio.subprocess import PIPE, Process
+from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from importlib.resources import files
 from pathlib import Path
 from string import Template
+from typing import Any
 
-from aiohttp import web
+from aiohttp import WSMsgType, web
 
 from memento_tui.errors import InvalidInput
-from memento_tui.tui.web.guard import Guard
-from memento_tui.tui.web.session import AppSession
+from memento_tui.tui.web.access_guard import AccessGuard
+from memento_tui.tui.web.app_process import DRIVER
 
-__all__ = ["HOST", "MOST_WINDOWS", "WebServer"]
+__all__ = ["HOST", "MAX_WINDOWS", "WebServer"]
+
+_READY_LINE = b"__GANGLION__\n"
+"""The line with which Textual's web driver begins."""
+
+_STOP_SECONDS = 5.0
+"""How long an app may take to leave before it is ended."""
+
+_MAX_WINDOW_CELLS = 1000
+"""Cells: no window is wider or higher."""
+
+_ERROR_LINES_KEPT = 40
+"""Of what a failing app says on standard error."""
+
+
+class AppSession:
+    """An app process for one window. `run` returns when either has gone; the process has then ended."""
+
+    def __init__(self, data_dir: Path, socket: web.WebSocketResponse) -> None:
+        self._data_dir = data_dir
+        self._socket = socket
+        self._process: Process | None = None
+        self._errors: deque[bytes] = deque(maxlen=_ERROR_LINES_KEPT)
+
+    async def run(self, width: int, height: int) -> str:
+        """Serve the window; return what the app said on standard error, which may be text that acts on a terminal."""
+        process = self._process = await asyncio.create_subprocess_exec(
+            sys.executable,
+            "-P",  # a folder that the server was started in has no say in what is imported
+            "-m",
+            "memento_tui.tui.web.app_process",
+            str(self._data_dir),
+            stdin=PIPE,
+            stdout=PIPE,
+            stderr=PIPE,
+            env=_environment(width, height),
+            # ctrl+c in the server's terminal is for the server, which then lets each app leave in its own time.
+            start_new_session=True,
+        )
+        errors = asyncio.create_task(self._read_errors(process))
+        drawing = asyncio.create_task(self._draw(process))
+        try:
+            await self._listen(process)
+        finally:
+            await self._end(process)
+            await asyncio.gather(drawing, errors, return_exceptions=True)
+        return b"".join(self._errors).decode(errors="replace")
+
+    async def _read_errors(self, process: Process) -> None:
+        if process.stderr is not None:
+            while chunk := await process.stderr.read(1024):
+                self._errors.append(chunk)
+
+    async def _draw(self, process: Process) -> None:
+        """Send on what the app draws, and close the window's channel when it ends."""
+        output = process.stdout
+        try:
+            while output is not None and (line := await output.readline()) and line != _READY_LINE:
+                pass  # whatever is printed before the driver begins is not for the window
+            while output is not None:
+                kind = await output.readexactly(1)
+                payload = await output.readexactly(int.from_bytes(await output.readexactly(4), "big"))
+                if kind == b"D":
+                    await self._socket.send_bytes(payload)
+                elif kind == b"M" and json.loads(payload).get("type") == "exit":
+                    break
+        except (asyncio.IncompleteReadError, ConnectionError):
+            pass  # the app or the window has gone, which ends the session either way
+        finally:
+            await self._socket.close()
+
+    async def _listen(self, process: Process) -> None:
+        """Pass on what the window sends until it goes."""
+        async for message in self._socket:
+            if message.type is not WSMsgType.TEXT:
+                continue
+            try:
+                kind, *values = message.json()
+                if kind == "stdin":
+                    await _send(process, b"D", values[0].encode())
+                elif kind == "resize":
+                    size = {"width": _clamp_cells(values[0]["width"]), "height": _clamp_cells(values[0]["height"])}
+                    await _send(process, b"M", json.dumps({"type": "resize", **size}).encode())
+                elif kind in ("focus", "blur"):
+                    await _send(process, b"M", json.dumps({"type": kind}).encode())
+                elif kind == "ping":
+                    await self._socket.send_json(["pong", values[0]])
+            except (ValueError, TypeError, LookupError, AttributeError):
+                continue  # not in the protocol; the window goes on
+            except ConnectionError:
+                break
+
+    async def _end(self, process: Process) -> None:
+        """Ask the app to leave, which keeps unsaved text, and end it where it does not."""
+        with suppress(ConnectionError):  # it has left already
+            await _send(process, b"M", b'{"type": "quit"}')
+        for end in (process.terminate, process.kill):
+            try:
+                await asyncio.wait_for(process.wait(), _STOP_SECONDS)
+            except TimeoutError:
+                end()
+            else:
+                return
+        await process.wait()
+
+
+async def _send(process: Process, kind: bytes, payload: bytes) -> None:
+    if process.stdin is not None:
+        process.stdin.write(kind + len(payload).to_bytes(4, "big") + payload)
+        await process.stdin.drain()
+
+
+def _clamp_cells(given: Any) -> int:  # noqa: ANN401 - what a browser sent
+    return min(max(int(given), 1), _MAX_WINDOW_CELLS)
+
+
+def _environment(width: int, height: int) -> dict[str, str]:
+    return {
+        **os.environ,
+        "TEXTUAL_DRIVER": DRIVER,
+        "TEXTUAL_COLOR_SYSTEM": "truecolor",
+        "TERM_PROGRAM": "textual",
+        "COLUMNS": str(_clamp_cells(width)),
+        "ROWS": str(_clamp_cells(height)),
+    }
+
 
 HOST = "127.0.0.1"
 
-MOST_WINDOWS = 4
+MAX_WINDOWS = 4
 """Each is a process; a person looks at one."""
 
 _HEARTBEAT_SECONDS = 15.0
 """How often a window is asked whether it is still there."""
 
-_OWN = files("memento_tui.tui.web")
+_PAGE_FOLDER = files("memento_tui.tui.web")
 _TERMINAL = files("textual_serve") / "static"
 _FILES = {
-    "page.css": (_OWN / "page.css", "text/css"),
-    "page.js": (_OWN / "page.js", "text/javascript"),
+    "page.css": (_PAGE_FOLDER / "page.css", "text/css"),
+    "page.js": (_PAGE_FOLDER / "page.js", "text/javascript"),
     "textual.js": (_TERMINAL / "js" / "textual.js", "text/javascript"),
     "xterm.css": (_TERMINAL / "css" / "xterm.css", "text/css"),
     "upright.ttf": (_TERMINAL / "fonts" / "RobotoMono-VariableFont_wght.ttf", "font/ttf"),
@@ -42,9 +169,9 @@ _FILES = {
 }
 """Everything that the page loads, by the name under which it does."""
 
-_ENTERING = '<!DOCTYPE html><title>memento</title><link rel="icon" href="data:,">Opening memento ...\n'
+_OPENING_PAGE = '<!DOCTYPE html><title>memento</title><link rel="icon" href="data:,">Opening memento ...\n'
 
-_TOO_MANY = f"{MOST_WINDOWS} windows are open already. Close one of them, then load this page again."
+_TOO_MANY_WINDOWS_TEXT = f"{MAX_WINDOWS} windows are open already. Close one of them, then load this page again."
 
 
 class WebServer:
@@ -57,16 +184,16 @@ class WebServer:
         self._data_dir = data_dir
         self._tell = tell
         self._windows: set[web.WebSocketResponse] = set()
-        self._guard: Guard | None = None
+        self._guard: AccessGuard | None = None
 
     @property
-    def guard(self) -> Guard:
+    def guard(self) -> AccessGuard:
         """The check at the door; there is one once the server listens."""
         if self._guard is None:
             raise RuntimeError("the server does not listen yet")
         return self._guard
 
-    async def serve(self, port: int, ready: Callable[[Guard], None]) -> None:
+    async def serve(self, port: int, ready: Callable[[AccessGuard], None]) -> None:
         """Listen on a port of loopback, 0 for any that is free, until SIGINT or SIGTERM; ``ready`` gets the addresses.
 
         Raises:
@@ -86,7 +213,7 @@ class WebServer:
                 raise InvalidInput(
                     f"Port {port} of {HOST} cannot be used: {error.strerror}.", "Leave --port out for one that is free."
                 ) from error
-            self._guard = Guard(HOST, int(runner.addresses[0][1]))
+            self._guard = AccessGuard(HOST, int(runner.addresses[0][1]))
             ready(self._guard)
             await ended.wait()
         finally:
@@ -126,16 +253,16 @@ class WebServer:
         # By the page and not by a redirect of the server's: after that one a browser withholds a strict cookie
         # where the person came from a link on another site.
         response = web.Response(
-            text=_ENTERING, content_type="text/html", headers={"Refresh": f"0; url={self.guard.path}"}
+            text=_OPENING_PAGE, content_type="text/html", headers={"Refresh": f"0; url={self.guard.path}"}
         )
         self.guard.give_cookie(response)
         return response
 
     async def _page(self, _: web.Request) -> web.Response:
-        if len(self._windows) >= MOST_WINDOWS:
-            return web.Response(status=503, text=_TOO_MANY + "\n")
+        if len(self._windows) >= MAX_WINDOWS:
+            return web.Response(status=503, text=_TOO_MANY_WINDOWS_TEXT + "\n")
         channel = f"ws://{self.guard.authority}{self.guard.path}channel"
-        page = Template((_OWN / "page.html").read_text(encoding="utf-8")).substitute(channel=channel)
+        page = Template((_PAGE_FOLDER / "page.html").read_text(encoding="utf-8")).substitute(channel=channel)
         return web.Response(text=page, content_type="text/html")
 
     async def _file(self, request: web.Request) -> web.Response:
@@ -149,8 +276,8 @@ class WebServer:
 
     async def _channel(self, request: web.Request) -> web.StreamResponse:
         """Serve one window for as long as it is there."""
-        if len(self._windows) >= MOST_WINDOWS:
-            return web.Response(status=503, text=_TOO_MANY + "\n")
+        if len(self._windows) >= MAX_WINDOWS:
+            return web.Response(status=503, text=_TOO_MANY_WINDOWS_TEXT + "\n")
         socket = web.WebSocketResponse(heartbeat=_HEARTBEAT_SECONDS, compress=False)
         self._windows.add(socket)
         try:

@@ -1,7 +1,4 @@
-"""The lines around a section: where one is, what happened last, and which keys do what here.
-
-They are one widget each. Textual's own footer is a widget for every key, which the first frame would have to wait for.
-"""
+"""The lines around a section: where one is, what happened last, and which keys do what here."""
 
 from __future__ import annotations
 
@@ -16,7 +13,7 @@ from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Static
 
-from memento_tui.tui.commands import Command, Keys, Place, commands_in, key_names
+from memento_tui.tui.commands import Command, KeyMap, KeyScope, commands_in_scopes, key_names
 from memento_tui.tui.display import cells, literal, shown
 from memento_tui.tui.sections.catalogue import Tab
 
@@ -127,7 +124,7 @@ class StatusLine(Static):
             self._left, self._style = shown(text), ""
             self._draw()
 
-    def show_life(self, text: str) -> None:
+    def show_live_state(self, text: str) -> None:
         """Tell how the view lives: followed, paused, how old."""
         if text != self._right:
             self._right = text
@@ -165,13 +162,13 @@ class KeyBar(Widget):
 
     def __init__(self) -> None:
         super().__init__()
-        self._places: Sequence[Place] = ()
-        self._keys = Keys({})
+        self._places: Sequence[KeyScope] = ()
+        self._keys = KeyMap({})
         self._can: Callable[[str], bool] = lambda _: True
         self._typing = False
         self._spans: list[tuple[int, int, Command]] = []
 
-    def show(self, places: Sequence[Place], keys: Keys, can: Callable[[str], bool], *, typing: bool) -> None:
+    def show(self, places: Sequence[KeyScope], keys: KeyMap, can: Callable[[str], bool], *, typing: bool) -> None:
         """Show the keys of some places; while the person is typing, those that are letters would be typed.
 
         A command whose id ``can`` denies is dimmed: it has nothing to act on.
@@ -197,7 +194,7 @@ class KeyBar(Widget):
     def _reachable(self) -> Iterator[Command]:
         """Yield the commands whose first key is neither taken by a nearer place nor typed into a text."""
         taken: set[str] = set()
-        for command in commands_in(self._places):
+        for command in commands_in_scopes(self._places):
             codes = self._keys.of(command).split(",")
             if codes[0] not in taken and not (self._typing and codes[0] in _LETTERS):
                 yield command

@@ -1,4 +1,4 @@
-"""A board: some lists side by side, or one below the other where there is no room for that."""
+"""A board of lists side by side, or one below the other where there is no room for that."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from textual.content import Content
 from textual.message import Message
 from textual.widgets import Static
 
-from memento_tui.tui.commands import Place, bindings
+from memento_tui.tui.commands import KeyScope, bindings
+from memento_tui.tui.widgets.paged_rows import PAGE_SIZE, Row, RowSource
 from memento_tui.tui.widgets.record_list import Line, RecordList
-from memento_tui.tui.widgets.row_pages import PAGE_SIZE, Row, RowSource
 
 __all__ = ["CARD_HEIGHT", "Column", "ColumnBoard"]
 
@@ -50,7 +50,7 @@ class ColumnBoard(Container, Generic[RowT]):
     one where they stand one below the other.
     """
 
-    PLACE: ClassVar[Place] = "board"
+    PLACE: ClassVar[KeyScope] = "board"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("board")]
 
     DEFAULT_CSS = """

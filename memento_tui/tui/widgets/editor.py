@@ -1,4 +1,4 @@
-"""Editing a text in place: its title and tags where it has them, and its content."""
+"""Edit a text in place: its title and tags where it has them, and its content."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Input, Static, TextArea
 
+from memento_tui.api.drafts import UnsavedTextFile
 from memento_tui.errors import MementoError
-from memento_tui.tui.commands import Place, bindings
+from memento_tui.tui.commands import KeyScope, bindings
 from memento_tui.tui.display import hidden_characters, literal
-from memento_tui.tui.screens.ask import Confirm
-from memento_tui.tui.widgets.draft import Draft, EditorLeft, EditorSaved
-from memento_tui.workspace.unsaved import Unsaved
+from memento_tui.tui.screens.dialogs import Confirm
+from memento_tui.tui.widgets.text_draft import EditorLeft, EditorSaved, TextDraft
 
 __all__ = ["Editor"]
 
@@ -30,7 +30,7 @@ class Editor(Vertical):
     What is typed is kept in ``unsaved`` until the owner discards it, so that a crash loses nothing.
     """
 
-    PLACE: ClassVar[Place] = "editor"
+    PLACE: ClassVar[KeyScope] = "editor"
     # Tab goes round in the fields: in the list, where Textual would take it, a letter is a command.
     BINDINGS: ClassVar[list[BindingType]] = [
         *bindings("editor"),
@@ -38,7 +38,7 @@ class Editor(Vertical):
         Binding("shift+tab", "field(-1)", show=False),
     ]
 
-    def __init__(self, heading: str, before: Draft, unsaved: Unsaved, now: Draft | None = None) -> None:
+    def __init__(self, heading: str, before: TextDraft, unsaved: UnsavedTextFile, now: TextDraft | None = None) -> None:
         super().__init__()
         self._heading = heading
         self.before = before
@@ -64,11 +64,11 @@ class Editor(Vertical):
         self._keep()
 
     @property
-    def draft(self) -> Draft:
+    def draft(self) -> TextDraft:
         """What the fields hold now."""
         title = self.query("#editor-title")
         tags = self.query("#editor-tags")
-        return Draft(
+        return TextDraft(
             title=title.first(Input).value.strip() if title else None,
             tags=_tags_of(tags.first(Input).value) if tags else None,
             content=self.query_one(TextArea).text,

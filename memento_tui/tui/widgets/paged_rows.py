@@ -1,12 +1,13 @@
-"""A scrolling view of any number of rows: it reads what is visible, and keeps the reader's place by identity."""
+"""A scrolling view of any number of rows: reads the visible pages, and keeps the reader's position by identity."""
 
 from __future__ import annotations
 
 import asyncio
+from collections import OrderedDict
 from collections.abc import Collection, Coroutine, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import takewhile
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from textual import work
 from textual.geometry import Size
@@ -15,12 +16,207 @@ from textual.reactive import reactive
 from textual.scroll_view import ScrollView
 
 from memento_tui.errors import MementoError
-from memento_tui.tui.widgets.row_pages import PAGE_SIZE, Row, RowPages, RowSource
-from memento_tui.tui.widgets.row_place import Place, read_place
 
-__all__ = ["PagedRows"]
+__all__ = [
+    "PAGE_SIZE",
+    "PagedRows",
+    "ReadingPosition",
+    "Row",
+    "RowSource",
+    "RowsAtPosition",
+    "ids_between",
+    "read_rows_at_position",
+]
 
-_MOST_FOLLOWING = 100
+PAGE_SIZE = 100
+"""Rows that are read at once."""
+
+_MOST_PAGES = 50
+
+
+class Row(Protocol):
+    """One row: anything with an identity that outlives its position."""
+
+    @property
+    def id(self) -> str:
+        """The identity, unique within a list."""
+
+
+PageRowT = TypeVar("PageRowT", bound=Row)
+SourceRowT_co = TypeVar("SourceRowT_co", bound=Row, covariant=True)
+
+
+class RowSource(Protocol[SourceRowT_co]):
+    """The answer to one query, in one order.
+
+    A list calls it one call at a time, on threads that are neither the app's nor always the same. Failures are raised
+    as `MementoError`.
+    """
+
+    def total(self) -> int:
+        """Return how many rows there are."""
+
+    def page(self, start: int, count: int) -> Sequence[SourceRowT_co]:
+        """Return ``count`` rows from index ``start``, fewer at the end."""
+
+    def locate(self, row_id: str) -> int | None:
+        """Return the index of a row, or ``None`` where the query does not find it."""
+
+    def ids(self, start: int, count: int) -> Sequence[str]:
+        """Return the ids of ``count`` rows from index ``start``, however many these are."""
+
+
+class RowPages(Generic[PageRowT]):
+    """The rows at hand, by pages. Only the pages that were looked at last are kept, so that memory stays flat."""
+
+    def __init__(self) -> None:
+        self._pages: OrderedDict[int, Sequence[PageRowT]] = OrderedDict()
+        self._beginnings: set[int] = set()
+        """The pages of which only the first rows are at hand."""
+
+    def __len__(self) -> int:
+        """Return how many pages are at hand."""
+        return len(self._pages)
+
+    def __contains__(self, number: int) -> bool:
+        """Tell whether all of a page is at hand."""
+        return number in self._pages and number not in self._beginnings
+
+    def row(self, index: int) -> PageRowT | None:
+        """Return the row at ``index``, or ``None`` where it is not at hand."""
+        number, offset = divmod(index, PAGE_SIZE)
+        page = self._pages.get(number)
+        if page is None or offset >= len(page):
+            return None
+        self._pages.move_to_end(number)
+        return page[offset]
+
+    def rows(self, span: range) -> list[PageRowT] | None:
+        """Return the rows at these indexes, or ``None`` where not all of them are at hand."""
+        if any(
+            number not in self._pages for number in range(span.start // PAGE_SIZE, (span.stop - 1) // PAGE_SIZE + 1)
+        ):
+            return None
+        rows = [row for index in span if (row := self.row(index)) is not None]
+        return rows if len(rows) == len(span) else None
+
+    def found(self, ids: Collection[str]) -> Sequence[PageRowT]:
+        """Return those of the rows of these ids that are at hand."""
+        wanted = frozenset(ids)
+        return [row for page in self._pages.values() for row in page if row.id in wanted]
+
+    def put(self, number: int, rows: Sequence[PageRowT], *, whole: bool = True) -> None:
+        """Keep the rows of a page: all that it has, unless ``whole`` is not so."""
+        self._pages[number] = rows
+        (self._beginnings.discard if whole else self._beginnings.add)(number)
+        self._pages.move_to_end(number)
+        while len(self._pages) > _MOST_PAGES:
+            forgotten, _ = self._pages.popitem(last=False)
+            self._beginnings.discard(forgotten)
+
+    def clear(self) -> None:
+        """Forget every page."""
+        self._pages.clear()
+        self._beginnings.clear()
+
+
+PositionRowT = TypeVar("PositionRowT", bound=Row)
+
+
+@dataclass(frozen=True)
+class ReadingPosition:
+    """Where a reader is in a list. Lines count from the list's first; a row has ``row_height`` of them."""
+
+    cursor: int
+    cursor_id: str | None
+    top_line: int
+    top_id: str | None
+    """The row that the first visible line belongs to."""
+    height: int
+    """Visible lines."""
+    row_height: int
+    following_ids: tuple[str, ...] = ()
+    """The rows below the cursor's, as far as they are at hand: the first that is still there takes its place."""
+    watched_ids: tuple[str, ...] = ()
+    """Other rows whose indexes are wanted."""
+
+    @property
+    def cursor_is_visible(self) -> bool:
+        """Whether the first line of the cursor's row can be seen."""
+        return self.top_line <= self.cursor * self.row_height < self.top_line + self.height
+
+    def line_showing(self, row: int) -> int:
+        """Return the top line nearest to the present one at which all of a row is visible."""
+        start = row * self.row_height
+        return min(max(self.top_line, start + self.row_height - self.height), start)
+
+
+@dataclass(frozen=True)
+class RowsAtPosition(Generic[PositionRowT]):
+    """What a list holds after its rows changed, arranged so that the reader stays with the same rows."""
+
+    total: int
+    cursor: int
+    top_line: int
+    moved: int
+    """By how many rows that which the reader looks at has moved down, because rows arrived above it."""
+    watched: dict[str, int]
+    """The indexes of the watched rows that are still there."""
+    pages: dict[int, Sequence[PositionRowT]]
+    """All that is visible, and the page that the cursor is on."""
+
+
+def read_rows_at_position(
+    source: RowSource[PositionRowT], place: ReadingPosition, select: str | None
+) -> RowsAtPosition[PositionRowT]:
+    """Read what is now at ``place``. The cursor goes to the row ``select`` if there is such a row.
+
+    The reader is held by the cursor's row where it was visible, else by the row at the top. Where that row is gone,
+    what follows it takes its position, however many of the rows around it went with it.
+    """
+    total = source.total()
+    last = max(total - 1, 0)
+    cursor = place.cursor if place.cursor_id is None else _locate_first(source, (place.cursor_id, *place.following_ids))
+    held, was = cursor, place.cursor
+    if not place.cursor_is_visible:
+        was = place.top_line // place.row_height
+        held = was if place.top_id is None else source.locate(place.top_id)
+    moved = 0 if held is None else held - was
+    top_line = place.top_line + moved * place.row_height
+    cursor = min(place.cursor if cursor is None else cursor, last)
+    chosen = None if select is None else source.locate(select)
+    if chosen is not None:
+        cursor = chosen
+        top_line = replace(place, top_line=top_line).line_showing(chosen)
+    top_line = max(0, min(top_line, total * place.row_height - place.height))
+    first_page = top_line // place.row_height // PAGE_SIZE
+    last_page = min((top_line + place.height) // place.row_height, last) // PAGE_SIZE
+    wanted = {cursor // PAGE_SIZE, *range(first_page, last_page + 1)}
+    return RowsAtPosition(
+        total=total,
+        cursor=cursor,
+        top_line=top_line,
+        moved=moved,
+        watched={row: index for row in place.watched_ids if (index := source.locate(row)) is not None},
+        pages={number: source.page(number * PAGE_SIZE, PAGE_SIZE) for number in wanted},
+    )
+
+
+def _locate_first(source: RowSource[PositionRowT], row_ids: Sequence[str]) -> int | None:
+    """Return where the first of some rows that is still there stands."""
+    return next((index for row_id in row_ids if (index := source.locate(row_id)) is not None), None)
+
+
+def ids_between(source: RowSource[PositionRowT], one: str, other: str) -> Sequence[str]:
+    """Return the ids of two rows and of all between them; none where one of the two is gone."""
+    ends = [source.locate(one), source.locate(other)]
+    found = sorted(end for end in ends if end is not None)
+    if len(found) < len(ends):
+        return ()
+    return source.ids(found[0], found[1] - found[0] + 1)
+
+
+_MAX_SUCCESSOR_ROWS = 100
 """Rows below the cursor's of which the first that is left takes its place where it is gone."""
 
 RowT = TypeVar("RowT", bound=Row)
@@ -194,9 +390,9 @@ class PagedRows(ScrollView, Generic[RowT]):
         if self.size.height:
             self._scroll_to_line(self._place(self.size.height).line_showing(self.cursor))
 
-    def _place(self, height: int) -> Place:
+    def _place(self, height: int) -> ReadingPosition:
         top = self._pages.row(self.first_visible)
-        return Place(
+        return ReadingPosition(
             cursor=self.cursor,
             cursor_id=self._current.id if self._current else None,
             top_line=self.scroll_offset.y,
@@ -208,7 +404,7 @@ class PagedRows(ScrollView, Generic[RowT]):
 
     def _following_ids(self) -> tuple[str, ...]:
         """Return the rows below the cursor's, as far as they are at hand and may all be decided about at once."""
-        rows = (self._pages.row(index) for index in range(self.cursor + 1, self.cursor + 1 + _MOST_FOLLOWING))
+        rows = (self._pages.row(index) for index in range(self.cursor + 1, self.cursor + 1 + _MAX_SUCCESSOR_ROWS))
         return tuple(row.id for row in takewhile(lambda row: row is not None, rows) if row is not None)
 
     def _arrange(self, total: int, cursor: int, top_line: int) -> None:
@@ -287,7 +483,7 @@ class PagedRows(ScrollView, Generic[RowT]):
         while True:
             place = self._place(self.size.height)
             around = replace(place, following_ids=self._following_ids())
-            reading = await asyncio.to_thread(read_place, source, around, select)
+            reading = await asyncio.to_thread(read_rows_at_position, source, around, select)
             if query != self._query:
                 return
             if place == self._place(self.size.height):

@@ -1,4 +1,4 @@
-"""A list of any number of rows that paints at once, reads what is visible, and keeps its place by identity."""
+"""A list of any number of rows with a cursor and marks; it paints at once and reads what is visible."""
 
 from __future__ import annotations
 
@@ -14,14 +14,38 @@ from textual.binding import BindingType
 from textual.geometry import Region
 from textual.strip import Strip
 
-from memento_tui.tui.commands import Place, bindings
+from memento_tui.tui.commands import KeyScope, bindings
 from memento_tui.tui.display import shown
-from memento_tui.tui.widgets.paged_rows import PagedRows
-from memento_tui.tui.widgets.row_marks import RowMarks
-from memento_tui.tui.widgets.row_pages import Row, RowSource
-from memento_tui.tui.widgets.row_place import ids_between
+from memento_tui.tui.widgets.paged_rows import PagedRows, Row, RowSource, ids_between
 
 __all__ = ["GUTTER_WIDTH", "Line", "RecordList"]
+
+
+class RowMarks:
+    """Marks by id, which outlive every query, and a range of rows that is being marked."""
+
+    def __init__(self) -> None:
+        self.ids: set[str] = set()
+        self.begun: tuple[str, int] | None = None
+        """The id and the index of the row where the range was begun; ``None`` where there is no range."""
+
+    def toggle(self, row_id: str) -> None:
+        """Mark a row, or unmark it."""
+        self.ids ^= {row_id}
+
+    def span(self, cursor: int) -> range:
+        """Return the indexes from where the range was begun to the cursor, both included."""
+        if self.begun is None:
+            return range(0)
+        start = self.begun[1]
+        return range(min(start, cursor), max(start, cursor) + 1)
+
+    def glyph(self, row_id: str | None, index: int, cursor: int) -> str:
+        """Return the letter that says so beside a row: ``*`` marked, ``+`` about to be, a space neither."""
+        if row_id in self.ids:
+            return "*"
+        return "+" if index in self.span(cursor) else " "
+
 
 GUTTER_WIDTH = 3
 """Cells at the left of every row: the cursor's ``>``, a mark's ``*`` or ``+``, a space."""
@@ -41,7 +65,7 @@ class RecordList(PagedRows[RowT], Generic[RowT], can_focus=True, inherit_binding
 
     ALLOW_SELECT = False
 
-    PLACE: ClassVar[Place] = "rows"
+    PLACE: ClassVar[KeyScope] = "rows"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("rows")]
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {

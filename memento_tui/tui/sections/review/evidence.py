@@ -1,31 +1,165 @@
-"""What a decision is about: the new text, or what would change in the old one."""
+"""Read the item in focus, and format its heading and its evidence: the new text, the change, or both sides."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
+from itertools import zip_longest
 from typing import Any
 
+import msgspec
 from textual.content import Content
 
 from memento_tui import clock
-from memento_tui.records import Crystal, Memory
-from memento_tui.tui.display import ago, literal
-from memento_tui.tui.prose import memory_facts
-from memento_tui.tui.sections.review.columns import below, beside
-from memento_tui.tui.sections.review.differing import pairs_of
-from memento_tui.tui.sections.review.focus import Focus
-from memento_tui.tui.sections.review.sides import both_sides
-from memento_tui.workspace.contradictions import Dispute
-from memento_tui.workspace.proposed import proposed
-from memento_tui.workspace.queue import Pending
+from memento_tui.api import Workspace
+from memento_tui.api.inbox import inbox_name
+from memento_tui.api.review import ContradictionWithSides, PendingProposal, proposed_record
+from memento_tui.model import Contradiction, Crystal, Memory
+from memento_tui.tui.commands import COMMANDS, KeyMap, key_names
+from memento_tui.tui.display import ago, has_hidden, literal, shown
+from memento_tui.tui.memory_text import memory_facts
+from memento_tui.tui.text_diff import TextRun, compare_lines, draw_runs, draw_side_by_side, draw_unified, two_columns
 
-__all__ = ["evidence", "size_of"]
+__all__ = ["FocusedItem", "evidence", "heading", "marked_lines", "read_focused_item", "size_of"]
 
-_LONGEST = 40_000
+_MOST_OTHERS = 12
+
+
+class FocusedItem(msgspec.Struct, frozen=True):
+    """One thing that waits, with all that its evidence shows. Two that are equal look the same."""
+
+    kind: str
+    item: PendingProposal | ContradictionWithSides
+    others: Mapping[str, Memory] = {}
+    """The memories that would be merged into it, or that it would stand for, by id."""
+    identity: Crystal | None = None
+    """The present identity, where another one is proposed."""
+    about: ContradictionWithSides | None = None
+    """The contradiction that an answer was suggested to."""
+
+    @property
+    def name(self) -> str:
+        """Its name in the queue."""
+        if isinstance(self.item, ContradictionWithSides):
+            return inbox_name("contradiction", self.item.contradiction.id)
+        return self.item.proposal.id
+
+    @property
+    def record(self) -> str:
+        """``proposal`` or ``contradiction``."""
+        return "contradiction" if isinstance(self.item, ContradictionWithSides) else "proposal"
+
+    @property
+    def version(self) -> int:
+        """The version that is looked at."""
+        item = self.item
+        return item.contradiction.version if isinstance(item, ContradictionWithSides) else item.proposal.version
+
+    @property
+    def dispute(self) -> ContradictionWithSides | None:
+        """The contradiction that is decided about, with both sides."""
+        return self.item if isinstance(self.item, ContradictionWithSides) else self.about
+
+    @property
+    def is_contradiction(self) -> bool:
+        """Whether it is answered by saying which side holds: a contradiction, or an answer suggested to one."""
+        return isinstance(self.item, ContradictionWithSides) or self.item.proposal.target == "contradiction"
+
+
+def read_focused_item(workspace: Workspace, kind: str, name: str) -> FocusedItem:
+    """Read one thing that waits: a few look-ups by id. Raises `NotFound` where it is gone."""
+    item = workspace.waiting.get(name)
+    if isinstance(item, ContradictionWithSides):
+        return FocusedItem(kind, item)
+    evidence = item.proposal.evidence
+    wanted = [str(evidence["other"])] if "other" in evidence else list(evidence.get("sources", ()))
+    others = workspace.store.memories(wanted[:_MOST_OTHERS]) if wanted else {}
+    identity = workspace.crystals.current() if item.proposal.target == "crystal" else None
+    about = workspace.contradictions.get(item.proposal.target_id) if _is_contradiction_answer(item) else None
+    return FocusedItem(kind, item, others, identity, about)
+
+
+def _is_contradiction_answer(item: PendingProposal) -> bool:
+    return item.proposal.target == "contradiction" and item.target is not None
+
+
+def both_sides(dispute: ContradictionWithSides, width: int, *, split: bool) -> Content:
+    """Return both memories, beside each other in ``width`` cells if ``split``, else one below the other."""
+    found = dispute.contradiction
+    sides = (
+        ("OLDER", found.older, dispute.older, found.older_spans),
+        ("NEWER", found.newer, dispute.newer, found.newer_spans),
+    )
+    if not split:
+        blocks = []
+        for name, memory_id, memory, spans in sides:
+            head = Content("\n").join([_bold(line) for line in _side_facts(name, memory_id, memory)[:1]])
+            rest = [Content.styled(line, "dim") for line in _side_facts(name, memory_id, memory)[1:]]
+            text = [draw_runs(line) for line in _side_lines(memory, spans)]
+            blocks.append(Content("\n").join([head, *rest, Content(""), *text]))
+        return Content("\n\n").join(blocks)
+    lines: list[Content] = []
+    heads = [_side_facts(name, memory_id, memory) for name, memory_id, memory, _ in sides]
+    for number, (left, right) in enumerate(zip_longest(*heads, fillvalue="")):
+        style = "dim" if number else "bold"
+        lines += two_columns([(left, False)], [(right, False)], width, styles=(style, style))
+    texts = [_side_lines(memory, spans) for _, _, memory, spans in sides]
+    lines += two_columns([("", False)], [("", False)], width)
+    for one, other in zip_longest(*texts):
+        lines += two_columns(one, other, width)
+    return Content("\n").join(lines)
+
+
+def _bold(line: str) -> Content:
+    return Content.styled(line, "bold")
+
+
+def _side_facts(name: str, memory_id: str, memory: Memory | None) -> list[str]:
+    """Return the lines that say which memory it is, how old, and how far it is trusted; safe to show."""
+    if memory is None:
+        return [f"{name}  {shown(memory_id)} is gone"]
+    age = ago(memory.created_at, clock.now())
+    since = "just now" if age == "now" else f"{age} ago"
+    trust = "draft (unverified)" if memory.stability == "draft" else memory.stability
+    life = [trust, f"certainty {memory.certainty}/5", f"used {memory.used_count}x"]
+    origin: list[str] = ["from outside" if memory.source_type == "external" else memory.source_type]
+    origin += [f"by {memory.source.agent}"] if memory.source.agent else []
+    lines = [f"{name}, {since}", "  ".join(life), shown("  ".join([memory.namespace, *origin]))]
+    if memory.title.strip():
+        lines.append(shown(memory.title))
+    if memory.validity_context:
+        lines.append(shown(f"applies to: {memory.validity_context}"))
+    if has_hidden(memory.content) or has_hidden(memory.title):
+        lines.append("! hidden characters, shown as <...>")
+    return lines
+
+
+def _side_lines(memory: Memory | None, spans: Sequence[tuple[int, int]]) -> list[Sequence[TextRun]]:
+    return [] if memory is None else marked_lines(memory.content, spans)
+
+
+def marked_lines(content: str, spans: Sequence[tuple[int, int]]) -> list[Sequence[TextRun]]:
+    """Return the lines of a text with the spans marked: each a start and an end in it. Safe to show."""
+    pieces: list[TextRun] = []
+    at = 0
+    for start, end in sorted(spans):
+        if at <= start < end <= len(content):
+            pieces += [(content[at:start], False), (content[start:end], True)]
+            at = end
+    pieces.append((content[at:], False))
+    lines: list[list[TextRun]] = [[]]
+    for text, marked in pieces:
+        first, *others = shown(text, multiline=True).split("\n")
+        if first:
+            lines[-1].append((first, marked))
+        lines += [[(line, marked)] for line in others]
+    return list(lines)
+
+
+_MAX_CHARACTERS = 40_000
 """Characters of a new text that are shown at once."""
 
-_LABELS = {
+_FIELD_LABELS = {
     "skip": {"item": "do not", "reason": "because", "expires_at": "until", "namespace": "in"},
     "item": {
         "title": "title",
@@ -38,32 +172,32 @@ _LABELS = {
         "content": "text",
     },
 }
-_UNTOLD = {"content", "updated_at", "version", "injection_score"}
+_FIELDS_LEFT_OUT = {"content", "updated_at", "version", "injection_score"}
 """Fields of a memory whose change is shown otherwise, or follows from another."""
 
 
-def size_of(focus: Focus) -> int:
+def size_of(focus: FocusedItem) -> int:
     """Return how many characters the evidence compares or shows, to tell whether drawing it takes long."""
     item = focus.item
     if focus.dispute is not None:
         return sum(len(side.content) for side in (focus.dispute.older, focus.dispute.newer) if side is not None)
-    if isinstance(item, Dispute):
+    if isinstance(item, ContradictionWithSides):
         return 0
     texts = [getattr(item.target, "content", ""), str(item.proposal.payload.get("content", ""))]
     texts += [focus.identity.content] if focus.identity is not None else []
     return sum(map(len, texts))
 
 
-def evidence(focus: Focus, width: int, *, split: bool) -> Content:
+def evidence(focus: FocusedItem, width: int, *, split: bool) -> Content:
     """Return what is decided about, drawn for ``width`` cells; differences in two columns if ``split``."""
     item = focus.item
-    if isinstance(item, Dispute):
+    if isinstance(item, ContradictionWithSides):
         return both_sides(item, width, split=split)
     parts = list(_parts(focus, item, width, split=split))
     return Content("\n").join(parts)
 
 
-def _parts(focus: Focus, item: Pending, width: int, *, split: bool) -> Iterator[Content]:
+def _parts(focus: FocusedItem, item: PendingProposal, width: int, *, split: bool) -> Iterator[Content]:
     target = item.target
     if focus.is_contradiction:
         yield from _suggestion(focus, item, width, split=split)
@@ -71,30 +205,30 @@ def _parts(focus: Focus, item: Pending, width: int, *, split: bool) -> Iterator[
         yield from _identity(focus, target, width, split=split)
     elif isinstance(target, Memory):
         yield from _memory(focus, item, target, width, split=split)
-    elif item.proposal.target in _LABELS:
+    elif item.proposal.target in _FIELD_LABELS:
         yield from _entry(item, width, split=split)
     else:
         yield literal(f"The {item.proposal.target} {item.proposal.target_id} is gone.", "$text-warning")
 
 
 def _difference(before: str, after: str, width: int, *, split: bool) -> Content:
-    pairs = pairs_of(before, after)
-    return beside(pairs, width) if split else below(pairs)
+    pairs = compare_lines(before, after)
+    return draw_side_by_side(pairs, width) if split else draw_unified(pairs)
 
 
 def _text(content: str) -> Content:
-    body = literal(content[:_LONGEST], multiline=True)
-    left = len(content) - _LONGEST
+    body = literal(content[:_MAX_CHARACTERS], multiline=True)
+    left = len(content) - _MAX_CHARACTERS
     more = literal(f"\n\n... {left:,} more characters; e shows all of them.", "bold") if left > 0 else Content("")
     return body + more
 
 
-def _memory(focus: Focus, item: Pending, target: Memory, width: int, *, split: bool) -> Iterator[Content]:
+def _memory(focus: FocusedItem, item: PendingProposal, target: Memory, width: int, *, split: bool) -> Iterator[Content]:
     if target.title.strip():
         yield literal(target.title, "bold")
     yield memory_facts(target)
     yield Content("")
-    after = proposed(item)
+    after = proposed_record(item)
     if item.proposal.action in ("edit", "merge") and after is not None:
         yield from _changes(target, after)
         if after.content != target.content:
@@ -115,7 +249,7 @@ def _memory(focus: Focus, item: Pending, target: Memory, width: int, *, split: b
 
 
 def _changes(before: Memory, after: Memory) -> Iterator[Content]:
-    names = [name for name in Memory.__struct_fields__ if name not in _UNTOLD]
+    names = [name for name in Memory.__struct_fields__ if name not in _FIELDS_LEFT_OUT]
     changed = [name for name in names if getattr(before, name) != getattr(after, name)]
     for name in changed:
         yield _change(name.replace("_", " "), getattr(before, name), getattr(after, name))
@@ -124,7 +258,7 @@ def _changes(before: Memory, after: Memory) -> Iterator[Content]:
 
 
 def _change(label: str, before: object, after: object) -> Content:
-    was, now = (_value(value) or "none" for value in (before, after))
+    was, now = (_value_text(value) or "none" for value in (before, after))
     return (
         literal(f"{label}: ", "dim")
         + literal(f"- {was}", "$text-error")
@@ -133,7 +267,7 @@ def _change(label: str, before: object, after: object) -> Content:
     )
 
 
-def _identity(focus: Focus, crystal: Crystal, width: int, *, split: bool) -> Iterator[Content]:
+def _identity(focus: FocusedItem, crystal: Crystal, width: int, *, split: bool) -> Iterator[Content]:
     if focus.identity is None or focus.identity.id == crystal.id:
         yield Content.styled("There is no identity yet; this would be the first.", "dim")
         yield Content("")
@@ -144,9 +278,9 @@ def _identity(focus: Focus, crystal: Crystal, width: int, *, split: bool) -> Ite
     yield _difference(focus.identity.content, crystal.content, width, split=split)
 
 
-def _entry(item: Pending, width: int, *, split: bool) -> Iterator[Content]:
-    labels = _LABELS[item.proposal.target]
-    before, after = item.target, proposed(item)
+def _entry(item: PendingProposal, width: int, *, split: bool) -> Iterator[Content]:
+    labels = _FIELD_LABELS[item.proposal.target]
+    before, after = item.target, proposed_record(item)
     if before is None and item.proposal.action != "create":
         yield literal(f"The {item.proposal.target} {item.proposal.target_id} is gone.", "$text-warning")
         return
@@ -170,11 +304,11 @@ def _fields(labels: Mapping[str, str], values: Mapping[str, Any], changed: set[s
             continue
         if name in changed and getattr(after, name) != value:
             yield _change(labels[name], value, getattr(after, name))
-        elif said := _value(value):
+        elif said := _value_text(value):
             yield literal(f"{labels[name]}: ", "dim") + literal(said)
 
 
-def _value(value: object) -> str:
+def _value_text(value: object) -> str:
     """Return a value in a person's words; a moment with how far it is away."""
     if isinstance(value, datetime):
         span = ago(value, clock.now())
@@ -185,7 +319,7 @@ def _value(value: object) -> str:
     return "" if value is None else str(value).replace("_", " ")
 
 
-def _suggestion(focus: Focus, item: Pending, width: int, *, split: bool) -> Iterator[Content]:
+def _suggestion(focus: FocusedItem, item: PendingProposal, width: int, *, split: bool) -> Iterator[Content]:
     payload = item.proposal.payload
     for name, label in (("older_context", "the older one applies"), ("newer_context", "the newer one applies")):
         if payload.get(name):
@@ -196,3 +330,92 @@ def _suggestion(focus: Focus, item: Pending, width: int, *, split: bool) -> Iter
         yield Content("")
     if focus.about is not None:
         yield both_sides(focus.about, width, split=split)
+
+
+_RECORD_NAMES = {"skip": "skip", "item": "working item", "crystal": "identity"}
+_ACTION_TITLES = {
+    "create": "A new {}",
+    "edit": "A change of a {}",
+    "delete": "A deletion of a {}",
+    "merge": "One {} of two near duplicates",
+}
+_KIND_TITLES = {
+    "learned": "A new {} learned from a transcript",
+    "consolidation": "One new {} for several",
+    "trust": "A {} that would count for more",
+    "expiring": "A skip that would hold longer",
+    "suggestion": "An answer to a contradiction",
+    "identity": "A new identity",
+}
+_CONTRADICTION_TYPES = {
+    "temporal": "the newer one may simply have replaced the older",
+    "scoped": "each may hold in its own case",
+    "genuine": "they cannot both hold",
+}
+_CONTRADICTION_ANSWERS = (
+    ("review.newer", "newer"),
+    ("review.older", "older"),
+    ("review.both", "both"),
+    ("review.merge", "one text"),
+    ("review.reject", "no clash"),
+)
+_WARNING_STYLE = "bold $text-warning"
+_SHOWN_BELOW = {"older", "newer", "the other memory", "about"}
+_WARNED_EVIDENCE = {"removed", "reads like orders"}
+"""The evidence that a person should see before all else."""
+
+
+def heading(focus: FocusedItem, keys: KeyMap) -> Content:
+    """Return the lines above the evidence."""
+    item = focus.item
+    lines = (
+        _of_contradiction(item.contradiction) if isinstance(item, ContradictionWithSides) else _of_proposal(focus, item)
+    )
+    told = list(lines)
+    if focus.is_contradiction:
+        told.append(_choices(focus, keys))
+    return Content("\n").join(told)
+
+
+def _since(focus_since: str) -> str:
+    return "just now" if focus_since == "now" else f"{focus_since} ago"
+
+
+def _of_contradiction(found: Contradiction) -> Iterator[Content]:
+    since = _since(ago(found.created_at, clock.now()))
+    yield literal(f"Two memories contradict each other, found {since}", "bold")
+    yield literal(
+        f"{(found.why or found.kind).rstrip('.')}: {_CONTRADICTION_TYPES[found.kind]} ({found.score:.0%} sure).", "dim"
+    )
+
+
+def _of_proposal(focus: FocusedItem, item: PendingProposal) -> Iterator[Content]:
+    proposal = item.proposal
+    asked = _KIND_TITLES.get(focus.kind, _ACTION_TITLES[proposal.action]).format(
+        _RECORD_NAMES.get(proposal.target, "memory")
+    )
+    since = _since(ago(proposal.created_at, clock.now()))
+    yield literal(f"{asked} from {proposal.proposed_by or 'somebody'}, {since}", "bold")
+    if item.why:
+        yield literal(f"You are asked because {'; '.join(item.why)}.", "dim")
+    if proposal.state == "needs_review" or item.moved:
+        yield Content.styled("! What it is about changed since. This is how it stands now.", _WARNING_STYLE)
+    for name, text in item.rests_on:
+        if name not in _SHOWN_BELOW:
+            alarming = name in _WARNED_EVIDENCE
+            line = f"{'! ' if alarming else ''}{name}: {text}"
+            yield literal(line, _WARNING_STYLE if alarming else "", multiline=True)
+    if "other" in proposal.evidence:
+        likeness = proposal.evidence.get("likeness")
+        share = f", {likeness:.0%} alike" if isinstance(likeness, (int, float)) else ""
+        yield literal(f"the other memory: {proposal.evidence['other']}{share}")
+
+
+def _choices(focus: FocusedItem, keys: KeyMap) -> Content:
+    known = {command.id: command for command in COMMANDS}
+    parts = [(key_names(keys.of(known[name])).split()[0], what) for name, what in _CONTRADICTION_ANSWERS]
+    if not isinstance(focus.item, ContradictionWithSides):
+        approve = key_names(keys.of(known["review.approve"])).split()[0]
+        parts = [(approve, "as suggested"), *parts[:4], (parts[4][0], "reject")]
+    line = [Content.styled(f"{key} ", "bold $text-accent") + Content(f"{what}   ") for key, what in parts]
+    return Content("").join(line)

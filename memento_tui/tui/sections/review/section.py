@@ -1,4 +1,4 @@
-"""The section of the review: the queue, and beside it the one thing in focus with its evidence."""
+"""The section of the review: the queue, and beside it the one item in focus with its evidence."""
 
 from __future__ import annotations
 
@@ -16,40 +16,82 @@ from textual.content import Content
 from textual.timer import Timer
 from textual.widgets import Input, Static
 
+from memento_tui import clock
+from memento_tui.api.inbox import KIND_NAMES, InboxItem
 from memento_tui.errors import MementoError
-from memento_tui.tui.commands import Place, bindings
-from memento_tui.tui.sections.review.columns import LEAST_SPLIT
-from memento_tui.tui.sections.review.deciding import DecidingSection
-from memento_tui.tui.sections.review.evidence import evidence, size_of
-from memento_tui.tui.sections.review.focus import Focus, focus_on
-from memento_tui.tui.sections.review.heading import heading
-from memento_tui.tui.sections.review.line import kind_word, waiting_line
-from memento_tui.tui.sources import ListSource
+from memento_tui.storage.review import INBOX_KINDS
+from memento_tui.tui.commands import KeyScope, bindings
+from memento_tui.tui.display import ago, cells, has_hidden
+from memento_tui.tui.row_sources import ListSource
+from memento_tui.tui.sections.review.decisions import ReviewDecisions
+from memento_tui.tui.sections.review.evidence import FocusedItem, evidence, heading, read_focused_item, size_of
+from memento_tui.tui.text_diff import MIN_SPLIT_WIDTH
+from memento_tui.tui.widgets.paged_rows import RowSource
 from memento_tui.tui.widgets.record_list import Line
-from memento_tui.tui.widgets.row_pages import RowSource
-from memento_tui.workspace.waiting import KIND_NAMES, WAITING_KINDS, Waiting
 
 __all__ = ["ReviewSection"]
 
-_DEAF_SECONDS = 0.5
+_KIND_LABELS = {
+    "secret": ("! secret", "error"),
+    "contradiction": ("? clash", "warning"),
+    "suggestion": ("? answer", "warning"),
+    "identity": ("@ identity", "strong"),
+    "expiring": ("> extend", "muted"),
+    "skip": ("+ skip", "good"),
+    "item": ("+ work", "good"),
+    "learned": ("+ learned", "good"),
+    "consolidation": ("= gather", "warning"),
+    "merge": ("= merge", "warning"),
+    "trust": ("^ promote", "muted"),
+    "new": ("+ new", "good"),
+    "change": ("~ change", "warning"),
+    "deletion": ("- delete", "error"),
+}
+_ACTION_SIGNS = {"edit": "~", "delete": "-"}
+_SIGN_WIDTH, _AGE_WIDTH, _WHO_WIDTH = 11, 5, 12
+_NARROW = 60
+
+
+def kind_word(kind: str) -> str:
+    """Return the word that rows of a kind begin with, without its sign."""
+    return _KIND_LABELS[kind][0][2:]
+
+
+def waiting_line(row: InboxItem, width: int) -> list[Line]:
+    """Return the row of one thing that waits: what it is, what it is about, who asks, since when."""
+    word, style = _KIND_LABELS[row.kind]
+    if row.kind in ("skip", "item"):
+        word = f"{_ACTION_SIGNS.get(row.row.action, '+')}{word[1:]}"
+    who = cells(row.row.who, _WHO_WIDTH) if width >= _NARROW else ""
+    age = f"{ago(row.row.since, clock.now()):>{_AGE_WIDTH}}"
+    left = width - _SIGN_WIDTH - 1 - _AGE_WIDTH - (len(who) + 1 if who else 0)
+    head = row.headline
+    flag = "!" if row.row.state == "needs_review" or has_hidden(row.row.text) else " "
+    pieces = [(f"{word:<{_SIGN_WIDTH}}", style), (flag, "warning"), (cells(head, left), "")]
+    if who:
+        pieces += [(" ", ""), (who, "muted")]
+    return [[*pieces, (age, "muted")]]
+
+
+_IGNORE_KEYS_SECONDS = 0.5
 """How long keys that decide are ignored after what is in focus changed by itself."""
 
-_SETTLE_SECONDS = 0.3
+_CONTEXT_DELAY_SECONDS = 0.3
 """How long something must be in focus before its surroundings are looked up."""
 
-_SPLIT_FROM = 100
+_SPLIT_FROM_WIDTH = 100
 """Cells beside the list from which differences stand side by side unless the person asks otherwise."""
 
 _FILTER_WIDTH = 24
 
-_QUICK = 8_000
+_MAX_CHARACTERS_IN_FRAME = 8_000
 """Characters that are compared and drawn within a frame; more are drawn on a thread."""
 
 
-class ReviewSection(DecidingSection):
+class ReviewSection(ReviewDecisions):
     """Decide what stays. The filter box holds the kind of item that is shown, or nothing for all."""
 
-    PLACE: ClassVar[Place] = "review"
+    PLACE: ClassVar[KeyScope] = "review"
     FILTER_HINT: ClassVar[str] = "kind: new, merge ..."
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("review")]
     DEFAULT_CSS = """
@@ -97,15 +139,15 @@ class ReviewSection(DecidingSection):
     def kind(self) -> str:
         """The kind that the filter names by its beginning; empty for all, ``?`` where it names none."""
         wanted = self.filter.strip().lower()
-        named = [k for k in WAITING_KINDS if k.startswith(wanted) or kind_word(k).startswith(wanted)]
-        return "" if not wanted else wanted if wanted in WAITING_KINDS else (named or ["?"])[0]
+        named = [k for k in INBOX_KINDS if k.startswith(wanted) or kind_word(k).startswith(wanted)]
+        return "" if not wanted else wanted if wanted in INBOX_KINDS else (named or ["?"])[0]
 
-    def make_source(self) -> RowSource[Waiting]:
+    def make_source(self) -> RowSource[InboxItem]:
         """Return what waits, or the part of it that is of the chosen kind."""
         kind = self.kind
         return ListSource(list) if kind == "?" else self.memento.workspace.waiting.view(kind)
 
-    def draw(self, row: Waiting, width: int) -> Sequence[Line]:
+    def draw(self, row: InboxItem, width: int) -> Sequence[Line]:
         """Return the row of one thing that waits."""
         return waiting_line(row, width)
 
@@ -128,7 +170,7 @@ class ReviewSection(DecidingSection):
     def nothing(self) -> str:
         """Return what an empty queue says."""
         if self.kind == "?":
-            return f"No kind of item is called that. Escape shows all.\n\nThe kinds are {', '.join(WAITING_KINDS)}."
+            return f"No kind of item is called that. Escape shows all.\n\nThe kinds are {', '.join(INBOX_KINDS)}."
         if self.kind and self._counts:
             return "None of this kind waits any more.\n\nEscape shows all that waits, f goes to the next kind."
         return (
@@ -140,7 +182,7 @@ class ReviewSection(DecidingSection):
         """Return a line for each of some things that wait."""
         return [f"{KIND_NAMES[row.kind][0]}: {row.headline}" for row in self.memento.workspace.waiting.rows(ids)]
 
-    def copied(self, row: Waiting) -> str:
+    def copied(self, row: InboxItem) -> str:
         """Return the id of what is decided about."""
         return row.row.record_id
 
@@ -157,7 +199,7 @@ class ReviewSection(DecidingSection):
         if self._acted or row is None or focus is None or focus.name != row.id:
             return
         if self._read_focus(row) != focus and not self.query("Editor"):
-            self._deaf_until = monotonic() + _DEAF_SECONDS
+            self._ignore_keys_until = monotonic() + _IGNORE_KEYS_SECONDS
             self.show(row)
 
     @work(exclusive=True, group="count")
@@ -173,7 +215,7 @@ class ReviewSection(DecidingSection):
 
     def arrive(self, query: str) -> None:
         """Show a kind of item, or go to one thing by its id or that of the memory that it is about."""
-        if not query or query in WAITING_KINDS:
+        if not query or query in INBOX_KINDS:
             self.filter_box.value = query
             return
         try:
@@ -198,13 +240,13 @@ class ReviewSection(DecidingSection):
 
     # What is in focus
 
-    def _read_focus(self, row: Waiting) -> Focus | None:
+    def _read_focus(self, row: InboxItem) -> FocusedItem | None:
         try:
-            return focus_on(self.memento.workspace, row.kind, row.id)
+            return read_focused_item(self.memento.workspace, row.kind, row.id)
         except MementoError:
             return None
 
-    def show(self, row: Waiting | None) -> None:
+    def show(self, row: InboxItem | None) -> None:
         """Show one thing that waits, with its evidence; its surroundings follow after a moment."""
         focus = None if row is None else self._read_focus(row)
         same = focus is not None and self.focused is not None and self.focused.name == focus.name
@@ -223,12 +265,12 @@ class ReviewSection(DecidingSection):
 
     @property
     def _evidence_width(self) -> int:
-        return max(self.query_one(".side-scroll", VerticalScroll).scrollable_content_region.width, LEAST_SPLIT)
+        return max(self.query_one(".side-scroll", VerticalScroll).scrollable_content_region.width, MIN_SPLIT_WIDTH)
 
     @property
     def is_split(self) -> bool:
         """Whether differences stand side by side."""
-        return self._evidence_width >= _SPLIT_FROM if self._split is None else self._split
+        return self._evidence_width >= _SPLIT_FROM_WIDTH if self._split is None else self._split
 
     def _draw_evidence(self) -> None:
         focus = self.focused
@@ -236,14 +278,14 @@ class ReviewSection(DecidingSection):
             return
         width, split = self._drawn_for = (self._evidence_width, self.is_split)
         body = self.query_one("#review-body", Static)
-        if size_of(focus) <= _QUICK:
+        if size_of(focus) <= _MAX_CHARACTERS_IN_FRAME:
             body.update(evidence(focus, width, split=split))
         else:
             body.update(Content.styled("comparing ...", "dim"))
             self._draw_slowly(focus, width, split=split)
 
     @work(exclusive=True, group="evidence")
-    async def _draw_slowly(self, focus: Focus, width: int, *, split: bool) -> None:
+    async def _draw_slowly(self, focus: FocusedItem, width: int, *, split: bool) -> None:
         drawn = await asyncio.to_thread(evidence, focus, width, split=split)
         if self.focused is focus:
             self.query_one("#review-body", Static).update(drawn)
@@ -271,21 +313,24 @@ class ReviewSection(DecidingSection):
         self.workers.cancel_group(self, "around")
         if self._settled is not None:
             self._settled.stop()
-        self._settled = self.set_timer(_SETTLE_SECONDS, self._look_around) if self.focused else None
+        self._settled = self.set_timer(_CONTEXT_DELAY_SECONDS, self._look_around) if self.focused else None
 
     @work(exclusive=True, group="around")
     async def _look_around(self) -> None:
         focus = self.focused
         if focus is None:
             return
-        from memento_tui.tui.sections.review.around import around  # noqa: PLC0415 - reads transcripts; seldom first
-        from memento_tui.workspace.surroundings import neighbours, spoken  # noqa: PLC0415 - as above
+        # reads transcripts; seldom first
+        from memento_tui.api.review_context import similar_memories, transcript_excerpt  # noqa: PLC0415 - as above
+        from memento_tui.tui.sections.review.context import context_text  # noqa: PLC0415
 
         self._looking = stopping = threading.Event()
         workspace = self.memento.workspace
 
         def look() -> Content:
-            return around(neighbours(workspace, focus.item), spoken(focus.item, stopping=stopping))
+            return context_text(
+                similar_memories(workspace, focus.item), transcript_excerpt(focus.item, stopping=stopping)
+            )
 
         try:
             found = await asyncio.to_thread(look)

@@ -1,1 +1,0 @@
-"""The profile of agent-memory: banks of memories as namespaces, over memento's workspace and gate."""

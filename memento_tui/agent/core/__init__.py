@@ -1,1 +1,0 @@
-"""The profile of memento-core: its five tools over memento's workspace and gate."""

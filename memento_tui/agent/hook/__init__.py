@@ -1,5 +1,0 @@
-"""The program ``memento-hook``: what an agent's host calls at fixed moments of a session.
-
-Modules of this package that run inside the host's time limit import the standard library and Tantivy only;
-`memento_tui.agent.hook.after` runs detached and may import anything.
-"""

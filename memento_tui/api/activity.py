@@ -1,0 +1,370 @@
+"""Query what was done, by whom, and what agents were shown: the journal and the exposure ledger."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from functools import cached_property
+
+import msgspec
+
+from memento_tui import clock
+from memento_tui.api.search import SearchEngine
+from memento_tui.errors import InvalidInput, NotAllowed, NotFound
+from memento_tui.moments import parse_moment, parse_span
+from memento_tui.search.query_language import parse
+from memento_tui.storage.activity import ActivityRow, AgentTotals, ChangedRecord, DayCount, JournalFilter
+from memento_tui.storage.filters import AllOf, Filter, OneOf
+from memento_tui.storage.journal import Author
+from memento_tui.storage.ledgers import ExposureFilter, ExposureRow, SessionTotals
+from memento_tui.storage.store import Store
+
+__all__ = ["ActivityLog", "ActivityQuery", "JournalAction", "parse_activity"]
+
+ACTIVITY_FILTERS: Mapping[str, str] = {
+    "actor": "person, agent or system",
+    "agent": "the agent's name",
+    "session": "the session",
+    "channel": "cli, tui, mcp, http, hook, mirror, api, import or engine",
+    "action": "what was done",
+    "memory": "the id of a memory that was touched",
+    "since": "a date, a span such as 7d, or the number of an entry",
+    "before": "the same",
+    "is": "new: since you last looked",
+}
+"""The names of the filters, and what each takes."""
+
+_FILTER_TERM = re.compile(r"(\w+):(.*)", re.DOTALL)
+_PREFIX_FIELDS = ("actor", "agent", "session", "channel", "action")
+
+
+class ActivityQuery(msgspec.Struct, frozen=True, kw_only=True):
+    """One question. What is left empty does not narrow; where several values are given, one must fit."""
+
+    words: tuple[str, ...] = ()
+    actor: tuple[str, ...] = ()
+    agent: tuple[str, ...] = ()
+    session: tuple[str, ...] = ()
+    channel: tuple[str, ...] = ()
+    action: tuple[str, ...] = ()
+    memory: tuple[str, ...] = ()
+    first_seq: int | None = None
+    before_seq: int | None = None
+    since: datetime | None = None
+    before: datetime | None = None
+    is_new: bool = False
+    """Only what came since the person last looked."""
+
+
+def parse_activity(text: str, now: datetime | None = None) -> ActivityQuery:
+    """Return the question that a line asks: ``port agent:claude action:"skip add" since:7d``.
+
+    Raises:
+        InvalidInput: a filter has no value, or one that it cannot have.
+
+    """
+    given: dict[str, list[str]] = {}
+    for part in _split_words(text):
+        match = _FILTER_TERM.fullmatch(part)
+        name, value = (
+            (match[1].lower(), match[2]) if match and match[1].lower() in ACTIVITY_FILTERS else ("words", part)
+        )
+        values = [one.strip() for one in value.split(",")] if name in _PREFIX_FIELDS else [value.strip()]
+        if not all(values):
+            raise InvalidInput(f"{name}: has no value.", f"It takes {ACTIVITY_FILTERS.get(name, 'a word')}.")
+        given.setdefault(name, []).extend(values)
+    fields: dict[str, object] = {
+        name: tuple(given[name]) for name in ("words", "memory", *_PREFIX_FIELDS) if name in given
+    }
+    for name, seq_field in (("since", "first_seq"), ("before", "before_seq")):
+        for value in given.get(name, []):
+            fields.update(_parse_bound(name, seq_field, value, now or clock.now()))
+    for value in given.get("is", []):
+        if value.lower() != "new":
+            raise InvalidInput(f"is:{value:.40} is not known.", "is:new finds what came since you last looked.")
+        fields["is_new"] = True
+    return msgspec.convert(fields, ActivityQuery)
+
+
+def _split_words(text: str) -> list[str]:
+    """Return the words of a line; quotation marks hold some together, and one that is open ends with the line."""
+    splitter = shlex.shlex(text, posix=True)
+    splitter.whitespace_split = True
+    splitter.commenters = splitter.escape = ""
+    splitter.quotes = '"'
+    try:
+        return list(splitter)
+    except ValueError:
+        return text.replace('"', " ").split()
+
+
+def _parse_bound(name: str, seq_field: str, value: str, now: datetime) -> dict[str, object]:
+    if value.isdecimal() and value.isascii():
+        return {seq_field: min(int(value), 2**62)}
+    span = parse_span(value)
+    return {name: now - span if span is not None else parse_moment(value, name, now)}
+
+
+MAX_RECORDS = 20
+"""Records of an entry that are told one by one."""
+
+_LAST_SEEN_SETTING = "app.looked"
+"""The setting that keeps the newest entry that the person has seen."""
+
+_MAX_COUNTED_ENTRIES = 5_000
+"""Entries that are counted of what agents did; what is beyond is said to be more."""
+
+_MAX_MEMORIES = 500
+"""Memories that the words of a question are looked up to."""
+
+
+class JournalAction(msgspec.Struct, frozen=True):
+    """One journal entry in full."""
+
+    row: ActivityRow
+    changed: Sequence[ChangedRecord]
+    """What it did to each of the first `MOST_RECORDS` records."""
+    batch_entries: int
+    """How many entries are taken back with this one, itself among them: those of one bulk write."""
+    batch_records: int
+    """How many records these changed."""
+
+
+class JournalSource:
+    """The entries that one question selects, newest first, by page. Its words are looked up when it is first read."""
+
+    def __init__(self, store: Store, wanted: Callable[[], JournalFilter]) -> None:
+        self._activity = store.activity
+        self._ask = wanted
+
+    @cached_property
+    def _wanted(self) -> JournalFilter:
+        return self._ask()
+
+    def total(self) -> int:
+        """Return how many there are."""
+        return self._activity.total(self._wanted)
+
+    def page(self, start: int, count: int) -> Sequence[ActivityRow]:
+        """Return some of them."""
+        return self._activity.page(self._wanted, start, count)
+
+    def locate(self, row_id: str) -> int | None:
+        """Return where one stands."""
+        return self._activity.position(self._wanted, int(row_id))
+
+    def ids(self, start: int, count: int) -> Sequence[str]:
+        """Return the ids of some of them."""
+        return [str(seq) for seq in self._activity.seqs(self._wanted, start, count)]
+
+
+class ExposureSource:
+    """The rows of the ledger that one question selects, newest first, by page; as `JournalSource`."""
+
+    def __init__(self, store: Store, wanted: Callable[[], ExposureFilter]) -> None:
+        self._injections = store.injections
+        self._ask = wanted
+
+    @cached_property
+    def _wanted(self) -> ExposureFilter:
+        return self._ask()
+
+    def total(self) -> int:
+        """Return how many there are."""
+        return self._injections.total(self._wanted)
+
+    def page(self, start: int, count: int) -> Sequence[ExposureRow]:
+        """Return some of them."""
+        return self._injections.page(self._wanted, start, count)
+
+    def locate(self, row_id: str) -> int | None:
+        """Return where one stands."""
+        return self._injections.position(self._wanted, row_id)
+
+    def ids(self, start: int, count: int) -> Sequence[str]:
+        """Return the ids of some of them."""
+        return self._injections.ids(self._wanted, start, count)
+
+
+class ActivityLog:
+    """The journal and the injection ledger of one workspace, newest first."""
+
+    def __init__(self, store: Store, author: Author, searching: SearchEngine) -> None:
+        self._store = store
+        self._author = author
+        self._searching = searching
+
+    # The journal
+
+    def page(self, query: ActivityQuery, *, before: int | None = None, limit: int = 50) -> list[ActivityRow]:
+        """Return the newest entries that a question selects; ``before`` is the last one of the page before."""
+        bounds = [seq for seq in (before, query.before_seq) if seq is not None]
+        wanted = self.journal_filter(msgspec.structs.replace(query, before_seq=min(bounds) if bounds else None))
+        return self._store.activity.page(wanted, 0, limit)
+
+    def count(self, query: ActivityQuery) -> int:
+        """Return how many entries a question selects."""
+        return self._store.activity.total(self.journal_filter(query))
+
+    def deed(self, seq: int) -> JournalAction:
+        """Return an entry in full. Raises `NotFound`."""
+        row = next(iter(self._store.activity.rows([seq])), None)
+        if row is None:
+            raise NotFound(f"The journal has no entry {seq}.", "`memento activity` lists them.")
+        changed = self._store.activity.changed(seq, MAX_RECORDS)
+        together = self._store.activity.batch(row.entry.batch) if row.entry.batch else (1, row.touched)
+        return JournalAction(row, changed, *together)
+
+    def rows(self, seqs: Sequence[int]) -> list[ActivityRow]:
+        """Return the rows of some entries, newest first."""
+        return self._store.activity.rows(seqs)
+
+    def together(self, rows: Sequence[ActivityRow]) -> tuple[int, int]:
+        """Return how many entries are taken back with some, bulk writes whole, and how many records they changed."""
+        alone = [row for row in rows if not row.entry.batch]
+        bulk = [self._store.activity.batch(name) for name in {row.entry.batch for row in rows if row.entry.batch}]
+        return len(alone) + sum(n for n, _ in bulk), sum(row.touched for row in alone) + sum(n for _, n in bulk)
+
+    def source(self, query: ActivityQuery, *, looked: int | None = None) -> JournalSource:
+        """Return the entries that a question selects, to be read by page; ``looked`` is what ``is:new`` counts from."""
+        return JournalSource(self._store, lambda: self.journal_filter(query, looked=looked))
+
+    def journal_filter(self, query: ActivityQuery, *, looked: int | None = None) -> JournalFilter:
+        """Return what a question asks of the journal."""
+        first = query.first_seq
+        if query.is_new:
+            first = max(first or 0, (self.looked() if looked is None else looked) + 1)
+        return JournalFilter(
+            actor=query.actor,
+            agent=query.agent,
+            session=query.session,
+            channel=query.channel,
+            action=query.action,
+            first_seq=first,
+            before_seq=query.before_seq,
+            since=query.since,
+            before=query.before,
+            words=() if query.memory else query.words,
+            memories=self._memories(query),
+        )
+
+    def _memories(self, query: ActivityQuery) -> tuple[str, ...] | None:
+        """Return the ids of the memories that a question is about; ``None`` where it is about no particular ones."""
+        named = tuple(self._resolved(name) for name in query.memory)
+        if not query.words:
+            return named or None
+        found = self._speaking_of(query.words)
+        return tuple(name for name in found if not named or name in named)
+
+    def _speaking_of(self, words: Sequence[str]) -> list[str]:
+        """Return the ids of the memories, as they are now, that hold all of some words; the last may be unfinished."""
+        # Nothing of what was typed is an operator here.
+        plain = [part.lstrip("-") for word in words for part in word.replace('"', " ").replace(":", " ").split()]
+        *whole, last = [word for word in plain if word] or [""]
+        tree: Filter = AllOf()
+        keyword = self._searching.keyword
+        if whole:
+            held = parse(" ".join(f'"{word}"' for word in whole))
+            hits = keyword.search(held, tree, _MAX_MEMORIES, count=False).hits if held.words else []
+            tree = OneOf("id", tuple(name for name, _ in hits))
+        asked = parse(last, typing=True)
+        if not asked.words or tree == OneOf("id", ()):
+            return []
+        return [name for name, _ in keyword.search(asked, tree, _MAX_MEMORIES, count=False).hits]
+
+    def _resolved(self, name: str) -> str:
+        # One that was purged or undone away is known to the journal alone, by its whole id.
+        try:
+            return self._store.resolve("memory", name)
+        except NotFound:
+            return name
+
+    # Since the person last looked
+
+    def looked(self) -> int:
+        """Return the number of the newest entry that the person has seen; 0 before they ever looked."""
+        kept = self._store.setting(_LAST_SEEN_SETTING) or ""
+        return int(kept) if kept.isdecimal() else 0
+
+    def mark_looked(self, seq: int | None = None) -> int:
+        """Note that the person has seen the journal up to an entry (the newest by default), and return its number.
+
+        Raises:
+            NotAllowed: an agent asks.
+
+        """
+        if self._author.actor != "person":
+            raise NotAllowed("Only a person looks at the activity.", "Leave it to them.")
+        seen = max(self._store.head() if seq is None else seq, self.looked())
+        if seen != self.looked():
+            self._store.keep_setting(_LAST_SEEN_SETTING, str(seen))
+        return seen
+
+    def since_last_look(self) -> AgentTotals:
+        """Return in numbers what agents did since the person last looked; at most 5,000 entries are counted."""
+        return self._store.activity.tally(self.looked(), _MAX_COUNTED_ENTRIES)
+
+    def days(self, count: int = 14, *, now: datetime | None = None) -> list[DayCount]:
+        """Return how much was done on each of the last days (UTC), by actor, today last."""
+        return self._store.activity.days((now or clock.now()).date(), count)
+
+    # The injection ledger
+
+    def injections(
+        self, query: ActivityQuery, *, after: str | None = None, limit: int = 50
+    ) -> tuple[list[ExposureRow], str | None]:
+        """Return the newest rows of the ledger that a question selects, and the next page's cursor.
+
+        Raises:
+            InvalidInput: the question asks for what only the journal knows, or ``after`` is not a cursor.
+
+        """
+        wanted = self.injection_filter(query)
+        last = -1 if after is None else self._store.injections.position(wanted, after)
+        if last is None:
+            raise InvalidInput(f"{after!r:.60} is not a cursor.", "Use the `next` of the page before.")
+        rows = self._store.injections.page(wanted, last + 1, limit)
+        return rows, rows[-1].id if len(rows) == limit else None
+
+    def sessions(self, query: ActivityQuery, limit: int = 50) -> list[SessionTotals]:
+        """Return what each session was shown in all, the one last served first."""
+        return self._store.injections.sessions(self.injection_filter(query), limit)
+
+    def injection_source(self, query: ActivityQuery) -> ExposureSource:
+        """Return the rows of the ledger that a question selects, to be read by page."""
+        return ExposureSource(self._store, lambda: self.injection_filter(query))
+
+    def shown(self, ids: Sequence[str]) -> list[ExposureRow]:
+        """Return some rows of the ledger by their ids, newest first."""
+        return self._store.injections.page(ExposureFilter(ids=tuple(ids)), 0, len(ids))
+
+    def session(self, name: str) -> SessionTotals | None:
+        """Return what one session was shown in all, or ``None`` where it was shown nothing."""
+        return self._store.injections.session(name)
+
+    def check_ledger(self, query: ActivityQuery) -> None:
+        """Refuse a question that only the journal can answer.
+
+        Raises:
+            InvalidInput: it asks for what the ledger does not know.
+
+        """
+        asked = {"actor": query.actor, "agent": query.agent, "action": query.action, "is": query.is_new}
+        asked["since"] = query.first_seq is not None or query.before_seq is not None
+        for name, value in asked.items():
+            if value:
+                known = "words, session:, channel:, memory:, and since: or before: a moment"
+                raise InvalidInput(f"The injection ledger has no such {name}:.", f"It is filtered by {known}.")
+
+    def injection_filter(self, query: ActivityQuery) -> ExposureFilter:
+        """Return what a question asks of the ledger. Raises like `check_ledger`."""
+        self.check_ledger(query)
+        return ExposureFilter(
+            session=query.session,
+            channel=query.channel,
+            memories=self._memories(query),
+            since=query.since,
+            before=query.before,
+        )

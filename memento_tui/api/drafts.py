@@ -1,0 +1,222 @@
+"""Keep text that a person is editing in files until it is stored, and find it again after a crash."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from pathlib import Path
+
+import msgspec
+
+from memento_tui import clock
+from memento_tui.errors import DataDirectoryError, InvalidInput
+from memento_tui.model.validation import new_id
+from memento_tui.paths import DataPaths
+
+__all__ = [
+    "EditorFile",
+    "UnsavedText",
+    "UnsavedTextFile",
+    "discard_drafts_containing",
+    "discard_unsaved_text",
+    "editor_command",
+    "find_unsaved_texts",
+]
+
+_UNSAFE_CHARACTERS = re.compile(r"[^A-Za-z0-9_-]+")
+
+
+class EditorFile:
+    """A file under the data directory's drafts that an editor may be opened on.
+
+    It stays until `discard`, so whatever fails meanwhile, the text is not lost. Raises `DataDirectoryError`.
+    """
+
+    def __init__(self, paths: DataPaths, name: str, text: str) -> None:
+        moment = clock.now().strftime("%Y%m%dT%H%M%S%f")
+        self.path: Path = paths.drafts / f"{_UNSAFE_CHARACTERS.sub('-', name)[:40]}-{moment}.md"
+        try:
+            paths.drafts.mkdir(mode=0o700, parents=True, exist_ok=True)
+            # Exclusive and private: the text may be confidential, and no other draft is written over.
+            handle = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            with open(handle, "w", encoding="utf-8", newline="") as file:  # noqa: PTH123 - a descriptor has no path
+                file.write(text)
+        except OSError as error:
+            raise DataDirectoryError(
+                f"The draft {self.path} cannot be written: {error.strerror}.", "Check the directory and its disk."
+            ) from error
+
+    def read(self, before: str) -> str:
+        """Return the text as the editor left it.
+
+        Editors end a text with a line feed; where ``before`` had none, it is taken off again.
+
+        Raises:
+            InvalidInput: the file is gone or not UTF-8.
+
+        """
+        try:
+            text = self.path.read_bytes().decode("utf-8-sig")
+        except OSError as error:
+            raise InvalidInput(f"The draft {self.path} cannot be read: {error.strerror}.") from error
+        except UnicodeDecodeError as error:
+            raise InvalidInput(
+                f"What the editor saved is not UTF-8 (at byte {error.start}).", "Save it as UTF-8."
+            ) from error
+        return text if before.endswith("\n") else text.removesuffix("\n").removesuffix("\r")
+
+    def discard(self) -> None:
+        """Remove the file once its text is stored, or was not changed."""
+        self.path.unlink(missing_ok=True)
+
+
+def discard_editor_files(paths: DataPaths, name: str) -> None:
+    """Remove the drafts that were kept of one memory."""
+    for path in paths.drafts.glob(f"{_UNSAFE_CHARACTERS.sub('-', name)[:40]}-*.md"):
+        path.unlink(missing_ok=True)
+
+
+def editor_command() -> list[str]:
+    """Return the person's editor and its arguments: ``$VISUAL``, else ``$EDITOR``, else nano.
+
+    Raises:
+        InvalidInput: there is none, or it does not exist.
+
+    """
+    named = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "nano"
+    try:
+        words = shlex.split(named)
+    except ValueError as error:
+        raise InvalidInput(f"The editor {named!r} cannot be understood: {error}.", "Set VISUAL or EDITOR.") from None
+    if not words or shutil.which(words[0]) is None:
+        raise InvalidInput(f"The editor {named!r} was not found.", "Set VISUAL or EDITOR to one that is installed.")
+    return words
+
+
+_MIN_MATCHED_CHARACTERS = 8
+
+
+class UnsavedText(msgspec.Struct, frozen=True, kw_only=True):
+    """What was typed, what it was made from, and the process that held it."""
+
+    record: str
+    """``memory``, ``crystal`` or the like."""
+    record_id: str
+    """Empty for a record that is not stored yet."""
+    base_version: int
+    """The version that the text was made from; 0 for a record that is not stored yet."""
+    title: str | None
+    tags: tuple[str, ...] | None
+    content: str
+    at: datetime
+    process: int
+
+
+class UnsavedTextFile:
+    """One text that is being typed. It has a file in the data directory's drafts as soon as something was typed."""
+
+    def __init__(self, paths: DataPaths, record: str, record_id: str, base_version: int) -> None:
+        self._paths = paths
+        self.record = record
+        self.record_id = record_id
+        self.base_version = base_version
+        self.path = paths.typed_text(new_id())
+
+    def keep(self, title: str | None, tags: Sequence[str] | None, content: str) -> None:
+        """Write down what the fields hold now, so that it survives the process. Raises `DataDirectoryError`."""
+        kept = UnsavedText(
+            record=self.record,
+            record_id=self.record_id,
+            base_version=self.base_version,
+            title=title,
+            tags=None if tags is None else tuple(tags),
+            content=content,
+            at=clock.now(),
+            process=os.getpid(),
+        )
+        beside = self.path.with_suffix(".new")
+        try:
+            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            # Private, because the text may be confidential; renamed, so that no half of it is ever found.
+            with open(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:  # noqa: PTH123 - a descriptor has no path
+                file.write(msgspec.json.encode(kept))
+            beside.replace(self.path)
+        except OSError as error:
+            raise DataDirectoryError(
+                f"What you type cannot be kept in {self.path}: {error.strerror}.", "Save it soon; check the disk."
+            ) from error
+
+    def discard(self) -> None:
+        """Remove the file: the text is stored, or the person does not want it."""
+        self.path.unlink(missing_ok=True)
+
+
+def find_unsaved_texts(paths: DataPaths) -> list[tuple[Path, UnsavedText]]:
+    """Return the texts that were being typed when their process ended, newest first, each with its file.
+
+    A file that cannot be read is left where it is.
+    """
+    found = [(path, kept) for path, kept in _all_unsaved_texts(paths) if not _is_process_alive(kept.process)]
+    return sorted(found, key=lambda one: one[1].at, reverse=True)
+
+
+def discard_unsaved_text(paths: DataPaths, record_id: str) -> None:
+    """Remove what was typed over one record, because every trace of it is to go."""
+    for path, kept in _all_unsaved_texts(paths):
+        if kept.record_id == record_id:
+            path.unlink(missing_ok=True)
+
+
+def discard_drafts_containing(paths: DataPaths, texts: Sequence[str]) -> None:
+    """Remove every file of the drafts that holds a line of one of the texts, because every trace of them is to go.
+
+    Lines of a few letters are everywhere and tell nothing.
+    """
+    lines = {
+        line.strip() for text in texts for line in text.splitlines() if len(line.strip()) > _MIN_MATCHED_CHARACTERS
+    }
+    for path in paths.drafts.glob("*") if lines else ():
+        try:
+            kept = path.read_text(encoding="utf-8", errors="replace")
+            if path.suffix == ".json":
+                kept = "\n".join(_strings(msgspec.json.decode(kept)))
+        except (OSError, msgspec.DecodeError):
+            continue
+        if any(line in kept for line in lines):
+            path.unlink(missing_ok=True)
+
+
+def _strings(value: object) -> Iterator[str]:
+    """Yield every text in a JSON value; a form's fields are kept as JSON within one."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for part in value.values():
+            yield from _strings(part)
+    elif isinstance(value, list):
+        for part in value:
+            yield from _strings(part)
+
+
+def _all_unsaved_texts(paths: DataPaths) -> Iterator[tuple[Path, UnsavedText]]:
+    for path in paths.typed_texts():
+        try:
+            yield path, msgspec.json.decode(path.read_bytes(), type=UnsavedText)
+        except (OSError, msgspec.DecodeError):
+            continue
+
+
+def _is_process_alive(process: int) -> bool:
+    if process == os.getpid():
+        return True
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True

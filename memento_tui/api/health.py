@@ -1,0 +1,313 @@
+"""Check that a workspace is in order, and rebuild its indexes."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import sqlite3
+import stat
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from memento_tui.api.workspace import Workspace
+from memento_tui.config import Config
+from memento_tui.errors import DataDirectoryError, EngineUnavailable, MementoError
+from memento_tui.paths import DataPaths
+from memento_tui.search.engine_client import SemanticClient
+from memento_tui.storage.backup import Progress
+
+__all__ = [
+    "HealthFinding",
+    "check_pages_and_journal",
+    "examine",
+    "examine_directory",
+    "examine_engine",
+    "examine_indexes",
+    "examine_quickly",
+    "reindex",
+    "start_engine",
+    "stop_engine",
+]
+
+_LOW_DISK_BYTES = 200_000_000
+"""Bytes. Below this an index merge or an import may fill the disk."""
+
+_OTHERS_PERMISSIONS = stat.S_IRWXG | stat.S_IRWXO
+_SHOWN_PACKAGES = ("memento-tui", "textual", "tantivy", "lancedb", "sentence-transformers", "mcp")
+
+
+@dataclass(frozen=True)
+class HealthFinding:
+    """One thing that was looked at. ``hint`` says what to do where it is not ``ok``."""
+
+    name: str
+    ok: bool
+    detail: str
+    hint: str = ""
+
+
+def reindex(workspace: Workspace, *, keyword: bool, semantic: bool, progress: Callable[[int, int], None] | None) -> int:
+    """Build the chosen indexes anew from the database; return how many memories the keyword index holds.
+
+    ``progress`` is told of the keyword index's memories done and in all. The semantic index is built by the engine,
+    in the background; `Workspace.search` with ``wait`` waits for it.
+
+    Raises:
+        DataDirectoryError: an index directory cannot be written.
+        EngineUnavailable: the engine is asked for and cannot be had.
+
+    """
+    indexed = workspace.searching.keyword.rebuild(progress) if keyword else 0
+    if semantic:
+        _begin_semantic_anew(workspace)
+    return indexed
+
+
+def start_engine(workspace: Workspace) -> None:
+    """Start the engine unless it runs, without waiting for it. Raises `EngineUnavailable` if it is switched off."""
+    if not workspace.config.engine.enabled:
+        raise EngineUnavailable("Semantic search is switched off.", "Set enabled = true under [engine] in config.toml.")
+    workspace.searching.semantic.ensure()
+
+
+def _begin_semantic_anew(workspace: Workspace) -> None:
+    if workspace.config.engine.enabled:
+        stop_engine(workspace.searching.semantic)
+        shutil.rmtree(workspace.paths.semantic_index, ignore_errors=True)
+    start_engine(workspace)
+
+
+def stop_engine(client: SemanticClient) -> bool:
+    """Stop the engine and wait until it is gone; tell whether one ran. Raises `EngineUnavailable` if it stays."""
+    stopped = client.stop()
+    if not stopped and client.status() is not None:
+        raise EngineUnavailable("The engine was told to stop and still runs.", "`memento engine logs` may say why.")
+    return stopped
+
+
+def examine_directory(paths: DataPaths) -> list[HealthFinding]:
+    """Check what can be told without opening the database."""
+    if not paths.root.is_dir():
+        hint = "`memento add`, `memento import` or the app begin a new one."
+        return [HealthFinding("data directory", ok=False, detail=f"{paths.root} does not exist", hint=hint)]
+    return [
+        HealthFinding("data directory", ok=True, detail=str(paths.root)),
+        _permissions(paths),
+        _disk(paths),
+        *_drafts(paths),
+        HealthFinding("versions", ok=True, detail=_versions()),
+    ]
+
+
+def _permissions(paths: DataPaths) -> HealthFinding:
+    open_to_others = [
+        str(path)
+        for path in (
+            paths.root,
+            paths.database,
+            paths.config,
+            paths.engine_socket,
+            paths.engine_log,
+            paths.drafts,
+            paths.backups,
+        )
+        if path.exists() and path.stat().st_mode & _OTHERS_PERMISSIONS and not _is_shielded(path, paths)
+    ]
+    if not open_to_others:
+        return HealthFinding("permissions", ok=True, detail="no other user can read the memories")
+    named = ", ".join(open_to_others)
+    hint = f"chmod 700 {paths.root}"
+    return HealthFinding("permissions", ok=False, detail=f"other users may have access to {named}", hint=hint)
+
+
+def _is_shielded(path: Path, paths: DataPaths) -> bool:
+    """Tell whether a directory that nobody else may enter lies around the path."""
+    return path != paths.root and paths.root in path.parents and not paths.root.stat().st_mode & _OTHERS_PERMISSIONS
+
+
+def _disk(paths: DataPaths) -> HealthFinding:
+    free = shutil.disk_usage(paths.root).free
+    used = f"database {_size(paths.database)}, indexes {_size(paths.keyword_index.parent)}, free {_format_bytes(free)}"
+    return HealthFinding(
+        "disk", ok=free >= _LOW_DISK_BYTES, detail=used, hint="" if free >= _LOW_DISK_BYTES else "Free some space."
+    )
+
+
+def _size(path: Path) -> str:
+    files = [path] if path.is_file() else path.rglob("*")
+    return _format_bytes(sum(file.stat().st_size for file in files if file.is_file()))
+
+
+def _format_bytes(count: int) -> str:
+    for unit, length in (("GB", 1_000_000_000), ("MB", 1_000_000), ("kB", 1_000)):
+        if count >= length:
+            return f"{count / length:.1f} {unit}"
+    return f"{count} bytes"
+
+
+def _drafts(paths: DataPaths) -> Iterator[HealthFinding]:
+    kept = sorted(paths.drafts.glob("*.md")) if paths.drafts.is_dir() else []
+    if kept:
+        yield HealthFinding("drafts", ok=True, detail=f"{len(kept)} unsaved, the last is {kept[-1]}")
+
+
+def _versions() -> str:
+    known = [f"{package} {version(package)}" for package in _SHOWN_PACKAGES]
+    return ", ".join([*known, f"Python {platform.python_version()}", f"SQLite {sqlite3.sqlite_version}"])
+
+
+def examine(
+    workspace: Workspace, *, progress: Progress | None = None, stop: threading.Event | None = None
+) -> list[HealthFinding]:
+    """Check the directory, the settings, the database, the journal, the backups, the indexes and the engine.
+
+    It changes nothing, except that the keyword index catches up with the journal, as at every search.
+    """
+    return [*examine_quickly(workspace), *check_pages_and_journal(workspace, progress=progress, stop=stop)]
+
+
+def examine_quickly(workspace: Workspace) -> Iterator[HealthFinding]:
+    """Yield what can be told without reading the whole database, the quickest first."""
+    yield from examine_directory(workspace.paths)
+    yield _settings(workspace.config)
+    yield _contents(workspace)
+    yield _backups(workspace)
+    yield from examine_indexes(workspace)
+
+
+def examine_indexes(workspace: Workspace) -> Iterator[HealthFinding]:
+    """Yield how the engine is, and the keyword index once it has caught up."""
+    yield examine_engine(workspace)
+    yield _run_check("keyword index", workspace, _keyword)
+
+
+def examine_engine(workspace: Workspace) -> HealthFinding:
+    """Return how the engine and its index are. It is not started for that."""
+    return _run_check("semantic index", workspace, _semantic)
+
+
+def check_pages_and_journal(
+    workspace: Workspace, *, progress: Progress | None = None, stop: threading.Event | None = None
+) -> Iterator[HealthFinding]:
+    """Read the database from its first page to its last entry: about ten seconds for a million memories.
+
+    Raises:
+        StoppedError: ``stop`` was set.
+
+    """
+    tell = progress or (lambda _what, _done, _total: None)
+    hint = "Make no more changes. Put a backup in its place: `memento backup list`, then `memento backup restore`."
+    tell("Checking the pages", 0, 1)
+    try:
+        problem = workspace.store.audit.pages_in_order(stop)
+    except DataDirectoryError as error:
+        problem = error.message
+    yield HealthFinding(
+        "pages", ok=problem is None, detail=problem or "the file is whole", hint=hint if problem else ""
+    )
+    problem = workspace.store.audit.journal_in_order(tell, stop)
+    if problem is None:
+        yield HealthFinding("journal", ok=True, detail="every entry is as it was written")
+        return
+    hint = "Something else changed the database. Keep a copy, and compare it with a backup or an export."
+    yield HealthFinding("journal", ok=False, detail=problem, hint=hint)
+
+
+def _settings(config: Config) -> HealthFinding:
+    """Check the settings that are used by the engine or a sleep only, where nobody would see them fail."""
+    for problem, hint in (_model_problem(config), _language_model_problem(config)):
+        if problem:
+            return HealthFinding("settings", ok=False, detail=problem, hint=hint)
+    return HealthFinding("settings", ok=True, detail="config.toml names nothing that is missing")
+
+
+def _model_problem(config: Config) -> tuple[str, str]:
+    """Return what is wrong with the folders of models, and what to do; empty where nothing is."""
+    named = {"engine.model": config.engine.model, "engine.entailment_model": config.engine.entailment_model}
+    for setting, folder in named.items():
+        path = Path(folder).expanduser()
+        if folder and not path.is_dir():
+            return f"{setting}: the folder {path} does not exist", f"Mend {setting} in config.toml, or leave it out."
+        if folder and not any((path / file).is_file() for file in ("config.json", "modules.json")):
+            return (
+                f"{setting}: {path} holds no model",
+                f"Name the folder that holds config.json in {setting}, or leave it out.",
+            )
+    return "", ""
+
+
+def _language_model_problem(config: Config) -> tuple[str, str]:
+    """Return what is wrong with the endpoint for drafts, as far as it shows without asking it."""
+    chosen = config.language_model
+    if not chosen.url:
+        unused = chosen.model or chosen.key_variable
+        return (
+            ("language_model has no url, so it is not used", "Set url, or leave [language_model] out.")
+            if unused
+            else ("", "")
+        )
+    parts = urlsplit(chosen.url)
+    if parts.scheme not in ("http", "https") or not parts.netloc:
+        return "language_model.url is no web address", "It looks like http://127.0.0.1:11434/v1."
+    if not chosen.model:
+        return "language_model.model is missing", "Name the model that the endpoint is to use."
+    if chosen.key_variable and not os.environ.get(chosen.key_variable):
+        return (
+            f"the environment variable {chosen.key_variable} is not set, so language_model has no key",
+            "Set it where memento and its engine are started, or mend language_model.key_variable.",
+        )
+    return "", ""
+
+
+def _contents(workspace: Workspace) -> HealthFinding:
+    store = workspace.store
+    counts = f"{store.count_all():,} memories, {store.head():,} journal entries, {workspace.review.count():,} to review"
+    return HealthFinding("contents", ok=True, detail=counts)
+
+
+def _backups(workspace: Workspace) -> HealthFinding:
+    found = workspace.backups.list()
+    bad = [one.name for one in found if one.problem and not one.why]
+    if bad:
+        hint = "`memento backup verify` says more; `memento backup rm` removes it."
+        return HealthFinding("backups", ok=False, detail=f"{', '.join(bad)} cannot be restored", hint=hint)
+    if not found:
+        return HealthFinding("backups", ok=True, detail="none yet; `memento backup make` makes one")
+    size = _format_bytes(sum(one.size for one in found))
+    return HealthFinding(
+        "backups", ok=True, detail=f"{len(found)}, the last of {found[0].at:%Y-%m-%d %H:%M}Z, {size} in all"
+    )
+
+
+def _run_check(name: str, workspace: Workspace, check: Callable[[Workspace], HealthFinding]) -> HealthFinding:
+    try:
+        return check(workspace)
+    except MementoError as error:
+        return HealthFinding(name, ok=False, detail=error.message, hint=error.hint)
+
+
+def _keyword(workspace: Workspace) -> HealthFinding:
+    index = workspace.searching.keyword
+    index.catch_up()
+    return HealthFinding(
+        "keyword index", ok=True, detail=index.notice or f"reflects all {index.reflects:,} journal entries"
+    )
+
+
+def _semantic(workspace: Workspace) -> HealthFinding:
+    name, hint = "semantic index", "`memento engine logs` says more; `memento reindex --semantic` begins anew."
+    if not workspace.config.engine.enabled:
+        return HealthFinding(name, ok=True, detail="switched off, in config.toml")
+    status = workspace.searching.semantic.status()
+    if status is None:
+        return HealthFinding(name, ok=True, detail="not running; a search starts it")
+    if status.state == "failed" or status.problem:
+        return HealthFinding(name, ok=False, detail=f"the engine cannot work: {status.problem}", hint=hint)
+    if status.state == "loading":
+        return HealthFinding(name, ok=True, detail="loading its model")
+    return HealthFinding(name, ok=True, detail=f"{status.total:,} memories, {status.pending:,} wait to be embedded")

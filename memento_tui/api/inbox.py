@@ -1,0 +1,310 @@
+"""The one queue over everything that waits for a person: proposals of every kind, and contradictions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
+from datetime import datetime
+from typing import Any, Literal, get_args
+
+import msgspec
+
+from memento_tui import clock
+from memento_tui.api.review import ContradictionQueue, ContradictionWithSides, PendingProposal, ProposalQueue
+from memento_tui.errors import AmbiguousId, InvalidInput, MementoError, NotAllowed, NotFound
+from memento_tui.model.review import RESOLUTIONS
+from memento_tui.storage.review import INBOX_KINDS, InboxRow
+from memento_tui.storage.store import Store
+
+__all__ = [
+    "KIND_NAMES",
+    "MAX_BULK_EDIT_ITEMS",
+    "Decision",
+    "DecisionOutcome",
+    "DecisionVerb",
+    "Inbox",
+    "InboxItem",
+    "counts_in_words",
+    "decide",
+    "inbox_name",
+]
+
+DecisionVerb = Literal[
+    "approve",
+    "reject",
+    "later",
+    "newer_supersedes",
+    "older_stands",
+    "both_valid",
+    "merged",
+    "not_a_contradiction",
+]
+DECISION_VERBS: tuple[str, ...] = get_args(DecisionVerb)
+
+CONTRADICTION_PREFIX = "contradiction:"
+"""What the name of a contradiction begins with, where things of the whole queue are named. A proposal's is its id."""
+
+
+class Decision(msgspec.Struct, frozen=True, kw_only=True):
+    """What a person decides about one thing that waits."""
+
+    id: str
+    """A proposal's id; for a contradiction `CONTRADICTION` and its id."""
+    verb: DecisionVerb
+    seen: int | None
+    """The version that was looked at; one that changed since is not decided. ``None`` accepts any."""
+    reason: str = ""
+    """For a rejection; the agent can read it."""
+    changes: dict[str, Any] = {}
+    """The person's own changes before an approval, or what a resolution needs beside: contexts, or the merged text."""
+
+
+class DecisionOutcome(msgspec.Struct, frozen=True):
+    """The outcome of one decision among several."""
+
+    id: str
+    state: str
+    """The state that it has now, or ``failed``."""
+    error: str = ""
+    """What was wrong, and what to do next."""
+
+
+def inbox_name(record: str, record_id: str) -> str:
+    """Return the name of a proposal or a contradiction in the whole queue."""
+    return f"{CONTRADICTION_PREFIX}{record_id}" if record == "contradiction" else record_id
+
+
+def decide_all(
+    store: Store,
+    review: ProposalQueue,
+    contradictions: ContradictionQueue,
+    decisions: Sequence[Decision],
+    *,
+    progress: Callable[[int, int], None] | None = None,
+) -> Sequence[DecisionOutcome]:
+    """Decide several things; one that fails does not stop the others, and one undo takes back all that were decided.
+
+    A rejected contradiction is none. ``progress`` is called with how many are done, and of how many.
+    """
+    outcomes = []
+    with store.together() if len(decisions) > 1 else nullcontext():
+        for number, decision in enumerate(decisions):
+            if progress is not None:
+                progress(number, len(decisions))
+            try:
+                outcomes.append(DecisionOutcome(decision.id, decide(review, contradictions, decision)))
+            except MementoError as error:
+                outcomes.append(DecisionOutcome(decision.id, "failed", str(error)))
+    return outcomes
+
+
+def decide(review: ProposalQueue, contradictions: ContradictionQueue, decision: Decision) -> str:
+    """Carry one decision out and return the state that the thing has now.
+
+    Raises:
+        NotFound: there is no such thing.
+        NotAllowed: an agent asks, it was decided already, or the decision does not fit it.
+        Conflict: it or its target changed since it was looked at.
+        InvalidField: a change, or what a resolution needs, breaks a rule.
+
+    """
+    if decision.id.startswith(CONTRADICTION_PREFIX):
+        return _resolve_contradiction(contradictions, decision)
+    options: dict[str, Any] = {"seen": decision.seen}
+    match decision.verb:
+        case "approve":
+            return review.approve(decision.id, **options, **decision.changes).state
+        case "reject":
+            return review.reject(decision.id, decision.reason, **options).state
+        case "later":
+            return review.later(decision.id, **options).state
+        case _:
+            if review.get(decision.id).proposal.target != "contradiction":
+                raise NotAllowed("It is no contradiction, so there are no sides to choose.", "Approve it or reject it.")
+            # An answer of the person's own takes the place of the one that was suggested.
+            answer = {"resolution": decision.verb, **decision.changes}
+            return review.approve(decision.id, **options, **answer).state
+
+
+def _resolve_contradiction(contradictions: ContradictionQueue, decision: Decision) -> str:
+    found = decision.id.removeprefix(CONTRADICTION_PREFIX)
+    if decision.verb == "approve":
+        raise NotAllowed("A contradiction has no plain yes.", "Say which side holds, that both do, or that it is none.")
+    if decision.verb == "later":
+        return contradictions.later(found, seen=decision.seen).status
+    verb = "not_a_contradiction" if decision.verb == "reject" else decision.verb
+    if verb not in RESOLUTIONS:
+        raise NotAllowed(f"A contradiction cannot be decided by {verb}.")
+    outcome = contradictions.resolve(found, verb, seen=decision.seen, **decision.changes)
+    return getattr(outcome, "resolution", "") or "proposed"
+
+
+MAX_BULK_EDIT_ITEMS = 200
+"""How many things are opened at once in a person's editor; the oldest first."""
+
+KIND_NAMES: Mapping[str, tuple[str, str]] = {
+    "secret": ("held a secret", "held a secret"),
+    "contradiction": ("contradiction", "contradictions"),
+    "suggestion": ("suggested answer", "suggested answers"),
+    "identity": ("identity", "identities"),
+    "expiring": ("expiring skip", "expiring skips"),
+    "skip": ("skip", "skips"),
+    "item": ("working item", "working items"),
+    "learned": ("learned", "learned"),
+    "consolidation": ("consolidation", "consolidations"),
+    "merge": ("merge", "merges"),
+    "trust": ("promotion", "promotions"),
+    "new": ("new", "new"),
+    "change": ("change", "changes"),
+    "deletion": ("deletion", "deletions"),
+}
+"""What one and what several of each kind are called behind their number."""
+
+
+def counts_in_words(counts: Mapping[str, int]) -> str:
+    """Return the numbers of each kind in words: ``4 new, 1 merge``."""
+    return ", ".join(f"{count:,} {KIND_NAMES[kind][count != 1]}" for kind, count in counts.items())
+
+
+class InboxItem(msgspec.Struct, frozen=True):
+    """One thing that waits, as a list shows it. What it is in full, `WaitingQueue.get` says."""
+
+    row: InboxRow
+
+    @property
+    def id(self) -> str:
+        """Its name within the queue: a proposal's id, or ``contradiction:`` and the contradiction's."""
+        return inbox_name(self.row.record, self.row.record_id)
+
+    @property
+    def kind(self) -> str:
+        """One of `WAITING_KINDS`."""
+        return self.row.kind
+
+    @property
+    def headline(self) -> str:
+        """The first line that says something of what it is about."""
+        lines = (line.strip().lstrip("#").strip() for line in self.row.text.splitlines())
+        return next(filter(None, lines), f"{self.row.target} {self.row.record_id}")
+
+    @property
+    def version(self) -> int:
+        """The version that a decision names."""
+        return self.row.version
+
+
+class InboxView:
+    """The queue as it is at one moment, or the part of it that is of one kind; read by page from the database."""
+
+    def __init__(self, store: Store, kind: str, at: datetime) -> None:
+        self._store, self._kind, self._at = store, kind, at
+
+    def total(self) -> int:
+        """Return how many wait."""
+        counts = self._store.waiting.counts(self._at)
+        return counts.get(self._kind, 0) if self._kind else sum(counts.values())
+
+    def page(self, start: int, count: int) -> Sequence[InboxItem]:
+        """Return ``count`` of them from index ``start``, the one that has waited longest first."""
+        return [InboxItem(row) for row in self._store.waiting.page(self._at, self._kind, start, count)]
+
+    def locate(self, row_id: str) -> int | None:
+        """Return where one stands."""
+        return self._store.waiting.locate(self._at, self._kind, *_split_name(row_id))
+
+    def ids(self, start: int, count: int) -> Sequence[str]:
+        """Return the names of some of them."""
+        return [inbox_name(*pair) for pair in self._store.waiting.ids(self._at, self._kind, start, count)]
+
+
+def _split_name(name: str) -> tuple[str, str]:
+    if name.startswith(CONTRADICTION_PREFIX):
+        return "contradiction", name.removeprefix(CONTRADICTION_PREFIX)
+    return "proposal", name
+
+
+class Inbox:
+    """Everything that waits in one workspace, oldest first.
+
+    Oldest first, because nothing then waits for ever, and because what arrives while somebody reads is added at the
+    end: it moves nothing that is being read.
+    """
+
+    def __init__(self, store: Store, review: ProposalQueue, contradictions: ContradictionQueue) -> None:
+        self._store = store
+        self._review = review
+        self._contradictions = contradictions
+
+    def view(self, kind: str = "") -> InboxView:
+        """Return the queue as it is now, or its part of one kind. Raises `InvalidInput` for an unknown kind."""
+        if kind and kind not in INBOX_KINDS:
+            raise InvalidInput(f"Nothing waits as {kind!r:.40}.", f"The kinds are {', '.join(INBOX_KINDS)}.")
+        return InboxView(self._store, kind, clock.now())
+
+    def counts(self) -> dict[str, int]:
+        """Return how many of each kind wait now; kinds of which none does are left out."""
+        return self._store.waiting.counts(clock.now())
+
+    def count(self) -> int:
+        """Return how many wait now; quicker than counting by kind."""
+        return self._review.count() + self._contradictions.count()
+
+    def list(
+        self, kind: str = "", *, after: str | None = None, limit: int = 50
+    ) -> tuple[Sequence[InboxItem], str | None]:
+        """Return what waits, and the next page's cursor. A cursor holds even if what it names was decided since.
+
+        Raises:
+            InvalidInput: an unknown kind or cursor, or a limit below 1.
+
+        """
+        if limit < 1:
+            raise InvalidInput(f"A page holds at least one item; not {limit}.", "Give a limit of 1 or more.")
+        view = self.view(kind)
+        if after is None:
+            found = view.page(0, limit)
+        else:
+            found = [InboxItem(row) for row in self._store.waiting.after(clock.now(), kind, *_split_name(after), limit)]
+        return found, found[-1].id if len(found) == limit else None
+
+    def get(self, name: str) -> PendingProposal | ContradictionWithSides:
+        """Return one of them in full, with the records that it is about. Raises `NotFound` or `AmbiguousId`."""
+        record, record_id = _split_name(name)
+        return self._contradictions.get(record_id) if record == "contradiction" else self._review.get(record_id)
+
+    def find(self, given: str) -> str:
+        """Return the name of what a person means: an id or a unique beginning of one, or a memory that waits.
+
+        Raises:
+            NotFound, AmbiguousId: nothing, or several things, are meant.
+
+        """
+        if given.startswith(CONTRADICTION_PREFIX):
+            return inbox_name("contradiction", self._contradictions.get(_split_name(given)[1]).contradiction.id)
+        if self._store.find("contradiction", given) is not None:
+            return inbox_name("contradiction", given)
+        try:
+            return self._review.get(given).proposal.id
+        except AmbiguousId:
+            raise
+        except NotFound as no_proposal:
+            try:
+                return inbox_name("contradiction", self._contradictions.get(given).contradiction.id)
+            except AmbiguousId:
+                raise
+            except NotFound:
+                raise no_proposal from None
+
+    def rows(self, names: Sequence[str]) -> Sequence[InboxItem]:
+        """Return those of the named that wait, in the order of the queue."""
+        return [InboxItem(row) for row in self._store.waiting.rows(clock.now(), [_split_name(name) for name in names])]
+
+    def decide_one(self, decision: Decision) -> str:
+        """Decide one thing and return the state that it has now. Raises like `deciding.decide`."""
+        return decide(self._review, self._contradictions, decision)
+
+    def decide(
+        self, decisions: Sequence[Decision], *, progress: Callable[[int, int], None] | None = None
+    ) -> Sequence[DecisionOutcome]:
+        """Decide several things, each on its own; one undo takes back all that were decided."""
+        return decide_all(self._store, self._review, self._contradictions, decisions, progress=progress)

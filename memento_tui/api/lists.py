@@ -1,0 +1,473 @@
+"""Skips, working items and identity crystals behind the same gate as memories, and the queries on them."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime, timedelta
+from typing import Any, Literal, TypeVar
+
+import msgspec
+
+from memento_tui import clock
+from memento_tui.errors import Conflict, DataDirectoryError, InvalidField, InvalidInput, NotAllowed
+from memento_tui.model import Crystal, Proposal, Skip, WorkingItem, make_crystal, make_item, make_skip
+from memento_tui.model.lists import ITEM_CATEGORIES, ITEM_STATUSES
+from memento_tui.model.memory import content_digest
+from memento_tui.model.review import OPEN_PROPOSAL_STATES
+from memento_tui.model.validation import fold_tag
+from memento_tui.moments import parse_moment, parse_span
+from memento_tui.policy.gate import Gate, Screened
+from memento_tui.policy.policy import Verdict, WriteIntent
+from memento_tui.storage.store import Store
+from memento_tui.storage.tables import to_plain
+from memento_tui.storage.transaction import Transaction
+
+__all__ = [
+    "CATEGORY_WORDS",
+    "STATUS_WORDS",
+    "Crystals",
+    "ItemQuery",
+    "Items",
+    "SkipQuery",
+    "Skips",
+    "parse_category",
+    "parse_item_query",
+    "parse_skip_query",
+    "parse_status",
+]
+
+CATEGORY_WORDS = {name: name.replace("_", " ") for name in ITEM_CATEGORIES}
+"""What each category of a working item is called."""
+
+STATUS_WORDS = {**{name: name for name in ITEM_STATUSES}, "completed": "done"}
+"""What each status of a working item is called."""
+
+_QUERY_TERM = re.compile(r'(?:(\w+):)?(?:"([^"]*)"?|(\S+))')
+
+
+class ItemQuery(msgspec.Struct, frozen=True):
+    """Selects working items by words and tags, of which they have all, and by categories and statuses, of which one."""
+
+    words: tuple[str, ...] = ()
+    categories: frozenset[str] = frozenset()
+    statuses: frozenset[str] = frozenset()
+    tags: frozenset[str] = frozenset()
+    problems: tuple[str, ...] = ()
+    """A sentence for each part that could not be read, and is left out."""
+
+    def matches(self, item: WorkingItem) -> bool:
+        """Tell whether an item is selected."""
+        return (
+            (not self.categories or item.category in self.categories)
+            and (not self.statuses or item.status in self.statuses)
+            and (not self.tags or self.tags <= {fold_tag(tag) for tag in item.tags})
+            and _contains_all(self.words, (item.title, item.content, item.next_action))
+        )
+
+
+class SkipQuery(msgspec.Struct, frozen=True):
+    """Selects skips that have all the words, were made by somebody, and are to end within a span."""
+
+    words: tuple[str, ...] = ()
+    makers: tuple[str, ...] = ()
+    within: timedelta | None = None
+    problems: tuple[str, ...] = ()
+    """A sentence for each part that could not be read, and is left out."""
+
+    def matches(self, skip: Skip, now: datetime) -> bool:
+        """Tell whether a skip is selected at a moment."""
+        return (
+            _contains_all(self.words, (skip.item, skip.reason))
+            and all(maker in skip.created_by.casefold() for maker in self.makers)
+            and (self.within is None or timedelta() < skip.expires_at - now < self.within)
+        )
+
+
+def parse_item_query(text: str, *, strict: bool = False) -> ItemQuery:
+    """Read words, ``category:``, ``status:`` and ``tag:``. ``strict`` raises `InvalidInput` for the first problem."""
+    words: list[str] = []
+    categories: set[str] = set()
+    statuses: set[str] = set()
+    tags: set[str] = set()
+    problems: list[str] = []
+    for key, value in _split_terms(text, ("category", "status", "tag")):
+        if key == "category":
+            _add_matching(value, key, CATEGORY_WORDS, categories, problems)
+        elif key == "status":
+            _add_matching(value, key, STATUS_WORDS, statuses, problems)
+        elif key == "tag":
+            tags.add(fold_tag(value.lstrip("#")))
+        else:
+            words.append(value.casefold())
+    _raise_first(problems, strict=strict)
+    return ItemQuery(tuple(words), frozenset(categories), frozenset(statuses), frozenset(tags), tuple(problems))
+
+
+def parse_skip_query(text: str, *, strict: bool = False) -> SkipQuery:
+    """Read words, ``by:`` and ``expires:<7d``. ``strict`` raises `InvalidInput` for the first problem."""
+    words: list[str] = []
+    makers: list[str] = []
+    within: timedelta | None = None
+    problems: list[str] = []
+    for key, value in _split_terms(text, ("by", "expires")):
+        if key == "by":
+            makers.append(value.casefold())
+        elif key == "expires":
+            span = parse_span(value.lstrip("<="))
+            if span is None:
+                problems.append(f"expires: takes a span such as <7d, not {value!r:.60}.")
+            within = span or within
+        else:
+            words.append(value.casefold())
+    _raise_first(problems, strict=strict)
+    return SkipQuery(tuple(words), tuple(makers), within, tuple(problems))
+
+
+def parse_category(text: str) -> str:
+    """Return the category that a person's words, or the beginning of them, name. Raises `InvalidInput`."""
+    return _match_word(text, "category", CATEGORY_WORDS)
+
+
+def parse_status(text: str) -> str:
+    """Return the status that a person's word, or the beginning of it, names. Raises `InvalidInput`."""
+    return _match_word(text, "status", STATUS_WORDS)
+
+
+def _match_word(text: str, key: str, words: dict[str, str]) -> str:
+    found: set[str] = set()
+    problems: list[str] = []
+    _add_matching(text.strip(), key, words, found, problems)
+    _raise_first(problems, strict=True)
+    if len(found) > 1:
+        raise InvalidInput(f"The {key} {text!r:.60} may mean several.", f"Name one of {_list_words(words)}.")
+    return found.pop()
+
+
+def _split_terms(text: str, keys: Sequence[str]) -> Iterable[tuple[str, str]]:
+    """Yield each word with its key, empty for none. What looks like a key and is none is part of the word."""
+    for match in _QUERY_TERM.finditer(text):
+        key, quoted, plain = match.groups()
+        value = plain if quoted is None else quoted
+        if key in keys:
+            yield key, value
+        elif value.rstrip(":") not in keys:
+            # A key without a value yet is being typed.
+            yield "", f"{key}:{value}" if key else value
+
+
+def _add_matching(value: str, key: str, words: dict[str, str], chosen: set[str], problems: list[str]) -> None:
+    """Add the names that a word begins, or their words do; one that is meant in full is the only one."""
+    given = value.casefold().replace("-", "_").replace(" ", "_")
+    named = {name: (name, word.replace(" ", "_")) for name, word in words.items()}
+    exact = {name for name, said in named.items() if given in said}
+    found = exact or {name for name, said in named.items() if any(word.startswith(given) for word in said)}
+    if given and found:
+        chosen |= found
+    else:
+        problems.append(f"There is no {key} {value!r:.60}; there are {_list_words(words)}.")
+
+
+def _list_words(words: dict[str, str]) -> str:
+    return ", ".join(words.values())
+
+
+def _contains_all(words: Sequence[str], texts: Sequence[str]) -> bool:
+    text = "\n".join(texts).casefold() if words else ""
+    return all(word in text for word in words)
+
+
+def _raise_first(problems: Sequence[str], *, strict: bool) -> None:
+    if problems and strict:
+        raise InvalidInput(problems[0])
+
+
+_LOGGER = logging.getLogger(__name__)
+
+Entry = TypeVar("Entry", Skip, WorkingItem)
+_READ_ONLY_FIELDS = {"id", "created_at", "created_by", "version", "hits", "last_hit_at"}
+
+
+class _GovernedList:
+    """What the lists share: an author, a policy, and writes that either happen or become proposals."""
+
+    target: Literal["skip", "item", "crystal"]
+
+    def __init__(self, store: Store, gate: Gate) -> None:
+        self._store = store
+        self._author = gate.author
+        self._gate = gate
+
+    def _judge(self, action: Literal["create", "edit", "delete"], screened: Screened | None = None) -> Verdict:
+        intent = WriteIntent(
+            action,
+            self.target,
+            by_person=self._gate.is_person,
+            injection_score=0.0 if screened is None else screened.injection_score,
+            secret_found=screened is not None and screened.secret_found,
+        )
+        return self._gate.judge(intent)
+
+    def _create(self, make: Callable[..., Entry], fields: dict[str, Any]) -> Entry | Proposal:
+        screened = self._gate.screen(make(fields))
+        made: Entry = screened.record
+        verdict = self._judge("create", screened)
+        with self._store.transaction(self._author, f"{self.target} add") as tx:
+            if verdict.answer == "propose":
+                payload = {name: getattr(made, name) for name in made.__struct_fields__ if name != "version"}
+                return self._gate.propose(
+                    tx, "create", self.target, made.id, 0, verdict, payload=payload, evidence=screened.evidence
+                )
+            return tx.put(made, base=0)
+
+    def _change(
+        self, make: Callable[..., Entry], prefix: str, base_version: int | None, changes: dict[str, Any]
+    ) -> Entry | Proposal:
+        """Change a record; where it says all that already, nothing is written, and there is nothing to undo."""
+        for name in changes:
+            if name in _READ_ONLY_FIELDS:
+                raise InvalidField(name, "cannot be changed")
+        found = self._store.resolve(self.target, prefix)
+        with self._store.transaction(self._author, f"{self.target} edit") as tx:
+            before: Entry = tx.require(self.target, found)
+            plain = {name: getattr(before, name) for name in before.__struct_fields__}
+            screened = self._gate.screen(make({**plain, **changes, "updated_at": tx.now}))
+            after: Entry = screened.record
+            is_current = base_version in (None, before.version)
+            if is_current and msgspec.structs.replace(after, updated_at=before.updated_at) == before:
+                return before
+            verdict = self._judge("edit", screened)
+            if verdict.answer != "propose" or not is_current:
+                return tx.put(after, base=before.version if base_version is None else base_version)
+            wanted = {name: getattr(after, name) for name in changes}
+            return self._gate.propose(
+                tx, "edit", self.target, found, before.version, verdict, payload=wanted, evidence=screened.evidence
+            )
+
+    def _remove(self, prefix: str, base_version: int | None) -> Proposal | None:
+        found = self._store.resolve(self.target, prefix)
+        verdict = self._judge("delete")
+        with self._store.transaction(self._author, f"{self.target} remove") as tx:
+            before = tx.require(self.target, found)
+            base = before.version if base_version is None else base_version
+            if verdict.answer == "propose" and base == before.version:
+                return self._gate.propose(tx, "delete", self.target, found, base, verdict)
+            tx.remove(before, base=base)
+            return None
+
+
+class Skips(_GovernedList):
+    """What the agent is not to do, why, and until when."""
+
+    target = "skip"
+
+    def add(self, item: str, reason: str, expires_at: Any, **fields: Any) -> Skip | Proposal:  # noqa: ANN401 - a moment in any form
+        """Add a skip. Raises `InvalidField` unless its end is in the future."""
+        values = {"item": item, "reason": reason, "expires_at": expires_at, "created_by": self._author.name, **fields}
+        return self._create(make_skip, values)
+
+    def update(self, skip_id: str, *, base_version: int | None = None, **changes: Any) -> Skip | Proposal:  # noqa: ANN401 - fields
+        """Change a skip, such as to say the reason better; to let it hold longer, `extend` it."""
+        return self._change(make_skip, skip_id, base_version, changes)
+
+    def extend(self, skip_id: str, until: Any, *, base_version: int | None = None) -> Skip | Proposal:  # noqa: ANN401 - a moment in any form
+        """Let a skip hold longer; one that is over holds again. A span such as ``30d`` counts from now.
+
+        Raises:
+            InvalidField: the new end is no moment, is not in the future, or is not later than the present one.
+            Conflict: the skip is no longer at ``base_version``.
+
+        """
+        end, before = parse_moment(until, "expires_at"), self.get(skip_id)
+        if end <= before.expires_at:
+            raise InvalidField(
+                "expires_at",
+                f"must be later than {before.expires_at:%Y-%m-%d %H:%M}Z, when it ends as it is",
+                "To let it end sooner, edit it.",
+            )
+        return self.update(before.id, base_version=base_version, expires_at=end)
+
+    def remove(self, skip_id: str, *, base_version: int | None = None) -> Proposal | None:
+        """End a skip now; a proposal comes back where the gate asks a person. Raises `NotFound` or `Conflict`."""
+        return self._remove(skip_id, base_version)
+
+    def decide(self, skip_id: str, *, title: str = "", base_version: int | None = None) -> WorkingItem:
+        """Turn a skip into a standing decision, which has no end: a working item with its text and reason.
+
+        The skip goes in the same transaction, so that one undo takes back both. The title is ``Skip: `` and what was
+        skipped, unless ``title`` says it better.
+
+        Raises:
+            NotAllowed: an agent asks.
+            InvalidField: the title breaks a rule.
+            Conflict: the skip is no longer at ``base_version``.
+
+        """
+        if not self._gate.is_person:
+            raise NotAllowed(
+                "Only a person turns a skip into a standing decision.",
+                "Tell the person why it should hold for good, or extend the skip.",
+            )
+        found = self._store.resolve("skip", skip_id)
+        with self._store.transaction(self._author, "skip decide", note=f"skip {found}") as tx:
+            skip: Skip = tx.require("skip", found)
+            fields = {
+                "title": title or f"Skip: {skip.item}",
+                "content": skip.reason,
+                "category": "standing_decision",
+                "namespace": skip.namespace,
+                "extra": skip.extra,
+            }
+            tx.remove(skip, base=skip.version if base_version is None else base_version)
+            return tx.put(make_item(fields, now=tx.now), base=0)
+
+    def list(self, *, ended: bool = False, query: str = "") -> list[Skip]:
+        """Return the skips that hold, soonest to end first; with ``ended`` those that are over as well.
+
+        Raises `InvalidInput` for a query that cannot be read.
+        """
+        now, asked = clock.now(), parse_skip_query(query, strict=True)
+        return [skip for skip in self._store.skips(at=None if ended else now) if asked.matches(skip, now)]
+
+    def get(self, skip_id: str) -> Skip:
+        """Return a skip by its id or a unique beginning of it."""
+        skip: Skip = self._store.get("skip", self._store.resolve("skip", skip_id))
+        return skip
+
+    def matching(self, query: str, *, among: Callable[[Skip], bool] | None = None) -> Sequence[Skip]:
+        """Return the skips that hold for something about to be done; nothing is counted.
+
+        A skip matches if all the words of its item stand in the query, or all those of the query in its item. ``among``
+        tells which skips are looked at.
+        """
+        from memento_tui.text.keywords import skip_matches, skip_words  # noqa: PLC0415 - it needs the analyzers
+
+        asked = skip_words(query)
+        held = [skip for skip in self.list() if among is None or among(skip)]
+        return [skip for skip in held if skip_matches(asked, skip_words(skip.item))]
+
+    def check(self, query: str, *, among: Callable[[Skip], bool] | None = None) -> Sequence[Skip]:
+        """Return the skips that hold for something about to be done, as `matching` does, and count a hit for each."""
+        matched = self.matching(query, among=among)
+        if matched:
+            try:
+                self._store.usage.count("skip", [skip.id for skip in matched], used=1)
+            except DataDirectoryError as error:
+                _LOGGER.warning("hits of skips were not counted: %s", error)
+        return matched
+
+
+class Items(_GovernedList):
+    """What is being done, what holds until further notice, and what is waited for."""
+
+    target = "item"
+
+    def create(self, title: str, **fields: Any) -> WorkingItem | Proposal:  # noqa: ANN401 - fields
+        """Add a working item. Raises `InvalidField`."""
+        return self._create(make_item, {"title": title, **fields})
+
+    def update(self, item_id: str, *, base_version: int | None = None, **changes: Any) -> WorkingItem | Proposal:  # noqa: ANN401 - fields
+        """Change a working item."""
+        return self._change(make_item, item_id, base_version, changes)
+
+    def remove(self, item_id: str, *, base_version: int | None = None) -> Proposal | None:
+        """Remove a working item; a proposal comes back where the gate asks a person.
+
+        Raises `NotFound`, or `Conflict` where the item is no longer at ``base_version``.
+        """
+        return self._remove(item_id, base_version)
+
+    def get(self, item_id: str) -> WorkingItem:
+        """Return a working item by its id or a unique beginning of it."""
+        item: WorkingItem = self._store.get("item", self._store.resolve("item", item_id))
+        return item
+
+    def list(self, *, category: str | None = None, status: str | None = None, query: str = "") -> list[WorkingItem]:
+        """Return the working items, highest priority first. Raises `InvalidInput` for a query that cannot be read."""
+        asked = parse_item_query(query, strict=True)
+        return [item for item in self._store.items(category=category, status=status) if asked.matches(item)]
+
+
+class Crystals(_GovernedList):
+    """Who the agent is, in prose, and who it was."""
+
+    target = "crystal"
+
+    def current(self) -> Crystal | None:
+        """Return the crystal that holds now."""
+        return self._store.current_crystal()
+
+    def history(self) -> list[Crystal]:
+        """Return all crystals, newest first, proposed ones among them."""
+        return self._store.crystals()
+
+    def write(self, content: str, *, base_id: str | None = None) -> Crystal:
+        """Write a new crystal; the old one stays in the history. Its status is ``proposed`` if a person is asked.
+
+        Raises:
+            Conflict: the crystal ``base_id``, which the caller read, is no longer the current one.
+            InvalidField: the text breaks a rule.
+
+        """
+        with self._store.transaction(self._author, "crystal write") as tx:
+            before = tx.with_status("crystal", "current")
+            current: Crystal | None = before[0] if before else None
+            parent = "" if current is None else current.id
+            screened = self._gate.screen(
+                make_crystal({"content": content, "parent": parent, "author": self._author.name})
+            )
+            made: Crystal = screened.record
+            if base_id is not None and base_id != parent:
+                raise Conflict(
+                    "The identity was changed meanwhile.",
+                    "Read it again, then write yours from it.",
+                    current=None if current is None else to_plain(current),
+                    attempted=to_plain(made),
+                )
+            verdict = self._verdict(current, screened)
+            if verdict.answer == "propose":
+                return self._proposed(tx, made, verdict, screened)
+            for old in before:
+                tx.put(msgspec.structs.replace(old, status="past"), base=old.version)
+            return tx.put(made, base=0)
+
+    def _verdict(self, current: Crystal | None, screened: Screened) -> Verdict:
+        intent = WriteIntent(
+            "create",
+            "crystal",
+            by_person=self._gate.is_person,
+            injection_score=screened.injection_score,
+            identity_is_persons=current is not None and self._has_person(current),
+            secret_found=screened.secret_found,
+        )
+        return self._gate.judge(intent)
+
+    def _proposed(self, tx: Transaction, made: Crystal, verdict: Verdict, screened: Screened) -> Crystal:
+        """Return the crystal that waits, or the one that said the same and was turned down."""
+        fingerprint = f"crystal {content_digest(made.content).hex()}"
+        known = self._store.proposals.same(fingerprint)
+        if known is not None and (known.state in OPEN_PROPOSAL_STATES or not self._gate.is_person):
+            before: Crystal | None = tx.get("crystal", known.target_id)
+            if before is not None:
+                return before
+        proposed = tx.put(msgspec.structs.replace(made, status="proposed"), base=0)
+        self._gate.propose(
+            tx,
+            "create",
+            "crystal",
+            proposed.id,
+            proposed.version,
+            verdict,
+            evidence=screened.evidence | ({"parent": made.parent} if made.parent else {}),
+            fingerprint=fingerprint,
+        )
+        return proposed
+
+    def _has_person(self, crystal: Crystal) -> bool:
+        return any(revision.entry.actor == "person" for revision in self._store.history("crystal", crystal.id))
+
+    def restore(self, crystal_id: str) -> Crystal:
+        """Write an old crystal's text as a new one."""
+        old = self._store.get("crystal", self._store.resolve("crystal", crystal_id))
+        return self.write(old.content)

@@ -1,0 +1,82 @@
+"""Run maintenance in the caller's process, asking the engine about meaning."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import msgspec
+
+from memento_tui.api.workspace import Workspace
+from memento_tui.errors import EngineUnavailable, InvalidInput
+from memento_tui.maintenance.context import Comparators, Progress
+from memento_tui.maintenance.contradictions.finder import EntailmentScorer
+from memento_tui.maintenance.run import MaintenanceReport, run_maintenance
+
+__all__ = ["maintain_workspace"]
+
+_MAX_WAIT_SECONDS = 3600.0
+
+
+class _StoppedWaiting(Exception):
+    """The person ended the sleep while it waited for the engine."""
+
+
+def maintain_workspace(
+    workspace: Workspace,
+    *,
+    dry_run: bool = False,
+    stopping: threading.Event | None = None,
+    progress: Progress | None = None,
+) -> MaintenanceReport:
+    """Expire, demote, compare and gather what is due; propose what a person decides about.
+
+    Waits until everything is embedded. Where the engine cannot be had, only words are compared, and the report says so.
+
+    Raises:
+        NotAllowed: another sleep is under way.
+
+    """
+    meaning, problem = None, ""
+    if workspace.config.engine.enabled:
+        semantic = workspace.searching.semantic
+
+        def embedding(done: int, total: int) -> None:
+            if stopping is not None and stopping.is_set():
+                raise _StoppedWaiting
+            if progress is not None:
+                progress("Embedding", done, total)
+
+        try:
+            semantic.wait(workspace.store.head(), timeout=_MAX_WAIT_SECONDS, progress=embedding)
+            meaning = semantic
+        except _StoppedWaiting:
+            return MaintenanceReport((), (), interrupted=True, dry_run=dry_run)
+        except EngineUnavailable as error:
+            problem = f"Only words were compared: {error}"
+    entailment, unweighed = _load_entailment(workspace)
+    workspace.searching.keyword.catch_up()
+    report = run_maintenance(
+        workspace.store,
+        workspace.config,
+        Comparators(workspace.searching.keyword, meaning, entailment),
+        workspace.paths.sleep_lock,
+        dry_run=dry_run,
+        stopping=stopping,
+        progress=progress,
+    )
+    problems = tuple(filter(None, (problem, unweighed, *report.problems)))
+    return msgspec.structs.replace(report, problems=problems)
+
+
+def _load_entailment(workspace: Workspace) -> tuple[EntailmentScorer | None, str]:
+    """Return the model that weighs contradictions, where one is configured, or why it cannot be had."""
+    setting = workspace.config.engine.entailment_model
+    if not setting:
+        return None, ""
+    from memento_tui.embedding.models import EntailmentModel as Model  # noqa: PLC0415 - torch; most do without
+
+    try:
+        return Model(Path(setting).expanduser()).contradiction, ""
+    except InvalidInput as error:
+        return None, f"Contradictions are weighed without a model: {error}"

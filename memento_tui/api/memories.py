@@ -1,0 +1,440 @@
+"""Create, change, delete and relate memories, each write screened, judged, and let in or held back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import islice
+from typing import Any, Literal
+
+import msgspec
+
+from memento_tui.api.search import SearchEngine
+from memento_tui.errors import Conflict, NotAllowed
+from memento_tui.model import Memory, Proposal, make_memory, make_proposal, make_relation
+from memento_tui.model.memory import RECALLED_STATUSES, RESERVED_EXTRA, SENSITIVITIES, content_digest
+from memento_tui.model.review import OPEN_PROPOSAL_STATES
+from memento_tui.model.validation import check_line, new_id
+from memento_tui.policy.gate import Gate, Screened, creation_fingerprint
+from memento_tui.policy.policy import AGENT_FIELDS, Verdict, WriteIntent
+from memento_tui.policy.resolution import as_verified, with_changes, withdraw_contradictions
+from memento_tui.storage.store import Store
+from memento_tui.storage.transaction import Transaction
+
+__all__ = ["ChangeOutcome", "MemoryCreator", "MemoryEditor"]
+
+_MEMORIES_PER_TRANSACTION = 2000
+"""Memories in one transaction of a bulk write: other writers wait for tens of milliseconds at most."""
+
+_MAX_COMPARED = 5
+"""How many of the memories that share most words are compared with a new one."""
+
+
+class _JudgedMemory(msgspec.Struct, frozen=True):
+    """A new memory as it may be stored, and what the gate says of it."""
+
+    memory: Memory
+    verdict: Verdict
+    evidence: Mapping[str, Any]
+    near: Memory | None = None
+    """A memory that says nearly the same."""
+    likeness: float = 0.0
+
+
+def check_agent_fields(gate: Gate, fields: Mapping[str, Any]) -> None:
+    """Refuse fields that only a person may set. Raises `NotAllowed`."""
+    if gate.is_person:
+        return
+    refused = sorted(name for name in fields if name in Memory.__struct_fields__ and name not in AGENT_FIELDS)
+    extra = fields.get("extra")
+    refused += [f"extra.{name}" for name in RESERVED_EXTRA if isinstance(extra, Mapping) and name in extra]
+    if refused:
+        raise NotAllowed(
+            f"An agent may not set {', '.join(refused)}; a person decides that.",
+            "Leave it out; what you write is a draft until a person or use confirms it.",
+        )
+
+
+class MemoryCreator:
+    """The way in for new memories, in the name of the gate's author."""
+
+    def __init__(self, store: Store, gate: Gate, searching: SearchEngine) -> None:
+        self._store = store
+        self._gate = gate
+        self._searching = searching
+
+    def one(self, text: str, fields: Mapping[str, Any], make_id: Callable[[], str] | None = None) -> Memory:
+        """Store one memory; see `memento_tui.api.Workspace.remember`."""
+        is_named = "id" in fields
+        screened, memory = self._new(text, fields if is_named or make_id is None else {**fields, "id": make_id()})
+        known = None if is_named else self._known(memory)
+        if (answer := known or self._rejected(memory)) is not None:
+            return answer
+        arrival = self._compared(self._judged(screened, memory))
+        with self._store.transaction(self._gate.author, "remember") as tx:
+            # Another process may have stored it meanwhile.
+            known = None if is_named else self._known(memory)
+            if (answer := known or self._rejected(memory)) is not None:
+                return answer
+            return self._put(tx, arrival)
+
+    def many(self, items: Iterable[Mapping[str, Any]]) -> list[Memory]:
+        """Store many memories in few transactions; see `memento_tui.api.Workspace.remember_many`."""
+        made: list[Memory] = []
+        name, source = new_id(), iter(items)
+        while part := list(islice(source, _MEMORIES_PER_TRANSACTION)):
+            made += self._put_batch(part, name)
+        return made
+
+    def _put_batch(self, items: Sequence[Mapping[str, Any]], name: str) -> list[Memory]:
+        batch = [self._arriving(dict(item)) for item in items]
+        with self._store.transaction(self._gate.author, "remember", batch=name) as tx:
+            known = self._known_among(batch)
+            fresh: dict[str, _JudgedMemory] = {}
+            answers: list[Memory | str] = []
+            for arrival, has_id in batch:
+                memory = arrival.memory
+                place = (memory.namespace, content_digest(memory.content))
+                found = None if has_id else known.get(place)
+                if memory.id in fresh:
+                    raise Conflict(f"The id {memory.id} stands twice among these memories.", "Give each its own.")
+                if (answer := found or self._rejected(memory)) is None:
+                    fresh[memory.id] = arrival
+                    known.setdefault(place, memory.id)
+                    answer = memory.id
+                answers.append(answer)
+            written = self._put_fresh(tx, fresh)
+        return [written[answer] if isinstance(answer, str) else answer for answer in answers]
+
+    def _arriving(self, fields: dict[str, Any]) -> tuple[_JudgedMemory, bool]:
+        screened, memory = self._new(fields.pop("content", fields.pop("text", "")), fields)
+        return self._judged(screened, memory), "id" in fields
+
+    def _known_among(self, batch: Sequence[tuple[_JudgedMemory, bool]]) -> dict[tuple[str, bytes], Memory | str]:
+        """Return what says the same as one of a batch already, by namespace and digest."""
+        digests = [content_digest(arrival.memory.content) for arrival, has_id in batch if not has_id]
+        found = self._store.memories_with_digests(digests)
+        return {(twin.namespace, content_digest(twin.content)): twin for twin in reversed(found)}
+
+    def _put_fresh(self, tx: Transaction, fresh: Mapping[str, _JudgedMemory]) -> dict[str, Memory]:
+        drafts = [arrival.memory for arrival in fresh.values() if arrival.verdict.answer != "propose"]
+        written = {memory.id: memory for memory in (tx.add_all(drafts) if drafts else [])}
+        for name, arrival in fresh.items():
+            if arrival.verdict.answer == "propose":
+                written[name] = self._put(tx, arrival)
+        return written
+
+    def _new(self, text: str, fields: Mapping[str, Any]) -> tuple[Screened, Memory]:
+        check_agent_fields(self._gate, fields)
+        author = self._gate.author
+        values = {"source_type": "user" if self._gate.is_person else "derived", **fields, "content": text}
+        if not self._gate.is_person and "source" not in values:
+            values["source"] = {"agent": author.agent, "session": author.session}
+        memory = make_memory(values)
+        if self._gate.is_person and memory.stability != "draft" and memory.verified_at is None:
+            memory = as_verified(memory, author, memory.created_at)
+        screened = self._gate.screen(memory)
+        return screened, screened.record
+
+    def _judged(self, screened: Screened, memory: Memory) -> _JudgedMemory:
+        intent = WriteIntent(
+            "create",
+            by_person=self._gate.is_person,
+            external=memory.source_type == "external",
+            injection_score=screened.injection_score,
+            secret_found=screened.secret_found,
+        )
+        verdict = self._gate.judge(intent)
+        if memory.status == "pending" and verdict.answer != "propose":
+            verdict = Verdict("propose", ("asked_to_wait",))
+        return _JudgedMemory(memory, verdict, screened.evidence)
+
+    def _known(self, memory: Memory) -> Memory | None:
+        twins = self._store.twins(content_digest(memory.content))
+        return next((twin for twin in twins if twin.namespace == memory.namespace), None)
+
+    def _rejected(self, memory: Memory) -> Memory | None:
+        """Return the memory that a person rejected and that said the same, where that silences the author."""
+        before = self._gate.refused_before(creation_fingerprint(memory))
+        found: Memory | None = None if before is None else self._store.find("memory", before.target_id)
+        # It may have been deleted since; what the person said of it holds.
+        return None if found is None else msgspec.structs.replace(found, status="rejected")
+
+    def _compared(self, arrival: _JudgedMemory) -> _JudgedMemory:
+        """Look for what says nearly the same, and measure how new the memory is."""
+        # the index comes along
+        from memento_tui.maintenance.duplicates import is_near_duplicate, memory_likeness  # noqa: PLC0415
+
+        nearby = self._searching.keyword.alike(arrival.memory.content, _MAX_COMPARED)
+        if nearby is None:
+            return arrival
+        candidates = self._store.memories([*nearby.found, *nearby.lagging])
+        scored = [
+            (memory_likeness(other, arrival.memory), other)
+            for other in candidates.values()
+            if other.status in (*RECALLED_STATUSES, "pending")
+        ]
+        best, other = max(scored, key=lambda pair: pair[0], default=(0.0, None))
+        memory = msgspec.structs.replace(arrival.memory, surprise=round(1.0 - best, 3))
+        is_near = other is not None and other.status in RECALLED_STATUSES and is_near_duplicate(other, memory, best)
+        return msgspec.structs.replace(arrival, memory=memory, near=other if is_near else None, likeness=best)
+
+    def _put(self, tx: Transaction, arrival: _JudgedMemory) -> Memory:
+        evidence = dict(arrival.evidence)
+        waits = arrival.verdict.answer == "propose"
+        if waits and arrival.near is not None:
+            evidence["like"] = {"id": arrival.near.id, "likeness": round(arrival.likeness, 3)}
+        stored = self._gate.admit(tx, arrival.memory, arrival.verdict, evidence)
+        if not waits and arrival.near is not None:
+            from memento_tui.maintenance.duplicates import propose_merge  # noqa: PLC0415 - as above
+
+            propose_merge(tx, self._gate, arrival.near, stored, arrival.likeness)
+        return stored
+
+
+class ChangeOutcome(msgspec.Struct, frozen=True):
+    """What became of a change: done, waiting for a person, or turned down by one before."""
+
+    status: Literal["applied", "proposed", "rejected"]
+    memory: Memory
+    """The memory as it stands now."""
+    proposal: Proposal | None = None
+    removed: tuple[str, ...] = ()
+    """The kinds of secrets that were taken out of what was written."""
+
+
+class MemoryEditor:
+    """Changes to memories in the name of the gate's author."""
+
+    def __init__(self, store: Store, gate: Gate) -> None:
+        self._store = store
+        self._gate = gate
+
+    def update(self, memory_id: str, base_version: int | None, changes: Mapping[str, Any]) -> ChangeOutcome:
+        """Change some fields; see `memento_tui.api.Workspace.update`."""
+        check_agent_fields(self._gate, changes)
+        found = self._store.resolve("memory", memory_id)
+        is_person = self._gate.is_person
+        with self._store.transaction(self._gate.author, "edit") as tx:
+            memory: Memory = tx.require("memory", found)
+            closed = ("deleted",) if is_person else ("deleted", "rejected", "archived")
+            if memory.status in closed:
+                raise NotAllowed(f"The memory {found} is {memory.status}.", "A person restores it first.")
+            if not is_person:
+                self._check_own(memory)
+            screened = self._gate.screen(with_changes(memory, changes, tx.now))
+            after: Memory = screened.record
+            if not is_person and _lowers_sensitivity(memory, after):
+                raise NotAllowed(
+                    f"An agent may not make {found} less than {memory.sensitivity}.", "Ask the person to do it."
+                )
+            if base_version is not None and base_version != memory.version:
+                tx.put(after, base=base_version)  # raises the conflict, with both sides
+            if is_person and after.stability != "draft" and memory.stability == "draft":
+                after = as_verified(after, self._gate.author, tx.now)
+            if msgspec.structs.replace(after, updated_at=memory.updated_at) == memory:
+                return ChangeOutcome("applied", memory)
+            if after.content != memory.content and (before := self._gate.refused_before(creation_fingerprint(after))):
+                return ChangeOutcome("rejected", memory, before)
+            verdict = self._judge("edit", memory, screened)
+            if verdict.answer == "propose" and memory.status != "pending":
+                wanted = {name: getattr(after, name) for name in changes}
+                return self._proposed(tx, "edit", memory, verdict, wanted, screened.evidence)
+            written = tx.put(after if is_person else _without_persons_fields(memory, after), base=memory.version)
+            withdraw_contradictions(tx, self._store, memory, written)
+            self._follow_pending(tx, memory, written, screened)
+            removed = tuple(removal["kind"] for removal in screened.evidence.get("removed", ()))
+            return ChangeOutcome("applied", written, removed=removed)
+
+    def _judge(self, action: Literal["edit", "delete"], memory: Memory, screened: Screened | None = None) -> Verdict:
+        intent = WriteIntent(
+            action,
+            by_person=self._gate.is_person,
+            external=screened is not None and _is_from_outside(memory, screened.record),
+            injection_score=0.0 if screened is None else screened.injection_score,
+            target_verified=memory.stability != "draft" or memory.pinned,
+            secret_found=screened is not None and screened.secret_found,
+        )
+        return self._gate.judge(intent)
+
+    def _proposed(
+        self,
+        tx: Transaction,
+        action: Literal["edit", "delete"],
+        memory: Memory,
+        verdict: Verdict,
+        payload: Mapping[str, Any],
+        evidence: Mapping[str, Any],
+    ) -> ChangeOutcome:
+        proposal = self._gate.propose(
+            tx, action, "memory", memory.id, memory.version, verdict, payload=payload, evidence=evidence
+        )
+        return ChangeOutcome("rejected" if proposal.state == "rejected" else "proposed", memory, proposal)
+
+    def _asked(self, memory: Memory) -> list[Proposal]:
+        """Return the open questions whether a pending memory may stay."""
+        if memory.status != "pending":
+            return []
+        return [
+            p
+            for p in self._store.proposals.about(memory.id)
+            if p.action == "create" and p.state in OPEN_PROPOSAL_STATES
+        ]
+
+    def _check_own(self, memory: Memory) -> None:
+        """Refuse that an agent rewrites or withdraws what waits, unless it asked itself. Raises `NotAllowed`."""
+        for proposal in self._asked(memory):
+            # Anyone may write a name into a proposal; the journal knows who made it.
+            first = self._store.history("proposal", proposal.id)[-1].entry
+            if (first.actor, first.agent) != (self._gate.author.actor, self._gate.author.agent):
+                raise NotAllowed(f"The memory {memory.id} waits for a person's decision.", "Leave it until then.")
+
+    def _follow_pending(self, tx: Transaction, before: Memory, after: Memory, screened: Screened) -> None:
+        """Let the proposal of a pending memory follow its text, so that a decision on the old text is refused."""
+        for proposal in self._asked(before):
+            if proposal.base_version == before.version:
+                followed = msgspec.structs.replace(
+                    proposal,
+                    base_version=after.version,
+                    fingerprint=creation_fingerprint(after),
+                    evidence={**proposal.evidence, **screened.evidence},
+                    reasons=tuple(dict.fromkeys([*self._reasons_of_new(after, screened), *proposal.reasons])),
+                )
+                tx.put(followed, base=proposal.version)
+
+    def forget(self, memory_id: str, base_version: int | None) -> ChangeOutcome:
+        """Delete a memory; see `memento_tui.api.Workspace.forget`."""
+        found = self._store.resolve("memory", memory_id)
+        with self._store.transaction(self._gate.author, "forget") as tx:
+            memory: Memory = tx.require("memory", found)
+            if memory.status == "deleted":
+                return ChangeOutcome("applied", memory)
+            if memory.status == "rejected" and not self._gate.is_person:
+                raise NotAllowed(f"The memory {found} is rejected.", "Leave it; it is not recalled.")
+            gone = msgspec.structs.replace(memory, status="deleted", updated_at=tx.now)
+            if base_version is not None and base_version != memory.version:
+                tx.put(gone, base=base_version)  # raises the conflict, with both sides
+            verdict = self._judge("delete", memory)
+            if verdict.answer == "propose":
+                return self._proposed(tx, "delete", memory, verdict, {}, {})
+            self._withdraw(tx, memory)
+            return ChangeOutcome("applied", tx.put(gone, base=memory.version))
+
+    def _reasons_of_new(self, memory: Memory, screened: Screened) -> tuple[str, ...]:
+        """Return why a memory with this text would wait if it were new."""
+        intent = WriteIntent(
+            "create",
+            by_person=self._gate.is_person,
+            external=memory.source_type == "external",
+            injection_score=screened.injection_score,
+            secret_found=screened.secret_found,
+        )
+        return self._gate.judge(intent).reasons
+
+    def _withdraw(self, tx: Transaction, memory: Memory) -> None:
+        """Close the question whether a pending memory may stay, since it does not want to any more."""
+        if not self._gate.is_person:
+            self._check_own(memory)
+        for proposal in self._asked(memory):
+            closed = {"state": "expired", "decided_at": tx.now, "note": "It was deleted before a decision."}
+            tx.put(msgspec.structs.replace(proposal, **closed), base=proposal.version)
+
+    def reject(self, memory_id: str, reason: str, base_version: int | None = None) -> Memory:
+        """Turn down a memory that holds; see `memento_tui.api.Workspace.reject`."""
+        check_line(reason, "reason")
+        found = self._store.resolve("memory", memory_id)
+        with self._store.transaction(self._gate.author, "reject", note=reason) as tx:
+            memory: Memory = tx.require("memory", found)
+            if memory.status in ("pending", "deleted", "rejected"):
+                hint = "Decide about it in the review." if memory.status == "pending" else ""
+                raise NotAllowed(f"The memory {found} is {memory.status}.", hint)
+            # As if it had been asked about: the agent reads the reason, and is told when it tries the same again.
+            fields = {
+                "action": "create",
+                "target_id": found,
+                "base_version": memory.version,
+                "fingerprint": creation_fingerprint(memory),
+                "state": "rejected",
+                "proposed_by": memory.source.agent,
+                "session": memory.source.session,
+                "decided_by": self._gate.author.name,
+                "decided_at": tx.now,
+                "note": reason,
+            }
+            tx.put(make_proposal(fields, now=tx.now), base=0)
+            rejected = msgspec.structs.replace(memory, status="rejected", updated_at=tx.now)
+            return tx.put(rejected, base=memory.version if base_version is None else base_version)
+
+    def verify(self, memory_id: str, base_version: int | None = None) -> Memory:
+        """Mark a memory as accepted by a person; see `memento_tui.api.Workspace.verify`."""
+        found = self._store.resolve("memory", memory_id)
+        with self._store.transaction(self._gate.author, "verify") as tx:
+            memory: Memory = tx.require("memory", found)
+            if memory.status in ("pending", "deleted", "rejected"):
+                raise NotAllowed(f"The memory {found} is {memory.status}.", "Approve or restore it instead.")
+            base = memory.version if base_version is None else base_version
+            return tx.put(as_verified(memory, self._gate.author, tx.now), base=base)
+
+    def restore(self, memory_id: str) -> Memory:
+        """Bring a memory back; see `memento_tui.api.Workspace.restore`."""
+        found = self._store.resolve("memory", memory_id)
+        with self._store.transaction(self._gate.author, "restore") as tx:
+            memory: Memory = tx.require("memory", found)
+            if memory.status == "compacted":
+                return tx.put(
+                    msgspec.structs.replace(_with_original_text(memory), updated_at=tx.now), base=memory.version
+                )
+            if memory.status not in ("deleted", "rejected", "archived"):
+                return memory
+            status = self._status_before(memory)
+            return tx.put(msgspec.structs.replace(memory, status=status, updated_at=tx.now), base=memory.version)
+
+    def _status_before(self, memory: Memory) -> str:
+        for revision in self._store.history("memory", memory.id):
+            before = revision.record
+            if before is not None and before.status not in ("deleted", "rejected", "archived", "pending"):
+                return str(before.status)
+        return "active"
+
+    def relate(self, src: str, dst: str, kind: str, label: str) -> None:
+        """Draw an arrow between records; see `memento_tui.api.Workspace.relate`."""
+        source = self._store.resolve("memory", src)
+        if kind != "file":
+            dst = self._store.resolve("item" if kind == "item" else "memory", dst)
+        relation = make_relation({"src": source, "dst": dst, "type": kind, "label": label})
+        with self._store.transaction(self._gate.author, "relate") as tx:
+            if kind in ("supersedes", "consolidated_from") and not self._gate.is_person:
+                replaced: Memory = tx.require("memory", dst)
+                if replaced.stability != "draft" or replaced.pinned:
+                    raise NotAllowed(
+                        f"The memory {dst} is verified or essential; only a person says that another takes its place.",
+                        "Remember what is new; the person decides about the old.",
+                    )
+            tx.put(relation, base=0)
+
+
+_MEANING_FIELDS = ("content", "title", "kind", "validity_context", "source_type")
+
+
+def _without_persons_fields(before: Memory, after: Memory) -> Memory:
+    """Return an agent's change of a memory: what says something else has nothing that only a person gives."""
+    if all(getattr(before, name) == getattr(after, name) for name in _MEANING_FIELDS):
+        return after
+    tier = "short_term" if after.tier in ("long_term", "shared") else after.tier
+    return msgspec.structs.replace(after, stability="draft", verified_at=None, verified_by="", tier=tier, pinned=False)
+
+
+def _lowers_sensitivity(before: Memory, after: Memory) -> bool:
+    return SENSITIVITIES.index(after.sensitivity) < SENSITIVITIES.index(before.sensitivity)
+
+
+def _is_from_outside(before: Memory, after: Memory) -> bool:
+    """Tell whether a change brings in outside text. What still waits is decided about as a whole anyway."""
+    brings = after.content != before.content or after.source_type != before.source_type
+    return after.source_type == "external" and before.status != "pending" and brings
+
+
+def _with_original_text(memory: Memory) -> Memory:
+    """Return a compacted memory with its original text."""
+    from memento_tui.maintenance.aging import restore_compacted  # noqa: PLC0415 - few writes need it
+
+    return restore_compacted(memory)

@@ -1,0 +1,268 @@
+"""Summarize a workspace: what waits, what agents did, what there is, its health, what ends soon."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from memento_tui.api.inbox import KIND_NAMES
+from memento_tui.errors import MementoError
+from memento_tui.storage.activity import AgentTotals, DayCount
+from memento_tui.storage.statistics import FacetCounts
+
+__all__ = [
+    "ACTIVITY_DAYS",
+    "MAX_TAGS",
+    "ExpiringRecord",
+    "ExpiringSoon",
+    "HealthSign",
+    "InboxCount",
+    "Overview",
+    "RecordCounts",
+    "agent_totals_since",
+    "daily_counts",
+    "expiring_soon",
+    "health_signs",
+    "inbox_counts",
+    "last_seen",
+    "mark_seen",
+    "overview",
+    "record_counts",
+]
+
+if TYPE_CHECKING:
+    from memento_tui.api import Workspace
+
+
+ACTIVITY_DAYS = 30
+"""How many days of activity are told."""
+
+MAX_TAGS = 40
+
+_MEMORY_HORIZON = timedelta(days=7)
+_SKIP_HORIZON = timedelta(days=3)
+_MAX_NAMED = 4
+"""Memories that are named of those which expire soon."""
+
+_MAX_COUNTED_ENTRIES = 5_000
+"""Entries of agents that are told apart."""
+
+_OLD_BACKUP = timedelta(days=30)
+
+
+class InboxCount(msgspec.Struct, frozen=True, kw_only=True):
+    """How much of one kind waits for a person."""
+
+    kind: str
+    name: str
+    """What that many of the kind are called."""
+    count: int
+    since: datetime
+    """Since when the oldest waits."""
+
+
+class RecordCounts(msgspec.Struct, frozen=True, kw_only=True):
+    """How many records of each sort are of use now."""
+
+    memories: int
+    """Those that a search may return."""
+    working_items: int
+    skips: int
+    has_identity: bool
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is remembered at all."""
+        return not (self.memories or self.working_items or self.skips or self.has_identity)
+
+
+class ExpiringRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """One memory or skip that ends soon."""
+
+    record: str
+    id: str
+    headline: str
+    """As it was written: not safe to show."""
+    ends_at: datetime
+
+
+class ExpiringSoon(msgspec.Struct, frozen=True, kw_only=True):
+    """What ends soon: memories within a week, skips within three days."""
+
+    memories: int
+    skips: int
+    first: Sequence[ExpiringRecord]
+    """The skips, and the first of the memories, the first to end first."""
+
+
+class HealthSign(msgspec.Struct, frozen=True):
+    """One thing about the state of things. ``hint`` says what to do where it is not ``ok``."""
+
+    name: str
+    ok: bool
+    detail: str
+    hint: str = ""
+
+
+class Overview(msgspec.Struct, frozen=True, kw_only=True):
+    """All of it."""
+
+    amounts: RecordCounts
+    waiting: Sequence[InboxCount]
+    since_looked: AgentTotals
+    days: Sequence[DayCount]
+    statuses: dict[str, int]
+    facets: FacetCounts
+    tags: Sequence[tuple[str, int]]
+    health: Sequence[HealthSign]
+    ending: ExpiringSoon
+
+
+def overview(workspace: Workspace, now: datetime) -> Overview:
+    """Return everything: about two seconds at a million memories."""
+    statistics = workspace.store.statistics
+    return Overview(
+        amounts=record_counts(workspace),
+        waiting=inbox_counts(workspace),
+        since_looked=workspace.activity.since_last_look(),
+        days=daily_counts(workspace, now),
+        statuses=statistics.statuses(),
+        facets=statistics.facets(),
+        tags=statistics.tags(MAX_TAGS),
+        health=health_signs(workspace, now),
+        ending=expiring_soon(workspace, now),
+    )
+
+
+def inbox_counts(workspace: Workspace) -> list[InboxCount]:
+    """Return what waits for a person, by kind, the most telling kind first."""
+    found = []
+    for kind, count in workspace.waiting.counts().items():
+        oldest = workspace.waiting.view(kind).page(0, 1)
+        # Somebody else may have decided it between the two questions.
+        for one in oldest:
+            name = KIND_NAMES[kind][count != 1]
+            found.append(InboxCount(kind=kind, name=name, count=count, since=one.row.since))
+    return found
+
+
+def record_counts(workspace: Workspace) -> RecordCounts:
+    """Return how many records of each sort there are: 20 ms at a million memories."""
+    return RecordCounts(
+        memories=workspace.store.statistics.recalled(),
+        working_items=len(workspace.items.list(status="active")),
+        skips=len(workspace.skips.list()),
+        has_identity=workspace.crystals.current() is not None,
+    )
+
+
+def daily_counts(workspace: Workspace, now: datetime) -> list[DayCount]:
+    """Return how much was done on each of the last `DAYS` days (UTC), by actor, today last."""
+    return workspace.activity.days(ACTIVITY_DAYS, now=now)
+
+
+def last_seen(workspace: Workspace) -> tuple[int, datetime | None]:
+    """Return the newest journal entry that the person has seen, and when it was written; 0 before they ever looked."""
+    seq = workspace.activity.looked()
+    entries = workspace.store.entries(before=seq + 1, limit=1) if seq else []
+    return seq, datetime.fromisoformat(entries[0].at) if entries else None
+
+
+def agent_totals_since(workspace: Workspace, seq: int) -> AgentTotals:
+    """Return in numbers what agents did after a journal entry."""
+    return workspace.store.activity.tally(seq, _MAX_COUNTED_ENTRIES)
+
+
+def mark_seen(workspace: Workspace) -> None:
+    """Note that the person has seen what agents did until now: what comes later is new. Never fails.
+
+    For the moment at which the app is left, or after the overview was shown for a while.
+    """
+    try:
+        workspace.activity.mark_looked()
+    except MementoError:
+        # On a read-only medium everything stays new, which is no reason to fail while leaving.
+        return
+
+
+def expiring_soon(workspace: Workspace, now: datetime) -> ExpiringSoon:
+    """Return which memories expire within a week and which skips end within three days."""
+    statistics = workspace.store.statistics
+    count, glances = statistics.expiring(now, now + _MEMORY_HORIZON, _MAX_NAMED)
+    skips = statistics.skips_ending(now, now + _SKIP_HORIZON)
+    first = [
+        ExpiringRecord(record="memory", id=glance.id, headline=glance.headline, ends_at=glance.expires_at)
+        for glance in glances
+        if glance.expires_at is not None
+    ]
+    first += [
+        ExpiringRecord(record="skip", id=skip[0], headline=skip[1], ends_at=skip[2]) for skip in skips[:_MAX_NAMED]
+    ]
+    return ExpiringSoon(memories=count, skips=len(skips), first=sorted(first, key=lambda one: one.ends_at))
+
+
+def health_signs(workspace: Workspace, now: datetime) -> list[HealthSign]:
+    """Return what can be told of the state of things in a few milliseconds; nothing is started or built."""
+    return [_database(workspace), _keyword(workspace), _semantic(workspace), _backup(workspace, now)]
+
+
+def _database(workspace: Workspace) -> HealthSign:
+    path = workspace.paths.database
+    # What was written last lies in a log beside the database until it is copied over.
+    files = [path, path.with_name(f"{path.name}-wal")]
+    size = sum(file.stat().st_size for file in files if file.is_file())
+    return HealthSign("database", ok=True, detail=f"{_format_bytes(size)}, {workspace.store.head():,} journal entries")
+
+
+def _keyword(workspace: Workspace) -> HealthSign:
+    index = workspace.searching.keyword
+    if index.notice:
+        return HealthSign("word search", ok=True, detail=index.notice)
+    if index.reflects < 0:
+        there = workspace.paths.keyword_index.is_dir()
+        told = "catches up at the next search" if there else "the first search builds its index"
+        return HealthSign("word search", ok=True, detail=told)
+    behind = workspace.store.head() - index.reflects
+    told = f"the next search adds {behind:,} changes" if behind > 0 else "up to date"
+    return HealthSign("word search", ok=True, detail=told)
+
+
+def _semantic(workspace: Workspace) -> HealthSign:
+    name = "search by meaning"
+    if not workspace.config.engine.enabled:
+        return HealthSign(name, ok=True, detail="switched off in config.toml")
+    state = workspace.searching.semantic.state()
+    status = workspace.searching.semantic.status() if state == "ready" else None
+    if status is not None and status.problem:
+        return HealthSign(name, ok=False, detail=status.problem, hint="`memento engine logs` says more.")
+    if status is not None:
+        told = f"{status.pending:,} memories still to embed" if status.pending else "up to date"
+        return HealthSign(name, ok=True, detail=told)
+    words = {"warming": "the engine is loading its model", "off": "a search starts the engine"}
+    return HealthSign(name, ok=True, detail=words.get(state, state))
+
+
+def _backup(workspace: Workspace, now: datetime) -> HealthSign:
+    made = [one for one in workspace.backups.list() if not one.problem and not one.why]
+    hint = "`memento backup make`, or b in the Health section, makes one."
+    if not made:
+        # A workspace that nothing was written to has nothing to lose.
+        return HealthSign("backup", ok=workspace.store.head() == 0, detail="there is none yet", hint=hint)
+    age = now - made[0].at
+    days_old = max(0, age.days)
+    told = "today" if days_old == 0 else "yesterday" if days_old == 1 else f"{days_old} days ago"
+    return HealthSign(
+        "backup", ok=age < _OLD_BACKUP, detail=f"the last one {told}", hint="" if age < _OLD_BACKUP else hint
+    )
+
+
+def _format_bytes(count: int) -> str:
+    size = float(count)
+    for unit in ("bytes", "kB", "MB", "GB"):
+        if size < 1_000:  # noqa: PLR2004 - the next unit
+            return f"{size:.0f} {unit}" if unit in ("bytes", "kB") else f"{size:.1f} {unit}"
+        size /= 1_000
+    return f"{size:.1f} TB"

@@ -1,0 +1,310 @@
+"""Review proposals and contradictions: list them, preview what each would do, decide."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from memento_tui import clock
+from memento_tui.errors import AmbiguousId, MementoError, NotAllowed, NotFound
+from memento_tui.model import Contradiction, Memory, Proposal, make_item, make_skip
+from memento_tui.model.review import OPEN_PROPOSAL_STATES, PROPOSAL_TARGETS
+from memento_tui.moments import parse_moment
+from memento_tui.policy import decisions
+from memento_tui.policy.decisions import evidence_lines, suggestion_lines
+from memento_tui.policy.gate import Gate
+from memento_tui.policy.policy import WriteIntent, reasons_in_words
+from memento_tui.policy.prompt_injection import suspicion_of
+from memento_tui.policy.resolution import (
+    ResolutionAnswer,
+    parse_answer,
+    postpone_contradiction,
+    resolve_contradiction,
+    with_changes,
+)
+from memento_tui.policy.secrets import redact_record
+from memento_tui.storage.journal import Author
+from memento_tui.storage.store import Store
+
+__all__ = [
+    "ContradictionQueue",
+    "ContradictionWithSides",
+    "PendingProposal",
+    "ProposalQueue",
+    "changes_between",
+    "editable_texts",
+    "proposed_record",
+]
+
+
+class PendingProposal(msgspec.Struct, frozen=True):
+    """One proposal with the record that it is about (``None`` where that does not exist)."""
+
+    proposal: Proposal
+    target: Any
+    moved: bool = False
+    """Whether the target says something else than when the proposal was made."""
+    rests_on: tuple[tuple[str, str], ...] = ()
+    """A name and a text for each thing that the decision rests on."""
+
+    @property
+    def why(self) -> list[str]:
+        """The reasons in words."""
+        return reasons_in_words(self.proposal.reasons)
+
+
+class ProposalQueue:
+    """The proposals of one workspace, oldest first."""
+
+    def __init__(self, store: Store, author: Author) -> None:
+        self._store = store
+        self._author = author
+
+    def list(
+        self, states: Sequence[str] = OPEN_PROPOSAL_STATES, *, after: str | None = None, limit: int = 50
+    ) -> tuple[list[PendingProposal], str | None]:
+        """Return proposals with their targets, and the next page's cursor; those put off return in time."""
+        found, following = self._store.proposals.page(states, at=clock.now(), after=after, limit=limit)
+        memories = self._store.memories([p.target_id for p in found if p.target == "memory"])
+        return [self._pending(p, memories.get(p.target_id) or self._other(p)) for p in found], following
+
+    def _pending(self, proposal: Proposal, target: Any) -> PendingProposal:  # noqa: ANN401 - any record
+        moved = target is not None and decisions.has_moved(self._store, proposal, target)
+        rests_on = (*evidence_lines(proposal), *suggestion_lines(proposal, self._store))
+        return PendingProposal(proposal, target, moved, rests_on)
+
+    def _other(self, proposal: Proposal) -> Any:  # noqa: ANN401 - any record
+        return None if proposal.target == "memory" else self._store.find(proposal.target, proposal.target_id)
+
+    def count(self) -> int:
+        """Return how many proposals wait now."""
+        return self._store.proposals.count(OPEN_PROPOSAL_STATES, at=clock.now())
+
+    def get(self, proposal_id: str) -> PendingProposal:
+        """Return a proposal by its id, a unique beginning of it, or the id of the memory it is about.
+
+        Raises:
+            NotFound, AmbiguousId: none, or several, match.
+
+        """
+        found = self._store.find("proposal", proposal_id)
+        if found is None:
+            # A memory that is named like the beginning of a proposal's id must not take the decision meant for that.
+            found = self._about(proposal_id) or self._by_prefix(proposal_id)
+        return self._pending(found, self._store.find(found.target, found.target_id))
+
+    def about(self, memory_id: str) -> PendingProposal:
+        """Return the newest open proposal about a memory, by the memory's whole id. Raises `NotFound`."""
+        found = next((p for p in self._store.proposals.about(memory_id) if p.state in OPEN_PROPOSAL_STATES), None)
+        if found is None:
+            raise NotFound(f"The memory {memory_id} does not wait for a decision.", "Look at it again.")
+        return self._pending(found, self._store.find("memory", memory_id))
+
+    def _about(self, record_id: str) -> Proposal | None:
+        """Return the newest open proposal about a record."""
+        every = (p for record in PROPOSAL_TARGETS for p in self._store.proposals.about(record_id, record))
+        return next((proposal for proposal in every if proposal.state in OPEN_PROPOSAL_STATES), None)
+
+    def _by_prefix(self, prefix: str) -> Proposal:
+        try:
+            found: Proposal = self._store.get("proposal", self._store.resolve("proposal", prefix))
+        except AmbiguousId:
+            raise
+        except NotFound:
+            # It may be the beginning of the id of a memory that a proposal is about.
+            try:
+                about = self._about(self._store.resolve("memory", prefix))
+            except NotFound:
+                about = None
+            if about is None:
+                raise
+            return about
+        return found
+
+    def why(self, memory_id: str) -> Sequence[str]:
+        """Return in words why a memory waits; nothing where no proposal about it does."""
+        waiting = (p for p in self._store.proposals.about(memory_id) if p.state in OPEN_PROPOSAL_STATES)
+        return reasons_in_words(code for proposal in waiting for code in proposal.reasons)
+
+    def approve(
+        self,
+        proposal_id: str,
+        *,
+        seen: int | None = None,
+        **changes: Any,  # noqa: ANN401 - fields
+    ) -> Proposal:
+        """Carry a proposal out, with ``changes`` of the person's own on top; ``seen`` is the version looked at.
+
+        Raises:
+        NotAllowed: an agent asks, or it was decided already.
+        Conflict: it or its target changed since.
+        InvalidField: a change breaks a rule.
+
+        """
+        found = self.get(proposal_id).proposal.id
+        return decisions.approve_proposal(self._store, self._author, found, changes=changes, seen=seen)
+
+    def reject(self, proposal_id: str, reason: str = "", *, seen: int | None = None) -> Proposal:
+        """Turn a proposal down. The agent can read the reason. Raises like `approve`."""
+        found = self.get(proposal_id).proposal.id
+        return decisions.reject_proposal(self._store, self._author, found, reason, seen=seen)
+
+    def later(self, proposal_id: str, until: str | None = None, *, seen: int | None = None) -> Proposal:
+        """Put a proposal off until a moment (``7d`` by default). Raises like `approve`."""
+        found = self.get(proposal_id).proposal.id
+        moment = parse_moment(until or "7d", "until")
+        return decisions.postpone_proposal(self._store, self._author, found, moment, seen=seen)
+
+
+class ContradictionWithSides(msgspec.Struct, frozen=True):
+    """A contradiction with both its sides (``None`` for one that is gone)."""
+
+    contradiction: Contradiction
+    older: Memory | None
+    newer: Memory | None
+
+
+class ContradictionQueue:
+    """The contradictions of one workspace, surest first."""
+
+    def __init__(self, store: Store, gate: Gate) -> None:
+        self._store = store
+        self._gate = gate
+
+    def list(
+        self, *, resolved: bool = False, after: str | None = None, limit: int = 50
+    ) -> tuple[list[ContradictionWithSides], str | None]:
+        """Return contradictions with both sides, and the next page's cursor; those put off return in time."""
+        found, following = self._store.contradictions.page(at=clock.now(), resolved=resolved, after=after, limit=limit)
+        return list(self._disputes(found)), following
+
+    def count(self) -> int:
+        """Return how many wait for a person now."""
+        return self._store.contradictions.count(at=clock.now())
+
+    def get(self, contradiction_id: str) -> ContradictionWithSides:
+        """Return a contradiction by its id or a unique beginning of it. Raises `NotFound` or `AmbiguousId`."""
+        found = self._store.get("contradiction", self._store.resolve("contradiction", contradiction_id))
+        return self._disputes([found])[0]
+
+    def around(self, ids: Sequence[str]) -> Sequence[ContradictionWithSides]:
+        """Return the unresolved contradictions that have one of the memories as a side, surest first."""
+        return self._disputes(self._store.contradictions.around(ids)) if ids else []
+
+    def _disputes(self, found: Sequence[Contradiction]) -> Sequence[ContradictionWithSides]:
+        sides = self._store.memories([side for one in found for side in (one.older, one.newer)])
+        return [ContradictionWithSides(one, sides.get(one.older), sides.get(one.newer)) for one in found]
+
+    def resolve(
+        self,
+        contradiction_id: str,
+        resolution: str,
+        *,
+        seen: int | None = None,
+        **details: str,
+    ) -> Contradiction | Proposal:
+        """Resolve a contradiction; an agent's answer becomes a proposal.
+
+        ``details`` are ``older_context`` and ``newer_context`` for ``both_valid``, and ``content`` for ``merged``.
+
+        Raises:
+            NotFound, AmbiguousId: no contradiction, or several, have that id.
+            NotAllowed: it is resolved already.
+            InvalidField: the resolution does not exist, or lacks what it needs.
+            Conflict: it changed since, or one of its memories is not recalled any more.
+
+        """
+        found: Contradiction = self.get(contradiction_id).contradiction
+        answer = parse_answer({"resolution": resolution, **details})
+        if self._gate.is_person:
+            return resolve_contradiction(self._store, self._gate.author, found.id, answer, seen=seen)
+        return self._propose(found, answer)
+
+    def _propose(self, found: Contradiction, answer: ResolutionAnswer) -> Proposal:
+        if found.status == "resolved":
+            raise NotAllowed(f"The contradiction {found.id} is resolved already.", "Remember what is new instead.")
+        clean, removals = redact_record(answer)
+        suspicion = suspicion_of(f"{clean.content}\n{clean.older_context}\n{clean.newer_context}")
+        intent = WriteIntent("edit", "contradiction", injection_score=suspicion.score, secret_found=bool(removals))
+        verdict = self._gate.judge(intent)
+        payload: dict[str, Any] = {k: v for k, v in msgspec.structs.asdict(clean).items() if v}
+        evidence = {
+            "about": [found.older, found.newer],
+            "removed": msgspec.to_builtins(removals),
+            "suspicion": [{"rule": sign.rule, "quote": sign.quote} for sign in suspicion.signs],
+        }
+        with self._store.transaction(self._gate.author, "suggest") as tx:
+            return self._gate.propose(
+                tx, "edit", "contradiction", found.id, found.version, verdict, payload=payload, evidence=evidence
+            )
+
+    def later(self, contradiction_id: str, until: str | None = None, *, seen: int | None = None) -> Contradiction:
+        """Put a contradiction off until a moment (``7d`` by default). Raises like `resolve`."""
+        found = self.get(contradiction_id).contradiction.id
+        moment = parse_moment(until or "7d", "until")
+        return postpone_contradiction(self._store, self._gate.author, found, moment, seen=seen)
+
+
+_EDITABLE_FIELDS = {
+    "memory": ("title", "tags", "content"),
+    "crystal": ("content",),
+    "skip": ("item", "reason", "expires_at"),
+    "item": ("title", "category", "status", "priority", "next_action", "tags", "content"),
+}
+
+
+def proposed_record(pending: PendingProposal) -> Any:  # noqa: ANN401 - a memory, skip, working item or crystal
+    """Return the record as it would be, or ``None`` where nothing would be left or it cannot be made."""
+    target, proposal = pending.target, pending.proposal
+    if proposal.action == "delete":
+        return None
+    try:
+        if isinstance(target, Memory):
+            return with_changes(target, proposal.payload, target.updated_at) if proposal.action != "create" else target
+        if proposal.target in ("skip", "item"):
+            before = {} if target is None else {name: getattr(target, name) for name in target.__struct_fields__}
+            fields = {**before, **proposal.payload, "id": proposal.target_id}
+            return make_skip(fields, stored=True) if proposal.target == "skip" else make_item(fields)
+    except MementoError:
+        return None
+    return target if proposal.target == "crystal" else None
+
+
+def editable_texts(pending: PendingProposal) -> dict[str, str]:
+    """Return what a person may change of what is proposed, as texts by name; nothing where there is nothing."""
+    if pending.proposal.target == "contradiction":
+        content = pending.proposal.payload.get("content")
+        return {"content": str(content)} if content else {}
+    after = proposed_record(pending)
+    if after is None:
+        return {}
+    return {name: _field_text(getattr(after, name)) for name in _EDITABLE_FIELDS[pending.proposal.target]}
+
+
+def _field_text(value: object) -> str:
+    if isinstance(value, datetime):
+        return f"{value:%Y-%m-%d %H:%M}"
+    return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+
+
+def changes_between(before: Mapping[str, str], after: Mapping[str, str]) -> dict[str, Any]:
+    """Return the fields whose texts differ, as values of a record; what is wrong with them its own rules say."""
+    changes: dict[str, Any] = {name: text for name, text in after.items() if text != before.get(name)}
+    for name, text in changes.items():
+        if name == "tags":
+            changes[name] = [tag.strip().lstrip("#") for tag in text.split(",") if tag.strip(" #")]
+        elif name == "priority":
+            changes[name] = _parse_number(text)
+        elif name != "content":
+            changes[name] = text.strip()
+    return changes
+
+
+def _parse_number(text: str) -> object:
+    try:
+        return int(text)
+    except ValueError:
+        return text

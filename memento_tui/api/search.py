@@ -1,0 +1,392 @@
+"""Search a workspace: ask both indexes, fuse and rank their answers; and keep searches under a name."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import msgspec
+
+from memento_tui.config import Config
+from memento_tui.errors import InvalidField, InvalidInput, NotAllowed, NotFound
+from memento_tui.model import Memory
+from memento_tui.paths import DataPaths
+from memento_tui.search.decay import DecayFactor, decay_factor, rank_below_successors
+from memento_tui.search.query_language import Query, parse
+from memento_tui.search.ranking import Relevance, diversify, fuse
+from memento_tui.storage.filters import AllOf, Between, Filter, Not, OneOf
+from memento_tui.storage.journal import Author
+from memento_tui.storage.memory_queries import filters_on, with_default_statuses
+from memento_tui.storage.store import Store
+
+__all__ = ["SavedSearch", "SavedSearches", "SearchAnswer", "SearchEngine", "SearchHit", "recallable_filter"]
+
+if TYPE_CHECKING:
+    from memento_tui.search.engine_client import SemanticClient
+    from memento_tui.search.keyword_index import KeywordIndex
+    from memento_tui.text.passages import Snippet
+
+
+SearchMode = Literal["keyword", "semantic", "hybrid"]
+SemanticState = Literal["ready", "warming", "off"]
+
+_MAX_CANDIDATES = 200
+"""How many each view proposes at least; the fused order of the first tens does not change beyond this."""
+
+_MAX_WAIT_SECONDS = 3600.0
+
+
+class SearchHit(msgspec.Struct, frozen=True, dict=True):
+    """One result: a memory with its score, from 0 to about 1."""
+
+    memory: Memory
+    score: float
+    relevance: Relevance
+    life: DecayFactor
+    query: Query
+
+    @property
+    def id(self) -> str:
+        """The memory's id."""
+        return self.memory.id
+
+    @cached_property
+    def passage(self) -> Snippet:
+        """The passage that answers, with the places of the query's words in it."""
+        from memento_tui.search.snippets import make_snippet  # noqa: PLC0415 - it needs the analyzers of the index
+
+        return make_snippet(self.query, self.memory.content)
+
+    @property
+    def snippet(self) -> str:
+        """The passage's text."""
+        return self.passage.text
+
+    @property
+    def marks(self) -> tuple[tuple[int, int], ...]:
+        """The start and end of each word of the query in the snippet."""
+        return self.passage.marks
+
+    def explain(self) -> dict[str, Any]:
+        """Return every number that made the score."""
+        found, life = self.relevance, self.life
+        return {
+            "keyword": found.keyword,
+            "keyword_rank": found.keyword_rank,
+            "semantic": found.semantic,
+            "semantic_rank": found.semantic_rank,
+            "relevance": found.score,
+            "life": life.factor,
+            "weight": life.weight,
+            "age": life.age,
+            "use": life.use,
+            "certainty": life.certainty,
+            "stability": life.stability,
+            "superseded": life.superseded,
+            "held": life.held,
+            "score": self.score,
+        }
+
+
+class SearchAnswer(msgspec.Struct, frozen=True):
+    """The results, best first, and how they came about."""
+
+    results: list[SearchHit]
+    total: int
+    """How many memories the keyword index found in all where they were counted; at least the number of results."""
+    semantic: SemanticState
+    """``ready``: meaning counted; ``warming``: the engine was not ready; ``off``: it was not asked, or is disabled."""
+    problems: tuple[str, ...] = ()
+    """A sentence for each part of the query that could not be used."""
+    notice: str = ""
+    """A sentence for the person, such as that a damaged index was rebuilt."""
+
+
+_INDEX_INCOMPLETE = "Results by meaning are incomplete: the semantic index is still being built or rebuilt."
+
+
+class _SemanticAnswer(NamedTuple):
+    """What the semantic half said; ``hits`` is ``None`` where it could not be asked."""
+
+    state: SemanticState
+    hits: list[tuple[str, float]] | None
+    problem: str
+
+
+_SEMANTIC_NOT_ASKED = _SemanticAnswer("off", None, "")
+
+
+def recallable_filter(tree: Filter, now: datetime) -> Filter:
+    """Return the filter without what a search leaves out unless it is asked for by name.
+
+    That is what is not active (pending, archived, rejected, deleted), what has expired, and what is restricted.
+    """
+    parts = [with_default_statuses(tree)]
+    if not filters_on(tree, "expires_at"):
+        parts.append(Not(Between("expires_at", None, now)))
+    if not filters_on(tree, "sensitivity") and not filters_on(tree, "id"):
+        parts.append(Not(OneOf("sensitivity", ("restricted",))))
+    return AllOf(tuple(parts))
+
+
+class SearchEngine:
+    """The indexes of one workspace."""
+
+    def __init__(self, store: Store, paths: DataPaths, config: Config) -> None:
+        self._store = store
+        self._paths = paths
+        self._config = config
+        self._guard = threading.Lock()
+
+    @cached_property
+    def keyword(self) -> KeywordIndex:
+        """The keyword index."""
+        from memento_tui.search.keyword_index import KeywordIndex  # noqa: PLC0415 - the first frame does without it
+
+        return KeywordIndex(self._paths.keyword_index, self._paths.keyword_lock, self._store)
+
+    @cached_property
+    def semantic(self) -> SemanticClient:
+        """The connection to the engine."""
+        from memento_tui.search.engine_client import SemanticClient  # noqa: PLC0415 - browsing never needs it
+
+        return SemanticClient(self._paths, enabled=self._config.engine.enabled)
+
+    def close(self) -> None:
+        """Close the connection to the engine."""
+        if "semantic" in self.__dict__:
+            self.semantic.close()
+
+    def wait(self, progress: Callable[[int, int], None] | None = None) -> None:
+        """Wait until both indexes reflect everything written before.
+
+        ``progress`` is called with how many memories are embedded, and of how many.
+
+        Raises:
+            EngineUnavailable: the engine cannot be had.
+
+        """
+        head = self._store.head()
+        self.keyword.catch_up()
+        if self._config.engine.enabled:
+            self.semantic.wait(head, timeout=_MAX_WAIT_SECONDS, progress=progress)
+
+    def search(
+        self, source: str, *, mode: SearchMode, limit: int, now: datetime, wait: bool = False, typing: bool = False
+    ) -> SearchAnswer:
+        """Return the best memories for a query; see `memento_tui.api.Workspace.search`.
+
+        ``typing`` lets the last word be the beginning of one; by keyword alone it answers between two keystrokes, with
+        no more candidates than results and without a count.
+
+        Raises:
+            InvalidInput: ``limit`` is less than 1.
+            EngineUnavailable: ``wait`` was asked for and the engine cannot be had.
+
+        """
+        if limit < 1:
+            raise InvalidInput(f"A search returns at least one memory; not {limit}.", "Give a limit of 1 or more.")
+        if wait:
+            self.wait()
+        query = parse(source, now=now, typing=typing)
+        tree = recallable_filter(query.filter, now)
+        if query.problems and not query.words and query.filter == AllOf():
+            # What was asked could not be read at all; everything would be no answer to it.
+            return SearchAnswer([], 0, "off", query.problems)
+        if not query.words:
+            return self._listing(query, tree, limit, now)
+        hurried = typing and mode == "keyword"
+        candidates = limit if hurried else max(_MAX_CANDIDATES, 3 * limit)
+        keyword: list[tuple[str, float]] = []
+        total, ceiling = 0, 0.0
+        if mode != "semantic":
+            answer = self.keyword.search(query, tree, candidates, count=not hurried)
+            keyword, total, ceiling = answer.hits, answer.total, answer.ceiling
+        view = _SEMANTIC_NOT_ASKED if mode == "keyword" else self._semantic(query, tree, candidates)
+        found = fuse(keyword, ceiling, view.hits)
+        hits = self._ranked(query, tree, found, limit, now)
+        notice = self.keyword.notice or view.problem
+        return SearchAnswer(hits, max(total, len(found)), view.state, query.problems, notice)
+
+    def _semantic(self, query: Query, tree: Filter, candidates: int) -> _SemanticAnswer:
+        head = self._store.head()
+        answer = self.semantic.search(query.text, tree, candidates)
+        if answer.state != "ready":
+            return _SemanticAnswer(answer.state, None, answer.problem)
+        whole = answer.seq >= head and self._paths.semantic_index.exists()
+        problem = answer.problem or ("" if whole else _INDEX_INCOMPLETE)
+        if query.phrases or query.unwanted:
+            self.keyword.catch_up()
+            allowed = self.keyword.matching(query, tree, [name for name, _ in answer.hits])
+            return _SemanticAnswer("ready", [hit for hit in answer.hits if hit[0] in allowed], problem)
+        return _SemanticAnswer("ready", answer.hits, problem)
+
+    def _ranked(
+        self, query: Query, tree: Filter, found: dict[str, Relevance], limit: int, now: datetime
+    ) -> list[SearchHit]:
+        # The database has the last word: an index may lag behind a deletion or an expiry.
+        memories = self._store.memories(list(found), tree)
+        successors = self._store.successors(list(memories))
+        preset = self._config.upkeep.decay
+        lives = {
+            name: decay_factor(memory, now, preset=preset, superseded=name in successors)
+            for name, memory in memories.items()
+        }
+        scores = {name: found[name].score * life.factor for name, life in lives.items()}
+        hits = []
+        kinds = {name: memory.kind for name, memory in memories.items()}
+        for name, score in diversify(rank_below_successors(scores, successors), kinds, limit):
+            life = lives[name] if score == scores[name] else lives[name].lowered(score / scores[name])
+            hits.append(self._hit(query, memories[name], score, found[name], life))
+        return hits
+
+    @staticmethod
+    def _hit(query: Query, memory: Memory, score: float, relevance: Relevance, life: DecayFactor) -> SearchHit:
+        return SearchHit(memory, score, relevance, life, query)
+
+    def _listing(self, query: Query, tree: Filter, limit: int, now: datetime) -> SearchAnswer:
+        """Answer a query that has filters only: what it selects, most recently changed first."""
+        page = self._store.page(tree, limit=limit)
+        memories: Sequence[Memory] = page.items
+        relevance = Relevance(1.0, None, None, None, None)
+        lives = [decay_factor(memory, now, preset=self._config.upkeep.decay) for memory in memories]
+        hits = [self._hit(query, m, life.factor, relevance, life) for m, life in zip(memories, lives, strict=True)]
+        return SearchAnswer(hits, self._store.count(tree), "off", query.problems)
+
+
+_SAVED_SEARCHES_SETTING = "saved_searches"
+_MAX_NAME_CHARACTERS, _MAX_QUERY_CHARACTERS = 40, 1_000
+"""Characters."""
+_MAX_SAVED_SEARCHES = 100
+
+
+class SavedSearch(msgspec.Struct, frozen=True):
+    """A query and the name it goes by."""
+
+    name: str
+    query: str
+
+    @property
+    def id(self) -> str:
+        """The form in which names are compared: their case does not matter."""
+        return self.name.casefold()
+
+
+_decode_saved_searches = msgspec.json.Decoder(list[SavedSearch]).decode
+
+
+class SavedSearches:
+    """The saved searches of one data directory, by name. They are settings: the journal does not tell of them."""
+
+    def __init__(self, store: Store, author: Author) -> None:
+        self._store = store
+        self._author = author
+
+    def list(self) -> Sequence[SavedSearch]:
+        """Return all of them, by name."""
+        return sorted(_parse_saved_searches(self._store.setting(_SAVED_SEARCHES_SETTING)), key=lambda saved: saved.id)
+
+    def get(self, name: str) -> SavedSearch:
+        """Return one by its name, in whatever case. Raises `NotFound`."""
+        return _find_saved_search(_parse_saved_searches(self._store.setting(_SAVED_SEARCHES_SETTING)), name)
+
+    def save(self, name: str, query: str, *, replace: bool = False) -> SavedSearch:
+        """Keep a query under a name.
+
+        Raises:
+            InvalidInput: the query has a part that cannot be used, or there are too many saved searches already.
+            InvalidField: the name is empty, too long, or holds characters that cannot be seen.
+            NotAllowed: the name is taken and ``replace`` is not set, or an agent asks.
+
+        """
+        made = SavedSearch(_check_name(name), _check_query(query))
+
+        def add(present: Sequence[SavedSearch]) -> Sequence[SavedSearch]:
+            others = [saved for saved in present if saved.id != made.id]
+            if len(others) < len(present) and not replace:
+                raise _name_taken_error(made.name)
+            if len(others) >= _MAX_SAVED_SEARCHES:
+                raise InvalidInput(
+                    f"There are {_MAX_SAVED_SEARCHES} saved searches already.", "Remove one that you do not need."
+                )
+            return [*others, made]
+
+        self._change(add)
+        return made
+
+    def rename(self, name: str, new_name: str) -> SavedSearch:
+        """Give a saved search another name. Raises like `save`, and `NotFound`."""
+        wanted = _check_name(new_name)
+        renamed: list[SavedSearch] = []
+
+        def change(present: Sequence[SavedSearch]) -> Sequence[SavedSearch]:
+            old = _find_saved_search(present, name)
+            made = SavedSearch(wanted, old.query)
+            others = [saved for saved in present if saved.id != old.id]
+            if any(saved.id == made.id for saved in others):
+                raise _name_taken_error(wanted)
+            renamed.append(made)
+            return [*others, made]
+
+        self._change(change)
+        return renamed[-1]
+
+    def remove(self, name: str) -> SavedSearch:
+        """Forget a saved search, and return what it was. Raises `NotFound` or `NotAllowed`."""
+        removed: list[SavedSearch] = []
+
+        def change(present: Sequence[SavedSearch]) -> Sequence[SavedSearch]:
+            removed.append(_find_saved_search(present, name))
+            return [saved for saved in present if saved.id != removed[-1].id]
+
+        self._change(change)
+        return removed[-1]
+
+    def _change(self, change: Callable[[Sequence[SavedSearch]], Sequence[SavedSearch]]) -> None:
+        if self._author.actor != "person":
+            raise NotAllowed("Only a person keeps searches.", "Search for what you need instead.")
+        self._store.change_setting(
+            _SAVED_SEARCHES_SETTING,
+            lambda present: msgspec.json.encode(list(change(_parse_saved_searches(present)))).decode(),
+        )
+
+
+def _parse_saved_searches(setting: str | None) -> list[SavedSearch]:
+    return [] if setting is None else _decode_saved_searches(setting)
+
+
+def _find_saved_search(present: Sequence[SavedSearch], name: str) -> SavedSearch:
+    wanted = name.strip().casefold()
+    found = next((saved for saved in present if saved.id == wanted), None)
+    if found is None:
+        raise NotFound(f"There is no saved search {name!r:.60}.", "`memento searches` lists them.")
+    return found
+
+
+def _name_taken_error(name: str) -> NotAllowed:
+    return NotAllowed(f"There is a saved search {name!r} already.", "Choose another name, or remove that one first.")
+
+
+def _check_name(name: str) -> str:
+    given = " ".join(name.split())
+    if not given:
+        raise InvalidField("name", "is empty", "Give the search a name of a few words.")
+    if len(given) > _MAX_NAME_CHARACTERS:
+        raise InvalidField("name", f"has {len(given)} characters; the limit is {_MAX_NAME_CHARACTERS}")
+    if not given.isprintable():
+        raise InvalidField("name", "holds characters that cannot be seen", "Type it anew.")
+    return given
+
+
+def _check_query(query: str) -> str:
+    given = query.strip()
+    if not given:
+        raise InvalidInput("There is no search to save.", "Search for something first.")
+    if len(given) > _MAX_QUERY_CHARACTERS:
+        raise InvalidInput(f"The query has {len(given):,} characters; the limit is {_MAX_QUERY_CHARACTERS:,}.")
+    if problems := parse(given).problems:
+        raise InvalidInput(f"The search was not saved. {problems[0]}", "Mend the query, then save it.")
+    return given

@@ -1,0 +1,339 @@
+"""A workspace: one data directory, open for reading, searching and governed writing."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+from memento_tui import clock
+from memento_tui.api.activity import ActivityLog
+from memento_tui.api.drafts import discard_drafts_containing, discard_editor_files, discard_unsaved_text
+from memento_tui.api.inbox import Inbox
+from memento_tui.api.lists import Crystals, Items, Skips
+from memento_tui.api.memories import ChangeOutcome, MemoryCreator, MemoryEditor
+from memento_tui.api.review import ContradictionQueue, ProposalQueue
+from memento_tui.api.search import SavedSearches, SearchAnswer, SearchEngine
+from memento_tui.config import Config, load_config
+from memento_tui.errors import NotAllowed
+from memento_tui.model import Memory
+from memento_tui.paths import DataPaths, data_directory
+from memento_tui.policy.gate import Gate
+from memento_tui.policy.policy import rules_in_force
+from memento_tui.policy.secrets import redact_record
+from memento_tui.search.query_language import parse
+from memento_tui.storage.journal import Actor, Author, Entry
+from memento_tui.storage.memory_queries import Page, with_default_statuses
+from memento_tui.storage.store import Revision, Store
+
+__all__ = ["ChangeOutcome", "Workspace"]
+
+if TYPE_CHECKING:
+    from memento_tui.api.audit import RotAudit
+    from memento_tui.api.backups import Backups
+
+
+class Workspace:
+    """One data directory. Use it as a context manager, or call `close`.
+
+    Every write passes the gate (``review.preset`` in ``config.toml``), is one journal entry in the name of ``author``,
+    and can be undone. Safe to use from several threads and processes.
+
+    Example::
+
+        import memento_tui
+
+        with memento_tui.open("~/memories") as workspace:
+            memory = workspace.remember("Use /v2/users; /v1 answers 404.", tags=["api"])
+            for hit in workspace.search("users endpoint").results:
+                print(hit.id, hit.snippet)
+
+    """
+
+    def __init__(
+        self,
+        path: str | Path | None = None,
+        *,
+        actor: Actor = "person",
+        channel: str = "api",
+        agent: str = "",
+        session: str = "",
+        create: bool = True,
+    ) -> None:
+        self.paths = DataPaths(data_directory(path))
+        self.config: Config = load_config(self.paths.config)
+        rules = rules_in_force(self.config.review)
+        self.store = Store(self.paths.database, create=create)
+        # Behind every way in: whatever a writer forgets to screen, no secret is stored.
+        self.store.screen = lambda record: redact_record(record)[0]
+        self.author = Author(actor, channel, agent, session)
+        self.gate = Gate(self.store, self.author, rules)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the database and the connection to the engine."""
+        self.searching.close()
+        self.store.close()
+
+    @cached_property
+    def skips(self) -> Skips:
+        """The skip list."""
+        return Skips(self.store, self.gate)
+
+    @cached_property
+    def items(self) -> Items:
+        """The working items."""
+        return Items(self.store, self.gate)
+
+    @cached_property
+    def crystals(self) -> Crystals:
+        """The identity crystals."""
+        return Crystals(self.store, self.gate)
+
+    @cached_property
+    def review(self) -> ProposalQueue:
+        """The proposals that wait for a person."""
+        return ProposalQueue(self.store, self.author)
+
+    @cached_property
+    def waiting(self) -> Inbox:
+        """Everything that waits for a person: the proposals and the contradictions, in one queue."""
+        return Inbox(self.store, self.review, self.contradictions)
+
+    @cached_property
+    def searching(self) -> SearchEngine:
+        """The indexes and the connection to the engine."""
+        return SearchEngine(self.store, self.paths, self.config)
+
+    @cached_property
+    def saved_searches(self) -> SavedSearches:
+        """The searches that the person keeps under a name."""
+        return SavedSearches(self.store, self.author)
+
+    @cached_property
+    def contradictions(self) -> ContradictionQueue:
+        """The pairs of memories that cannot both hold as they stand."""
+        return ContradictionQueue(self.store, self.gate)
+
+    @cached_property
+    def activity(self) -> ActivityLog:
+        """What was done, by whom, and what agents were shown."""
+        return ActivityLog(self.store, self.author, self.searching)
+
+    @cached_property
+    def audit(self) -> RotAudit:
+        """What has gone bad in the memories, or is about to."""
+        from memento_tui.api.audit import RotAudit  # noqa: PLC0415 - it needs the rules of the gate
+
+        return RotAudit(self.store, self.config)
+
+    @cached_property
+    def backups(self) -> Backups:
+        """Whole copies of the database, to go back to."""
+        from memento_tui.api.backups import Backups  # noqa: PLC0415 - seldom needed, and a lock file's library
+
+        return Backups(self.paths, self.store, self.author)
+
+    @cached_property
+    def _remembering(self) -> MemoryCreator:
+        return MemoryCreator(self.store, self.gate, self.searching)
+
+    @cached_property
+    def _changing(self) -> MemoryEditor:
+        return MemoryEditor(self.store, self.gate)
+
+    # Writing
+
+    def remember(self, text: str, *, make_id: Callable[[], str] | None = None, **fields: Any) -> Memory:  # noqa: ANN401 - the fields of a memory
+        """Store a memory and return it. Its ``status`` is ``pending`` if it waits for a person.
+
+        A text that is remembered already in the same namespace is not stored again: its memory is returned. That does
+        not hold where the caller names an ``id``; ``make_id`` makes a new memory's id where a native one does not do.
+
+        Raises:
+            InvalidField: a field breaks a rule.
+            NotAllowed: an agent set a field that only a person may set.
+            Conflict: the id is taken.
+
+        """
+        return self._remembering.one(text, fields, make_id)
+
+    def remember_many(self, items: Iterable[Mapping[str, Any]]) -> list[Memory]:
+        """Store many memories, each a mapping with ``content`` and any other fields, in few transactions.
+
+        Raises:
+            InvalidField: an item breaks a rule; the items of earlier batches are stored.
+            Conflict: an id is taken.
+
+        """
+        return self._remembering.many(items)
+
+    def update(self, memory_id: str, *, base_version: int | None = None, **changes: Any) -> ChangeOutcome:  # noqa: ANN401 - the fields of a memory
+        """Change some fields of a memory, or propose it where the gate says so.
+
+        ``base_version`` is the version that the caller read; without it the change is made from the present one.
+
+        Raises:
+            NotFound, AmbiguousId: no memory, or several, have that id.
+            InvalidField: a field breaks a rule.
+            NotAllowed: an agent set a field that only a person may set, or the memory is deleted.
+            Conflict: the memory is no longer at ``base_version``.
+
+        """
+        return self._changing.update(memory_id, base_version, changes)
+
+    def forget(self, memory_id: str, *, base_version: int | None = None) -> ChangeOutcome:
+        """Delete a memory, or propose it where the gate says so. It can be restored. Raises like `update`."""
+        return self._changing.forget(memory_id, base_version)
+
+    def verify(self, memory_id: str, *, base_version: int | None = None) -> Memory:
+        """Mark a memory as read and accepted by a person; ``base_version`` is the version that was read.
+
+        Raises:
+            NotFound, AmbiguousId: no memory, or several, have that id.
+            NotAllowed: an agent asks, or the memory waits for a decision or is gone.
+            Conflict: the memory is no longer at ``base_version``.
+
+        """
+        self._check_person("verifies")
+        return self._changing.verify(memory_id, base_version)
+
+    def reject(self, memory_id: str, reason: str = "", *, base_version: int | None = None) -> Memory:
+        """Turn down a memory that holds: it is recalled no more, and no agent stores the same text again.
+
+        An agent that tries reads the reason. `restore` brings the memory back.
+
+        Raises:
+            NotFound, AmbiguousId: no memory, or several, have that id.
+            NotAllowed: an agent asks, or the memory waits for a decision or is gone already.
+            InvalidField: the reason is not one line.
+            Conflict: the memory is no longer at ``base_version``, which the person read.
+
+        """
+        self._check_person("rejects")
+        return self._changing.reject(memory_id, reason, base_version)
+
+    def restore(self, memory_id: str) -> Memory:
+        """Bring a deleted, rejected or archived memory back, or the whole text of a compacted one.
+
+        Raises `NotFound` or `NotAllowed`.
+        """
+        if self.author.actor != "person":
+            raise NotAllowed("Only a person restores a memory.", "Remember it anew if it still holds.")
+        return self._changing.restore(memory_id)
+
+    def purge(self, memory_id: str, reason: str) -> Sequence[str]:
+        """Remove a memory and every trace of its text, for a leaked secret. Nothing brings it back.
+
+        What was made of it and waits goes with it. Returns the ids of memories that were made of it and hold since:
+        they may say the same, and are for the person to look at.
+
+        Raises:
+            NotAllowed: an agent asks, or no reason is given.
+            NotFound: there is no such memory.
+
+        """
+        if self.author.actor != "person":
+            raise NotAllowed("Only a person purges a memory.", "Tell the person which one, and why.")
+        # One that was deleted for good, by undoing its creation, still has its text in the journal.
+        known = bool(self.store.history("memory", memory_id))
+        found = memory_id if known else self.store.resolve("memory", memory_id)
+        derived = self.store.derived_from(found)
+        texts = [revision.record.content for revision in self.store.history("memory", found) if revision.record]
+        self.store.purge(self.author, "memory", found, reason)
+        discard_editor_files(self.paths, found)
+        discard_unsaved_text(self.paths, found)
+        discard_drafts_containing(self.paths, texts)
+        if self.paths.keyword_index.exists():
+            # Its files hold the words of what was deleted until they happen to be merged.
+            self.searching.keyword.rebuild()
+        if self.paths.semantic_index.exists():
+            self.searching.semantic.stop()
+            shutil.rmtree(self.paths.semantic_index, ignore_errors=True)
+        return derived
+
+    def relate(self, src: str, dst: str, type: str = "related", label: str = "") -> None:  # noqa: A002 - the field's name
+        """Draw an arrow from one memory to another, a file or a working item.
+
+        Raises:
+            NotFound, AmbiguousId: no record, or several, have one of the ids.
+            InvalidField: the type or label breaks a rule, or both ends are the same.
+            NotAllowed: an agent says that a verified memory is superseded.
+
+        """
+        self._changing.relate(src, dst, type, label)
+
+    def undo(self, seq: int | None = None) -> list[Entry]:
+        """Take back a journal entry (the person's newest by default); return what was taken back.
+
+        Raises:
+            NotFound: there is nothing to undo.
+            NotAllowed: an agent asks, or the entry was taken back already.
+            Conflict: later entries changed the same fields.
+
+        """
+        self._check_person("undoes")
+        return self.store.undo(self.author, seq)
+
+    def redo(self) -> list[Entry]:
+        """Do again what was undone last. Raises like `undo`."""
+        self._check_person("redoes")
+        return self.store.redo(self.author)
+
+    def _check_person(self, verb: str) -> None:
+        if self.author.actor != "person":
+            raise NotAllowed(f"Only a person {verb} a change.", "Make the change you want instead.")
+
+    # Reading
+
+    def get(self, memory_id: str) -> Memory:
+        """Return a memory by its id or a unique beginning of it. Raises `NotFound` or `AmbiguousId`."""
+        memory: Memory = self.store.get("memory", self.store.resolve("memory", memory_id))
+        return memory
+
+    def list(self, query: str = "", *, after: str | None = None, limit: int = 50) -> Page:
+        """Return memories that a query's filters select, most recently changed first. Free text needs `search`."""
+        return self.store.page(with_default_statuses(parse(query).filter), after=after, limit=limit)
+
+    def search(
+        self,
+        query: str,
+        *,
+        mode: Literal["keyword", "semantic", "hybrid"] = "hybrid",
+        limit: int = 10,
+        wait: bool = False,
+        now: datetime | None = None,
+    ) -> SearchAnswer:
+        """Return the memories that answer a query, best first, with snippets and scores.
+
+        ``wait`` waits until the indexes, embeddings included, reflect everything written before.
+
+        Raises:
+            EngineUnavailable: ``wait`` was asked for and the engine cannot be had.
+
+        """
+        return self.searching.search(query, mode=mode, limit=limit, wait=wait, now=now or clock.now())
+
+    def history(self, memory_id: str) -> Sequence[Revision]:
+        """Return every version of a memory, newest first. Raises `NotFound`."""
+        found = self.store.history("memory", memory_id)
+        return found or self.store.history("memory", self.store.resolve("memory", memory_id))
+
+    def used(self, ids: Iterable[str]) -> None:
+        """Count that memories were of use, beyond having been shown."""
+        self.store.usage.count("memory", ids, used=1, session=self.author.session)
+
+    def related(self, memory_id: str) -> Sequence[tuple[str, str, str]]:
+        """Return a memory's relations as type, direction (``out`` or ``in``) and the other end."""
+        return [
+            (r.type, "out" if r.src == memory_id else "in", r.dst if r.src == memory_id else r.src)
+            for r in self.store.relations_of(memory_id)
+        ]

@@ -1,0 +1,363 @@
+"""The commands ``install``, ``uninstall`` and ``status``: memento in the hosts of agents."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from memento_tui.cli.command import CommandFunction, command, current_session, open_workspace
+from memento_tui.cli.output import colour_diff, emit, format_fields, format_time, safe, table
+from memento_tui.errors import InvalidInput, MementoError
+from memento_tui.mcp.profiles import PROFILES
+from memento_tui.paths import data_directory
+
+__all__ = ["commands"]
+
+if TYPE_CHECKING:
+    from memento_tui.hosts.plan import HostFileChange
+    from memento_tui.hosts.programs import Programs
+    from memento_tui.hosts.registry import Host, HostPaths
+
+
+_HOST_NAMES = ("claude-code", "codex", "gemini", "cursor", "opencode", "claude-desktop")
+
+
+def _host_options(function: CommandFunction) -> CommandFunction:
+    """Add what `install` and `uninstall` both ask."""
+    for option in (
+        click.option("--yes", is_flag=True, help="Do not ask."),
+        click.option("--dry-run", is_flag=True, help="Show the difference and write nothing."),
+        click.option("--project", is_flag=True, help="The settings of the project in this directory, not yours."),
+        click.argument("host", type=click.Choice(_HOST_NAMES), metavar="HOST"),
+    ):
+        function = option(function)
+    return function
+
+
+@command(
+    "install",
+    short_help="Put memento into an agent's host.",
+    examples="""
+    memento install claude-code
+    memento install codex --dry-run
+    memento install gemini --project --yes --json
+    memento --data-dir ~/work/memory install cursor
+    memento install claude-code --plugin ~/memento-plugin
+    """,
+)
+@_host_options
+@click.option(
+    "--profile",
+    type=click.Choice(list(PROFILES)),
+    default="native",
+    show_default=True,
+    help="Whose tools the server offers: memento's own, or those of a system that it stands in for.",
+)
+@click.option(
+    "--plugin", type=click.Path(), metavar="DIR", help="Write Claude Code's plugin into DIR instead of the settings."
+)
+def install(host: str, profile: str, plugin: str | None, *, project: bool, dry_run: bool, yes: bool) -> None:
+    """Put memento's server and hooks into the settings of HOST.
+
+    HOST is claude-code, codex, gemini, cursor, opencode or claude-desktop. You see the difference first and are asked.
+    What others wrote there stays as it is, and a copy of each file is kept beside it. Doing it again changes nothing.
+
+    A data directory that --data-dir or MEMENTO_HOME names is written into the commands.
+    """
+    from memento_tui.hosts.plan import plan_installation  # noqa: PLC0415 - a command's help is shown without it
+
+    chosen, places = _host(host), places_of(host, project=project)
+    programs = installed_programs(profile)
+    if plugin is not None:
+        if host != "claude-code" or project or dry_run:
+            raise click.UsageError("--plugin is for claude-code, without --project and --dry-run.")
+        _write_plugin(Path(plugin).expanduser().absolute(), chosen, places, programs, yes=yes)
+        return
+    _check_not_installed_twice(chosen, places)
+    changes = plan_installation(chosen.files(places, programs))
+    _confirm_and_apply(chosen, changes, f"{chosen.title} has memento already.", dry_run=dry_run, yes=yes)
+
+
+@command(
+    "uninstall",
+    short_help="Take memento out of an agent's host.",
+    examples="""
+    memento uninstall claude-code
+    memento uninstall codex --dry-run
+    memento uninstall gemini --project --yes --json
+    """,
+)
+@_host_options
+def uninstall(host: str, *, project: bool, dry_run: bool, yes: bool) -> None:
+    """Take out of the settings of HOST what `memento install` put there, and nothing else. No memory is touched."""
+    from memento_tui.hosts.plan import plan_removal  # noqa: PLC0415 - a command's help is shown without it
+    from memento_tui.hosts.programs import BARE_PROGRAMS  # noqa: PLC0415 - same
+    from memento_tui.hosts.status import plugin_is_enabled  # noqa: PLC0415 - same
+
+    chosen, places = _host(host), places_of(host, project=project)
+    nothing = f"{chosen.title} does not have memento in its settings."
+    if host == "claude-code" and plugin_is_enabled(chosen, places):
+        nothing += " It has the plugin: /plugin uninstall memento takes that out."
+    _confirm_and_apply(chosen, plan_removal(chosen.files(places, BARE_PROGRAMS)), nothing, dry_run=dry_run, yes=yes)
+
+
+def _host(name: str) -> Host:
+    from memento_tui.hosts.registry import HOSTS  # noqa: PLC0415 - a command's help is shown without it
+
+    return HOSTS[name]
+
+
+def places_of(host: str, *, project: bool) -> HostPaths:
+    """Return where a host looks for its settings.
+
+    Raises:
+        InvalidInput: a project was asked for, and the host knows none.
+
+    """
+    from memento_tui.hosts.registry import HostPaths  # noqa: PLC0415 - a command's help is shown without it
+
+    if project and not _host(host).has_projects:
+        raise InvalidInput(f"{_host(host).title} has no settings of a project.", "Leave --project out.")
+    return HostPaths(Path.home(), os.environ, Path.cwd() if project else None)
+
+
+def installed_programs(profile: str) -> Programs:
+    """Return the programs, with the data directory where this run was given one.
+
+    Raises:
+        InvalidInput: they are not installed.
+
+    """
+    from memento_tui.hosts.programs import find_programs  # noqa: PLC0415 - help is shown without it
+
+    given = current_session().data_dir or os.environ.get("MEMENTO_HOME") or None
+    return find_programs(data_directory(given) if given else None, profile)
+
+
+def _create_database() -> None:
+    """Make the database where there is none: hooks make none, and the very first session is to be learned from."""
+    with open_workspace(create=True):
+        pass
+
+
+def _check_not_installed_twice(host: Host, places: HostPaths) -> None:
+    """See to it that no prompt would be answered twice. Raises `InvalidInput`."""
+    from memento_tui.hosts.status import has_memento, plugin_is_enabled  # noqa: PLC0415 - help is shown without it
+
+    own = replace(places, project=None)
+    if places.project is not None and has_memento(host, own):
+        raise InvalidInput(
+            f"{host.title} has memento in your own settings already, and those hold in every project.",
+            f"Take it out there first: memento uninstall {host.name}.",
+        )
+    if host.name == "claude-code" and (plugin_is_enabled(host, places) or plugin_is_enabled(host, own)):
+        raise InvalidInput(
+            "Claude Code has memento as a plugin already; with both, every prompt would be answered twice.",
+            "Take the plugin out first: /plugin uninstall memento.",
+        )
+
+
+def _write_plugin(folder: Path, host: Host, places: HostPaths, programs: Programs, *, yes: bool) -> None:
+    from memento_tui.hosts.claude_plugin import write_plugin  # noqa: PLC0415 - help is shown without it
+    from memento_tui.hosts.status import has_memento  # noqa: PLC0415 - same
+
+    if has_memento(host, places):
+        raise InvalidInput(
+            "Claude Code has memento in its settings already; with the plugin, every prompt would be answered twice.",
+            "Take it out first: memento uninstall claude-code.",
+        )
+    _confirm(f"Write Claude Code's plugin into {folder}", yes=yes)
+    _create_database()
+    files = write_plugin(folder, programs)
+    steps = [f"/plugin marketplace add {folder}", "/plugin install memento@memento"]
+    emit(
+        {"plugin": str(folder), "files": [str(file) for file in files], "next": steps},
+        lambda: safe("\n".join([f"The plugin is in {folder}. In Claude Code:", *steps]), multiline=True),
+    )
+
+
+def _confirm_and_apply(
+    host: Host, changes: Sequence[HostFileChange], nothing: str, *, dry_run: bool, yes: bool
+) -> None:
+    """Show what would change, ask, do it, and tell."""
+    from memento_tui.hosts.plan import apply_changes  # noqa: PLC0415 - help is shown without it
+
+    told: dict[str, Any] = {"host": host.name, "changes": [_change_object(change) for change in changes]}
+    if not changes:
+        emit({**told, "written": False, "copies": []}, lambda: nothing)
+        return
+    shown = "\n".join(change.difference() for change in changes)
+    if dry_run:
+        emit({**told, "written": False, "copies": []}, lambda: colour_diff(shown))
+        return
+    if not yes and not current_session().as_json:
+        sys.stderr.write(colour_diff(shown) + "\n")
+    _confirm(f"Write {'this file' if len(changes) == 1 else f'these {len(changes)} files'}", yes=yes)
+    if not changes[0].is_removal:
+        _create_database()
+    copies = apply_changes(changes)
+    lines = [f"{_PAST_TENSE[change.action]}  {change.path}" for change in changes]
+    lines += [f"kept     {copy}" for copy in copies]
+    lines += [] if changes[0].is_removal else [host.afterwards]
+    emit(
+        {**told, "written": True, "copies": [str(copy) for copy in copies]},
+        lambda: safe("\n".join(lines), multiline=True),
+    )
+
+
+_PAST_TENSE = {"create": "created", "change": "changed", "delete": "deleted"}
+
+
+def _change_object(change: HostFileChange) -> dict[str, str]:
+    return {"path": str(change.path), "action": change.action, "difference": change.difference()}
+
+
+def _confirm(question: str, *, yes: bool) -> None:
+    if yes:
+        return
+    if current_session().as_json or not sys.stdin.isatty():
+        raise InvalidInput(
+            "Changing a host's settings asks first.", "Say --yes if you are sure; --dry-run shows the difference."
+        )
+    if not click.confirm(safe(question) + "?", err=True):
+        raise InvalidInput("Nothing was written.")
+
+
+if TYPE_CHECKING:
+    from memento_tui.hosts.status import HostStatus
+
+
+@command(
+    "status",
+    short_help="Tell which agents' hosts have memento, and how it stands.",
+    examples="""
+    memento status
+    memento status --json
+    memento status --project
+    """,
+)
+@click.option("--project", is_flag=True, help="The settings of the project in this directory, not yours.")
+def status(*, project: bool) -> None:
+    """Tell for each host whether memento is in it, what it runs and whether that works; then how the memory stands.
+
+    Nothing is started but this installation's own hook, to hear whether it answers.
+    """
+    from memento_tui.hosts.registry import HOSTS  # noqa: PLC0415 - a command's help is shown without it
+    from memento_tui.hosts.status import diagnose_hook, host_status  # noqa: PLC0415 - same
+
+    programs, problem = None, ""
+    try:
+        programs = installed_programs("native")
+        problem = diagnose_hook(programs)
+    except InvalidInput as error:
+        problem = str(error)
+    hosts = [
+        host_status(host, places_of(host.name, project=project), programs)
+        for host in HOSTS.values()
+        if host.has_projects or not project
+    ]
+    told = {
+        "hosts": [_host_object(one) for one in hosts],
+        "hook": {"program": programs.hook if programs else "", "answers": not problem, "problem": problem},
+        "memory": _memory_status(),
+    }
+    emit(told, lambda: _status_text(hosts, told))
+
+
+def _host_object(one: HostStatus) -> dict[str, Any]:
+    files = [
+        {
+            "path": str(file.path),
+            "is_current": file.is_current,
+            "problem": file.problem,
+            "commands": [vars(found) for found in file.commands],
+        }
+        for file in one.files
+    ]
+    return {
+        "host": one.host,
+        "title": one.title,
+        "state": one.state,
+        "plugin": one.plugin,
+        "problems": one.problems,
+        "files": files,
+    }
+
+
+def _memory_status() -> dict[str, Any]:
+    """Return how the data directory stands; one that is not there yet is no failure."""
+    from memento_tui.api.activity import ActivityQuery  # noqa: PLC0415 - same
+    from memento_tui.api.overview import inbox_counts, record_counts  # noqa: PLC0415 - same
+    from memento_tui.config import load_config  # noqa: PLC0415 - help is shown without it
+    from memento_tui.search.engine_client import SemanticClient  # noqa: PLC0415 - same
+    from memento_tui.storage.tables import to_plain  # noqa: PLC0415 - same
+
+    paths = current_session().paths
+    told: dict[str, Any] = {"data_dir": str(paths.root), "exists": paths.database.exists(), "problem": ""}
+    try:
+        enabled = load_config(paths.config).engine.enabled
+        found = SemanticClient(paths, enabled=enabled).status()
+        told["engine"] = found.state if found is not None else "stopped" if enabled else "off"
+        if told["exists"]:
+            with open_workspace() as workspace:
+                rows, _ = workspace.activity.injections(ActivityQuery(), limit=1)
+                told["amounts"] = to_plain(record_counts(workspace))
+                told["waiting"] = sum(kind.count for kind in inbox_counts(workspace))
+                told["last_injection"] = to_plain(rows[0].injection) if rows else None
+    except MementoError as error:
+        told["problem"] = str(error)
+    return told
+
+
+def _status_text(hosts: Sequence[HostStatus], told: dict[str, Any]) -> str:
+    rows = [[one.title, _host_state(one), _host_programs(one)] for one in hosts]
+    lines = [table(["HOST", "MEMENTO", "RUNS"], rows)]
+    lines += [safe(f"! {one.title}: {problem}") for one in hosts for problem in one.problems]
+    hook, memory = told["hook"], told["memory"]
+    last = memory.get("last_injection")
+    counts = memory.get("amounts", {})
+    lines += [
+        "",
+        format_fields(
+            {
+                "hook": f"{hook['program']} answers" if hook["answers"] else f"! {hook['problem']}",
+                "data": memory["data_dir"] + ("" if memory["exists"] else " (nothing is remembered yet)"),
+                "problem": memory["problem"],
+                "engine": memory.get("engine", ""),
+                "holds": ", ".join(
+                    _plural(counts[name], *words) for name, words in _COUNT_NOUNS.items() if name in counts
+                ),
+                "waiting": f"{memory['waiting']:,} for your decision" if "waiting" in memory else "",
+                "last told": f"{format_time(last['at'])} to session {last['session']}" if last else "",
+            }
+        ),
+    ]
+    return "\n".join(lines)
+
+
+_COUNT_NOUNS = {
+    "memories": ("memory", "memories"),
+    "working_items": ("working item", "working items"),
+    "skips": ("skip", "skips"),
+}
+
+
+def _plural(count: int, one: str, several: str) -> str:
+    return f"{count:,} {one if count == 1 else several}"
+
+
+def _host_state(one: HostStatus) -> str:
+    return "as a plugin" if one.plugin and one.state == "not installed" else one.state
+
+
+def _host_programs(one: HostStatus) -> str:
+    return next((found.command for file in one.files for found in file.commands if found.kind == "server"), "-")
+
+
+commands = {"install": install, "uninstall": uninstall, "status": status}

@@ -1,0 +1,236 @@
+"""The commands ``import`` and ``export``."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from memento_tui.cli.command import command, current_session, open_workspace
+from memento_tui.cli.output import emit, format_time, progress_bar, safe, table, write_bytes
+from memento_tui.errors import InvalidInput
+from memento_tui.formats.registry import FORMATS, detect_format
+
+__all__ = ["commands"]
+
+if TYPE_CHECKING:
+    from memento_tui.api import Workspace
+    from memento_tui.formats.base import ExportReport
+    from memento_tui.formats.discovery import DiscoveryReport
+    from memento_tui.formats.import_export import ImportReport
+
+
+_DESCRIPTIONS = {name: one.description for name, one in FORMATS.items()}
+_SINGLE_FILE_FORMATS = ("memento", "mcp-reference", "mem0", "agents-block")
+
+_REMOTE = next(name for name, one in FORMATS.items() if one.is_remote)
+_MAX_REFUSALS_LISTED = 20
+"""Refusals told to a person one by one; the JSON holds all."""
+
+
+class _PathOrAddress(click.Path):
+    """A path, or the address of a server as text."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401 - as click declares it
+        if isinstance(value, str) and value.startswith(("http://", "https://")):
+            return value
+        return super().convert(value, param, ctx)
+
+
+def _explanation(introduction: str, formats: Mapping[str, str]) -> str:
+    """Return the help of a command that names formats: an introduction, then a line for each format."""
+    return "\n".join([introduction, "", "\b", *(f"{name}: {about}" for name, about in formats.items())])
+
+
+_IMPORT = """Import the files of PATH, which are in FORMAT.
+
+What was imported before is left alone unless it has changed; then it is updated. Fields that memento does not know are
+kept."""
+
+_EXPORT = """Write every record to PATH, for `memento import` to read; `-` writes to standard output.
+
+PATH is an address where FORMAT is a server; what that holds already is not sent again.
+
+Memento's own format, one record a line, holds every field of every record; the others what they have a place for."""
+
+
+@command(
+    "import",
+    short_help="Import memories from files.",
+    help=_explanation(_IMPORT, {"auto": "whichever of these PATH is in", **_DESCRIPTIONS}),
+    examples="""
+    memento import vault ~/notes --dry-run
+    memento import memento backup.jsonl --json
+    memento import auto ~/.claude/projects
+    memento import protocol-rest https://memento-api.example.org
+    memento import --find
+    """,
+)
+@click.argument("format", type=click.Choice(["auto", *FORMATS]), metavar="FORMAT", required=False)
+@click.argument("path", type=_PathOrAddress(exists=True, path_type=Path), required=False)
+@click.option("--find", "look_around", is_flag=True, help="Look around in your home for what could be imported.")
+@click.option("--dry-run", is_flag=True, help="Tell what would happen, and change nothing.")
+@click.option("--hold", is_flag=True, help="Let every new memory wait for review.")
+def import_(
+    format: str | None,  # noqa: A002 - its name in the help
+    path: Path | str | None,
+    *,
+    look_around: bool,
+    dry_run: bool,
+    hold: bool,
+) -> None:
+    """Import files."""
+    if look_around:
+        if format is not None:
+            raise click.UsageError("--find stands alone; it prints the commands that import.")
+        _list_sources()
+        return
+    if format is None or path is None:
+        raise click.UsageError("Name a FORMAT and a PATH; --find looks for some.")
+    from memento_tui.formats.import_export import run_import  # noqa: PLC0415 - a command's help is shown without it
+
+    name = format if format != "auto" else _REMOTE if isinstance(path, str) else detect_format(path)
+    with open_workspace(create=True) as workspace, progress_bar("Importing") as progress:
+        report = run_import(workspace, name, path, dry_run=dry_run, hold=hold, progress=progress)
+    refused = [{"file": r.file, "line": r.line, "reason": r.reason} for r in report.refused]
+    data = {
+        "format": name,
+        "imported": report.imported,
+        "updated": report.updated,
+        "unchanged": report.unchanged,
+        "held": report.held,
+        "deleted": report.deleted,
+        "refused": refused,
+        "redacted": report.redacted,
+        "dry_run": dry_run,
+    }
+    guessed = FORMATS[name].title if format == "auto" else ""
+    emit(data, lambda: _import_text(report, guessed, dry_run=dry_run))
+
+
+def _import_text(report: ImportReport, guessed: str, *, dry_run: bool) -> str:
+    counts = f"{guessed}: " if guessed else ""
+    counts += f"{report.imported:,} imported, {report.updated:,} updated, {report.unchanged:,} unchanged"
+    counts += f", {report.deleted:,} deleted" if report.deleted else ""
+    lines = [f"{counts}, {len(report.refused):,} refused" + (" (nothing was written)" if dry_run else "")]
+    if report.held:
+        lines.append(f"{report.held:,} of the imported {'would wait' if dry_run else 'wait'} in memento review.")
+    if report.redacted:
+        lines.append(f"{report.redacted:,} held a secret, which was removed.")
+    rows = [[f"{r.file}:{r.line}" if r.line else r.file, r.reason] for r in report.refused[:_MAX_REFUSALS_LISTED]]
+    if rows:
+        lines.append(table(["REFUSED", "WHY"], rows))
+    if len(report.refused) > _MAX_REFUSALS_LISTED:
+        lines.append(f"... and {len(report.refused) - _MAX_REFUSALS_LISTED:,} more; --json lists all.")
+    return "\n".join(lines)
+
+
+def _list_sources() -> None:
+    """Print what could be imported, with the command for each."""
+    from memento_tui.formats.discovery import find_sources, import_command  # noqa: PLC0415 - only --find looks around
+
+    session = current_session()
+    findings = find_sources(session.paths.root)
+    data = {
+        "candidates": [
+            {
+                "format": one.format,
+                "path": str(one.path),
+                "count": one.count,
+                "unit": one.unit,
+                "about": one.about,
+                "changed": one.changed.isoformat() if one.changed else None,
+                "command": import_command(one, session.data_dir),
+            }
+            for one in findings.candidates
+        ],
+        "unreadable": findings.unreadable,
+        "complete": findings.complete,
+    }
+    emit(data, lambda: _sources_text(findings, session.data_dir))
+
+
+def _sources_text(findings: DiscoveryReport, data_dir: Path | None) -> str:
+    from memento_tui.formats.discovery import import_command  # noqa: PLC0415 - as above
+
+    lines = []
+    for one in findings.candidates:
+        changed = f", changed {format_time(one.changed)}" if one.changed else ""
+        lines.append(f"{FORMATS[one.format].title}: {one.amount}{changed}")
+        lines.append(f"  {safe(import_command(one, data_dir))}")
+    if not lines:
+        lines.append("Nothing was found. `memento import --help` tells what can be imported from elsewhere.")
+    return "\n".join([*lines, *findings.shortcomings])
+
+
+@command(
+    "export",
+    short_help="Write everything to a file or folder.",
+    help=_explanation(_EXPORT, _DESCRIPTIONS),
+    examples="""
+    memento export backup.jsonl
+    memento export - | gzip > backup.jsonl.gz
+    memento export notes --format vault
+    memento export CLAUDE.md --format agents-block
+    memento export https://memento-api.example.org --format protocol-rest
+    """,
+)
+@click.argument("path", type=_PathOrAddress(allow_dash=True, path_type=Path))
+@click.option(
+    "--format",
+    "name",
+    type=click.Choice(list(FORMATS)),
+    metavar="FORMAT",
+    default="memento",
+    show_default=True,
+    help="One of those above.",
+)
+def export(path: Path | str, name: str) -> None:
+    """Export files."""
+    if isinstance(path, str) and name != _REMOTE:
+        raise InvalidInput(
+            f"The format {name} is in files, not at an address.", f"Add --format {_REMOTE}, or give a path."
+        )
+    from memento_tui.formats.import_export import run_export  # noqa: PLC0415 - a command's help is shown without it
+
+    with open_workspace() as workspace:
+        if str(path) == "-":
+            _export_to_output(workspace, name)
+            return
+        written = run_export(workspace, path, format_name=name)
+    refused = [{"file": r.file, "line": r.line, "reason": r.reason} for r in written.refused]
+    data = {"format": name, "path": str(path), "exported": written.records, "left_out": written.left_out}
+    emit(
+        {**data, "files": written.files, "refused": refused, "told": written.told}, lambda: _export_text(written, path)
+    )
+
+
+def _export_text(written: ExportReport, path: Path | str) -> str:
+    lines = [safe(f"{written.records:,} {'record' if written.records == 1 else 'records'} written to {path}")]
+    if written.left_out:
+        lines.append(f"{written.left_out:,} left out, which this format does not hold")
+    lines += [safe(sentence) for sentence in written.told]
+    rows = [[refused.file, refused.reason] for refused in written.refused]
+    return "\n".join([*lines, table(["REFUSED", "WHY"], rows)]).rstrip()
+
+
+def _export_to_output(workspace: Workspace, name: str) -> None:
+    if sys.stdout.isatty():
+        raise InvalidInput("An export is not for a terminal.", "Name a file, or send the output through a pipe.")
+    if name not in _SINGLE_FILE_FORMATS:
+        what, wanted = ("on a server", "its address") if name == _REMOTE else ("a folder of files", "a folder")
+        raise InvalidInput(f"The format {name} is {what}.", f"Name {wanted}.")
+    from memento_tui.formats.import_export import run_export  # noqa: PLC0415 - a command's help is shown without it
+
+    with tempfile.TemporaryDirectory() as folder:
+        whole = Path(folder) / "export"
+        run_export(workspace, whole, format_name=name)
+        with whole.open("rb") as file:
+            write_bytes(file)
+
+
+commands = {"import": import_, "export": export}

@@ -1,0 +1,209 @@
+"""The commands ``search`` and ``searches``: search, and keep searches under a name."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+import click
+
+from memento_tui.cli.command import command, group, open_workspace
+from memento_tui.cli.output import bold, emit, note, safe, table
+from memento_tui.search.query_language import parse
+from memento_tui.storage.tables import to_plain
+
+__all__ = ["commands"]
+
+if TYPE_CHECKING:
+    from memento_tui.api.search import SearchAnswer, SearchHit
+
+
+_SEMANTIC_STATES = {
+    "ready": "",
+    "warming": "Semantic search is warming up: these are the results by words. --wait waits for it.",
+    "off": "Semantic search does not work: these are the results by words. `memento engine logs` may say why.",
+}
+
+
+@command(
+    "search",
+    short_help="Search memories by words and by meaning.",
+    examples="""
+    memento search "users endpoint"
+    memento search '"exact phrase" -draft tag:api certainty:>=4' --mode keyword
+    memento search "how do we deploy" --wait --limit 5 --json
+    """,
+)
+@click.argument("query", nargs=-1, required=True, metavar="QUERY")
+@click.option("--mode", type=click.Choice(["keyword", "semantic", "hybrid"]), default="hybrid", show_default=True)
+@click.option("--limit", type=click.IntRange(1, 1000), metavar="NUMBER", default=10, show_default=True)
+@click.option("--wait", is_flag=True, help="Wait until the indexes, embeddings too, hold all that was written before.")
+@click.option("--explain", is_flag=True, help="Show every number that made a rank.")
+def search(
+    query: tuple[str, ...], mode: Literal["keyword", "semantic", "hybrid"], limit: int, *, wait: bool, explain: bool
+) -> None:
+    """Search for QUERY: words, "phrases", -not, and filters such as tag:api, as `memento list --help` shows them.
+
+    Put it in quotes: your shell takes "phrases" and -not for its own otherwise.
+    """
+    with open_workspace() as workspace:
+        answer = workspace.search(" ".join(query), mode=mode, limit=limit, wait=wait)
+        meaning_counts = mode != "keyword" and workspace.config.engine.enabled and parse(" ".join(query)).words
+    for sentence in (answer.notice, *answer.problems, _SEMANTIC_STATES[answer.semantic] if meaning_counts else ""):
+        if sentence:
+            note(sentence)
+    emit(lambda: _answer_object(answer, explain=explain), lambda: _answer_text(answer, explain=explain))
+
+
+def _answer_object(answer: SearchAnswer, *, explain: bool) -> dict[str, Any]:
+    return {
+        "results": [_hit_object(hit, explain=explain) for hit in answer.results],
+        "total": answer.total,
+        "semantic": answer.semantic,
+        "problems": list(answer.problems),
+        "notice": answer.notice,
+    }
+
+
+def _hit_object(hit: SearchHit, *, explain: bool) -> dict[str, Any]:
+    found = {"id": hit.id, "score": round(hit.score, 6), "snippet": hit.snippet, "marks": hit.marks}
+    reasons = {"explain": hit.explain()} if explain else {}
+    return found | to_plain(hit.memory) | reasons
+
+
+def _answer_text(answer: SearchAnswer, *, explain: bool) -> str:
+    if not answer.results:
+        return "Nothing found."
+    return "\n\n".join(_hit_text(hit, explain=explain) for hit in answer.results)
+
+
+def _hit_text(hit: SearchHit, *, explain: bool) -> str:
+    memory = hit.memory
+    trust = "unverified" if memory.stability == "draft" else memory.stability
+    about = f"{memory.kind}, {trust}, {memory.namespace}"
+    lines = [f"{hit.score:.3f}  {bold(safe(memory.headline))}", f"       {safe(memory.id)}  {safe(about)}"]
+    lines.append(f"       {_marked_snippet(hit)}")
+    if explain:
+        numbers = (f"{name} {_format_number(value)}" for name, value in hit.explain().items() if value is not None)
+        lines.append(f"       {', '.join(numbers)}")
+    return "\n".join(lines)
+
+
+def _format_number(value: object) -> str:
+    return f"{value:.3f}" if isinstance(value, float) else str(value)
+
+
+def _marked_snippet(hit: SearchHit) -> str:
+    """Return the snippet with the query's words in bold; each piece is made safe on its own."""
+    pieces, end = [], 0
+    for start, stop in hit.marks:
+        pieces += [safe(hit.snippet[end:start]), bold(safe(hit.snippet[start:stop]))]
+        end = stop
+    return "".join([*pieces, safe(hit.snippet[end:])])
+
+
+@group(
+    "searches",
+    invoke_without_command=True,
+    short_help="Searches that you keep under a name.",
+    examples="""
+    memento searches
+    memento searches save "API decisions" tag:api kind:decision
+    memento searches run "api decisions"
+    """,
+)
+@click.pass_context
+def searches(ctx: click.Context) -> None:
+    """Keep searches under a name; the app has the same ones. Without a command, list them."""
+    if ctx.invoked_subcommand is None:
+        ctx.invoke(list_searches)
+
+
+@searches.command(
+    "list",
+    short_help="List them.",
+    examples="""
+    memento searches list
+    memento searches list --json
+    """,
+)
+def list_searches() -> None:
+    """List the saved searches by name."""
+    with open_workspace() as workspace:
+        found = workspace.saved_searches.list()
+    emit(
+        lambda: {"items": [to_plain(saved) for saved in found], "next": None},
+        lambda: (
+            table(["NAME", "QUERY"], [[saved.name, saved.query] for saved in found])
+            or 'None yet. memento searches save "API decisions" tag:api kind:decision'
+        ),
+    )
+
+
+@searches.command(
+    "save",
+    short_help="Keep a search.",
+    examples="""
+    memento searches save "API decisions" tag:api kind:decision
+    memento searches save "API decisions" tag:api,web kind:decision --replace
+    """,
+)
+@click.argument("name")
+@click.argument("query", nargs=-1, required=True, metavar="QUERY")
+@click.option("--replace", is_flag=True, help="Take the place of the one that has this name.")
+def save_search(name: str, query: tuple[str, ...], *, replace: bool) -> None:
+    """Keep QUERY under NAME."""
+    with open_workspace(create=True) as workspace:
+        made = workspace.saved_searches.save(name, " ".join(query), replace=replace)
+    emit(to_plain(made), lambda: safe(f"{made.name}  saved: {made.query}"))
+
+
+@searches.command(
+    "rename",
+    short_help="Give one another name.",
+    examples="""
+    memento searches rename "API decisions" "decided about the API"
+    """,
+)
+@click.argument("name")
+@click.argument("new_name")
+def rename_search(name: str, new_name: str) -> None:
+    """Give the saved search NAME the name NEW_NAME."""
+    with open_workspace() as workspace:
+        made = workspace.saved_searches.rename(name, new_name)
+    emit(to_plain(made), lambda: safe(f"{made.name}  renamed"))
+
+
+@searches.command(
+    "remove",
+    short_help="Forget one.",
+    examples="""
+    memento searches remove "API decisions"
+    """,
+)
+@click.argument("name")
+def remove_search(name: str) -> None:
+    """Forget the saved search NAME; what it finds is untouched."""
+    with open_workspace() as workspace:
+        gone = workspace.saved_searches.remove(name)
+    emit(to_plain(gone), lambda: safe(f"{gone.name}  removed; it was: {gone.query}"))
+
+
+@searches.command(
+    "run",
+    short_help="Search for what one says.",
+    examples="""
+    memento searches run "API decisions"
+    memento searches run "API decisions" --limit 50 --json
+    """,
+)
+@click.argument("name")
+@click.option("--limit", type=click.IntRange(1, 1000), metavar="NUMBER", default=10, show_default=True)
+@click.pass_context
+def run_search(ctx: click.Context, name: str, limit: int) -> None:
+    """Search for the query of the saved search NAME, as `memento search` does."""
+    with open_workspace() as workspace:
+        saved = workspace.saved_searches.get(name)
+    ctx.invoke(search, query=(saved.query,), mode="hybrid", limit=limit, wait=False, explain=False)
+
+
+commands = {"search": search, "searches": searches}

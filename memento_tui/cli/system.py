@@ -1,0 +1,236 @@
+"""Commands about the installation: ``reindex``, ``doctor``, ``paths`` and ``engine``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from memento_tui.cli.command import command, current_session, group, open_workspace
+from memento_tui.cli.output import bold, emit, format_fields, progress_bar, safe, staged_progress
+from memento_tui.errors import DataDirectoryError
+from memento_tui.paths import DataPaths
+
+__all__ = ["commands"]
+
+if TYPE_CHECKING:
+    from memento_tui.api.health import HealthFinding
+
+
+@command(
+    "reindex",
+    short_help="Build the search indexes anew.",
+    examples="""
+    memento reindex
+    memento reindex --keyword --json
+    """,
+)
+@click.option("--keyword", is_flag=True, help="Only the keyword index.")
+@click.option("--semantic", is_flag=True, help="Only the semantic index, in the background.")
+def reindex(*, keyword: bool, semantic: bool) -> None:
+    """Build the search indexes anew from the database. Nothing is lost if this is interrupted."""
+    from memento_tui.api import health  # noqa: PLC0415 - a command's help is shown without it
+
+    both = keyword == semantic
+    with open_workspace() as workspace, progress_bar("Indexing") as progress:
+        count = health.reindex(workspace, keyword=keyword or both, semantic=semantic or both, progress=progress)
+    data = {"keyword": count if keyword or both else None, "semantic": "started" if semantic or both else None}
+    emit(data, lambda: _reindex_text(data))
+
+
+def _reindex_text(data: Mapping[str, object]) -> str:
+    lines = []
+    if data["keyword"] is not None:
+        lines.append(f"The keyword index holds {data['keyword']:,} memories.")
+    if data["semantic"] is not None:
+        lines.append("The engine builds the semantic index in the background.")
+    return "\n".join(lines)
+
+
+@command(
+    "doctor",
+    short_help="Check that everything is in order.",
+    examples="""
+    memento doctor
+    memento doctor --json
+    """,
+)
+def doctor() -> None:
+    """Check the data directory, the settings, the database, the journal, the backups, the indexes and the engine.
+
+    It changes nothing. What has gone bad in the memories themselves is told by `memento audit`.
+
+    The exit code is 6 if something is wrong.
+    """
+    findings = _examine()
+    healthy = all(finding.ok for finding in findings)
+    emit({"healthy": healthy, "findings": [asdict(finding) for finding in findings]}, lambda: _findings_text(findings))
+    if not healthy:
+        raise click.exceptions.Exit(DataDirectoryError.exit_code)
+
+
+def _examine() -> list[HealthFinding]:
+    from memento_tui.api import health  # noqa: PLC0415 - a command's help is shown without it
+
+    try:
+        with open_workspace() as workspace, staged_progress() as progress:
+            return health.examine(workspace, progress=progress)
+    except DataDirectoryError as error:
+        directory = health.examine_directory(current_session().paths)
+        return [*directory, health.HealthFinding("database", ok=False, detail=error.message, hint=error.hint)]
+
+
+def _findings_text(findings: list[HealthFinding]) -> str:
+    width = max(len(finding.name) for finding in findings)
+    lines = []
+    for finding in findings:
+        mark = "ok " if finding.ok else bold("BAD")
+        lines.append(f"{mark}  {finding.name:{width}}  {safe(finding.detail)}")
+        if finding.hint:
+            lines.append(f"     {'':{width}}  {safe(finding.hint)}")
+    return "\n".join(lines)
+
+
+@command(
+    "paths",
+    short_help="Print where everything lies.",
+    examples="""
+    memento paths
+    memento paths --json
+    """,
+)
+def print_paths() -> None:
+    """Print where everything lies, whether it exists or not."""
+    found = current_session().paths
+    names = list(DataPaths._fields)
+    names += [name for name, value in vars(DataPaths).items() if isinstance(value, property)]
+    places = {name: str(getattr(found, name)) for name in names}
+    width = max(map(len, places))
+    emit(places, lambda: "\n".join(f"{name:{width}}  {safe(place)}" for name, place in places.items()))
+
+
+if TYPE_CHECKING:
+    from memento_tui.search.engine_client import SemanticClient
+
+
+_MAX_WAIT_SECONDS = 3600.0
+"""Seconds. A hundred thousand memories are embedded in about fifteen minutes."""
+
+
+def _engine_client() -> SemanticClient:
+    """Return the way to the engine, which is there whatever state the database is in."""
+    from memento_tui.config import load_config  # noqa: PLC0415 - a command's help is shown without it
+    from memento_tui.search.engine_client import SemanticClient  # noqa: PLC0415 - same
+
+    paths = current_session().paths
+    return SemanticClient(paths, enabled=load_config(paths.config).engine.enabled)
+
+
+@group(
+    "engine",
+    invoke_without_command=True,
+    short_help="Look after the background engine of semantic search.",
+    examples="""
+    memento engine
+    memento engine logs --lines 20
+    memento engine stop
+    """,
+)
+@click.pass_context
+def engine(ctx: click.Context) -> None:
+    """Look after the background engine, which embeds memories and finds them by meaning.
+
+    A search starts it, and it leaves by itself. Without a command, tell how it is.
+    """
+    if ctx.invoked_subcommand is None:
+        ctx.invoke(engine_status)
+
+
+@engine.command(
+    "status",
+    short_help="Tell how the engine is.",
+    examples="""
+    memento engine status
+    memento engine status --json
+    """,
+)
+def engine_status() -> None:
+    """Tell whether the engine runs, and how far its index has got. It is not started for that."""
+    found = _engine_client().status()
+    if found is None:
+        emit({"state": "stopped"}, lambda: "No engine is running; a search starts one.")
+        return
+    emit(asdict(found), lambda: format_fields(_status_fields(asdict(found))))
+
+
+def _status_fields(facts: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "state": facts["state"],
+        "problem": facts["problem"],
+        "memories": f"{facts['total']:,} in the index, {facts['pending']:,} to do",
+        "reflects": f"journal entry {facts['seq']:,}",
+        "model": facts["model"],
+        "process": f"{facts['pid']}, for {facts['uptime']:.0f} s, {facts['rss'] / 1_000_000:.0f} MB",
+        "version": facts["version"],
+    }
+
+
+@engine.command(
+    "start",
+    short_help="Start the engine now.",
+    examples="""
+    memento engine start
+    memento engine start --wait --json
+    """,
+)
+@click.option("--wait", is_flag=True, help="Wait until every memory is embedded.")
+def engine_start(*, wait: bool) -> None:
+    """Start the engine unless it runs; loading its model takes some seconds."""
+    from memento_tui.api.health import start_engine  # noqa: PLC0415 - a command's help is shown without it
+
+    with open_workspace() as workspace:
+        start_engine(workspace)
+        semantic = workspace.searching.semantic
+        if wait:
+            with progress_bar("Embedding") as progress:
+                semantic.wait(workspace.store.head(), timeout=_MAX_WAIT_SECONDS, progress=progress)
+        state = semantic.state()
+    emit({"state": state}, lambda: f"The engine is {state}.")
+
+
+@engine.command(
+    "stop",
+    short_help="Stop the engine.",
+    examples="""
+    memento engine stop
+    memento engine stop --json
+    """,
+)
+def engine_stop() -> None:
+    """Stop the engine and wait until it is gone. The next search by meaning starts it again."""
+    from memento_tui.api.health import stop_engine  # noqa: PLC0415 - a command's help is shown without it
+
+    stopped = stop_engine(_engine_client())
+    emit({"stopped": stopped}, lambda: "The engine is gone." if stopped else "No engine was running.")
+
+
+@engine.command(
+    "logs",
+    short_help="Print what the engine wrote down.",
+    examples="""
+    memento engine logs
+    memento engine logs --lines 200 --json
+    """,
+)
+@click.option("--lines", type=click.IntRange(1, 100_000), metavar="NUMBER", default=50, show_default=True)
+def engine_logs(lines: int) -> None:
+    """Print the last lines of the engine's log."""
+    written = _engine_client().logs(lines)
+    emit(
+        {"lines": written.splitlines()}, lambda: safe(written, multiline=True) or "The engine has written nothing yet."
+    )
+
+
+commands = {"reindex": reindex, "doctor": doctor, "paths": print_paths, "engine": engine}

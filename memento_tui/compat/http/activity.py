@@ -1,0 +1,129 @@
+"""``/v1/activity``: what happened to the memories of a workspace, and how often they were shown."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import msgspec
+from starlette.responses import Response
+
+from memento_tui import clock
+from memento_tui.compat.http.request import ApiRequest, RequestSchema, clamp_limit
+from memento_tui.compat.http.responses import json_response
+from memento_tui.errors import InvalidField
+from memento_tui.moments import parse_moment, parse_span
+from memento_tui.operations.memory_status import format_time
+from memento_tui.storage.journal import Change, Entry
+from memento_tui.storage.ledgers import ExposureFilter
+
+__all__ = ["exposure_density", "list_events"]
+
+_MAX_EVENTS = 500
+_MAX_ENTRIES = 20_000
+"""Journal entries, and rows of the ledger, that one answer is made of."""
+
+_PAGE_SIZE = 500
+_MAX_BUCKET = 60
+
+
+class _ActivityQuery(RequestSchema):
+    since: str = ""
+    types: str = ""
+    limit: int = 200
+    bucket_minutes: int = 5
+
+
+class _RecordImage(msgspec.Struct):
+    namespace: str = "global"
+    status: str = "active"
+
+
+_decode_image = msgspec.json.Decoder(_RecordImage).decode
+
+
+def list_events(call: ApiRequest) -> Response:
+    """List what was done to memories, newest first."""
+    asked = call.asked(_ActivityQuery)
+    since = _since_time(asked.since)
+    types = {name.strip() for name in asked.types.split(",") if name.strip()}
+    limit = clamp_limit(asked.limit, _MAX_EVENTS)
+    found: list[dict[str, Any]] = []
+    for entry in _entries(call, since):
+        for ordinal, change in enumerate(call.workspace.store.changes(entry.seq)):
+            event = _event_row(call, entry, ordinal, change)
+            if event is not None and (not types or event["action"] in types):
+                found.append(event)
+                if len(found) == limit:
+                    return json_response({"events": found})
+    return json_response({"events": found})
+
+
+def _since_time(since: str) -> datetime:
+    if not since:
+        return clock.now() - timedelta(days=1)
+    try:
+        if (span := parse_span(since)) is not None:
+            return clock.now() - span
+    except OverflowError:
+        raise InvalidField("since", "no calendar reaches back so far") from None
+    # Written into an address as it is, the sign of a zone arrives as a space.
+    return parse_moment(since.replace(" 00:00", "+00:00"), "since")
+
+
+def _entries(call: ApiRequest, since: datetime) -> Iterator[Entry]:
+    before: int | None = None
+    for _ in range(_MAX_ENTRIES // _PAGE_SIZE):
+        page = call.workspace.store.entries(before=before, limit=_PAGE_SIZE)
+        for entry in page:
+            if datetime.fromisoformat(entry.at) < since:
+                return
+            yield entry
+        if len(page) < _PAGE_SIZE:
+            return
+        before = page[-1].seq
+
+
+def _event_row(call: ApiRequest, entry: Entry, ordinal: int, change: Change) -> dict[str, Any] | None:
+    """Return what an entry did to one memory of this workspace, in Memento Protocol's words."""
+    if change.record != "memory" or change.image is None:
+        return None
+    image = _decode_image(change.image)
+    if not call.place.holds(image.namespace):
+        return None
+    if entry.action == "consolidate":
+        action = "consolidate"
+    elif image.status == "deleted":
+        action = "delete"
+    else:
+        action = "create" if change.version == 1 else "update"
+    return {
+        # Not the number of the entry, which would tell an account how much the person and others write.
+        "id": f"{entry.id}-{ordinal}",
+        "action": action,
+        "memory_id": change.record_id,
+        "detail": entry.agent or entry.actor,
+        "created_at": entry.at,
+    }
+
+
+def exposure_density(call: ApiRequest) -> Response:
+    """Count how many memories were shown, by spans of time."""
+    asked = call.asked(_ActivityQuery)
+    seconds = clamp_limit(asked.bucket_minutes, _MAX_BUCKET) * 60
+    wanted = ExposureFilter(since=_since_time(asked.since))
+    counts: Counter[int] = Counter()
+    for start in range(0, _MAX_ENTRIES, _PAGE_SIZE):
+        page = call.workspace.store.injections.page(wanted, start, _PAGE_SIZE)
+        for row in page:
+            if row.memory is not None and call.place.holds(row.memory.namespace):
+                counts[int(row.injection.at.timestamp()) // seconds * seconds] += 1
+        if len(page) < _PAGE_SIZE:
+            break
+    buckets = [
+        {"bucket": format_time(datetime.fromtimestamp(start, UTC)), "count": count}
+        for start, count in sorted(counts.items())
+    ]
+    return json_response({"buckets": buckets})

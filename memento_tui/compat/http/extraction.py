@@ -1,0 +1,151 @@
+"""``/v1/consolidate``, ``/distill`` and ``/extract``: propose new memories from old ones and transcripts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal
+
+import msgspec
+from starlette.responses import Response
+
+from memento_tui.api.consolidation import ConsolidationOutcome
+from memento_tui.api.consolidation import consolidate as consolidated
+from memento_tui.compat.http.request import ApiRequest, RequestSchema
+from memento_tui.compat.http.responses import error_response, json_response, proposal_response, text_response
+from memento_tui.compat.protocol.extraction import (
+    EXTRACTION_MODES,
+    extract_lessons,
+    is_new_lesson,
+    lesson_text,
+    lesson_type,
+)
+from memento_tui.compat.protocol.formatting import entry_id
+from memento_tui.errors import InvalidField
+from memento_tui.formats.protocol.vocabulary import kind_fields
+from memento_tui.maintenance.consolidation.grouping import groups_of
+from memento_tui.maintenance.distillation.proposals import DistillationResult
+from memento_tui.model.memory import RECALLED_STATUSES
+from memento_tui.operations.memory_status import is_recalled
+from memento_tui.storage.filters import OneOf
+from memento_tui.storage.store import memory_slice
+from memento_tui.text.fence import one_line
+
+__all__ = ["consolidate", "consolidate_group"]
+
+_MAX_CANDIDATES = 5_000
+
+
+class _MemoryGroup(RequestSchema):
+    source_ids: list[str] | None = None
+    ids: list[str] | None = None
+    content: str = ""
+    type: str | None = None
+    tags: list[str] | None = None
+
+
+def consolidate(call: ApiRequest) -> Response:
+    """Look for groups of three or more memories that share a subject's tags, and draft one memory for each."""
+    tree = call.here(OneOf("status", ("active",)))
+    store = call.workspace.store
+    memories = memory_slice(store, tree, order="created", ascending=False, limit=_MAX_CANDIDATES, skip=0)
+    made_before = store.proposals.sources_used("consolidation")
+    groups = [group for group in groups_of(memories, []) if frozenset(group.ids) not in made_before]
+    made = [_consolidation_response(call, list(group.ids), _MemoryGroup()) for group in groups]
+    fresh = [one for one in made if one.memory.status != "rejected"]
+    waiting = [one.memory.id for one in fresh if one.proposal is not None]
+    sources = sum(len(one.sources) for one in fresh)
+    count = f"{len(fresh)} group{'' if len(fresh) == 1 else 's'} from {sources} source memories"
+    if not fresh:
+        return text_response("No consolidation candidates found (need 3+ memories sharing tags).", consolidated=0)
+    if waiting:
+        text = f"Proposed one memory for each of {count}; a person decides, and the sources stay."
+        return text_response(text, 202, status="proposed", consolidated=len(fresh) - len(waiting), ids=waiting)
+    text = f"Consolidated {count} into {len(fresh)} new memor{'y' if len(fresh) == 1 else 'ies'}."
+    return text_response(text, consolidated=len(fresh), ids=[one.memory.id for one in fresh])
+
+
+def consolidate_group(call: ApiRequest) -> Response:
+    """Join the memories that the agent names, in its own words or in whole sentences of theirs."""
+    given = call.given(_MemoryGroup)
+    ids = list(dict.fromkeys(given.source_ids or given.ids or []))
+    for name in ids:
+        memory = call.memory(name)
+        if not is_recalled(memory) or memory.status not in RECALLED_STATUSES:
+            raise InvalidField("source_ids", f"names what is not recalled: {name!r:.80}", "Leave it out.")
+    outcome = _consolidation_response(call, ids, given)
+    if outcome.memory.status == "rejected":
+        because = f": {outcome.proposal.note}" if outcome.proposal is not None and outcome.proposal.note else "."
+        return error_response(f"Not consolidated: a person turned the same down before{because}", 409)
+    if outcome.proposal is not None:
+        return proposal_response(outcome.proposal, id=outcome.memory.id, sources=ids)
+    text = f"Consolidated {len(ids)} memories into {outcome.memory.id}. Sources: [{', '.join(ids)}]"
+    return text_response(text, id=outcome.memory.id, sources=ids, status="stored")
+
+
+def _consolidation_response(call: ApiRequest, ids: list[str], given: _MemoryGroup) -> ConsolidationOutcome:
+    fields: dict[str, Any] = {"namespace": call.place.namespace, "tags": given.tags or []}
+    if given.type:
+        fields |= kind_fields(given.type)
+    return consolidated(call.workspace, ids, given.content, fields=fields, make_id=call.new_id)
+
+
+_MIN_DISTILLED_CHARS, _MIN_EXTRACTED_CHARS, _MAX_TRANSCRIPT_CHARS = 200, 100, 100_000
+"""Characters of a transcript. Of a longer one the end is read: it holds what still stood when the session was over."""
+
+_TRANSCRIPT_SOURCE = "a transcript sent over HTTP"
+
+
+class _Transcript(RequestSchema):
+    transcript: str
+    mode: Literal["distill", "seeds"] = "distill"
+    max_memories: Annotated[int, msgspec.Meta(ge=1)] | None = None
+
+
+def distill_transcript(call: ApiRequest) -> Response:
+    """Learn from a transcript; one that is too short says so, and is no failure."""
+    given = call.given(_Transcript)
+    if len(given.transcript) < _MIN_DISTILLED_CHARS:
+        return text_response("Transcript too short — skipping distillation.", memories=[])
+    learned = _learn_from(call, given.transcript, "distill", EXTRACTION_MODES["distill"])
+    if not learned:
+        return text_response("No novel memories found in transcript.", memories=[])
+    rows = [_lesson_row(one) for one in learned]
+    lines = "\n".join(f"- {entry_id(row['id'])} ({row['type']}): {one_line(row['content'])}" for row in rows)
+    count = f"{len(rows)} memor{'y' if len(rows) == 1 else 'ies'}"
+    waits = _are_all_pending(learned)
+    decides = "; a person decides about them" if waits else ""
+    text = f"Distilled {count} from transcript{decides}:\n\n{lines}"
+    return text_response(text, 202 if waits else 201, memories=rows, **({"status": "proposed"} if waits else {}))
+
+
+def extract_from_transcript(call: ApiRequest) -> Response:
+    """Learn from a transcript, at most so many things as are asked for."""
+    given = call.given(_Transcript)
+    if len(given.transcript) < _MIN_EXTRACTED_CHARS:
+        raise InvalidField("transcript", f"is too short: {_MIN_EXTRACTED_CHARS} characters is the least")
+    most = min(given.max_memories or EXTRACTION_MODES[given.mode], EXTRACTION_MODES["distill"])
+    learned = _learn_from(call, given.transcript, given.mode, most)
+    body = {
+        "stored": [_lesson_row(one) for one in learned],
+        "count": len(learned),
+        "mode": given.mode,
+        "source": "transcript",
+    }
+    if learned and _are_all_pending(learned):
+        return json_response({**body, "status": "proposed"}, 202)
+    return json_response(body, 201 if learned else 200)
+
+
+def _learn_from(call: ApiRequest, transcript: str, mode: str, most: int) -> list[DistillationResult]:
+    """Take what a transcript teaches through the gate; return what was new."""
+    told, namespace = transcript[-_MAX_TRANSCRIPT_CHARS:], call.place.namespace
+    found = extract_lessons(call.workspace, told, _TRANSCRIPT_SOURCE, mode=mode, limit=most, namespace=namespace)
+    return [one for one in found.learned if is_new_lesson(one)]
+
+
+def _are_all_pending(learned: Sequence[DistillationResult]) -> bool:
+    return all(one.outcome == "proposed" for one in learned)
+
+
+def _lesson_row(one: DistillationResult) -> dict[str, Any]:
+    return {"id": one.id, "content": lesson_text(one), "type": lesson_type(one)}

@@ -1,0 +1,168 @@
+"""Admit requests: only with a key, at this server's own name, and from no web page of somebody else.
+
+Every program on the machine reaches loopback, and so does every page that the person's browser shows. So each request
+must name this server in its Host header, which a page that was rebound to it by DNS cannot do; must come from no other
+page, as its Origin tells; and must carry a key, which no page knows. A body is read, up to its limit, before anything
+is done with it.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Awaitable, Callable
+
+import anyio
+from starlette.datastructures import Headers
+from starlette.responses import Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from memento_tui.compat.http.keys import Caller
+from memento_tui.compat.http.responses import error_response, response_of_error
+from memento_tui.errors import MementoError
+from memento_tui.mcp.streamable_http import replay_body
+
+__all__ = ["CALLER_SCOPE_KEY", "MAX_BODY_BYTES", "Guard", "is_loopback"]
+
+CALLER_SCOPE_KEY = "memento.caller"
+"""Where a request's scope keeps its `Caller`."""
+
+MAX_BODY_BYTES = 4 * 1024 * 1024
+"""Bytes. A hundred memories of ten pages each, or a transcript of the greatest length written in escapes."""
+
+_MAX_DISCARDED_BYTES = 64 * 1024 * 1024
+"""Bytes of a body beyond the limit that are still taken: many clients read no answer before they have sent it all."""
+
+_BODY_TIMEOUT_SECONDS = 60
+"""Seconds in which a body must be there: a client that sends nothing holds a connection, and memory."""
+
+_KEYLESS_ROUTES = (("GET", "/"), ("HEAD", "/"), ("POST", "/v1/auth/signup"))
+_HOST_PATTERN = re.compile(r"(?P<name>\[[0-9A-Fa-f:.]+\]|[\w.-]+)(:[0-9]{1,5})?", re.ASCII)
+_LOOPBACK_NAMES = ("localhost", "ip6-localhost")
+
+_NO_KEY_MESSAGE = (
+    "Invalid or missing API key: send the header Authorization: Bearer KEY with the key that memento serve shows."
+)
+
+
+class Guard:
+    """Stands in front of an application. ``caller_of`` is asked whose key a request carries."""
+
+    def __init__(self, inner: ASGIApp, caller_of: Callable[[str], Awaitable[Caller | None]], *, host: str) -> None:
+        self._inner = inner
+        self._caller_of = caller_of
+        self._host = host.lower().strip("[]")
+        # A rebound page comes by a name; where every address is listened to, each of them is this server's own.
+        self._is_open = not is_loopback(host)
+        self._reading: set[anyio.CancelScope] = set()
+
+    def end(self) -> None:
+        """Answer those whose bodies are still on the way, because the server is to end."""
+        for reading in self._reading:
+            reading.cancel()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let a request in, or answer it with why not."""
+        if scope["type"] != "http":
+            await self._inner(scope, receive, send)
+            return
+        body: list[bytes] = []
+        refusal = self._from_elsewhere(scope)
+        try:
+            refusal = refusal or await self._admitted(scope) or await self._read(scope, receive, body)
+        except MementoError as error:  # the keys cannot be read
+            refusal = response_of_error(error)
+        if refusal is not None:
+            await refusal(scope, receive, send)
+            return
+        await self._inner(scope, replay_body(b"".join(body), receive), send)
+
+    def _from_elsewhere(self, scope: Scope) -> Response | None:
+        """Return why a request that is meant for another name, or sent by another page, is refused."""
+        headers = Headers(scope=scope)
+        hosts = headers.getlist("host")
+        if len(hosts) != 1 or not self._is_own(_host_name(hosts[0])):
+            return error_response(
+                "This server does not answer to that Host. Use the address that memento serve shows.", 403
+            )
+        if any(origin.lower() != f"{scope['scheme']}://{hosts[0].lower()}" for origin in headers.getlist("origin")):
+            return error_response("A web page asked for this (header Origin); memento answers programs only.", 403)
+        return None
+
+    def _is_own(self, name: str) -> bool:
+        if name in (self._host, *_LOOPBACK_NAMES) or is_loopback(name):
+            return bool(name)
+        return self._is_open and _address(name) is not None
+
+    async def _admitted(self, scope: Scope) -> Response | None:
+        """Note the caller in the scope; return why there is none."""
+        if (scope["method"], scope["path"]) in _KEYLESS_ROUTES:
+            scope[CALLER_SCOPE_KEY] = Caller()
+            if scope["method"] == "POST" and not is_loopback((scope["client"] or ("", 0))[0]):
+                return error_response("Accounts are made on the machine that memento runs on only.", 403)
+            return None
+        given = Headers(scope=scope).getlist("authorization")
+        scheme, _, key = given[0].partition(" ") if len(given) == 1 else ("", "", "")
+        caller = await self._caller_of(key.strip()) if scheme.lower() == "bearer" and key.strip() else None
+        if caller is None:
+            refusal = error_response(_NO_KEY_MESSAGE, 401)
+            refusal.headers["WWW-Authenticate"] = "Bearer"
+            return refusal
+        scope[CALLER_SCOPE_KEY] = caller
+        return None
+
+    async def _read(self, scope: Scope, receive: Receive, body: list[bytes]) -> Response | None:
+        """Read a request's body into ``body`` in the time that it may take; return why it is refused."""
+        with anyio.move_on_after(_BODY_TIMEOUT_SECONDS) as reading:
+            self._reading.add(reading)
+            try:
+                return await _read_body(scope, receive, body)
+            finally:
+                self._reading.discard(reading)
+        late = error_response(
+            f"The body did not come within {_BODY_TIMEOUT_SECONDS} s, or before the server ended.", 408
+        )
+        late.headers["Connection"] = "close"
+        return late
+
+
+def is_loopback(host: str) -> bool:
+    """Tell whether a host is this machine and nothing else: a name for it, or an address that never leaves it."""
+    address = _address(host)
+    return host.lower() in _LOOPBACK_NAMES if address is None else address.is_loopback
+
+
+def _address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    try:
+        return ipaddress.ip_address(host.strip("[]"))
+    except ValueError:
+        return None
+
+
+def _host_name(host: str) -> str:
+    """Return the name in a Host header, without its port; empty where it cannot be read.
+
+    The port may be another one: a tunnel's own end has its own.
+    """
+    found = _HOST_PATTERN.fullmatch(host)
+    return found["name"].strip("[]").lower() if found else ""
+
+
+async def _read_body(scope: Scope, receive: Receive, body: list[bytes]) -> Response | None:
+    """Read a request's body into ``body``; return why it is refused."""
+    told = Headers(scope=scope).get("content-length", "")
+    too_long = error_response(f"The body is larger than {MAX_BODY_BYTES // 1024**2} MB, which is the most.", 413)
+    too_long.headers["Connection"] = "close"
+    if told.isdecimal() and int(told) > MAX_BODY_BYTES + _MAX_DISCARDED_BYTES:
+        return too_long
+    size = 0
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            return error_response("The request broke off.", 400)
+        part: bytes = message.get("body", b"")
+        size += len(part)
+        if size <= MAX_BODY_BYTES:
+            body.append(part)
+        if not message.get("more_body", False) or size > MAX_BODY_BYTES + _MAX_DISCARDED_BYTES:
+            return too_long if size > MAX_BODY_BYTES else None

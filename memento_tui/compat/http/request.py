@@ -1,0 +1,144 @@
+"""One request as a route reads it: who asks, in which workspace, and with what, checked against a schema."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import TypeVar
+
+import msgspec
+
+from memento_tui import clock
+from memento_tui.api import Workspace
+from memento_tui.compat.http.keys import ApiKeys, Caller
+from memento_tui.compat.protocol.workspaces import id_maker
+from memento_tui.errors import InvalidField, InvalidInput, NotFound
+from memento_tui.mcp.server import without_surrogates
+from memento_tui.model import Memory
+from memento_tui.model.validation import is_under
+from memento_tui.storage.filters import AllOf, Between, Filter, Not, OneOf, Under
+from memento_tui.storage.memory_queries import with_default_statuses
+
+__all__ = ["ApiRequest", "ProtocolWorkspace", "RequestSchema", "clamp_limit"]
+
+_MAX_PEEKED = 5
+"""Workspaces into which one request may look beside its own."""
+
+_TYPE_NAMES = {
+    "str": "a text",
+    "int": "a whole number",
+    "float": "a number",
+    "bool": "true or false",
+    "array": "a list",
+    "object": "an object",
+    "null": "null",
+}
+_EXPECTED_PATTERN = re.compile(r"Expected `([^`]+)`, got `([^`]+)`")
+_MISSING_PATTERN = re.compile(r"Object missing required field `([^`]+)`")
+_ENUM_PATTERN = re.compile(r"Invalid enum value (.+)")
+
+
+class RequestSchema(msgspec.Struct):
+    """What a body or query holds. Fields that a shape does not name are let be: clients send more than they need."""
+
+
+SchemaT = TypeVar("SchemaT", bound=RequestSchema)
+
+
+class ProtocolWorkspace(msgspec.Struct, frozen=True):
+    """A workspace, and the namespace that it is here."""
+
+    workspace: str
+    namespace: str
+
+    def holds(self, namespace: str) -> bool:
+        """Tell whether a namespace is this one or below it."""
+        return is_under(namespace, self.namespace)
+
+
+class ApiRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """A request, and the workspace in whose name it is carried out."""
+
+    workspace: Workspace
+    keys: ApiKeys
+    caller: Caller
+    place: ProtocolWorkspace
+    address: str
+    """Where this server is, as the client calls it."""
+    body: bytes
+    query: Mapping[str, str]
+    path: Mapping[str, str]
+    peek_header: str
+
+    def given(self, shape: type[SchemaT]) -> SchemaT:
+        """Return the body. Raises `InvalidInput` where it is not JSON, `InvalidField` where a field is wrong."""
+        try:
+            return msgspec.json.decode(_replace_surrogates(self.body) or b"{}", type=shape)
+        except msgspec.ValidationError as error:
+            raise _field_problem(str(error)) from None
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            raise InvalidInput(f"The body is not JSON: {error}.", "Send a JSON object.") from None
+
+    def asked(self, shape: type[SchemaT]) -> SchemaT:
+        """Return the query's parameters. Raises `InvalidField` where one is wrong."""
+        try:
+            return msgspec.convert({name: value for name, value in self.query.items() if value}, shape, strict=False)
+        except msgspec.ValidationError as error:
+            raise _field_problem(str(error)) from None
+
+    def peeked(self, named: Iterable[str] = ()) -> list[ProtocolWorkspace]:
+        """Return the other workspaces that a request asks to look into as well.
+
+        Raises:
+            InvalidField: there are too many, or one has a name that no workspace can have.
+
+        """
+        listed = [*named, *self.query.get("peek_workspaces", "").split(","), *self.peek_header.split(",")]
+        names = dict.fromkeys(name.strip() for name in listed if name.strip())
+        if len(names) > _MAX_PEEKED:
+            raise InvalidField("peek_workspaces", f"Too many: {len(names)}, and {_MAX_PEEKED} is the most")
+        places = [ProtocolWorkspace(name, self.caller.namespace_of(name)) for name in names]
+        return [place for place in places if place.namespace != self.place.namespace]
+
+    def new_id(self) -> str:
+        """Return an id for a new record, as clients expect of one."""
+        return id_maker(self.workspace)()
+
+    def here(self, tree: Filter = AllOf()) -> Filter:  # noqa: B008 - it cannot be changed
+        """Return a filter for the memories of the workspace that hold now, not hidden ones."""
+        parts = [with_default_statuses(tree), Under(self.place.namespace), Not(OneOf("sensitivity", ("restricted",)))]
+        return AllOf((*parts, Not(Between("expires_at", None, clock.now()))))
+
+    def memory(self, memory_id: str | None = None) -> Memory:
+        """Return the memory that the path names. Raises `NotFound` for one that is not in this workspace."""
+        wanted = self.path["id"] if memory_id is None else memory_id
+        # By its whole id: to tell that a beginning is not unique would tell of other workspaces.
+        found: Memory | None = self.workspace.store.find("memory", wanted)
+        if found is None or found.status == "deleted" or not self.place.holds(found.namespace):
+            raise NotFound("Memory not found.", f"No memory of this workspace has the id {wanted!r:.80}.")
+        return found
+
+
+def _replace_surrogates(body: bytes) -> bytes:
+    """Return a body with each half of a surrogate pair replaced, as MCP does: clients in JavaScript cut texts there."""
+    return without_surrogates(body.decode()).encode() if b"\\ud" in body or b"\\uD" in body else body
+
+
+def clamp_limit(given: int, most: int) -> int:
+    """Return a limit within what the interface allows; clients that ask for more get the most."""
+    return max(1, min(most, given))
+
+
+def _field_problem(problem: str) -> InvalidField:
+    """Return what is wrong with a field as a sentence says it."""
+    what, _, where = problem.partition(" - at `")
+    name = where.rstrip("`").removeprefix("$").removeprefix(".") or "body"
+    if missing := _MISSING_PATTERN.search(what):
+        inside = "" if name == "body" else f"{name}."
+        return InvalidField(f"{inside}{missing[1]}", "is missing")
+    if expected := _EXPECTED_PATTERN.search(what):
+        wanted = " or ".join(_TYPE_NAMES.get(part.strip(), part.strip()) for part in expected[1].split("|"))
+        return InvalidField(name, f"must be {wanted}, not {_TYPE_NAMES.get(expected[2], expected[2])}")
+    if value := _ENUM_PATTERN.search(what):
+        return InvalidField(name, f"cannot be {value[1]}")
+    return InvalidField(name, what[:1].lower() + what[1:])

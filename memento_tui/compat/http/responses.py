@@ -1,0 +1,186 @@
+"""Answers as Memento Protocol gives them: records field by field, and every failure as JSON with its reason.
+
+Its clients read some answers as MCP results, ``{"content": [{"type": "text", "text": ...}]}``, and others field by
+field. A failure says its sentence in both ways, for a client looks where it expects its answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+from starlette.responses import Response
+
+from memento_tui import clock
+from memento_tui.compat.http.request import ApiRequest
+from memento_tui.errors import (
+    Conflict,
+    DataDirectoryError,
+    EngineUnavailable,
+    InvalidField,
+    InvalidInput,
+    MementoError,
+    NotAllowed,
+    NotFound,
+)
+from memento_tui.formats.protocol.vocabulary import category_of, item_title, linkage_from_relation, memory_type
+from memento_tui.model import Memory, Proposal, Skip, WorkingItem
+from memento_tui.operations.memory_status import caution_labels, format_time, is_readable, is_recalled
+from memento_tui.policy.policy import reasons_in_words
+
+__all__ = [
+    "error_response",
+    "item_row",
+    "json_response",
+    "linkage_rows",
+    "memory_row",
+    "proposal_response",
+    "proposal_row_response",
+    "response_of_error",
+    "skip_row",
+    "text_response",
+]
+
+_STATUS_OF_ERROR: tuple[tuple[type[MementoError], int], ...] = (
+    (InvalidInput, 400),
+    (NotFound, 404),
+    (Conflict, 409),
+    (NotAllowed, 403),
+    (DataDirectoryError, 503),
+    (EngineUnavailable, 503),
+)
+_PROTOCOL_FIELD_NAMES = {
+    "expires_at": "expires",
+    "kind": "type",
+    "kind_raw": "type",
+    "dst": "linkages",
+    "label": "linkages",
+}
+"""The fields that Memento Protocol calls by another name."""
+
+
+def json_response(body: Mapping[str, Any], status: int = 200) -> Response:
+    """Return an answer with these fields."""
+    return Response(msgspec.json.encode(body), status, media_type="application/json")
+
+
+def text_response(text: str, status: int = 200, /, **more: Any) -> Response:  # noqa: ANN401 - whatever JSON holds
+    """Return an answer in words, with ``more`` beside them for programs."""
+    return json_response({"content": [{"type": "text", "text": text}], **more}, status)
+
+
+def error_response(sentence: str, status: int) -> Response:
+    """Return an answer that says why nothing was done."""
+    return text_response(sentence, status, error=sentence)
+
+
+def response_of_error(error: MementoError) -> Response:
+    """Return the answer to a request that failed on purpose."""
+    sentence = str(error)
+    if isinstance(error, InvalidField):
+        sentence = f"{_PROTOCOL_FIELD_NAMES.get(error.field, error.field)}: {error.reason}. {error.hint}".strip()
+    return error_response(sentence, next((status for kind, status in _STATUS_OF_ERROR if isinstance(error, kind)), 500))
+
+
+def proposal_response(proposal: Proposal, **more: Any) -> Response:  # noqa: ANN401 - whatever JSON holds
+    """Return the answer in words to a write that a person decides about, or has turned down before."""
+    if proposal.state == "rejected":
+        return _is_rejected(proposal)
+    return text_response(_pending_sentence(proposal), 202, **_proposal_fields(proposal), **more)
+
+
+def proposal_row_response(proposal: Proposal, row: Mapping[str, Any]) -> Response:
+    """Return the answer field by field to such a write; ``row`` is what it is about, as it stands."""
+    if proposal.state == "rejected":
+        return _is_rejected(proposal)
+    return json_response({**row, **_proposal_fields(proposal), "message": _pending_sentence(proposal)}, 202)
+
+
+def _is_rejected(proposal: Proposal) -> Response:
+    because = f": {proposal.note}" if proposal.note else "."
+    return error_response(f"A person turned the same down before{because} Nothing was changed.", 409)
+
+
+def _proposal_fields(proposal: Proposal) -> Mapping[str, Any]:
+    return {"status": "proposed", "proposal": proposal.id, "why": reasons_in_words(proposal.reasons)}
+
+
+def _pending_sentence(proposal: Proposal) -> str:
+    why = "; ".join(reasons_in_words(proposal.reasons))
+    return f"Proposed: a person decides about it, because {why}. Until then nothing changes."
+
+
+_WITHHELD_REASONS = {
+    "pending": "It waits for a person's decision; until then its text is withheld.",
+    "rejected": "A person turned it down, so its text is withheld.",
+}
+
+
+def linkage_rows(call: ApiRequest, memory: Memory) -> list[dict[str, str]]:
+    """Return a memory's linkages."""
+    relations = call.workspace.store.relations_of(memory.id)
+    return [linkage_from_relation(one.type, one.dst, one.label) for one in relations if one.src == memory.id]
+
+
+def memory_row(call: ApiRequest, memory: Memory) -> dict[str, Any]:
+    """Return a memory with all of its fields; one that may not be read has no text.
+
+    ``relevance`` is its certainty as a share of the highest, ``access_count`` how often it was of use: what was merely
+    found is no access.
+    """
+    readable = is_readable(memory)
+    into = [
+        one.src
+        for one in call.workspace.store.relations_of(memory.id)
+        if one.dst == memory.id and one.type == "consolidated_from" and _is_recalled_id(call, one.src)
+    ]
+    row: dict[str, Any] = {
+        "id": memory.id,
+        "content": memory.content if readable else "",
+        "type": memory_type(memory),
+        "tags": list(memory.tags) if readable else [],
+        "created_at": format_time(memory.created_at),
+        "updated_at": format_time(memory.updated_at),
+        "expires_at": None if memory.expires_at is None else format_time(memory.expires_at),
+        "relevance": memory.certainty / 5,
+        "access_count": memory.used_count,
+        "last_accessed_at": None if memory.last_used_at is None else format_time(memory.last_used_at),
+        "consolidated": int(memory.status == "consolidated"),
+        "consolidated_into": into[-1] if into else None,
+        "linkages": linkage_rows(call, memory) if readable else [],
+        "images": [],
+        "status": memory.status,
+        "labels": caution_labels(memory, clock.now()),
+        "version": memory.version,
+    }
+    return row if readable else {**row, "withheld": _WITHHELD_REASONS[memory.status]}
+
+
+def _is_recalled_id(call: ApiRequest, memory_id: str) -> bool:
+    found: Memory | None = call.workspace.store.find("memory", memory_id)
+    return found is not None and is_recalled(found) and call.place.holds(found.namespace)
+
+
+def item_row(item: WorkingItem) -> dict[str, Any]:
+    """Return a working item with all of its fields."""
+    touched = format_time(item.updated_at)
+    return {
+        "id": item.id,
+        "category": category_of(item),
+        "title": item_title(item),
+        "content": item.content,
+        "status": item.status,
+        "priority": item.priority,
+        "tags": list(item.tags),
+        "next_action": item.next_action or None,
+        "created_at": format_time(item.created_at),
+        "updated_at": touched,
+        "last_touched": touched,
+        "version": item.version,
+    }
+
+
+def skip_row(skip: Skip) -> dict[str, str]:
+    """Return a skip."""
+    return {"id": skip.id, "item": skip.item, "reason": skip.reason, "expires_at": format_time(skip.expires_at)}

@@ -1,0 +1,179 @@
+"""Tools that make new memories of old ones and of conversations: consolidate, extract. Both propose by default."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import Annotated
+
+from mcp.server.mcpserver import Context
+from mcp_types import CallToolResult
+from pydantic import Field
+
+from memento_tui.api import Workspace
+from memento_tui.api.consolidation import consolidate
+from memento_tui.api.distillation import DistillationReport, distill_text
+from memento_tui.compat.protocol.formatting import (
+    OMITTED,
+    MemoryType,
+    entry_id,
+    pending_text,
+    rejected_text,
+    text_result,
+)
+from memento_tui.compat.protocol.workspaces import ToolContext, id_maker
+from memento_tui.errors import InvalidField
+from memento_tui.maintenance.distillation.proposals import DistillationResult
+from memento_tui.maintenance.distillation.statements import Candidate
+from memento_tui.mcp.tool import given_arguments
+from memento_tui.model.memory import KINDS
+from memento_tui.model.validation import check_choice
+from memento_tui.text.fence import one_line, quoted_id
+
+__all__ = ["EXTRACTION_MODES", "ExtractionTools", "extract_lessons", "is_new_lesson", "lesson_text", "lesson_type"]
+
+EXTRACTION_MODES: Mapping[str, int] = {"distill": 20, "seeds": 3}
+"""How many things each mode looks for if the caller does not say."""
+
+_SEED_KINDS = ("preference", "fact", "observation")
+"""What a seed may be: only what the person is like and likes."""
+
+
+def extract_lessons(
+    workspace: Workspace, transcript: str, named: str, *, mode: str, limit: int, namespace: str
+) -> DistillationReport:
+    """Propose what a transcript teaches; ``named`` says where it is from, ``mode`` is one of `MODES`."""
+    wanted: Callable[[Candidate], bool] | None = _is_seed if mode == "seeds" else None
+    return distill_text(
+        workspace,
+        transcript,
+        named,
+        limit=limit,
+        wanted=wanted,
+        fields={"namespace": namespace},
+        make_id=id_maker(workspace),
+    )
+
+
+def _is_seed(candidate: Candidate) -> bool:
+    return candidate.target == "memory" and candidate.fields["kind"] in _SEED_KINDS
+
+
+def is_new_lesson(one: DistillationResult) -> bool:
+    """Tell whether something that was learned is new here: stored, or proposed to a person."""
+    return one.outcome in ("proposed", "stored")
+
+
+def lesson_text(one: DistillationResult) -> str:
+    """Return what was learned, in its own words."""
+    fields = one.candidate.fields
+    return str(fields.get("content") or fields.get("title") or fields.get("item") or "")
+
+
+def lesson_type(one: DistillationResult) -> str:
+    """Return the type of what was learned: a memory's own, else ``skip`` or ``item``."""
+    return one.candidate.fields.get("kind", "fact") if one.candidate.target == "memory" else one.candidate.target
+
+
+_MIN_TRANSCRIPT_CHARS, _MAX_TRANSCRIPT_CHARS = 100, 1_000_000
+"""Characters of a transcript. What is shorter teaches nothing; what is longer is read in parts."""
+
+_MAX_SOURCES = 100
+
+
+class ExtractionTools:
+    """The tools that make memories of what there is."""
+
+    def __init__(self, desk: ToolContext) -> None:
+        self._tool_context = desk
+
+    def memento_consolidate(
+        self,
+        ctx: Context,
+        source_ids: Annotated[list[str], Field(description="two or more")],
+        *,
+        content: Annotated[str, Field(description="what they say together; drafted if left out")] = "",
+        type: MemoryType = OMITTED,  # noqa: A002 - the system's name for it
+        tags: Annotated[list[str], Field(description="added to those of the sources")] = OMITTED,
+    ) -> CallToolResult:
+        """Propose one memory for several that overlap. The sources stay until a person agrees, and are never lost."""
+        workspace, place = self._tool_context.of(ctx)
+        ids = [place.memory(workspace, source).id for source in source_ids]
+        fields = given_arguments(kind=check_choice(type, "type", KINDS) if type else OMITTED, tags=tags)
+        made = consolidate(
+            workspace,
+            ids,
+            content,
+            fields={**fields, "namespace": place.namespace},
+            make_id=id_maker(workspace),
+        )
+        if made.memory.status == "rejected":
+            return text_result(rejected_text("Not consolidated", made.proposal.note if made.proposal else ""))
+        listed = ", ".join(quoted_id(source.id) for source in made.sources)
+        what = f"{len(made.sources)} memories into {quoted_id(made.memory.id)}"
+        if made.proposal is not None:
+            return text_result(
+                f"Consolidated {what}{pending_text(made.proposal)}; until then the sources are recalled as before."
+                f" Sources: [{listed}]"
+            )
+        return text_result(f"Consolidated {what}. Sources: [{listed}]")
+
+    def memento_extract(
+        self,
+        ctx: Context,
+        transcript: Annotated[str, Field(description="User: ... / Assistant: ...")],
+        *,
+        mode: Annotated[str, Field(json_schema_extra={"enum": list(EXTRACTION_MODES)})] = "distill",
+        max_memories: int = OMITTED,
+    ) -> CallToolResult:
+        """Learn from a conversation what will still hold next month; seeds: only what the person is like and likes."""
+        workspace, place = self._tool_context.of(ctx)
+        check_choice(mode, "mode", EXTRACTION_MODES)
+        _check_length(transcript)
+        limit = EXTRACTION_MODES[mode] if max_memories is OMITTED else max(1, min(max_memories, _MAX_SOURCES))
+        found = extract_lessons(
+            workspace, transcript, "memento_extract", mode=mode, limit=limit, namespace=place.namespace
+        )
+        return text_result(_extraction_text(found))
+
+
+def _check_length(transcript: str) -> None:
+    if len(transcript.strip()) < _MIN_TRANSCRIPT_CHARS:
+        raise InvalidField("transcript", f"is too short: it takes at least {_MIN_TRANSCRIPT_CHARS} characters")
+    if len(transcript) > _MAX_TRANSCRIPT_CHARS:
+        raise InvalidField(
+            "transcript", f"has {len(transcript):,} characters; the limit is {_MAX_TRANSCRIPT_CHARS:,}", "Split it."
+        )
+
+
+def _extraction_text(found: DistillationReport) -> str:
+    made = [one for one in found.learned if is_new_lesson(one)]
+    others = [_unstored_lesson_line(one) for one in found.learned if one.outcome in ("rejected", "refused")]
+    if not made:
+        return "\n".join(["No novel memories found in transcript.", *others, *found.problems])
+    waiting = sum(one.outcome == "proposed" for one in made)
+    lines = [f"Extracted {_count_lines(made)} from transcript:", "", *map(_lesson_line, made), *others, *found.problems]
+    if waiting:
+        lines += ["", f"Waiting for a person's approval, and not recalled until then: {waiting}."]
+    return "\n".join(lines)
+
+
+def _count_lines(made: Sequence[DistillationResult]) -> str:
+    names = {"memory": ("memory", "memories"), "item": ("working item", "working items"), "skip": ("skip", "skips")}
+    counts: Counter[str] = Counter(one.candidate.target for one in made)
+    return ", ".join(
+        f"{counts[target]} {one if counts[target] == 1 else several}"
+        for target, (one, several) in names.items()
+        if target == "memory" or counts[target]
+    )
+
+
+def _lesson_line(one: DistillationResult) -> str:
+    return f"- {entry_id(one.id)} ({lesson_type(one)}): {one_line(lesson_text(one))}"
+
+
+def _unstored_lesson_line(one: DistillationResult) -> str:
+    if one.outcome == "rejected":
+        note = f": {one_line(one.why)}" if one.why else ""
+        return f"- left out, a person rejected the same before{note}: {one_line(lesson_text(one))}"
+    return f"- left out, {one_line(one.why)}: {one_line(lesson_text(one))}"

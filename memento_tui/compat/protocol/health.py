@@ -1,0 +1,108 @@
+"""Tools for the identity crystal and for the state of the memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from mcp.server.mcpserver import Context
+from mcp_types import CallToolResult
+
+from memento_tui import clock
+from memento_tui.api import Workspace
+from memento_tui.compat.protocol.formatting import pending_text, rejected_text, text_result
+from memento_tui.compat.protocol.workspaces import ToolContext, WorkspaceScope
+from memento_tui.formats.protocol.vocabulary import section_of
+from memento_tui.model.memory import RECALLED_STATUSES
+from memento_tui.model.validation import check_text
+from memento_tui.operations.memory_status import DECIDED_STATES, ProposalSummary, format_time, proposals_of_agent
+from memento_tui.storage.filters import AllOf, Between, Filter, Not, OneOf, Under
+from memento_tui.text.fence import one_line, quoted_id
+
+__all__ = ["HealthTools", "IdentityTools"]
+
+_NO_IDENTITY = (
+    "No identity crystal was written yet.\n\n"
+    "It is prose in the first person: who you are, what you care about, what stays from one session to the next."
+    " Write it with memento_identity_update once there is something to say."
+)
+
+
+class IdentityTools:
+    """The tools for the identity."""
+
+    def __init__(self, desk: ToolContext) -> None:
+        self._tool_context = desk
+
+    def memento_identity(self, ctx: Context) -> CallToolResult:
+        """Read who you are and how you work, as written so far."""
+        workspace, _ = self._tool_context.of(ctx)
+        crystal = workspace.crystals.current()
+        return text_result(_NO_IDENTITY if crystal is None else crystal.content)
+
+    def memento_identity_update(self, ctx: Context, crystal: str) -> CallToolResult:
+        """Write the whole identity anew, in prose in the first person. Earlier ones are kept."""
+        workspace, _ = self._tool_context.of(ctx)
+        made = workspace.crystals.write(check_text(crystal, "crystal"))
+        proposals = workspace.store.proposals.about(made.id, "crystal")
+        if made.status == "rejected":
+            return text_result(rejected_text("Identity crystal not stored", proposals[0].note if proposals else ""))
+        stored = f"Identity crystal {quoted_id(made.id)} stored ({len(made.content)} chars)"
+        if made.status == "proposed" and proposals:
+            return text_result(f"{stored}{pending_text(proposals[0])}; until then the present one holds.")
+        return text_result(f"{stored}.")
+
+
+class HealthTools:
+    """The tool for the state of things."""
+
+    def __init__(self, desk: ToolContext) -> None:
+        self._tool_context = desk
+
+    def memento_health(self, ctx: Context) -> CallToolResult:
+        """Call first in a session: what there is, what waits for a person, and what was decided about your proposals.
+
+        Then memento_item_list, then memento_recall for the task at hand. Do not repeat what was rejected.
+        """
+        workspace, place = self._tool_context.of(ctx)
+        return text_result("\n".join(_health_lines(workspace, place)))
+
+
+def _health_lines(workspace: Workspace, place: WorkspaceScope) -> Iterator[str]:
+    yield from ("**Memento Health Report**", f"Workspace: {place.name}", "")
+    items = [item for item in workspace.items.list() if place.holds(item)]
+    sections = [item for item in items if section_of(item)]
+    active = sum(item.status == "active" for item in items if not section_of(item))
+    yield "**Working Memory**"
+    yield f"  Sections: {len(sections)}"
+    yield f"  Items: {len(items) - len(sections)} ({active} active)"
+    updated = max((item.updated_at for item in items), default=None)
+    yield f"  Last updated: {'never' if updated is None else format_time(updated)}"
+    yield from ("", "**Stored Memories**", f"  Total: {_memory_lines(workspace, place)}")
+    now = clock.now()
+    skips = [skip for skip in workspace.skips.list(ended=True) if place.holds(skip)]
+    held = sum(skip.expires_at > now for skip in skips)
+    yield from ("", "**Skip List**", f"  Total: {len(skips)} ({held} active, {len(skips) - held} expired)")
+    yield from ("", "**Review**", f"  Waiting for a person, in all workspaces: {workspace.review.count()}")
+    decided, _ = proposals_of_agent(workspace, DECIDED_STATES)
+    if decided:
+        yield "  Decided about what you proposed, the newest first:"
+        yield from (f"  - {_decision_line(one)}" for one in decided)
+
+
+def _memory_lines(workspace: Workspace, place: WorkspaceScope) -> str:
+    def count(*parts: Filter) -> int:
+        return workspace.store.count(AllOf((Under(place.namespace), *parts)))
+
+    ended = Between("expires_at", None, clock.now())
+    held = OneOf("status", tuple(status for status in RECALLED_STATUSES if status != "consolidated"))
+    consolidated = count(OneOf("status", ("consolidated",)))
+    expired = count(held, ended)
+    active = count(held, Not(ended))
+    return f"{active + expired + consolidated} ({active} active, {expired} expired, {consolidated} consolidated)"
+
+
+def _decision_line(decided: ProposalSummary) -> str:
+    proposal = decided.proposal
+    about = f' "{one_line(decided.about, 120)}"' if decided.about else ""
+    reason = f", because: {one_line(proposal.note)}" if proposal.note else ""
+    return f"{proposal.state}: {proposal.action} {proposal.target} {quoted_id(proposal.target_id)}{about}{reason}"

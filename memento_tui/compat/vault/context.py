@@ -1,0 +1,265 @@
+"""Tools that hosts' hooks call: what to put before a model at a start, with a prompt, before a file.
+
+Silence is the usual answer. What is told is found as the hooks of `memento_tui.hooks` find it, by the same
+threshold, and never twice to a session unless the note changed: facts on a few lines within a fence, at most 500
+characters.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from contextlib import closing
+from datetime import datetime
+from pathlib import PurePosixPath
+from typing import Annotated, Any
+
+from mcp.server.mcpserver import Context
+from mcp_types import CallToolResult
+from pydantic import Field
+
+from memento_tui import clock
+from memento_tui.api import Workspace
+from memento_tui.compat.vault.notes import UNKNOWN_PROJECT, namespace_of_named_project, path_of, slug_of_namespace
+from memento_tui.compat.vault.schemas import FoundNote, PromptContext, object_result
+from memento_tui.hooks.formatting import estimate_tokens
+from memento_tui.hooks.retrieval import RetrievedMemory, SessionScope, memories_for_file, memories_for_prompt
+from memento_tui.hooks.settings import read_settings
+from memento_tui.mcp.workspaces import McpWorkspaces
+from memento_tui.model import Memory
+from memento_tui.operations.contradictions import contradictions_among
+from memento_tui.operations.memory_status import caution_labels
+from memento_tui.search.prompt_index import PromptIndex
+from memento_tui.storage.hook_store import HookStore, ItemRow, ShownMemory, SkipRow
+from memento_tui.text.fence import fenced, one_line, quoted_id
+from memento_tui.text.keywords import content_words
+from memento_tui.text.passages import best_passage
+
+__all__ = ["ContextTools"]
+
+_MAX_CHARS = 500
+_MAX_ITEMS_AND_SKIPS = 2
+"""Working items, and skips, that are told."""
+_PASSAGE_CHARS = 200
+_CAUTION_LABELS = ("UNTRUSTED", "unverified")
+
+
+def empty_context(source: str, reason: str, about: dict[str, Any]) -> CallToolResult:
+    """Return that nothing is to be told, and why."""
+    return object_result(
+        PromptContext(should_inject=False, content="", source=source, results=[], reason=reason, metadata=about)
+    )
+
+
+def context_result(
+    workspace: Workspace,
+    store: HookStore,
+    source: str,
+    heading: str,
+    findings: Sequence[RetrievedMemory],
+    about: dict[str, Any],
+    items: Sequence[ItemRow] = (),
+    skips: Sequence[SkipRow] = (),
+) -> CallToolResult:
+    """Return what is told of some findings, items and skips, and write down that it was."""
+    memories = workspace.store.memories([one.memory.id for one in findings])
+    known = [one for one in findings if one.memory.id in memories]
+    if not known and not items and not skips:
+        return empty_context(source, "no-results", about)
+    now = clock.now()
+    notes = [_context_note(memories[one.memory.id], one, now) for one in known]
+    disputed = contradictions_among(workspace, [note.id for note in notes], now)[:1]
+    lines = [f"disputed: {quoted_id(one.older.id)} and {quoted_id(one.newer.id)}, {one.why}" for one in disputed]
+    lines += [_note_line(note) for note in notes]
+    lines += [f"- at work: {one_line(f'{item.title} {item.next_action}')}" for item in items[:_MAX_ITEMS_AND_SKIPS]]
+    lines += [f"- skip: {one_line(f'{skip.item}, because {skip.reason}')}" for skip in skips[:_MAX_ITEMS_AND_SKIPS]]
+    untrusted = any("UNTRUSTED" in note.labels for note in notes)
+    session = str(about.get("session_id") or workspace.author.session)
+    pairs = enumerate(zip(known, notes, strict=True), 1)
+    store.note_shown(
+        session, [ShownMemory(f.memory, rank, f.score, estimate_tokens(n.snippet), f.why) for rank, (f, n) in pairs]
+    )
+    return object_result(
+        PromptContext(
+            should_inject=True,
+            content=_fitted_block(one_line(heading, 100), lines, untrusted=untrusted),
+            source=source,
+            results=notes,
+            metadata={**about, "top_path": notes[0].path} if notes else about,
+        )
+    )
+
+
+def _context_note(memory: Memory, found: RetrievedMemory, now: datetime) -> FoundNote:
+    return FoundNote(
+        path=path_of(memory),
+        title=one_line(memory.headline, 120),
+        score=round(min(found.score, 1.0), 4),
+        snippet=best_passage(found.stems, memory.content, _PASSAGE_CHARS).text,
+        id=memory.id,
+        labels=caution_labels(memory, now),
+    )
+
+
+def _note_line(note: FoundNote) -> str:
+    marks = ", ".join(label for label in note.labels if label in _CAUTION_LABELS)
+    text = note.snippet if note.snippet.startswith(note.title.removesuffix(" ...")) else f"{note.title}: {note.snippet}"
+    return f"- {note.path}{f' [{marks}]' if marks else ''}: {text}"
+
+
+def _fitted_block(heading: str, lines: Sequence[str], *, untrusted: bool) -> str:
+    """Return lines below a heading in a fence, each cut to its share of the characters that may be told."""
+    left = _MAX_CHARS - len(f"{heading}\n{fenced('', untrusted=untrusted)}")
+    kept: list[str] = []
+    for place, line in enumerate(lines):
+        share = left // (len(lines) - place) - len(" ...\n")
+        kept.append(one_line(line, share))
+        left -= len(kept[-1]) + 1
+    return f"{heading}\n{fenced(chr(10).join(kept), untrusted=untrusted)}"
+
+
+_MIN_FILE_SCORE = 0.6
+"""The score below which a note is not told before a file is read that it does not name.
+
+A path has few words, and a wrong note would come up at every read.
+"""
+_MAX_CANDIDATES = 12
+_MAX_NOTES = 3
+_MIN_WORDS = 2
+_READING_TOOLS = frozenset({"read", "read_file", "view"})
+_GENERATED_FOLDERS = frozenset(
+    {"node_modules", ".git", ".venv", "venv", "dist", "build", "target", "vendor", "__pycache__"}
+)
+"""Folders whose files nobody writes notes about."""
+_GENERIC_NAMES = frozenset(
+    {"src", "lib", "app", "apps", "pkg", "cmd", "test", "tests", "main", "index", "init", "utils"}
+)
+_WORD = re.compile(r"[^\W_]{2,}")
+
+
+class ContextTools:
+    """The tools that a host's hooks call."""
+
+    def __init__(self, mcp_workspaces: McpWorkspaces) -> None:
+        self._mcp_workspaces = mcp_workspaces
+
+    def memento_briefing(
+        self, ctx: Context, cwd: str = "", session_id: str = ""
+    ) -> Annotated[CallToolResult, PromptContext]:
+        """Return what a session in a project should know at its start, for a host to put before its model."""
+        workspace = self._mcp_workspaces.of(ctx)
+        about = {"cwd": cwd, "session_id": session_id}
+        if not cwd.strip():
+            return empty_context("briefing", "missing-cwd", about)
+        scope = _session_scope(workspace, cwd, session_id)
+        slug = slug_of_namespace(scope.namespace)
+        about["project_slug"] = slug
+        if slug == UNKNOWN_PROJECT:
+            return empty_context("briefing", "unknown-project", about)
+        with _open_hook_store(workspace) as store:
+            findings = _essentials(workspace, store, scope)[:_MAX_NOTES]
+            items = [item for item in store.items() if scope.concerns(item.namespace)]
+            skips = [skip for skip in store.skips() if scope.concerns(skip.namespace)]
+            return context_result(workspace, store, "briefing", f"Known about {slug}:", findings, about, items, skips)
+
+    def memento_recall(
+        self, ctx: Context, prompt: str, cwd: str = "", session_id: str = ""
+    ) -> Annotated[CallToolResult, PromptContext]:
+        """Return notes that concern a prompt, for a host to put before its model; mostly none."""
+        workspace = self._mcp_workspaces.of(ctx)
+        about = {"cwd": cwd, "session_id": session_id}
+        if not prompt.strip():
+            return empty_context("recall", "empty-prompt", about)
+        if len(content_words(prompt)) < _MIN_WORDS:
+            return empty_context("recall", "low-signal-prompt", about)
+        scope = _session_scope(workspace, cwd, session_id)
+        with _open_hook_store(workspace) as store:
+            findings = _notes_for_text(workspace, store, prompt, scope)
+            if not findings and _notes_for_text(workspace, store, prompt, scope._replace(session="")):
+                return empty_context("recall", "duplicate", about)
+            return context_result(workspace, store, "recall", "Notes that may apply:", findings, about)
+
+    def memento_tool_context(
+        self,
+        ctx: Context,
+        tool_name: str,
+        file_path: Annotated[str, Field(description="the file that is about to be read")],
+        cwd: str = "",
+        session_id: str = "",
+    ) -> Annotated[CallToolResult, PromptContext]:
+        """Return notes about a file that is about to be read, for a host to put before its model; mostly none."""
+        workspace = self._mcp_workspaces.of(ctx)
+        about = {"cwd": cwd, "session_id": session_id, "tool_name": tool_name, "file_path": file_path}
+        path = PurePosixPath(file_path.strip().replace("\\", "/"))
+        if tool_name.lower() not in _READING_TOOLS:
+            return empty_context("tool-context", "unsupported-tool", about)
+        if not path.name:
+            return empty_context("tool-context", "missing-file-path", about)
+        if _GENERATED_FOLDERS & set(path.parts):
+            return empty_context("tool-context", "skipped-path", about)
+        scope = _session_scope(workspace, cwd, session_id)
+        with _open_hook_store(workspace) as store:
+            findings = _notes_for_file(workspace, store, path, scope)
+            if not findings and _notes_for_file(workspace, store, path, scope._replace(session="")):
+                return empty_context("tool-context", "duplicate", about)
+            return context_result(workspace, store, "tool-context", f"Notes about {path.name}:", findings, about)
+
+
+def _open_hook_store(workspace: Workspace) -> closing[HookStore]:
+    workspace.searching.keyword.catch_up()
+    return closing(HookStore(workspace.paths.database))
+
+
+def _session_scope(workspace: Workspace, cwd: str, session: str) -> SessionScope:
+    namespace = namespace_of_named_project(workspace, cwd)
+    return SessionScope(session, namespace, (namespace.lower(),))
+
+
+def _notes_for_text(
+    workspace: Workspace, store: HookStore, text: str, scope: SessionScope, lowest: float = 0.0
+) -> list[RetrievedMemory]:
+    """Return the notes that a text is about, by the threshold of the hooks or a higher one."""
+    settings = read_settings(workspace.paths.config)
+    settings = settings._replace(threshold=max(settings.threshold, lowest))
+    return memories_for_prompt(store, PromptIndex(workspace.paths.keyword_index), text, scope, settings, clock.now())
+
+
+def _notes_for_file(
+    workspace: Workspace, store: HookStore, path: PurePosixPath, scope: SessionScope
+) -> list[RetrievedMemory]:
+    """Return the notes that name a file, then those that its name's words find."""
+    ends = PurePosixPath(*path.parts[-3:]).as_posix().lstrip("/")
+    named = memories_for_file(store, PromptIndex(workspace.paths.keyword_index), ends, scope)
+    words = _subject_words(path)
+    found = (
+        _notes_for_text(workspace, store, " ".join(words), scope, _MIN_FILE_SCORE) if len(words) >= _MIN_WORDS else []
+    )
+    return list({one.memory.id: one for one in [*named, *found]}.values())[:_MAX_NOTES]
+
+
+def _subject_words(path: PurePosixPath) -> list[str]:
+    """Return the words of a file's name, and where those are few of its folders, that could name a subject."""
+    found: dict[str, None] = {}
+    for part in (path.stem, *reversed(path.parent.parts)):
+        found.update(dict.fromkeys(word for word in _WORD.findall(part.lower()) if word not in _GENERIC_NAMES))
+        if len(found) >= _MIN_WORDS:
+            break
+    return list(found)
+
+
+def _essentials(workspace: Workspace, store: HookStore, scope: SessionScope) -> list[RetrievedMemory]:
+    """Return what a person made essential and concerns a project, then what was written about it last."""
+    recent = (
+        workspace.list(f'ns:"{scope.namespace}"', limit=_MAX_CANDIDATES).items
+        if _is_plain_namespace(scope.namespace)
+        else []
+    )
+    essentials = {memory.id: memory for memory in store.essentials() if scope.concerns(memory.namespace)}
+    rows = essentials | store.memories([memory.id for memory in recent if memory.id not in essentials])
+    shown, replaced = store.already_shown(scope.session) if scope.session else {}, store.superseded(rows)
+    fresh = [row for name, row in rows.items() if name not in replaced and shown.get(name, 0) < row.version]
+    return [RetrievedMemory(row, 1.0, {}, frozenset()) for row in fresh]
+
+
+def _is_plain_namespace(namespace: str) -> bool:
+    return '"' not in namespace and "," not in namespace

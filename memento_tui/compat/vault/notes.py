@@ -1,0 +1,315 @@
+"""Memories as notes of a vault: their projects, paths, properties and text, and how a note is stored.
+
+A memory that came from a note, or was stored as one, keeps its path. Any other gets one that its title and id make up,
+``notes/<title>.<id>.md``: it stays the same whatever else is stored, and leads back to the memory by the id.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any
+from urllib.parse import quote, unquote
+
+from memento_tui import clock
+from memento_tui.api import Workspace
+from memento_tui.compat.vault.schemas import WholeNote
+from memento_tui.errors import InvalidInput, MementoError, NotAllowed, NotFound
+from memento_tui.formats.frontmatter import InvalidFrontmatter, dump_property, read_properties
+from memento_tui.formats.markdown import find_wikilinks
+from memento_tui.formats.note import LINK_PROPERTIES
+from memento_tui.formats.vault import EXTRA_KEY, NOTE_SUFFIX, NoteExport, kept_note
+from memento_tui.hooks.project import find_project, namespace_of_project
+from memento_tui.model import Memory
+from memento_tui.model.memory import RECALLED_STATUSES, parse_kind
+from memento_tui.operations.memory_status import caution_labels, check_not_rejected, is_readable, pending_sentence
+from memento_tui.operations.recall import plain_query, without_accounts
+from memento_tui.storage.filters import AllOf, OneOf
+
+__all__ = [
+    "FLEETING_FOLDER",
+    "NOTES_FOLDER",
+    "UNKNOWN_PROJECT",
+    "NoteDraft",
+    "StoredNote",
+    "find_note",
+    "free_path",
+    "is_in_project_scope",
+    "mark_superseded",
+    "namespace_of_named_project",
+    "note_at",
+    "note_text",
+    "path_of",
+    "put_note",
+    "slug_of",
+    "slug_of_namespace",
+    "whole_note",
+]
+
+UNKNOWN_PROJECT = "unknown"
+"""What these clients call a project that cannot be told."""
+
+_PROJECTS_PREFIX = "projects/"
+_UNSAFE_CHARS = re.compile(r"[^\w.-]+")
+
+
+def namespace_of_named_project(workspace: Workspace, named: str) -> str:
+    """Return the namespace of the project that a directory or a name means; empty where it means none."""
+    given = named.strip()
+    if not given:
+        return ""
+    if Path(given).is_absolute():
+        project = find_project(given)
+        if project is not None:
+            return namespace_of_project(project, workspace.store)
+    parts = given.replace("\\", "/").rstrip("/").split("/")
+    # Of a path on another machine the last part is the project's name; a name of two parts is its owner and it.
+    names = parts if len(parts) <= 2 and parts[0] not in ("", "~") and not parts[0].endswith(":") else parts[-1:]  # noqa: PLR2004 - as said
+    slugs = [slug for name in names if (slug := _UNSAFE_CHARS.sub("-", name.strip().lower()).strip("-."))]
+    return _PROJECTS_PREFIX + "/".join(slugs) if slugs else ""
+
+
+def slug_of_namespace(namespace: str) -> str:
+    """Return the name of a project, `UNKNOWN` for no project."""
+    return namespace.removeprefix(_PROJECTS_PREFIX) or UNKNOWN_PROJECT
+
+
+def is_in_project_scope(memory: Memory, project: str) -> bool:
+    """Tell whether a memory may matter in a project (a namespace; empty for none): not if it is another project's."""
+    namespace = memory.namespace.casefold()
+    own = project.casefold()
+    return not own or not namespace.startswith(_PROJECTS_PREFIX) or f"{namespace}/".startswith(f"{own}/")
+
+
+NOTES_FOLDER = "notes"
+FLEETING_FOLDER = "fleeting"
+"""The folder, and the namespace, of the logs that say of each day which sessions there were."""
+
+_MAX_SLUG_CHARS = 80
+_MAX_TITLE_HITS = 20
+"""Results of a search for a title among which the note of exactly that title is looked for."""
+
+_DROPPED_CHARS, _SLUG_GAPS = re.compile(r"[^a-z0-9\s-]"), re.compile(r"[\s-]+")
+_ADDRESSABLE_STATUSES = (*RECALLED_STATUSES, "archived", "pending")
+
+
+def slug_of(title: str) -> str:
+    """Return the file name that a title makes, without its ending; its clients compute the same."""
+    return _SLUG_GAPS.sub("-", _DROPPED_CHARS.sub("", title.lower().strip()))[:_MAX_SLUG_CHARS]
+
+
+def path_of(memory: Memory) -> str:
+    """Return the path of a memory's note."""
+    made_up = f"{NOTES_FOLDER}/{slug_of(memory.headline) or 'note'}.{quote(memory.id, safe='')}{NOTE_SUFFIX}"
+    return kept_note(memory).path or made_up
+
+
+def free_path(workspace: Workspace, slug: str, mark: str) -> str:
+    """Return ``notes/<slug>.md``, or where another note has that path, one with ``mark`` in it."""
+    path = f"{NOTES_FOLDER}/{slug or 'note'}{NOTE_SUFFIX}"
+    return path if note_at(workspace, path) is None else f"{NOTES_FOLDER}/{slug or 'note'}-{mark}{NOTE_SUFFIX}"
+
+
+def note_at(workspace: Workspace, path: str) -> Memory | None:
+    """Return the memory that keeps a path, the latest of several."""
+    return next(iter(_memories_at(workspace, [path])), None)
+
+
+def find_note(workspace: Workspace, named: str) -> Memory:
+    """Return the memory that a path, a file name, a wikilink, a title or an id means.
+
+    Raises:
+        NotFound, AmbiguousId: none has that name, or several have ids that begin so.
+
+    """
+    links = find_wikilinks(named)
+    name = (links[0].target if links else named).strip()
+    if not name:
+        raise InvalidInput("The path is empty.", "Give a path as memento_search or memento_list returns it.")
+    found = _memories_at(workspace, list(_candidate_paths(name)))
+    if found:
+        return found[0]
+    parts = PurePosixPath(name).name.removesuffix(NOTE_SUFFIX).split(".", 1)
+    made_up = workspace.store.find("memory", unquote(parts[1])) if len(parts) > 1 else None
+    if isinstance(made_up, Memory):
+        return made_up
+    titled = _memory_titled(workspace, parts[0])
+    if titled is not None:
+        return titled
+    try:
+        return workspace.get(name)
+    except NotFound:
+        raise NotFound(f"Note not found: {name:.200}.", "Take a path from memento_search or memento_list.") from None
+
+
+def _candidate_paths(name: str) -> Iterator[str]:
+    """Yield the paths that a name may mean, the whole of it before its end: vaults are also named by full paths."""
+    path = PurePosixPath(name if name.lower().endswith(NOTE_SUFFIX) else f"{name}{NOTE_SUFFIX}")
+    parts = [part for part in path.parts if part != "/"]
+    for start in range(len(parts)):
+        yield "/".join(parts[start:])
+    yield f"{NOTES_FOLDER}/{path.name}"
+
+
+def _memories_at(workspace: Workspace, paths: list[str]) -> list[Memory]:
+    """Return the memories that keep one of these paths, the first path's first, of one path the latest first."""
+    tree = AllOf((OneOf("note_path", tuple(paths)), OneOf("status", _ADDRESSABLE_STATUSES)))
+    found = [memory for memory in workspace.store.page(tree, limit=len(paths) * 2).items if path_of(memory) in paths]
+    return sorted(found, key=lambda memory: paths.index(path_of(memory)))
+
+
+def _memory_titled(workspace: Workspace, title: str) -> Memory | None:
+    """Return the recalled memory whose title makes the same file name."""
+    slug, words = slug_of(title), plain_query(title.replace("-", " "))
+    if not slug or not words:
+        return None
+    hits = workspace.search(without_accounts(words), mode="keyword", limit=_MAX_TITLE_HITS).results
+    return next((hit.memory for hit in hits if slug_of(hit.memory.headline) == slug), None)
+
+
+def note_text(workspace: Workspace, memory: Memory) -> str:
+    """Return the text of a memory's note with its properties, as an export writes it."""
+    linked = LINK_PROPERTIES.values()
+    relations = [one for one in workspace.store.relations_of(memory.id) if one.src == memory.id and one.type in linked]
+    ends = workspace.store.memories([one.dst for one in relations])
+    notes = NoteExport([memory, *ends.values()])
+    return notes.text(memory, [one for one in relations if one.dst in ends])
+
+
+def whole_note(workspace: Workspace, memory: Memory) -> WholeNote:
+    """Return a note in full.
+
+    Raises:
+        NotAllowed: it waits for a person, who has not let it in yet, or was turned down.
+
+    """
+    if not is_readable(memory):
+        raise NotAllowed(f"The note {path_of(memory)} is {memory.status}.", "Its text is withheld; go on without it.")
+    return WholeNote(
+        path=path_of(memory),
+        title=memory.headline,
+        content=note_text(workspace, memory),
+        id=memory.id,
+        labels=caution_labels(memory, clock.now()),
+    )
+
+
+_KIND_ALIASES = {"debug": "bugfix", "debugging": "bugfix", "fix": "bugfix", "bug-fix": "bugfix", "session": "discovery"}
+"""Older names of types, as this system reads them."""
+_PLAIN_PROPERTIES = ("project", "branch", "date")
+
+
+@dataclass(frozen=True)
+class NoteDraft:
+    """A note as a client gives it."""
+
+    path: str
+    title: str
+    body: str
+    kind: str
+    source: str
+    """The word in the property ``source``: which of this system's writers it is from."""
+    namespace: str = ""
+    """Empty for no project."""
+    tags: tuple[str, ...] = ()
+    certainty: int | None = None
+    session: str = ""
+    validity_context: str = ""
+    properties: Mapping[str, Any] | None = None
+    """Further properties, which memento has no field for."""
+    fields: Mapping[str, Any] | None = None
+    """Further fields of the memory."""
+
+
+@dataclass(frozen=True)
+class StoredNote:
+    """The memory that a note is now, whether it is a new one, and why it waits for a person."""
+
+    memory: Memory
+    is_new: bool
+    reason: str
+
+    @property
+    def pending(self) -> bool | None:
+        """Whether a person decides about it; ``None`` for no."""
+        return True if self.memory.status == "pending" else None
+
+
+def put_note(workspace: Workspace, draft: NoteDraft) -> StoredNote:
+    """Store a note; where the same text is known in its project, return the memory that says it.
+
+    Raises:
+        InvalidField: a field breaks a rule.
+        NotAllowed: a person rejected the same before.
+
+    """
+    kind, raw = parse_kind(_KIND_ALIASES.get(draft.kind.strip().lower(), draft.kind))
+    properties = _draft_properties(draft)
+    head = f"---\n{''.join(_property_line(name, value) for name, value in properties.items())}---\n"
+    fields: dict[str, Any] = {
+        "title": draft.title,
+        "kind": kind,
+        "kind_raw": raw or (draft.kind if draft.kind.strip().lower() in _KIND_ALIASES else ""),
+        "tags": list(draft.tags),
+        "validity_context": draft.validity_context,
+        "source": {"agent": workspace.author.agent, "session": draft.session or workspace.author.session},
+        "extra": {EXTRA_KEY: {"path": draft.path, "head": head}, "frontmatter": properties},
+    }
+    if draft.namespace:
+        fields["namespace"] = draft.namespace
+    if draft.certainty is not None:
+        fields["certainty"] = draft.certainty
+    began = clock.now()
+    memory = workspace.remember(draft.body.strip(), **fields, **(draft.fields or {}))
+    check_not_rejected(workspace, memory)
+    return StoredNote(memory, memory.created_at >= began, pending_sentence(workspace, memory))
+
+
+def _draft_properties(draft: NoteDraft) -> dict[str, Any]:
+    own = {
+        "title": draft.title,
+        "type": draft.kind,
+        "tags": list(draft.tags),
+        "source": draft.source,
+        "certainty": draft.certainty,
+        "validity-context": draft.validity_context,
+        "date": f"{clock.now():%Y-%m-%dT%H:%M}",
+        "session_id": draft.session,
+    }
+    kept = {name: value for name, value in own.items() if value not in (None, "")}
+    more = {name: value for name, value in (draft.properties or {}).items() if value not in (None, "")}
+    return kept | {name: value for name, value in more.items() if name not in kept}
+
+
+def _property_line(name: str, value: Any) -> str:  # noqa: ANN401 - whatever JSON has
+    if name == "tags":
+        # On one line: its clients look for the brackets behind the name. JSON is YAML.
+        return f"tags: {json.dumps(value, ensure_ascii=False)}\n"
+    plain = f"{name}: {value}\n"
+    # Where YAML allows it without quotation marks, which its clients would take for a part of a path.
+    return plain if name in _PLAIN_PROPERTIES and _line_has_value(plain, value) else dump_property(name, value)
+
+
+def _line_has_value(line: str, value: object) -> bool:
+    try:
+        found = read_properties(line)
+    except InvalidFrontmatter:
+        return False
+    return found is not None and [one.value for one in found] == [value]
+
+
+def mark_superseded(workspace: Workspace, new: Memory, old: Memory) -> str:
+    """Say that a note takes the place of another, which is then found below it; return why not, or nothing.
+
+    What a person verified keeps its place until a person says otherwise.
+    """
+    if old.id == new.id:
+        return "A note cannot take its own place."
+    try:
+        workspace.relate(new.id, old.id, "supersedes")
+    except MementoError as error:  # the new note is stored, which is worth more than the arrow
+        return f"{path_of(old)} keeps its place. {error}"
+    return ""

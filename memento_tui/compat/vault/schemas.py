@@ -1,0 +1,166 @@
+"""Define results as Memento Vault's clients read them: JSON in the text, one block for each object."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from mcp_types import CallToolResult, TextContent
+from pydantic import BaseModel
+
+__all__ = [
+    "CaptureResult",
+    "FoundNote",
+    "Inventory",
+    "ListedNote",
+    "PromptContext",
+    "ReindexResult",
+    "SearchResults",
+    "Snapshot",
+    "StatusResult",
+    "StoreResult",
+    "WholeNote",
+    "error_result",
+    "list_result",
+    "object_result",
+    "refusal",
+]
+
+
+class FoundNote(BaseModel):
+    """One result of a search."""
+
+    path: str
+    title: str
+    score: float
+    snippet: str
+    id: str
+    labels: list[str]
+    content: str | None = None
+
+
+class SearchResults(BaseModel):
+    """The results of a search, best first."""
+
+    result: list[FoundNote]
+
+
+class PromptContext(BaseModel):
+    """What a host may put before its model, or why there is nothing to put there."""
+
+    should_inject: bool
+    content: str
+    source: str
+    results: list[FoundNote]
+    reason: str | None = None
+    metadata: dict[str, Any] | None = None
+
+
+class StoreResult(BaseModel):
+    """What became of a note; ``pending`` says that a person decides about it, and ``reason`` why."""
+
+    path: str
+    title: str
+    id: str
+    created: bool | None = None
+    idempotent: bool | None = None
+    pending: bool | None = None
+    supersedes: str | None = None
+    reason: str | None = None
+
+
+class Snapshot(BaseModel):
+    """Where a day's snapshot is, which one it replaces, and its number."""
+
+    path: str
+    supersedes: str | None
+    version: int
+    idempotent: bool | None = None
+    pending: bool | None = None
+    reason: str | None = None
+
+
+class CaptureResult(BaseModel):
+    """What was kept of a session."""
+
+    session_id: str
+    project: str
+    note_path: str | None = None
+    fleeting: str | None = None
+    deduplicated: bool | None = None
+    proposed: int | None = None
+    pending: bool | None = None
+    reason: str | None = None
+
+
+class WholeNote(BaseModel):
+    """A note with its properties, as an export writes it."""
+
+    path: str
+    title: str
+    content: str
+    id: str
+    labels: list[str]
+
+
+class ListedNote(BaseModel):
+    """One note of the inventory."""
+
+    path: str
+    title: str
+    hash: str | None = None
+
+
+class Inventory(BaseModel):
+    """Every note that is recalled, by path."""
+
+    result: list[ListedNote]
+
+
+class StatusResult(BaseModel):
+    """What there is."""
+
+    vault_id: str
+    vault_path: str
+    vault_exists: bool = True
+    qmd_available: bool = True
+    """That notes can be searched: its clients ask by the name of the program that did it there."""
+    note_count: int
+    project_count: int
+    fleeting_count: int
+    waiting: int
+    config: dict[str, Any]
+
+
+class ReindexResult(BaseModel):
+    """How many notes the rebuilt index holds."""
+
+    status: str
+    notes_indexed: int
+
+
+def object_result(shape: BaseModel, *, keep: Sequence[str] = ()) -> CallToolResult:
+    """Return an object as a result. What is ``None`` is left out, but for the fields named in ``keep``."""
+    plain = shape.model_dump(mode="json", exclude_none=True) | {name: getattr(shape, name) for name in keep}
+    return CallToolResult(content=[_json_block(plain)], structured_content=plain)
+
+
+def list_result(shapes: Sequence[BaseModel]) -> CallToolResult:
+    """Return a list as a result; an empty one has no block."""
+    plain = [shape.model_dump(mode="json", exclude_none=True) for shape in shapes]
+    return CallToolResult(content=[_json_block(one) for one in plain], structured_content={"result": plain})
+
+
+def error_result(sentence: str, **more: str) -> CallToolResult:
+    """Return the result that says why nothing was done, in the form that these clients tell from success."""
+    return CallToolResult(content=[_json_block({"error": sentence, **more})], is_error=True)
+
+
+def refusal(sentence: str) -> CallToolResult:
+    """Return such a result for a call that no tool saw."""
+    return error_result(sentence)
+
+
+def _json_block(value: object) -> TextContent:
+    return TextContent(type="text", text=json.dumps(value, ensure_ascii=False))

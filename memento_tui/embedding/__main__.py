@@ -1,0 +1,54 @@
+"""``python -m memento_tui.embedding --data-dir D``: the process that `memento_tui.search.engine_client` starts."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import os
+import sys
+from pathlib import Path
+
+from memento_tui.embedding.server import run_engine
+from memento_tui.paths import DataPaths
+
+
+def _prepare_environment() -> None:
+    """Set what the libraries read from the environment when they are imported."""
+    # One core stays with the person.
+    threads = str(max(1, _usable_cores() - 1))
+    settings = {
+        # A look at the model hub would hang for tens of seconds without a network, and tell it of this with one.
+        "HF_HUB_OFFLINE": "1",
+        "TRANSFORMERS_OFFLINE": "1",
+        "HF_HUB_DISABLE_TELEMETRY": "1",
+        "HF_HUB_DISABLE_PROGRESS_BARS": "1",
+        "CUDA_VISIBLE_DEVICES": "",
+        "LANCEDB_LOG": "error",
+        "OMP_NUM_THREADS": threads,
+        "RAYON_NUM_THREADS": threads,
+        "LANCE_CPU_THREADS": threads,
+    }
+    os.environ.update(settings)
+
+
+def _usable_cores() -> int:
+    # A container may be allowed fewer than there are; not every system can say.
+    allowed = getattr(os, "sched_getaffinity", None)
+    return len(allowed(0)) if allowed else os.cpu_count() or 1
+
+
+def main() -> None:
+    """Be the engine, then leave without waiting for threads that are still loading a model."""
+    parser = argparse.ArgumentParser(prog="python -m memento_tui.embedding")
+    parser.add_argument("--data-dir", required=True, type=Path)
+    paths = DataPaths(parser.parse_args().data_dir.expanduser().absolute())
+    _prepare_environment()
+    status = run_engine(paths)
+    logging.shutdown()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(status)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,166 @@
+"""Bring the vector index up to date with the journal, in steps that can be interrupted at any moment."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import msgspec
+
+from memento_tui.embedding.engine_state import EngineState, ModelLock
+from memento_tui.embedding.models import Embedder
+from memento_tui.embedding.vector_index import (
+    IndexState,
+    VectorIndex,
+    Vectors,
+    indexed_facts,
+    is_indexed,
+    text_to_embed,
+)
+from memento_tui.model import Memory
+from memento_tui.storage.store import Store
+
+__all__ = ["IndexUpdater", "entry_hash"]
+
+_ROWS_PER_COMMIT = 256
+"""Memories in one commit of the index."""
+
+_TEXTS_PER_BATCH = 16
+_CHARACTERS_PER_BATCH = 4_000
+"""A batch ends at either; on one core it takes a third of a second, and a question waits no longer."""
+
+_MOST_NEWLY_EMBEDDED = 500
+"""Of a long import the last are compared at once; a sleep compares the rest."""
+
+_CHANGES_PER_COUNT = 20_000
+"""Changes that are counted in one read."""
+
+
+def entry_hash(store: Store, seq: int) -> str:
+    """Return the hash of journal entry ``seq``; empty where there is none."""
+    found = store.entries(before=seq + 1, limit=1)
+    return found[0].hash.hex() if found and found[0].seq == seq else ""
+
+
+class IndexUpdater:
+    """Carries changes from the store to the index. ``stopping`` ends a step early, with nothing half done."""
+
+    def __init__(
+        self,
+        store: Store,
+        index: VectorIndex,
+        embedder: Embedder,
+        turns: ModelLock,
+        board: EngineState,
+        stopping: threading.Event,
+    ) -> None:
+        self._store = store
+        self._index = index
+        self._embedder = embedder
+        self._turns = turns
+        self._board = board
+        self._stopping = stopping
+        self._counted = index.state.seq
+        self._waiting = 0
+        self.commits = 0
+        """How many commits the index had since it was tidied."""
+        self.fresh: deque[str] = deque(maxlen=_MOST_NEWLY_EMBEDDED)
+        """The ids of what was embedded last, for whoever compares it with what is near."""
+        if index.state.entry != entry_hash(store, index.state.seq):
+            self.restart_index("it reflects another history of this store")
+
+    def restart_index(self, reason: str) -> None:
+        """Empty the index, so that the next steps fill it."""
+        self._index.rebuild(reason)
+        self._counted = self._waiting = 0
+
+    def step(self) -> bool:
+        """Carry over the next changes; tell whether there were any."""
+        after, head = self._index.state.seq, self._store.head()
+        if self._index.state.entry != entry_hash(self._store, after):
+            # A backup was restored; as many entries may have been written since as there were before.
+            self.restart_index("it reflects another history of this store")
+            return True
+        if head == after:
+            return False
+        self.count_pending()
+        ids, reached = self._store.changed_memories(after, _ROWS_PER_COMMIT)
+        state = msgspec.structs.replace(self._index.state, seq=reached, entry=entry_hash(self._store, reached))
+        parts = [ids[start : start + _ROWS_PER_COMMIT] for start in range(0, len(ids), _ROWS_PER_COMMIT)] or [[]]
+        for part in parts:
+            self._carry(part, state if part is parts[-1] else None)
+            if self._stopping.is_set():
+                return True
+            self._waiting = 0 if self._index.state.seq == self._counted else max(1, self._waiting - len(part))
+            self.report()
+        return True
+
+    def count_pending(self) -> None:
+        """Count what was changed since the last count, and say so."""
+        head = self._store.head()
+        while self._counted < head and not self._stopping.is_set():
+            ids, self._counted = self._store.changed_memories(self._counted, _CHANGES_PER_COUNT)
+            self._waiting += len(ids)
+        self.report()
+
+    def report(self) -> None:
+        """Say how far the index is."""
+        index = self._index
+        self._board.post(
+            replace(
+                self._board.now,
+                state="ready",
+                seq=index.state.seq,
+                pending=self._waiting,
+                total=index.count(),
+                problem="",
+            )
+        )
+
+    def _carry(self, ids: Sequence[str], state: IndexState | None) -> None:
+        memories = {name: memory for name, memory in self._store.memories(ids).items() if is_indexed(memory)}
+        stored = self._index.stored(ids) if ids else {}
+        rows: list[dict[str, Any]] = []
+        vectors: list[Vectors] = []
+        changed: list[tuple[Memory, dict[str, Any]]] = []
+        for name, memory in memories.items():
+            facts, known = indexed_facts(memory), stored.get(name)
+            if known is None or known["digest"] != facts["digest"]:
+                changed.append((memory, facts))
+            elif any(known[column] != value for column, value in facts.items()):
+                rows.append(facts)
+                vectors.append(known["vector"])
+        for batch in self._batches(changed):
+            found = self._embed([text_to_embed(memory) for memory, _ in batch])
+            rows.extend(facts for _, facts in batch)
+            self.fresh.extend(memory.id for memory, _ in batch)
+            vectors.extend(found)
+            if self._stopping.is_set():
+                state = None  # some of these changes are not carried over yet
+                break
+        self._index.write(rows, vectors, gone=[name for name in stored if name not in memories], state=state)
+        self.commits += 1
+
+    def _embed(self, texts: Sequence[str]) -> Vectors:
+        with self._turns.for_batch():
+            vectors = self._embedder.documents(texts)
+        standing = self._board.now
+        self._board.post(replace(standing, embedded_total=standing.embedded_total + len(texts)))
+        return vectors
+
+    def _batches(self, changed: list[tuple[Memory, dict[str, Any]]]) -> Iterator[list[tuple[Memory, dict[str, Any]]]]:
+        """Yield small batches of texts of like length: the model pads each to the longest of its batch."""
+        batch: list[tuple[Memory, dict[str, Any]]] = []
+        characters = 0
+        for entry in sorted(changed, key=lambda entry: len(entry[0].content)):
+            length = min(len(entry[0].content), self._embedder.characters)
+            if batch and (len(batch) == _TEXTS_PER_BATCH or characters + length > _CHARACTERS_PER_BATCH):
+                yield batch
+                batch, characters = [], 0
+            batch.append(entry)
+            characters += length
+        if batch:
+            yield batch

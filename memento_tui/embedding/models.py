@@ -1,0 +1,136 @@
+"""The embedding model, and an optional cross-encoder that judges contradictions; both local, on the CPU.
+
+Importing this module takes seconds (torch); only the engine does, once it listens. Nothing is ever fetched.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import torch
+from sentence_transformers import CrossEncoder, SentenceTransformer
+
+from memento_tui.embedding.vector_index import Vectors
+from memento_tui.errors import InvalidInput
+
+__all__ = ["Embedder", "EntailmentModel"]
+
+_CHARACTERS_PER_TOKEN = 16
+"""Characters. Text beyond this many times the model's token limit cannot reach the model; it is not tokenized."""
+
+_SAMPLED_BYTES = 65_536
+_FAST_BFLOAT16 = ("avx512_bf16", "amx_bf16", "bf16")
+
+
+class Embedder:
+    """A sentence-transformers model on the CPU, from a local folder; nothing is ever fetched.
+
+    ``identity`` differs between models whose vectors cannot be compared. Not safe for several threads at once.
+
+    Raises:
+        InvalidInput: the folder does not hold a model that can be loaded.
+
+    """
+
+    def __init__(self, folder: Path) -> None:
+        try:
+            self._model = SentenceTransformer(
+                str(folder), device="cpu", local_files_only=True, model_kwargs={"dtype": _number_type()}
+            )
+        except (OSError, ValueError, KeyError, RuntimeError) as error:
+            raise InvalidInput(
+                f"The model in {folder} cannot be loaded: {error}",
+                "engine.model in config.toml must name a folder with a sentence-transformers model.",
+            ) from error
+        self.identity = _model_identity(folder)
+        self.characters = _CHARACTERS_PER_TOKEN * int(self._model.max_seq_length or 512)
+        """How much of a text can matter to the model, at most."""
+        self.dimension = int(self.query("the first text also warms the model up").shape[0])
+
+    def query(self, text: str) -> Vectors:
+        """Return the vector of a question, of length 1."""
+        vectors = self._unit(self._model.encode_query([text[: self.characters]], show_progress_bar=False))
+        return np.asarray(vectors[0], dtype=np.float32)
+
+    def documents(self, texts: Sequence[str]) -> Vectors:
+        """Return the vectors of texts that are to be found, one row of length 1 each."""
+        shortened = [text[: self.characters] for text in texts]
+        return self._unit(self._model.encode_document(shortened, batch_size=len(shortened), show_progress_bar=False))
+
+    @staticmethod
+    def _unit(vectors: Vectors) -> Vectors:
+        # The model's own normalization is as coarse as its number type: 0.2 % off in bfloat16.
+        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+        return np.asarray(vectors / np.maximum(lengths, 1e-12), dtype=np.float32)
+
+
+def _number_type() -> torch.dtype:
+    # Half the bytes and twice the speed (cosine to float32 above 0.9998), where the processor has the instructions;
+    # elsewhere they are emulated, and slow.
+    capabilities = torch.cpu.get_capabilities()
+    return torch.bfloat16 if any(capabilities.get(name) for name in _FAST_BFLOAT16) else torch.float32
+
+
+def _model_identity(folder: Path) -> str:
+    """Return a digest of the model's files: names, sizes, and the beginning and end of each."""
+    digest = hashlib.sha256()
+    for path in sorted(path for path in folder.rglob("*") if path.is_file() and path.suffix not in (".md", "")):
+        size = path.stat().st_size
+        digest.update(f"{path.relative_to(folder)} {size}\n".encode())
+        with path.open("rb") as file:
+            digest.update(file.read(_SAMPLED_BYTES))
+            file.seek(max(size - _SAMPLED_BYTES, 0))
+            digest.update(file.read(_SAMPLED_BYTES))
+    return digest.hexdigest()[:32]
+
+
+_ENTAILMENT_HINT = "It must be a folder with a cross-encoder for natural language inference."
+_ENTAILMENT_CHARACTERS = 4_000
+"""What is read of a text: such models take some hundred tokens."""
+
+_ENTAILMENT_BATCH = 16
+
+
+class EntailmentModel:
+    """A cross-encoder for natural language inference on the CPU, from a local folder; nothing is ever fetched.
+
+    Raises:
+        InvalidInput: the folder holds no such model, or none of its labels is a contradiction.
+
+    """
+
+    def __init__(self, folder: Path) -> None:
+        if not (folder / "config.json").is_file():
+            raise InvalidInput(f"There is no model in {folder}: it holds no config.json.", _ENTAILMENT_HINT)
+        try:
+            self._model = CrossEncoder(str(folder), device="cpu", local_files_only=True)
+        except (OSError, ValueError, KeyError, RuntimeError) as error:
+            raise InvalidInput(f"The model in {folder} cannot be loaded: {error}", _ENTAILMENT_HINT) from error
+        labels = {int(at): str(name).lower() for at, name in self._model.config.id2label.items()}
+        places = [at for at, name in labels.items() if name.startswith("contradict")]
+        if len(labels) < 2 or len(places) != 1:  # noqa: PLR2004 - contradiction, and anything else
+            told = ", ".join(labels[at] for at in sorted(labels))
+            raise InvalidInput(
+                f"None of the labels of the model in {folder} is a contradiction: {told}.", _ENTAILMENT_HINT
+            )
+        self._contradiction = places[0]
+
+    def contradiction(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
+        """Return the probability, from 0 to 1, that the texts of each pair contradict each other.
+
+        Inference has a direction, contradiction has none: each pair is read both ways and the higher value counts.
+        """
+        if not pairs:
+            return []
+        cut = [(one[:_ENTAILMENT_CHARACTERS], other[:_ENTAILMENT_CHARACTERS]) for one, other in pairs]
+        read = cut + [(other, one) for one, other in cut]
+        chances = np.asarray(
+            self._model.predict(
+                read, batch_size=_ENTAILMENT_BATCH, show_progress_bar=False, activation_fn=torch.nn.Softmax(dim=-1)
+            ),
+            dtype=np.float64,
+        )[:, self._contradiction]
+        return [float(value) for value in np.maximum(chances[: len(cut)], chances[len(cut) :])]

@@ -1,0 +1,395 @@
+"""The engine's process and socket server.
+
+One process per data directory, alone by a lock, silent but for its log. It answers requests while another thread
+indexes, and exits when it has nothing to do.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import faulthandler
+import logging
+import os
+import resource
+import signal
+import socket
+import sys
+import time
+from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from filelock import FileLock, Timeout
+
+from memento_tui.config import Config, load_config
+from memento_tui.embedding.engine_state import EngineState
+from memento_tui.embedding.index_worker import IndexWorker
+from memento_tui.errors import DataDirectoryError, MementoError
+from memento_tui.paths import DataPaths
+from memento_tui.search.engine_protocol import LONGEST_LINE, MOST_CLUSTERED, EngineStatus, check_socket_folder
+from memento_tui.version import __version__
+
+__all__ = ["run_engine"]
+
+if TYPE_CHECKING:
+    from memento_tui.embedding.similarity import IndexSimilarity
+
+
+_log = logging.getLogger(__name__)
+
+_WATCH_SECONDS = 0.5
+_LONGEST_WAIT = 3600.0
+_MOST_HITS = 1000
+_CONCURRENT_SEARCHES = 4
+_BYTES_BESIDE_RESULTS = 1_000
+"""Bytes that an answer may take beside its list of results."""
+
+
+class _Request(msgspec.Struct):
+    """One line from a client; each ``op`` uses some of the fields."""
+
+    op: str
+    id: int | str | None = None
+    text: str = ""
+    where: str = ""
+    limit: int = 20
+    seq: int = 0
+    timeout: float = 0.0
+    ids: list[str] = []
+    minimum: float = 0.0
+
+
+_decode = msgspec.json.Decoder(_Request).decode
+_Reply = dict[str, Any]
+
+
+class EngineServer:
+    """Serves one engine until there is a reason to leave."""
+
+    def __init__(self, paths: DataPaths, config: Config, board: EngineState, follower: IndexWorker) -> None:
+        self._paths = paths
+        self._config = config
+        self._board = board
+        self._follower = follower
+        self._began = time.monotonic()
+        self._running = 0
+        self._pool = ThreadPoolExecutor(_CONCURRENT_SEARCHES, thread_name_prefix="question")
+        # Apart from the questions, and one at a time: each takes seconds, and some hundred megabytes.
+        self._comparing = ThreadPoolExecutor(1, thread_name_prefix="comparison")
+        self._leaving: asyncio.Future[str]
+        self._moved = asyncio.Event()
+        self._ops: dict[str, Callable[[_Request], Awaitable[_Reply]]] = {
+            "status": self._status,
+            "search": self._search,
+            "neighbours": self._neighbours,
+            "clusters": self._clusters,
+            "wait": self._wait,
+            "stop": self._stop,
+        }
+
+    async def serve(self, listening: socket.socket) -> str:
+        """Answer requests on a bound socket; return why the engine leaves."""
+        loop = asyncio.get_running_loop()
+        self._leaving = loop.create_future()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, self._leave, f"signal {number}")
+        self._board.listen(lambda: loop.call_soon_threadsafe(self._notify_waiters))
+        server = await asyncio.start_unix_server(self._converse, sock=listening, limit=LONGEST_LINE)
+        watching = loop.create_task(self._watch())
+        self._follower.start()
+        try:
+            return await self._leaving
+        finally:
+            watching.cancel()
+            server.close()
+
+    def _leave(self, reason: str) -> None:
+        if not self._leaving.done():
+            self._leaving.set_result(reason)
+
+    # When to leave
+
+    async def _watch(self) -> None:
+        # An engine whose lock or socket was taken away cannot be found, one whose database was replaced reads the
+        # old one: each leaves, and the next question starts another.
+        watched = [self._paths.database, self._paths.engine_lock, self._paths.engine_socket]
+        at_start = [_file_identity(path) for path in watched]
+        config_seen = _modified_at(self._paths.config)
+        while True:
+            await asyncio.sleep(_WATCH_SECONDS)
+            for path, before in zip(watched, at_start, strict=True):
+                if _file_identity(path) != before:
+                    self._leave(f"{path.name} was removed or replaced")
+            if (seen := _modified_at(self._paths.config)) != config_seen:
+                config_seen = seen
+                if self._engine_settings_changed():
+                    self._leave("the configuration changed")
+            if self._idle_seconds() > self._config.engine.idle_seconds:
+                self._leave("idle")
+
+    def _engine_settings_changed(self) -> bool:
+        try:
+            return load_config(self._paths.config).engine != self._config.engine
+        except MementoError as error:
+            _log.warning("the configuration cannot be read, and the old one stays in force: %s", error)
+            return False
+
+    def _idle_seconds(self) -> float:
+        standing = self._board.now
+        busy = standing.state == "loading" or (standing.pending and not standing.problem)
+        if busy or self._running:
+            self._board.last_request_at = time.monotonic()
+        if self._board.sleeping:
+            return 0.0
+        return time.monotonic() - self._board.last_request_at
+
+    # The conversation
+
+    async def _converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            with contextlib.suppress(ConnectionError):  # a client may leave without its answer
+                while await self._exchange(reader, writer):
+                    pass
+        finally:
+            writer.close()
+
+    async def _exchange(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+        """Answer one request; tell whether there may be another."""
+        try:
+            line = await reader.readline()
+        except ValueError:
+            await _send(writer, {"error": f"the request is longer than {LONGEST_LINE:,} bytes"})
+            return False
+        if not line.endswith(b"\n"):
+            return False
+        self._board.last_request_at = time.monotonic()
+        self._running += 1
+        try:
+            await _send(writer, await self._answer(line))
+        finally:
+            self._running -= 1
+        return True
+
+    async def _answer(self, line: bytes) -> _Reply:
+        try:
+            request = _decode(line)
+        except (msgspec.DecodeError, RecursionError) as error:
+            return {"error": f"the request cannot be read: {error}"}
+        op = self._ops.get(request.op)
+        if op is None:
+            return {"id": request.id, "error": f"there is no op {request.op!r:.60}; there are {', '.join(self._ops)}"}
+        try:
+            return {"id": request.id, **await op(request)}
+        except Exception as error:  # noqa: BLE001 - one bad request must not end the conversation
+            _log.exception("a request failed: %s", request.op)
+            return {"id": request.id, "error": f"{type(error).__name__}: {error}"}
+
+    async def _status(self, _: _Request) -> _Reply:
+        standing = self._board.now
+        status = EngineStatus(
+            state=standing.state,
+            pid=os.getpid(),
+            version=__version__,
+            model=standing.model,
+            seq=standing.seq,
+            pending=standing.pending,
+            total=standing.total,
+            embedded_total=standing.embedded_total,
+            uptime=round(time.monotonic() - self._began, 3),
+            rss=_resident_bytes(),
+            problem=standing.problem,
+        )
+        return asdict(status)
+
+    async def _search(self, request: _Request) -> _Reply:
+        standing = self._board.now
+        if standing.state != "ready":
+            return {"state": standing.state, "problem": standing.problem}
+        self._follower.wake()
+        limit = min(max(request.limit, 1), _MOST_HITS)
+        running = asyncio.get_running_loop().run_in_executor(
+            self._pool, self._follower.search, request.text, request.where, limit
+        )
+        try:
+            answer = await running
+        except ValueError as error:
+            return {"error": f"the condition cannot be used: {error}"}
+        if answer is None:
+            return {"state": "loading"}
+        return {"state": "ready", "hits": answer.hits, "seq": answer.seq}
+
+    async def _neighbours(self, request: _Request) -> _Reply:
+        """Answer for as many of the ids, from the first on, as one answer can hold."""
+        limit = min(max(request.limit, 1), _MOST_HITS)
+        return await self._compare(lambda meaning: _neighbours_reply(meaning, request.ids, limit, request.minimum))
+
+    async def _clusters(self, request: _Request) -> _Reply:
+        if len(request.ids) > MOST_CLUSTERED:
+            return {"error": f"at most {MOST_CLUSTERED:,} memories can be clustered at once; not {len(request.ids):,}"}
+        return await self._compare(lambda meaning: _clusters_reply(meaning, request.ids))
+
+    async def _compare(self, at: Callable[[IndexSimilarity], _Reply]) -> _Reply:
+        standing = self._board.now
+        if standing.state != "ready":
+            return {"state": standing.state, "problem": standing.problem}
+        answer = await asyncio.get_running_loop().run_in_executor(self._comparing, self._follower.look, at)
+        return {"state": "loading"} if answer is None else {"state": "ready", **answer}
+
+    async def _wait(self, request: _Request) -> _Reply:
+        self._follower.wake()
+        left = min(max(request.timeout, 0.0), _LONGEST_WAIT)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(left):
+                while self._board.now.state != "failed" and not self._reflects(request.seq):
+                    await self._moved.wait()
+        return await self._status(request)
+
+    def _reflects(self, seq: int) -> bool:
+        return self._board.now.state == "ready" and self._board.now.seq >= seq
+
+    def _notify_waiters(self) -> None:
+        self._moved.set()
+        self._moved = asyncio.Event()
+
+    async def _stop(self, _: _Request) -> _Reply:
+        # Once this answer is on its way.
+        asyncio.get_running_loop().call_later(0.05, self._leave, "asked to stop")
+        return {"pid": os.getpid()}
+
+
+def _neighbours_reply(meaning: IndexSimilarity, ids: list[str], limit: int, minimum: float) -> _Reply:
+    """Return a list for each id, ``None`` for one that the index does not hold."""
+    seq, asked = meaning.seq(), ids[: meaning.at_once()]
+    found = meaning.neighbours(asked, limit=limit, minimum=minimum)
+    near: list[list[tuple[str, float]] | None] = []
+    left = LONGEST_LINE - _BYTES_BESIDE_RESULTS
+    for name in asked:
+        hits = found.get(name)
+        left -= len(msgspec.json.encode(hits)) + 1
+        if left < 0:
+            break
+        near.append(hits)
+    return {"near": near, "seq": seq}
+
+
+def _clusters_reply(meaning: IndexSimilarity, ids: list[str]) -> _Reply:
+    """Return the clusters as lists of places among the ids: those are too long to send twice."""
+    seq, place = meaning.seq(), {name: number for number, name in enumerate(ids)}
+    return {"clusters": [[place[name] for name in group] for group in meaning.clusters(ids)], "seq": seq}
+
+
+async def _send(writer: asyncio.StreamWriter, reply: _Reply) -> None:
+    writer.write(msgspec.json.encode(reply) + b"\n")
+    await writer.drain()
+
+
+def _file_identity(path: Path) -> tuple[int, int] | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def _modified_at(path: Path) -> int | None:
+    try:
+        return path.stat().st_mtime_ns
+    except OSError:
+        return None
+
+
+def _resident_bytes() -> int:
+    """Return how much memory the process holds; where the system does not say, the most that it ever held."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    except OSError:
+        most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        return most if sys.platform == "darwin" else most * 1024
+    return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+_process_log = logging.getLogger(__name__)
+
+_LOCK_SECONDS = 5.0
+"""How long to wait for an engine that is just leaving."""
+
+_STOP_SECONDS = 3.0
+_LISTEN_BACKLOG = 64
+_LARGEST_LOG_BYTES = 1_000_000
+_LOG_KEPT_BYTES = 100_000
+
+
+def run_engine(paths: DataPaths) -> int:
+    """Be the engine of a data directory until there is a reason to leave; return the exit status.
+
+    Returns at once with 0 where another engine is at work.
+    """
+    os.umask(0o077)
+    try:
+        if not paths.database.exists():
+            raise DataDirectoryError(f"There is no memento data in {paths.root}.")
+        lock = FileLock(paths.engine_lock)
+        try:
+            lock.acquire(timeout=_LOCK_SECONDS)
+        except Timeout:
+            return 0
+        _open_log(paths.engine_log)
+        _serve_until_stopped(paths)
+    except MementoError as error:
+        print(error, file=sys.stderr)  # noqa: T201 - the log; the process that started this one reads it
+        return error.exit_code
+    lock.release()
+    return 0
+
+
+def _serve_until_stopped(paths: DataPaths) -> None:
+    config = load_config(paths.config)
+    board = EngineState()
+    follower = IndexWorker(paths, config, board)
+    listening = _bind_socket(paths)
+    _process_log.info("engine %s at work in %s as process %d", __version__, paths.root, os.getpid())
+    try:
+        reason = asyncio.run(EngineServer(paths, config, board, follower).serve(listening))
+    finally:
+        paths.engine_socket.unlink(missing_ok=True)
+    follower.stop(_STOP_SECONDS)
+    _process_log.info("the engine leaves: %s", reason)
+
+
+def _bind_socket(paths: DataPaths) -> socket.socket:
+    """Bind the socket, in place of one that a killed engine left."""
+    path = paths.engine_socket
+    if path.parent != paths.root:
+        path.parent.mkdir(mode=0o700, exist_ok=True)
+    try:
+        check_socket_folder(paths)
+        path.unlink(missing_ok=True)
+        listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        listening.bind(os.fspath(path))  # by the umask, nobody else can connect at any moment
+        path.chmod(0o600)
+        listening.listen(_LISTEN_BACKLOG)
+    except OSError as error:
+        raise DataDirectoryError(f"The engine cannot listen at {path}: {error}.") from error
+    listening.setblocking(False)  # noqa: FBT003 - the argument has no name
+    return listening
+
+
+def _open_log(path: Path) -> None:
+    """Send everything that the process says to the log, of which only the end is kept when it has grown long."""
+    log = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
+    size = os.fstat(log).st_size
+    if size > _LARGEST_LOG_BYTES:
+        end = os.pread(log, _LOG_KEPT_BYTES, size - _LOG_KEPT_BYTES)
+        os.ftruncate(log, 0)
+        os.write(log, end[end.find(b"\n") + 1 :])
+    os.dup2(log, sys.stdout.fileno())
+    os.dup2(log, sys.stderr.fileno())
+    os.close(log)
+    faulthandler.enable()
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    for chatty in ("sentence_transformers", "transformers", "lancedb", "asyncio", "filelock"):
+        logging.getLogger(chatty).setLevel(logging.WARNING)

@@ -1,0 +1,305 @@
+"""The vector index: one LanceDB table, derived from the store. Importing this module takes a second.
+
+A row holds the vector of a memory's text and the facts that a query filters by. One row is not a memory: it says which
+journal entry the index reflects, of which store, and by which model. It is written in the same commit as the rows of
+that entry, so a killed engine goes on exactly where it was.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import shutil
+from collections.abc import Iterator, Sequence
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import lancedb
+import msgspec
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+from lancedb.index import IvfSq
+
+from memento_tui.model import Memory
+from memento_tui.model.validation import fold_tag
+from memento_tui.search.lance_filter import microseconds, one_of
+
+__all__ = ["IndexState", "VectorIndex", "Vectors", "indexed_facts", "is_indexed", "text_to_embed"]
+
+LAYOUT_VERSION = 1
+"""Raised with every change of the columns or of `text_to_embed`; an index of another layout is rebuilt."""
+
+STATE_ROW_ID = ""
+"""The id of the row that says what the index reflects; no record's id is empty."""
+
+_STATUSES_NOT_INDEXED = ("rejected", "deleted")
+
+
+def is_indexed(memory: Memory) -> bool:
+    """Tell whether the index holds the memory at all; what else a query may see is for its filter to say."""
+    return memory.status not in _STATUSES_NOT_INDEXED
+
+
+def text_to_embed(memory: Memory) -> str:
+    """Return the text whose meaning stands for the memory. The model reads only as much of it as it can take."""
+    return f"{memory.title}\n{memory.content}" if memory.title.strip() else memory.content
+
+
+def indexed_facts(memory: Memory) -> dict[str, Any]:
+    """Return the values of a memory's row, all but its vector."""
+    text = text_to_embed(memory)
+    return {
+        "id": memory.id,
+        "digest": hashlib.blake2b(text.encode(), digest_size=16).hexdigest(),
+        "namespace": memory.namespace,
+        "kind": memory.kind,
+        "tags": sorted({fold_tag(tag) for tag in memory.tags}),
+        "stability": memory.stability,
+        "source_type": memory.source_type,
+        "sensitivity": memory.sensitivity,
+        "tier": memory.tier,
+        "status": memory.status,
+        "agent": memory.source.agent or None,
+        "session": memory.source.session or None,
+        "pinned": memory.pinned,
+        "certainty": memory.certainty,
+        "created_at": microseconds(memory.created_at),
+        "updated_at": microseconds(memory.updated_at),
+        "expires_at": None if memory.expires_at is None else microseconds(memory.expires_at),
+        "state": None,
+    }
+
+
+Vectors = npt.NDArray[np.float32]
+
+_log = logging.getLogger(__name__)
+
+_TABLE = "memory"
+_ROWS_BEFORE_PARTITIONS = 20_000
+"""Rows. Below, comparing with every row takes some 30 ms at most; above, the rows are partitioned."""
+
+_GROWTH_BEFORE_REPARTITION = 2
+"""The partitions are made anew when the rows have become this many times as many."""
+
+_PARTITIONS_PROBED = 32
+"""Partitions that every query looks into; more where a narrow filter leaves too few results."""
+
+_REFINE_FACTOR = 4
+"""How many times the results asked for are compared by their exact vectors, after the compressed ones."""
+
+_ROWS_PER_BATCH = 1_024
+"""Rows that a scan reads at a time."""
+
+_OLD_VERSIONS_KEPT = timedelta(seconds=30)
+"""How long old versions stay on disk: longer than any query that reads one."""
+
+
+class IndexState(msgspec.Struct, frozen=True):
+    """What the index reflects."""
+
+    layout: int
+    store: str
+    """The store's identity."""
+    model: str
+    """The model's identity."""
+    seq: int = 0
+    entry: str = ""
+    """The hash of the journal entry ``seq``: a store restored from a backup has another one."""
+    trained: int = 0
+    """How many rows there were when the partitions were made; 0 where there are none."""
+
+
+class VectorIndex:
+    """The table in ``directory``, made anew where it is missing, damaged, or of another store or model.
+
+    Queries may come from several threads; writes from one.
+    """
+
+    def __init__(self, directory: Path, dimension: int, store: str, model: str) -> None:
+        self._directory = directory
+        self._fresh = IndexState(LAYOUT_VERSION, store, model)
+        self._schema = _schema(dimension)
+        self.state = self._fresh
+        self._table: Any = None
+        self._open()
+
+    def _open(self) -> None:
+        if not self._directory.exists():
+            self._create()
+            return
+        try:
+            self._table = lancedb.connect(self._directory).open_table(_TABLE)
+            if not self._table.schema.equals(self._schema):
+                self.rebuild("its columns are of another version")
+                return
+            found = self._read(one_of("id", [STATE_ROW_ID]), ["state"], 1).to_pylist()
+            self.state = msgspec.json.decode(found[0]["state"], type=IndexState)
+        except Exception as error:  # noqa: BLE001 - LanceDB raises any type for a damaged file, and all mean the same
+            self.rebuild(f"it cannot be read ({error})")
+            return
+        if (self.state.layout, self.state.store, self.state.model) != (
+            LAYOUT_VERSION,
+            self._fresh.store,
+            self._fresh.model,
+        ):
+            self.rebuild("it is of another model, store or version")
+
+    def rebuild(self, reason: str) -> None:
+        """Begin again with an empty table."""
+        _log.warning("the semantic index is built anew: %s", reason)
+        if self._directory.exists():
+            shutil.rmtree(self._directory)
+        self._create()
+
+    def _create(self) -> None:
+        self._directory.mkdir(parents=True)
+        self._table = lancedb.connect(self._directory).create_table(_TABLE, schema=self._schema)
+        self.write([], [], state=self._fresh)
+
+    def is_present(self) -> bool:
+        """Tell whether the table's files are where they were; anyone may delete them at any moment."""
+        return (self._directory / f"{_TABLE}.lance" / "_versions").exists()
+
+    def is_sound(self) -> bool:
+        """Tell whether every row can be read."""
+        try:
+            for _ in self._table.search().to_batches(batch_size=1024):
+                pass
+        except Exception:  # noqa: BLE001 - as in _open
+            _log.exception("the semantic index is damaged")
+            return False
+        return True
+
+    def count(self) -> int:
+        """Return how many memories the index holds."""
+        return int(self._table.count_rows()) - 1
+
+    def _read(self, where: str, columns: list[str], limit: int) -> Any:  # noqa: ANN401 - an Arrow table; untyped
+        return self._table.search().where(where).select(columns).limit(limit).to_arrow()
+
+    def stored(self, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
+        """Return the rows of these ids, by id, each with its ``vector``."""
+        found = self._read(one_of("id", ids), self._schema.names, len(ids))
+        vectors = found.column("vector").combine_chunks().flatten().to_numpy().reshape(-1, self._dimension)
+        rows = found.drop_columns(["vector"]).to_pylist()
+        return {row["id"]: {**row, "vector": vector} for row, vector in zip(rows, vectors, strict=True)}
+
+    def vectors_of(self, ids: Sequence[str]) -> tuple[list[str], Vectors]:
+        """Return those of the ids that the index holds, in their order, and a vector of length 1 for each."""
+        found = self._read(one_of("id", ids), ["id", "vector"], max(1, len(ids)))
+        place = {name: number for number, name in enumerate(found.column("id").to_pylist())}
+        names = [name for name in ids if name in place and name != STATE_ROW_ID]
+        vectors = self._vectors(found.column("vector").combine_chunks())
+        return names, vectors[[place[name] for name in names]]
+
+    def batches(self, where: str) -> Iterator[tuple[Any, Vectors]]:
+        """Yield the rows that a condition selects, a thousand at a time: their ids, and vectors of length 1."""
+        # The state's row has no status: a condition on one does not select it.
+        reading = self._table.search().where(where).select(["id", "vector"])
+        for batch in reading.to_batches(batch_size=_ROWS_PER_BATCH):
+            if batch.num_rows:
+                yield batch.column("id"), self._vectors(batch.column("vector"))
+
+    def _vectors(self, column: Any) -> Vectors:  # noqa: ANN401 - an Arrow array
+        flat = np.asarray(column.flatten().to_numpy(zero_copy_only=False), dtype=np.float32)
+        vectors = flat.reshape(-1, self._dimension)
+        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+        return np.asarray(vectors / np.maximum(lengths, 1e-12), dtype=np.float32)
+
+    def write(
+        self,
+        rows: Sequence[dict[str, Any]],
+        vectors: Sequence[Vectors],
+        *,
+        gone: Sequence[str] = (),
+        state: IndexState | None = None,
+    ) -> None:
+        """Write rows with their vectors, remove those of ``gone``, and say with the same commit what is reflected."""
+        if gone:
+            self._table.delete(one_of("id", gone))
+        written, all_vectors = list(rows), list(vectors)
+        if state is not None:
+            written.append(_state_row(state))
+            all_vectors.append(self._state_vector())
+        if written:
+            facts = pa.Table.from_pylist(written, schema=self._schema.remove(self._schema.get_field_index("vector")))
+            flat = pa.array(np.concatenate(all_vectors).astype(np.float32, copy=False))
+            column = pa.FixedSizeListArray.from_arrays(flat, self._dimension)
+            table = facts.add_column(self._schema.get_field_index("vector"), self._schema.field("vector"), column)
+            merge = self._table.merge_insert("id").when_matched_update_all().when_not_matched_insert_all()
+            merge.execute(table)
+        if state is not None:
+            self.state = state
+
+    @property
+    def _dimension(self) -> int:
+        return int(self._schema.field("vector").type.list_size)
+
+    def _state_vector(self) -> Vectors:
+        # Of length 1, as every other: a null or zero would be a special case wherever vectors are compared.
+        vector = np.zeros(self._dimension, dtype=np.float32)
+        vector[0] = 1.0
+        return vector
+
+    def search(self, vector: Vectors, where: str, limit: int) -> list[tuple[str, float]]:
+        """Return the ids of the nearest memories that a condition selects, nearest first, with similarity 0 to 1.
+
+        Raises:
+            ValueError: the condition cannot be read.
+
+        """
+        query = self._table.search(vector).distance_type("cosine").select(["id", "_distance"]).limit(limit + 1)
+        query = query.minimum_nprobes(_PARTITIONS_PROBED).maximum_nprobes(0).refine_factor(_REFINE_FACTOR)
+        if where:
+            query = query.where(where, prefilter=True)
+        found = query.to_arrow()
+        pairs = zip(found.column("id").to_pylist(), found.column("_distance").to_pylist(), strict=True)
+        near = [(name, min(1.0, max(0.0, 1.0 - distance))) for name, distance in pairs if name != STATE_ROW_ID]
+        return near[:limit]
+
+    def tidy(self, *, keep: timedelta = _OLD_VERSIONS_KEPT) -> None:
+        """Join small files, drop versions older than ``keep``, and partition the rows where they are many."""
+        count = self.count()
+        if count >= _ROWS_BEFORE_PARTITIONS and count >= _GROWTH_BEFORE_REPARTITION * self.state.trained:
+            self._table.create_index("vector", config=IvfSq(distance_type="cosine"))
+            self.write([], [], state=msgspec.structs.replace(self.state, trained=count))
+            _log.info("partitioned %d memories", count)
+        # Nobody else writes here, so a file that no version names was left by a killed engine.
+        self._table.optimize(cleanup_older_than=keep, delete_unverified=True)
+
+    def is_tidy(self) -> bool:
+        """Whether old versions, and with them removed vectors, are off the disk: tidying leaves its own for a while."""
+        return len(self._table.list_versions()) == 1
+
+
+def _schema(dimension: int) -> Any:  # noqa: ANN401 - pyarrow has no types
+    text, number = pa.string(), pa.int64()
+    return pa.schema(
+        [
+            pa.field("id", text, nullable=False),
+            pa.field("vector", pa.list_(pa.float32(), dimension), nullable=False),
+            pa.field("digest", text),
+            pa.field("namespace", text),
+            pa.field("kind", text),
+            pa.field("tags", pa.list_(text)),
+            pa.field("stability", text),
+            pa.field("source_type", text),
+            pa.field("sensitivity", text),
+            pa.field("tier", text),
+            pa.field("status", text),
+            pa.field("agent", text),
+            pa.field("session", text),
+            pa.field("pinned", pa.bool_()),
+            pa.field("certainty", number),
+            pa.field("created_at", number),
+            pa.field("updated_at", number),
+            pa.field("expires_at", number),
+            pa.field("state", text),
+        ]
+    )
+
+
+def _state_row(state: IndexState) -> dict[str, Any]:
+    return {"id": STATE_ROW_ID, "state": msgspec.json.encode(state).decode()}

@@ -1,0 +1,374 @@
+"""Read and write instruction files for agents (CLAUDE.md, AGENTS.md, GEMINI.md), one memory a section."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from pathlib import Path, PurePosixPath
+
+import msgspec
+
+from memento_tui import clock
+from memento_tui.errors import InvalidInput
+from memento_tui.formats.base import (
+    ExportRecord,
+    ExportReport,
+    ImportRecord,
+    Refused,
+    namespace_from_parts,
+    one_line,
+    source_digest,
+    write_atomically,
+    write_error,
+)
+from memento_tui.formats.markdown import parse_heading, without_fences
+from memento_tui.formats.source_files import SourceFile, decode_text, load_file, walk_files
+from memento_tui.model import Memory
+from memento_tui.model.validation import MAX_CONTENT_BYTES, MAX_LINE_LENGTH
+
+__all__ = ["BLOCK_BEGIN", "BLOCK_END", "count", "parse_sections", "read", "write", "write_block"]
+
+FILE_NAMES = ("claude.md", "claude.local.md", "agents.md", "agents.override.md", "gemini.md")
+"""The files that hosts read, in lower case."""
+EXTRA_KEY = "agents_file"
+BLOCK_BEGIN, BLOCK_END = "<!-- memento:begin -->", "<!-- memento:end -->"
+
+_MAX_SECTION_LEVEL = 3
+_MAX_FILE_BYTES = 4_000_000
+"""Bytes; hosts warn at a hundredth of it."""
+_NOT_IN_AN_ANCHOR = re.compile(r"[^\w]+")
+
+
+class KeptSection(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What is kept of a section beside its text."""
+
+    path: str = ""
+    place: int = 0
+    """Which section of the file it is, counted from 0."""
+    before: str = ""
+    after: str = ""
+    digest: str = ""
+    """Of the whole file, so that a change anywhere in it brings every section's place up to date."""
+
+
+class Section(msgspec.Struct, frozen=True):
+    """One section of a file. All of them, as ``before + text + after``, are the file."""
+
+    names: tuple[str, ...]
+    """The headings above it, its own included."""
+    text: str
+    before: str
+    after: str
+    line: int
+    """Where its text begins, counted from 1."""
+
+
+def count(root: Path) -> int:
+    """Return the number of files, without opening one."""
+    return sum(isinstance(found, SourceFile) for found in _files(root))
+
+
+def read(root: Path) -> Iterator[ImportRecord | Refused]:
+    """Yield the sections of one file, whatever its name, or of the files that hosts read below a folder.
+
+    The namespace is ``projects/<folder>``; of a file in a hidden folder, such as ``~/.claude``, ``global``.
+
+    Raises:
+        InvalidInput: there is nothing at ``root``, or no such file.
+
+    """
+    found = False
+    top = root.resolve() if root.is_dir() else root.resolve().parent
+    for file in _files(root):
+        found = True
+        yield from [file] if isinstance(file, Refused) else _read_file(file, top)
+    if not found:
+        raise InvalidInput(f"There is no file of instructions in {root}.", "Name a CLAUDE.md or AGENTS.md.")
+
+
+def _files(root: Path) -> Iterator[SourceFile | Refused]:
+    for found in walk_files(root, ".md"):
+        if isinstance(found, Refused) or root.is_file() or PurePosixPath(found.name).name.lower() in FILE_NAMES:
+            yield found
+
+
+def _read_file(file: SourceFile, top: Path) -> Iterator[ImportRecord | Refused]:
+    loaded = load_file(file, _MAX_FILE_BYTES)
+    if isinstance(loaded, Refused):
+        yield loaded
+        return
+    text = decode_text(loaded.data, file.name)
+    if isinstance(text, Refused):
+        yield text
+        return
+    parts = parse_sections(text)
+    if not parts:
+        yield Refused(file.name, 0, "holds no text below a heading")
+    used: dict[str, int] = {}
+    folders = (top / file.name).parent.parts[len(top.parts) :]
+    namespace = (
+        "global" if top.name.startswith(".") else namespace_from_parts(["projects", top.name or "root", *folders])
+    )
+    for place, part in enumerate(parts):
+        anchor = _NOT_IN_AN_ANCHOR.sub("-", " ".join(part.names).lower()).strip("-") or "start"
+        used[anchor] = times = used.get(anchor, 0) + 1
+        if len(part.text.encode()) > MAX_CONTENT_BYTES:
+            yield Refused(file.name, part.line, f"has a section of more than {MAX_CONTENT_BYTES:,} bytes")
+            continue
+        kept = KeptSection(file.name, place, part.before, part.after, source_digest(loaded.data).hex())
+        yield ImportRecord(
+            key=f"{file.name}#{anchor}" if times == 1 else f"{file.name}#{anchor}~{times}",
+            record="memory",
+            fields={
+                "content": part.text,
+                "title": _title(part, file.name),
+                "kind": "instruction",
+                "namespace": namespace,
+                "created_at": loaded.modified,
+                "extra": {EXTRA_KEY: msgspec.to_builtins(kept)},
+            },
+            digest=source_digest(f"{place}\x00{part.text}".encode() + loaded.data),
+            file=file.name,
+            line=part.line,
+        )
+
+
+def _title(part: Section, file: str) -> str:
+    # The heading of level 1 is the file's title: it names its own section and is left out of the others.
+    names = part.names[1:] if len(part.names) > 1 else part.names
+    return one_line(" / ".join(name for name in names if name) or PurePosixPath(file).name, MAX_LINE_LENGTH)
+
+
+def parse_sections(text: str) -> list[Section]:
+    """Return the sections of a text in their order; none where it holds no text but headings."""
+    found: list[Section] = []
+    before, line = "", 1
+    for names, part in _parts(text):
+        words = part.strip()
+        lead = part[: len(part) - len(part.lstrip())]
+        rest = part[len(lead) + len(words) :]
+        if names is None or not _has_words(words):
+            before += part
+        else:
+            start = line + lead.count("\n")
+            found.append(Section(names, words, before + lead, rest, start))
+            before = ""
+        line += part.count("\n")
+    if before and found:
+        last = found[-1]
+        found[-1] = msgspec.structs.replace(last, after=last.after + before)
+    return found
+
+
+def _has_words(words: str) -> bool:
+    lines = words.splitlines()
+    own = lines[1:] if lines and parse_heading(lines[0]) is not None else lines
+    return any(line.strip("\ufeff \t") for line in own)
+
+
+def _parts(text: str) -> Iterator[tuple[tuple[str, ...] | None, str]]:
+    """Yield the parts of a text, each with the headings above it; ``None`` marks a managed block."""
+    lines = text.split("\n")
+    bare = without_fences(text).split("\n")
+    above: list[tuple[int, str]] = []
+    own: list[str] = []
+    names: tuple[str, ...] | None = ()
+    inside = False
+    for number, (line, open_line) in enumerate(zip(lines, bare, strict=True)):
+        whole = line if number == len(lines) - 1 else line + "\n"
+        level = _heading_of(open_line)
+        if inside or open_line.strip() == BLOCK_BEGIN:
+            if not inside:
+                yield names, "".join(own)
+                own, inside = [], True
+            own.append(whole)
+            if open_line.strip() == BLOCK_END:
+                yield None, "".join(own)
+                own, inside = [], False
+            continue
+        if level is not None:
+            yield names, "".join(own)
+            own = []
+            above = [(depth, name) for depth, name in above if depth < level[0]] + [level]
+            names = tuple(name for _, name in above)
+        own.append(whole)
+    yield None if inside else names, "".join(own)
+
+
+def _heading_of(line: str) -> tuple[int, str] | None:
+    found = parse_heading(line.removeprefix("\ufeff"))
+    return found if found is not None and found[0] <= _MAX_SECTION_LEVEL else None
+
+
+_UNEXPORTED_STATUSES = ("deleted", "rejected")
+
+
+def write(records: Iterable[ExportRecord], path: Path) -> ExportReport:
+    """Write the files that sections were read from, below a folder, or to ``path`` itself if that is a ``.md`` file.
+
+    A file that is there is replaced only while it holds the very bytes that were read. A section of it that no memory
+    stands for, such as one that an import refused, stays as it is in the file.
+    """
+    files: dict[str, list[_Part]] = {}
+    left_out = 0
+    for record in records:
+        kept = _kept_section(record) if isinstance(record, Memory) else None
+        if kept is None or not isinstance(record, Memory):
+            left_out += 1
+        else:
+            files.setdefault(kept.path, []).append((kept, record))
+    refused: list[Refused] = []
+    told: list[str] = []
+    written = count = 0
+    if path.suffix.lower() == ".md" and len(files) > 1:
+        raise InvalidInput(f"There are sections of {len(files)} files.", "Name a folder for all of them.")
+    for name, parts in sorted(files.items()):
+        target = path if path.suffix.lower() == ".md" else path / name
+        there = _read_existing(target)
+        digest = _last_read_digest(parts, there)
+        # A section with another digest was no longer there when the file was read last.
+        present = sorted((part for part in parts if part[0].digest == digest), key=_position)
+        left_out += len(parts) - len(present)
+        text, stay = _whole_text(present, there if source_digest(there).hex() == digest else b"")
+        outcome = _write_file(path, target, name, text.encode(errors="surrogateescape"), digest)
+        if isinstance(outcome, Refused):
+            refused.append(outcome)
+            continue
+        written += outcome
+        count += sum(memory.status not in _UNEXPORTED_STATUSES for _, memory in present)
+        if stay:
+            told.append(f"{name}: {stay} of its sections stayed as they were, because no import took them in.")
+    return ExportReport(records=count, files=written, left_out=left_out, refused=tuple(refused), told=tuple(told))
+
+
+_Part = tuple[KeptSection, Memory]
+
+
+def _position(part: _Part) -> tuple[int, str]:
+    return part[0].place, part[1].id
+
+
+def _read_existing(target: Path) -> bytes:
+    """Return what a file holds now; nothing where it cannot be read, which is told of when it is to be written."""
+    try:
+        return b"" if target.is_symlink() else target.read_bytes()
+    except OSError:
+        return b""
+
+
+def _last_read_digest(parts: Iterable[_Part], there: bytes) -> str:
+    """Return the digest of the file as it was read last: the one it has now, if it was ever read so."""
+    now = source_digest(there).hex()
+    known = {kept.digest: memory.updated_at for kept, memory in sorted(parts, key=lambda part: part[1].updated_at)}
+    return now if now in known else max(known, key=lambda digest: (known[digest], digest))
+
+
+def _whole_text(present: Iterable[_Part], there: bytes) -> tuple[str, int]:
+    """Return the text of a file, and how many sections of it are taken from ``there``, the file as it was read."""
+    texts: dict[int, str] = {}
+    for kept, memory in present:
+        texts[kept.place] = texts.get(kept.place, "") + _section_text(kept, memory)
+    own = dict(
+        enumerate(
+            part.before + part.text + part.after for part in parse_sections(there.decode(errors="surrogateescape"))
+        )
+    )
+    return "".join(text for _, text in sorted({**own, **texts}.items())), len(own.keys() - texts.keys())
+
+
+def _kept_section(memory: Memory) -> KeptSection | None:
+    """Return what was kept of a section. It has passed through a database that agents write to, so it is checked."""
+    try:
+        kept = msgspec.convert(memory.extra.get(EXTRA_KEY), KeptSection)
+    except msgspec.ValidationError:
+        return None
+    names = PurePosixPath(kept.path).parts
+    is_safe = names and ".." not in names and not kept.path.startswith("/") and kept.path.lower().endswith(".md")
+    return kept if is_safe and kept.path.isprintable() else None
+
+
+def _section_text(kept: KeptSection, memory: Memory) -> str:
+    if memory.status not in _UNEXPORTED_STATUSES:
+        return kept.before + memory.content + kept.after
+    # The headings that stand before a section may belong to those after it as well.
+    return kept.before if kept.before.strip() else ""
+
+
+def _write_file(root: Path, target: Path, name: str, data: bytes, digest: str) -> Refused | bool:
+    try:
+        top = root.resolve() if target != root else root.parent.resolve()
+        if target.is_symlink() or not target.parent.resolve().is_relative_to(top):
+            return Refused(name, 0, "lies behind a link, and is not written")
+        if target.exists():
+            present = target.read_bytes()
+            if present == data:
+                return False
+            if source_digest(present).hex() != digest:
+                return Refused(name, 0, "is there already with another text, and is not replaced; import it first")
+        write_atomically(target, [data])
+    except OSError as error:
+        return Refused(name, 0, f"cannot be written: {error.strerror or error}")
+    return True
+
+
+def write_block(records: Iterable[ExportRecord], path: Path) -> ExportReport:
+    """Write the verified and pinned instructions into the managed block of a file, which it gains if it has none.
+
+    Raises:
+        InvalidInput: the path is a folder or a link, its file is not text, or its marks do not come in one pair.
+
+    """
+    if path.is_dir() or path.is_symlink():
+        raise InvalidInput(f"{path} is not a file.", "Name the file that holds the block, such as CLAUDE.md.")
+    now = clock.now()
+    kept: list[Memory] = []
+    refused: list[Refused] = []
+    left_out = 0
+    for record in records:
+        if not isinstance(record, Memory) or not _belongs_in_block(record, now):
+            left_out += 1
+        elif BLOCK_BEGIN in record.content or BLOCK_END in record.content or "\n" in record.title:
+            refused.append(Refused(record.id, 0, "holds one of the block's own marks, and is left out"))
+        else:
+            kept.append(record)
+    kept.sort(key=lambda memory: (memory.namespace, memory.headline.casefold(), memory.id))
+    try:
+        present = path.read_bytes().decode() if path.exists() else ""
+        text = _with_block(present, kept, path)
+        if text != present:
+            write_atomically(path, [text.encode()])
+    except UnicodeDecodeError:
+        raise InvalidInput(f"{path} is not UTF-8, so it is left alone.", "Convert it to UTF-8 first.") from None
+    except OSError as error:
+        raise write_error(path, error) from error
+    return ExportReport(records=len(kept), files=int(text != present), left_out=left_out, refused=tuple(refused))
+
+
+def _belongs_in_block(memory: Memory, now: datetime) -> bool:
+    trusted = memory.pinned or memory.stability != "draft"
+    holds = memory.status == "active" and (memory.expires_at is None or memory.expires_at > now)
+    is_own = EXTRA_KEY not in memory.extra  # a section stands in its own file already
+    return memory.kind == "instruction" and trusted and holds and is_own and memory.sensitivity == "normal"
+
+
+def _with_block(present: str, memories: Iterable[Memory], path: Path) -> str:
+    line_break = "\r\n" if "\r\n" in present else "\n"
+    block = [BLOCK_BEGIN, *(line for memory in memories for line in _lines(memory)), BLOCK_END]
+    written = line_break.join(block)
+    begin, end = present.find(BLOCK_BEGIN), present.find(BLOCK_END)
+    if begin < 0 and end < 0:
+        gap = "" if not present else line_break if present.endswith("\n") else 2 * line_break
+        return f"{present}{gap}{written}{line_break}"
+    if not 0 <= begin < end or present.count(BLOCK_BEGIN) != 1 or present.count(BLOCK_END) != 1:
+        raise InvalidInput(
+            f"{path} does not hold one {BLOCK_BEGIN} followed by one {BLOCK_END}.",
+            "Mend the two marks, or remove both.",
+        )
+    return present[:begin] + written + present[end + len(BLOCK_END) :]
+
+
+def _lines(memory: Memory) -> list[str]:
+    body = memory.content.strip().replace("\r\n", "\n").split("\n")
+    headed = body[0].lstrip().startswith("#")
+    return ["", *([] if headed or not memory.title else [f"## {memory.title}", ""]), *body, ""]

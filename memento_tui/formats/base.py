@@ -1,0 +1,164 @@
+"""Define what readers yield, what writers take and report, and how foreign names are made valid."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+import msgspec
+
+from memento_tui.errors import InvalidInput
+from memento_tui.model import Crystal, Memory, Relation, Skip, WorkingItem
+from memento_tui.model.validation import MAX_NAMESPACE_LENGTH, MAX_TAG_LENGTH, MAX_TAGS
+
+__all__ = [
+    "CONTENT_DIGEST_PART",
+    "ExportRecord",
+    "ExportReport",
+    "ImportRecord",
+    "RecordName",
+    "Refused",
+    "namespace_from_parts",
+    "one_line",
+    "positional_digest",
+    "source_digest",
+    "usable_tags",
+    "write_atomically",
+    "write_error",
+]
+
+RecordName = Literal["memory", "skip", "item", "crystal", "relation"]
+
+
+class ImportRecord(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """One record of a source, as plain values that `records.make_memory` and its siblings take."""
+
+    key: str
+    """What names the record within its source, the same at every reading and for no other record of its sort."""
+    record: RecordName
+    fields: dict[str, Any]
+    """It holds an ``id`` only where the source itself names one."""
+    digest: bytes
+    """16 bytes over the record as the source writes it: another digest under the same key means that it changed."""
+    file: str
+    """The file's path within the source, for a person to find it."""
+    line: int
+    """Where the record begins in the file, counted from 1."""
+    deleted: bool = False
+    """The source says that the record is gone; ``fields`` may then hold no more than its identity."""
+    among: str = ""
+    """What the key numbers the record within, if nothing but a number names it: the key is this, a dot and the number.
+    The reader yields the records of one list one after the other, with a `numbered_digest`."""
+    links: tuple[tuple[str, str, str], ...] = ()
+    """Relation type, target as the source writes it, and label; the target may not exist."""
+
+
+class Refused(msgspec.Struct, frozen=True):
+    """One thing that could not be read or written, and why. The rest of its source is not affected."""
+
+    file: str
+    line: int
+    """Counted from 1; 0 where the whole file is meant."""
+    reason: str
+    """The end of a sentence that begins with the file: ``is not UTF-8``."""
+
+
+def source_digest(source: bytes) -> bytes:
+    """Return the digest of one record's bytes in its source."""
+    return hashlib.blake2b(source, digest_size=16).digest()
+
+
+CONTENT_DIGEST_PART = slice(8)
+"""The part of a `numbered_digest` that is the same wherever the record stands."""
+
+
+def positional_digest(said: bytes, beside: bytes) -> bytes:
+    """Return the digest of a record that only a number names: over what it says, and over what is kept beside it."""
+    return source_digest(said)[CONTENT_DIGEST_PART] + source_digest(beside)[CONTENT_DIGEST_PART]
+
+
+ExportRecord: TypeAlias = Memory | Skip | WorkingItem | Crystal | Relation
+
+
+class ExportReport(msgspec.Struct, frozen=True, kw_only=True):
+    """What an export did."""
+
+    records: int
+    """How many records the written files hold."""
+    files: int
+    """How many files were written; those that held the same bytes already are not counted."""
+    left_out: int = 0
+    """How many records the format has no place for."""
+    refused: tuple[Refused, ...] = ()
+    """The files that were not written, and why."""
+    told: tuple[str, ...] = ()
+    """What a person should know of the files that were written, in sentences."""
+
+
+def write_error(path: Path, error: OSError) -> InvalidInput:
+    """Return the error for a path that the system does not let us write."""
+    return InvalidInput(f"{path} cannot be written: {error.strerror or error}.", "Choose another place.")
+
+
+def write_atomically(path: Path, chunks: Iterable[bytes]) -> None:
+    """Write a file whole or not at all. Only its owner may read a new one; one that is replaced keeps its mode.
+
+    Raises:
+        OSError: the folder or the file cannot be written.
+
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=".memento-", suffix=".part")
+    temporary = Path(name)
+    try:
+        with os.fdopen(descriptor, "wb") as stream:
+            stream.writelines(chunks)
+            stream.flush()
+            os.fsync(descriptor)
+        if path.exists():
+            shutil.copymode(path, temporary)
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink()
+        raise
+
+
+_FORBIDDEN_IN_NAMES = re.compile(r"[\x00-\x1f\x7f\\/]+")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+
+
+def _clean_name(raw: str) -> str:
+    name = _FORBIDDEN_IN_NAMES.sub("-", raw).strip()
+    return "unnamed" if name in ("", ".", "..") else name
+
+
+def namespace_from_parts(parts: Iterable[str]) -> str:
+    """Return the namespace that folder names spell, as many of them as fit."""
+    kept = ""
+    for part in parts:
+        longer = f"{kept}/{_clean_name(part)}" if kept else _clean_name(part)[:MAX_NAMESPACE_LENGTH].strip()
+        if len(longer) > MAX_NAMESPACE_LENGTH:
+            break
+        kept = longer
+    return kept or "global"
+
+
+def usable_tags(raw: Iterable[str], limit: int = MAX_TAGS) -> tuple[str, ...]:
+    """Return the tags that a record may carry, each once, in their order; the others are dropped."""
+    kept: dict[str, None] = {}
+    for word in raw:
+        tag = word.strip()
+        if tag and len(tag) <= MAX_TAG_LENGTH and (tag.isprintable() or not _CONTROL.search(tag)):
+            kept[tag] = None
+    return tuple(kept)[:limit]
+
+
+def one_line(text: str, limit: int) -> str:
+    """Return the text on one line of at most ``limit`` characters."""
+    return " ".join(text.replace("\x00", " ").split())[:limit].strip()

@@ -1,0 +1,431 @@
+"""Read and write the issues and memories of beads: one exported file, or a backup with one file a table."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from memento_tui.errors import InvalidInput
+from memento_tui.formats.base import (
+    ExportRecord,
+    ExportReport,
+    ImportRecord,
+    Refused,
+    one_line,
+    source_digest,
+    usable_tags,
+    write_atomically,
+    write_error,
+)
+from memento_tui.formats.round_trip import (
+    encode_go_json,
+    format_foreign_moment,
+    is_exported,
+    kept_fields,
+    parse_foreign_moment,
+    without_keys,
+)
+from memento_tui.formats.source_files import JsonLine, SourceFile, count_lines, read_objects, walk_files
+from memento_tui.model import Memory, WorkingItem
+from memento_tui.model.validation import MAX_LINE_LENGTH
+
+__all__ = ["FOLDER", "ISSUES", "count", "is_home", "is_line_of", "read", "write"]
+
+FOLDER = ".beads"
+"""The folder that beads keeps in a project."""
+
+EXTRA_KEY = "beads"
+"""The key of ``extra`` for what only this format knows."""
+
+ISSUES = "issues"
+TABLES = ("labels", "dependencies", "comments", "events")
+"""The tables of a backup whose rows belong to an issue."""
+
+SETTINGS = "config"
+"""The table of a backup in which settings stand, and memories among them."""
+
+MEMORY_PREFIX = "kv.memory."
+"""What the names of memories begin with in the table ``config`` of a backup."""
+
+_HEADING_OF_TEXT = {"design": "## Design", "acceptance_criteria": "## Acceptance criteria", "notes": "## Notes"}
+"""The texts of an issue besides its description, and the headings under which they stand in a content."""
+
+TEXT_FIELDS = ("description", *_HEADING_OF_TEXT)
+_HEADING = re.compile(rf"(?:^|\n\n)({'|'.join(_HEADING_OF_TEXT.values())})\n\n")
+
+_LINES_SUFFIX = ".jsonl"
+LOWEST_PRIORITY = 4
+_ITEM_STATUS_OF_ISSUE = {
+    "open": "active",
+    "in_progress": "active",
+    "hooked": "active",
+    "pinned": "active",
+    "blocked": "paused",
+    "deferred": "paused",
+    "closed": "completed",
+    "tombstone": "archived",
+}
+"""What its statuses mean here; one that a project made up for itself is work that goes on."""
+
+_Rows = dict[str, dict[str, list[JsonLine]]]
+"""The rows of a backup by issue and table."""
+
+
+def count(root: Path) -> int:
+    """Return the number of lines."""
+    return count_lines(_home(root), _LINES_SUFFIX)
+
+
+def read(root: Path) -> Iterator[ImportRecord | Refused]:
+    """Yield the issues and memories of a file, a backup, or a ``.beads`` folder (or the folder above it).
+
+    Raises:
+        InvalidInput: there is nothing at ``root``.
+
+    """
+    files: list[SourceFile] = []
+    rows: _Rows = {}
+    for found in walk_files(_home(root), _LINES_SUFFIX, hidden=True):
+        if isinstance(found, Refused):
+            yield found
+        elif Path(found.name).stem in TABLES:
+            yield from _collect_rows(found, rows)
+        else:
+            files.append(found)
+    keys: set[str] = set()
+    for file in files:
+        yield from _read_file(file, rows, keys)
+    for issue, tables in rows.items():
+        for table, lines in tables.items():
+            for line in lines:
+                yield Refused(
+                    f"{table}{_LINES_SUFFIX}", line.number, f"is about the issue {issue!r:.60}, which is not there"
+                )
+
+
+def is_home(path: Path) -> bool:
+    """Tell whether a folder holds what beads keeps in a project."""
+    return path.name == FOLDER or (path / FOLDER).is_dir()
+
+
+def _home(root: Path) -> Path:
+    """Return what to read of a ``.beads`` folder: what beads exports if that is there, else its backup, else all."""
+    home = root / FOLDER if (root / FOLDER).is_dir() else root
+    places = (home / f"{ISSUES}{_LINES_SUFFIX}", home / "backup") if home.name == FOLDER else ()
+    return next((place for place in places if place.exists()), home)
+
+
+def _collect_rows(file: SourceFile, rows: _Rows) -> Iterator[Refused]:
+    """Put the rows of a table with the issues that they belong to."""
+    table = Path(file.name).stem
+    for line in read_objects(file, "issue_id"):
+        if isinstance(line, Refused):
+            yield line
+        elif isinstance(issue := line.value.get("issue_id"), str):
+            rows.setdefault(issue, {}).setdefault(table, []).append(line)
+        else:
+            yield Refused(file.name, line.number, "names no issue that it belongs to")
+
+
+def is_line_of(value: Mapping[str, Any]) -> bool:
+    """Tell whether an object is a line of this format."""
+    return _is_issue(value) or _is_memory(value) or "issue_id" in value
+
+
+def _is_issue(value: Mapping[str, Any]) -> bool:
+    """Tell whether an object is an issue."""
+    named = isinstance(value.get("id"), str) and isinstance(value.get("title"), str)
+    return named and (value.get("_type") == "issue" or "issue_type" in value or "priority" in value)
+
+
+def _is_memory(value: Mapping[str, Any]) -> bool:
+    """Tell whether an object is a memory, as it is exported or as it stands in the table of a backup."""
+    key, text = value.get("key"), value.get("value")
+    if not isinstance(key, str) or not isinstance(text, str):
+        return False
+    return value.get("_type") == "memory" or key.startswith(MEMORY_PREFIX)
+
+
+def _read_file(file: SourceFile, rows: _Rows, keys: set[str]) -> Iterator[ImportRecord | Refused]:
+    settings = Path(file.name).stem == SETTINGS
+    for line in read_objects(file, "id"):
+        if isinstance(line, Refused):
+            yield line
+            continue
+        if _is_issue(line.value):
+            found = _item_from_issue(line, file.name, rows.pop(line.value["id"], {}))
+        elif _is_memory(line.value):
+            found = _memory_from_line(line, file.name)
+        else:
+            if not settings:
+                yield Refused(file.name, line.number, "is neither an issue nor a memory of beads")
+            continue
+        if found.key in keys:
+            yield Refused(file.name, line.number, "has the id of one before it; give it another")
+        else:
+            keys.add(found.key)
+            yield found
+
+
+def _item_from_issue(line: JsonLine, file: str, rows: Mapping[str, list[JsonLine]]) -> ImportRecord:
+    value = line.value
+    content = content_of_issue(value)
+    # A text that holds a heading of ours cannot be told from what stands below it; only the whole leads back.
+    parted = texts_of_content(content) == {name: _text(value, name) for name in TEXT_FIELDS}
+    kept: dict[str, Any] = {"issue": without_keys(value, *TEXT_FIELDS) if parted else value}
+    for table, lines in rows.items():
+        kept[table] = [row.value for row in lines]
+    return ImportRecord(
+        key=f"issue {value['id']}",
+        record="item",
+        fields={
+            "id": value["id"],
+            "title": one_line(value["title"], MAX_LINE_LENGTH),
+            "content": content,
+            "category": category_of_issue(value),
+            "status": status_of_issue(value),
+            "priority": priority_of_issue(value),
+            "tags": usable_tags(labels_of_issue(kept)),
+            **_moments(value),
+            "extra": {EXTRA_KEY: kept},
+        },
+        digest=source_digest(b"\n".join([line.source, *(row.source for lines in rows.values() for row in lines)])),
+        file=file,
+        line=line.number,
+    )
+
+
+def _memory_from_line(line: JsonLine, file: str) -> ImportRecord:
+    key = line.value["key"]
+    return ImportRecord(
+        key=f"memory {key.removeprefix(MEMORY_PREFIX)}",
+        record="memory",
+        fields={
+            "title": title_of_memory(key),
+            "content": line.value["value"],
+            "source_type": "derived",
+            "source": {"agent": "beads"},
+            "extra": {EXTRA_KEY: {"memory": without_keys(line.value, "value")}},
+        },
+        digest=source_digest(line.source),
+        file=file,
+        line=line.number,
+    )
+
+
+def title_of_memory(key: str) -> str:
+    """Return the title of a memory that beads knows by a key."""
+    return one_line(key.removeprefix(MEMORY_PREFIX), MAX_LINE_LENGTH)
+
+
+def _text(value: Mapping[str, Any], name: str) -> str:
+    given = value.get(name)
+    return given if isinstance(given, str) else ""
+
+
+def content_of_issue(issue: Mapping[str, Any]) -> str:
+    """Return the texts of an issue as one: the description, then each other under its heading."""
+    parts = [_text(issue, "description")]
+    parts += [f"{heading}\n\n{text}" for name, heading in _HEADING_OF_TEXT.items() if (text := _text(issue, name))]
+    return "\n\n".join(part for part in parts if part)
+
+
+def texts_of_content(content: str) -> dict[str, str]:
+    """Return the texts of an issue that a content was made of, empty where there is none."""
+    names = {heading: name for name, heading in _HEADING_OF_TEXT.items()}
+    texts = dict.fromkeys(TEXT_FIELDS, "")
+    first, *rest = _HEADING.split(content)
+    texts["description"] = first
+    for heading, text in zip(rest[::2], rest[1::2], strict=True):
+        texts[names[heading]] = text
+    return texts
+
+
+def category_of_issue(issue: Mapping[str, Any]) -> str:
+    """Return the category of an issue: a gate waits for something, what is pinned holds until further notice."""
+    if issue.get("await_type") or issue.get("issue_type") == "gate":
+        return "waiting_for"
+    return "standing_decision" if issue.get("status") == "pinned" or issue.get("pinned") else "active_work"
+
+
+def status_of_issue(issue: Mapping[str, Any]) -> str:
+    """Return the status of the working item that an issue becomes."""
+    return _ITEM_STATUS_OF_ISSUE.get(_text(issue, "status"), "active")
+
+
+def priority_of_issue(issue: Mapping[str, Any]) -> int:
+    """Return the priority of the working item that an issue becomes."""
+    given = issue.get("priority")
+    return LOWEST_PRIORITY - given if isinstance(given, int) and abs(given) <= LOWEST_PRIORITY else 0
+
+
+def labels_of_issue(kept: Mapping[str, Any]) -> list[str]:
+    """Return the labels of an issue, which stand in it or are rows of a table."""
+    given = kept["issue"].get("labels")
+    rows = kept.get("labels")
+    if not isinstance(given, list):
+        given = [row.get("label") for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+    return [word for word in given if isinstance(word, str)]
+
+
+def _moments(issue: Mapping[str, Any]) -> dict[str, Any]:
+    moments = {field: parse_foreign_moment(issue.get(field)) for field in ("created_at", "updated_at")}
+    return {field: moment for field, moment in moments.items() if moment is not None}
+
+
+_EXPORT_SUFFIX = ".jsonl"
+_ISSUE_STATUS_OF_ITEM = {"active": "open", "paused": "deferred", "completed": "closed", "archived": "closed"}
+_COUNT_FIELDS = ("dependency_count", "dependent_count", "comment_count")
+"""What only an export has besides the issue and the rows that belong to it."""
+
+_Tables = dict[str, list[dict[str, Any]]]
+
+
+def write(records: Iterable[ExportRecord], root: Path) -> ExportReport:
+    """Write working items and memories: to one file if ``root`` ends with ``.jsonl``, else to a folder of tables.
+
+    What came from beads and was not changed is written as it was. The one file has no place for events, as beads' own
+    export has none, and an issue of beads has none for a next action. Session notes are nothing to work on; they are
+    left out.
+
+    Raises:
+        InvalidInput: ``root`` is there already, or cannot be written.
+
+    """
+    in_one_file = root.suffix == _EXPORT_SUFFIX
+    if root.exists() and (in_one_file or not root.is_dir() or any(root.iterdir())):
+        raise InvalidInput(f"{root} is there already.", "Choose another name, or an empty folder.")
+    tables: _Tables = {name: [] for name in (ISSUES, *TABLES, SETTINGS)}
+    taken: set[str] = set()
+    written = left_out = 0
+    for record in records:
+        if isinstance(record, WorkingItem) and (record.category != "session_note" or kept_fields(record, EXTRA_KEY)):
+            _add_issue(record, tables, embedded=in_one_file)
+        elif isinstance(record, Memory) and is_exported(record, EXTRA_KEY):
+            tables[SETTINGS].append(_line_from_memory(record, taken, in_table=not in_one_file))
+        else:
+            left_out += 1
+            continue
+        written += 1
+    files = {root: tables[ISSUES] + tables[SETTINGS]} if in_one_file else _files(root, tables)
+    for path, lines in files.items():
+        try:
+            write_atomically(path, (encode_go_json(line) + b"\n" for line in lines))
+        except OSError as error:
+            raise write_error(path, error) from error
+    return ExportReport(records=written, files=len(files), left_out=left_out)
+
+
+def _files(root: Path, tables: _Tables) -> dict[Path, list[dict[str, Any]]]:
+    for rows in tables.values():
+        if all(isinstance(row.get("id"), int) for row in rows):
+            rows.sort(key=lambda row: int(row["id"]))
+    return {root / f"{name}{_EXPORT_SUFFIX}": rows for name, rows in tables.items() if rows or name == ISSUES}
+
+
+def _add_issue(item: WorkingItem, tables: _Tables, *, embedded: bool) -> None:
+    """Put an issue into its table, and what belongs to it into it or into tables of their own."""
+    kept = kept_fields(item, EXTRA_KEY)
+    if isinstance(kept.get("issue"), dict) and isinstance(kept["issue"].get("id"), str):
+        issue = _updated_issue(item, kept["issue"])
+    else:
+        issue = _new_issue(item, embedded=embedded)
+        kept = {"issue": issue}
+    labels = _labels(item, kept)
+    if embedded:
+        tables[ISSUES].append(_with_related_rows(issue, kept, labels))
+        return
+    rows: dict[str, Any] = {name: issue.pop(name, None) for name in ("labels", "dependencies", "comments")}
+    for name in ("_type", *_COUNT_FIELDS):
+        issue.pop(name, None)
+    tables[ISSUES].append(issue)
+    tables["labels"] += [{"issue_id": issue["id"], "label": label} for label in labels]
+    for name in ("dependencies", "comments", "events"):
+        tables[name] += _objects(kept.get(name, rows.get(name)))
+
+
+def _objects(given: object) -> list[dict[str, Any]]:
+    return [row for row in given if isinstance(row, dict)] if isinstance(given, list) else []
+
+
+def _labels(item: WorkingItem, kept: Mapping[str, Any]) -> list[str]:
+    given = labels_of_issue(kept)
+    return given if usable_tags(given) == item.tags else list(item.tags)
+
+
+def _with_related_rows(issue: dict[str, Any], kept: Mapping[str, Any], labels: list[str]) -> dict[str, Any]:
+    """Return an issue that holds what belongs to it, as an export has it."""
+    if labels or issue.get("labels"):
+        issue["labels"] = labels
+    for name in ("dependencies", "comments"):
+        if rows := _objects(kept.get(name)):
+            issue[name] = rows
+    return issue
+
+
+def _new_issue(item: WorkingItem, *, embedded: bool) -> dict[str, Any]:
+    """Return an issue for a working item that came from elsewhere."""
+    texts = texts_of_content(item.content)
+    if item.next_action:
+        texts["notes"] = "\n\n".join(part for part in (texts["notes"], f"Next: {item.next_action}") if part)
+    issue = {
+        **({"_type": "issue"} if embedded else {}),
+        "id": item.id,
+        "title": item.title,
+        **{name: text for name, text in texts.items() if text},
+        "status": "open",
+        "priority": _priority_of_item(item),
+        "issue_type": "gate" if item.category == "waiting_for" else "task",
+        "created_at": format_foreign_moment(item.created_at, None),
+        "updated_at": format_foreign_moment(item.updated_at, None),
+    }
+    _set_status(issue, item)
+    return issue
+
+
+def _priority_of_item(item: WorkingItem) -> int:
+    return min(max(LOWEST_PRIORITY - item.priority, 0), LOWEST_PRIORITY)
+
+
+def _updated_issue(item: WorkingItem, kept: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the issue as it was, but for what the working item now says otherwise."""
+    issue = dict(kept)
+    if item.title != one_line(str(kept.get("title", "")), MAX_LINE_LENGTH):
+        issue["title"] = item.title
+    if item.content != content_of_issue(kept):
+        texts = texts_of_content(item.content)
+        issue |= {name: texts[name] for name in TEXT_FIELDS if texts[name] or kept.get(name)}
+    if item.priority != priority_of_issue(kept):
+        issue["priority"] = _priority_of_item(item)
+    for field, moment in (("created_at", item.created_at), ("updated_at", item.updated_at)):
+        if kept.get(field) is not None:
+            issue[field] = format_foreign_moment(moment, kept[field])
+    if (item.status, item.category) != (status_of_issue(kept), category_of_issue(kept)):
+        _set_status(issue, item)
+    return issue
+
+
+def _set_status(issue: dict[str, Any], item: WorkingItem) -> None:
+    """Give an issue another status; beads takes one as closed only with the time of it, and no other with one."""
+    pinned = item.category == "standing_decision" and item.status == "active"
+    issue["status"] = "pinned" if pinned else _ISSUE_STATUS_OF_ITEM[item.status]
+    if issue["status"] == "closed":
+        issue["closed_at"] = issue.get("closed_at") or format_foreign_moment(item.updated_at, issue.get("updated_at"))
+    elif "closed_at" in issue:
+        issue["closed_at"] = None
+
+
+def _line_from_memory(memory: Memory, taken: set[str], *, in_table: bool) -> dict[str, Any]:
+    """Return a memory under a key that no other has: its old one, its title, or its id."""
+    kept = kept_fields(memory, EXTRA_KEY).get("memory")
+    line = dict(kept) if isinstance(kept, dict) else {}
+    old = line.get("key")
+    bare = old.removeprefix(MEMORY_PREFIX) if isinstance(old, str) and title_of_memory(old) == memory.title else ""
+    key = next((name for name in (bare, memory.title) if name and name not in taken), memory.id)
+    taken.add(key)
+    if in_table:
+        line.pop("_type", None)
+        return {**line, "key": f"{MEMORY_PREFIX}{key}", "value": memory.content}
+    return {"_type": "memory", **line, "key": key, "value": memory.content}

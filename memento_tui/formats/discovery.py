@@ -1,0 +1,284 @@
+"""Search a home directory for memories that could be imported, opening only what identifies a format."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from time import monotonic
+
+import msgspec
+
+from memento_tui.formats import agents_file, beads, engram_chunks, memento_jsonl, vault
+from memento_tui.formats.protocol import local
+
+__all__ = ["DiscoveryReport", "ImportSource", "find_sources", "import_command"]
+
+_TIME_LIMIT_SECONDS = 2.0
+
+_MAX_DEPTH = 3
+"""Folders below the home: ``~/Documents/notes/work`` is still found."""
+
+_MAX_NOTES = 100_000
+"""Notes that are counted in one vault."""
+
+_SAMPLE_BYTES = 1 << 20
+"""Bytes of a file whose lines are counted; those of the rest are estimated."""
+
+_IGNORED_FOLDERS = frozenset(
+    {"node_modules", "venv", "site-packages", "__pycache__", "snap", "Library", "Applications"}
+)
+"""Folders that people do not keep their notes in, and that hold very many files."""
+
+_ICLOUD = ("Library", "Mobile Documents", "iCloud~md~obsidian", "Documents")
+"""Where Obsidian keeps vaults that it shares between Apple's devices."""
+
+_VAULT_LAYOUT = frozenset({"notes", "fleeting"})
+"""The folders by which a Memento Vault is known if it has none of its own files."""
+
+_PROJECT_FORMATS = (
+    ("engram", engram_chunks.FOLDER, engram_chunks.CHUNK_SUFFIX, "file"),
+    ("beads", beads.FOLDER, f"{beads.ISSUES}.jsonl", "line"),
+)
+"""Formats that live in a hidden folder of a project: its name, how their files end, and what is counted."""
+
+
+class ImportSource(msgspec.Struct, frozen=True, kw_only=True):
+    """Something that could be imported."""
+
+    format: str
+    """The name of its format in `formats.FORMATS`."""
+    path: Path
+    count: int
+    """Files of notes, or lines."""
+    unit: str
+    """What `count` counts: ``note``, ``file`` or ``line``."""
+    about: bool
+    """Whether there may be more or fewer."""
+    changed: datetime | None
+    """When it last changed, as far as was seen."""
+
+    @property
+    def amount(self) -> str:
+        """How much it holds, in words."""
+        return f"{'about ' if self.about else ''}{self.count:,} {self.unit}{'' if self.count == 1 else 's'}"
+
+
+class DiscoveryReport(msgspec.Struct, frozen=True, kw_only=True):
+    """What was found, and what could not be looked at."""
+
+    candidates: tuple[ImportSource, ...]
+    unreadable: int
+    """Folders and files that could not be opened."""
+    complete: bool
+    """Whether everything was looked at before the time was up."""
+
+    @property
+    def shortcomings(self) -> list[str]:
+        """What a person should know about how it went, in sentences."""
+        sentences = []
+        if self.unreadable:
+            what = "folder or file" if self.unreadable == 1 else "folders or files"
+            sentences.append(f"{self.unreadable:,} {what} could not be opened.")
+        if not self.complete:
+            sentences.append("There was more to look through than time; there may be others.")
+        return sentences
+
+
+def import_command(candidate: ImportSource, data_dir: Path | None = None) -> str:
+    """Return the command that imports a candidate, as a shell takes it."""
+    chosen = ["--data-dir", str(data_dir)] if data_dir else []
+    return shlex.join(["memento", *chosen, "import", candidate.format, str(candidate.path)])
+
+
+def find_sources(
+    data_dir: Path,
+    home: Path | None = None,
+    *,
+    seconds: float = _TIME_LIMIT_SECONDS,
+    stopped: Callable[[], bool] = lambda: False,
+) -> DiscoveryReport:
+    """Look around in a home (``None`` for the person's own) for at most so many seconds, or until ``stopped`` says so.
+
+    ``data_dir`` is the data directory that would be imported into.
+    """
+    search = _HomeSearch(data_dir, (home or Path.home()).absolute(), seconds, stopped)
+    found = {candidate.path: candidate for candidate in search.run()}
+    return DiscoveryReport(
+        candidates=tuple(found.values()), unreadable=search.unreadable, complete=not search.cut_short
+    )
+
+
+class _HomeSearch:
+    """One look around."""
+
+    def __init__(self, data_dir: Path, home: Path, seconds: float, stopped: Callable[[], bool]) -> None:
+        self._data_dir = data_dir
+        self._home = home
+        self._ends = monotonic() + seconds
+        self._stopped = stopped
+        self.unreadable = 0
+        self.cut_short = False
+
+    def run(self) -> Iterator[ImportSource]:
+        """Yield what is found, what the tools keep first."""
+        yield from self._claude()
+        yield from self._memento_core()
+        yield from self._walk()
+
+    def _out_of_time(self) -> bool:
+        self.cut_short = self.cut_short or monotonic() > self._ends or self._stopped()
+        return self.cut_short
+
+    def _list(self, folder: Path) -> list[os.DirEntry[str]]:
+        try:
+            with os.scandir(folder) as listing:
+                return sorted(listing, key=lambda entry: entry.name)
+        except (FileNotFoundError, NotADirectoryError):
+            return []
+        except OSError:
+            self.unreadable += 1
+            return []
+
+    def _is_inside(self, path: Path) -> bool:
+        """Tell whether a well-known place is really in the home and not a link that leads out of it."""
+        try:
+            return path.resolve().is_relative_to(self._home.resolve())
+        except (OSError, RuntimeError):
+            return False
+
+    def _claude(self) -> Iterator[ImportSource]:
+        root = self._home / ".claude"
+        if not self._is_inside(root):
+            return
+        folders = [
+            Path(project.path) / "memory"
+            for project in self._list(root / "projects")
+            if project.is_dir(follow_symlinks=False)
+        ]
+        memories = (folder for folder in folders if not folder.is_symlink())
+        files = [file for folder in memories for file in self._files_below(folder, vault.NOTE_SUFFIX)]
+        yield from self._candidate("claude", root, files, "file")
+
+    def _memento_core(self) -> Iterator[ImportSource]:
+        # Its variable is memento's own too, so that its files may lie in the data directory.
+        for root in (self._home / ".memento", self._data_dir):
+            if root == self._data_dir or self._is_inside(root):
+                files = list(self._files_below(root / "memories", ".jsonl"))
+                yield from self._candidate("memento-core", root, files, "line")
+
+    def _walk(self) -> Iterator[ImportSource]:
+        """Yield the vaults and exports, those that lie nearest to the home first."""
+        waiting = deque([(self._home, 0)])
+        cloud = self._home.joinpath(*_ICLOUD)
+        if cloud.is_dir() and self._is_inside(cloud):
+            waiting.append((cloud, _MAX_DEPTH - 1))
+        while waiting and not self._out_of_time():
+            folder, depth = waiting.popleft()
+            entries = self._list(folder)
+            names = {entry.name for entry in entries}
+            if "memento.db" in names:
+                continue
+            yield from self._of_project(folder, names)
+            if depth and self._is_vault(folder, names):
+                yield from self._candidate("vault", folder, self._files_below(folder, vault.NOTE_SUFFIX), "note")
+                continue
+            for entry in entries:
+                if entry.name.lower() in agents_file.FILE_NAMES and entry.is_file(follow_symlinks=False):
+                    yield from self._candidate("agents-file", Path(entry.path), [entry], "file")
+                if entry.name.endswith(".jsonl") and entry.is_file(follow_symlinks=False) and self._is_export(entry):
+                    yield from self._candidate("memento", Path(entry.path), [entry], "line")
+            if depth < _MAX_DEPTH and not (depth and ".git" in names):
+                waiting.extend((Path(entry.path), depth + 1) for entry in entries if _is_worth_entering(entry))
+
+    def _of_project(self, folder: Path, names: set[str]) -> Iterator[ImportSource]:
+        """Yield what tools keep in hidden folders of a project."""
+        if local.FOLDER in names:
+            yield from self._protocol(folder / local.FOLDER)
+        for format_name, name, ending, unit in _PROJECT_FORMATS:
+            if name in names and not (folder / name).is_symlink():
+                yield from self._candidate(format_name, folder / name, self._files_below(folder / name, ending), unit)
+
+    def _protocol(self, folder: Path) -> Iterator[ImportSource]:
+        if not folder.is_symlink() and local.is_workspace(folder):
+            files = [file for name in ("memories", "items") for file in self._files_below(folder / name, ".json")]
+            known = (local.DOCUMENT, local.SKIP_FILE)
+            files += [file for file in self._list(folder) if file.name in known and file.is_file(follow_symlinks=False)]
+            yield from self._candidate("protocol-local", folder, files, "file")
+
+    def _is_vault(self, folder: Path, names: set[str]) -> bool:
+        return (
+            folder == self._home / "vault"
+            or ".obsidian" in names
+            or not names.isdisjoint(vault.VAULT_FILES)
+            or names >= _VAULT_LAYOUT
+        )
+
+    def _is_export(self, entry: os.DirEntry[str]) -> bool:
+        try:
+            with open(entry.path, "rb") as file:  # noqa: PTH123 - as below
+                head = file.readline(500)
+        except OSError:
+            self.unreadable += 1
+            return False
+        return b'"header"' in head and f'"{memento_jsonl.FORMAT}"'.encode() in head
+
+    def _files_below(self, folder: Path, suffix: str) -> Iterator[os.DirEntry[str]]:
+        """Yield the files with a suffix, hidden folders left out."""
+        waiting = [folder]
+        seen = 0
+        while waiting and not self._out_of_time():
+            for entry in self._list(waiting.pop()):
+                if entry.name.startswith("."):
+                    continue
+                if entry.is_dir(follow_symlinks=False):
+                    waiting.append(Path(entry.path))
+                elif entry.name.lower().endswith(suffix) and entry.is_file(follow_symlinks=False):
+                    seen += 1
+                    if seen > _MAX_NOTES:
+                        self.cut_short = True
+                        return
+                    yield entry
+
+    def _candidate(
+        self, format_name: str, path: Path, files: Iterable[os.DirEntry[str]], unit: str
+    ) -> Iterator[ImportSource]:
+        """Yield a candidate if it holds anything."""
+        count, latest, about = 0, 0.0, False
+        for file in files:
+            try:
+                status = file.stat(follow_symlinks=False)
+                lines, estimated = _estimate_lines(file, status.st_size) if unit == "line" else (1, False)
+            except OSError:
+                self.unreadable += 1
+                continue
+            count += lines
+            about = about or estimated
+            latest = max(latest, status.st_mtime)
+        if count:
+            yield ImportSource(
+                format=format_name,
+                path=path,
+                count=count,
+                unit=unit,
+                about=about or self.cut_short,
+                changed=datetime.fromtimestamp(latest, UTC) if latest else None,
+            )
+
+
+def _is_worth_entering(entry: os.DirEntry[str]) -> bool:
+    hidden = entry.name.startswith(".") or entry.name in _IGNORED_FOLDERS
+    return not hidden and entry.is_dir(follow_symlinks=False)
+
+
+def _estimate_lines(entry: os.DirEntry[str], size: int) -> tuple[int, bool]:
+    """Return how many lines a file has, and whether that is an estimate. Raises `OSError`."""
+    with open(entry.path, "rb") as file:  # noqa: PTH123 - a path that is text already
+        sample = file.read(_SAMPLE_BYTES)
+    lines = sample.count(b"\n") + (not sample.endswith(b"\n") and bool(sample))
+    if size <= len(sample):
+        return lines, False
+    return round(lines * size / len(sample)), True

@@ -1,0 +1,486 @@
+"""Read and write the sessions, observations and prompts in the chunks of engram."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from memento_tui.errors import InvalidField, InvalidInput
+from memento_tui.formats.base import (
+    ExportRecord,
+    ExportReport,
+    ImportRecord,
+    RecordName,
+    Refused,
+    namespace_from_parts,
+    one_line,
+    source_digest,
+    write_atomically,
+    write_error,
+)
+from memento_tui.formats.engram_chunks import CHUNK_SUFFIX, MANIFEST, Chunk, count_listed, find_chunks, load_chunk
+from memento_tui.formats.note import MAX_KIND_LENGTH
+from memento_tui.formats.round_trip import (
+    encode_go_json,
+    format_foreign_moment,
+    is_exported,
+    kept_fields,
+    parse_foreign_moment,
+    without_keys,
+)
+from memento_tui.model import Memory, WorkingItem
+from memento_tui.model.memory import parse_kind
+from memento_tui.model.validation import MAX_LINE_LENGTH, check_id
+
+__all__ = ["count", "read", "write"]
+
+EXTRA_KEY = "engram"
+"""The key of ``extra`` for what only this format knows."""
+
+LIST_OF_SORT: Mapping[str, str] = {"session": "sessions", "observation": "observations", "prompt": "prompts"}
+"""What a chunk holds, and the name of the list that holds it."""
+
+MUTATIONS = "mutations"
+"""The list of a chunk that says what happened to records, and its name in what is kept of one."""
+
+_RELATION_OF_VERDICT = {"supersedes": "supersedes", "conflicts_with": "contradicts"}
+"""Its verdicts on two observations that mean what a relation of memento means; any other is ``related``."""
+
+_AGENT = "engram"
+_MAX_NAME_LENGTH = 100
+
+_RecordKey = tuple[str, str]
+"""A record's sort and what it is known by."""
+
+
+class _Mutation(msgspec.Struct, frozen=True):
+    """A mutation, and the manifest's line of the chunk that it stands in."""
+
+    entry: dict[str, Any]
+    value: dict[str, Any]
+    payload: dict[str, Any]
+
+
+class _History(msgspec.Struct):
+    """What has to be known of all chunks before the first record can be told."""
+
+    last: dict[_RecordKey, tuple[str, int]] = msgspec.field(default_factory=dict)
+    """Where each record was told last: the chunk, and the place in its list."""
+    mutations: dict[_RecordKey, list[_Mutation]] = msgspec.field(default_factory=dict)
+    names: set[str] = msgspec.field(default_factory=set)
+    """The ids that are given already; an observation and a prompt cannot share one."""
+
+
+def count(root: Path) -> int:
+    """Return the number of records that the manifest promises."""
+    return count_listed(root)
+
+
+def read(root: Path) -> Iterator[ImportRecord | Refused]:
+    """Yield the records of a folder with chunks (of the folder above it, or of one chunk), each as it was told last.
+
+    Every chunk is read twice, and one at a time.
+
+    Raises:
+        InvalidInput: there is nothing at ``root``.
+
+    """
+    history = _History()
+    for chunk in find_chunks(root):
+        if isinstance(chunk, Chunk) and not isinstance(loaded := load_chunk(chunk), Refused):
+            _index_chunk(chunk, loaded, history)
+    for chunk in find_chunks(root):
+        if isinstance(chunk, Refused):
+            yield chunk
+        elif isinstance(loaded := load_chunk(chunk), Refused):
+            yield loaded
+        else:
+            yield from _read_chunk(chunk, loaded, history)
+
+
+def _index_chunk(chunk: Chunk, loaded: Mapping[str, Any], history: _History) -> None:
+    for sort, nth, value in _records(loaded):
+        if not _problem(sort, value):
+            history.last[sort, _identity(sort, value)] = (chunk.id, nth)
+    for value in _list(loaded, MUTATIONS):
+        if (about := _subject_of(value)) is not None:
+            record, payload = about
+            history.mutations.setdefault(record, []).append(_Mutation(chunk.entry, value, payload))
+
+
+def _list(loaded: Mapping[str, Any], name: str) -> list[Any]:
+    given = loaded.get(name)
+    return given if isinstance(given, list) else []
+
+
+def _records(loaded: Mapping[str, Any]) -> Iterator[tuple[str, int, Any]]:
+    for sort, name in LIST_OF_SORT.items():
+        for nth, value in enumerate(_list(loaded, name)):
+            yield sort, nth, value
+
+
+def _problem(sort: str, value: Any) -> str:  # noqa: ANN401 - whatever JSON has
+    if not isinstance(value, dict):
+        return "is not an object with fields"
+    needed = "id" if sort == "session" else "content"
+    text = value.get(needed)
+    return "" if isinstance(text, str) and text.strip() else f"has no {needed}"
+
+
+def _identity(sort: str, value: Mapping[str, Any]) -> str:
+    """Return what a record is known by on every machine; old observations have only the number that one gave them."""
+    given = value.get("id" if sort == "session" else "sync_id")
+    if isinstance(given, str) and given.strip():
+        return given
+    return f"{value.get('created_at')} {value.get('id')}"
+
+
+def _subject_of(mutation: Any) -> tuple[_RecordKey, dict[str, Any]] | None:  # noqa: ANN401 - whatever JSON has
+    """Return the record that a mutation is about, for a relation the one that it begins at, and its payload."""
+    if not isinstance(mutation, dict):
+        return None
+    entity, key, payload = (mutation.get(name) for name in ("entity", "entity_key", "payload"))
+    try:
+        said = msgspec.json.decode(payload, type=dict[str, Any]) if isinstance(payload, str) and payload else {}
+    except (msgspec.DecodeError, RecursionError):
+        return None
+    if entity == "relation":
+        entity, key = "observation", said.get("source_id")
+    return (
+        ((entity, key), said) if isinstance(entity, str) and entity in LIST_OF_SORT and isinstance(key, str) else None
+    )
+
+
+def _read_chunk(chunk: Chunk, loaded: Mapping[str, Any], history: _History) -> Iterator[ImportRecord | Refused]:
+    file = chunk.file.name
+    for sort, nth, value in _records(loaded):
+        if problem := _problem(sort, value):
+            yield Refused(file, 1, f"holds, as {sort} {nth + 1}, something that {problem}")
+        elif history.last[sort, _identity(sort, value)] == (chunk.id, nth):
+            yield _incoming(sort, value, chunk, history)
+    for nth, value in enumerate(_list(loaded, MUTATIONS)):
+        about = _subject_of(value)
+        if about is None or about[0] not in history.last:
+            yield Refused(file, 1, f"holds, as mutation {nth + 1}, a change to something that is in no chunk")
+    for name in loaded.keys() - {*LIST_OF_SORT.values(), MUTATIONS}:
+        yield Refused(file, 1, f"holds {name!r:.40}, which memento does not know")
+
+
+def _incoming(sort: str, value: dict[str, Any], chunk: Chunk, history: _History) -> ImportRecord:
+    known_by = _identity(sort, value)
+    mutations = history.mutations.get((sort, known_by), [])
+    fields, record = _FIELD_READERS[sort](value), "item" if sort == "session" else "memory"
+    kept: dict[str, Any] = {"chunk": chunk.entry, **fields.pop("extra")}
+    if mutations:
+        kept[MUTATIONS] = [{"chunk": one.entry, "mutation": one.value} for one in mutations]
+    if _usable_id(known_by) and f"{record} {known_by}" not in history.names:
+        history.names.add(f"{record} {known_by}")
+        fields["id"] = known_by
+    said = msgspec.json.encode([value, *(one.value for one in mutations)])
+    return ImportRecord(
+        key=known_by if sort == "observation" else f"{sort} {known_by}",
+        record=_RECORD_OF_SORT[sort],
+        fields={**fields, "extra": {EXTRA_KEY: kept}},
+        digest=source_digest(said),
+        file=chunk.file.name,
+        line=1,
+        deleted=bool(value.get("deleted_at")) or any(_deletes(one) for one in mutations),
+        links=_links(mutations, known_by, history),
+    )
+
+
+_RECORD_OF_SORT: Mapping[str, RecordName] = {"session": "item", "observation": "memory", "prompt": "memory"}
+
+
+def _usable_id(given: str) -> bool:
+    try:
+        check_id(given)
+    except InvalidField:
+        return False
+    return True
+
+
+def _deletes(mutation: _Mutation) -> bool:
+    return mutation.value.get("op") == "delete" and mutation.value.get("entity") != "relation"
+
+
+def _links(mutations: list[_Mutation], known_by: str, history: _History) -> tuple[tuple[str, str, str], ...]:
+    links: dict[tuple[str, str, str], None] = {}
+    for one in mutations:
+        target, relation = one.payload.get("target_id"), one.payload.get("relation")
+        if one.value.get("entity") != "relation" or one.payload.get("judgment_status") != "judged":
+            continue
+        if isinstance(target, str) and isinstance(relation, str) and ("observation", target) in history.last:
+            kind = _RELATION_OF_VERDICT.get(relation, "related")
+            links[kind, target, "" if kind != "related" else one_line(relation, _MAX_NAME_LENGTH)] = None
+    return tuple(link for link in links if link[1] != known_by)
+
+
+def _text(value: Mapping[str, Any], name: str) -> str:
+    given = value.get(name)
+    return given if isinstance(given, str) else ""
+
+
+def namespace_of_value(value: Mapping[str, Any]) -> str:
+    """Return the namespace of a record."""
+    project = _text(value, "project").strip()
+    return "global" if value.get("scope") == "personal" or not project else namespace_from_parts(["projects", project])
+
+
+def kind_of_value(value: Mapping[str, Any]) -> tuple[str, str]:
+    """Return the kind and raw kind of an observation."""
+    return parse_kind(one_line(_text(value, "type"), MAX_KIND_LENGTH) or "observation")
+
+
+def _moments(value: Mapping[str, Any], created: str, updated: str) -> dict[str, Any]:
+    moments = {
+        "created_at": parse_foreign_moment(value.get(created)),
+        "updated_at": parse_foreign_moment(value.get(updated)),
+    }
+    return {field: moment for field, moment in moments.items() if moment is not None}
+
+
+def _observation_fields(value: dict[str, Any]) -> dict[str, Any]:
+    kind, kind_raw = kind_of_value(value)
+    return {
+        "title": one_line(_text(value, "title"), MAX_LINE_LENGTH),
+        "content": value["content"],
+        "kind": kind,
+        "kind_raw": kind_raw,
+        "namespace": namespace_of_value(value),
+        "source_type": "derived",
+        "source": _source(value),
+        **_moments(value, "created_at", "updated_at"),
+        "extra": {"observation": without_keys(value, "content")},
+    }
+
+
+def _source(value: Mapping[str, Any]) -> dict[str, str]:
+    return {"agent": _AGENT, "session": one_line(_text(value, "session_id"), _MAX_NAME_LENGTH)}
+
+
+def _prompt_fields(value: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "content": value["content"],
+        "kind": "observation",
+        "kind_raw": "prompt",
+        "namespace": namespace_of_value(value),
+        "status": "archived",
+        "source": _source(value),
+        **_moments(value, "created_at", "created_at"),
+        "extra": {"prompt": without_keys(value, "content")},
+    }
+
+
+def _session_fields(value: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "title": one_line(f"{_text(value, 'project')} {_text(value, 'started_at')}", MAX_LINE_LENGTH) or value["id"],
+        "content": _text(value, "summary"),
+        "category": "session_note",
+        "status": "archived",
+        "namespace": namespace_of_value(value),
+        **_moments(value, "started_at", "ended_at"),
+        "extra": {"session": without_keys(value, "summary")},
+    }
+
+
+_FIELD_READERS = {"session": _session_fields, "observation": _observation_fields, "prompt": _prompt_fields}
+
+_MANIFEST_VERSION = 1
+_ID_LENGTH = 8
+"""Digits of a chunk's id, the first of the SHA-256 of what it holds."""
+
+_MANUAL_SESSION = "manual-save"
+"""The session that engram puts an observation in which was saved in none."""
+
+_CREATED_BY = "memento"
+_MOMENT_EXAMPLE = "1970-01-01 00:00:00"
+"""A moment in the form in which engram writes all others too."""
+
+
+class _ChunkDraft(msgspec.Struct):
+    """One chunk in the making, and its line of the manifest."""
+
+    entry: dict[str, Any]
+    lists: dict[str, list[dict[str, Any]]] = msgspec.field(
+        default_factory=lambda: {n: [] for n in LIST_OF_SORT.values()}
+    )
+    mutations: list[dict[str, Any]] = []
+
+
+def write(records: Iterable[ExportRecord], root: Path) -> ExportReport:
+    """Write memories and sessions as ``root/manifest.json`` and ``root/chunks/<id>.jsonl.gz``.
+
+    A record that came from a chunk goes back into it. A chunk of which nothing was changed is the same to the byte, and
+    keeps its id; any other has a new one, for engram reads no chunk twice. Other memories are in a chunk of their own.
+
+    Raises:
+        InvalidInput: ``root`` holds chunks already, or cannot be written.
+
+    """
+    folder = root / "chunks"
+    if folder.exists() or (root / MANIFEST).exists():
+        raise InvalidInput(f"{root} holds chunks already.", "Choose an empty folder.")
+    chunks: dict[str, _ChunkDraft] = {}
+    fresh: list[Memory] = []
+    left_out = 0
+    for record in records:
+        if (
+            isinstance(record, Memory | WorkingItem)
+            and (kept := kept_fields(record, EXTRA_KEY))
+            and _return_to_chunk(record, kept, chunks)
+        ):
+            continue
+        if isinstance(record, Memory) and is_exported(record, EXTRA_KEY):
+            fresh.append(record)
+        else:
+            left_out += 1
+    whole = sorted(chunks.values(), key=lambda chunk: str(chunk.entry.get("created_at")))
+    written = sum(len(values) for chunk in whole for values in chunk.lists.values())
+    if fresh:
+        whole.append(_chunk_of_new(fresh, whole))
+    manifest = [_write_chunk(chunk, folder) for chunk in whole]
+    _write_file(
+        root / MANIFEST,
+        msgspec.json.format(encode_go_json({"version": _MANIFEST_VERSION, "chunks": manifest}), indent=2),
+    )
+    return ExportReport(records=written + len(fresh), files=len(manifest) + 1, left_out=left_out)
+
+
+def _return_to_chunk(record: Memory | WorkingItem, kept: Mapping[str, Any], chunks: dict[str, _ChunkDraft]) -> bool:
+    """Put a record back into its chunk; tell whether it had one, and should go there."""
+    sort = next((sort for sort in LIST_OF_SORT if isinstance(kept.get(sort), dict)), None)
+    entry = kept.get("chunk")
+    if sort is None or not _is_entry(entry) or (isinstance(record, Memory) and record.status == "rejected"):
+        return False
+    value = (
+        _updated_session(record, kept[sort])
+        if isinstance(record, WorkingItem)
+        else _updated_memory(record, kept[sort], sort)
+    )
+    _chunk_for(chunks, entry).lists[LIST_OF_SORT[sort]].append(value)
+    given = kept.get(MUTATIONS)
+    for one in given if isinstance(given, list) else ():
+        if isinstance(one, dict) and _is_entry(one.get("chunk")) and isinstance(one.get("mutation"), dict):
+            _chunk_for(chunks, one["chunk"]).mutations.append(one["mutation"])
+    return True
+
+
+def _is_entry(entry: object) -> bool:
+    return isinstance(entry, dict) and isinstance(entry.get("id"), str)
+
+
+def _chunk_for(chunks: dict[str, _ChunkDraft], entry: Any) -> _ChunkDraft:  # noqa: ANN401 - whatever was kept
+    return chunks.setdefault(entry["id"], _ChunkDraft(dict(entry)))
+
+
+def _updated_memory(memory: Memory, kept: dict[str, Any], sort: str) -> dict[str, Any]:
+    changed: dict[str, Any] = {"content": memory.content}
+    if sort == "observation":
+        if memory.title != one_line(str(kept.get("title", "")), MAX_LINE_LENGTH):
+            changed["title"] = memory.title
+        if kind_of_value(kept) != (memory.kind, memory.kind_raw):
+            changed["type"] = memory.kind_raw or memory.kind
+    if memory.status == "deleted" and not kept.get("deleted_at"):
+        changed["deleted_at"] = format_foreign_moment(memory.updated_at, _MOMENT_EXAMPLE)
+    if memory.namespace != namespace_of_value(kept):
+        changed |= _project_fields(memory.namespace)
+    for name, moment in (("created_at", memory.created_at), ("updated_at", memory.updated_at)):
+        if kept.get(name) is not None:
+            changed[name] = format_foreign_moment(moment, kept[name])
+    return {**kept, **changed}
+
+
+def _updated_session(item: WorkingItem, kept: dict[str, Any]) -> dict[str, Any]:
+    changed = {"summary": item.content} if item.content or kept.get("summary") else {}
+    return {**kept, **changed}
+
+
+def _project_fields(namespace: str) -> dict[str, str]:
+    """Return the fields that put a record into a project, or everywhere."""
+    if namespace == "global":
+        return {"scope": "personal"}
+    return {"project": namespace.removeprefix("projects/"), "scope": "project"}
+
+
+def _chunk_of_new(memories: list[Memory], chunks: list[_ChunkDraft]) -> _ChunkDraft:
+    """Return a chunk with the memories that come from no chunk."""
+    numbers = (value.get("id") for chunk in chunks for value in chunk.lists[LIST_OF_SORT["observation"]])
+    highest = max((number for number in numbers if isinstance(number, int)), default=0)
+    latest = max(memory.updated_at for memory in memories)
+    made = _ChunkDraft({"id": "", "created_by": _CREATED_BY, "created_at": format_foreign_moment(latest, None)})
+    sessions: dict[str, dict[str, Any]] = {}
+    for number, memory in enumerate(memories, highest + 1):
+        observation = _new_observation(memory, number)
+        sessions.setdefault(
+            observation["session_id"],
+            {
+                "id": observation["session_id"],
+                "project": observation.get("project", ""),
+                "directory": "",
+                "started_at": observation["created_at"],
+            },
+        )
+        made.lists[LIST_OF_SORT["observation"]].append(observation)
+    made.lists[LIST_OF_SORT["session"]] += sessions.values()
+    return made
+
+
+def _new_observation(memory: Memory, number: int) -> dict[str, Any]:
+    place = _project_fields(memory.namespace)
+    updated = format_foreign_moment(memory.updated_at, _MOMENT_EXAMPLE)
+    return {
+        "id": number,
+        "sync_id": memory.id,
+        "session_id": f"{_MANUAL_SESSION}-{place['project']}" if "project" in place else _MANUAL_SESSION,
+        "type": memory.kind_raw or memory.kind,
+        "title": memory.headline,
+        "content": memory.content,
+        **place,
+        "revision_count": memory.version,
+        "duplicate_count": 1,
+        "last_seen_at": updated,
+        "created_at": format_foreign_moment(memory.created_at, _MOMENT_EXAMPLE),
+        "updated_at": updated,
+    }
+
+
+def _write_chunk(chunk: _ChunkDraft, folder: Path) -> dict[str, Any]:
+    """Write a chunk; return its line of the manifest."""
+    for values in chunk.lists.values():
+        if all(isinstance(value.get("id"), int) for value in values):
+            values.sort(key=lambda value: int(value["id"]))
+    # A list of Go that was never filled is null.
+    whole: dict[str, Any] = {name: values or None for name, values in chunk.lists.items()}
+    if chunk.mutations:
+        whole[MUTATIONS] = sorted(chunk.mutations, key=lambda one: seq if isinstance(seq := one.get("seq"), int) else 0)
+    data = encode_go_json(whole)
+    # Go writes a byte that was no UTF-8 as the escape of the replacement character, and that character as it is.
+    escaped = data.replace("\ufffd".encode(), b"\\ufffd")
+    if chunk_id(escaped) == chunk.entry["id"]:
+        data = escaped
+    path = folder / f"{chunk_id(data)}{CHUNK_SUFFIX}"
+    _write_file(path, gzip.compress(data, mtime=0))
+    counts = {"sessions": "session", "memories": "observation", "prompts": "prompt"}
+    return {
+        **chunk.entry,
+        "id": chunk_id(data),
+        **{name: len(chunk.lists[LIST_OF_SORT[sort]]) for name, sort in counts.items()},
+    }
+
+
+def chunk_id(data: bytes) -> str:
+    """Return the id of a chunk that holds these bytes before they are compressed."""
+    return hashlib.sha256(data).hexdigest()[:_ID_LENGTH]
+
+
+def _write_file(path: Path, data: bytes) -> None:
+    try:
+        write_atomically(path, [data])
+    except OSError as error:
+        raise write_error(path, error) from error

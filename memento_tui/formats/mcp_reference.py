@@ -1,0 +1,384 @@
+"""Read and write memory.jsonl of the MCP reference server: entities and relations, one a line."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from memento_tui.errors import InvalidInput
+from memento_tui.formats.base import (
+    ExportRecord,
+    ExportReport,
+    ImportRecord,
+    Refused,
+    one_line,
+    source_digest,
+    write_atomically,
+    write_error,
+)
+from memento_tui.formats.note import MAX_KIND_LENGTH
+from memento_tui.formats.round_trip import (
+    format_foreign_moment,
+    is_exported,
+    kept_fields,
+    parse_foreign_moment,
+    without_keys,
+)
+from memento_tui.formats.source_files import JsonLine, SourceFile, count_lines, read_objects, walk_files
+from memento_tui.model import Memory, Relation
+from memento_tui.model.memory import parse_kind
+from memento_tui.model.validation import MAX_LINE_LENGTH
+
+__all__ = ["count", "is_line_of", "read", "title_of", "write"]
+
+EXTRA_KEY = "mcp-reference"
+"""The key of ``extra`` for what only this format knows."""
+
+_SUFFIX = ".jsonl"
+_MOMENT_FIELDS = (("createdAt", "created_at"), ("updatedAt", "updated_at"))
+
+
+class _SourceGraph(msgspec.Struct):
+    """What has to be known of a whole file before its first entity can be told."""
+
+    names: dict[str, None] = msgspec.field(default_factory=dict)
+    relations: dict[str, list[JsonLine]] = msgspec.field(default_factory=dict)
+    """By the entity that they begin at."""
+
+
+def count(root: Path) -> int:
+    """Return the number of lines, those of relations among them."""
+    return count_lines(root, _SUFFIX)
+
+
+def read(root: Path) -> Iterator[ImportRecord | Refused]:
+    """Yield the entities of one file, or of every ``.jsonl`` file in a folder, each file a graph of its own.
+
+    Each file is read twice; what is held at a time are names and relations, not observations.
+
+    Raises:
+        InvalidInput: there is nothing at ``root``.
+
+    """
+    keys: set[str] = set()
+    for found in walk_files(root, _SUFFIX, hidden=True):
+        if isinstance(found, Refused):
+            yield found
+        else:
+            yield from _read_file(found, keys)
+
+
+def is_line_of(value: Mapping[str, Any]) -> bool:
+    """Tell whether an object is an entity or a relation of this format."""
+    return _is_entity(value) or _is_relation(value)
+
+
+def _is_entity(value: Mapping[str, Any]) -> bool:
+    return isinstance(value.get("name"), str) and value.get("type", "entity") == "entity" and "observations" in value
+
+
+def _is_relation(value: Mapping[str, Any]) -> bool:
+    ends = (value.get("from"), value.get("to"), value.get("relationType"))
+    return all(isinstance(end, str) for end in ends) and value.get("type", "relation") == "relation"
+
+
+def _read_file(file: SourceFile, keys: set[str]) -> Iterator[ImportRecord | Refused]:
+    graph = _index_file(file)
+    keys_here = {name: _take_unique_key(name, keys) for name in graph.names}
+    read_already: set[str] = set()
+    for line in read_objects(file, "type"):
+        if isinstance(line, Refused):
+            yield line
+        elif _is_entity(line.value):
+            name = line.value["name"]
+            if name in read_already:
+                yield _memory_from_entity(line, file.name, _take_unique_key(name, keys), (), keys_here)
+            else:
+                read_already.add(name)
+                yield _memory_from_entity(line, file.name, keys_here[name], graph.relations.get(name, ()), keys_here)
+        elif not _is_relation(line.value):
+            yield Refused(file.name, line.number, "is neither an entity nor a relation")
+        elif line.value["from"] not in graph.names:
+            yield _memory_from_relation(line, file.name, keys)
+
+
+def _index_file(file: SourceFile) -> _SourceGraph:
+    graph = _SourceGraph()
+    for line in read_objects(file, "type"):
+        if isinstance(line, Refused):
+            continue
+        if _is_entity(line.value):
+            graph.names[line.value["name"]] = None
+        elif _is_relation(line.value):
+            graph.relations.setdefault(line.value["from"], []).append(line)
+    return graph
+
+
+def _take_unique_key(name: str, keys: set[str]) -> str:
+    """Return a key that no other record of the source has, and take it."""
+    key = name
+    while key in keys:
+        key += "@"
+    keys.add(key)
+    return key
+
+
+def title_of(name: str) -> str:
+    """Return the title of the memory that an entity with this name becomes."""
+    return one_line(name, MAX_LINE_LENGTH)
+
+
+def content_of(observations: object, name: str) -> str:
+    """Return the content of a memory with these observations: a line each, and the name where they say nothing."""
+    lines = [_text(one) for one in observations] if isinstance(observations, list) else []
+    content = "\n".join(lines)
+    return content if content.strip() else name
+
+
+def _text(observation: object) -> str:
+    return observation if isinstance(observation, str) else msgspec.json.encode(observation).decode()
+
+
+def kind_fields(entity_type: object) -> tuple[str, str]:
+    """Return the kind and raw kind of a memory whose entity has this type."""
+    raw = one_line(entity_type, MAX_KIND_LENGTH) if isinstance(entity_type, str) else ""
+    return parse_kind(raw) if raw else ("fact", "")
+
+
+def is_label(relation_type: str) -> bool:
+    """Tell whether a relation of memento can carry the type as its label."""
+    return len(relation_type) <= MAX_LINE_LENGTH and not any(mark in relation_type for mark in "\n\r\x00")
+
+
+def relation_sentence(relation: Mapping[str, Any]) -> str:
+    """Return a relation as a sentence of its three parts."""
+    return f"{relation['from']} {relation['relationType']} {relation['to']}"
+
+
+def _memory_from_entity(
+    line: JsonLine, file: str, key: str, relations: tuple[JsonLine, ...] | list[JsonLine], keys: Mapping[str, str]
+) -> ImportRecord:
+    value = line.value
+    kind, kind_raw = kind_fields(value.get("entityType"))
+    content = content_of(value["observations"], value["name"])
+    kept: dict[str, Any] = {"entity": without_keys(value, "observations")}
+    if content.split("\n") != value["observations"]:
+        kept["entity"]["observations"] = value["observations"]
+    if relations:
+        kept["relations"] = [{"line": one.number, "relation": one.value} for one in relations]
+    return ImportRecord(
+        key=key,
+        record="memory",
+        fields={
+            "title": title_of(value["name"]),
+            "content": content,
+            "kind": kind,
+            "kind_raw": kind_raw,
+            "source_type": "derived",
+            **_moments(value),
+            "extra": {EXTRA_KEY: kept},
+        },
+        digest=source_digest(b"\n".join([line.source, *(one.source for one in relations)])),
+        file=file,
+        line=line.number,
+        links=tuple(
+            dict.fromkeys(
+                ("related", keys[one.value["to"]], one.value["relationType"])
+                for one in relations
+                if one.value["to"] in keys and is_label(one.value["relationType"])
+            )
+        ),
+    )
+
+
+def _moments(value: Mapping[str, Any]) -> dict[str, Any]:
+    moments = ((field, parse_foreign_moment(value.get(name))) for name, field in _MOMENT_FIELDS)
+    return {field: moment for field, moment in moments if moment is not None}
+
+
+def _memory_from_relation(line: JsonLine, file: str, keys: set[str]) -> ImportRecord:
+    return ImportRecord(
+        key=_take_unique_key(f"relation {relation_sentence(line.value)}", keys),
+        record="memory",
+        fields={
+            "content": relation_sentence(line.value),
+            "source_type": "derived",
+            **_moments(line.value),
+            "extra": {EXTRA_KEY: {"relations": [{"line": line.number, "relation": line.value}]}},
+        },
+        digest=source_digest(line.source),
+        file=file,
+        line=line.number,
+    )
+
+
+_Edge = tuple[str, str]
+"""Where a relation of memento ends, and its label."""
+
+
+def write(records: Iterable[ExportRecord], root: Path) -> ExportReport:
+    """Write memories and the relations between them to the file ``root``.
+
+    The format keeps a memory's title, text and kind. What came from such a file and was not changed is written as it
+    was; other memories become one observation each.
+
+    Raises:
+        InvalidInput: the file is there already, or cannot be written.
+
+    """
+    if root.exists():
+        raise InvalidInput(f"{root} is there already.", "Choose another name, or move it away.")
+    memories: list[Memory] = []
+    gone: set[str] = set()
+    arrows: dict[str, dict[_Edge, None]] = {}
+    left_out = 0
+    for record in records:
+        if isinstance(record, Memory) and is_exported(record, EXTRA_KEY):
+            memories.append(record)
+        elif isinstance(record, Memory):
+            gone.add(_entity_of(kept_fields(record, EXTRA_KEY)).get("name", ""))
+            left_out += 1
+        elif isinstance(record, Relation) and record.type not in ("file", "item"):
+            arrows.setdefault(record.src, {})[record.dst, record.label or record.type] = None
+        else:
+            left_out += 1
+    graph = _ExportGraph(memories, gone, arrows)
+    lines = [*graph.entities(), *graph.relations()]
+    try:
+        write_atomically(root, (msgspec.json.encode(line) + b"\n" for line in lines))
+    except OSError as error:
+        raise write_error(root, error) from error
+    return ExportReport(records=len(lines), files=1, left_out=left_out)
+
+
+class _ExportGraph:
+    """The memories of an export by the names that they have as entities."""
+
+    def __init__(
+        self, memories: list[Memory], gone: Container[str], arrows: Mapping[str, Mapping[_Edge, None]]
+    ) -> None:
+        self._gone = gone
+        self._arrows = arrows
+        loose = {memory.id for memory in memories if _is_standalone_relation(memory)}
+        self._loose = [memory for memory in memories if memory.id in loose]
+        self._memories = [memory for memory in memories if memory.id not in loose]
+        self._kept = {memory.id: kept_fields(memory, EXTRA_KEY) for memory in self._memories}
+        self._names: dict[str, str] = {}
+        self._by_old_name: dict[str, str] = {}
+        taken: set[str] = set()
+        for memory in self._memories:
+            old = _entity_of(self._kept[memory.id]).get("name")
+            if isinstance(old, str):
+                self._by_old_name.setdefault(old, memory.id)
+            if isinstance(old, str) and title_of(old) == memory.title:
+                name = old
+            else:
+                name = memory.headline if memory.headline not in taken else f"{memory.headline} ({memory.id})"
+            taken.add(name)
+            self._names[memory.id] = name
+
+    def entities(self) -> Iterator[dict[str, Any]]:
+        """Yield the lines of the entities."""
+        for memory in self._memories:
+            entity = _entity_of(self._kept[memory.id])
+            yield (
+                _updated_entity(memory, entity, self._names[memory.id])
+                if entity
+                else _new_entity(memory, self._names[memory.id])
+            )
+
+    def relations(self) -> list[dict[str, Any]]:
+        """Return the lines of the relations: those of a file in its order, then those that were drawn here."""
+        old: list[tuple[int, dict[str, Any]]] = []
+        new: list[dict[str, Any]] = []
+        for memory in self._memories:
+            drawn = self._arrows.get(memory.id, {})
+            said: set[_Edge] = set()
+            for line, relation in _relations_of(self._kept[memory.id]):
+                if self._still_holds(memory, relation, drawn, said):
+                    target = self._names.get(self._by_old_name.get(relation["to"], ""), relation["to"])
+                    old.append((line, {**relation, "from": self._names[memory.id], "to": target}))
+            new += [
+                {"type": "relation", "from": self._names[memory.id], "to": self._names[dst], "relationType": label}
+                for dst, label in drawn
+                if dst in self._names and (dst, label) not in said
+            ]
+        for memory in self._loose:
+            old += _relations_of(kept_fields(memory, EXTRA_KEY))
+        return [relation for _, relation in sorted(old, key=lambda pair: pair[0])] + new
+
+    def _still_holds(
+        self, memory: Memory, relation: Mapping[str, Any], drawn: Container[_Edge], said: set[_Edge]
+    ) -> bool:
+        """Tell whether a relation of the source stands; note in ``said`` the relation of memento that it became.
+
+        One that memento could not draw (to a name that is no memory, or to itself) cannot have been taken away here.
+        """
+        target = self._by_old_name.get(relation["to"])
+        if target is None:
+            return relation["to"] not in self._gone
+        if target == memory.id or not is_label(relation["relationType"]):
+            return True
+        arrow = (target, relation["relationType"] or "related")
+        said.add(arrow)
+        return arrow in drawn
+
+
+def _is_standalone_relation(memory: Memory) -> bool:
+    """Tell whether a memory stands for a relation that begins at no entity, and still says so."""
+    kept = kept_fields(memory, EXTRA_KEY)
+    relations = _relations_of(kept)
+    return "entity" not in kept and len(relations) == 1 and relation_sentence(relations[0][1]) == memory.content
+
+
+def _entity_of(kept: Mapping[str, Any]) -> dict[str, Any]:
+    entity = kept.get("entity")
+    return entity if isinstance(entity, dict) and isinstance(entity.get("name"), str) else {}
+
+
+def _relations_of(kept: Mapping[str, Any]) -> list[tuple[int, dict[str, Any]]]:
+    given = kept.get("relations")
+    whole = given if isinstance(given, list) else []
+    pairs = [(one.get("line"), one.get("relation")) for one in whole if isinstance(one, dict)]
+    return [
+        (line, relation)
+        for line, relation in pairs
+        if isinstance(line, int)
+        and isinstance(relation, dict)
+        and all(isinstance(relation.get(name), str) for name in ("from", "to", "relationType"))
+    ]
+
+
+def _new_entity(memory: Memory, name: str) -> dict[str, Any]:
+    kind = memory.kind_raw or memory.kind
+    return {"type": "entity", "name": name, "entityType": kind, "observations": [memory.content]}
+
+
+def _updated_entity(memory: Memory, entity: dict[str, Any], name: str) -> dict[str, Any]:
+    changed: dict[str, Any] = {"name": name, "observations": _observations(memory.content, entity)}
+    if kind_fields(entity.get("entityType")) != (memory.kind, memory.kind_raw):
+        changed["entityType"] = memory.kind_raw or memory.kind
+    for field, moment in (("createdAt", memory.created_at), ("updatedAt", memory.updated_at)):
+        if entity.get(field) is not None:
+            changed[field] = format_foreign_moment(moment, entity[field])
+    return {**entity, **changed}
+
+
+def _observations(content: str, entity: Mapping[str, Any]) -> list[Any]:
+    """Return the observations of a content: those of the source that it still holds, and otherwise one a line."""
+    given = entity.get("observations")
+    if not isinstance(given, list):
+        return content.split("\n")
+    if content == content_of(given, entity["name"]):
+        return given
+    longer = [one for one in given if isinstance(one, str) and "\n" in one]
+    found: list[str] = []
+    rest: str | None = content
+    while rest is not None:
+        whole = next((one for one in longer if rest == one or rest.startswith(f"{one}\n")), rest.split("\n", 1)[0])
+        found.append(whole)
+        rest = rest[len(whole) + 1 :] if len(rest) > len(whole) else None
+    return found

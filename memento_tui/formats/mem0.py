@@ -1,0 +1,347 @@
+"""Read and write mem0's JSON: one document with results and relations, a bare list, or one memory a line."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from memento_tui.errors import InvalidInput
+from memento_tui.formats.base import (
+    ExportRecord,
+    ExportReport,
+    ImportRecord,
+    Refused,
+    namespace_from_parts,
+    one_line,
+    source_digest,
+    usable_tags,
+    write_atomically,
+    write_error,
+)
+from memento_tui.formats.round_trip import (
+    format_foreign_moment,
+    format_foreign_tags,
+    is_exported,
+    kept_fields,
+    parse_foreign_moment,
+    without_keys,
+)
+from memento_tui.formats.source_files import (
+    JsonLine,
+    LoadedFile,
+    SourceFile,
+    load_file,
+    open_source,
+    read_objects,
+    walk_files,
+)
+from memento_tui.model import Memory
+
+__all__ = ["count", "is_document", "is_memory", "read", "write"]
+
+EXTRA_KEY = "mem0"
+"""The key of ``extra`` for what only this format knows."""
+
+DOCUMENT_SUFFIX = ".json"
+_LINES_SUFFIX = ".jsonl"
+
+_MAX_FILE_BYTES = 256 * 1024 * 1024
+"""Bytes of a document, which is read whole; mem0 gives out half a million memories in as much."""
+
+_LIST_NAMES = ("results", "memories", "data")
+"""The names under which mem0's interfaces have put the list of memories."""
+
+_MAX_RECOVERY_ATTEMPTS = 100
+"""Places in a damaged document where another memory may begin; one with more is not worth the time."""
+
+_OBJECT_START = re.compile(r'\{\s*"(?:id|memory|source)"\s*:')
+_MEMORY_FIELD = re.compile(rb'"memory"\s*:\s*"')
+_NO_OBJECT = "is not an object with fields"
+_HEAD_BYTES = 65_536
+"""Bytes of a file that tell its format."""
+
+_RELATION_PARTS = ("source", "relationship", "target")
+_MOMENT_FIELDS = (("created_at", "created_at"), ("updated_at", "updated_at"), ("expiration_date", "expires_at"))
+_PROJECTS_FOLDER, _USERS_FOLDER, _AGENTS_FOLDER = "projects", "users", "agents"
+_stdlib_decoder = json.JSONDecoder()
+
+
+class _DocumentLists(msgspec.Struct):
+    """The lists of a document, their elements still as they are written."""
+
+    results: list[msgspec.Raw] | None = None
+    memories: list[msgspec.Raw] | None = None
+    data: list[msgspec.Raw] | None = None
+    relations: list[msgspec.Raw] | None = None
+
+
+def count(root: Path) -> int:
+    """Return about how many memories there are: as often as a file names the field that holds their text."""
+    files = (file for file in _files(root) if isinstance(file, SourceFile))
+    loaded = (load_file(file, _MAX_FILE_BYTES) for file in files)
+    return sum(one.data.count(b'"memory"') for one in loaded if isinstance(one, LoadedFile))
+
+
+def read(root: Path) -> Iterator[ImportRecord | Refused]:
+    """Yield the memories and the relations of one file, or of every JSON file in a folder.
+
+    Of a damaged document everything is read that is whole.
+
+    Raises:
+        InvalidInput: there is nothing at ``root``.
+
+    """
+    keys: set[str] = set()
+    for found in _files(root):
+        if isinstance(found, Refused):
+            yield found
+            continue
+        lines = list(
+            read_objects(found, "memory") if found.name.lower().endswith(_LINES_SUFFIX) else _of_document(found)
+        )
+        values = [line.value for line in lines if isinstance(line, JsonLine)]
+        several = len({value["user_id"] for value in values if isinstance(value.get("user_id"), str)}) > 1
+        for line in lines:
+            yield line if isinstance(line, Refused) else _incoming(line, found.name, keys, several_users=several)
+
+
+def _files(root: Path) -> Iterator[SourceFile | Refused]:
+    yield from walk_files(root, DOCUMENT_SUFFIX)
+    if root.is_dir():
+        yield from walk_files(root, _LINES_SUFFIX)
+
+
+def is_document(file: SourceFile) -> bool:
+    """Tell whether a JSON file looks like what mem0 gives out, by its beginning."""
+    try:
+        with open_source(file) as stream:
+            return _MEMORY_FIELD.search(stream.read(_HEAD_BYTES)) is not None
+    except OSError:
+        return False  # reading it reports the reason
+
+
+def is_memory(value: Mapping[str, Any]) -> bool:
+    """Tell whether an object is a memory of this format."""
+    return isinstance(value.get("memory"), str) and ("id" in value or "hash" in value or "user_id" in value)
+
+
+def _is_relation(value: Mapping[str, Any]) -> bool:
+    return all(isinstance(_relation_part(value, name), str) for name in _RELATION_PARTS)
+
+
+def _relation_part(relation: Mapping[str, Any], name: str) -> Any:  # noqa: ANN401 - whatever JSON has
+    """Return a part of a relation; some of mem0's graph stores say ``destination`` for the target."""
+    return relation.get(name, relation.get("destination") if name == "target" else None)
+
+
+def relation_sentence(relation: Mapping[str, Any]) -> str:
+    """Return a relation of the graph as a sentence of its three parts."""
+    return " ".join(str(_relation_part(relation, name)).replace("_", " ") for name in _RELATION_PARTS)
+
+
+def _of_document(file: SourceFile) -> Iterator[JsonLine | Refused]:
+    loaded = load_file(file, _MAX_FILE_BYTES)
+    if isinstance(loaded, Refused):
+        yield loaded
+        return
+    try:
+        elements = _elements(loaded.data)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        yield Refused(file.name, 0, f"is not a whole list of memories ({error}); those that are whole in it are read")
+        yield from _recovered(file.name, loaded.data.decode(errors="surrogateescape"))
+    else:
+        yield from _numbered_elements(file.name, loaded.data, elements)
+
+
+def _elements(data: bytes) -> list[msgspec.Raw]:
+    """Return what a document lists, unread; a single memory is a list of one. Raises `msgspec.DecodeError`."""
+    if data.lstrip()[:1] == b"[":
+        return msgspec.json.decode(data, type=list[msgspec.Raw])
+    whole = msgspec.json.decode(data, type=_DocumentLists)
+    lists = [*(getattr(whole, name) for name in _LIST_NAMES), whole.relations]
+    if all(one is None for one in lists):
+        return [msgspec.json.decode(data, type=msgspec.Raw)]
+    return [element for one in lists for element in one or ()]
+
+
+def _numbered_elements(file: str, data: bytes, elements: Iterable[msgspec.Raw]) -> Iterator[JsonLine | Refused]:
+    """Yield the elements with the lines that they begin at."""
+    position = number = 0
+    for nth, element in enumerate(elements):
+        source = bytes(element)
+        at = data.find(source, position)
+        # The relations may stand before the memories in the document; counting begins anew for them.
+        start, base = (position, number) if at >= 0 else (0, 0)
+        at = at if at >= 0 else data.find(source)
+        number = base + data.count(b"\n", start, at)
+        position = at
+        try:
+            value = msgspec.json.decode(source)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            # The elements were told apart without a look at what stands between their quotes.
+            yield Refused(file, number + 1, f"is not a whole memory: {error}")
+        else:
+            is_object = isinstance(value, dict)
+            yield JsonLine(number + 1, nth, source, value) if is_object else Refused(file, number + 1, _NO_OBJECT)
+        position += len(source)
+        number += source.count(b"\n")
+
+
+def _recovered(file: str, text: str) -> Iterator[JsonLine | Refused]:
+    """Yield the whole memories of a damaged document, and where one is not whole."""
+    position = attempts = counted = 0
+    number = 1
+    while attempts < _MAX_RECOVERY_ATTEMPTS and (match := _OBJECT_START.search(text, position)) is not None:
+        number += text.count("\n", counted, match.start())
+        counted = match.start()
+        try:
+            value, position = _stdlib_decoder.raw_decode(text, match.start())
+            source = text[match.start() : position].encode()
+        except UnicodeEncodeError:
+            yield Refused(file, number, "is not UTF-8")
+        except (ValueError, RecursionError):  # a number of more than 4,300 digits is a ValueError too
+            attempts += 1
+            position = match.end()
+            yield Refused(file, number, "is not a whole memory")
+        else:
+            yield JsonLine(number, 0, source, value)
+
+
+def _incoming(line: JsonLine, file: str, keys: set[str], *, several_users: bool) -> ImportRecord | Refused:
+    value = line.value
+    if is_memory(value):
+        identity = value.get("id")
+        named = isinstance(identity, str) and bool(identity.strip())
+        key = str(identity) if named else f"memory {source_digest(value['memory'].encode()).hex()}"
+        fields = _memory(value, several_users=several_users)
+        if named:
+            fields["id"] = key
+    elif _is_relation(value):
+        key = f"relation {relation_sentence(value)}"
+        fields = {
+            "content": relation_sentence(value),
+            "source_type": "derived",
+            "extra": {EXTRA_KEY: {"relation": value}},
+        }
+    else:
+        return Refused(file, line.number, "is neither a memory nor a relation of mem0")
+    if key in keys:
+        return Refused(file, line.number, f"has the same {'id' if 'id' in fields else 'text'} as one before it")
+    keys.add(key)
+    return ImportRecord(
+        key=key, record="memory", fields=fields, digest=source_digest(line.source), file=file, line=line.number
+    )
+
+
+def _memory(value: Mapping[str, Any], *, several_users: bool) -> dict[str, Any]:
+    fields: dict[str, Any] = {
+        "content": value["memory"],
+        "namespace": _namespace(value, several_users=several_users),
+        "source_type": "user" if value.get("role") == "user" else "derived",
+        "source": {
+            "agent": one_line(value["agent_id"], 100) if isinstance(value.get("agent_id"), str) else "",
+            "session": one_line(value["run_id"], 100) if isinstance(value.get("run_id"), str) else "",
+        },
+        "extra": {EXTRA_KEY: {"memory": without_keys(dict(value), "memory")}},
+    }
+    for name, field in _MOMENT_FIELDS:
+        if (moment := parse_foreign_moment(value.get(name))) is not None:
+            fields[field] = moment
+    categories = value.get("categories")
+    if isinstance(categories, list):
+        fields["tags"] = usable_tags(word for word in categories if isinstance(word, str))
+    return fields
+
+
+def _namespace(value: Mapping[str, Any], *, several_users: bool) -> str:
+    app, user, agent = (value.get(name) for name in ("app_id", "user_id", "agent_id"))
+    if isinstance(app, str) and app:
+        return namespace_from_parts([_PROJECTS_FOLDER, app])
+    if isinstance(user, str) and user:
+        return namespace_from_parts([_USERS_FOLDER, user]) if several_users else "global"
+    return namespace_from_parts([_AGENTS_FOLDER, agent]) if isinstance(agent, str) and agent else "global"
+
+
+def write(records: Iterable[ExportRecord], root: Path) -> ExportReport:
+    """Write memories to the file ``root``.
+
+    The format keeps a memory's id, text, tags (as categories), times and source. What came from mem0 and was not
+    changed is written as it was.
+
+    Raises:
+        InvalidInput: the file is there already, or cannot be written.
+
+    """
+    if root.exists():
+        raise InvalidInput(f"{root} is there already.", "Choose another name, or move it away.")
+    results: list[dict[str, Any]] = []
+    relations: list[dict[str, Any]] = []
+    left_out = 0
+    for record in records:
+        if not isinstance(record, Memory) or not is_exported(record, EXTRA_KEY):
+            left_out += 1
+        elif (relation := _relation_of_memory(record)) is not None:
+            relations.append(relation)
+        else:
+            results.append(_updated_result(record))
+    document = {"results": results, **({"relations": relations} if relations else {})}
+    try:
+        write_atomically(root, [msgspec.json.format(msgspec.json.encode(document), indent=2), b"\n"])
+    except OSError as error:
+        raise write_error(root, error) from error
+    return ExportReport(records=len(results) + len(relations), files=1, left_out=left_out)
+
+
+def _relation_of_memory(memory: Memory) -> dict[str, Any] | None:
+    """Return the relation of mem0's graph that a memory stands for, while it still says so."""
+    relation = kept_fields(memory, EXTRA_KEY).get("relation")
+    return relation if isinstance(relation, dict) and relation_sentence(relation) == memory.content else None
+
+
+def _updated_result(memory: Memory) -> dict[str, Any]:
+    kept = kept_fields(memory, EXTRA_KEY).get("memory")
+    if not isinstance(kept, dict):
+        return _new_result(memory)
+    changed: dict[str, Any] = {"memory": memory.content}
+    given = kept.get("updated_at")
+    if (parse_foreign_moment(given) or memory.created_at) != memory.updated_at:
+        changed["updated_at"] = format_foreign_moment(memory.updated_at, given)
+        if "hash" in kept:
+            changed["hash"] = _content_hash(memory.content)
+    if memory.tags or kept.get("categories"):
+        changed["categories"] = format_foreign_tags(memory.tags, kept.get("categories"))
+    expires = memory.expires_at
+    if expires != parse_foreign_moment(kept.get("expiration_date")):
+        changed["expiration_date"] = expires.date().isoformat() if expires else None
+    return {**kept, **changed}
+
+
+def _new_result(memory: Memory) -> dict[str, Any]:
+    made: dict[str, Any] = {
+        "id": memory.id,
+        "memory": memory.content,
+        "hash": _content_hash(memory.content),
+        "metadata": {"title": memory.title} if memory.title else {},
+        "categories": list(memory.tags),
+        "created_at": format_foreign_moment(memory.created_at, None),
+        "updated_at": format_foreign_moment(memory.updated_at, None),
+        "user_id": "default",
+    }
+    if memory.expires_at:
+        made["expiration_date"] = memory.expires_at.date().isoformat()
+    if memory.source.agent:
+        made["agent_id"] = memory.source.agent
+    if memory.source.session:
+        made["run_id"] = memory.source.session
+    return made
+
+
+def _content_hash(text: str) -> str:
+    """Return what mem0 knows a text by."""
+    return hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()

@@ -1,0 +1,303 @@
+"""Read and write the format of memento-core: one append-only JSONL file for each namespace."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Iterator, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from memento_tui.errors import InvalidInput
+from memento_tui.formats.base import (
+    ExportRecord,
+    ExportReport,
+    ImportRecord,
+    Refused,
+    namespace_from_parts,
+    source_digest,
+    usable_tags,
+    write_atomically,
+    write_error,
+)
+from memento_tui.formats.source_files import JsonLine, SourceFile, count_lines, read_objects, walk_files
+from memento_tui.model import Memory, Relation
+from memento_tui.moments import parse_moment
+
+__all__ = ["EXTRA_KEY", "count", "read", "write"]
+
+EXTRA_KEY = "memento-core"
+"""The key of ``extra`` for what only this format knows."""
+
+_SUFFIX = ".jsonl"
+_KNOWN_FIELDS = frozenset(("id", "namespace", "content", "tags", "created", "updated", "source", "relations", "ttl"))
+_MOMENT_FIELDS = (("created", "created_at"), ("updated", "updated_at"), ("ttl", "expires_at"))
+_MOMENT_EXAMPLE = "2026-02-26T14:30:00.000Z"
+_PERSON_SOURCES = ("user", "manual")
+
+_LinePosition = tuple[int, int]
+"""A line and the place within it."""
+_IdClaim = tuple[bool, str, str]
+"""Deleted, created, file: the least of those that share an id keeps it."""
+
+
+def count(root: Path) -> int:
+    """Return the number of lines; several may be about one memory."""
+    return count_lines(_memories_folder(root), _SUFFIX)
+
+
+def read(root: Path) -> Iterator[ImportRecord | Refused]:
+    """Yield the memories of a home, of its folder ``memories``, or of one file, each as its last line has it.
+
+    Every file is read twice, so that what is held at a time are ids and not texts.
+
+    Raises:
+        InvalidInput: there is nothing at ``root``.
+
+    """
+    start = _memories_folder(root)
+    files: list[SourceFile] = []
+    for found in walk_files(start, _SUFFIX, hidden=True):
+        if isinstance(found, Refused):
+            yield found
+        else:
+            files.append(found)
+    last: dict[str, dict[str, _LinePosition]] = {}
+    owners: dict[str, _IdClaim] = {}
+    for file in files:
+        ranks, last[file.name] = _index_file(file)
+        for identity, rank in ranks.items():
+            owners[identity] = min(rank, owners.get(identity, rank))
+    for file in files:
+        yield from _read_file(file, _namespace(start, file), last.pop(file.name), owners)
+
+
+def _memories_folder(root: Path) -> Path:
+    """Return the folder of the JSONL files in a home, or ``root`` where it is that folder or a file."""
+    below = root / "memories"
+    return below if below.is_dir() else root
+
+
+def _namespace(start: Path, file: SourceFile) -> str:
+    """Return the namespace that a file's place spells; of a file given alone, the part below ``memories``."""
+    path = Path(file.name)
+    if not start.is_dir():
+        whole = start.absolute()
+        above = [place for place in whole.parents if place.name == "memories"]
+        path = whole.relative_to(above[0]) if above else path
+    return namespace_from_parts(path.with_suffix("").parts if path.suffix.lower() == _SUFFIX else path.parts)
+
+
+def _index_file(file: SourceFile) -> tuple[dict[str, _IdClaim], dict[str, _LinePosition]]:
+    """Return, for every id of a file, its claim to that id and the place of the line that counts."""
+    ranks: dict[str, _IdClaim] = {}
+    places: dict[str, _LinePosition] = {}
+    name = file.name
+    for line in read_objects(file, "id"):
+        if type(line) is JsonLine and not _problem(value := line.value):
+            identity, created = value["id"], value.get("created")
+            ranks[identity] = (value.get("deleted") is True, created if type(created) is str else "~", name)
+            places[identity] = (line.number, line.nth)
+    return ranks, places
+
+
+def _problem(value: Mapping[str, Any]) -> str:
+    identity, content = value.get("id"), value.get("content")
+    if type(identity) is not str or not identity or identity.isspace():
+        return "has no id"
+    if (type(content) is not str or not content or content.isspace()) and value.get("deleted") is not True:
+        return "has no content"
+    return ""
+
+
+def _read_file(
+    file: SourceFile, namespace: str, places: Mapping[str, _LinePosition], owners: Mapping[str, _IdClaim]
+) -> Iterator[ImportRecord | Refused]:
+    for line in read_objects(file, "id"):
+        if isinstance(line, Refused):
+            yield line
+            continue
+        identity = line.value.get("id")
+        if type(identity) is str and places.get(identity) == (line.number, line.nth):
+            yield _incoming(line, file.name, namespace, _record_key(identity, file.name, owners))
+        elif problem := _problem(line.value):
+            yield Refused(file.name, line.number, problem)
+
+
+def _record_key(identity: str, file: str, owners: Mapping[str, _IdClaim]) -> str:
+    if owners[identity][2] == file:
+        return identity
+    key = f"{identity}@{file.removesuffix(_SUFFIX)}"
+    while key in owners:
+        key += "@"
+    return key
+
+
+def _incoming(line: JsonLine, file: str, namespace: str, key: str) -> ImportRecord:
+    value = line.value
+    deleted = value.get("deleted") is True
+    kept = {} if value.keys() <= _KNOWN_FIELDS else {name: value[name] for name in value if name not in _KNOWN_FIELDS}
+    if deleted:
+        del kept["deleted"]
+    fields: dict[str, Any] = {"id": key, "namespace": namespace, "content": value.get("content")}
+    if key != value["id"]:
+        kept["id"] = value["id"]
+    for name, field in _MOMENT_FIELDS:
+        if (given := value.get(name)) is not None:
+            _take_moment(name, field, given, fields, kept)
+    if tags := value.get("tags"):
+        _take_tags(tags, fields, kept)
+    _take_source(value.get("source"), fields, kept)
+    relations = value.get("relations")
+    if relations:
+        kept["relations"] = relations
+    if kept:
+        fields["extra"] = {EXTRA_KEY: kept}
+    return ImportRecord(
+        key=key,
+        record="memory",
+        fields=fields,
+        digest=source_digest(line.source),
+        file=file,
+        line=line.number,
+        deleted=deleted,
+        links=_links(relations) if relations else (),
+    )
+
+
+def _take_moment(name: str, field: str, given: object, fields: dict[str, Any], kept: dict[str, Any]) -> None:
+    """Take a moment if it is one, and keep its text unless it has the form that an export writes."""
+    if isinstance(given, str):
+        try:
+            datetime.fromisoformat(given)
+        except ValueError:
+            pass  # not a moment: it is kept, and the memory goes without
+        else:
+            fields[field] = given
+            if len(given) == len(_MOMENT_EXAMPLE) and given[10] == "T" and given[19] == "." and given[23] == "Z":
+                return
+    kept[name] = given
+
+
+def _take_tags(given: object, fields: dict[str, Any], kept: dict[str, Any]) -> None:
+    words = [word for word in given if isinstance(word, str)] if isinstance(given, list) else []
+    tags = usable_tags(words)
+    if tags:
+        fields["tags"] = tags
+    if list(tags) != given:
+        kept["tags"] = given
+
+
+def _take_source(given: object, fields: dict[str, Any], kept: dict[str, Any]) -> None:
+    fields["source_type"] = "user" if given in _PERSON_SOURCES else "derived"
+    if isinstance(given, str) and given:
+        fields["source"] = {"agent": given}
+    elif given is not None:
+        kept["source"] = given
+
+
+def _links(relations: object) -> tuple[tuple[str, str, str], ...]:
+    if not isinstance(relations, list):
+        return ()
+    return tuple(("related", target, "") for target in relations if isinstance(target, str) and target)
+
+
+def write(records: Iterable[ExportRecord], root: Path) -> ExportReport:
+    """Write memories, and the relations between them, as ``root/memories/<namespace>.jsonl``, one line for each memory.
+
+    The format keeps a memory's text, namespace, tags, times, source, relations and end; trust, kind and title have no
+    place in it. A deleted memory becomes a tombstone.
+
+    Raises:
+        InvalidInput: ``root`` holds memories already, or cannot be written.
+
+    """
+    folder = root / "memories"
+    if folder.exists():
+        raise InvalidInput(f"{folder} is there already.", "Choose an empty folder.")
+    memories: list[Memory] = []
+    targets: dict[str, list[str]] = {}
+    left_out = 0
+    for record in records:
+        if isinstance(record, Memory):
+            memories.append(record)
+        elif isinstance(record, Relation) and record.type not in ("file", "item"):
+            targets.setdefault(record.src, []).append(record.dst)
+        else:
+            left_out += 1
+    foreign = {memory.id: _foreign_id(memory) for memory in memories}
+    present = frozenset(foreign.values())
+    lines: dict[str, list[bytes]] = {}
+    for memory in memories:
+        relations = [foreign.get(target, target) for target in targets.get(memory.id, ())]
+        line = msgspec.json.encode(_line(memory, foreign[memory.id], relations, present))
+        lines.setdefault(memory.namespace, []).append(line + b"\n")
+    for namespace, encoded in lines.items():
+        path = folder / f"{namespace}.jsonl"
+        try:
+            write_atomically(path, encoded)
+        except OSError as error:
+            raise write_error(path, error) from error
+    related = sum(len(targets.get(memory.id, ())) for memory in memories)
+    return ExportReport(records=len(memories) + related, files=len(lines), left_out=left_out)
+
+
+def _kept_values(memory: Memory) -> Mapping[str, Any]:
+    """Return what the import kept aside; nothing where another hand has put something else in that place."""
+    kept = memory.extra.get(EXTRA_KEY)
+    return kept if isinstance(kept, dict) else {}
+
+
+def _foreign_id(memory: Memory) -> str:
+    given = _kept_values(memory).get("id")
+    return given if isinstance(given, str) else memory.id
+
+
+def _line(memory: Memory, identity: str, relations: list[str], present: Container[str]) -> dict[str, Any]:
+    kept = _kept_values(memory)
+    line: dict[str, Any] = {
+        "id": identity,
+        "namespace": memory.namespace,
+        "content": memory.content,
+        "tags": _format_tags(memory, kept),
+        "created": _format_moment(memory.created_at, kept.get("created")),
+        "updated": _format_moment(memory.updated_at, kept.get("updated")),
+        "source": memory.source.agent or kept.get("source"),
+        "relations": _merge_relations(identity, relations, kept.get("relations"), present),
+        "ttl": _format_moment(memory.expires_at, kept.get("ttl")) if memory.expires_at else kept.get("ttl"),
+    }
+    if memory.status == "deleted":
+        line["deleted"] = True
+    return {**line, **{name: value for name, value in kept.items() if name not in line}}
+
+
+def _format_tags(memory: Memory, kept: Mapping[str, Any]) -> Any:  # noqa: ANN401 - whatever the source had
+    given = kept.get("tags")
+    words = [word for word in given if isinstance(word, str)] if isinstance(given, list) else []
+    return given if given is not None and usable_tags(words) == memory.tags else list(memory.tags)
+
+
+def _format_moment(moment: datetime, given: object) -> str:
+    """Return the source's own text where it still means the moment, else the form that JavaScript writes."""
+    if isinstance(given, str):
+        try:
+            if parse_moment(given, "moment") == moment:
+                return given
+        except InvalidInput:
+            pass  # an export never fails over a text that the import could not read either
+    precision = "microseconds" if moment.microsecond % 1000 else "milliseconds"
+    return moment.astimezone(UTC).isoformat(timespec=precision).replace("+00:00", "Z")
+
+
+def _merge_relations(identity: str, current: list[str], given: Any, present: Container[str]) -> Any:  # noqa: ANN401 - as above
+    """Return the relations in the source's order, then the new ones.
+
+    Those of the source that memento has no relation for stay: to memories that are not here, and to the memory itself.
+    """
+    if given is not None and not isinstance(given, list) and not current:
+        return given
+    before = given if isinstance(given, list) else []
+    stays = (identity, *current)
+    still = [target for target in before if not isinstance(target, str) or target in stays or target not in present]
+    return still + [target for target in dict.fromkeys(current) if target not in still]

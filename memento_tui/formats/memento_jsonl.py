@@ -1,0 +1,184 @@
+"""Read and write memento's own open format: one record a line, with every field."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, cast
+
+import msgspec
+
+from memento_tui.errors import InvalidInput
+from memento_tui.formats.base import (
+    ExportRecord,
+    ExportReport,
+    ImportRecord,
+    RecordName,
+    Refused,
+    source_digest,
+    write_atomically,
+    write_error,
+)
+from memento_tui.formats.source_files import JsonLine, SourceFile, count_lines, read_objects, walk_files
+from memento_tui.model import Crystal, Memory, Relation, Skip, WorkingItem
+
+__all__ = ["FORMAT", "count", "encode", "read", "write"]
+
+FORMAT = "memento-jsonl"
+_VERSION = 1
+_SUFFIX = ".jsonl"
+
+_RECORDS: Mapping[str, type[ExportRecord]] = {
+    "memory": Memory,
+    "skip": Skip,
+    "item": WorkingItem,
+    "crystal": Crystal,
+    "relation": Relation,
+}
+_NAME_OF_RECORD = {record: name for name, record in _RECORDS.items()}
+_FIELDS = {name: frozenset(record.__struct_fields__) for name, record in _RECORDS.items()}
+_KEY_FIELDS = {
+    "memory": ("title", "content"),
+    "skip": ("item",),
+    "item": ("title",),
+    "crystal": ("content",),
+}
+"""The fields that stand for a record without an id; the first that says something counts."""
+
+_Seen = dict[tuple[str, str], tuple[str, int]]
+"""Where each record and key was first read."""
+
+
+def count(root: Path) -> int:
+    """Return the number of lines, the header's among them."""
+    return count_lines(root, _SUFFIX)
+
+
+def read(root: Path) -> Iterator[ImportRecord | Refused]:
+    """Yield the records of one file, or of every ``.jsonl`` file in a folder and below it.
+
+    Fields that a record does not have go into its ``extra``. A second record with the id of an earlier one (or, without
+    an id, with its title) is refused.
+
+    Raises:
+        InvalidInput: there is nothing at ``root``.
+
+    """
+    seen: _Seen = {}
+    for found in walk_files(root, _SUFFIX, hidden=True):
+        if isinstance(found, Refused):
+            yield found
+        else:
+            yield from _read_file(found, seen)
+
+
+def _read_file(file: SourceFile, seen: _Seen) -> Iterator[ImportRecord | Refused]:
+    for line in read_objects(file, "record"):
+        if isinstance(line, Refused):
+            yield line
+        elif line.value.get("record") == "header":
+            if problem := _header_problem(line.value):
+                yield Refused(file.name, line.number, problem)
+                return
+        else:
+            yield _incoming(line, file.name, seen)
+
+
+def _header_problem(header: Mapping[str, Any]) -> str:
+    if header.get("format") != FORMAT:
+        return f"is of the format {header.get('format')!r:.40}, not {FORMAT!r}"
+    version = header.get("version")
+    if not isinstance(version, int) or version > _VERSION:
+        return (
+            f"is of version {version!r:.40} of its format, and this memento reads up to {_VERSION}; use a newer memento"
+        )
+    return ""
+
+
+def _incoming(line: JsonLine, file: str, seen: _Seen) -> ImportRecord | Refused:
+    value = line.value
+    record = value.pop("record", None)
+    known = _FIELDS.get(record) if isinstance(record, str) else None
+    if known is None:
+        return Refused(file, line.number, f"has no record that is one of {', '.join(_RECORDS)}")
+    deleted = value.pop("deleted", False) is True
+    fields = _fields(value, known)
+    key = _key(record, fields)
+    if not key:
+        return Refused(file, line.number, "has neither an id nor a text to know it by")
+    if (earlier := seen.get((record, key))) is not None:
+        same = "id" if "id" in fields else "text"
+        return Refused(file, line.number, f"has the {same} of line {earlier[1]} of {earlier[0]}; give it another")
+    seen[record, key] = (file, line.number)
+    return ImportRecord(
+        key=key,
+        record=cast("RecordName", record),
+        fields=fields,
+        digest=source_digest(line.source),
+        file=file,
+        line=line.number,
+        deleted=deleted,
+    )
+
+
+def _fields(value: dict[str, Any], known: frozenset[str]) -> dict[str, Any]:
+    """Move what the record does not know into its ``extra``, where it has one."""
+    unknown = value.keys() - known
+    if not unknown or "extra" not in known:
+        return value
+    extra = {name: value.pop(name) for name in list(value) if name in unknown}
+    given = value.get("extra", {})
+    if isinstance(given, dict):
+        value["extra"] = {**extra, **given}
+    return value
+
+
+def _key(record: str, fields: Mapping[str, Any]) -> str:
+    identity = fields.get("id")
+    if isinstance(identity, str) and identity.strip():
+        return identity
+    if record == "relation":
+        known_by = [str(fields.get(name, "")) for name in ("type", "src", "dst")]
+    else:
+        texts = (fields.get(name) for name in _KEY_FIELDS[record])
+        text = next((text for text in texts if isinstance(text, str) and text.strip()), "")
+        known_by = [str(fields.get("namespace", "global")), text] if text else []
+    if not any(known_by):
+        return ""
+    digest = hashlib.blake2b("\x00".join(known_by).encode(), digest_size=8).hexdigest()
+    return f"{record}-{digest}"
+
+
+def encode(records: Iterable[ExportRecord]) -> Iterator[bytes]:
+    """Yield the lines of an export in the order of the records, the header first, each with its line break."""
+    yield msgspec.json.encode({"record": "header", "format": FORMAT, "version": _VERSION}) + b"\n"
+    for record in records:
+        name = _NAME_OF_RECORD[type(record)]
+        # A memory's JSON leaves out its first version; a change made by hand in the export is made from just that.
+        version = b',"version":1' if isinstance(record, Memory) and record.version == 1 else b""
+        yield b'{"record":"%s",%s%s}\n' % (name.encode(), msgspec.json.encode(record)[1:-1], version)
+
+
+def write(records: Iterable[ExportRecord], root: Path) -> ExportReport:
+    """Write the records to the file ``root``.
+
+    Raises:
+        InvalidInput: the file is there already, or cannot be written.
+
+    """
+    if root.exists():
+        raise InvalidInput(f"{root} is there already.", "Choose another name, or move it away.")
+    written = 0
+
+    def counted() -> Iterator[bytes]:
+        nonlocal written
+        for line in encode(records):
+            written += 1
+            yield line
+
+    try:
+        write_atomically(root, counted())
+    except OSError as error:
+        raise write_error(root, error) from error
+    return ExportReport(records=written - 1, files=1)

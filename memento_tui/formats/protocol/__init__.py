@@ -1,0 +1,1 @@
+"""The files, databases and servers of Memento Protocol."""

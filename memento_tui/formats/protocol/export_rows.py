@@ -1,0 +1,175 @@
+"""Group exported records by workspace, each as Memento Protocol sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import msgspec
+
+from memento_tui.formats.base import ExportRecord
+from memento_tui.formats.protocol.columns import EXTRA_KEY, INACTIVE_STATUSES
+from memento_tui.formats.protocol.vocabulary import ProtocolEdge, category_of, item_title, workspace_of_namespace
+from memento_tui.model import Crystal, Memory, Relation, Skip, WorkingItem
+
+__all__ = [
+    "OtherMemories",
+    "ProtocolMemoryRow",
+    "ProtocolRow",
+    "ProtocolWorkspace",
+    "ProtocolWorkspaces",
+    "group_by_workspace",
+]
+
+_UNEXPORTED_STATUSES = ("pending", "rejected", "deleted")
+"""Statuses that the format has no word for: there, such a memory would be as good as any other."""
+_SHARED_KEPT_NAMES = ("id", "table", "rows", "namespace")
+"""What is kept of a record whatever form it came in."""
+
+
+class ProtocolRow(msgspec.Struct, kw_only=True):
+    """A record: its fields as the columns take them, and what an import kept of it."""
+
+    fields: dict[str, Any]
+    kept: Mapping[str, Any]
+
+
+class ProtocolMemoryRow(ProtocolRow, kw_only=True):
+    """A memory with its relations to others, which are named as the format names them."""
+
+    arrows: list[ProtocolEdge] = []
+    into: list[str] = []
+    """The memories that were consolidated from this one."""
+
+    @property
+    def made_from(self) -> list[str]:
+        """The memories that this one was consolidated from."""
+        return [arrow.target for arrow in self.arrows if arrow.type == "consolidated_from"]
+
+    @property
+    def is_inactive(self) -> bool:
+        """Whether the format counts it as consolidated."""
+        return self.fields["status"] in INACTIVE_STATUSES
+
+
+class OtherMemories(msgspec.Struct, frozen=True):
+    """The memories of a workspace but one: what that one can be joined to."""
+
+    memories: Mapping[str, ProtocolMemoryRow]
+    own: str
+
+    def __contains__(self, memory_id: object) -> bool:
+        return memory_id != self.own and memory_id in self.memories
+
+
+class ProtocolWorkspace(msgspec.Struct, kw_only=True):
+    """What one workspace holds, each list in the order in which the records came here."""
+
+    memories: dict[str, ProtocolMemoryRow] = {}
+    """By the id that the format knows them by."""
+    skips: list[ProtocolRow] = []
+    items: list[ProtocolRow] = []
+    crystals: list[ProtocolRow] = []
+
+    def others(self, memory_id: str) -> OtherMemories:
+        """Return the memories that one can be joined to."""
+        return OtherMemories(self.memories, memory_id)
+
+    def told_to(self, memory_id: str) -> set[str]:
+        """Return the memories that say themselves that they were consolidated into this one."""
+        made_from = self.memories[memory_id].made_from
+        return {one for one in made_from if one in self.memories and self.into(self.memories[one]) == memory_id}
+
+    def into(self, memory: ProtocolMemoryRow) -> Any:  # noqa: ANN401 - whatever a row held
+        """Return what a row of a memory says it was consolidated into: what it said, if that holds or leads away."""
+        given = memory.kept.get("consolidated_into")
+        others = self.others(memory.fields["id"])
+        leads_away = given is not None and not (isinstance(given, str) and given in others)
+        if leads_away or (given is not None and given in memory.into):
+            return given
+        return memory.into[0] if memory.into and memory.is_inactive else None
+
+
+class ProtocolWorkspaces(msgspec.Struct, kw_only=True):
+    """The workspaces by name, and how many records have no place in any."""
+
+    by_name: dict[str, ProtocolWorkspace] = {}
+    relations: int = 0
+    left_out: int = 0
+
+
+def group_by_workspace(records: Iterable[ExportRecord], form: str = "") -> ProtocolWorkspaces:
+    """Return what is to be written of the records. ``form`` is the name under which an import kept what is of use."""
+    found = ProtocolWorkspaces()
+    names: dict[str, tuple[str, str]] = {}
+    relations: list[Relation] = []
+    for record in records:
+        if isinstance(record, Relation):
+            relations.append(record)
+        elif isinstance(record, Memory):
+            _add_memory(found, record, names, form)
+        else:
+            _add_other(found, record, form)
+    for relation in relations:
+        _add_relation(found, relation, names)
+    return found
+
+
+def _workspace(found: ProtocolWorkspaces, namespace: str) -> ProtocolWorkspace:
+    return found.by_name.setdefault(workspace_of_namespace(namespace), ProtocolWorkspace())
+
+
+def _add_memory(found: ProtocolWorkspaces, memory: Memory, names: dict[str, tuple[str, str]], form: str) -> None:
+    fields, kept = _fields_and_kept(memory, form)
+    workspace = _workspace(found, memory.namespace)
+    if memory.status in _UNEXPORTED_STATUSES or fields["id"] in workspace.memories:
+        found.left_out += 1
+        return
+    workspace.memories[fields["id"]] = ProtocolMemoryRow(fields=fields, kept=kept)
+    names[memory.id] = (workspace_of_namespace(memory.namespace), fields["id"])
+
+
+def _add_other(found: ProtocolWorkspaces, record: Skip | WorkingItem | Crystal, form: str) -> None:
+    fields, kept = _fields_and_kept(record, form)
+    if isinstance(record, Skip):
+        _workspace(found, record.namespace).skips.append(ProtocolRow(fields=fields, kept=kept))
+    elif isinstance(record, WorkingItem):
+        fields |= {"category": category_of(record), "title": item_title(record)}
+        _workspace(found, record.namespace).items.append(ProtocolRow(fields=fields, kept=kept))
+    elif record.status in ("current", "past"):
+        namespace = kept.get("namespace")
+        _workspace(found, namespace if isinstance(namespace, str) else "global").crystals.append(
+            ProtocolRow(fields=fields, kept=kept)
+        )
+    else:
+        found.left_out += 1
+
+
+def _fields_and_kept(
+    record: Memory | Skip | WorkingItem | Crystal, form: str
+) -> tuple[dict[str, Any], Mapping[str, Any]]:
+    """Return the fields of a record, its id as the format knows it, and what an import kept of it."""
+    fields = msgspec.structs.asdict(record)
+    kept = record.extra.get(EXTRA_KEY)
+    kept = kept if isinstance(kept, dict) else {}
+    if form:
+        own = kept.get(form)
+        common = {name: kept[name] for name in _SHARED_KEPT_NAMES if name in kept}
+        kept = {**common, **(own if isinstance(own, dict) else {})}
+    named = kept.get("id")
+    if isinstance(named, str) and named:
+        fields["id"] = named
+    return fields, kept
+
+
+def _add_relation(found: ProtocolWorkspaces, relation: Relation, names: Mapping[str, tuple[str, str]]) -> None:
+    if relation.src not in names:
+        found.left_out += 1
+        return
+    workspace, src = names[relation.src]
+    target = relation.dst if relation.type in ("file", "item") else names.get(relation.dst, ("", relation.dst))[1]
+    memories = found.by_name[workspace].memories
+    memories[src].arrows.append(ProtocolEdge(relation.type, target, relation.label))
+    if relation.type == "consolidated_from" and target in memories:
+        memories[target].into.append(src)
+    found.relations += 1

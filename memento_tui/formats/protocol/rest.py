@@ -1,0 +1,462 @@
+"""Read and write an account on a Memento Protocol server, each workspace as a namespace."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import datetime
+from typing import Any
+from urllib.parse import quote
+
+import msgspec
+
+from memento_tui import clock
+from memento_tui.errors import InvalidField
+from memento_tui.formats.base import ExportRecord, ExportReport, ImportRecord, Refused
+from memento_tui.formats.protocol.client import ProtocolClient, WriteResponse, connect, selected_workspace
+from memento_tui.formats.protocol.columns import EXTRA_KEY, as_list, compact_json, format_iso_moment
+from memento_tui.formats.protocol.export_rows import (
+    ProtocolMemoryRow,
+    ProtocolRow,
+    ProtocolWorkspace,
+    group_by_workspace,
+)
+from memento_tui.formats.protocol.rows import (
+    RowContext,
+    RowLocation,
+    crystal_from_row,
+    item_from_row,
+    memory_from_row,
+    refuse_duplicates,
+    row_digest,
+    section_from_row,
+    skip_from_row,
+)
+from memento_tui.formats.protocol.vocabulary import (
+    SECTION_EXTRA,
+    SECTIONS,
+    ProtocolEdge,
+    item_fields,
+    linkage_from_relation,
+    namespace_of_workspace,
+)
+from memento_tui.model.memory import content_digest
+
+__all__ = ["count", "read", "write"]
+
+_EMPTY_SECTION = "(empty)"
+
+_Row = dict[str, Any]
+
+
+def count(_: str) -> int:
+    """Return 0: how much there is, only reading tells."""
+    return 0
+
+
+def read(address: str) -> Iterator[ImportRecord | Refused]:
+    """Yield what an account holds; ``address`` is that of the server, with or without ``/v1``.
+
+    Raises:
+        InvalidInput: the address or the key cannot be used, or the server does not answer as it should. What was
+            yielded before holds, and reading again yields the same.
+
+    """
+    return refuse_duplicates(_read(address))
+
+
+def _read(address: str) -> Iterator[ImportRecord | Refused]:
+    identities: set[bytes] = set()
+    with connect(address) as server:
+        for name in sorted(server.workspaces(), key=lambda name: name != "default"):
+            try:
+                place = RowContext(namespace=namespace_of_workspace(name), prefix=f"{name}/")
+            except InvalidField as error:
+                yield Refused(name, 0, f"is a workspace whose name cannot be a namespace: {error.reason}")
+                continue
+            for one in read_workspace(server, name, place):
+                if isinstance(one, ImportRecord) and one.record == "crystal":
+                    # A server may tell of one identity in every workspace, as memento's own does.
+                    if one.digest in identities:
+                        continue
+                    identities.add(one.digest)
+                yield one
+
+
+def read_workspace(server: ProtocolClient, workspace: str, place: RowContext) -> Iterator[ImportRecord | Refused]:
+    """Yield what one workspace of an account holds. Raises `InvalidInput` as `read` does."""
+    listed = list(server.pages("/memories", "memories", workspace, status="all", sort="created_at", order="asc"))
+    made_from: dict[str, list[str]] = {}
+    for row in listed:
+        if isinstance(row, dict) and isinstance(into := row.get("consolidated_into"), str) and into:
+            made_from.setdefault(into, []).append(str(row.get("id")))
+    place = msgspec.structs.replace(place, made_from=made_from)
+    skips = server.get("/skip-list", workspace)
+    entries = skips.get("entries") if isinstance(skips, dict) else None
+    yield from _fetch_rows(place, f"{workspace}/memories", iter(listed), memory_from_row)
+    yield from _fetch_rows(
+        place, f"{workspace}/skip-list", iter(entries if isinstance(entries, list) else []), skip_from_row
+    )
+    items = server.pages("/working-memory/items", "items", workspace)
+    yield from _fetch_rows(place, f"{workspace}/working-memory/items", items, item_from_row)
+    sections = (row for key in SECTIONS if (row := fetch_section(server, workspace, key)) is not None)
+    yield from _fetch_rows(place, f"{workspace}/working-memory", sections, section_from_row)
+    identity = server.text("/identity", workspace)
+    if identity is not None and identity[1].get("id"):
+        row = {**identity[1], "crystal": identity[0]}
+        yield from _fetch_rows(place, f"{workspace}/identity", iter([row]), _current_crystal)
+
+
+def _current_crystal(place: RowContext, row: _Row, at: RowLocation) -> ImportRecord | Refused:
+    return crystal_from_row(place, row, at, is_current=True)
+
+
+def fetch_section(server: ProtocolClient, workspace: str, key: str) -> _Row | None:
+    """Return a section of the working memory as a row; ``None`` if it says nothing. Raises `InvalidInput`."""
+    found = server.text(f"/working-memory/{quote(key, safe='')}", workspace)
+    heading, _, content = (found[0] if found else "").partition("\n\n")
+    if not content.strip() or content == _EMPTY_SECTION:
+        return None
+    return {"section_key": key, "heading": heading.removeprefix("## ").strip(), "content": content}
+
+
+def _fetch_rows(
+    place: RowContext,
+    file: str,
+    rows: Iterator[Any],
+    make: Callable[[RowContext, _Row, RowLocation], ImportRecord | Refused | None],
+) -> Iterator[ImportRecord | Refused]:
+    for number, row in enumerate(rows, 1):
+        if not isinstance(row, dict):
+            yield Refused(file, number, "is not an object with fields")
+            continue
+        # A table holds lists as text, and so does what is kept of its rows.
+        plain = {name: compact_json(value) if isinstance(value, list | dict) else value for name, value in row.items()}
+        found = make(place, plain, RowLocation(file, number, row_digest(plain)))
+        if found is not None:
+            yield found
+
+
+class RemoteItem(msgspec.Struct, frozen=True):
+    """A working item of the server."""
+
+    id: str
+    content: str
+
+
+class RemoteState(msgspec.Struct, kw_only=True):
+    """What a workspace holds. Rows that no record can be made of are not among it."""
+
+    memories: dict[bytes, str] = {}
+    """Ids by the digest of the text."""
+    linkages: dict[str, list[dict[str, Any]]] = {}
+    """By the id of the memory that they begin at."""
+    items: dict[tuple[str, str], RemoteItem] = {}
+    """By category and title, as records have them."""
+    skips: set[tuple[str, str]] = set()
+    """Item and reason."""
+    identity: str = ""
+
+
+def fetch_remote_state(server: ProtocolClient, workspace: str) -> RemoteState:
+    """Return what a workspace holds. Raises `InvalidInput` if the server does not answer as it should."""
+    held = RemoteState()
+    for one in read_workspace(server, workspace, RowContext()):
+        if isinstance(one, ImportRecord):
+            _add_remote_record(held, one)
+    return held
+
+
+def _add_remote_record(held: RemoteState, one: ImportRecord) -> None:
+    fields = one.fields
+    match one.record:
+        case "memory":
+            identity = str(fields.get("id", ""))
+            held.memories.setdefault(content_digest(fields["content"]), identity)
+            linkages = as_list(fields.get("extra", {}).get(EXTRA_KEY, {}).get("linkages"))
+            held.linkages[identity] = [linkage for linkage in linkages if isinstance(linkage, dict)]
+        case "skip":
+            held.skips.add((fields["item"], fields["reason"]))
+        case "item":
+            key = (fields["category"], fields["title"])
+            held.items.setdefault(key, RemoteItem(str(fields.get("id", "")), fields["content"]))
+        case "crystal":
+            held.identity = fields["content"]
+
+
+def remote_item_key(category: str, title: str) -> tuple[str, str]:
+    """Return what `Held.items` knows an item by that the wire gives this category and title."""
+    fields = item_fields(category, title)
+    return fields["category"], fields["title"]
+
+
+def linkage_key(linkage: Mapping[str, Any]) -> tuple[object, object, object]:
+    """Return what is the same for two linkages of a memory that say the same."""
+    return linkage.get("type"), linkage.get("id") or linkage.get("path"), linkage.get("label") or ""
+
+
+_SOURCE = "memento"
+"""Servers tag what comes in numbers with where it comes from."""
+_MAX_BATCH_RECORDS = 100
+_MAX_BATCH_BYTES = 1024 * 1024
+"""Bytes of the memories in one request."""
+_INVALID_SECTION_NAMES = ("items", ".", "..")
+"""Keys whose addresses lead elsewhere."""
+
+
+class _SendCounts(msgspec.Struct, kw_only=True):
+    sent: int = 0
+    known: int = 0
+    waiting: int = 0
+    restricted: int = 0
+    left_out: int = 0
+    refused: list[Refused] = []
+
+
+def write(records: Iterable[ExportRecord], address: str) -> ExportReport:
+    """Send records to the server at an address: to every workspace, or the one that ``MEMENTO_WORKSPACE`` names.
+
+    Memories that are restricted stay here, because the wire cannot say that they are.
+
+    Raises:
+        InvalidInput: the address or the key cannot be used, or the server does not answer as it should. What was sent
+            before is there, and an export that is run again sends the rest.
+
+    """
+    with connect(address) as server:
+        workspaces = group_by_workspace(records)
+        wanted, now = selected_workspace(), clock.now()
+        tally = _SendCounts(left_out=workspaces.left_out)
+        for name, workspace in workspaces.by_name.items():
+            if wanted not in ("", name):
+                tally.left_out += _size(workspace)
+            elif not name.isascii():
+                tally.left_out += _size(workspace)
+                tally.refused.append(Refused(name, 0, "is no name that a request can carry: it is not ASCII"))
+            else:
+                _WorkspaceSender(server, name, workspace, tally, now).send()
+    return ExportReport(
+        records=tally.sent, files=0, left_out=tally.left_out, refused=tuple(tally.refused), told=tuple(_notices(tally))
+    )
+
+
+def _size(workspace: ProtocolWorkspace) -> int:
+    memories = workspace.memories.values()
+    others = len(workspace.skips) + len(workspace.items) + len(workspace.crystals)
+    return len(memories) + sum(len(memory.arrows) for memory in memories) + others
+
+
+def _notices(tally: _SendCounts) -> Iterator[str]:
+    if tally.known:
+        yield f"{tally.known:,} there already"
+    if tally.waiting:
+        yield f"{tally.waiting:,} of what was sent waits there for a person's decision"
+    if tally.restricted:
+        yield f"{tally.restricted:,} restricted, which stay here: any agent could recall them there"
+
+
+class _WorkspaceSender:
+    """Sends one workspace; ``now`` decides what has ended."""
+
+    def __init__(
+        self, server: ProtocolClient, name: str, workspace: ProtocolWorkspace, tally: _SendCounts, now: datetime
+    ) -> None:
+        self._server = server
+        self._name = name
+        self._workspace = workspace
+        self._tally = tally
+        self._now = now
+        self._held = fetch_remote_state(server, name)
+        self._item_ids: dict[str, str] = {}
+        """The server's ids of items by the ids that they have here."""
+
+    def send(self) -> None:
+        """Send everything, first what others are linked to."""
+        for skip in self._workspace.skips:
+            self._send_skip(skip)
+        sections: set[str] = set()
+        for item in self._workspace.items:
+            self._send_item(item, sections)
+        for batch in _batches(self._new_memories()):
+            self._ingest(batch)
+        for memory in self._workspace.memories.values():
+            self._link(memory)
+        for crystal in self._workspace.crystals:
+            self._send_crystal(crystal)
+
+    # Lists
+
+    def _send_skip(self, skip: ProtocolRow) -> None:
+        fields = skip.fields
+        if fields["expires_at"] <= self._now:
+            self._tally.left_out += 1
+        elif (fields["item"], fields["reason"]) in self._held.skips:
+            self._tally.known += 1
+        else:
+            value = {"item": fields["item"], "reason": fields["reason"]}
+            self._post("POST", "/skip-list", {**value, "expires": format_iso_moment(fields["expires_at"])}, fields)
+
+    def _send_item(self, item: ProtocolRow, sections: set[str]) -> None:
+        """Send a working item, or the section that it is. A second section of a name goes as an item."""
+        if "rows" in item.kept:
+            self._tally.left_out += 1
+            return
+        key = item.fields["extra"].get(SECTION_EXTRA)
+        if isinstance(key, str) and key not in ("", *_INVALID_SECTION_NAMES, *sections) and "/" not in key:
+            sections.add(key)
+            self._send_section(item, key)
+            return
+        fields = item.fields
+        known = self._held.items.get(remote_item_key(fields["category"], fields["title"]))
+        if known is not None:
+            self._item_ids[fields["id"]] = known.id
+            self._compare("/working-memory/items", fields, known.content)
+            return
+        names = ("category", "title", "content", "status", "priority", "tags", "next_action")
+        value = {name: fields[name] for name in names if fields[name] or name == "priority"}
+        answer = self._post("POST", "/working-memory/items", value, fields)
+        if answer is not None and not answer.waits:
+            self._item_ids[fields["id"]] = str(answer.fields.get("id", ""))
+
+    def _send_section(self, item: ProtocolRow, key: str) -> None:
+        fields = item.fields
+        if fields["status"] != "active" or not fields["content"].strip():
+            self._tally.left_out += 1
+            return
+        known = fetch_section(self._server, self._name, key)
+        if known is not None:
+            self._compare("/working-memory", fields, known["content"])
+            return
+        self._post("PUT", f"/working-memory/{quote(key, safe='')}", {"content": fields["content"]}, fields)
+
+    def _compare(self, path: str, fields: dict[str, Any], content: str) -> None:
+        """Count what is there already; another text in its place stays."""
+        if content_digest(content) == content_digest(fields["content"]):
+            self._tally.known += 1
+        else:
+            self._refuse(path, fields, "it has another text under that title, which stays")
+
+    def _send_crystal(self, crystal: ProtocolRow) -> None:
+        fields = crystal.fields
+        if fields["status"] != "current":
+            self._tally.left_out += 1
+        elif content_digest(fields["content"]) == content_digest(self._held.identity):
+            self._tally.known += 1
+        else:
+            # The server keeps the one before.
+            self._post("PUT", "/identity", {"crystal": fields["content"]}, fields)
+
+    # Memories
+
+    def _new_memories(self) -> list[ProtocolMemoryRow]:
+        """Return the memories to send, each text once."""
+        new: dict[bytes, ProtocolMemoryRow] = {}
+        for memory in self._workspace.memories.values():
+            digest = content_digest(memory.fields["content"])
+            if memory.fields["sensitivity"] == "restricted":
+                self._tally.restricted += 1
+            elif digest in self._held.memories or digest in new:
+                self._tally.known += 1
+            elif memory.is_inactive or _is_expired(memory, self._now):
+                self._tally.left_out += 1
+            else:
+                new[digest] = memory
+        return list(new.values())
+
+    def _ingest(self, batch: list[ProtocolMemoryRow]) -> None:
+        """Send memories. Where the server does not take all of them, each is sent alone, so that it is told which."""
+        value = {"memories": [_memory_value(memory) for memory in batch], "source": _SOURCE}
+        answer = self._server.send("POST", "/memories/ingest", self._name, value)
+        ids, proposed = answer.fields.get("ids", []), answer.fields.get("proposed", [])
+        if not isinstance(ids, list) or not isinstance(proposed, list):
+            raise self._server.strange("/memories/ingest")
+        if len(ids) == len(batch):
+            self._tally.sent += len(batch)
+            self._tally.waiting += len(proposed)
+            for memory, identity in zip(batch, ids, strict=True):
+                if identity not in proposed:
+                    self._held.memories[content_digest(memory.fields["content"])] = str(identity)
+            return
+        if len(batch) == 1:
+            self._refuse("/memories", batch[0].fields, answer.refusal or "it was turned down there before")
+            return
+        # Some of them may be stored: a server without the gate would store them twice.
+        self._held.memories = fetch_remote_state(self._server, self._name).memories
+        for memory in batch:
+            if content_digest(memory.fields["content"]) in self._held.memories:
+                self._tally.sent += 1
+            else:
+                self._ingest([memory])
+
+    def _link(self, memory: ProtocolMemoryRow) -> None:
+        """Send the linkages that a memory does not have there, whether it was sent now or is there already."""
+        own = self._id_of(memory)
+        wanted = [linkage for arrow in memory.arrows if (linkage := self._linkage(arrow)) is not None] if own else []
+        self._tally.left_out += len(memory.arrows) - len(wanted)
+        # Some servers put the linkages that they are given in the place of those that there are.
+        present = self._held.linkages.get(own, [])
+        keys = {linkage_key(linkage) for linkage in present}
+        missing = [linkage for linkage in wanted if linkage_key(linkage) not in keys]
+        self._tally.known += len(wanted) - len(missing)
+        if missing:
+            path = f"/memories/{quote(own, safe='')}"
+            self._post("PUT", path, {"linkages": [*present, *missing]}, memory.fields, count=len(missing))
+
+    def _linkage(self, arrow: ProtocolEdge) -> dict[str, str] | None:
+        """Return a relation as a linkage there; ``None`` where its other end is not there."""
+        target = arrow.target
+        if arrow.type == "item":
+            target = self._item_ids.get(target, "")
+        elif arrow.type != "file":
+            other = self._workspace.memories.get(target)
+            target = self._id_of(other) if other is not None else ""
+        return linkage_from_relation(arrow.type, target, arrow.label) if target else None
+
+    def _id_of(self, memory: ProtocolMemoryRow) -> str:
+        """Return the server's id of a memory; empty where it is not there, or stays here."""
+        if memory.fields["sensitivity"] == "restricted":
+            return ""
+        return self._held.memories.get(content_digest(memory.fields["content"]), "")
+
+    # Writing
+
+    def _post(
+        self, method: str, path: str, value: dict[str, Any], fields: dict[str, Any], *, count: int = 1
+    ) -> WriteResponse | None:
+        """Write something that is ``count`` records; ``None`` where it is refused."""
+        answer = self._server.send(method, path, self._name, value)
+        if answer.refusal:
+            self._refuse(path, fields, answer.refusal)
+            return None
+        self._tally.sent += count
+        self._tally.waiting += count if answer.waits else 0
+        return answer
+
+    def _refuse(self, path: str, fields: dict[str, Any], reason: str) -> None:
+        self._tally.refused.append(Refused(self._name + path, 0, f"does not take {fields['id']!r:.60}: {reason}"))
+
+
+def _is_expired(memory: ProtocolMemoryRow, now: datetime) -> bool:
+    ends = memory.fields["expires_at"]
+    return ends is not None and ends <= now
+
+
+def _memory_value(memory: ProtocolMemoryRow) -> dict[str, Any]:
+    fields = memory.fields
+    value = {"content": fields["content"], "type": fields["kind_raw"] or fields["kind"]}
+    value["tags"] = [*fields["tags"], *fields["system_tags"]]
+    ends = fields["expires_at"]
+    return value if ends is None else {**value, "expires": format_iso_moment(ends)}
+
+
+def _batches(memories: Iterable[ProtocolMemoryRow]) -> Iterator[list[ProtocolMemoryRow]]:
+    batch: list[ProtocolMemoryRow] = []
+    size = 0
+    for memory in memories:
+        length = len(msgspec.json.encode(_memory_value(memory)))
+        if batch and (len(batch) == _MAX_BATCH_RECORDS or size + length > _MAX_BATCH_BYTES):
+            yield batch
+            batch, size = [], 0
+        batch.append(memory)
+        size += length
+    if batch:
+        yield batch

@@ -1,0 +1,381 @@
+"""Convert rows of Memento Protocol's hosted tables to records; its files and HTTP interface share this."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Iterator, Mapping
+from typing import Any
+
+import msgspec
+
+from memento_tui.formats.base import ImportRecord, RecordName, Refused, one_line, source_digest
+from memento_tui.formats.protocol.columns import (
+    EXTRA_KEY,
+    Column,
+    as_list,
+    category_column,
+    compact_json,
+    consolidated_column,
+    format_iso_moment,
+    format_sql_moment,
+    id_column,
+    kind_column,
+    line_column,
+    moment_column,
+    parse_row_moment,
+    plain_tags_column,
+    priority_column,
+    read_row,
+    status_column,
+    tags_column,
+    text_column,
+    unmapped_column,
+    write_row,
+)
+from memento_tui.formats.protocol.vocabulary import SECTION_EXTRA, item_fields, links_from_linkages
+from memento_tui.model.validation import MAX_LINE_LENGTH
+
+__all__ = [
+    "CONSOLIDATION_COLUMNS",
+    "CRYSTAL_COLUMNS",
+    "ITEM_COLUMNS",
+    "MEMORY_COLUMNS",
+    "SECTION_COLUMNS",
+    "SKIP_COLUMNS",
+    "RowContext",
+    "RowLinks",
+    "RowLocation",
+    "build_item",
+    "build_memory",
+    "build_section",
+    "build_skip",
+    "consolidation_from_row",
+    "crystal_from_row",
+    "item_from_row",
+    "keep_raw_rows",
+    "memory_from_row",
+    "refuse_duplicates",
+    "row_digest",
+    "section_from_row",
+    "skip_from_row",
+]
+
+_MAX_KEPT_BYTES = 400_000
+"""Bytes of rows that one working item keeps: below what ``extra`` may hold, and little to write again when some more
+rows come."""
+
+
+class RowContext(msgspec.Struct, frozen=True, kw_only=True):
+    """The workspace that rows belong to."""
+
+    namespace: str = "global"
+    prefix: str = ""
+    """What the keys of its records begin with, where a source has several workspaces."""
+    shared: Container[tuple[RecordName, str]] = ()
+    """Ids that several workspaces of the source use: no record gets one of them as its own."""
+    made_from: Mapping[str, list[str]] = {}
+    """The memories that say of themselves that they were consolidated, by the id of what stands for them."""
+    form: str = ""
+    """What is kept of rows is put under this name: the columns of files are not those of tables."""
+
+    def kept(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what is to be kept of a row in the place of this form."""
+        return {self.form: values} if self.form and values else dict(values)
+
+
+class RowLocation(msgspec.Struct, frozen=True):
+    """Where a row stands, and the digest of what it says."""
+
+    file: str
+    line: int
+    digest: bytes
+
+
+class RowLinks(msgspec.Struct, frozen=True, kw_only=True):
+    """What a row says of its memory's links, and what is to be kept beside it to say it again."""
+
+    linkages: list[Any] = []
+    sources: list[str] = []
+    kept: Mapping[str, Any] = {}
+
+
+def build_memory(
+    place: RowContext, columns: Iterable[Column], row: Mapping[str, Any], at: RowLocation, links: RowLinks
+) -> ImportRecord | Refused:
+    """Return the memory of a row; one without a text is refused."""
+    fields, left = read_row(columns, row)
+    kept = place.kept({**left, **links.kept})
+    if not fields["content"].strip():
+        return Refused(at.file, at.line, "has no content")
+    written = str(row.get("id") or "")
+    sources = [*links.sources, *place.made_from.get(written, ())]
+    fields |= {"namespace": place.namespace, "source_type": "derived"}
+    found = links_from_linkages(links.linkages, sources, place.prefix)
+    return _import_record(place, "memory", fields, kept, at, key=_record_key(fields, at), links=found)
+
+
+def build_skip(
+    place: RowContext, columns: Iterable[Column], row: Mapping[str, Any], at: RowLocation, expires: str
+) -> ImportRecord | Refused:
+    """Return the skip of a row, or the standing decision that it is if the column ``expires`` holds no date."""
+    fields, left = read_row(columns, row)
+    kept = place.kept(left)
+    for name in ("item", "reason"):
+        if not fields[name]:
+            return Refused(at.file, at.line, f"has no {name}")
+    fields["namespace"] = place.namespace
+    if parse_row_moment(row.get(expires)) is not None:
+        return _import_record(place, "skip", fields, kept, at, key=_record_key(fields, at))
+    decision = {**item_fields("skip_list", fields["item"]), "content": fields["reason"], "namespace": place.namespace}
+    decision |= {name: fields[name] for name in ("id", "created_at") if name in fields}
+    return _import_record(
+        place, "item", decision, {**kept, "table": "skip_list"}, at, key=f"skip:{_record_key(fields, at)}"
+    )
+
+
+def build_item(
+    place: RowContext, columns: Iterable[Column], row: Mapping[str, Any], at: RowLocation
+) -> ImportRecord | Refused:
+    """Return the working item of a row."""
+    fields, left = read_row(columns, row)
+    kept = place.kept(left)
+    title = fields["title"] or one_line(fields["content"], MAX_LINE_LENGTH // 10)
+    if not title:
+        return Refused(at.file, at.line, "has neither a title nor a content")
+    fields |= {**item_fields(fields["category"], title), "namespace": place.namespace}
+    return _import_record(place, "item", fields, kept, at, key=_record_key(fields, at))
+
+
+def build_section(
+    place: RowContext, key: str, title: str, content: str, kept: Mapping[str, Any], at: RowLocation, *, name: str = ""
+) -> ImportRecord:
+    """Return the working item that a section of the working memory is, known by its key or by ``name``.
+
+    Text that belongs to no section has no key, and is archived from the start.
+    """
+    fields = {
+        "title": one_line(title, MAX_LINE_LENGTH) or one_line(key, MAX_LINE_LENGTH) or "Section",
+        "category": "session_note",
+        "content": content,
+        "status": "active" if key else "archived",
+        "namespace": place.namespace,
+        "extra": {SECTION_EXTRA: key} if key else {},
+    }
+    return _import_record(place, "item", fields, kept, at, key=f"section:{name or key}")
+
+
+def build_crystal(
+    place: RowContext, columns: Iterable[Column], row: Mapping[str, Any], at: RowLocation, *, is_current: bool
+) -> ImportRecord | Refused:
+    """Return the crystal of a row."""
+    fields, left = read_row(columns, row)
+    kept = place.kept(left)
+    if not fields["content"].strip():
+        return Refused(at.file, at.line, "has no content")
+    fields["status"] = "current" if is_current else "past"
+    kept |= {"namespace": place.namespace} if place.namespace != "global" else {}
+    return _import_record(place, "crystal", fields, kept, at, key=_record_key(fields, at))
+
+
+def keep_raw_rows(
+    place: RowContext, table: str, rows: Iterable[Mapping[str, Any]], file: str
+) -> Iterator[ImportRecord]:
+    """Yield working items that keep rows as they are, as many as are needed. ``table`` is what the rows are of."""
+    waiting: list[Mapping[str, Any]] = []
+    size = part = 0
+    for row in rows:
+        length = len(msgspec.json.encode(row))
+        if waiting and size + length > _MAX_KEPT_BYTES:
+            yield _raw_rows_item(place, table, waiting, part, file)
+            waiting, size, part = [], 0, part + 1
+        waiting.append(row)
+        size += length
+    if waiting:
+        yield _raw_rows_item(place, table, waiting, part, file)
+
+
+def _raw_rows_item(place: RowContext, table: str, rows: list[Mapping[str, Any]], part: int, file: str) -> ImportRecord:
+    fields = {
+        "title": f"Memento Protocol: {table}" + (f", part {part + 1}" if part else ""),
+        "category": "session_note",
+        "status": "archived",
+        "content": "Rows that nothing here can be made of, kept for an export in the format that they came from.",
+        "namespace": place.namespace,
+    }
+    at = RowLocation(file, 0, source_digest(msgspec.json.encode(rows)))
+    return _import_record(place, "item", fields, {"table": table, "rows": rows}, at, key=f"kept:{table}:{part}")
+
+
+def _record_key(fields: Mapping[str, Any], at: RowLocation) -> str:
+    """Return what a record is known by: its id, or else the place where it stands."""
+    return str(fields.get("id") or f"{at.file}:{at.line}")
+
+
+def _import_record(
+    place: RowContext,
+    record: RecordName,
+    fields: dict[str, Any],
+    kept: Mapping[str, Any],
+    at: RowLocation,
+    *,
+    key: str,
+    links: tuple[tuple[str, str, str], ...] = (),
+) -> ImportRecord:
+    if "id" in fields and (record, fields["id"]) in place.shared:
+        kept = {**kept, "id": fields.pop("id")}
+    if kept:
+        fields["extra"] = {**fields.get("extra", {}), EXTRA_KEY: dict(kept)}
+    return ImportRecord(
+        key=place.prefix + key,
+        record=record,
+        fields=fields,
+        digest=at.digest,
+        file=at.file,
+        line=at.line,
+        links=links,
+    )
+
+
+def refuse_duplicates(found: Iterable[ImportRecord | Refused]) -> Iterator[ImportRecord | Refused]:
+    """Yield what a reader finds, and refuse what has the key or the id of something that it found before."""
+    seen: dict[tuple[str, str, str], str] = {}
+    for one in found:
+        if isinstance(one, Refused):
+            yield one
+            continue
+        names = [(one.record, "key", one.key), (one.record, "id", str(one.fields.get("id", "")))]
+        names = [name for name in names if name[2]]
+        earlier = next((seen[name] for name in names if name in seen), "")
+        if earlier:
+            yield Refused(one.file, one.line, f"has the id of {earlier}; give it another")
+            continue
+        seen.update(dict.fromkeys(names, f"{one.file}:{one.line}" if one.line else one.file))
+        yield one
+
+
+MEMORY_COLUMNS: tuple[Column, ...] = (
+    id_column("id"),
+    text_column("content", "content"),
+    kind_column("type"),
+    tags_column("tags", compact_json),
+    moment_column("created_at", "created_at", format_sql_moment),
+    moment_column("expires_at", "expires_at", format_iso_moment, is_optional=True),
+    unmapped_column("relevance", 1.0),
+    unmapped_column("access_count", 0),
+    unmapped_column("last_accessed_at"),
+    consolidated_column("consolidated", 1, 0),
+    unmapped_column("embedded_at"),
+    unmapped_column("images", "[]"),
+)
+"""All but ``consolidated_into`` and ``linkages``, which lead to other rows."""
+CONSOLIDATION_COLUMNS: tuple[Column, ...] = (
+    id_column("id"),
+    text_column("summary", "content"),
+    tags_column("tags", compact_json),
+    unmapped_column("type", "auto"),
+    moment_column("created_at", "created_at", format_sql_moment),
+    unmapped_column("method", "template"),
+    unmapped_column("template_summary"),
+)
+SKIP_COLUMNS: tuple[Column, ...] = (
+    id_column("id"),
+    line_column("item", "item"),
+    line_column("reason", "reason"),
+    moment_column("expires_at", "expires_at", format_iso_moment, is_optional=True),
+    moment_column("added_at", "created_at", format_sql_moment),
+)
+ITEM_COLUMNS: tuple[Column, ...] = (
+    id_column("id"),
+    category_column("category"),
+    line_column("title", "title"),
+    text_column("content", "content"),
+    status_column("status"),
+    priority_column("priority"),
+    plain_tags_column("tags", compact_json),
+    line_column("next_action", "next_action", empty=None),
+    unmapped_column("last_touched"),
+    moment_column("created_at", "created_at", format_sql_moment),
+    moment_column("updated_at", "updated_at", format_sql_moment),
+)
+SECTION_COLUMNS: tuple[Column, ...] = (
+    text_column("section_key", "key"),
+    line_column("heading", "title"),
+    text_column("content", "content"),
+    moment_column("updated_at", "updated_at", format_sql_moment),
+)
+CRYSTAL_COLUMNS: tuple[Column, ...] = (
+    id_column("id"),
+    text_column("crystal", "content"),
+    unmapped_column("source_count", 0),
+    moment_column("created_at", "created_at", format_sql_moment),
+)
+
+_USAGE_COLUMNS = frozenset(("relevance", "access_count", "last_accessed_at", "embedded_at"))
+"""What changes by itself, or when a memory is only read."""
+
+_DEFAULT_ROWS = {
+    name: write_row(columns, {}, {})
+    for name, columns in (
+        ("memory", MEMORY_COLUMNS),
+        ("consolidation", CONSOLIDATION_COLUMNS),
+        ("skip", SKIP_COLUMNS),
+        ("item", ITEM_COLUMNS),
+        ("section", SECTION_COLUMNS),
+        ("crystal", CRYSTAL_COLUMNS),
+    )
+}
+"""What a column says that an older table does not have."""
+
+
+def row_digest(row: Mapping[str, Any]) -> bytes:
+    """Return the digest of what a row says; that it was used or rated anew does not change it."""
+    said = {name: value for name, value in sorted(row.items()) if name not in _USAGE_COLUMNS}
+    return source_digest(msgspec.json.encode(said))
+
+
+def memory_from_row(place: RowContext, row: Mapping[str, Any], at: RowLocation) -> ImportRecord | Refused:
+    """Return the memory of a row of ``memories``."""
+    own = {name: value for name, value in row.items() if name not in ("linkages", "consolidated_into")}
+    usual = {"linkages": "[]", "consolidated_into": None}
+    kept = {name: row[name] for name, value in usual.items() if name in row and row[name] != value}
+    links = RowLinks(linkages=as_list(row.get("linkages")), kept=kept)
+    return build_memory(place, MEMORY_COLUMNS, {**_DEFAULT_ROWS["memory"], **own}, at, links)
+
+
+def consolidation_from_row(place: RowContext, row: Mapping[str, Any], at: RowLocation) -> ImportRecord | Refused:
+    """Return the memory of a row of ``consolidations``: the text that stands for others which are not recalled."""
+    own = {name: value for name, value in row.items() if name != "source_ids"}
+    sources = [one for one in as_list(row.get("source_ids")) if isinstance(one, str)]
+    links = RowLinks(sources=sources, kept={"table": "consolidations", "source_ids": row.get("source_ids")})
+    found = build_memory(place, CONSOLIDATION_COLUMNS, {**_DEFAULT_ROWS["consolidation"], **own}, at, links)
+    if isinstance(found, ImportRecord):
+        found.fields["kind"] = "observation"
+    return found
+
+
+def skip_from_row(place: RowContext, row: Mapping[str, Any], at: RowLocation) -> ImportRecord | Refused:
+    """Return the skip, or the standing decision, of a row of ``skip_list``."""
+    return build_skip(place, SKIP_COLUMNS, {**_DEFAULT_ROWS["skip"], **row}, at, "expires_at")
+
+
+def item_from_row(place: RowContext, row: Mapping[str, Any], at: RowLocation) -> ImportRecord | Refused:
+    """Return the working item of a row of ``working_memory_items``."""
+    return build_item(place, ITEM_COLUMNS, {**_DEFAULT_ROWS["item"], **row}, at)
+
+
+def section_from_row(place: RowContext, row: Mapping[str, Any], at: RowLocation) -> ImportRecord | None:
+    """Return the working item of a row of ``working_memory_sections``; ``None`` for a section that says nothing."""
+    fields, kept = read_row(SECTION_COLUMNS, {**_DEFAULT_ROWS["section"], **row})
+    if not fields["key"].strip() or not fields["content"].strip():
+        return None
+    kept["table"] = "working_memory_sections"
+    found = build_section(place, fields["key"], fields["title"], fields["content"], kept, at)
+    if "updated_at" in fields:
+        found.fields["created_at"] = found.fields["updated_at"] = fields["updated_at"]
+    return found
+
+
+def crystal_from_row(
+    place: RowContext, row: Mapping[str, Any], at: RowLocation, *, is_current: bool
+) -> ImportRecord | Refused:
+    """Return the crystal of a row of ``identity_snapshots``."""
+    return build_crystal(place, CRYSTAL_COLUMNS, {**_DEFAULT_ROWS["crystal"], **row}, at, is_current=is_current)

@@ -1,0 +1,231 @@
+"""Match a repeated import with the one before: changed fields, records known only by position, relations."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from difflib import SequenceMatcher
+from typing import Any
+
+import msgspec
+
+from memento_tui.errors import MementoError
+from memento_tui.formats.base import CONTENT_DIGEST_PART, ImportRecord, Refused
+from memento_tui.formats.note import LinkTargets
+from memento_tui.model import Relation, make_relation
+from memento_tui.model.validation import check_extra
+from memento_tui.storage.ledgers import ImportedRecord
+from memento_tui.storage.tables import AnyRecord
+
+__all__ = [
+    "RelationCollector",
+    "differing_fields",
+    "is_extra_name",
+    "is_named_by_source",
+    "match_positional_records",
+    "with_values_from",
+]
+
+_NOT_COMPARED = frozenset(
+    {"version", "created_at", "updated_at", "shown_count", "used_count", "last_used_at", "hits", "last_hit_at", "extra"}
+)
+"""Fields that say how a record is kept, not what it says; and the one that is looked into."""
+
+_EXTRA_PREFIX = "extra."
+_ABSENT = object()
+
+
+def differing_fields(one: AnyRecord, other: AnyRecord) -> list[str]:
+    """Return the names of what two records say differently: a field's, or ``extra.`` and a name in there."""
+    these, those = _comparable_values(one), _comparable_values(other)
+    return [name for name in {**these, **those} if these.get(name, _ABSENT) != those.get(name, _ABSENT)]
+
+
+def _comparable_values(record: AnyRecord) -> dict[str, Any]:
+    said = {name: getattr(record, name) for name in record.__struct_fields__ if name not in _NOT_COMPARED}
+    return said | {_EXTRA_PREFIX + name: value for name, value in getattr(record, "extra", {}).items()}
+
+
+def is_extra_name(name: str) -> bool:
+    """Tell whether `differing` speaks of something beside a record, and not of what the record itself says."""
+    return name.startswith(_EXTRA_PREFIX)
+
+
+def is_named_by_source(name: str, fields: dict[str, Any]) -> bool:
+    """Tell whether the fields of a source speak of what `differing` calls by this name."""
+    if is_extra_name(name):
+        return name.removeprefix(_EXTRA_PREFIX) in fields.get("extra", {})
+    return name in fields
+
+
+def with_values_from(record: AnyRecord, names: Collection[str], wanted: AnyRecord) -> AnyRecord:
+    """Return a record that says what another one says under these names.
+
+    Raises:
+        InvalidField: what both have in ``extra`` is too much for one record.
+
+    """
+    said = _comparable_values(wanted)
+    values = {name: said[name] for name in names if not is_extra_name(name)}
+    inner = [name.removeprefix(_EXTRA_PREFIX) for name in names if is_extra_name(name)]
+    if inner:
+        extra = {name: value for name, value in getattr(record, "extra", {}).items() if name not in inner}
+        values["extra"] = extra | {name: said[_EXTRA_PREFIX + name] for name in inner if _EXTRA_PREFIX + name in said}
+        check_extra(values["extra"])
+    return msgspec.structs.replace(record, **values)
+
+
+_MIN_SIMILARITY = 0.6
+"""The share of two texts that is the same where one was made of the other."""
+_MAX_COMPARED = 100
+"""Texts of one list that are compared with each other; of a longer one only those that are the same are known again."""
+_MAX_COMPARED_LENGTH = 4_000
+
+
+def match_positional_records(
+    found: Iterable[ImportRecord | Refused], ledger: Mapping[str, ImportedRecord], said: Callable[[ImportedRecord], str]
+) -> Iterator[ImportRecord | Refused]:
+    """Yield what a reader finds, the records of each list under the keys that they had at the import before.
+
+    ``said`` returns the text that a line of the ledger stands for, or nothing where that was purged.
+    """
+    listed: list[ImportRecord] = []
+    for one in found:
+        if isinstance(one, Refused):
+            yield one
+            continue
+        if listed and listed[0].among != one.among:
+            yield from _match_list(listed, ledger, said)
+            listed = []
+        if one.among:
+            listed.append(one)
+        else:
+            yield one
+    yield from _match_list(listed, ledger, said)
+
+
+def _match_list(
+    listed: list[ImportRecord], ledger: Mapping[str, ImportedRecord], said: Callable[[ImportedRecord], str]
+) -> Iterator[ImportRecord]:
+    before = _earlier_rows(listed[0].record, listed[0].among, ledger) if listed else {}
+    for one, key in zip(listed, _matched_keys(listed, before, said), strict=True):
+        yield msgspec.structs.replace(one, key=key)
+
+
+def _earlier_rows(record: str, among: str, ledger: Mapping[str, ImportedRecord]) -> dict[str, ImportedRecord]:
+    """Return the lines of the ledger for what stood in a list, by the keys of its records."""
+    start = f"{record}:"
+    rows = {key.removeprefix(start): row for key, row in ledger.items() if key.startswith(f"{start}{among}.")}
+    return {key: row for key, row in rows.items() if key[len(among) + 1 :].isdecimal()}
+
+
+def _matched_keys(
+    listed: list[ImportRecord], before: dict[str, ImportedRecord], said: Callable[[ImportedRecord], str]
+) -> list[str]:
+    left = dict(before)
+    keys: dict[int, str] = {}
+    for at, one in enumerate(listed):
+        same = [key for key, row in left.items() if row.digest[CONTENT_DIGEST_PART] == one.digest[CONTENT_DIGEST_PART]]
+        if same:
+            keys[at] = one.key if one.key in same else same[0]
+            del left[keys[at]]
+    others = [at for at in range(len(listed)) if at not in keys]
+    texts = {key: said(row) for key, row in left.items()} if max(len(others), len(left)) <= _MAX_COMPARED else {}
+    for at in others:
+        own = listed[at].key
+        text = listed[at].fields["content"]
+        like = {key: _similarity(text, other) for key, other in texts.items()}
+        best = max(like, key=lambda key: (like[key], key == own), default="")
+        if best and like[best] >= _MIN_SIMILARITY:
+            keys[at] = best
+            del texts[best]
+    used = {*before, *keys.values()}
+    for at in others:
+        if at not in keys:
+            keys[at] = _free_key(listed[at], used)
+            used.add(keys[at])
+    return [keys[at] for at in range(len(listed))]
+
+
+def _similarity(one: str, other: str) -> float:
+    matcher = SequenceMatcher(None, one[:_MAX_COMPARED_LENGTH], other[:_MAX_COMPARED_LENGTH], autojunk=False)
+    return matcher.ratio() if matcher.quick_ratio() >= _MIN_SIMILARITY else 0.0
+
+
+def _free_key(one: ImportRecord, used: set[str]) -> str:
+    numbers = itertools.count(len(used) + 1)
+    return one.key if one.key not in used else next(k for n in numbers if (k := f"{one.among}.{n}") not in used)
+
+
+_LINK_PREFIX = "link:"
+_LITERAL_TARGETS = ("file", "item")
+"""The types of relations whose end is written as it is: a path, or a working item's id."""
+
+
+class RelationCollector:
+    """Collects the links of one import, and tells at its end what there is to draw."""
+
+    def __init__(self, ledger: Mapping[str, ImportedRecord]) -> None:
+        self._ledger = ledger
+        self._notes: list[tuple[str, str, dict[str, Any]]] = []
+        self._ids: dict[str, str] = {}
+        self._links: list[tuple[ImportRecord, str]] = []
+
+    def take(self, one: ImportRecord, record_id: str) -> None:
+        """Remember a record as the end of links, and the links that begin at it."""
+        if one.record != "memory":
+            return
+        self._ids[one.key] = record_id
+        self._notes.append((one.key, one.fields.get("title", ""), one.fields.get("extra", {}).get("frontmatter", {})))
+        if one.links:
+            self._links.append((one, record_id))
+
+    def gone(self, alive: Mapping[str, int]) -> Iterator[str]:
+        """Yield the relations that an earlier import drew and whose links are gone.
+
+        ``alive`` has the versions of the relations of earlier imports that still exist.
+        """
+        named = {_link_key(one, *link) for one, _ in self._links for link in one.links}
+        for key, row in self._ledger.items():
+            if row.record_id not in alive or row.record != "relation" or key in named:
+                continue
+            if key.startswith(_LINK_PREFIX) and self._is_of_a_note(key.removeprefix(_LINK_PREFIX)):
+                yield row.record_id
+
+    def missing(self, alive: Mapping[str, int]) -> Iterator[tuple[str, Relation]]:
+        """Yield the relations that do not exist yet, each with what names it in the ledger.
+
+        A link whose target is not among what was imported is left; the text of the record still holds it.
+        """
+        targets = LinkTargets()
+        for note in self._notes if self._links else ():
+            targets.take(*note)
+        for one, src in self._links:
+            for kind, written, label in one.links:
+                key = _link_key(one, kind, written, label)
+                end = self._end(targets, one, kind, written)
+                drawn = self._ledger.get(key)
+                if (drawn and drawn.record_id in alive) or end is None or end == src:
+                    continue
+                try:
+                    yield key, make_relation({"src": src, "dst": end, "type": kind, "label": label})
+                except MementoError:
+                    # A label that is no single line is the note's own business; the link stays in its text.
+                    continue
+
+    def _end(self, targets: LinkTargets, one: ImportRecord, kind: str, written: str) -> str | None:
+        """Return the id or path that a link leads to; ``None`` for a memory that is not among the imported."""
+        if kind in _LITERAL_TARGETS:
+            return written
+        target = targets.resolve(written, one.key)
+        return None if target is None else self._ids[target]
+
+    def _is_of_a_note(self, rest: str) -> bool:
+        """Tell whether a link begins at one of the notes of this import; a note's key may hold the mark itself."""
+        ends = [place for place, character in enumerate(rest) if character == ">"]
+        return any(rest[:end] in self._ids for end in ends)
+
+
+def _link_key(one: ImportRecord, kind: str, written: str, label: str) -> str:
+    """Return what names a link in the ledger; one record may be joined to another in several ways."""
+    return f"{_LINK_PREFIX}{one.key}>{kind}>{written}" + (f">{label}" if label else "")

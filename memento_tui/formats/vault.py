@@ -1,0 +1,416 @@
+"""Read and write a folder of Markdown notes: an Obsidian vault, a Memento Vault, or any other."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import datetime
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import msgspec
+
+from memento_tui.errors import InvalidInput
+from memento_tui.formats import markdown
+from memento_tui.formats.base import (
+    ExportRecord,
+    ExportReport,
+    ImportRecord,
+    Refused,
+    namespace_from_parts,
+    source_digest,
+    write_atomically,
+)
+from memento_tui.formats.frontmatter import MAX_FRONTMATTER_LENGTH, InvalidFrontmatter, change_properties
+from memento_tui.formats.note import LINK_PROPERTIES, LinkTargets, Note, property_text, property_texts, read_note
+from memento_tui.formats.source_files import LoadedFile, SourceFile, count_files, decode_text, load_file, walk_files
+from memento_tui.model import Memory, Relation
+from memento_tui.model.validation import MAX_CONTENT_BYTES
+
+__all__ = [
+    "EXTRA_KEY",
+    "MAX_NOTE_BYTES",
+    "NOTE_SUFFIX",
+    "VAULT_FILES",
+    "KeptNote",
+    "NoteExport",
+    "count",
+    "kept_note",
+    "link_properties",
+    "note_fields",
+    "note_text",
+    "parse_file",
+    "paths_of",
+    "read",
+    "write",
+]
+
+NOTE_SUFFIX = ".md"
+EXTRA_KEY = "vault"
+"""The key of ``extra`` for what a return needs."""
+MAX_NOTE_BYTES = MAX_CONTENT_BYTES + MAX_FRONTMATTER_LENGTH
+
+VAULT_FILES = ("memento.yml", "vault-identity.json")
+"""What a Memento Vault has in its root; its folder ``archive`` holds what it no longer recalls."""
+_AGENT_SOURCES = ("session", "inception", "mcp", "mcp-capture")
+_URL = re.compile(r"https?://\S+")
+_NOT_IN_A_SLUG = re.compile(r"[^\w.-]+")
+
+
+def count(root: Path) -> int:
+    """Return the number of notes, without opening one."""
+    return count_files(root, NOTE_SUFFIX)
+
+
+def read(root: Path) -> Iterator[ImportRecord | Refused]:
+    """Yield the notes below a folder, or one note. Folders and files whose names begin with a dot are passed over.
+
+    Raises:
+        InvalidInput: there is nothing at ``root``.
+
+    """
+    real = root.resolve()
+    folder = real if real.is_dir() else real.parent
+    vault = folder.name or "vault"
+    archives = any((folder / name).is_file() for name in VAULT_FILES)
+    ids: set[str] = set()
+    for found in walk_files(root, NOTE_SUFFIX):
+        yield found if isinstance(found, Refused) else _read_file(found, vault, ids, archives=archives)
+
+
+def _read_file(file: SourceFile, vault: str, ids: set[str], *, archives: bool) -> ImportRecord | Refused:
+    loaded = load_file(file, MAX_NOTE_BYTES)
+    if isinstance(loaded, Refused):
+        return loaded
+    note = parse_file(file.name, loaded)
+    if isinstance(note, Refused):
+        return note
+    fields = note_fields(note, loaded)
+    fields["namespace"] = _namespace(note, vault, file.name)
+    identity = property_text(note.properties.get("memento_id"))
+    if identity and identity not in ids:  # a note that was copied in its folder brings the id of the first one along
+        ids.add(identity)
+        fields["id"] = identity
+    if archives and file.name.startswith("archive/"):
+        fields["status"] = "archived"
+    fields["extra"] = {EXTRA_KEY: _kept_values(note, file.name, loaded.data)}
+    if note.properties:
+        fields["extra"]["frontmatter"] = note.properties
+    return ImportRecord(
+        key=file.name,
+        record="memory",
+        fields=fields,
+        digest=source_digest(loaded.data),
+        file=file.name,
+        line=1,
+        links=note.links,
+    )
+
+
+def parse_file(name: str, loaded: LoadedFile) -> Note | Refused:
+    """Return the note that a file holds."""
+    text = decode_text(loaded.data, name)
+    if isinstance(text, Refused):
+        return text
+    try:
+        note = read_note(text, name)
+    except InvalidFrontmatter as problem:
+        return Refused(name, problem.line + 1, problem.reason)
+    if note is None:
+        return Refused(name, 0, "is empty: it has neither text nor properties")
+    if (size := len(note.content.encode())) > MAX_CONTENT_BYTES:
+        return Refused(name, 0, f"has a text of {size:,} bytes; the limit is {MAX_CONTENT_BYTES:,}")
+    return note
+
+
+def note_fields(note: Note, loaded: LoadedFile) -> dict[str, Any]:
+    """Return the fields that every kind of note has: its text, and what its properties say about it."""
+    fields: dict[str, Any] = {
+        "content": note.content,
+        "title": note.title,
+        "kind": note.kind,
+        "kind_raw": note.kind_raw,
+        "tags": note.tags + note.body_tags,
+        "created_at": note.created_at or loaded.modified,
+        "validity_context": note.validity_context,
+        **_source(note.properties),
+    }
+    if note.certainty is not None:
+        fields["certainty"] = note.certainty
+    if note.updated_at is not None:
+        fields["updated_at"] = note.updated_at
+    return fields
+
+
+def _source(properties: Mapping[str, Any]) -> dict[str, Any]:
+    """Return where a note came from; one that names an address on the web is taken for a clipping of it."""
+    given = property_text(properties.get("source")).strip()
+    address = next((text for text in (given, property_text(properties.get("url"))) if _URL.match(text)), "")
+    parts = {
+        "agent": property_text(properties.get("agent")),
+        "session": property_text(properties.get("session_id")),
+        "transcript": property_text(properties.get("transcript_path")),
+        "url": address,
+    }
+    kind = "external" if address or given == "external" else "derived" if given in _AGENT_SOURCES else "user"
+    return {"source": {name: text for name, text in parts.items() if text}, "source_type": kind}
+
+
+def _namespace(note: Note, vault: str, name: str) -> str:
+    given = property_text(note.properties.get("memento_namespace"))
+    if given:
+        return namespace_from_parts(given.split("/"))
+    if names := _project(property_text(note.properties.get("project")).strip()):
+        return namespace_from_parts(["projects", *names])
+    return namespace_from_parts([vault, *PurePosixPath(name).parts[:-1]])
+
+
+def _project(given: str) -> list[str]:
+    """Return the names in a project property: of a path on some machine the last, of ``owner/name`` both."""
+    linked = markdown.find_wikilinks(given)
+    names = (linked[0].target if linked else given).replace("\\", "/").rstrip("/").split("/")
+    if names[0] in ("", "~") or names[0].endswith(":"):
+        names = names[-1:]
+    return [slug for name in names if (slug := _NOT_IN_A_SLUG.sub("-", name.strip().lower()).strip("-."))]
+
+
+def _kept_values(note: Note, name: str, data: bytes) -> dict[str, Any]:
+    kept: dict[str, Any] = {"path": name, "digest": source_digest(data).hex()}
+    if note.parts.head:
+        kept["head"] = note.parts.head
+    if note.content != note.parts.body:
+        kept["body"] = note.parts.body
+    if note.body_tags:
+        kept["body_tags"] = list(note.body_tags)
+    return kept
+
+
+_NOT_IN_A_FILE_NAME = re.compile(r'[\\/:*?"<>|#^\[\]]+')
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+_MAX_NAME_BYTES = 120
+_MAX_ID_BYTES = 80
+"""Bytes; with an ending, a name and an id stay below the 255 that file systems take."""
+_DEFAULT_CERTAINTY = 3
+_SOURCE_WORDS = {"user": "manual", "derived": "session", "external": "external"}
+_LINK_PROPERTY_OF_RELATION = {relation: name for name, relation in LINK_PROPERTIES.items()}
+
+
+class KeptNote(msgspec.Struct, frozen=True):
+    """What the import kept of a note. It has passed through a database that agents write to, so it is checked."""
+
+    path: str = ""
+    digest: str = ""
+    head: str = ""
+    body: str | None = None
+
+
+def write(records: Iterable[ExportRecord], root: Path) -> ExportReport:
+    """Write memories as notes below ``root``, and the relations between them as links.
+
+    Deleted memories and other records are left out. A note that cannot be put in place is refused and costs no other.
+
+    Raises:
+        InvalidInput: a memory has no text.
+
+    """
+    memories: list[Memory] = []
+    arrows: list[Relation] = []
+    left_out = 0
+    for record in records:
+        if isinstance(record, Memory) and record.status != "deleted":
+            memories.append(record)
+        elif isinstance(record, Relation) and record.type in _LINK_PROPERTY_OF_RELATION:
+            arrows.append(record)
+        else:
+            left_out += 1
+    notes = NoteExport(memories)
+    relations: dict[str, list[Relation]] = {}
+    for arrow in arrows:
+        if arrow.src in notes.paths and arrow.dst in notes.paths:
+            relations.setdefault(arrow.src, []).append(arrow)
+        else:
+            left_out += 1
+    refused: list[Refused] = []
+    files = linked = 0
+    for memory in memories:
+        own = relations.get(memory.id, [])
+        outcome = _write_note(
+            root, notes.paths[memory.id], notes.text(memory, own).encode(), notes.kept[memory.id].digest
+        )
+        if isinstance(outcome, Refused):
+            refused.append(outcome)
+        else:
+            files += outcome
+            linked += len(own)
+    return ExportReport(
+        records=len(memories) - len(refused) + linked, files=files, left_out=left_out, refused=tuple(refused)
+    )
+
+
+def _write_note(root: Path, name: str, data: bytes, digest: str) -> Refused | bool:
+    """Put a note in place; return whether the file had to be written."""
+    path = root / name
+    try:
+        top = root.resolve()
+        if not path.parent.resolve().is_relative_to(top) or path.is_symlink():
+            return Refused(name, 0, "lies behind a link, and is not written")
+        if path.exists():
+            present = path.read_bytes()
+            if present == data:
+                return False
+            if source_digest(present).hex() != digest:
+                return Refused(name, 0, "is there already with another text, and is not replaced; import it first")
+        write_atomically(path, [data])
+    except OSError as error:
+        return Refused(name, 0, f"cannot be written: {error.strerror or error}")
+    return True
+
+
+class NoteExport:
+    """The notes of one export: where each memory goes, and what its file says."""
+
+    def __init__(self, memories: Iterable[Memory]) -> None:
+        self.kept: dict[str, KeptNote] = {}
+        self.paths: dict[str, str] = {}
+        self.targets = LinkTargets()
+        taken: set[str] = set()
+        for memory in memories:
+            self.kept[memory.id] = kept = kept_note(memory)
+            path = next(path for path in paths_of(memory, kept) if path.casefold() not in taken)
+            taken.add(path.casefold())
+            self.paths[memory.id] = path
+            frontmatter = memory.extra.get("frontmatter")
+            self.targets.take(path, memory.title, frontmatter if isinstance(frontmatter, dict) else {})
+
+    def text(self, memory: Memory, relations: Iterable[Relation]) -> str:
+        """Return the whole text of a memory's note."""
+        kept, path = self.kept[memory.id], self.paths[memory.id]
+        return note_text(memory, kept, path, lambda before: self._links(memory, relations, before))
+
+    def _links(self, memory: Memory, relations: Iterable[Relation], before: Note) -> dict[str, Any]:
+        """Return the link properties that say what the note does not say yet."""
+        path = self.paths[memory.id]
+        said = {(kind, self.targets.resolve(target, path)) for kind, target, _ in before.links}
+        wanted = ((relation.type, self.paths[relation.dst]) for relation in relations)
+        return link_properties(before, (link for link in wanted if link not in said))
+
+
+def link_properties(before: Note, links: Iterable[tuple[str, str]]) -> dict[str, Any]:
+    """Return the link properties of a note that gains links, each a type of relation and another note's path."""
+    changes: dict[str, Any] = {}
+    for kind, target in links:
+        name = _LINK_PROPERTY_OF_RELATION[kind]
+        if name not in changes:
+            changes[name] = property_texts(before.properties.get(name))
+        changes[name].append(f"[[{target.removesuffix(NOTE_SUFFIX)}]]")
+    return changes
+
+
+def note_text(
+    memory: Memory, kept: KeptNote, path: str, more: Callable[[Note], Mapping[str, Any]] = lambda _before: {}
+) -> str:
+    """Return the whole text of a memory's note at ``path``, made from the head and body that were kept of it.
+
+    ``more`` returns further properties to set, given what the note said before. Raises `InvalidInput` where the memory
+    has no text.
+    """
+    body = memory.content
+    line_break = "\r\n" if "\r\n" in kept.head + body else "\n"
+    empty = f"---{line_break}---{line_break}"
+    head = kept.head if kept.path else empty
+    before = _parse_note(head, body if kept.body is None else kept.body, path)
+    if before is None:  # the head is no longer one, or the text begins as if it were frontmatter
+        head = empty
+        before = _parse_note(head, body, path)
+    if before is None:
+        raise InvalidInput(f"The memory {memory.id} has no text, so it cannot be a note.")
+    if kept.body is not None and before.content == body:
+        body = kept.body  # a note of properties only: its content stands for them and is in no file
+    changes = {**_changed_properties(memory, before), **more(before)}
+    if not kept.path:
+        changes |= _memento_properties(memory)
+    head = change_properties(head, changes, line_break)
+    return head + ("" if not body or head.endswith(("\n", "\ufeff")) or not head else line_break) + body
+
+
+def kept_note(memory: Memory) -> KeptNote:
+    """Return what the import kept of the note that a memory came from; it is empty for any other memory."""
+    try:
+        kept = msgspec.convert(memory.extra.get(EXTRA_KEY, {}), KeptNote)
+    except msgspec.ValidationError:
+        return KeptNote()
+    return kept if _is_safe_path(kept.path) else KeptNote()
+
+
+def _is_safe_path(path: str) -> bool:
+    """Say whether a path stays below the folder it is written to, outside of every hidden folder."""
+    plain = all(name and not name.startswith(".") for name in path.split("/"))
+    return plain and path.lower().endswith(NOTE_SUFFIX) and not _CONTROL.search(path)
+
+
+def _parse_note(head: str, body: str, path: str) -> Note | None:
+    """Return the note that head and body make; ``None`` where a reader would part them in another place."""
+    try:
+        note = read_note(head + body, path)
+    except InvalidFrontmatter:
+        return None
+    return note if note is not None and note.parts.head == head else None
+
+
+def paths_of(memory: Memory, kept: KeptNote) -> Iterator[str]:
+    """Yield the places for a memory's note, the best first; they never run out."""
+    if kept.path:
+        yield kept.path
+    folders = [_file_name(name, _MAX_NAME_BYTES) for name in memory.namespace.split("/")]
+    name = _file_name(memory.headline, _MAX_NAME_BYTES)
+    yield "/".join([*folders, name + NOTE_SUFFIX])
+    name = f"{name} ({_file_name(memory.id, _MAX_ID_BYTES)})"
+    yield "/".join([*folders, name + NOTE_SUFFIX])
+    for number in itertools.count(2):
+        yield "/".join([*folders, f"{name} {number}{NOTE_SUFFIX}"])
+
+
+def _file_name(text: str, limit: int) -> str:
+    """Return a name that every file system and every wikilink can hold, of at most ``limit`` bytes."""
+    plain = "".join(letter if letter.isprintable() else " " for letter in _NOT_IN_A_FILE_NAME.sub(" ", text))
+    return " ".join(plain.split()).strip(" .").encode()[:limit].decode(errors="ignore").strip(" .") or "unnamed"
+
+
+def _changed_properties(memory: Memory, before: Note) -> dict[str, Any]:
+    """Return the properties whose values the note would say differently from the memory."""
+    changes: dict[str, Any] = {}
+    own_tags = tuple(tag for tag in memory.tags if tag not in before.body_tags)
+    if memory.title != before.title:
+        changes["title"] = memory.title
+    if (memory.kind, memory.kind_raw) != (before.kind, before.kind_raw):
+        changes["type"] = memory.kind_raw or memory.kind
+    if own_tags != before.tags:
+        changes["tags"] = list(own_tags) or None
+    if memory.certainty != (before.certainty or _DEFAULT_CERTAINTY):
+        changes["certainty"] = memory.certainty
+    if memory.validity_context != before.validity_context:
+        changes["validity-context"] = memory.validity_context or None
+    return changes
+
+
+def _memento_properties(memory: Memory) -> dict[str, Any]:
+    """Return the properties that a note gains which was no note before."""
+    source = memory.source
+    updated = memory.updated_at if memory.updated_at != memory.created_at else None
+    properties = {
+        "tags": list(memory.tags) or None,
+        "date": _format_moment(memory.created_at),
+        "updated": _format_moment(updated) if updated else None,
+        "source": source.url or _SOURCE_WORDS[memory.source_type],
+        "agent": source.agent or None,
+        "session_id": source.session or None,
+        "transcript_path": source.transcript or None,
+        "memento_id": memory.id,
+        "memento_namespace": memory.namespace,
+    }
+    return {name: value for name, value in properties.items() if value is not None}
+
+
+def _format_moment(moment: datetime) -> str:
+    return moment.isoformat().replace("+00:00", "Z")

@@ -1,0 +1,145 @@
+"""Format what a session is shown: facts between the lines of a fence, within a budget of tokens."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+from memento_tui.hooks.host_events import MAX_ANSWER_CHARS
+from memento_tui.storage.hook_store import ContradictionRow, ItemRow, MemoryRow, SkipRow
+from memento_tui.text import fence
+from memento_tui.text.fence import fenced, quoted_id
+
+__all__ = [
+    "CostedLine",
+    "TokenBudget",
+    "contradiction_line",
+    "estimate_tokens",
+    "fenced_block",
+    "identity_line",
+    "item_line",
+    "memory_line",
+    "skip_line",
+]
+
+_BYTES_PER_TOKEN = 4
+"""Of UTF-8: characters in English prose, and three quarters of a token for each Chinese or Japanese one."""
+
+_MAX_TOKENS = MAX_ANSWER_CHARS // _BYTES_PER_TOKEN
+"""However many a person allows: a host would cut what is longer, and with it the line that closes the fence.
+
+Hosts written in JavaScript count units of UTF-16, of which no text has more than bytes of UTF-8.
+"""
+
+_INVISIBLE_CHARS = re.compile(
+    "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
+    "\u202a-\u202e\u2060-\u206f\u3164\ud800-\udfff\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U0001bca0-\U0001bca3"
+    "\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+)
+"""What a model reads and a person who looks at the memory does not see: controls, bidi marks, tags, fillers."""
+
+_IDENTITY_CHARS = 1_600
+
+_SIDE_CHARS = 160
+"""Characters of each side of a contradiction."""
+_REASON_CHARS = 160
+_ITEM_CHARS = 240
+
+
+class CostedLine(NamedTuple):
+    """One line, and what it costs."""
+
+    text: str
+    tokens: int
+
+
+class TokenBudget:
+    """The tokens that may still be told, after those of the ``headings`` and of the fences below them."""
+
+    def __init__(self, limit: int, headings: Sequence[str]) -> None:
+        self.left = min(limit, _MAX_TOKENS) - sum(
+            estimate_tokens(fenced_block(one, [CostedLine("", 0)])) + 1 for one in headings
+        )
+
+    def takes(self, line: CostedLine) -> bool:
+        """Tell whether a line fits what is left, and if so take it off."""
+        if line.tokens > self.left:
+            return False
+        self.left -= line.tokens
+        return True
+
+
+def estimate_tokens(text: str) -> int:
+    """Return about how many tokens a text costs."""
+    return max(1, -(-len(text.encode("utf-8", "replace")) // _BYTES_PER_TOKEN))
+
+
+def _costed_line(text: str) -> CostedLine:
+    return CostedLine(text, estimate_tokens(text) + 1)
+
+
+def visible_line(text: str, limit: int) -> str:
+    """Return a text as one line of what a person would see of it."""
+    return fence.one_line(_INVISIBLE_CHARS.sub("", text), limit)
+
+
+def identity_line(identity: str) -> CostedLine:
+    """Return who the agent is: prose that keeps its own lines."""
+    text = "\n".join(" ".join(line.split()) for line in _INVISIBLE_CHARS.sub("", identity).splitlines())
+    if len(text) > _IDENTITY_CHARS:
+        cut = max(text.rfind(" ", 0, _IDENTITY_CHARS), text.rfind("\n", 0, _IDENTITY_CHARS))
+        text = f"{text[: cut if cut > 0 else _IDENTITY_CHARS]} ..."
+    return _costed_line(text)
+
+
+def memory_line(memory: MemoryRow, passage: str, *, characters: int) -> CostedLine:
+    """Return a memory as one line: its id for its full text, its kind, words of caution, and the passage."""
+    labels = _caution_labels(memory)
+    marks = f" [{', '.join(labels)}]" if labels else ""
+    title = visible_line(memory.title, 100)
+    text = visible_line(passage, characters)
+    told = text if not title or text.startswith(title.removesuffix(" ...")) else f"{title}: {text}"
+    return _costed_line(f"{quoted_id(memory.id)} {memory.kind}{marks}: {told}")
+
+
+def _caution_labels(memory: MemoryRow) -> list[str]:
+    untrusted = ["UNTRUSTED"] if memory.source_type == "external" else []
+    return [*untrusted, "unverified"] if memory.stability == "draft" else untrusted
+
+
+def skip_line(skip: SkipRow) -> CostedLine:
+    """Return a skip as one line."""
+    item, reason = visible_line(skip.item, _REASON_CHARS), visible_line(skip.reason, _REASON_CHARS)
+    return _costed_line(f"skip until {skip.expires_at:%Y-%m-%d}: {item}, because {reason}")
+
+
+def item_line(item: ItemRow) -> CostedLine:
+    """Return a working item as one line."""
+    parts = [visible_line(item.title, _ITEM_CHARS), visible_line(item.content, _ITEM_CHARS)]
+    if item.next_action:
+        parts.append(f"next: {visible_line(item.next_action, _ITEM_CHARS)}")
+    text = " | ".join(part for part in parts if part)
+    return _costed_line(f"{item.category.replace('_', ' ')}: {text}")
+
+
+def contradiction_line(dispute: ContradictionRow, older: MemoryRow, newer: MemoryRow, now: datetime) -> CostedLine:
+    """Return a contradiction as one line that lays both sides out with their ages."""
+    sides = []
+    for name, side in (("older", older), ("newer", newer)):
+        marks = ", ".join([_age(side, now), *_caution_labels(side)])
+        sides.append(f'{name} {quoted_id(side.id)} ({marks}): "{visible_line(side.content, _SIDE_CHARS)}"')
+    return _costed_line(f"contradiction, unresolved ({visible_line(dispute.why, _SIDE_CHARS)}): {'; '.join(sides)}")
+
+
+def _age(memory: MemoryRow, now: datetime) -> str:
+    days = max(0, (now - memory.created_at).days)
+    return f"{days} days old" if days else "today"
+
+
+def fenced_block(heading: str, lines: Sequence[CostedLine]) -> str:
+    """Return lines as facts below a heading, in a fence; empty where there are none."""
+    if not lines:
+        return ""
+    return f"{heading}\n{fenced(chr(10).join(line.text for line in lines))}"

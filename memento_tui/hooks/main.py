@@ -1,0 +1,225 @@
+"""The program ``memento-hook``: reads one call from standard input, writes the answer, and never fails the host.
+
+The work is done in a child process that the kernel ends when its time is up, whatever it is doing. So a full disk, a
+locked database, a bug or a crash of a native library costs the host nothing: the output is empty and the status 0.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+__all__ = ["main"]
+
+if TYPE_CHECKING:
+    from memento_tui.hooks.host_events import HookCall
+    from memento_tui.paths import DataPaths
+
+
+_USAGE = """Usage: memento-hook EVENT [--host HOST] [--data-dir DIR]
+
+Called by an agent's host at fixed moments of a session, with a JSON object on standard input. `memento install`
+writes the calls into the host's own files. HOST is claude-code (the default), codex, gemini, cursor or opencode.
+
+Example:
+    echo '{"session_id": "s1", "cwd": ".", "prompt": "how do we deploy?"}' | memento-hook UserPromptSubmit
+"""
+
+_ANSWER_SECONDS = {"start": 5.0, "prompt": 3.0, "read": 2.0, "end": 0.8}
+"""How long each answer may take at the most, on a machine that is busy. Most take a tenth.
+
+Hosts give a prompt 30 seconds, and the end of a session 1.5 in all; `memento install` asks for 5 or more.
+"""
+_MAX_ANSWER_SECONDS = max(_ANSWER_SECONDS.values())
+
+_MAX_INPUT_BYTES = 16_000_000
+"""Bytes of standard input that are read."""
+_MAX_LOG_BYTES = 500_000
+_STDERR = 2
+_EXIT_ALREADY_LOGGED = 1
+"""The status of a child that has written down itself what went wrong."""
+
+
+class _Arguments(NamedTuple):
+    event: str = ""
+    host: str = "claude-code"
+    data_dir: str = ""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Answer one call; the status is always 0."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    if given[:1] in (["--help"], ["-h"]):
+        sys.stdout.write(_USAGE)
+        return 0
+    read = _parse_arguments(given)
+    try:
+        _answer_in_child(read)
+    except BaseException as error:  # noqa: BLE001 - a host that closed its end, or a system that is out of processes
+        _log_error(read, error)
+    return 0
+
+
+def _answer_in_child(read: _Arguments) -> None:
+    """Have the call answered in a child, and hand its answer to the host."""
+    _reserve_standard_descriptors()
+    incoming, outgoing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(incoming)
+        _run_child(read, outgoing)
+    os.close(outgoing)
+    with os.fdopen(incoming, "rb") as stream:
+        answer = stream.read()
+    _, status = os.waitpid(child, 0)
+    code = os.waitstatus_to_exitcode(status)
+    if code == 0:
+        _write(1, answer)
+    elif code == -signal.SIGALRM:
+        _log_message(read, f"{read.event or 'the call'} was ended: it took longer than it may")
+    elif code != _EXIT_ALREADY_LOGGED:
+        _log_message(read, f"{read.event or 'the call'} ended with status {code}")
+
+
+def _reserve_standard_descriptors() -> None:
+    """Put nothing in the place of a standard stream that the host closed: else another file would get its number."""
+    while (null := os.open(os.devnull, os.O_RDWR)) <= _STDERR:
+        pass
+    os.close(null)
+
+
+def _write(descriptor: int, data: bytes) -> None:
+    while data:
+        data = data[os.write(descriptor, data) :]
+
+
+def _parse_arguments(given: Sequence[str]) -> _Arguments:
+    """Return the arguments; what is not known is left alone, as a newer installer may write it."""
+    named = {"--host": "host", "--data-dir": "data_dir"}
+    found: dict[str, str] = {}
+    rest = iter(given)
+    for argument in rest:
+        name, has_value, value = argument.partition("=")
+        if name in named:
+            found[named[name]] = value if has_value else next(rest, "")
+        elif not argument.startswith("-"):
+            found.setdefault("event", argument)
+    return _Arguments(**found)
+
+
+def _run_child(read: _Arguments, outgoing: int) -> None:
+    """Do the work in the child; the kernel's timer, not caught by anything, is the hard stop."""
+    status = _EXIT_ALREADY_LOGGED
+    try:
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        signal.setitimer(signal.ITIMER_REAL, _MAX_ANSWER_SECONDS)
+        _detach_host_streams()
+        _write(outgoing, _answer(read).encode())
+        status = 0
+    except BaseException as error:  # noqa: BLE001 - nothing may reach the host
+        _log_error(read, error)
+    finally:
+        os._exit(status)
+
+
+def _detach_host_streams() -> None:
+    """Let go of what the host reads: a native library that panics says so there, and it waits until all let go."""
+    null = os.open(os.devnull, os.O_RDWR)
+    os.dup2(null, 1)
+    os.dup2(null, _STDERR)
+    os.close(null)
+
+
+def _answer(read: _Arguments) -> str:
+    # only the child needs it
+    from memento_tui.hooks.host_events import format_answer, moment_of, parse_call  # noqa: PLC0415
+    from memento_tui.hooks.settings import read_settings  # noqa: PLC0415
+    from memento_tui.paths import DataPaths, data_directory  # noqa: PLC0415
+
+    # A host that is slow to say what it wants uses up the time, too.
+    if moment := moment_of(read.event):
+        signal.setitimer(signal.ITIMER_REAL, _ANSWER_SECONDS[moment])
+    call = parse_call(read.host, read.event, _read_stdin())
+    paths = DataPaths(data_directory(read.data_dir or None))
+    if call is None or not paths.database.is_file():
+        return ""
+    if moment is None:
+        signal.setitimer(signal.ITIMER_REAL, _ANSWER_SECONDS[call.moment])
+    settings = read_settings(paths.config)
+    if call.moment == "end":
+        if settings.learn and call.transcript:
+            _start_transcript_worker(call, paths)
+        return ""
+    from memento_tui.hooks.events import context_for_call  # noqa: PLC0415 - the end of a session needs no index
+
+    return format_answer(call, context_for_call(call, paths, settings))
+
+
+def _start_transcript_worker(call: HookCall, paths: DataPaths) -> None:
+    """Start the reading of a transcript in a process of its own, if there is enough to read."""
+    # The end of a session is all that needs these two.
+    from memento_tui.hooks.worker_launcher import should_read_transcript, start_worker  # noqa: PLC0415
+    from memento_tui.storage.hook_store import HookStore  # noqa: PLC0415
+
+    store = HookStore(paths.database)
+    learned = store.learned(call.session)
+    store.close()
+    path = Path(call.transcript)
+    if should_read_transcript(call.event, path.stat().st_size if path.exists() else 0, learned):
+        what = {"event": call.event, "session": call.session, "cwd": call.cwd, "transcript": call.transcript}
+        start_worker(paths.root, *(f"--{name}={value}" for name, value in what.items()))
+
+
+def _read_stdin() -> bytes:
+    """Return standard input whole. Raises `ValueError` where there is too much."""
+    parts, size = [], 0
+    while part := os.read(0, 1 << 16):
+        parts.append(part)
+        size += len(part)
+        if size > _MAX_INPUT_BYTES:
+            raise ValueError(f"the input is longer than {_MAX_INPUT_BYTES:,} bytes")
+    return b"".join(parts)
+
+
+def _log_error(read: _Arguments, error: BaseException) -> None:
+    """Write down what went wrong: in a word what was foreseen, with its place what was not."""
+    foreseen = isinstance(error, (OSError, ValueError)) or type(error).__module__ in ("sqlite3", _HOOK_STORE_MODULE)
+    if foreseen:
+        told = f"{type(error).__name__}: {error}"
+    else:
+        import traceback  # noqa: PLC0415 - only what nobody foresaw needs it
+
+        told = "".join(traceback.format_exception(error)).rstrip()
+    _log_message(read, f"{read.event or 'the call'}: {told}")
+
+
+_HOOK_STORE_MODULE = "memento_tui.storage.hook_store"
+
+
+def _log_message(read: _Arguments, message: str) -> None:
+    """Add a line to the hooks' log; where even that fails there is nobody left to tell."""
+    from memento_tui import clock  # noqa: PLC0415 - most calls log nothing
+    from memento_tui.paths import DataPaths, data_directory  # noqa: PLC0415
+
+    try:
+        path = DataPaths(data_directory(read.data_dir or None)).hook_log
+        if not path.parent.is_dir():
+            return
+        _append_line(path, f"{clock.now():%Y-%m-%dT%H:%M:%SZ} {message}\n")
+    except (OSError, ValueError, RuntimeError):  # no such place, no name that a file can have, no such home directory
+        return
+
+
+def _append_line(path: Path, line: str) -> None:
+    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
+    if path.exists() and path.stat().st_size > _MAX_LOG_BYTES:
+        flags |= os.O_TRUNC
+    log = os.open(path, flags, 0o600)
+    try:
+        os.write(log, line.encode("utf-8", "backslashreplace"))
+    finally:
+        os.close(log)

@@ -1,0 +1,125 @@
+"""Find the project that a directory belongs to, and the namespace of its memories. Standard library only.
+
+A project is a Git repository, named by its common directory: all its worktrees share one memory. Imports nothing but
+the standard library, because hooks ask before every prompt.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import zlib
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+__all__ = ["Project", "find_project", "namespace_of_project"]
+
+_UNSAFE_CHARS = re.compile(r"[^\w.+-]+")
+_MAX_NAME_CHARS = 100
+_MAX_POINTER_BYTES = 10_000
+"""Bytes of a ``.git`` or ``commondir`` file that are read; each holds one path."""
+
+
+class Project(NamedTuple):
+    """A project: ``root`` is where its files are, ``home`` what tells it from every other (of a worktree as well)."""
+
+    root: Path
+    home: Path
+    name: str
+
+
+class SettingsStore(Protocol):
+    """Where a store keeps values about itself: a `Store` has it, and so has a `HookStore`."""
+
+    def setting(self, name: str) -> str | None:
+        """Return a value, or ``None``."""
+
+    def keep_setting(self, name: str, value: str) -> None:
+        """Write a value."""
+
+
+def find_project(directory: str | Path) -> Project | None:
+    """Return the project of a directory; ``None`` for a home directory, the root, and what is not there.
+
+    Without a repository the directory itself is the project. A repository that is the home directory itself, as people
+    keep their settings in one, is no project, and neither does what lies in it belong to it.
+    """
+    try:
+        start = Path(os.path.realpath(directory))
+        if not str(directory) or not start.is_dir():
+            return None
+    except (OSError, ValueError):  # no name that a directory can have
+        return None
+    nowhere = (Path(start.anchor), Path(os.path.realpath(os.path.expanduser("~"))))  # noqa: PTH111 - raises for no home
+    for folder in (start, *start.parents):
+        if folder in nowhere:
+            break
+        try:
+            home = _common_directory(folder / ".git")
+        except OSError:  # a folder that may not be looked into
+            continue
+        if home is not None:
+            return Project(folder, home, _safe_name(_name_folder(home).name.removesuffix(".git")))
+    return None if start in nowhere else Project(start, start, _safe_name(start.name))
+
+
+def _common_directory(git: Path) -> Path | None:
+    """Return the repository that a ``.git`` folder or file belongs to, or ``None`` if it belongs to none."""
+    if git.is_dir():
+        found = git
+    elif git.is_file():
+        pointer = _first_line(git)
+        if not pointer.startswith("gitdir:"):
+            return None
+        found = git.parent / pointer.removeprefix("gitdir:").strip()
+    else:
+        return None
+    shared = found / "commondir"
+    if shared.is_file():
+        found = found / _first_line(shared)
+    # Git takes nothing for a repository that has no HEAD, be it a link to what is not there yet.
+    return Path(os.path.realpath(found)) if os.path.lexists(found / "HEAD") else None
+
+
+def _first_line(path: Path) -> str:
+    try:
+        with path.open("rb") as stream:
+            return stream.read(_MAX_POINTER_BYTES).decode(errors="replace").partition("\n")[0].strip()
+    except OSError:
+        return ""
+
+
+def _name_folder(home: Path) -> Path:
+    """Return the folder whose name is the project's: not ``.git``, or ``.bare`` with the worktrees beside it."""
+    return home.parent if home.name.startswith(".") and home.parent.name else home
+
+
+def _safe_name(name: str) -> str:
+    return _UNSAFE_CHARS.sub("-", name).strip("-. ").lower()[:_MAX_NAME_CHARS] or "project"
+
+
+def namespace_of_project(project: Project, settings: SettingsStore, *, claim: bool = True) -> str:
+    """Return the namespace of a project's memories, ``projects/<name>``.
+
+    Two projects of one name do not share it: the first to ask keeps it for as long as its repository is there, and the
+    other is named after its parent folder as well. ``claim`` writes down who has which.
+    """
+    # Told apart by what all worktrees have in common, or each would get a memory of its own.
+    parent = _safe_name(_containing_folder(project.home).name)
+    for namespace in (f"projects/{project.name}", f"projects/{parent}-{project.name}"):
+        key = f"project {namespace}"
+        holder = settings.setting(key)
+        if holder == str(project.home):
+            return namespace
+        if holder is None or not Path(holder).exists():
+            if claim:
+                settings.keep_setting(key, str(project.home))
+            return namespace
+    return f"projects/{project.name}-{zlib.crc32(os.fsencode(project.home)):08x}"
+
+
+def _containing_folder(home: Path) -> Path:
+    """Return the folder that a project lies in; for a submodule the one that it is a part of."""
+    above = _name_folder(home).parent
+    git = next((folder for folder in (above, *above.parents) if folder.name == ".git"), None)
+    return above if git is None else git.parent

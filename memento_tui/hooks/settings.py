@@ -1,0 +1,62 @@
+"""Read the settings of hooks without the libraries that the rest of memento reads settings with."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+__all__ = ["HookSettings", "read_settings"]
+
+if TYPE_CHECKING:
+    from memento_tui.config import DecayPreset
+
+
+class HookSettings(NamedTuple):
+    """The fields of ``[hooks]`` in ``config.toml``, and the preset of decay; `memento_tui.config` checks the values."""
+
+    prompt_tokens: int = 300
+    """The most that one prompt or file read is told, in tokens; no host passes on more than 2,500."""
+    start_tokens: int = 1_000
+    """The most that the start of a session is told."""
+    threshold: float = 0.62
+    """The score below which a memory is not told; 0 to about 1."""
+    learn: bool = True
+    """Whether transcripts are handed to distillation, which proposes what it finds."""
+    decay: DecayPreset = "balanced"
+
+
+_FIELD_NAMES = ("prompt_tokens", "start_tokens", "threshold", "learn")
+
+
+def read_settings(path: Path) -> HookSettings:
+    """Return the settings of ``config.toml``; what is missing or of a wrong type has its default.
+
+    `memento doctor` names a wrong value: here is nobody to tell.
+    """
+    try:
+        raw = path.read_bytes()
+    except OSError:
+        return HookSettings()
+    if b"hooks" not in raw and b"upkeep" not in raw:
+        return HookSettings()
+    import tomllib  # noqa: PLC0415 - a third of the hook's own time, and most files have no such section
+
+    try:
+        read = tomllib.loads(raw.decode())
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError):
+        return HookSettings()
+    defaults = HookSettings()
+    hooks, upkeep = _table(read, "hooks"), _table(read, "upkeep")
+    given: dict[str, Any] = {
+        name: hooks[name]
+        for name in _FIELD_NAMES
+        if type(hooks.get(name)) is type(getattr(defaults, name)) or (name == "threshold" and hooks.get(name) in (0, 1))
+    }
+    if upkeep.get("decay") in ("balanced", "protocol", "vault", "bank"):
+        given["decay"] = upkeep["decay"]
+    return defaults._replace(**given)
+
+
+def _table(read: dict[str, Any], name: str) -> dict[str, Any]:
+    found = read.get(name)
+    return found if isinstance(found, dict) else {}

@@ -1,0 +1,127 @@
+"""Learn from a transcript in a detached process: record what was used, propose what it teaches.
+
+Run as ``python -m memento_tui.hooks.transcript_worker DIR`` by `memento_tui.hooks.worker_launcher`. Nobody sees
+its streams, so what goes wrong is written to the hooks' log.
+"""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import time
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from memento_tui.api import Workspace
+from memento_tui.api.distillation import distill_transcript
+from memento_tui.errors import MementoError
+from memento_tui.hooks.project import find_project, namespace_of_project
+from memento_tui.hooks.worker_launcher import should_read_transcript
+from memento_tui.maintenance.transcripts.reader import read_transcript
+from memento_tui.maintenance.transcripts.usage import ShownText, used_memories
+from memento_tui.paths import DataPaths
+from memento_tui.storage.hook_store import HookStore
+
+__all__ = ["learn_from_transcript", "main"]
+
+_log = logging.getLogger(__name__)
+
+_SETTLED_SECONDS, _MAX_WAIT_SECONDS = 0.5, 10.0
+"""How long a transcript stays as it is before it counts as written, and how long that is waited for."""
+_LOCK_SECONDS = 300.0
+
+
+def main() -> int:
+    """Do one piece of work; return the exit status."""
+    parser = argparse.ArgumentParser(prog="memento-hook-after")
+    parser.add_argument("data_dir", type=Path)
+    parser.add_argument("--index", action="store_true")
+    parser.add_argument("--event", default="")
+    parser.add_argument("--session", default="")
+    parser.add_argument("--cwd", default="")
+    parser.add_argument("--transcript", type=Path)
+    given = parser.parse_args()
+    paths = DataPaths(given.data_dir)
+    logging.basicConfig(
+        filename=paths.hook_log, level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
+    )
+    try:
+        if given.index:
+            with Workspace(paths.root, actor="agent", channel="hook", create=False) as workspace:
+                workspace.searching.keyword.catch_up()
+        else:
+            learn_from_transcript(paths, given.transcript, given.session, event=given.event, cwd=given.cwd)
+    except MementoError as error:
+        _log.warning("%s: %s", given.transcript or "indexing", error)
+        return 1
+    except Timeout:
+        _log.warning("%s: another transcript took too long; the next event of its session reads it", given.transcript)
+        return 1
+    except Exception:  # noqa: BLE001 - the last place that can tell anyone
+        _log.exception("%s could not be learned from", given.transcript)
+        return 1
+    return 0
+
+
+def learn_from_transcript(paths: DataPaths, transcript: Path, session: str, *, event: str, cwd: str = "") -> None:
+    """Note what a session used of what it was shown, and propose what its transcript teaches about its project.
+
+    One transcript is read at a time. After an event of every turn, what has hardly grown is left alone.
+
+    Raises:
+        NotFound: the transcript is missing.
+        InvalidInput: it is in no format that is read.
+        Timeout: another transcript is being read for minutes.
+
+    """
+    size = _settled_size(transcript)
+    with FileLock(paths.hook_lock, timeout=_LOCK_SECONDS):
+        hooks = HookStore(paths.database, busy_seconds=60.0)
+        try:
+            if not should_read_transcript(event, size, hooks.learned(session)):
+                return
+            with Workspace(paths.root, actor="agent", channel="hook", session=session, create=False) as workspace:
+                _record_use(workspace, hooks, transcript, session)
+                project = find_project(cwd)
+                place = "" if project is None else namespace_of_project(project, workspace.store)
+                for problem in distill_transcript(workspace, transcript, namespace=place).problems:
+                    _log.warning("%s: %s", transcript, problem)
+            hooks.note_learned(session, size)
+        finally:
+            hooks.close()
+
+
+def _record_use(workspace: Workspace, hooks: HookStore, transcript: Path, session: str) -> None:
+    unused = hooks.not_seen_used(session)
+    if not unused:
+        return
+    memories = workspace.store.memories(list(unused)).values()
+    shown = [ShownText(memory.id, f"{memory.title}\n{memory.content}", unused[memory.id]) for memory in memories]
+    used = used_memories(shown, read_transcript(transcript, on_problem=lambda _: None))
+    # Whoever fetched a memory by its id was counted by the tool that gave it.
+    workspace.store.usage.count("memory", used.reused - used.fetched, used=1, session=session)
+    workspace.store.injections.mark_used(session, used.fetched | used.reused)
+
+
+def _settled_size(transcript: Path) -> int:
+    """Return the size of a file once nobody adds to it; hosts write the last lines after they call."""
+    ends = time.monotonic() + _MAX_WAIT_SECONDS
+    size = _file_size(transcript)
+    while time.monotonic() < ends:
+        time.sleep(_SETTLED_SECONDS)
+        before, size = size, _file_size(transcript)
+        if before == size:
+            break
+    return size
+
+
+def _file_size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,193 @@
+"""Put the MCP server and the hooks into a host's JSON, and take them out again.
+
+At the end, because Codex remembers which hooks a person trusts by their place in the list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from memento_tui.errors import InvalidInput
+from memento_tui.hosts import jsonc
+from memento_tui.hosts.files import InstalledCommand
+from memento_tui.hosts.jsonc import prune_empty_containers
+from memento_tui.hosts.programs import hook_command_in, is_server
+
+__all__ = ["SERVER_NAME", "HookEntries", "ServerEntry", "check_is_memento", "command_words"]
+
+SERVER_NAME = "memento"
+"""What the server is called in every host; tools come to the agent under this name."""
+
+
+@dataclass(frozen=True)
+class ServerEntry:
+    """The server under ``path``, such as ``mcpServers``."""
+
+    path: tuple[str, ...]
+    entry: Mapping[str, object]
+    """What the host is told. Keys that a person added beside these stay."""
+
+    @property
+    def _place(self) -> tuple[str, ...]:
+        return (*self.path, SERVER_NAME)
+
+    def add(self, text: str) -> str:
+        """Return the text with the server in it."""
+        current = self._current(jsonc.parse_jsonc(text))
+        if current is None:
+            return jsonc.put_value(text, self._place, dict(self.entry))
+        check_is_memento(current)
+        for key, value in self.entry.items():
+            if current.get(key) != value:
+                text = jsonc.put_value(text, (*self._place, key), value)
+        return text
+
+    def remove(self, text: str, origin: str | None) -> str:
+        """Return the text without the server."""
+        current = self._current(jsonc.parse_jsonc(text))
+        if current is None or not is_server(command_words(current)):
+            return text
+        return prune_empty_containers(jsonc.remove_value(text, self._place), self.path, origin)
+
+    def found(self, text: str) -> list[InstalledCommand]:
+        """Return the server's command."""
+        current = self._current(jsonc.parse_jsonc(text))
+        words = command_words(current) if current is not None else []
+        return [InstalledCommand("server", tuple(map(str, words)))] if is_server(words) else []
+
+    def _current(self, value: Mapping[str, object]) -> Mapping[str, object] | None:
+        """Return what stands there now; ``None`` where nothing does."""
+        here: object = value
+        for depth, name in enumerate(self._place):
+            if not isinstance(here, dict):
+                raise InvalidInput(f"{'.'.join(self._place[:depth])} is not an object in braces.")
+            if name not in here:
+                return None
+            here = here[name]
+        if not isinstance(here, dict):
+            raise InvalidInput(f"{'.'.join(self._place)} is not an object in braces.")
+        return here
+
+
+def command_words(entry: Mapping[str, object]) -> Sequence[object]:
+    """Return a server's command, word by word; hosts write it as one list, or as a program and its arguments."""
+    command, arguments = entry.get("command"), entry.get("args", [])
+    if isinstance(command, list):
+        return command
+    return [command, *arguments] if isinstance(command, str) and isinstance(arguments, list) else []
+
+
+def check_is_memento(entry: Mapping[str, object]) -> None:
+    """See to it that a server of memento's name is memento's.
+
+    Raises:
+        InvalidInput: it is somebody else's.
+
+    """
+    words = command_words(entry)
+    if not is_server(words):
+        command = " ".join(map(str, words)) or "no command"
+        raise InvalidInput(
+            f"it has another MCP server called {SERVER_NAME} already: {command}.",
+            "Take that one out, or give it another name; memento does not replace what it did not write.",
+        )
+
+
+_HOOKS_KEY = "hooks"
+
+
+@dataclass(frozen=True)
+class HookEntries:
+    """The hooks of one file, under ``hooks`` by event."""
+
+    entries: Mapping[str, Mapping[str, object]]
+    """What is put into the list of each event: a handler, or a group that holds one under ``hooks``."""
+    beside: Mapping[str, object] = field(default_factory=dict)
+    """What the file needs beside the hooks, where it does not say it yet."""
+
+    def add(self, text: str) -> str:
+        """Return the text with a hook for each event, and with none of memento's for other events."""
+        value = jsonc.parse_jsonc(text)
+        for name, needed in self.beside.items():
+            if name not in value:
+                text = jsonc.put_value(text, (name,), needed)
+        for event, groups in _lists_by_event(value).items():
+            wanted = self.entries.get(event)
+            ours = list(_memento_handlers(groups))
+            if not ours or (len(ours) == 1 and wanted is not None and _is_same_command(groups[ours[0][0]], wanted)):
+                continue
+            text = _without_handlers(text, event, None)
+        present = _lists_by_event(jsonc.parse_jsonc(text))
+        for event, entry in self.entries.items():
+            if not any(_memento_handlers(present.get(event, []))):
+                _check_list(value, event)
+                text = jsonc.append_value(text, (_HOOKS_KEY, event), entry)
+        return text
+
+    def remove(self, text: str, origin: str | None) -> str:
+        """Return the text without memento's hooks, whatever the event."""
+        for event, groups in _lists_by_event(jsonc.parse_jsonc(text)).items():
+            if any(_memento_handlers(groups)):
+                text = _without_handlers(text, event, origin)
+        return text
+
+    def found(self, text: str) -> list[InstalledCommand]:
+        """Return the command of each hook."""
+        return [
+            InstalledCommand("hook", hook_command_in(command), event)
+            for event, groups in _lists_by_event(jsonc.parse_jsonc(text)).items()
+            for _, _, command in _memento_handlers(groups)
+        ]
+
+
+def _lists_by_event(value: Mapping[str, object]) -> dict[str, list[object]]:
+    """Return the lists of hooks by event; other settings that stand among them are left out."""
+    hooks = value.get(_HOOKS_KEY, {})
+    if not isinstance(hooks, dict):
+        raise InvalidInput("hooks is not an object in braces.")
+    return {event: groups for event, groups in hooks.items() if isinstance(groups, list)}
+
+
+def _check_list(value: Mapping[str, object], event: str) -> None:
+    hooks = value.get(_HOOKS_KEY)
+    if isinstance(hooks, dict) and not isinstance(hooks.get(event, []), list):
+        raise InvalidInput(f"hooks.{event} is not a list in square brackets.")
+
+
+def _handlers_of_group(group: object) -> list[object]:
+    """Return the handlers of a group."""
+    found = group.get(_HOOKS_KEY) if isinstance(group, dict) else None
+    return found if isinstance(found, list) else []
+
+
+def _memento_handlers(groups: list[object]) -> Iterator[tuple[int, int, str]]:
+    """Yield memento's handlers: the number of the group, that in the group (-1 without groups), and the command."""
+    for place, group in enumerate(groups):
+        if not isinstance(group, dict):
+            continue
+        if hook_command_in(group.get("command")):
+            yield place, -1, str(group["command"])
+        for number, handler in enumerate(_handlers_of_group(group)):
+            if isinstance(handler, dict) and hook_command_in(handler.get("command")):
+                yield place, number, str(handler["command"])
+
+
+def _is_same_command(group: object, wanted: Mapping[str, object]) -> bool:
+    """Tell whether a group runs the wanted command for the same matcher. Its timeout is a person's to change."""
+    return (
+        isinstance(group, dict)
+        and group.get("matcher") == wanted.get("matcher")
+        and [command for _, _, command in _memento_handlers([group])]
+        == [command for _, _, command in _memento_handlers([dict(wanted)])]
+    )
+
+
+def _without_handlers(text: str, event: str, origin: str | None) -> str:
+    """Return the text without memento's handlers of an event, and without what they leave empty."""
+    groups = _lists_by_event(jsonc.parse_jsonc(text))[event]
+    for place, number, _ in reversed(list(_memento_handlers(groups))):
+        alone = number < 0 or len(_handlers_of_group(_lists_by_event(jsonc.parse_jsonc(text))[event][place])) == 1
+        path = (_HOOKS_KEY, event, place) if alone else (_HOOKS_KEY, event, place, _HOOKS_KEY, number)
+        text = jsonc.remove_value(text, path)
+    return prune_empty_containers(text, (_HOOKS_KEY, event), origin)

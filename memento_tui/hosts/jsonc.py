@@ -1,0 +1,297 @@
+"""Edit JSON with comments as text: what is not changed keeps every byte, its order, comments and white space.
+
+Libraries that read comments write the document anew, in their own layout. Here the text is only looked at to learn
+where each value stands; an edit puts characters in or takes them out.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from memento_tui.errors import InvalidInput
+
+__all__ = ["append_value", "parse_jsonc", "prune_empty_containers", "put_value", "remove_value"]
+
+_MAX_DEPTH = 100
+"""Levels of nesting. Settings have ten at most; Python's own stack ends at about a thousand."""
+
+_GAP = re.compile(r"(?:[ \t\r\n]++|//[^\r\n]*+|/\*.*?\*/)*+", re.DOTALL)
+_STRING = re.compile(r'"[^"\\\x00-\x1f]*+(?:\\.[^"\\\x00-\x1f]*+)*+"')
+_SCALAR = re.compile(r"-?\d[\d.eE+-]*+|true|false|null")
+_COMMENT = re.compile(r"//[^\r\n]*+|/\*.*?\*/", re.DOTALL)
+_BLANK_LINE = re.compile(r"[ \t]*+\r?\n")
+_REST_OF_LINE = re.compile(r"[ \t]*+(?:/\*(?:(?!\*/)[^\r\n])*+\*/[ \t]*+)*+(?://[^\r\n]*+)?")
+"""What may follow a value on its line and speaks of that value."""
+
+Key = str | int
+
+
+@dataclass(slots=True)
+class _Node:
+    """A value and where it stands in the text."""
+
+    start: int
+    end: int
+    value: object
+    inner: dict[Key, _Node] = field(default_factory=dict)
+    """The values inside, by name or number."""
+    name_start: int = -1
+    """Where the value's name begins, in an object; where the value begins, in a list."""
+    comma: int = -1
+    """Where the comma behind the value stands, if there is one."""
+
+
+class _Reader:
+    """Reads one document."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def root(self) -> _Node:
+        node = self._value(self._after_gap(0), 0)
+        end = self._after_gap(node.end)
+        if end != len(self._text):
+            raise self._wrong(end, "something follows the end")
+        return node
+
+    def _wrong(self, at: int, what: str) -> InvalidInput:
+        line = self._text.count("\n", 0, at) + 1
+        column = at - (self._text.rfind("\n", 0, at) + 1) + 1
+        return InvalidInput(f"it is not JSON: {what} at line {line}, column {column}.")
+
+    def _after_gap(self, at: int) -> int:
+        found = _GAP.match(self._text, at)
+        return found.end() if found else at
+
+    def _value(self, at: int, depth: int) -> _Node:
+        if depth > _MAX_DEPTH:
+            raise self._wrong(at, f"more than {_MAX_DEPTH} levels")
+        opening = self._text[at : at + 1]
+        if opening in ("{", "["):
+            return self._container(at, depth, is_object=opening == "{")
+        if opening == '"':
+            end = self._string_end(at)
+        else:
+            found = _SCALAR.match(self._text, at)
+            if found is None:
+                raise self._wrong(at, "a value is missing" if at < len(self._text) else "it ends too soon")
+            end = found.end()
+        return _Node(at, end, self._plain(at, end))
+
+    def _plain(self, at: int, end: int) -> object:
+        try:
+            return json.loads(self._text[at:end])
+        except ValueError:
+            raise self._wrong(at, "a value is malformed") from None
+
+    def _string_end(self, at: int) -> int:
+        found = _STRING.match(self._text, at)
+        if found is None:
+            raise self._wrong(at, "a name or text in quotation marks is missing")
+        return found.end()
+
+    def _container(self, at: int, depth: int, *, is_object: bool) -> _Node:
+        node = _Node(at, at, {} if is_object else [])
+        closing = "}" if is_object else "]"
+        here = self._after_gap(at + 1)
+        last: _Node | None = None
+        while self._text[here : here + 1] != closing:
+            if last is not None and last.comma < 0:
+                raise self._wrong(here, f"a comma or {closing} is missing")
+            last = self._member(here, depth, node) if is_object else self._item(here, depth, node)
+            here = self._after_gap(last.end)
+            if self._text[here : here + 1] == ",":
+                last.comma = here
+                here = self._after_gap(here + 1)
+        node.end = here + 1
+        node.value = {key: one.value for key, one in node.inner.items()}
+        if not is_object:
+            node.value = [one.value for one in node.inner.values()]
+        return node
+
+    def _member(self, at: int, depth: int, into: _Node) -> _Node:
+        name_end = self._string_end(at)
+        colon = self._after_gap(name_end)
+        if self._text[colon : colon + 1] != ":":
+            raise self._wrong(colon, "a colon is missing")
+        node = self._value(self._after_gap(colon + 1), depth + 1)
+        node.name_start = at
+        name = str(self._plain(at, name_end))
+        if name in into.inner:
+            # Readers disagree about which one counts, so an edit could miss what the host sees.
+            raise self._wrong(at, f"the name {name!r:.60} stands there twice")
+        into.inner[name] = node
+        return node
+
+    def _item(self, at: int, depth: int, into: _Node) -> _Node:
+        node = self._value(at, depth + 1)
+        node.name_start = at
+        into.inner[len(into.inner)] = node
+        return node
+
+
+def parse_jsonc(text: str) -> dict[str, object]:
+    """Return what a document says; an empty one says ``{}``.
+
+    Raises:
+        InvalidInput: it is not JSON with or without comments, or not an object. The message names no file.
+
+    """
+    found = _parse_document(text).value
+    if not isinstance(found, dict):
+        raise InvalidInput("it holds no object in braces.")
+    return found
+
+
+def _parse_document(text: str) -> _Node:
+    return _Reader(text if _GAP.fullmatch(text) is None else text + "{}").root()
+
+
+def put_value(text: str, path: Sequence[str], value: object) -> str:
+    """Return the document with ``value`` under ``path``, in the place of what stands there, else last in its object.
+
+    Objects on the way that do not exist are made. The caller has seen to it that those which exist are objects.
+    """
+    text = text if _GAP.fullmatch(text) is None else f"{text}{{}}\n"
+    node = _parse_document(text)
+    for depth, name in enumerate(path):
+        if name not in node.inner:
+            for missing in reversed(path[depth + 1 :]):
+                value = {missing: value}
+            return _insert(text, node, value, name)
+        node = node.inner[name]
+    layout = _Layout(text)
+    return text[: node.start] + layout.written(value, layout.indent_at(node.start)) + text[node.end :]
+
+
+def append_value(text: str, path: Sequence[str], value: object) -> str:
+    """Return the document with ``value`` at the end of the list under ``path``; the list is made if it is missing."""
+    node = _parse_document(text)
+    for name in path:
+        if name not in node.inner:
+            return put_value(text, path, [value])
+        node = node.inner[name]
+    return _insert(text, node, value, None)
+
+
+def remove_value(text: str, path: Sequence[Key]) -> str:
+    """Return the document without the value under ``path``, which must be there; the reverse of `put` and `append`."""
+    node = _parse_document(text)
+    for name in path[:-1]:
+        node = node.inner[name]
+    around, siblings = node, list(node.inner)
+    gone = node.inner[path[-1]]
+    place = siblings.index(path[-1])
+    before = around.inner[siblings[place - 1]] if place else None
+    end = gone.comma + 1 if gone.comma >= 0 else gone.end
+    inside = around.start + 1 if before is None else before.comma + 1
+    start = _start_of_gap(text, inside, gone.name_start, end)
+    if len(siblings) == 1 and not text[inside:start].strip() and not text[end : around.end - 1].strip():
+        return text[:inside] + text[around.end - 1 :]
+    if before is not None and gone.comma < 0:
+        return text[: before.comma] + text[inside:start] + text[end:]
+    if before is None and start == gone.name_start:
+        return text[:start] + text[end:].lstrip(" ")
+    return text[:start] + text[end:]
+
+
+def _start_of_gap(text: str, inside: int, start: int, end: int) -> int:
+    """Return where the white space begins that goes with a value: at its line's beginning, at most."""
+    gap = text[inside:start]
+    before = gap.rstrip(" \t")
+    if not before.endswith("\n"):
+        # The blanks before the first value on the line of its brace are the brace's.
+        return start if not before and text[inside - 1] in "{[" else inside + len(before)
+    comments = _COMMENT.findall(gap)
+    if comments and comments[-1].startswith("//") and not _BLANK_LINE.match(text, end):
+        # The comment in front needs the end of its line.
+        return inside + len(before)
+    return inside + len(before) - (2 if before.endswith("\r\n") else 1)
+
+
+def _insert(text: str, into: _Node, value: object, name: str | None) -> str:
+    """Put a value behind the last one of an object (with its name) or of a list."""
+    layout = _Layout(text)
+    outer = layout.indent_at(into.start)
+    last = next(reversed(into.inner.values()), None)
+    if last is None:
+        indent = outer + layout.unit
+        written = layout.written(value, indent, name)
+        inside = text[into.start + 1 : into.end - 1].rstrip()
+        opening = text[: into.start + 1] + inside
+        return f"{opening}{layout.newline}{indent}{written}{layout.newline}{outer}{text[into.end - 1 :]}"
+    if "\n" not in text[into.start : last.name_start]:
+        written = layout.written(value, None, name)
+        if last.comma >= 0:
+            return f"{text[: last.comma + 1]} {written},{text[last.comma + 1 :]}"
+        return f"{text[: last.end]}, {written}{text[last.end :]}"
+    indent = layout.indent_at(last.name_start)
+    written = f"{layout.newline}{indent}{layout.written(value, indent, name)}"
+    if last.comma >= 0:
+        # The list ends with a comma, and goes on doing so.
+        at = _line_end(text, last.comma + 1)
+        return f"{text[:at]}{written},{text[at:]}"
+    at = _line_end(text, last.end)
+    return f"{text[: last.end]},{text[last.end : at]}{written}{text[at:]}"
+
+
+def _line_end(text: str, at: int) -> int:
+    """Return the end of the comments behind a value on its line."""
+    found = _REST_OF_LINE.match(text, at)
+    return at + len(found[0].rstrip()) if found else at
+
+
+class _Layout:
+    """How a document is laid out."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self.newline = "\r\n" if "\r\n" in text else "\n"
+        first = re.search(r"\n([ \t]+)\S", text)
+        self.unit = first[1] if first else "  "
+        """What one level is set in by."""
+
+    def indent_at(self, at: int) -> str:
+        """Return the white space that begins the line of a place."""
+        line = self._text[self._text.rfind("\n", 0, at) + 1 : at]
+        return line[: len(line) - len(line.lstrip(" \t"))]
+
+    def written(self, value: object, indent: str | None, name: str | None = None) -> str:
+        """Return a value, with its name, for a line set in by ``indent``; all in one line where that is ``None``."""
+        label = "" if name is None else json.dumps(name, ensure_ascii=False) + ": "
+        if indent is None:
+            return label + json.dumps(value, ensure_ascii=False)
+        lines = json.dumps(value, ensure_ascii=False, indent=self.unit).split("\n")
+        return label + f"{self.newline}{indent}".join(lines)
+
+
+def prune_empty_containers(text: str, path: Sequence[str], origin: str | None) -> str:
+    """Return the text without the empty containers along ``path``, the innermost first.
+
+    Those that ``origin`` had stay: somebody else made them.
+    """
+    kept = _parse_original(origin)
+    for depth in range(len(path), 0, -1):
+        if _value_at(parse_jsonc(text), path[:depth]) not in ({}, []) or _value_at(kept, path[:depth]) is not None:
+            break
+        text = remove_value(text, path[:depth])
+    return text
+
+
+def _parse_original(origin: str | None) -> object:
+    try:
+        return parse_jsonc(origin or "")
+    except InvalidInput:
+        # A copy that somebody damaged tells nothing.
+        return {}
+
+
+def _value_at(value: object, path: Sequence[str]) -> object:
+    for name in path:
+        if not isinstance(value, dict) or name not in value:
+            return None
+        value = value[name]
+    return value

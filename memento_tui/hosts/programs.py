@@ -1,0 +1,113 @@
+"""Find the programs that hosts are given, and recognise them in a host's files."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import shutil
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import dropwhile, pairwise
+from pathlib import Path
+
+from memento_tui.errors import InvalidInput
+
+__all__ = ["BARE_PROGRAMS", "Programs", "find_programs", "hook_command_in", "is_server", "json_quoted", "option_value"]
+
+_SERVER_PROGRAM = "memento"
+_HOOK_PROGRAM = "memento-hook"
+_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
+
+
+@dataclass(frozen=True)
+class Programs:
+    """The two programs that a host starts, and what they are told."""
+
+    server: str
+    hook: str
+    data_dir: Path | None = None
+    """``None`` where ``MEMENTO_HOME`` or the platform decides when the program runs."""
+    profile: str = "native"
+    """Whose tools the server offers; see `agent.profiles`."""
+
+    def server_command(self) -> list[str]:
+        """Return what starts the MCP server, word by word."""
+        chosen = [] if self.profile == "native" else ["--profile", self.profile]
+        return [self.server, *self._place(), "mcp", *chosen]
+
+    def hook_words(self, event: str, host: str) -> list[str]:
+        """Return what answers an event of a host, word by word."""
+        return [self.hook, event, "--host", host, *self._place()]
+
+    def hook_command(self, event: str, host: str) -> str:
+        """Return what answers an event of a host, as a line for a shell."""
+        return shlex.join(self.hook_words(event, host))
+
+    def _place(self) -> list[str]:
+        return [] if self.data_dir is None else ["--data-dir", str(self.data_dir)]
+
+
+BARE_PROGRAMS = Programs(_SERVER_PROGRAM, _HOOK_PROGRAM)
+"""The programs by name, for files that are the same on every machine: the shell finds them."""
+
+
+def find_programs(data_dir: Path | None, profile: str) -> Programs:
+    """Return the installed programs by their absolute paths, so that a host needs nothing of this shell's PATH.
+
+    Raises:
+        InvalidInput: they are not installed, or a path is not text.
+
+    """
+    programs = Programs(_find_program(_SERVER_PROGRAM), _find_program(_HOOK_PROGRAM), data_dir, profile)
+    for path in (programs.server, programs.hook, str(data_dir or "")):
+        try:
+            path.encode()
+        except UnicodeEncodeError:
+            raise InvalidInput(
+                f"The path {path!r} is not UTF-8, and the files of hosts are.", "Give the directory another name."
+            ) from None
+    return programs
+
+
+def _find_program(name: str) -> str:
+    # Beside the interpreter as it was called: its link may lead out of the environment that memento is in.
+    beside = Path(sys.executable).parent / name
+    place = str(beside) if beside.is_file() else shutil.which(name)
+    if place is None:
+        raise InvalidInput(
+            f"The program {name} is neither beside {sys.executable} nor on PATH.",
+            "Install memento anew: pip install --force-reinstall memento-tui.",
+        )
+    return str(Path(place).absolute())
+
+
+def is_server(words: Sequence[object]) -> bool:
+    """Tell whether a command starts memento's MCP server, wherever it is installed."""
+    return len(words) > 1 and Path(str(words[0])).name == _SERVER_PROGRAM and "mcp" in words
+
+
+def hook_command_in(command: object) -> tuple[str, ...]:
+    """Return the words of a shell's line from memento's hook on, wherever it is installed; none where it runs none.
+
+    What a person put in front, variables for it, is left out.
+    """
+    if not isinstance(command, str) or _HOOK_PROGRAM not in command:
+        return ()
+    try:
+        words = list(dropwhile(_ASSIGNMENT.match, shlex.split(command)))
+    except ValueError:
+        return ()
+    return tuple(words) if words and Path(words[0]).name == _HOOK_PROGRAM else ()
+
+
+def option_value(words: Sequence[str], name: str) -> str:
+    """Return the value of an option in a command; empty where it is not given."""
+    return next((value for option, value in pairwise(words) if option == name), "")
+
+
+def json_quoted(text: str) -> str:
+    """Return a text as JSON, TOML and TypeScript write it."""
+    # Delete may stand bare in JSON, and may not in TOML.
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

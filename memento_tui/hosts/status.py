@@ -1,0 +1,189 @@
+"""Report how memento stands in each host: what its files say, and whether the commands in them work."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Literal
+
+from memento_tui.errors import InvalidInput
+from memento_tui.hosts import jsonc
+from memento_tui.hosts.claude_plugin import enables_plugin
+from memento_tui.hosts.files import InstalledCommand, read_host_file
+from memento_tui.hosts.programs import BARE_PROGRAMS, Programs, option_value
+from memento_tui.hosts.registry import Host, HostFile, HostPaths
+
+__all__ = [
+    "CommandStatus",
+    "FileStatus",
+    "HostStatus",
+    "diagnose_hook",
+    "has_memento",
+    "host_status",
+    "plugin_is_enabled",
+]
+
+InstallState = Literal["installed", "not installed", "incomplete", "differs", "unreadable"]
+
+_HOOK_TIMEOUT_SECONDS = 5.0
+"""Seconds that the hook has to answer; hosts wait for ten."""
+
+
+@dataclass(frozen=True)
+class CommandStatus:
+    """One command of memento's in a file."""
+
+    kind: str
+    event: str
+    command: str
+    """As a line for a shell."""
+    data_dir: str
+    """The directory that the command names; empty where MEMENTO_HOME or the platform decides."""
+    exists: bool
+    """Whether its program is there and may be run."""
+
+
+@dataclass(frozen=True)
+class FileStatus:
+    """One file of a host."""
+
+    path: Path
+    commands: Sequence[CommandStatus] = ()
+    problem: str = ""
+    is_current: bool = False
+    """Whether an installation now would leave it as it is."""
+
+
+@dataclass(frozen=True)
+class HostStatus:
+    """One host."""
+
+    host: str
+    title: str
+    state: InstallState
+    files: Sequence[FileStatus] = field(default_factory=tuple)
+    plugin: bool = False
+    """Whether Claude Code has the plugin switched on."""
+
+    @property
+    def problems(self) -> list[str]:
+        """What is wrong, in sentences."""
+        found = [file.problem for file in self.files if file.problem]
+        gone = sorted({shlex.split(one.command)[0] for file in self.files for one in file.commands if not one.exists})
+        found += [f"{program} is not there; `memento install {self.host}` writes the right one." for program in gone]
+        if self.state in ("incomplete", "differs"):
+            found.append(f"`memento install {self.host} --dry-run` shows what differs from a new installation.")
+        if self.plugin and self.state != "not installed":
+            found.append(
+                "The plugin is switched on too, so every prompt is answered twice: take one of them out with"
+                " `memento uninstall claude-code` or /plugin uninstall memento."
+            )
+        return found
+
+
+def host_status(host: Host, places: HostPaths, programs: Programs | None) -> HostStatus:
+    """Return how memento stands in a host. Nothing that its files name is run.
+
+    ``programs`` are those that an installation would write; ``None`` where they are not installed. The data directory
+    and the profile that the files name are a person's choice, and no difference.
+    """
+    wanted = _with_installed_options(host.files(places, BARE_PROGRAMS), programs or BARE_PROGRAMS)
+    files = [_file_status(file, is_known=programs is not None) for file in host.files(places, wanted)]
+    plugin = host.name == "claude-code" and plugin_is_enabled(host, places)
+    return HostStatus(host.name, host.title, _combined_state(files), files, plugin)
+
+
+def _with_installed_options(files: Sequence[HostFile], programs: Programs) -> Programs:
+    """Return the programs with the data directory and the profile that the server in these files has."""
+    for file in files:
+        for found in _installed_commands(file):
+            if found.kind == "server":
+                place = option_value(found.words, "--data-dir")
+                return replace(
+                    programs,
+                    data_dir=Path(place) if place else None,
+                    profile=option_value(found.words, "--profile") or "native",
+                )
+    return programs
+
+
+def _installed_commands(file: HostFile) -> list[InstalledCommand]:
+    try:
+        text = read_host_file(file.path).text
+        return [one for part in file.parts for one in part.found(text)]
+    except InvalidInput:
+        return []  # told with the file's own status
+
+
+def _combined_state(files: Sequence[FileStatus]) -> InstallState:
+    if any(file.problem for file in files):
+        return "unreadable"
+    if not any(file.commands for file in files):
+        return "not installed"
+    if not all(file.commands for file in files):
+        return "incomplete"
+    return "installed" if all(file.is_current for file in files) else "differs"
+
+
+def _file_status(file: HostFile, *, is_known: bool) -> FileStatus:
+    try:
+        text = wanted = read_host_file(file.path).text
+        found = [one for part in file.parts for one in part.found(text)]
+    except InvalidInput as error:
+        named = error.message if str(file.path) in error.message else f"{file.path}: {error.message}"
+        return FileStatus(file.path, problem=named)
+    try:
+        for part in file.parts:
+            wanted = part.add(wanted)
+    except InvalidInput:
+        # Something of others is in memento's place; an installation says what.
+        wanted = ""
+    return FileStatus(file.path, [_command_status(one) for one in found], is_current=is_known and wanted == text)
+
+
+def _command_status(found: InstalledCommand) -> CommandStatus:
+    program = found.words[0]
+    exists = shutil.which(program) is not None and (Path(program).is_absolute() or "/" not in program)
+    return CommandStatus(
+        found.kind, found.event, shlex.join(found.words), option_value(found.words, "--data-dir"), exists
+    )
+
+
+def has_memento(host: Host, places: HostPaths) -> bool:
+    """Tell whether there is anything of memento's in a host's settings; not where they cannot be read."""
+    return any(_installed_commands(file) for file in host.files(places, BARE_PROGRAMS))
+
+
+def plugin_is_enabled(host: Host, places: HostPaths) -> bool:
+    """Tell whether a host's settings switch memento's plugin on; not where they cannot be read."""
+    for file in host.files(places, BARE_PROGRAMS):
+        try:
+            if enables_plugin(jsonc.parse_jsonc(read_host_file(file.path).text)):
+                return True
+        except InvalidInput:
+            continue  # told with the file's own status
+    return False
+
+
+def diagnose_hook(programs: Programs) -> str:
+    """Run this installation's hook and return why it does not answer; empty where it does."""
+    try:
+        ended = subprocess.run(  # noqa: S603 - this installation's own program
+            [programs.hook, "--help"],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=_HOOK_TIMEOUT_SECONDS,
+            check=False,
+        )
+    except OSError as error:
+        return f"{programs.hook} cannot be started: {error.strerror}."
+    except subprocess.TimeoutExpired:
+        return f"{programs.hook} did not answer within {_HOOK_TIMEOUT_SECONDS:.0f} s."
+    if ended.returncode:
+        last = ended.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2]
+        return f"{programs.hook} ended with {ended.returncode}: {last or 'it said nothing'}"
+    return ""

@@ -1,0 +1,1 @@
+"""Group memories that belong together and draft what could stand for them."""

@@ -1,0 +1,355 @@
+"""Group memories that belong together, by topical tags and by meaning, so that one could stand for them."""
+
+from __future__ import annotations
+
+import heapq
+import math
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Literal
+
+import msgspec
+
+from memento_tui.model import Memory
+from memento_tui.model.validation import fold_tag
+
+__all__ = [
+    "LARGEST_GROUP",
+    "SYNTHESIZED_CERTAINTY",
+    "Group",
+    "group_score",
+    "grouping_scope",
+    "groups_of",
+    "groups_sharing_tags",
+    "is_groupable",
+    "is_known_title",
+    "oldest_first",
+    "shared_tags",
+    "tag_groups",
+    "topical_tags",
+    "topics_of_memories",
+]
+
+COMMON_SHARE = 0.25
+"""A tag that more than this share of the memories carry, and more than one group can hold, groups nothing by itself."""
+
+_PROVENANCE_TAGS = frozenset(
+    """
+    source src session session_id agent import imported importer date created day week month project repo branch
+    workspace user author host channel model transcript origin
+    """.split()  # noqa: SIM905 - a paragraph is easier to read than a list of quoted words
+)
+"""What stands before the first ``:``, ``/`` or ``=`` of a tag that says where a memory came from."""
+
+_TAG_PARTS = re.compile(r"[:/=]")
+_DATE = re.compile(r"\d{4}-\d{2}(-\d{2})?")
+
+
+def _is_provenance(folded: str, names: frozenset[str]) -> bool:
+    """Tell whether a tag says where a memory came from: ``source:distill``, a date, its agent, its project."""
+    if folded in names:
+        return True
+    if folded.isalnum():
+        return False
+    parts = _TAG_PARTS.split(folded, maxsplit=1)
+    return (len(parts) > 1 and parts[0] in _PROVENANCE_TAGS) or _DATE.fullmatch(folded) is not None
+
+
+def _provenance_names(memory: Memory) -> frozenset[str]:
+    """Return what a memory's agent, session and namespace are called: as a tag it says no more than they do."""
+    return frozenset(map(fold_tag, (memory.source.agent, memory.source.session, *memory.namespace.split("/"))))
+
+
+def topic_tags_of(memory: Memory) -> dict[str, str]:
+    """Return a memory's tags that are not its provenance, by the form in which tags are compared."""
+    names = _provenance_names(memory)
+    folded = {fold_tag(tag): tag for tag in memory.tags}
+    return {key: tag for key, tag in folded.items() if not _is_provenance(key, names)}
+
+
+TopicsOfMemories = Mapping[str, Mapping[str, str]]
+"""What `subject_tags` found for each memory, by id; asked for several times, it is worth keeping."""
+
+
+def topics_of_memories(memories: Iterable[Memory]) -> TopicsOfMemories:
+    """Return the `subject_tags` of each memory, by id."""
+    return {memory.id: topic_tags_of(memory) for memory in memories}
+
+
+def topical_tags(memories: Sequence[Memory], subjects: TopicsOfMemories, most: int) -> dict[str, frozenset[str]]:
+    """Return for each memory, by id, the tags that relate it to others: shared, of its subject, and not common.
+
+    ``most`` is how many memories a tag may be on however few there are beside them.
+    """
+    carried: Counter[str] = Counter()
+    for memory in memories:
+        carried.update(subjects[memory.id].keys())
+    too_many = max(most, COMMON_SHARE * len(memories))
+    kept = {tag for tag, count in carried.items() if 1 < count <= too_many}
+    return {memory.id: frozenset(kept.intersection(subjects[memory.id])) for memory in memories}
+
+
+SYNTHESIZED_CERTAINTY = 3
+"""The most that a memory made of others may be certain (Memento Vault)."""
+
+TITLE_OVERLAP = 0.70
+"""Two titles that share more of their words than this name the same thing (Memento Vault)."""
+
+LARGEST_GROUP = 12
+"""Memories in one group: as many as a person can check against a draft."""
+
+_COMPARED_TAGS = 8
+"""Of a memory's tags the most frequent, by which a large group is parted."""
+
+_SMALLEST_GROUP = 3
+_PROJECTS = "projects/"
+_WORD = re.compile(r"\w+")
+
+Basis = Literal["tags", "meaning"]
+GroupingScope = tuple[str, bool]
+"""Memories of two places are never joined; see `place_of`."""
+
+
+class Group(msgspec.Struct, frozen=True):
+    """Memories that one memory could stand for."""
+
+    ids: tuple[str, ...]
+    """Oldest first."""
+    basis: Basis
+    score: float
+    """How much there is to gain from joining them; see `group_score`."""
+    tags: tuple[str, ...]
+    """The user tags that at least half of them carry."""
+    why: str
+    """One sentence for the person who decides."""
+
+
+def is_groupable(memory: Memory) -> bool:
+    """Tell whether a memory may be joined with others at all: it is active, and nobody asked to keep it apart."""
+    return memory.status == "active" and memory.sensitivity == "normal"
+
+
+def grouping_scope(memory: Memory) -> GroupingScope:
+    """Return what two memories must have in common to be joined.
+
+    One part is the namespace; below ``projects/`` the first two names of it, so that the parts of one project may
+    join. The other keeps text from outside that nobody has verified apart from the user's own.
+    """
+    namespace = memory.namespace
+    if namespace.startswith(_PROJECTS):
+        namespace = "/".join(namespace.split("/")[:2])
+    return namespace, memory.source_type == "external" and memory.stability == "draft"
+
+
+def oldest_first(memories: Iterable[Memory]) -> list[Memory]:
+    """Return memories oldest first."""
+    return sorted(memories, key=lambda memory: (memory.created_at, memory.id))
+
+
+def tag_groups(memories: Sequence[Memory], *, largest: int = LARGEST_GROUP) -> list[list[str]]:
+    """Return groups of three to ``largest`` memories that shared tags join, by ids.
+
+    Union-find as in Memento Protocol, over tags of the subject alone. A component that is too large, or a chain (some
+    member has no tag that half of them carry), is parted by its tags, then by what other tags the members share, then
+    by time.
+    """
+    return _tag_groups(memories, topics_of_memories(memories), largest)
+
+
+def _tag_groups(memories: Iterable[Memory], subjects: TopicsOfMemories, largest: int) -> list[list[str]]:
+    found: list[list[str]] = []
+    for group in _by_scope(memories).values():
+        found += groups_sharing_tags(
+            topical_tags(group, subjects, largest), group, largest=largest, smallest=_SMALLEST_GROUP
+        )
+    return sorted(found)
+
+
+def groups_sharing_tags(
+    tags: Mapping[str, frozenset[str]], memories: Sequence[Memory], *, largest: int, smallest: int
+) -> Iterator[list[str]]:
+    """Yield the groups that some tags of each memory make, as in `tag_groups`, ``smallest`` to ``largest`` in each."""
+    by_id = {memory.id: memory for memory in memories}
+    for component in _components(memories, tags):
+        if len(component) >= smallest:
+            yield from _split_component([by_id[name] for name in component], tags, largest, smallest)
+
+
+def groups_of(
+    memories: Sequence[Memory], clusters: Sequence[Sequence[str]], *, largest: int = LARGEST_GROUP, most: int = 10
+) -> list[Group]:
+    """Return the groups that are most worth joining, best first; no memory is in two.
+
+    ``clusters`` are groups by meaning, by ids, of any size: they are parted by place, then by shared tags and time.
+    A group of which a better one took members is scored again without them.
+    """
+    by_id = {memory.id: memory for memory in memories if is_groupable(memory)}
+    subjects = topics_of_memories(by_id.values())
+    waiting: list[tuple[float, tuple[str, ...], Basis]] = []
+
+    def offer(ids: Iterable[str], basis: Basis) -> None:
+        members = oldest_first(by_id[name] for name in ids)
+        # Tags join only where one of them is on half of the members.
+        if len(members) >= _SMALLEST_GROUP and (basis == "meaning" or _shared(members, subjects)):
+            heapq.heappush(waiting, (-_score(members, subjects), tuple(memory.id for memory in members), basis))
+
+    for tagged in _tag_groups(by_id.values(), subjects, largest):
+        offer(tagged, "tags")
+    for dense in _limit_clusters(clusters, by_id, subjects, largest):
+        offer(dense, "meaning")
+    taken: set[str] = set()
+    chosen: list[Group] = []
+    while waiting and len(chosen) < most:
+        score, ids, basis = heapq.heappop(waiting)
+        if not taken.isdisjoint(ids):
+            offer([name for name in ids if name not in taken], basis)
+            continue
+        taken.update(ids)
+        tags = _shared([by_id[name] for name in ids], subjects)
+        chosen.append(Group(ids, basis, -score, tags, _why(len(ids), basis, tags)))
+    return chosen
+
+
+def group_score(memories: Sequence[Memory]) -> float:
+    """Return Memento Vault's priority of joining some memories.
+
+    log2(n) + 0.8 tag diversity + 0.6 min(days / 30, 1) + 0.25 for two or more projects + 0.3 mean certainty / 5.
+    Tag diversity is the number of different user tags over that of all; days are whole, from the first to the last
+    creation; projects are the namespaces below ``projects/``.
+    """
+    return _score(memories, topics_of_memories(memories))
+
+
+def _score(memories: Sequence[Memory], subjects: TopicsOfMemories) -> float:
+    tags = [tag for memory in memories for tag in subjects[memory.id]]
+    diversity = len(set(tags)) / len(tags) if tags else 0.0
+    created = [memory.created_at for memory in memories]
+    days = (max(created) - min(created)).days
+    projects = {memory.namespace for memory in memories if memory.namespace.startswith(_PROJECTS)}
+    certainty = sum(memory.certainty for memory in memories) / len(memories)
+    return (
+        math.log2(len(memories))
+        + 0.8 * diversity
+        + 0.6 * min(days / 30, 1.0)
+        + (0.25 if len(projects) > 1 else 0.0)
+        + 0.3 * certainty / 5
+    )
+
+
+def shared_tags(memories: Sequence[Memory]) -> tuple[str, ...]:
+    """Return the tags of the subject that at least half of the memories carry, the most frequent first."""
+    return _shared(memories, topics_of_memories(memories))
+
+
+def _shared(memories: Sequence[Memory], subjects: TopicsOfMemories) -> tuple[str, ...]:
+    spelled: dict[str, str] = {}
+    carried: Counter[str] = Counter()
+    for memory in memories:
+        for folded, tag in subjects[memory.id].items():
+            carried[folded] += 1
+            spelled.setdefault(folded, tag)
+    shared = sorted((-count, tag) for tag, count in carried.items() if count * 2 >= len(memories))
+    return tuple(spelled[tag] for _, tag in shared)
+
+
+def is_known_title(title: str, titles: Iterable[str]) -> bool:
+    """Tell whether a title shares more than 0.70 of its words (Jaccard) with one of the others."""
+    words = _words(title)
+    if not words:
+        return False
+    for other in map(_words, titles):
+        both = len(words & other)
+        if both > TITLE_OVERLAP * (len(words) + len(other) - both):
+            return True
+    return False
+
+
+def _words(title: str) -> set[str]:
+    return set(_WORD.findall(title.casefold()))
+
+
+def _by_scope(memories: Iterable[Memory]) -> dict[GroupingScope, list[Memory]]:
+    places: dict[GroupingScope, list[Memory]] = defaultdict(list)
+    for memory in memories:
+        if is_groupable(memory):
+            places[grouping_scope(memory)].append(memory)
+    return places
+
+
+def _components(memories: Sequence[Memory], tags: Mapping[str, frozenset[str]]) -> list[list[str]]:
+    """Return the ids that shared tags connect, by union-find."""
+    above = {memory.id: memory.id for memory in memories}
+
+    def top(name: str) -> str:
+        while above[name] != name:
+            above[name] = above[above[name]]
+            name = above[name]
+        return name
+
+    first: dict[str, str] = {}
+    for memory in memories:
+        for tag in tags[memory.id]:
+            above[top(memory.id)] = top(first.setdefault(tag, memory.id))
+    joined: dict[str, list[str]] = defaultdict(list)
+    for memory in memories:
+        joined[top(memory.id)].append(memory.id)
+    return list(joined.values())
+
+
+def _split_component(
+    members: Sequence[Memory], tags: Mapping[str, frozenset[str]], largest: int, smallest: int
+) -> Iterator[list[str]]:
+    carriers: dict[str, list[Memory]] = defaultdict(list)
+    for memory in oldest_first(members):
+        for tag in tags[memory.id]:
+            carriers[tag].append(memory)
+    main = {tag for tag, found in carriers.items() if len(found) * 2 >= len(members)}
+    if len(members) <= largest and all(not main.isdisjoint(tags[memory.id]) for memory in members):
+        yield [memory.id for memory in oldest_first(members)]
+        return
+    # The tags that make one whole group come first, the fullest before the others; then those that make several.
+    sizes = {tag: len(found) for tag, found in carriers.items()}
+    order = sorted(sizes, key=lambda tag: (sizes[tag] > largest, abs(sizes[tag] - largest), tag))
+    left = {memory.id for memory in members}
+    for tag in order:
+        free = [memory for memory in carriers[tag] if memory.id in left]
+        if len(free) < smallest:
+            continue
+        for part in _even_pieces(free, tags, largest):
+            left.difference_update(part)
+            if len(part) >= smallest:
+                yield part
+
+
+def _even_pieces(members: Sequence[Memory], tags: Mapping[str, frozenset[str]], largest: int) -> Iterator[list[str]]:
+    """Cut members into even pieces, in each those that share more of their tags, then those of one time."""
+    carried = Counter(tag for memory in members for tag in tags[memory.id])
+
+    def place(memory: Memory) -> tuple[list[str], datetime, str]:
+        frequent = heapq.nsmallest(_COMPARED_TAGS, tags[memory.id], key=lambda tag: (-carried[tag], tag))
+        return frequent, memory.created_at, memory.id
+
+    ordered = sorted(members, key=place) if len(members) > largest else members
+    count = -(-len(ordered) // largest)
+    for number in range(count):
+        part = ordered[number * len(ordered) // count : (number + 1) * len(ordered) // count]
+        yield [memory.id for memory in oldest_first(part)]
+
+
+def _limit_clusters(
+    clusters: Sequence[Sequence[str]], by_id: Mapping[str, Memory], subjects: TopicsOfMemories, largest: int
+) -> Iterator[list[str]]:
+    for cluster in clusters:
+        members = [by_id[name] for name in dict.fromkeys(cluster) if name in by_id]
+        for group in _by_scope(members).values():
+            if len(group) >= _SMALLEST_GROUP:
+                yield from _even_pieces(group, {memory.id: frozenset(subjects[memory.id]) for memory in group}, largest)
+
+
+def _why(count: int, basis: Basis, tags: Sequence[str]) -> str:
+    named = ", ".join(f"'{tag}'" for tag in tags[:3])
+    if basis == "meaning":
+        return f"{count} memories are near each other in meaning{f', and most carry {named}' if named else ''}."
+    return f"{count} memories share the tag{'s' if len(tags) > 1 else ''} {named}."

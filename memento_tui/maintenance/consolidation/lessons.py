@@ -1,0 +1,230 @@
+"""Find what many memories teach together: passes over their neighbours, as source lists for a new memory."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Literal
+
+import msgspec
+
+from memento_tui.maintenance.consolidation.grouping import (
+    LARGEST_GROUP,
+    Group,
+    grouping_scope,
+    groups_sharing_tags,
+    is_groupable,
+    oldest_first,
+    shared_tags,
+    topical_tags,
+    topics_of_memories,
+)
+from memento_tui.model import Memory
+
+__all__ = ["HIGHER_PATTERN", "NEIGHBOUR_SIMILARITY", "SAME_FACT_SIMILARITY", "Lesson", "is_session_note", "lessons"]
+
+NEIGHBOUR_SIMILARITY = 0.6
+"""The cosine similarity from which memories are about the same matter."""
+
+SAME_FACT_SIMILARITY = 0.85
+"""The cosine similarity from which facts say the same."""
+
+HIGHER_PATTERN = "learned:higher_pattern"
+"""The system tag of a pattern that was made from patterns. One that carries it is a source of no other."""
+
+_KNOWN = 0.5
+"""A set of sources that shares this much (Jaccard) with one that was used before teaches nothing new."""
+
+_SESSION_NOTES = frozenset({"session", "session_note", "session_summary", "fleeting"})
+
+Neighbours = Mapping[str, list[tuple[str, float]]]
+LessonKind = Literal["heuristic", "fact", "pattern"]
+Purpose = Literal["heuristic", "merge_facts", "pattern", "higher_pattern"]
+
+
+class Lesson(msgspec.Struct, frozen=True):
+    """One memory that could be made from others."""
+
+    kind: LessonKind
+    purpose: Purpose
+    ids: tuple[str, ...]
+    """The sources, oldest first, all of one namespace."""
+    why: str
+    """One sentence for the person who decides."""
+
+
+class _LessonPass(msgspec.Struct, frozen=True):
+    """What one pass makes of what."""
+
+    kind: LessonKind
+    purpose: Purpose
+    sources: tuple[str, ...]
+    smallest: int
+    noun: str
+
+
+_PASSES = (
+    _LessonPass("heuristic", "heuristic", ("decision", "anti_pattern"), 2, "decisions and anti-patterns"),
+    _LessonPass("fact", "merge_facts", ("fact",), 3, "facts"),
+    _LessonPass("pattern", "pattern", ("observation",), 3, "observations"),
+    _LessonPass("pattern", "higher_pattern", ("pattern",), 2, "patterns"),
+)
+
+
+def is_session_note(memory: Memory) -> bool:
+    """Tell whether a memory is a diary: what a day or a session held is no evidence that something recurs."""
+    raw = memory.kind_raw.strip().lower().replace("-", "_").replace(" ", "_")
+    return memory.kind == "daily" or raw in _SESSION_NOTES
+
+
+def lessons(
+    memories: Sequence[Memory], groups: Sequence[Group], neighbours: Neighbours, made: Collection[frozenset[str]]
+) -> list[Lesson]:
+    """Return what could be learned, in the order of the passes; in one pass no memory is a source twice.
+
+    Facts are merged where each says the same as each other one. The other passes take what is near one memory in
+    meaning, then what a group holds, then what shares a specific tag. ``made`` are the sets of sources from which
+    something was proposed before, whatever became of it: a set that is mostly the same is not proposed again, and a
+    pattern that was a source with other patterns is not used again, so nothing is ever made of what it was made of.
+    """
+    usable = [memory for memory in memories if is_groupable(memory) and not is_session_note(memory)]
+    subjects = topics_of_memories(usable)
+    tags: dict[str, frozenset[str]] = {}
+    for around in _by_scope(usable).values():
+        tags |= topical_tags(around, subjects, LARGEST_GROUP)
+    found: list[Lesson] = []
+    for step in _PASSES:
+        sources = [memory for memory in usable if memory.kind in step.sources]
+        if step.purpose == "higher_pattern":
+            sources = _unused_patterns(sources, made)
+        for _, members in sorted(_by_scope(sources).items()):
+            if len(members) >= step.smallest:
+                found += _lessons_of_pass(step, _candidates(step, members, groups, neighbours, tags), members, made)
+    return found
+
+
+def _unused_patterns(patterns: Iterable[Memory], made: Collection[frozenset[str]]) -> list[Memory]:
+    kept = [memory for memory in patterns if HIGHER_PATTERN not in memory.system_tags]
+    names = {memory.id for memory in kept}
+    used = {name for before in made if len(both := before & names) > 1 for name in both}
+    return [memory for memory in kept if memory.id not in used]
+
+
+def _by_scope(memories: Iterable[Memory]) -> dict[tuple[str, bool], list[Memory]]:
+    places: dict[tuple[str, bool], list[Memory]] = defaultdict(list)
+    for memory in oldest_first(memories):
+        # A lesson stays in the very namespace of its sources, below projects/ too.
+        places[memory.namespace, grouping_scope(memory)[1]].append(memory)
+    return places
+
+
+def _lessons_of_pass(
+    step: _LessonPass,
+    candidates: Iterable[tuple[list[str], str]],
+    members: Sequence[Memory],
+    made: Collection[frozenset[str]],
+) -> Iterator[Lesson]:
+    left = {memory.id: memory for memory in members}
+    known = _KnownSourceSets(made)
+    for candidate, basis in candidates:
+        free = [left[name] for name in candidate if name in left]
+        if len(free) < step.smallest:
+            continue
+        sources = oldest_first(free)
+        ids = tuple(memory.id for memory in sources)
+        for name in ids:
+            del left[name]
+        if not known.has(ids):
+            yield Lesson(step.kind, step.purpose, ids, _why(step, sources, basis))
+
+
+class _KnownSourceSets:
+    """The source sets of before, found by any of their members."""
+
+    def __init__(self, made: Collection[frozenset[str]]) -> None:
+        self._holding: dict[str, list[frozenset[str]]] = defaultdict(list)
+        for before in made:
+            for name in before:
+                self._holding[name].append(before)
+
+    def has(self, ids: Collection[str]) -> bool:
+        """Tell whether a set is mostly one of them."""
+        asked = frozenset(ids)
+        return any(
+            len(asked & before) >= _KNOWN * len(asked | before)
+            for name in asked
+            for before in self._holding.get(name, ())
+        )
+
+
+def _candidates(
+    step: _LessonPass,
+    members: Sequence[Memory],
+    groups: Sequence[Group],
+    neighbours: Neighbours,
+    tags: Mapping[str, frozenset[str]],
+) -> Iterator[tuple[list[str], str]]:
+    """Yield sets of sources and what joins them, those that belong together most surely first."""
+    names = {memory.id for memory in members}
+    if step.purpose == "merge_facts":
+        for found in _cliques(_symmetric_neighbours(names, neighbours, SAME_FACT_SIMILARITY)):
+            yield found, "say the same"
+        return
+    for found in _neighbourhoods(_symmetric_neighbours(names, neighbours, NEIGHBOUR_SIMILARITY), step.smallest):
+        yield found, "are near each other in meaning"
+    for group in groups:
+        yield [name for name in group.ids if name in names], "belong to one group"
+    for found in groups_sharing_tags(tags, members, largest=LARGEST_GROUP, smallest=step.smallest):
+        yield found, "share a specific tag"
+
+
+def _symmetric_neighbours(
+    names: Collection[str], neighbours: Neighbours, minimum: float
+) -> dict[str, dict[str, float]]:
+    """Return who is near whom, both ways: of two memories one may have been too far down the other's list."""
+    near: dict[str, dict[str, float]] = {name: {} for name in sorted(names)}
+    for name, of_name in near.items():
+        for other, similarity in neighbours.get(name, ()):
+            if similarity >= minimum and other in near and other != name:
+                of_name[other] = near[other][name] = similarity
+    return near
+
+
+def _closest(near: Mapping[str, float]) -> list[str]:
+    return sorted(near, key=lambda name: (-near[name], name))
+
+
+def _neighbourhoods(near: Mapping[str, Mapping[str, float]], smallest: int) -> Iterator[list[str]]:
+    """Yield what is near one memory that no earlier set holds; who has most neighbours comes first.
+
+    All are near the same one: a chain of neighbours leads from one matter to another.
+    """
+    taken: set[str] = set()
+    for name in sorted(near, key=lambda name: (-len(near[name]), name)):
+        if name in taken:
+            continue
+        found = [name, *[other for other in _closest(near[name]) if other not in taken][: LARGEST_GROUP - 1]]
+        if len(found) >= smallest:
+            taken.update(found)
+            yield found
+
+
+def _cliques(near: Mapping[str, Mapping[str, float]]) -> Iterator[list[str]]:
+    """Yield sets in which each is near each other one."""
+    taken: set[str] = set()
+    for name in sorted(near, key=lambda name: (-len(near[name]), name)):
+        if name in taken:
+            continue
+        found = [name]
+        for other in _closest(near[name]):
+            if len(found) < LARGEST_GROUP and other not in taken and all(other in near[one] for one in found):
+                found.append(other)
+        if len(found) > 2:  # noqa: PLR2004 - two are near duplicates, which have a way of their own
+            taken.update(found)
+            yield found
+
+
+def _why(step: _LessonPass, sources: Sequence[Memory], basis: str) -> str:
+    if basis == "share a specific tag" and (tags := shared_tags(sources)):
+        return f"{len(sources)} {step.noun} share the tag '{tags[0]}'."
+    return f"{len(sources)} {step.noun} {basis}."

@@ -1,0 +1,221 @@
+"""The consolidation steps of a maintenance run: one memory of several, and lessons learned from many."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from memento_tui.config import LanguageModelConfig
+from memento_tui.errors import EngineUnavailable, InvalidInput
+from memento_tui.maintenance.consolidation.drafting import Draft, Drafter
+from memento_tui.maintenance.consolidation.grouping import SYNTHESIZED_CERTAINTY, Group, groups_of, is_known_title
+from memento_tui.maintenance.consolidation.lessons import HIGHER_PATTERN, Lesson, lessons
+from memento_tui.maintenance.context import MaintenanceAction, MaintenanceContext, is_current
+from memento_tui.model import Memory, make_memory, make_relation
+from memento_tui.model.memory import SENSITIVITIES
+from memento_tui.model.validation import account_of
+from memento_tui.policy.gate import fingerprint_of
+from memento_tui.policy.policy import WriteIntent
+
+__all__ = ["consolidate"]
+
+_MOST_PROPOSALS = 5_000
+"""The memories, most recently changed first, among which groups are looked for."""
+
+_LONGEST_NOTE, _FEWEST_NOTE_WORDS = 4_000, 5
+_PROSE_WORD = re.compile(r"[^\W\d_]{2,}(?=[\s.,;!?)]|$)|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{2}")
+"""A word of prose is followed by a space or a mark of a sentence; names of fields and links are not."""
+
+_SAME_SOURCES = 0.5
+"""Two groups that share so much of their memories are the same, though one or two were added since."""
+
+_NEIGHBOUR_SIMILARITY, _NEIGHBOURS_PER_MEMORY = 0.6, 12
+
+
+def consolidate(night: MaintenanceContext) -> None:
+    """Look for groups and lessons among the active memories, and propose one memory for each."""
+    memories = _candidates(night)
+    if len(memories) < 2:  # noqa: PLR2004 - one alone is no group
+        return
+    groups = groups_of(memories, _clusters(night, memories))
+    made = night.store.proposals.sources_used("consolidation")
+    drafter = _drafter(night)
+    titles = {memory.id: memory.title for memory in memories if memory.title}
+    by_id = {memory.id: memory for memory in memories}
+    fresh = [
+        group
+        for group in groups
+        if not _was_proposed_before(group.ids, made) and not _has_open_contradiction(night, group.ids)
+    ]
+    for group in night.watched("Gathering what belongs together", fresh):
+        sources = [by_id[name] for name in group.ids]
+        _propose(night, drafter, sources, "consolidate", _kind_of(sources), group.why, _group_facts(group), titles)
+    learned = lessons(memories, groups, _neighbours(night, memories), set(made) | {frozenset(g.ids) for g in fresh})
+    learned = [lesson for lesson in learned if not _has_open_contradiction(night, lesson.ids)]
+    for lesson in night.watched("Learning from what recurs", learned):
+        sources = [by_id[name] for name in lesson.ids]
+        _propose(night, drafter, sources, lesson.purpose, lesson.kind, lesson.why, _lesson_facts(lesson), titles)
+
+
+def _drafter(night: MaintenanceContext) -> Drafter:
+    """Return what drafts; a dry run asks no language model, and neither does one that is set up wrongly."""
+    if not night.dry_run:
+        try:
+            return Drafter(night.config.language_model)
+        except InvalidInput as error:
+            night.problems.append(f"Drafts are taken from the sources: {error}")
+    return Drafter(LanguageModelConfig())
+
+
+def _has_open_contradiction(night: MaintenanceContext, ids: Sequence[str]) -> bool:
+    """Tell whether two of the memories contradict each other: a person says first which of them holds."""
+    among = set(ids)
+    return any({one.older, one.newer} <= among for one in night.store.contradictions.around(list(ids)))
+
+
+def _candidates(night: MaintenanceContext) -> list[Memory]:
+    """Return the memories that may be gathered; what an account wrote is anybody's, and stays by itself."""
+    found: list[Memory] = []
+    after: str | None = None
+    while len(found) < _MOST_PROPOSALS:
+        page = night.store.page(night.active, after=after, limit=500)
+        found += page.items
+        after = page.next
+        if after is None:
+            break
+    own = [memory for memory in found[:_MOST_PROPOSALS] if not account_of(memory.namespace)]
+    return [memory for memory in own if _is_note(memory.content) and not _is_consolidated(memory)]
+
+
+def _is_consolidated(memory: Memory) -> bool:
+    """Tell whether a memory was gathered itself. Only patterns are looked at again, for patterns among them."""
+    was_made = any(tag in ("source:extractive", "source:model") for tag in memory.system_tags)
+    return was_made and memory.kind != "pattern"
+
+
+def _is_note(content: str) -> bool:
+    """Tell whether a text is a note: neither a document, which stands for itself, nor a form without words."""
+    return len(content) <= _LONGEST_NOTE and len(_PROSE_WORD.findall(content[:_LONGEST_NOTE])) >= _FEWEST_NOTE_WORDS
+
+
+def _clusters(night: MaintenanceContext, memories: Sequence[Memory]) -> list[list[str]]:
+    if night.meaning is None:
+        return []
+    try:
+        night.tell("Grouping by meaning", 0, 1)
+        return night.meaning.clusters([memory.id for memory in memories])
+    except EngineUnavailable as error:
+        night.problems.append(f"Meaning could not be asked, so memories were grouped by tags only: {error}")
+        night.meaning = None
+        return []
+
+
+def _neighbours(night: MaintenanceContext, memories: Sequence[Memory]) -> Mapping[str, list[tuple[str, float]]]:
+    if night.meaning is None:
+        return {}
+    try:
+        return night.meaning.neighbours(
+            [m.id for m in memories], limit=_NEIGHBOURS_PER_MEMORY, minimum=_NEIGHBOUR_SIMILARITY
+        )
+    except EngineUnavailable as error:
+        night.problems.append(f"Meaning could not be asked, so patterns were looked for by tags only: {error}")
+        night.meaning = None
+        return {}
+
+
+def _was_proposed_before(ids: Sequence[str], made: Collection[frozenset[str]]) -> bool:
+    asked = set(ids)
+    return any(len(asked & before) / len(asked | before) >= _SAME_SOURCES for before in made)
+
+
+def _kind_of(sources: Sequence[Memory]) -> str:
+    return Counter(source.kind for source in sources).most_common(1)[0][0]
+
+
+def _group_facts(group: Group) -> dict[str, Any]:
+    return {"why": group.why, "basis": group.basis, "score": round(group.score, 3)}
+
+
+def _lesson_facts(lesson: Lesson) -> dict[str, Any]:
+    return {"why": lesson.why, "pass": lesson.purpose}
+
+
+def _propose(
+    night: MaintenanceContext,
+    drafter: Drafter,
+    sources: Sequence[Memory],
+    purpose: Any,  # noqa: ANN401 - one of the drafter's purposes
+    kind: str,
+    why: str,
+    evidence: Mapping[str, Any],
+    titles: Mapping[str, str],
+) -> None:
+    draft: Draft = drafter.draft(purpose, sources)
+    if draft.refused and draft.refused not in night.problems:
+        night.problems.append(draft.refused)
+    others = [title for name, title in titles.items() if name not in {source.id for source in sources}]
+    if not draft.content.strip() or is_known_title(draft.title, others):
+        return
+    screened = night.gate.screen(_make_consolidated_memory(draft, sources, kind, purpose))
+    memory: Memory = screened.record
+    # The same words about other memories are another proposal.
+    fingerprint = fingerprint_of("create", "memory", "", {"from": sorted(source.id for source in sources)})
+    if night.store.proposals.same(fingerprint) is not None:
+        return
+    intent = WriteIntent(
+        "create",
+        external=memory.source_type == "external",
+        injection_score=screened.injection_score,
+        origin="consolidation",
+        secret_found=screened.secret_found,
+    )
+    verdict = night.gate.judge(intent)
+    action = "consolidate" if purpose == "consolidate" else "learn"
+    night.did([MaintenanceAction(action, "memory", memory.id, why, waits=verdict.answer == "propose")])
+    if night.dry_run:
+        return
+    about = {
+        "about": [source.id for source in sources],
+        "sources": {source.id: source.version for source in sources},
+        "draft": draft.method,
+        "refused": draft.refused,
+    }
+    with night.writing("gathered") as tx:
+        if not all(is_current(tx, source) for source in sources):
+            return
+        stored = night.gate.admit(tx, memory, verdict, {**evidence, **about, **screened.evidence}, fingerprint)
+        for source in sources:
+            relation = {"src": stored.id, "dst": source.id, "type": "consolidated_from"}
+            tx.put(make_relation(relation, now=tx.now), base=0)
+
+
+def _make_consolidated_memory(draft: Draft, sources: Sequence[Memory], kind: str, purpose: str) -> Memory:
+    from_outside = any(source.source_type == "external" for source in sources)
+    shared = Counter(tag for source in sources for tag in dict.fromkeys(source.tags))
+    certainty = min(SYNTHESIZED_CERTAINTY, round(sum(source.certainty for source in sources) / len(sources)))
+    return make_memory(
+        {
+            "content": draft.content,
+            "title": draft.title,
+            "kind": kind,
+            "namespace": _common_namespace([source.namespace for source in sources]),
+            "tags": [tag for tag, count in shared.most_common() if count * 2 >= len(sources)],
+            "system_tags": [f"source:{draft.method}", *([HIGHER_PATTERN] if purpose == "higher_pattern" else [])],
+            "certainty": max(1, certainty),
+            "sensitivity": max((source.sensitivity for source in sources), key=SENSITIVITIES.index),
+            "source_type": "external" if from_outside else "derived",
+            "source": {"agent": "memento"},
+        }
+    )
+
+
+def _common_namespace(namespaces: Sequence[str]) -> str:
+    split = [namespace.split("/") for namespace in namespaces]
+    shared = []
+    for names in zip(*split, strict=False):
+        if len(set(names)) > 1:
+            break
+        shared.append(names[0])
+    return "/".join(shared) or "global"

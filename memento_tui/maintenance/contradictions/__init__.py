@@ -1,0 +1,1 @@
+"""Find memories that cannot both hold."""

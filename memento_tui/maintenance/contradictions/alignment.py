@@ -1,0 +1,196 @@
+"""Align the sentences of two texts that speak of the same thing, and describe a difference between them.
+
+Only aligned sentences are compared, however long the texts are.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+
+import msgspec
+
+from memento_tui.text.lexicon import CONJUNCTIONS, INDEFINITE_DETERMINERS, TO_BE
+from memento_tui.text.tokens import Sentence, Token, read_sentences
+
+__all__ = [
+    "Clause",
+    "Difference",
+    "SentenceInContext",
+    "SentencePair",
+    "Span",
+    "align_sentences",
+    "analyze_text",
+    "clauses",
+    "describes_a_moment",
+    "logistic",
+    "shared_weight",
+    "token_spans",
+]
+
+_BEST_PAIRS = 6
+"""Sentence pairs that are looked into."""
+
+_MOST_SENTENCES_OF_A_WORD = 24
+"""Sentences that one word may lead to; a word in more of them does not tell where to look."""
+
+_CONTEXT_WEIGHT = 0.4
+"""What a word of the sentence before, or of the title, counts beside a word of the sentence itself."""
+
+_CACHED_CHARACTERS = 8_000
+_SHORTEST_CLAUSE = 3
+_LONGEST_WHOLE_SENTENCE = 25
+"""Tokens of a sentence that is also compared as one clause."""
+
+
+class AnalyzedText(msgspec.Struct, frozen=True, gc=False):
+    """A text's sentences, each with the weights of its context: its own words, the title's, the sentence before's."""
+
+    sentences: tuple[Sentence, ...]
+    contexts: tuple[Mapping[str, float], ...]
+    stems: frozenset[str]
+    """Every stem of the text that has a weight."""
+
+
+Clause = tuple[Token, ...]
+
+
+def _analyze(text: str, title: str) -> AnalyzedText:
+    sentences = read_sentences(text)
+    headed: dict[str, float] = {}
+    for sentence in read_sentences(title):
+        headed.update(sentence.weights)
+    contexts = []
+    before: Mapping[str, float] = {}
+    for sentence in sentences:
+        context = dict(sentence.weights)
+        for weights in (headed, before):
+            for word, weight in weights.items():
+                if word not in context:
+                    context[word] = _CONTEXT_WEIGHT * weight
+        contexts.append(context)
+        before = sentence.weights
+    stems = frozenset(word for sentence in sentences for word in sentence.weights)
+    return AnalyzedText(sentences, tuple(contexts), stems | headed.keys())
+
+
+_analyze_cached = lru_cache(maxsize=512)(_analyze)
+_analyze_long_cached = lru_cache(maxsize=4)(_analyze)
+
+
+def analyze_text(text: str, title: str = "") -> AnalyzedText:
+    """Return what comparing needs to know of a text; readings are kept for the next comparison, few of long texts."""
+    return (_analyze_cached if len(text) <= _CACHED_CHARACTERS else _analyze_long_cached)(text, title)
+
+
+def shared_weight(one: Mapping[str, float], other: Mapping[str, float]) -> float:
+    """Return the weight of the words that two contexts share, each at the smaller of its two weights."""
+    if len(one) > len(other):
+        one, other = other, one
+    return sum(min(weight, other[word]) for word, weight in one.items() if word in other)
+
+
+def align_sentences(older: AnalyzedText, newer: AnalyzedText) -> list[tuple[int, int]]:
+    """Return the places of the sentence pairs that share most, best first."""
+    places: dict[str, list[int]] = {}
+    for at, context in enumerate(older.contexts):
+        for word in context:
+            places.setdefault(word, []).append(at)
+    common: Counter[tuple[int, int]] = Counter()
+    best: dict[tuple[int, int], float] = {}
+    for at, context in enumerate(newer.contexts):
+        common.clear()
+        for word, weight in context.items():
+            found = places.get(word, ())
+            if len(found) <= _MOST_SENTENCES_OF_A_WORD:
+                for place in found:
+                    common[place, at] += min(weight, older.contexts[place][word])  # type: ignore[assignment]
+        if common:
+            best.update(sorted(common.items(), key=lambda item: (-item[1], item[0]))[:_BEST_PAIRS])
+    ranked = sorted(best.items(), key=lambda item: (-item[1], abs(item[0][0] - item[0][1]), min(item[0])))
+    return [pair for pair, _ in ranked[:_BEST_PAIRS]]
+
+
+def clauses(sentence: Sentence) -> list[Clause]:
+    """Return a sentence's clauses, and the sentence itself where it is short enough to be one."""
+    found: list[Clause] = []
+    begun = 0
+    tokens = sentence.tokens
+    for at, token in enumerate(tokens):
+        if at - begun >= _SHORTEST_CLAUSE and (tokens[at - 1].ends or token.low in CONJUNCTIONS):
+            found.append(tokens[begun:at])
+            begun = at
+    found.append(tokens[begun:])
+    if len(found) > 1 and len(tokens) <= _LONGEST_WHOLE_SENTENCE:
+        found.append(tokens)
+    return found
+
+
+def describes_a_moment(clause: Clause) -> bool:
+    """Tell whether a clause describes a moment instead of a lasting state: *a man is playing*, *two dogs run*."""
+    if clause[0].low in INDEFINITE_DETERMINERS or clause[0].number:
+        return True
+    return any(
+        token.low in TO_BE and any(after.low.endswith("ing") for after in clause[at + 1 : at + 3])
+        for at, token in enumerate(clause)
+    )
+
+
+Span = tuple[int, int]
+
+
+class Difference(msgspec.Struct, frozen=True, gc=False):
+    """One way in which a sentence of each text differ, with what was measured of it."""
+
+    family: str
+    """value, denial, or slot: which weights judge it."""
+    features: tuple[float, ...]
+    first: tuple[Span, ...]
+    second: tuple[Span, ...]
+    quoted: tuple[Span, Span]
+    """The words of each text that show the difference to a person."""
+    change: bool = False
+    """Whether one side says that something changed."""
+    counts: bool = False
+    """Whether the difference is in a quantity, which may grow with time."""
+
+
+class SentenceInContext(msgspec.Struct, frozen=True, gc=False):
+    """One sentence in its text."""
+
+    reading: AnalyzedText
+    sentence: Sentence
+    context: Mapping[str, float]
+    """The weights of its words, and of those of its surroundings."""
+
+    def clauses(self) -> list[Clause]:
+        """Return the clauses of the sentence."""
+        return clauses(self.sentence)
+
+
+class SentencePair(msgspec.Struct, frozen=True, gc=False):
+    """Two sentences that speak of the same thing, and how alike and how far apart in time their texts are."""
+
+    first: SentenceInContext
+    second: SentenceInContext
+    similarity: float
+    days: float
+    """Between the dates of writing."""
+
+    @property
+    def elapsed(self) -> float:
+        """From 0 (written together) to 1 (a month apart or more): how likely a state is to have changed."""
+        return min(math.log1p(self.days) / math.log1p(30.0), 1.0)
+
+
+def logistic(features: Sequence[float], weights: Sequence[float], bias: float) -> float:
+    """Return the logistic function of the weighted features: from 0 to 1."""
+    total = bias + sum(value * weight for value, weight in zip(features, weights, strict=True))
+    return 1.0 / (1.0 + math.exp(-max(min(total, 30.0), -30.0)))
+
+
+def token_spans(tokens: Iterable[Token]) -> tuple[Span, ...]:
+    """Return the spans of tokens, each token's own."""
+    return tuple((token.start, token.end) for token in tokens)

@@ -1,0 +1,378 @@
+"""Find contradictions: score two memories near in meaning and different in claim, and record what a person settles.
+
+The score is a chance from 0 to 1; the kind is temporal, scoped or genuine.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Literal, NamedTuple
+
+import msgspec
+
+from memento_tui.maintenance.contradictions.alignment import (
+    Difference,
+    SentenceInContext,
+    SentencePair,
+    Span,
+    align_sentences,
+    analyze_text,
+    logistic,
+)
+from memento_tui.maintenance.contradictions.attributes import changed_attributes, reported_updates
+from memento_tui.maintenance.contradictions.differing_values import differing_values
+from memento_tui.maintenance.contradictions.negation import negated_claims
+from memento_tui.maintenance.trust import certainty_after_contradiction
+from memento_tui.model import Contradiction, Memory, make_contradiction
+from memento_tui.model.validation import account_of, is_under
+from memento_tui.storage.journal import Author
+from memento_tui.storage.store import Store
+from memento_tui.text.lexicon import ENVIRONMENT_GROUPS, ENVIRONMENTS
+
+__all__ = [
+    "NEIGHBOURS",
+    "SCORE_TO_RAISE",
+    "SIMILARITY_TO_COMPARE",
+    "WEIGHTS",
+    "ContradictionFinder",
+    "FamilyWeights",
+    "ScoredContradiction",
+    "compare_memories",
+    "differences",
+    "weigh_with_entailment",
+]
+
+_SENTENCES_OF_SHORT_TEXTS = 12
+"""Sentences of two short texts together, about as many as the weights were fitted on."""
+
+
+class FamilyWeights(NamedTuple):
+    """A weight for each feature of a family, in the order in which its module names them, and what is added."""
+
+    features: tuple[float, ...]
+    bias: float
+
+
+# "value" and "denial" are what `python -m tests.benchmarks.conflicts_fit` finds on the development pairs; its text says
+# how. "slot" and "update" are set by hand, so that a slot needs one subject and one attribute and an update alone
+# is seldom enough; the same program's pairs and real memories were only looked at for false alarms.
+WEIGHTS: Mapping[str, FamilyWeights] = {
+    "value": FamilyWeights((2.7, 1.53, 1.97, -0.88, 1.12, -1.65, -1.18, 0.86, 0.99, 1.0), -5.07),
+    "denial": FamilyWeights((2.43, 0.75, -1.86, -0.86, 2.4, 1.67, -1.31, 3.5, -2.04, -0.29, 4.34), -6.81),
+    "slot": FamilyWeights((1.5, 1.0, 1.5, 1.5, 0.7, 1.0, 1.5, 1.5), -4.7),
+    "update": FamilyWeights((2.0, 1.0, 1.0, -1.0, 1.0, 1.0), -5.0),
+}
+
+
+def contradiction_chance(difference: Difference, sentences: int = 0) -> float:
+    """Return the chance, from 0 to 1, that a difference is a contradiction.
+
+    ``sentences`` is the number of sentences of both texts. The more there are, the more likely are two of them alike by
+    accident, so above a dozen the odds fall with the square root of their number.
+    """
+    weights = WEIGHTS[difference.family]
+    crowd = math.log(max(sentences / _SENTENCES_OF_SHORT_TEXTS, 1.0)) / 2
+    return logistic(difference.features, weights.features, weights.bias - crowd)
+
+
+ContradictionKind = Literal["temporal", "scoped", "genuine"]
+_SECONDS_PER_DAY = 86_400
+
+
+def contradiction_kind(difference: Difference, older: Memory, newer: Memory, *, told: bool) -> ContradictionKind:
+    """Return the kind: scoped where the conditions differ, temporal where time may have changed the matter.
+
+    ``told`` says whether the sentences themselves name different conditions.
+    """
+    if told or _contexts_differ(older, newer):
+        return "scoped"
+    if difference.change or _periods_apart(older, newer):
+        return "temporal"
+    days = abs((newer.created_at - older.created_at).total_seconds()) / _SECONDS_PER_DAY
+    return "temporal" if difference.counts and days >= 1 else "genuine"
+
+
+def name_different_environments(older: Memory, newer: Memory, spans: Sequence[tuple[Span, ...]]) -> bool:
+    """Tell whether the sentences that hold the spans name different surroundings, such as Windows and Linux.
+
+    A surrounding inside a span is what the two sides differ in, not under what they hold.
+    """
+    ours, theirs = (_named_environments(memory, side) for memory, side in zip((older, newer), spans, strict=True))
+    return any((ours & group) and (theirs & group) and not ours & theirs & group for group in ENVIRONMENT_GROUPS)
+
+
+def _named_environments(memory: Memory, spans: tuple[Span, ...]) -> frozenset[str]:
+    differing = set(spans)
+    return frozenset(
+        token.low
+        for sentence in analyze_text(memory.content, memory.title).sentences
+        if any(sentence.start <= start < sentence.end for start, _ in spans)
+        for token in sentence.tokens
+        if token.low in ENVIRONMENTS and (token.start, token.end) not in differing
+    )
+
+
+def _contexts_differ(older: Memory, newer: Memory) -> bool:
+    contexts = [" ".join(memory.validity_context.casefold().split()) for memory in (older, newer)]
+    if all(contexts) and contexts[0] != contexts[1]:
+        return True
+    one, other = older.namespace, newer.namespace
+    return "global" not in (one, other) and not (is_under(one, other) or is_under(other, one))
+
+
+def _periods_apart(older: Memory, newer: Memory) -> bool:
+    """Tell whether one memory had ceased to be valid when the other began to be."""
+    return any(
+        one.valid_to is not None and other.valid_from is not None and one.valid_to <= other.valid_from
+        for one, other in ((older, newer), (newer, older))
+    )
+
+
+SCORE_TO_RAISE = 0.45
+"""The score from which a clash is raised: on the development pairs, where precision and recall both meet their goals;
+``python -m tests.benchmarks.conflicts`` shows the figures."""
+
+SIMILARITY_TO_COMPARE = 0.2
+"""Pairs less alike than this need not be compared."""
+
+_LONGEST_QUOTE = 80
+_SECONDS_PER_DAY_AS_FLOAT = 86_400.0
+_OTHER_ENVIRONMENT_FACTOR = 0.6
+"""What remains of a score where the two sentences name different surroundings: Windows in one, Linux in the other."""
+
+_ENTAILMENT_SHARE = 0.5
+"""What a cross-encoder's opinion counts beside the comparison of claims."""
+
+
+class ScoredContradiction(msgspec.Struct, frozen=True):
+    """What two memories disagree about."""
+
+    kind: Literal["temporal", "scoped", "genuine"]
+    """temporal: each may have held in its time; scoped: they hold under different conditions; genuine: neither."""
+    older_spans: tuple[tuple[int, int], ...]
+    """Start and end, in the older memory's content, of the words that differ."""
+    newer_spans: tuple[tuple[int, int], ...]
+    score: float
+    """From 0 to 1: how sure the finder is; it means the same from pair to pair."""
+    why: str
+    """One plain sentence for a person."""
+
+
+def compare_memories(older: Memory, newer: Memory, similarity: float) -> ScoredContradiction | None:
+    """Return what two memories disagree about, or None where no difference in claim is seen.
+
+    ``similarity`` is the cosine of the two texts' embeddings, from 0 to 1, or an estimate of it from their words.
+    The result depends on nothing else than the arguments; changing the sides changes only the sides of the spans.
+    Only the sentences that share most are compared, so a long text costs little more than reading it.
+    """
+    # In a fixed order, so that the answer does not depend on which side is called the older one.
+    swapped = _canonical_key(newer) < _canonical_key(older)
+    first, second = (newer, older) if swapped else (older, newer)
+    if first.content.split() == second.content.split():
+        return None
+    best: Difference | None = None
+    score = -1.0
+    sentences = sum(len(analyze_text(memory.content, memory.title).sentences) for memory in (first, second))
+    for difference in differences(first, second, similarity):
+        if (chance := contradiction_chance(difference, sentences)) > score:
+            best, score = difference, chance
+    if best is None:
+        return None
+    spans = (best.second, best.first) if swapped else (best.first, best.second)
+    quoted = best.quoted[::-1] if swapped else best.quoted
+    quotes = [_quote(memory.content, span) for memory, span in zip((older, newer), quoted, strict=True)]
+    told = name_different_environments(older, newer, spans)
+    if told:
+        score *= _OTHER_ENVIRONMENT_FACTOR
+    return ScoredContradiction(
+        kind=contradiction_kind(best, older, newer, told=told),
+        older_spans=spans[0],
+        newer_spans=spans[1],
+        score=round(score, 4),
+        why=f"The older says “{quotes[0]}”, the newer “{quotes[1]}”.",
+    )
+
+
+def differences(first: Memory, second: Memory, similarity: float) -> Iterator[Difference]:
+    """Yield every difference between the sentences of two memories that share most."""
+    one, other = analyze_text(first.content, first.title), analyze_text(second.content, second.title)
+    days = abs((second.created_at - first.created_at).total_seconds()) / _SECONDS_PER_DAY_AS_FLOAT
+    for here, there in align_sentences(one, other):
+        pair = SentencePair(
+            SentenceInContext(one, one.sentences[here], one.contexts[here]),
+            SentenceInContext(other, other.sentences[there], other.contexts[there]),
+            min(max(similarity, 0.0), 1.0),
+            days,
+        )
+        yield from differing_values(pair)
+        yield from negated_claims(pair)
+        yield from changed_attributes(pair)
+        yield from reported_updates(pair)
+
+
+def weigh_with_entailment(clash: ScoredContradiction, contradiction_probability: float) -> ScoredContradiction:
+    """Return the clash with a score that also heeds what a cross-encoder thinks of the two texts.
+
+    The two odds are combined by their geometric mean, so either alone can neither raise nor drop a clash that the
+    other is sure of.
+    """
+    ours, theirs = _clamp_probability(clash.score), _clamp_probability(contradiction_probability)
+    odds = (ours / (1 - ours)) ** (1 - _ENTAILMENT_SHARE) * (theirs / (1 - theirs)) ** _ENTAILMENT_SHARE
+    return msgspec.structs.replace(clash, score=round(odds / (1 + odds), 4))
+
+
+def _clamp_probability(probability: float) -> float:
+    return min(max(probability, 0.001), 0.999)
+
+
+def _canonical_key(memory: Memory) -> tuple[str, str, str]:
+    return memory.content, memory.title, memory.id
+
+
+def _quote(text: str, span: tuple[int, int]) -> str:
+    """Return words for the sentence: one line, nothing that does not print, no longer than a phrase."""
+    words = text[span[0] : min(span[1], span[0] + 2 * _LONGEST_QUOTE)]
+    plain = "".join(letter if letter.isprintable() else " " for letter in words)
+    plain = " ".join(plain.replace("“", '"').replace("”", '"').split())
+    return plain if len(plain) <= _LONGEST_QUOTE else f"{plain[: _LONGEST_QUOTE - 1]}…"
+
+
+NEIGHBOURS = 8
+"""How many of the nearest memories each is compared with."""
+
+_MOST_CONTRADICTIONS_PER_MEMORY = 3
+"""Contradictions that one memory has at a time; the next is raised when one of them is resolved."""
+
+_CONTRADICTIONS_OF_A_LIST = 6
+"""A memory that differs from so many of its neighbours in like ways is a line of a list, or a filled-in form."""
+
+_COMPARED = ("active", "compacted")
+
+Neighbours = Mapping[str, Sequence[tuple[str, float]]]
+EntailmentScorer = Callable[[Sequence[tuple[str, str]]], list[float]]
+"""The probability that the second text of each pair contradicts the first."""
+
+
+class FoundContradiction(msgspec.Struct, frozen=True):
+    """Two memories that differ in what they claim."""
+
+    older: Memory
+    newer: Memory
+    clash: ScoredContradiction
+
+
+class ContradictionFinder:
+    """Compares memories with their neighbours. ``entailment`` weighs what was found by a model, where there is one."""
+
+    def __init__(
+        self, store: Store, author: Author, entailment: EntailmentScorer | None = None, *, batch: str = ""
+    ) -> None:
+        self._store = store
+        self._author = author
+        self._entailment = entailment
+        self._batch = batch
+
+    def find(self, neighbours: Neighbours) -> list[FoundContradiction]:
+        """Return the contradictions between memories and their neighbours that were not raised before."""
+        ids = {*neighbours, *(name for near in neighbours.values() for name, _ in near)}
+        memories = {name: m for name, m in self._store.memories(sorted(ids)).items() if m.status in _COMPARED}
+        found = [
+            FoundContradiction(older, newer, clash)
+            for older, newer, similarity in _pairs(neighbours, memories)
+            if (clash := compare_memories(older, newer, similarity)) is not None
+        ]
+        raised = [one for one in self._weighed(found) if one.clash.score >= SCORE_TO_RAISE]
+        return [one for one in _without_lists(raised) if self._is_new(one)]
+
+    def _weighed(self, found: list[FoundContradiction]) -> list[FoundContradiction]:
+        if self._entailment is None or not found:
+            return found
+        texts = [(one.older.content, one.newer.content) for one in found]
+        return [
+            msgspec.structs.replace(one, clash=weigh_with_entailment(one.clash, probability))
+            for one, probability in zip(found, self._entailment(texts), strict=True)
+        ]
+
+    def _is_new(self, found: FoundContradiction) -> bool:
+        older, newer = found.older, found.newer
+        for known in self._store.contradictions.between(older.id, newer.id):
+            if known.status != "resolved" or known.resolution == "not_a_contradiction":
+                return False
+            if known.resolved_at is not None and known.resolved_at >= max(older.updated_at, newer.updated_at):
+                return False
+        if any(
+            len(self._store.contradictions.of(side.id)) >= _MOST_CONTRADICTIONS_PER_MEMORY for side in (older, newer)
+        ):
+            return False
+        replaced = self._store.successors([older.id, newer.id])
+        return newer.id not in replaced.get(older.id, ()) and older.id not in replaced.get(newer.id, ())
+
+    def write(self, found: Sequence[FoundContradiction]) -> list[Contradiction]:
+        """Write contradictions down, one transaction each, and take a grade of certainty from unverified sides."""
+        return [written for one in found if (written := self._write(one)) is not None]
+
+    def _write(self, found: FoundContradiction) -> Contradiction | None:
+        # The entry's note stays for good, so it quotes nothing that a purge would have to take out.
+        with self._store.transaction(self._author, "contradiction", batch=self._batch) as tx:
+            sides = [tx.get("memory", side.id) for side in (found.older, found.newer)]
+            if any(
+                now is None or now.content != then.content
+                for now, then in zip(sides, (found.older, found.newer), strict=True)
+            ):
+                return None  # one was changed or purged while they were compared
+            if not self._is_new(found):
+                return None  # another process was faster
+            lowered = []
+            for side in sides:
+                less = certainty_after_contradiction(side)
+                # However many memories contradict it, it loses one grade until a person has spoken.
+                paid = any(side.id in known.lowered for known in self._store.contradictions.of(side.id))
+                if side.stability == "draft" and less < side.certainty and not paid:
+                    tx.put(msgspec.structs.replace(side, certainty=less), base=side.version)
+                    lowered.append(side.id)
+            clash = found.clash
+            fields = {
+                "older": found.older.id,
+                "newer": found.newer.id,
+                "kind": clash.kind,
+                "older_spans": clash.older_spans,
+                "newer_spans": clash.newer_spans,
+                "why": clash.why,
+                "score": clash.score,
+                "lowered": lowered,
+            }
+            return tx.put(make_contradiction(fields, now=tx.now), base=0)
+
+
+def _pairs(neighbours: Neighbours, memories: Mapping[str, Memory]) -> Iterator[tuple[Memory, Memory, float]]:
+    """Yield each pair that can be compared once, the older first."""
+    seen: set[frozenset[str]] = set()
+    for name, near in neighbours.items():
+        for other, similarity in near:
+            pair = frozenset((name, other))
+            if similarity < SIMILARITY_TO_COMPARE or len(pair) == 1 or pair in seen:
+                continue
+            seen.add(pair)
+            one, two = memories.get(name), memories.get(other)
+            if one is not None and two is not None and _share_a_namespace(one.namespace, two.namespace):
+                older, newer = sorted((one, two), key=lambda memory: (memory.created_at, memory.id))
+                yield older, newer, similarity
+
+
+def _without_lists(found: Sequence[FoundContradiction]) -> list[FoundContradiction]:
+    """Leave out the memories that differ from many others: the lines of a list, the notes of a form."""
+    counts = Counter(side.id for one in found for side in (one.older, one.newer))
+    return [
+        one
+        for one in found
+        if counts[one.older.id] < _CONTRADICTIONS_OF_A_LIST or counts[one.newer.id] < _CONTRADICTIONS_OF_A_LIST
+    ]
+
+
+def _share_a_namespace(one: str, other: str) -> bool:
+    """Tell whether what holds in one namespace could be meant to hold in the other."""
+    if account_of(one) != account_of(other):
+        return False  # or anybody's account could cast doubt on what the person keeps
+    return "global" in (one, other) or is_under(one, other) or is_under(other, one)

@@ -1,0 +1,221 @@
+"""Differences in polarity: *use rebase* against *never use rebase*, *enabled* against *disabled*."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from functools import cache
+
+from memento_tui.maintenance.contradictions.alignment import (
+    Clause,
+    Difference,
+    SentencePair,
+    Span,
+    describes_a_moment,
+    token_spans,
+)
+from memento_tui.text.lexicon import ANTONYMS, CHANGE_CUES, NEGATIVE_VERBS, NEGATIVE_VERBS_BEFORE_TO
+from memento_tui.text.tokens import Token, stem
+
+__all__ = ["NEGATION_FEATURES", "negated_claims"]
+
+NEGATION_FEATURES = (
+    "denied",  # share of what the denied claim says that the other one says too
+    "held",  # the same share of the other claim
+    "denied apart",  # weight of what only the denied claim says, 1 from 3 up
+    "held apart",  # the same of the other claim
+    "scope",  # whether the words right behind the denial are in the other claim
+    "universal",  # whether the denial holds of all there is: no, nobody, never
+    "opposite",  # whether the denial is a pair of opposites instead of a negation
+    "only opposite",  # whether, besides these, the claims say the same of one and the same thing
+    "names apart",  # names that only one of the claims holds
+    "shared",  # weight of what both say, 1 from 4 up
+    "similarity",  # cosine of the two texts
+)
+
+_LEAST_WORD_WEIGHT = 0.5
+"""The least weight of a word here: in a short claim a frequent verb is half of what is said."""
+
+_MOST_APART, _SHARED_WEIGHT_SCALE = 3.0, 4.0
+_EXACT_SHARE_POWER = 4
+"""The power that makes of a high share a small one wherever anything else differs too."""
+
+_SCOPE = 3
+_QUOTED_BEFORE, _QUOTED = 3, 8
+_PERSONS = frozenset({stem(word) for word in ("man", "woman", "boy", "girl", "child", "player", "driver")})
+_PERSON = stem("person")
+_LEAST_SHARED = 1.5
+"""Weight that two claims must share before one can deny the other."""
+
+_UNIVERSAL = frozenset({"no", "nobody", "none", "nothing", "never", "nowhere", "neither"})
+_WORDS_THAT_CANCEL_NEGATION = frozenset({"longer", "only", "just", "necessarily", "more", "than", "matter", "problem"})
+"""Words after a *no* or *not* that make it something else than a denial."""
+
+
+@cache
+def _opposites() -> dict[str, frozenset[str]]:
+    found: dict[str, set[str]] = {}
+    for one, other in ANTONYMS:
+        for here, there in ((one, other), (other, one)):
+            found.setdefault(here, set()).add(there)
+            found.setdefault(stem(here), set()).add(stem(there))
+    return {word: frozenset(words - {word}) for word, words in found.items()}
+
+
+def negated_claims(pair: SentencePair) -> Iterator[Difference]:
+    """Yield a difference for every two clauses that say the same with an odd number of denials between them."""
+    if pair.first.sentence.asks or pair.second.sentence.asks:
+        return
+    denied = [_governed(sentence.tokens) for sentence in (pair.first.sentence, pair.second.sentence)]
+    theirs = [(clause, _denials(clause, denied[0])) for clause in pair.second.clauses()]
+    for clause in pair.first.clauses():
+        denials = _denials(clause, denied[1])
+        for other, others in theirs:
+            difference = _compare_clauses(pair, clause, denials, other, others)
+            if difference is not None:
+                yield difference
+
+
+def _denies(clause: Clause, at: int) -> bool:
+    """Tell whether a word denies, and is no part of a figure of speech."""
+    token = clause[at]
+    after = clause[at + 1].low if at + 1 < len(clause) else ""
+    if token.low in NEGATIVE_VERBS_BEFORE_TO:
+        return after == "to"
+    if token.low == "no" and at + 1 < len(clause) and clause[at + 1].number:
+        return False  # No. 3
+    return (token.denies or token.low in NEGATIVE_VERBS) and after not in _WORDS_THAT_CANCEL_NEGATION
+
+
+def _scope(clause: Clause, at: int) -> frozenset[str]:
+    """Return the stems of the first words that a denial governs."""
+    return frozenset([token.stem for token in clause[at + 1 :] if token.weight][:_SCOPE])
+
+
+def _governed(tokens: Clause) -> frozenset[str]:
+    """Return what a sentence denies: the words behind each of its denials."""
+    places = [at for at in range(len(tokens)) if _denies(tokens, at)]
+    return frozenset().union(*(_scope(tokens, at) for at in places))
+
+
+def _denials(clause: Clause, denied_elsewhere: frozenset[str]) -> list[int]:
+    """Return the places of the words that deny what the other sentence does not deny anywhere."""
+    return [at for at in range(len(clause)) if _denies(clause, at) and not _scope(clause, at) & denied_elsewhere]
+
+
+def _weights(clause: Clause, denials: Sequence[int]) -> dict[str, float]:
+    skipped = set(denials)
+    return {
+        token.stem: max(token.weight, _LEAST_WORD_WEIGHT)
+        for at, token in enumerate(clause)
+        if token.weight and at not in skipped
+    }
+
+
+def _opposed_words(one: Clause, other: Clause) -> list[tuple[Token, Token]]:
+    """Return the pairs of opposites, one word in each clause, that are not in both."""
+    table = _opposites()
+    ours, theirs = {token.low for token in one}, {token.low for token in other}
+    found = []
+    for token in one:
+        if token.denies or token.low in NEGATIVE_VERBS:
+            continue  # It counts as a denial already.
+        against = table.get(token.low) or (table.get(token.stem) if token.weight else None)
+        if against and token.low not in theirs:
+            for word in other:
+                if word.denies or word.low in NEGATIVE_VERBS or word.low in ours:
+                    continue
+                if word.low in against or (word.weight and word.stem in against):
+                    found.append((token, word))
+                    break
+    return found
+
+
+def _compare_clauses(
+    pair: SentencePair, one: Clause, denials: list[int], other: Clause, others: list[int]
+) -> Difference | None:
+    opposites = _opposed_words(one, other)
+    denied = len(denials) != len(others) and (not denials or not others or (len(denials) + len(others)) % 2 == 1)
+    if denied == bool(len(opposites) % 2):
+        return None
+    weights = (_weights(one, denials), _weights(other, others))
+    for token, word in opposites:
+        weights[0].pop(token.stem, None)
+        weights[1].pop(word.stem, None)
+    _join_persons(*weights)
+    swapped = len(others) > len(denials) if denied else sum(weights[1].values()) > sum(weights[0].values())
+    first, second = (weights[1], weights[0]) if swapped else weights
+    shared = first.keys() & second.keys()
+    common = sum(first[word] for word in shared)
+    if common < _LEAST_SHARED:
+        return None
+    mine, theirs = (other, one) if swapped else (one, other)
+    features = _features(pair, first, second, common, mine, theirs, (others if swapped else denials), denied=denied)
+    if denied:
+        spans = [
+            token_spans(_denied(here, places)) or _last_shared(here, weights[at].keys() & weights[1 - at].keys())
+            for at, (here, places) in enumerate(((one, denials), (other, others)))
+        ]
+        quoted = (_quoted(one, denials), _quoted(other, others))
+    else:
+        spans = [token_spans(side) for side in zip(*opposites, strict=True)]
+        quoted = (_quoted(one, [one.index(opposites[0][0])]), _quoted(other, [other.index(opposites[0][1])]))
+    change = any(token.low in CHANGE_CUES or token.low == "now" for token in (*one, *other))
+    return Difference("denial", features, spans[0], spans[1], quoted, change=change)
+
+
+def _join_persons(one: dict[str, float], other: dict[str, float]) -> None:
+    """Let *person* in one claim stand for the *man* in the other."""
+    for here, there in ((one, other), (other, one)):
+        if _PERSON in here and _PERSON not in there and (found := _PERSONS & there.keys()):
+            there[_PERSON] = there.pop(min(found))
+
+
+def _features(
+    pair: SentencePair,
+    first: dict[str, float],
+    second: dict[str, float],
+    common: float,
+    denied_clause: Clause,
+    held: Clause,
+    denials: Sequence[int],
+    *,
+    denied: bool,
+) -> tuple[float, ...]:
+    mine, theirs = sum(first.values()), sum(second.values())
+    names = {token.stem for token in (*denied_clause, *held) if token.name} & (first.keys() ^ second.keys())
+    scope = [word for at in denials for word in _scope(denied_clause, at) if word in first]
+    return (
+        common / mine,
+        min(common / theirs, 1.0),
+        min(max(mine - common, 0.0) / _MOST_APART, 1.0),
+        min(max(theirs - common, 0.0) / _MOST_APART, 1.0),
+        sum(word in second for word in scope) / len(scope) if scope else 0.5,
+        float(any(denied_clause[at].low in _UNIVERSAL for at in denials)),
+        float(not denied),
+        float(not denied and not (describes_a_moment(denied_clause) or describes_a_moment(held)))
+        * min(common / mine, common / theirs, 1.0) ** _EXACT_SHARE_POWER,
+        min(len(names) / 2, 1.0),
+        min(common / _SHARED_WEIGHT_SCALE, 1.0),
+        pair.similarity,
+    )
+
+
+def _denied(clause: Clause, denials: Sequence[int]) -> list[Token]:
+    """Return each denial with the first word of weight that it governs."""
+    found: list[Token] = []
+    for at in denials:
+        found.append(clause[at])
+        found += [token for token in clause[at + 1 :] if token.weight][:1]
+    return list(dict.fromkeys(found))
+
+
+def _last_shared(clause: Clause, shared: AbstractSet[str]) -> tuple[Span, ...]:
+    """Return the words of a claim that the other side denies: the last ones that both hold."""
+    return token_spans([token for token in clause if token.stem in shared][-2:] or clause[-1:])
+
+
+def _quoted(clause: Clause, places: Sequence[int]) -> Span:
+    begin = max(places[0] - _QUOTED_BEFORE, 0) if places else 0
+    part = clause[begin : begin + _QUOTED]
+    return part[0].start, part[-1].end

@@ -1,0 +1,1 @@
+"""Find what is worth remembering in a transcript."""

@@ -1,0 +1,213 @@
+"""Propose what was distilled from a transcript: known memories are left out, the rest passes the gate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
+
+import msgspec
+
+from memento_tui.errors import MementoError
+from memento_tui.maintenance.consolidation.draft_check import find_problem
+from memento_tui.maintenance.consolidation.drafting import Drafter
+from memento_tui.maintenance.distillation.statements import Candidate
+from memento_tui.maintenance.duplicates import NEAR_DUPLICATE_LIKENESS, likeness
+from memento_tui.model import Memory, Skip, WorkingItem, make_item, make_memory, make_skip
+from memento_tui.model.memory import RECALLED_STATUSES, content_digest
+from memento_tui.model.validation import account_of
+from memento_tui.policy.gate import Gate, Screened, creation_fingerprint, fingerprint_of
+from memento_tui.policy.policy import WriteIntent
+from memento_tui.policy.secrets import redact_record, redact_text
+from memento_tui.search.keyword_index import KeywordIndex
+from memento_tui.storage.store import Store
+from memento_tui.storage.transaction import Transaction
+
+__all__ = ["DistillationProposer", "DistillationResult"]
+
+_COMPARED = 5
+_TIMES_AS_LONG, _SHORTEST = 2, 200
+"""How much longer than what was said the model's wording may be, and the length that is always allowed."""
+
+_INSTRUCTION = (
+    "You keep the notes of a working team. Say what this note says as one instruction that a newcomer can act on: use"
+    " no number, name, path or claim that it does not hold, write in its language, in one or two plain sentences that"
+    " end with a full stop, and write the instruction alone."
+)
+
+
+class DistillationResult(msgspec.Struct, frozen=True):
+    """What became of one candidate."""
+
+    candidate: Candidate
+    outcome: Literal["proposed", "stored", "known", "rejected", "refused", "found"]
+    """``found`` is what a dry run would propose or store; ``rejected``: a person turned the same down before."""
+    id: str = ""
+    why: str = ""
+
+
+class DistillationProposer:
+    """Takes candidates through the gate in the name of its author. ``transcript`` names where they are from."""
+
+    def __init__(
+        self,
+        store: Store,
+        gate: Gate,
+        keyword: KeywordIndex,
+        drafter: Drafter,
+        transcript: str,
+        *,
+        dry_run: bool = False,
+    ) -> None:
+        self._store = store
+        self._gate = gate
+        self._keyword = keyword
+        self._drafter = drafter
+        self._transcript = transcript
+        self._dry_run = dry_run
+
+    def learn(self, candidate: Candidate) -> DistillationResult:
+        """Propose one candidate, or say why not."""
+        learned = self._learn(candidate)
+        # What is told of it goes to a terminal, a log or a script, and holds no secret either.
+        return msgspec.structs.replace(learned, candidate=redact_record(learned.candidate)[0])
+
+    def _learn(self, candidate: Candidate) -> DistillationResult:
+        try:
+            if candidate.target != "memory":
+                return self._entry(candidate)
+            return self._memory(*self._worded(candidate))
+        except MementoError as error:
+            return DistillationResult(candidate, "refused", why=str(error))
+
+    def _worded(self, candidate: Candidate) -> tuple[Candidate, dict[str, Any]]:
+        """Return the candidate in the language model's words where one is configured and its words may stand.
+
+        The second value says whose words they are, for the person who decides.
+        """
+        said, _ = redact_text(str(candidate.fields["content"]))
+        answer = self._drafter.ask(_INSTRUCTION, said)
+        if answer is None:
+            problem = self._drafter.last_problem if self._drafter.is_configured else ""
+        else:
+            problem = find_problem(answer, [said, candidate.quote], longest=_TIMES_AS_LONG * max(len(said), _SHORTEST))
+        if answer is None or problem:
+            return candidate, {"refused": problem} if problem else {}
+        fields = {**candidate.fields, "content": answer.strip()}
+        return msgspec.structs.replace(candidate, fields=fields), {"draft": "model"}
+
+    def _memory(self, candidate: Candidate, wording: dict[str, Any]) -> DistillationResult:
+        author = self._gate.author
+        source = {
+            "agent": author.agent,
+            "session": author.session,
+            "transcript": self._transcript,
+            "span": _span(candidate),
+        }
+        fields = {"source": source, "system_tags": ["source:distill"], **candidate.fields}
+        screened = self._gate.screen(make_memory(fields))
+        memory: Memory = screened.record
+        verdict = self._gate.judge(self._intent(screened, external=memory.source_type == "external"))
+        # Within the write, so that of two that read the same transcript at once the second finds what the first wrote.
+        with self._store.transaction(author, "distill", note=f"{self._transcript}:{_span(candidate)}") as tx:
+            if (known := self._known(memory)) is not None:
+                return DistillationResult(candidate, "known", known.id)
+            if (before := self._gate.refused_before(creation_fingerprint(memory))) is not None:
+                return DistillationResult(candidate, "rejected", before.target_id, before.note)
+            if self._dry_run:
+                return DistillationResult(candidate, "found")
+            stored = self._gate.admit(tx, memory, verdict, self._evidence(candidate, screened) | wording)
+        return DistillationResult(candidate, "proposed" if stored.status == "pending" else "stored", stored.id)
+
+    def _intent(self, screened: Screened, *, target: Any = "memory", external: bool = False) -> WriteIntent:  # noqa: ANN401 - a target
+        return WriteIntent(
+            "create",
+            target,
+            external=external,
+            injection_score=screened.injection_score,
+            origin="distillation",
+            secret_found=screened.secret_found,
+        )
+
+    def _evidence(self, candidate: Candidate, screened: Screened) -> dict[str, Any]:
+        quote, _ = redact_text(candidate.quote)
+        return {
+            "transcript": self._transcript,
+            "lines": _span(candidate),
+            "quote": quote,
+            "rule": candidate.rule,
+            "score": round(candidate.score, 3),
+            **screened.evidence,
+        }
+
+    def _known(self, memory: Memory) -> Memory | None:
+        """Return a memory that says the same or nearly the same, one that waits among them; none of another account."""
+        account = account_of(memory.namespace)
+        for twin in self._store.twins(content_digest(memory.content)):
+            if account_of(twin.namespace) == account:
+                return twin
+        nearby = self._keyword.alike(memory.content, _COMPARED)
+        if nearby is None:
+            return None
+        others = self._store.memories([*nearby.found, *nearby.lagging]).values()
+        alike = (
+            o for o in others if o.status in (*RECALLED_STATUSES, "pending") and account_of(o.namespace) == account
+        )
+        return next(
+            (other for other in alike if likeness(other.content, memory.content) >= NEAR_DUPLICATE_LIKENESS), None
+        )
+
+    def _entry(self, candidate: Candidate) -> DistillationResult:
+        target = candidate.target
+        make: Callable[..., Skip | WorkingItem] = make_skip if target == "skip" else make_item
+        screened = self._gate.screen(make(candidate.fields))
+        made = screened.record
+        verdict = self._gate.judge(self._intent(screened, target=target))
+        fingerprint = _entry_fingerprint(target, made)
+        with self._store.transaction(self._gate.author, "distill", note=f"{self._transcript}:{_span(candidate)}") as tx:
+            if (known := self._same_entry(made)) is not None:
+                return DistillationResult(candidate, "known", known)
+            if (same := self._store.proposals.same(fingerprint)) is not None:
+                outcome: Literal["rejected", "known"] = "rejected" if same.state == "rejected" else "known"
+                return DistillationResult(candidate, outcome, same.target_id, same.note)
+            if self._dry_run:
+                return DistillationResult(candidate, "found")
+            if verdict.answer != "propose":
+                return DistillationResult(candidate, "stored", self._put(tx, made))
+            self._gate.propose(
+                tx,
+                "create",
+                target,
+                made.id,
+                0,
+                verdict,
+                payload={name: getattr(made, name) for name in made.__struct_fields__ if name != "version"},
+                evidence=self._evidence(candidate, screened),
+                fingerprint=fingerprint,
+            )
+        return DistillationResult(candidate, "proposed", made.id)
+
+    @staticmethod
+    def _put(tx: Transaction, made: Any) -> str:  # noqa: ANN401 - a skip or working item
+        return str(tx.put(made, base=0).id)
+
+    def _same_entry(self, made: Any) -> str | None:  # noqa: ANN401 - a skip or working item
+        if isinstance(made, Skip):
+            listed: Sequence[Any] = self._store.skips(at=made.created_at)
+            same = (one for one in listed if likeness(one.item, made.item) >= NEAR_DUPLICATE_LIKENESS)
+        else:
+            listed = self._store.items()
+            same = (one for one in listed if likeness(one.title, made.title) >= NEAR_DUPLICATE_LIKENESS)
+        account = account_of(made.namespace)
+        return next((one.id for one in same if account_of(one.namespace) == account), None)
+
+
+def _span(candidate: Candidate) -> str:
+    return f"{candidate.first_line}-{candidate.last_line}"
+
+
+def _entry_fingerprint(target: str, made: Any) -> str:  # noqa: ANN401 - a skip or working item
+    # What it is about says whether it is the same; its end is counted from the day it was found.
+    about = made.item if isinstance(made, Skip) else made.title
+    account = account_of(made.namespace)
+    said = {"about": " ".join(about.casefold().split())} | ({"account": account} if account else {})
+    return fingerprint_of("create", target, "", said)

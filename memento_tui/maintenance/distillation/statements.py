@@ -1,0 +1,305 @@
+"""The sentences of a turn in which somebody states something, and the candidate memory made from one.
+
+Code, quotations, logs and pasted documents are left out. A sentence keeps its place in the turn, so that what is quoted
+from it occurs there letter by letter. Its ``mask`` is as long as its text, in lower case, with code and quoted words
+replaced by underscores: rules look at the mask, so that a cue inside a quotation or a code span is no cue.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, Literal, NamedTuple
+
+import msgspec
+
+from memento_tui.text.terms import STOP_WORDS, terms
+
+__all__ = [
+    "Candidate",
+    "RuleMatch",
+    "TurnSentence",
+    "as_statement",
+    "content_words",
+    "filler_length",
+    "has_cue",
+    "is_statement",
+    "shorten_quote",
+    "turn_sentences",
+]
+
+Target = Literal["memory", "skip", "item"]
+
+
+class Candidate(msgspec.Struct, frozen=True):
+    """One memory, skip or working item to propose."""
+
+    target: Target
+    fields: dict[str, Any]
+    """Plain values for `make_memory`, `make_skip` or `make_item`."""
+    first_line: int
+    last_line: int
+    quote: str
+    """The words of the transcript that it rests on, at most 300 characters, whole words."""
+    rule: str
+    """The name of the rule that found it, one of `distilling.RULES`."""
+    score: float
+    """From 0 to 1: how often a rule of this kind, in these words, is worth a person's glance. Set by hand."""
+
+
+class RuleMatch(msgspec.Struct, frozen=True):
+    """What a rule found in one sentence: a candidate that does not know its place yet."""
+
+    target: Target
+    fields: dict[str, Any]
+    rule: str
+    score: float
+
+
+LONGEST_SENTENCE = 400
+"""Characters. A longer one is a paragraph without full stops, of which no part can be taken by itself."""
+
+FEWEST_WORDS = 3
+LONGEST_STATEMENT_TURN = 3_000
+"""Characters. A longer turn holds a document; what the person says of it stands in its first and last paragraphs."""
+
+MAX_QUOTE = 300
+_PROSE_LETTERS = 0.6
+"""The share of letters among the visible characters of prose, at least."""
+
+_ROLE_PROMPT = re.compile(r"\s*(?:#[^\n]{1,200}\n\s*)?you are (?:a|an|the|now|\w{3,20}ing)\b", re.IGNORECASE)
+"""How the prompts begin that programs send in a person's place: they give a part to play, for this session."""
+
+_FENCE = re.compile(r"^[ \t]{0,8}(`{3,}|~{3,})", re.MULTILINE)
+_NOT_PROSE = re.compile(
+    r"""
+    [ ]{4}|\t                                       # indented code
+  | [ \t]*(?:
+        >|\||\#{1,6}[ ]|@@|diff[ ]--git|\+\+\+|---|[+][^\s]         # quotations, tables, headings, diffs
+      | \$[ ]|%[ ]|\u276f|\u279c|\u23fa|\u23bf|\u2026             # prompts, and the marks of agents' screens
+      | at[ ][\w$.<]+[ ]?\(|File[ ]"|Traceback|Caused[ ]by:|npm[ ]ERR|error\[|warning:   # traces
+      | \[?\d{4}-\d\d-\d\d[T ]|\[?\d\d:\d\d:\d\d|\[?(?:INFO|WARN|WARNING|ERROR|DEBUG|FATAL|TRACE)\b
+      | \w{0,40}(?:Error|Exception):|(?:FAIL|FAILED|PASS|PASSED|ok|not[ ]ok)[ ]\S+[/.:]
+      | (?i:user|human|assistant|system|me|you|agent|claude|codex|ai|bot)[ ]?:         # a pasted dialogue
+      | (?:import|from|def|class|function|const|let|var|return|export|public|private|SELECT|INSERT|CREATE)[ ]\S+[^a-z ]
+    )
+    """,
+    re.VERBOSE,
+)
+_INTRODUCTION = re.compile(
+    r"\b(?:here'?s|here is|here are|here(?:'s)? (?:what|how)|below|following|pasted?|paste|quot(?:e|es|ing)|copied|"
+    r"(?:issue|ticket|email|mail|message|error|logs?|output|readme|docs?|documentation|spec|comment|review|feedback|"
+    r"transcript|prompt|article|page|says?|said|reads?|wrote|writes|guide|guidelines|template|example|snippet|"
+    r"report|description|plan|task|requirements|skill|agent|rules file|config)(?: is| was| says?| said| reads?)?)\b"
+    r"[^.?!]{0,60}:\s*$",
+    re.IGNORECASE,
+)
+_BULLET = re.compile(r"[ \t]{0,3}(?:[-*+•]|\d{1,2}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?")
+_CODE_OR_QUOTE = re.compile(
+    r"`[^`\n]{1,300}`|\"[^\"\n]{1,400}\"|“[^”\n]{1,400}”|«[^»\n]{1,400}»|(?<![\w'])'[^'\n]{2,200}'(?![\w'])|https?://\S{1,300}"
+)
+_BREAK = re.compile(r"(?<![.!?\u2026])[.!?\u2026]++[)\"'\u201d*_]{0,3}(?=\s)")
+_ABBREVIATION = re.compile(
+    r"(?:\b(?:e\.g|i\.e|etc|vs|cf|mr|mrs|dr|st|approx|fig|no)|\b[a-z]|\s\d{1,2})\.$", re.IGNORECASE
+)
+_WRAPPED = 60
+"""Characters. A line of a paragraph that is this long was broken by its width, a shorter one by its writer."""
+
+_QUESTION_START = re.compile(
+    r"(?:what|why|how|who|whom|whose|where|when(?! you| we| i\b)|which|can|could|would|should|shall|may|might|"
+    r"do(?! not\b)|does|did|is|are|was|were|am|has|have|had|will|won't|isn't|aren't|doesn't|didn't|"
+    r"shouldn't|wouldn't|couldn't|can't|any idea)\b"
+)
+_TAG_QUESTION = re.compile(r"[,\s](?:ok|okay|alright|please|pls|thanks)\s*\?+$")
+_HYPOTHETICAL = re.compile(
+    r"\b(?:maybe|perhaps|possibly|probably|presumably|might|could|would|suppose|supposing|imagine|hypothetical(?:ly)?|"
+    r"wonder(?:ing)?|unsure|not sure|i guess|i think|i suspect|i doubt|in theory|for example|for instance|let's say|"
+    r"what if|as if|if only|say we|assume|assuming|pretend|may (?:be|want|need|have|not)|seems?|apparently|"
+    r"joking|kidding|just curious|not necessarily|unless i'm|wish)\b"
+)
+_ILLEGIBLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\u2028\u2029\ufffd\ud800-\udfff]")
+_LETTERS = re.compile(r"[^\W\d_]")
+_WORD = re.compile(r"\w[\w'-]*")
+
+
+_PLAIN_CHARACTERS = str.maketrans({"\n": " ", "\t": " ", "*": " ", "\u2019": "'", "\u2013": "-", "\u2014": "-"})
+"""White space, emphasis, and the signs that typing programs put in for an apostrophe and a dash."""
+
+
+class TurnSentence(NamedTuple):
+    """One sentence of a turn: its text and where that begins, its mask, and the place among the turn's sentences."""
+
+    text: str
+    mask: str
+    start: int
+
+
+def turn_sentences(text: str, *, is_person: bool) -> Iterator[TurnSentence]:
+    """Yield the sentences of a turn; of what a person typed, without what they introduce as somebody else's words."""
+    if is_person and _ROLE_PROMPT.match(text):
+        return
+    regions = [(0, len(text))]
+    if is_person and len(text) > LONGEST_STATEMENT_TURN:
+        regions = _first_and_last_paragraph(text)
+    for start, end in regions:
+        for block_start, block_end in _blocks(text, start, end, is_person=is_person):
+            yield from _split(text, block_start, block_end)
+
+
+def _first_and_last_paragraph(text: str) -> list[tuple[int, int]]:
+    """Return the first and the last paragraph of a document, unless they are long themselves."""
+    first, last = text.find("\n\n"), text.rfind("\n\n")
+    if first < 0:
+        return []
+    found = [(0, first), (last, len(text))]
+    return [(start, end) for start, end in found if end - start <= LONGEST_STATEMENT_TURN // 2]
+
+
+def _blocks(text: str, start: int, end: int, *, is_person: bool) -> Iterator[tuple[int, int]]:
+    """Yield the places of prose: paragraphs joined over breaks by width, and list items, outside of code."""
+    position, open_fence, block = start, "", -1
+    while position < end:
+        line_end = text.find("\n", position, end)
+        line_end = end if line_end < 0 else line_end
+        line = text[position : min(line_end, position + 2 * LONGEST_SENTENCE)]
+        fence = _FENCE.match(line)
+        if fence and (not open_fence or line.lstrip().startswith(open_fence)):
+            open_fence = "" if open_fence else fence[1]
+            is_prose = False
+        else:
+            is_prose = not open_fence and bool(line.strip()) and not _NOT_PROSE.match(line)
+        bullet = _BULLET.match(line) if is_prose else None
+        if block >= 0 and (not is_prose or bullet or not _continues(text, block, position)):
+            yield block, position
+            block = -1
+        if is_prose and block < 0:
+            block = position + (bullet.end() if bullet else 0)
+        if is_person and is_prose and _INTRODUCTION.search(line[-200:]):
+            return  # what follows is quoted; and so is this line's colon
+        position = line_end + 1
+    if block >= 0:
+        yield block, end
+
+
+def _continues(text: str, block: int, position: int) -> bool:
+    """Tell whether a line goes on with the paragraph before it, which its width broke."""
+    previous = text.rfind("\n", 0, position - 1) + 1
+    return position - 1 - max(previous, block) >= _WRAPPED and text[position : position + 1].islower()
+
+
+def _split(text: str, start: int, end: int) -> Iterator[TurnSentence]:
+    block = text[start : min(end, start + 20 * LONGEST_SENTENCE)]
+    mask = _mask(block)
+    begin = 0
+    for match in _BREAK.finditer(mask):
+        if not _ABBREVIATION.search(mask[max(begin, match.end() - 8) : match.end()]):
+            yield from _trimmed_sentence(block, mask, begin, match.end(), start)
+            begin = match.end()
+    yield from _trimmed_sentence(block, mask, begin, len(block), start)
+
+
+def _trimmed_sentence(block: str, mask: str, begin: int, end: int, start: int) -> Iterator[TurnSentence]:
+    while begin < end and (block[begin].isspace() or block[begin] in "*_"):
+        begin += 1
+    while end > begin and (block[end - 1].isspace() or block[end - 1] in "*_"):
+        end -= 1
+    if 0 < end - begin <= LONGEST_SENTENCE:
+        yield TurnSentence(block[begin:end], mask[begin:end], start + begin)
+
+
+def _mask(block: str) -> str:
+    """Return the text in lower case, character for character, with code, quotations and addresses blanked."""
+    lower = block.lower()
+    if len(lower) != len(block):
+        lower = "".join(low if len(low := char.lower()) == 1 else char for char in block)
+    return _CODE_OR_QUOTE.sub(lambda match: "_" * len(match[0]), lower.translate(_PLAIN_CHARACTERS))
+
+
+_CUES = frozenset(
+    """
+    always never now forward future here point don dont not must shouldn mustn whenever every each any before after
+    use uses run runs deploy deploys target targets support supports ship ships pin pins require requires follow follows
+    host hosts store stores remember mind forget later reference record fyi heads prefer preference rather hate dislike
+    stand no noo nope nah wrong quite incorrect actually correction clarify isn re let lets go going stick sticking
+    settle standardize standardise decided agreed settled decision todo do remind next tomorrow monday still waiting
+    blocked bother skip ignore leave touch worry away known flaky flake broken down unreliable
+    """.split()  # noqa: SIM905 - a paragraph is easier to read than a list of quoted words
+)
+_LETTER_RUNS = re.compile(r"[a-z]+")
+
+
+def has_cue(sentence: TurnSentence) -> bool:
+    """Tell, quickly, whether a sentence holds a word that some rule for the person looks for; most do not."""
+    return not _CUES.isdisjoint(_LETTER_RUNS.findall(sentence.mask))
+
+
+def is_statement(sentence: TurnSentence) -> bool:
+    """Tell whether a sentence asserts something: no question, no supposition, legible, and of three words or more."""
+    mask = sentence.mask
+    if mask.rstrip(")\"' ").endswith("?") and not _TAG_QUESTION.search(mask):
+        return False
+    if (
+        _QUESTION_START.match(mask, filler_length(mask))
+        or _HYPOTHETICAL.search(mask)
+        or _ILLEGIBLE.search(sentence.text)
+    ):
+        return False
+    words = [word for word in _WORD.findall(mask) if word.strip("_")]
+    letters = len(_LETTERS.findall(mask))
+    visible = sum(not char.isspace() and char != "_" for char in mask)
+    return len(words) >= FEWEST_WORDS and letters >= _PROSE_LETTERS * visible
+
+
+def shorten_quote(text: str) -> str:
+    """Return the words as a quotation: as they are, or the whole words that fit into `MAX_QUOTE` characters."""
+    text = text.strip()
+    if len(text) <= MAX_QUOTE:
+        return text
+    cut = max(text.rfind(" ", 0, MAX_QUOTE + 1), text.rfind("\n", 0, MAX_QUOTE + 1))
+    return text[:cut].rstrip() if cut > 0 else ""
+
+
+_LEADING_FILLER = re.compile(
+    r"(?:(?:ok|okay|k|so|yeah|yes|yep|yup|sure|well|also|and|but|please|pls|plz|right|alright|cool|great|perfect|nice|"
+    r"good|hmm+|hm|oh|ah|hey|hi|btw|by the way|anyway|oh and|one more thing|thanks|thank you|"
+    r"just|wait|sorry|listen|look|um|uh|fyi|"
+    r"claude|codex|got it|sounds good|looks good|lgtm|makes sense|important|note|reminder)\b[\s,.!:;-]*)+"
+)
+_SENTENCE_STARTERS = frozenset(
+    """
+    a an the this that these those we our i my you your they their it its he she there here
+    always never from going use do don't dont prefer let's when whenever before after every each if for
+    in on at make keep run add write put avoid stop only all any no not please commit check ask tell update remove fix
+    follow leave treat wait next waiting tests test deploys deploy we're i'm i'd i've we've tomorrow later afterwards
+    don't decision decided agreed it's
+    """.split()  # noqa: SIM905 - a paragraph is easier to read than a list of quoted words
+)
+"""Ordinary words that may begin a sentence in lower case; any other word could be a name, which keeps its case."""
+
+
+def filler_length(mask: str) -> int:
+    """Return how many characters at the beginning of a mask say nothing: ``ok so``, ``yeah,``, ``please``."""
+    match = _LEADING_FILLER.match(mask)
+    return match.end() if match and match.end() < len(mask) else 0
+
+
+def as_statement(text: str) -> str:
+    """Return a statement on one line, with a capital letter where an ordinary word begins it."""
+    line = " ".join(text.split()).strip(" ,;:-\u2013\u2014").replace("**", "")
+    first, space, rest = line.partition(" ")
+    if first.lower().rstrip(",").translate(_PLAIN_CHARACTERS) in _SENTENCE_STARTERS and first[:1].islower():
+        first = first[:1].upper() + first[1:]
+    return f"{first}{space}{rest}"
+
+
+_CONTRACTION_PARTS = frozenset(
+    """
+    don doesn didn isn aren wasn weren hasn haven won wouldn shouldn couldn mustn s t d m ll re ve
+    """.split()  # noqa: SIM905 - same
+)
+"""What the index makes of ``don't`` and ``we'll``."""
+
+
+def content_words(text: str) -> frozenset[str]:
+    """Return the stems of the words that carry a text's meaning."""
+    return frozenset(term for term in terms(text) if term not in STOP_WORDS and term not in _CONTRACTION_PARTS)

@@ -1,0 +1,1 @@
+"""Read the transcripts of agents' hosts."""

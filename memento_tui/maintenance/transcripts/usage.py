@@ -1,0 +1,111 @@
+"""Detect, in the transcript of a session, which of the memories shown to an agent it used."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+
+import msgspec
+
+from memento_tui.maintenance.transcripts.reader import Turn
+from memento_tui.text.keywords import FILLER_WORDS
+from memento_tui.text.terms import STOP_WORDS, is_compound, terms
+
+__all__ = ["ShownText", "UsedMemory", "used_memories"]
+
+_FEWEST_SHARED_NAMES = 1
+_FEWEST_SHARED_WORDS = 4
+_LEAST_SHARED_SHARE = 0.4
+"""Of the words that are a memory's own, how many the agent must have said, and which part of them all."""
+_CHARACTERS_READ = 4_000
+"""Characters of a memory that are compared."""
+_COMMON = frozenset(stem for word in STOP_WORDS | FILLER_WORDS for stem in terms(word))
+"""Stems of words that everybody says, whatever the subject is."""
+_EDGES = ".,;:!?\"'`()[]{}<>*_"
+_HAS_DIGIT = re.compile(r"\d")
+_WITHIN_A_NAME = r"[\w./:@#+-]"
+"""What an id may be a part of: ``note-1`` is not asked for by asking for ``note-12``."""
+
+
+class ShownText(msgspec.Struct, frozen=True):
+    """A memory as it was shown, and when first; ``None``: from the beginning."""
+
+    id: str
+    text: str
+    at: datetime | None = None
+
+
+class UsedMemory(msgspec.Struct, frozen=True):
+    """The ids of memories that a session used."""
+
+    fetched: frozenset[str]
+    """Asked for by id."""
+    reused: frozenset[str]
+    """Their own words came back in what the agent said."""
+
+
+def used_memories(shown: Sequence[ShownText], turns: Iterable[Turn]) -> UsedMemory:
+    """Return which of the memories that a session was shown its turns show to have been used."""
+    compared = [_UsageMatcher(one) for one in shown]
+    asked: list[str] = []
+    for turn in turns:
+        if turn.call is not None:
+            asked += [turn.call.asked, turn.call.command if "memento" in turn.call.command else ""]
+        # What a call was given is the agent's own words; what it gave back is known to the agent from then on.
+        said = turn.text if turn.role == "assistant" else turn.call.command if turn.call is not None else ""
+        # What memento itself gave back is the memory.
+        heard = "" if turn.role == "assistant" or (turn.call is not None and turn.call.asked) else turn.text
+        said_words, heard_words = set(terms(said)), set(terms(heard))
+        for one in compared:
+            one.follow(said_words, heard_words, turn.at)
+    everything = "\n".join(part for part in asked if part)
+    return UsedMemory(
+        fetched=frozenset(one.id for one in shown if _is_named(one.id, everything)),
+        reused=frozenset(one.id for one in compared if one.is_reused()),
+    )
+
+
+class _UsageMatcher:
+    """One memory's words, as a session goes on: which were somebody else's first, and which the agent took up."""
+
+    def __init__(self, shown: ShownText) -> None:
+        self.id = shown.id
+        self._at = shown.at
+        self._own = _own_words(shown.text[:_CHARACTERS_READ])
+        self._taken_up: set[frozenset[str]] = set()
+
+    def follow(self, said: set[str], heard: set[str], at: datetime | None) -> None:
+        """Take in a turn: the stems of what the agent said in it, and of what it heard."""
+        if self._at is not None and at is not None and at < self._at:
+            # What the agent had said itself before is nothing that it has from the memory.
+            heard = heard | said
+        else:
+            self._taken_up.update(word for word in self._own if word <= said)
+        for word in [word for word in self._own if word <= heard and word not in self._taken_up]:
+            del self._own[word]
+
+    def is_reused(self) -> bool:
+        names = sum(self._own[word] for word in self._taken_up)
+        return names >= _FEWEST_SHARED_NAMES and len(self._taken_up) >= max(
+            _FEWEST_SHARED_WORDS, _LEAST_SHARED_SHARE * len(self._own)
+        )
+
+
+def _own_words(text: str) -> dict[frozenset[str], bool]:
+    """Return the words of a text, each as its stems, and whether it is a name or number; a name counts as one word."""
+    found = {}
+    for raw in text.split():
+        word = raw.strip(_EDGES)
+        stems = frozenset(terms(word))
+        if stems - _COMMON:
+            found[stems] = is_compound(word) or (len(word) > 1 and _HAS_DIGIT.search(word) is not None)
+    return found
+
+
+def _is_named(record_id: str, text: str) -> bool:
+    # What a tool was asked stands there as JSON, which may write an id in another way.
+    writings = {record_id, json.dumps(record_id)[1:-1]}
+    patterns = (f"(?<!{_WITHIN_A_NAME}){re.escape(one)}(?!{_WITHIN_A_NAME})" for one in writings if one in text)
+    return any(re.search(pattern, text) for pattern in patterns)

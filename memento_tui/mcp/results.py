@@ -1,0 +1,204 @@
+"""Make tool results: structured for programs, and the same in words for a model, with what became of a change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+
+from mcp_types import CallToolResult, TextContent
+from pydantic import BaseModel
+
+from memento_tui.api import Workspace
+from memento_tui.api.search import SearchHit
+from memento_tui.mcp.schemas import ChangeResult, ItemEntry, RememberResult, SearchResult, SkipEntry
+from memento_tui.model import Memory, Proposal, Skip, WorkingItem
+from memento_tui.operations.memory_status import bracketed, caution_labels, format_time, pending_reasons, rejection_note
+from memento_tui.policy.policy import reasons_in_words
+from memento_tui.text.fence import fenced, one_line, quoted_id
+
+__all__ = [
+    "applied_result",
+    "change_result",
+    "item_entry",
+    "item_lines",
+    "memory_text",
+    "next_page_text",
+    "proposal_result",
+    "refusal",
+    "remember_result",
+    "remember_result_text",
+    "search_result",
+    "search_result_lines",
+    "skip_entry",
+    "skip_lines",
+    "tool_result",
+]
+
+
+def tool_result(text: str, shape: BaseModel) -> CallToolResult:
+    """Return a result: ``text`` for the model and ``shape`` for programs."""
+    structured = shape.model_dump(mode="json", exclude_defaults=True)
+    return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=structured)
+
+
+def refusal(sentence: str) -> CallToolResult:
+    """Return a result that says why nothing was done."""
+    return CallToolResult(content=[TextContent(type="text", text=sentence)], is_error=True)
+
+
+def search_result(hit: SearchHit, now: datetime) -> SearchResult:
+    """Return a search result as it is sent."""
+    memory = hit.memory
+    return SearchResult(
+        id=memory.id,
+        title=one_line(memory.headline, 120),
+        kind=memory.kind,
+        score=round(hit.score, 3),
+        snippet=one_line(hit.snippet, 400),
+        labels=caution_labels(memory, now),
+        tags=list(memory.tags),
+        namespace=memory.namespace,
+    )
+
+
+def search_result_lines(found: Sequence[SearchResult]) -> str:
+    """Return search results in words, fenced: two lines for each, of which only the second holds its text."""
+    return fenced("\n".join(line for number, memory in enumerate(found, 1) for line in _hit_lines(number, memory)))
+
+
+def _hit_lines(number: int, memory: SearchResult) -> tuple[str, str]:
+    head = f"{number}. {quoted_id(memory.id)} {memory.kind} {memory.score:.2f}{bracketed(memory.labels)}"
+    # The headline is the beginning of the text where there is no title of its own.
+    beginning = memory.title.removesuffix(" ...")
+    text = memory.snippet if memory.snippet.startswith(beginning) else f"{memory.title}: {memory.snippet}"
+    return head, f"   {text}"
+
+
+def memory_text(head: str, facts: Iterable[tuple[str, str]], content: str, *, untrusted: bool) -> str:
+    """Return a memory in full below a line about it: those of its facts that are known, a line each, and its text."""
+    lines = [f"{name}: {value}" for name, value in facts if value]
+    body = "\n".join([*lines, *([""] if lines else []), content])
+    return f"{head}\n{fenced(body, untrusted=untrusted)}"
+
+
+def skip_entry(skip: Skip) -> SkipEntry:
+    """Return a skip as it is sent."""
+    return SkipEntry(
+        id=skip.id,
+        item=skip.item,
+        reason=skip.reason,
+        expires_at=format_time(skip.expires_at),
+        namespace=skip.namespace,
+    )
+
+
+def skip_lines(skips: Sequence[Skip]) -> str:
+    """Return skips in words, fenced, a line for each."""
+    return fenced(
+        "\n".join(
+            f"{quoted_id(skip.id)} until {skip.expires_at:%Y-%m-%d}: skip {one_line(skip.item)} -"
+            f" because {one_line(skip.reason)}"
+            for skip in skips
+        )
+    )
+
+
+def item_entry(item: WorkingItem) -> ItemEntry:
+    """Return a working item as it is sent."""
+    return ItemEntry(
+        id=item.id,
+        title=item.title,
+        category=item.category,
+        status=item.status,
+        content=item.content,
+        next_action=item.next_action,
+        priority=item.priority,
+        tags=list(item.tags),
+        namespace=item.namespace,
+        version=item.version,
+    )
+
+
+def item_lines(items: Sequence[WorkingItem]) -> str:
+    """Return working items in words, fenced, a line for each."""
+    return fenced("\n".join(_item_line(item) for item in items))
+
+
+def _item_line(item: WorkingItem) -> str:
+    parts = [one_line(item.title), one_line(item.content)]
+    if item.next_action:
+        parts.append(f"next: {one_line(item.next_action)}")
+    text = " | ".join(part for part in parts if part)
+    return f"{quoted_id(item.id)} {item.category}, {item.status}, priority {item.priority}: {text}"
+
+
+def next_page_text(following: str | None) -> str:
+    """Return what to add to a page after which there is another one."""
+    return f"\nThere may be more: after={quoted_id(following)}" if following else ""
+
+
+def applied_result(record_id: str, version: int, verb: str) -> CallToolResult:
+    """Return the result of a change that is done."""
+    text = f"{verb} {quoted_id(record_id)}, version {version}."
+    return tool_result(text, ChangeResult(id=record_id, outcome="applied", version=version))
+
+
+def proposal_result(proposal: Proposal) -> CallToolResult:
+    """Return the result of a change that waits for a person."""
+    if proposal.state == "rejected":
+        return _rejected_result(proposal)
+    why = reasons_in_words(proposal.reasons)
+    text = (
+        f"Proposed: a person decides about {quoted_id(proposal.target_id)}, because {'; '.join(why)}."
+        " Until then nothing changes. Do not propose it again; proposals tells the decision."
+    )
+    return tool_result(text, ChangeResult(id=proposal.target_id, outcome="proposed", why=why))
+
+
+def _rejected_result(proposal: Proposal) -> CallToolResult:
+    because = f": {one_line(proposal.note)}" if proposal.note else "."
+    text = (
+        f"Not proposed again: a person rejected the same about {quoted_id(proposal.target_id)} before{because}"
+        " Nothing changed."
+    )
+    return tool_result(
+        text, ChangeResult(id=proposal.target_id, outcome="rejected", why=[proposal.note] if proposal.note else [])
+    )
+
+
+def change_result(made: Skip | WorkingItem | Proposal, verb: str) -> CallToolResult:
+    """Return the result of a change to a skip or working item, whichever of the two it came to."""
+    return proposal_result(made) if isinstance(made, Proposal) else applied_result(made.id, made.version, verb)
+
+
+def remember_result(workspace: Workspace, memory: Memory, began: datetime) -> RememberResult:
+    """Return what became of a new memory, of which the writing ``began`` at a moment."""
+    return RememberResult(
+        id=memory.id,
+        status=memory.status,
+        duplicate=memory.created_at < began,
+        why=_pending_or_rejected_reason(workspace, memory),
+    )
+
+
+def _pending_or_rejected_reason(workspace: Workspace, memory: Memory) -> list[str]:
+    """Return why a memory waits, or what the person said who rejected it."""
+    if memory.status == "rejected":
+        note = rejection_note(workspace, memory)
+        return [note] if note else []
+    return pending_reasons(workspace, memory)
+
+
+def remember_result_text(shape: RememberResult) -> str:
+    """Return what became of a new memory in words."""
+    name = quoted_id(shape.id)
+    if shape.status == "pending":
+        again = "It waits already" if shape.duplicate else "Stored, but it waits"
+        because = f", because {'; '.join(shape.why)}" if shape.why else ""
+        return f"{again} for a person's decision as {name}{because}. Do not store it again."
+    if shape.status == "rejected":
+        because = f": {one_line(shape.why[0])}" if shape.why else "."
+        return f"Not stored: a person rejected the same text before ({name}){because} Do not store it again."
+    if shape.duplicate:
+        return f"Known already as {name}; nothing new was stored. Use update to change it."
+    return f"Stored as {name}, an unverified draft."

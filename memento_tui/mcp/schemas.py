@@ -1,0 +1,243 @@
+"""Define the structured results of the native tools; a field that holds its default is left out of a result."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel
+
+from memento_tui.operations.contradictions import ContradictionEntry, ContradictionSide
+
+__all__ = [
+    "CaptureResult",
+    "ChangeResult",
+    "ContextResult",
+    "ContradictionEntry",
+    "ContradictionPage",
+    "ContradictionSide",
+    "DistillResult",
+    "EssentialMemory",
+    "IdentityResult",
+    "ItemEntry",
+    "ItemList",
+    "LessonResult",
+    "MemoryBatch",
+    "ProposalEntry",
+    "ProposalPage",
+    "RememberResult",
+    "SearchResult",
+    "SearchResults",
+    "SessionOpenResult",
+    "SkipEntry",
+    "SkipList",
+    "StatusResult",
+    "WholeMemory",
+]
+
+Outcome = Literal["applied", "proposed", "rejected"]
+
+
+class RememberResult(BaseModel):
+    """What became of a new memory."""
+
+    id: str
+    status: str
+    duplicate: bool = False
+    why: list[str] = []
+
+
+class ChangeResult(BaseModel):
+    """What became of another change: done, or waiting for a person, and why."""
+
+    id: str
+    outcome: Outcome
+    version: int | None = None
+    why: list[str] = []
+
+
+class SearchResult(BaseModel):
+    """One result of a search."""
+
+    id: str
+    title: str
+    kind: str
+    score: float
+    snippet: str
+    labels: list[str]
+    tags: list[str] = []
+    namespace: str = "global"
+
+
+class SearchResults(BaseModel):
+    """The results of a search, best first."""
+
+    results: list[SearchResult]
+    semantic: str
+    problems: list[str] = []
+    contradictions: list[ContradictionEntry] = []
+
+
+class WholeMemory(BaseModel):
+    """A memory with its full text."""
+
+    id: str
+    title: str
+    content: str
+    kind: str
+    labels: list[str]
+    tags: list[str] = []
+    namespace: str = "global"
+    certainty: int
+    version: int
+    updated_at: str
+    expires_at: str = ""
+    source_url: str = ""
+    validity_context: str = ""
+    withheld: str = ""
+
+
+class MemoryBatch(BaseModel):
+    """Memories that were asked for by id, and a sentence for each id that gave none."""
+
+    memories: list[WholeMemory]
+    missing: list[str] = []
+
+
+class SkipEntry(BaseModel):
+    """One skip."""
+
+    id: str
+    item: str
+    reason: str
+    expires_at: str
+    namespace: str = "global"
+
+
+class SkipList(BaseModel):
+    """Skips, the soonest to end first."""
+
+    skips: list[SkipEntry]
+
+
+class ItemEntry(BaseModel):
+    """One working item."""
+
+    id: str
+    title: str
+    category: str
+    status: str
+    content: str = ""
+    next_action: str = ""
+    priority: int = 0
+    tags: list[str] = []
+    namespace: str = "global"
+    version: int
+
+
+class ItemList(BaseModel):
+    """Working items, the highest priority first."""
+
+    items: list[ItemEntry]
+
+
+class IdentityResult(BaseModel):
+    """The identity that holds now; empty where none was written."""
+
+    id: str = ""
+    content: str = ""
+    author: str = ""
+    created_at: str = ""
+
+
+class ContextResult(BaseModel):
+    """What concerns one message."""
+
+    identity: str = ""
+    items: list[ItemEntry] = []
+    skips: list[SkipEntry] = []
+    memories: list[SearchResult] = []
+    semantic: str
+    contradictions: list[ContradictionEntry] = []
+
+
+class ContradictionPage(BaseModel):
+    """A page of open contradictions; ``next`` asks for the one after it."""
+
+    contradictions: list[ContradictionEntry]
+    next: str = ""
+
+
+class ProposalEntry(BaseModel):
+    """One proposal of this agent: what it asked for, and what became of it."""
+
+    proposal: str
+    target: str
+    id: str
+    action: str
+    state: str
+    reason: str = ""
+    about: str = ""
+    why: list[str] = []
+    at: str
+
+
+class ProposalPage(BaseModel):
+    """A page of this agent's proposals; ``next`` asks for the one after it."""
+
+    proposals: list[ProposalEntry]
+    next: str = ""
+
+
+class EssentialMemory(BaseModel):
+    """A memory that a person wants every session to begin with."""
+
+    id: str
+    text: str
+    labels: list[str]
+
+
+class SessionOpenResult(BaseModel):
+    """A session: the handle that other calls take, where it is filed, and what it begins with."""
+
+    session: str
+    namespace: str = ""
+    identity: str = ""
+    essentials: list[EssentialMemory] = []
+    items: list[ItemEntry] = []
+    skips: list[SkipEntry] = []
+    decided: list[ProposalEntry] = []
+    contradictions: int = 0
+
+
+class CaptureResult(BaseModel):
+    """What became of a summary and of each decision, in the order in which they were given."""
+
+    memories: list[RememberResult]
+
+
+class LessonResult(BaseModel):
+    """What became of one thing that a transcript taught."""
+
+    target: str
+    outcome: str
+    id: str = ""
+    text: str
+    why: str = ""
+
+
+class DistillResult(BaseModel):
+    """What a transcript taught, and a sentence for each part of it that could not be read."""
+
+    lessons: list[LessonResult]
+    problems: list[str] = []
+
+
+class StatusResult(BaseModel):
+    """What there is, and what waits for a person."""
+
+    agent: str
+    memories: int
+    working_items: int
+    skips: int
+    contradictions: int
+    waiting: int

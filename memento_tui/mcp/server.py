@@ -1,0 +1,201 @@
+r"""Build the MCP server, and run it over standard input and output.
+
+Hosts written in JavaScript cut texts between the halves of a surrogate pair, and send the half that is left as an
+escape such as ``\ud83d``. No UTF-8 text can hold it: the SDK drops such a request, and its sender waits in vain.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import logging
+import os
+import signal
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import anyio
+from mcp.server import MCPServer
+from mcp.server.lowlevel.helper_types import ReadResourceContents
+from mcp.server.mcpserver import Context
+from mcp.server.mcpserver.exceptions import ResourceNotFoundError, ToolError
+from mcp.server.mcpserver.tools import Tool
+from mcp.server.stdio import stdio_server
+from mcp.shared.exceptions import MCPError
+from mcp_types import (
+    INVALID_PARAMS,
+    CallToolResult,
+    GetPromptResult,
+    InputRequiredResult,
+    Prompt,
+    PromptMessage,
+    Resource,
+    ResourceTemplate,
+    TextContent,
+)
+from pydantic.networks import AnyUrl
+
+import memento_tui
+from memento_tui.errors import MementoError
+from memento_tui.mcp.error_messages import UNEXPECTED_ERROR, message_of_error, unknown_tool_message
+from memento_tui.mcp.profiles import PROFILES
+from memento_tui.mcp.prompts import Prompts
+from memento_tui.mcp.resources import Resources
+from memento_tui.mcp.workspaces import McpWorkspaces
+from memento_tui.model.validation import new_id
+
+__all__ = ["build_server", "main", "without_surrogates"]
+
+
+@contextmanager
+def open_request_stream() -> Iterator[io.TextIOWrapper]:
+    """Read the process's standard input, and point it at the null device meanwhile so that nothing else does."""
+    wire = os.dup(0)
+    null = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null, 0)
+    os.close(null)
+    try:
+        # A thread may still wait in a read when the server ends, so the descriptor is left to the process's end.
+        yield _RequestStream(os.fdopen(wire, "rb", closefd=False), encoding="utf-8", errors="replace")
+    finally:
+        os.dup2(wire, 0)
+
+
+class _RequestStream(io.TextIOWrapper):
+    """Text whose lines are made readable one by one."""
+
+    def readline(self, size: int = -1, /) -> str:  # type: ignore[override]  # the stub leaves the default out
+        return without_surrogates(super().readline(size))
+
+
+def without_surrogates(line: str) -> str:
+    """Return a line of JSON with each half of a surrogate pair replaced by a question mark; any other as it is."""
+    if "\\ud" not in line and "\\uD" not in line:
+        return line
+    try:
+        message = json.loads(line)
+    except (ValueError, RecursionError):
+        return line
+    return json.dumps(message, ensure_ascii=False).encode("utf-8", "replace").decode("utf-8") + "\n"
+
+
+_EXIT_HOST_GONE = 141
+"""The exit status of a program whose reader went away: 128 and the number of SIGPIPE."""
+
+_log = logging.getLogger(__name__)
+
+
+class _MemoryServer(MCPServer[None]):
+    """An MCP server whose every failure is a result that says in a sentence what to do."""
+
+    def __init__(self, mcp_workspaces: McpWorkspaces, profile: str) -> None:
+        served = PROFILES[profile]
+        tools = served.tools(mcp_workspaces)
+        super().__init__(
+            "memento",
+            version=memento_tui.__version__,
+            instructions=served.instructions(),
+            tools=tools,
+            log_level="WARNING",
+            subscriptions=False,  # nothing is announced, and a stream that stays silent would hold up the end
+        )
+        self._mcp_workspaces, self._profile = mcp_workspaces, profile
+        self._refuse = served.refusal()
+        self._by_name: Mapping[str, Tool] = {tool.name: tool for tool in tools}
+        self._resources = Resources(mcp_workspaces) if profile == "native" else None
+        self._prompts = Prompts(mcp_workspaces) if profile == "native" else None
+
+    async def call_tool(
+        self, name: str, arguments: dict[str, Any], context: Context[None, Any] | None = None
+    ) -> CallToolResult | InputRequiredResult:
+        """Call a tool; an argument that is null counts as left out."""
+        tool = self._by_name.get(name)
+        if tool is None:
+            return self._refuse(unknown_tool_message(name, list(self._by_name), self._profiles_with(name)))
+        known = tool.parameters["properties"]
+        given = {key: value for key, value in arguments.items() if value is not None or key not in known}
+        try:
+            return await super().call_tool(name, given, context)
+        except ToolError as error:
+            cause = error.__cause__ or error
+            sentence = message_of_error(cause, name, tool.parameters)
+            if sentence is None:
+                _log.error("%s failed", name, exc_info=cause)
+            return self._refuse(sentence or UNEXPECTED_ERROR)
+
+    def _profiles_with(self, tool: str) -> dict[str, str]:
+        """Return the titles of the other profiles that have a tool of this name; imports them to see."""
+        others = {name: served for name, served in PROFILES.items() if name != self._profile}
+        return {
+            name: served.title
+            for name, served in others.items()
+            if any(known.name == tool for known in served.tools(self._mcp_workspaces))
+        }
+
+    async def list_resources(self) -> list[Resource]:
+        """Return the resources that have an address of their own; other systems' profiles have none."""
+        return [] if self._resources is None else self._resources.listed()
+
+    async def list_resource_templates(self) -> list[ResourceTemplate]:
+        """Return the patterns of addresses."""
+        return [] if self._resources is None else self._resources.templates()
+
+    async def read_resource(
+        self, uri: AnyUrl | str, context: Context[None, Any] | None = None
+    ) -> Iterable[ReadResourceContents]:
+        """Return what a resource says. Raises `ResourceError` with a sentence."""
+        if self._resources is None or context is None:
+            raise ResourceNotFoundError(f"The profile {self._profile} has tools only.")
+        text = await self._resources.read(str(uri), context)
+        return [ReadResourceContents(content=text, mime_type="text/plain")]
+
+    async def list_prompts(self) -> list[Prompt]:
+        """Return the prompts; other systems' profiles have none."""
+        return [] if self._prompts is None else self._prompts.listed()
+
+    async def get_prompt(
+        self, name: str, arguments: dict[str, Any] | None = None, context: Context[None, Any] | None = None
+    ) -> GetPromptResult:
+        """Return what a prompt says. Raises `MCPError` with a sentence."""
+        if self._prompts is None or context is None:
+            raise MCPError(INVALID_PARAMS, f"The profile {self._profile} has tools only.")
+        try:
+            text = await self._prompts.text(name, arguments or {}, context)
+        except MementoError as error:
+            raise MCPError(INVALID_PARAMS, str(error)) from error
+        return GetPromptResult(messages=[PromptMessage(role="user", content=TextContent(type="text", text=text))])
+
+    async def run_stdio_async(self) -> None:
+        """Serve standard input and output; what SDK's own way leaves unanswered is answered here."""
+        server = self._lowlevel_server
+        with open_request_stream() as lines:
+            async with stdio_server(stdin=anyio.wrap_file(lines)) as (incoming, outgoing):
+                await server.run(incoming, outgoing, server.create_initialization_options())
+
+
+def build_server(mcp_workspaces: McpWorkspaces, profile: str = "native") -> MCPServer[None]:
+    """Return the server with the tools of a profile (a name in `PROFILES`), in the order in which they are listed."""
+    return _MemoryServer(mcp_workspaces, profile)
+
+
+def main(data_dir: Path | None, *, session: str = "", profile: str = "native") -> int:
+    """Serve one agent over standard input and output until its host closes them; return the exit status.
+
+    ``session`` is what the agent's writes are filed under; a random name if empty.
+    """
+    # Before the SDK does: it would decorate the lines for a terminal, and hosts keep them in a file.
+    logging.basicConfig(
+        stream=sys.stderr, level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
+    )
+    # A thread that waits for a request cannot be interrupted; what was acknowledged is safe however the process ends.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    status = 0
+    with McpWorkspaces(data_dir, session or new_id()) as mcp_workspaces:
+        try:
+            build_server(mcp_workspaces, profile).run("stdio")
+        except* BrokenPipeError:
+            status = _EXIT_HOST_GONE
+    return status

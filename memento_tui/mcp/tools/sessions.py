@@ -1,0 +1,252 @@
+"""Tools for sessions: open and close one, capture what it taught, and distill a transcript."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+from typing import Annotated
+
+from mcp.server.mcpserver import Context
+from mcp_types import CallToolResult
+from pydantic import Field
+
+from memento_tui import clock
+from memento_tui.api import Workspace
+from memento_tui.api.distillation import distill_text, distill_transcript
+from memento_tui.errors import InvalidInput, NotAllowed, NotFound
+from memento_tui.maintenance.distillation.proposals import DistillationResult
+from memento_tui.mcp.results import (
+    change_result,
+    item_entry,
+    item_lines,
+    remember_result,
+    remember_result_text,
+    skip_entry,
+    skip_lines,
+    tool_result,
+)
+from memento_tui.mcp.schemas import (
+    CaptureResult,
+    ChangeResult,
+    DistillResult,
+    EssentialMemory,
+    LessonResult,
+    RememberResult,
+    SessionOpenResult,
+)
+from memento_tui.mcp.tool import UNCHANGED, Namespace, Session
+from memento_tui.mcp.tools.proposals import proposal_entry, proposal_lines
+from memento_tui.mcp.workspaces import McpWorkspaces
+from memento_tui.operations.memory_status import DECIDED_STATES, caution_labels, proposals_of_agent
+from memento_tui.operations.sessions import SessionStart, checked_handle, open_session, write_handover_note
+from memento_tui.text.fence import fenced, one_line, quoted_id
+
+__all__ = ["DistillTools", "SessionTools"]
+
+_MAX_DECISIONS = 20
+_RECENT_DECISIONS = 5
+_ESSENTIAL_CHARS = 300
+"""Characters of each essential memory; its full text is to be had by its id."""
+
+
+class SessionTools:
+    """The tools for sessions."""
+
+    def __init__(self, mcp_workspaces: McpWorkspaces) -> None:
+        self._mcp_workspaces = mcp_workspaces
+
+    def session_open(
+        self,
+        ctx: Context,
+        cwd: Annotated[str, Field(description="your working directory")] = "",
+        namespace: Namespace = UNCHANGED,
+    ) -> Annotated[CallToolResult, SessionOpenResult]:
+        """Begin a session: who you are, what always holds, open work, skips, and what was decided on your proposals.
+
+        Pass the session and namespace that it returns to later calls.
+        """
+        workspace = self._mcp_workspaces.of(ctx)
+        opening = open_session(workspace, cwd, namespace or "")
+        now = clock.now()
+        shape = SessionOpenResult(
+            session=opening.session,
+            namespace=opening.namespace,
+            identity="" if opening.identity is None else opening.identity.content,
+            essentials=[
+                EssentialMemory(
+                    id=one.id, text=one_line(one.content, _ESSENTIAL_CHARS), labels=caution_labels(one, now)
+                )
+                for one in opening.essentials
+            ],
+            items=[item_entry(item) for item in opening.items],
+            skips=[skip_entry(skip) for skip in opening.skips],
+            decided=[
+                proposal_entry(one) for one in proposals_of_agent(workspace, DECIDED_STATES, limit=_RECENT_DECISIONS)[0]
+            ],
+            contradictions=workspace.contradictions.count(),
+        )
+        return tool_result(_session_open_text(shape, opening), shape)
+
+    def session_close(
+        self,
+        ctx: Context,
+        session: Session,
+        summary: str,
+        next_action: Annotated[str, Field(description="what to do first next time")] = "",
+        namespace: Namespace = UNCHANGED,
+    ) -> Annotated[CallToolResult, ChangeResult]:
+        """End a session: leave a note on where things stand. What will still hold next month: capture it first."""
+        checked_handle(session)
+        place = "global" if namespace is UNCHANGED else namespace
+        return change_result(
+            write_handover_note(self._mcp_workspaces.of(ctx), session, summary, next_action, place), "Left the note"
+        )
+
+    def capture(
+        self,
+        ctx: Context,
+        summary: Annotated[str, Field(description="what a newcomer must know now; no log")],
+        decisions: Annotated[
+            list[str], Field(description="each an instruction", max_length=_MAX_DECISIONS)
+        ] = UNCHANGED,
+        namespace: Namespace = UNCHANGED,
+        session: Session = UNCHANGED,
+    ) -> Annotated[CallToolResult, CaptureResult]:
+        """Keep a stretch of work in one call, before your context is compacted: a summary, and each decision taken."""
+        workspace = self._mcp_workspaces.of(ctx)
+        if not summary.strip():
+            raise InvalidInput("summary: is empty.", "Say what the next session must know.")
+        author = workspace.author
+        handle = author.session if session is UNCHANGED else checked_handle(session)
+        place = {"namespace": "global" if namespace is UNCHANGED else namespace}
+        source = {"source": {"agent": author.agent, "session": handle}}
+        began = clock.now()
+        texts = [
+            {"content": summary, "kind": "daily"},
+            *({"content": text, "kind": "decision"} for text in decisions or ()),
+        ]
+        kept = workspace.remember_many([{**text, **place, **source} for text in texts])
+        shape = CaptureResult(memories=[remember_result(workspace, memory, began) for memory in kept])
+        return tool_result(_capture_text(shape.memories), shape)
+
+
+def _capture_text(kept: list[RememberResult]) -> str:
+    """Return what became of each, by its place: what it says may hold what was just taken out of it."""
+    names = ["summary", *(f"decision {number}" for number in range(1, len(kept)))]
+    return "\n".join(f"{name}: {remember_result_text(one)}" for name, one in zip(names, kept, strict=True))
+
+
+def _session_open_text(shape: SessionOpenResult, opening: SessionStart) -> str:
+    place = f", namespace {quoted_id(shape.namespace)}" if shape.namespace else ", no project"
+    parts = [f"Session {quoted_id(shape.session)}{place}."]
+    if shape.identity:
+        parts.append(f"Identity:\n{fenced(shape.identity)}")
+    if shape.essentials:
+        parts.append(f"Always holds (full text: get):\n{_essential_lines(shape.essentials)}")
+    if opening.items:
+        parts.append(f"Working items:\n{item_lines(opening.items)}")
+    if opening.skips:
+        parts.append(f"Skips:\n{skip_lines(opening.skips)}")
+    if shape.decided:
+        parts.append(f"Decided about your proposals:\n{proposal_lines(shape.decided)}")
+    if shape.contradictions:
+        parts.append(f"Open contradictions: {shape.contradictions}; see contradictions.")
+    return "\n\n".join(parts)
+
+
+def _essential_lines(essentials: list[EssentialMemory]) -> str:
+    return fenced("\n".join(f"{quoted_id(one.id)} [{', '.join(one.labels)}]: {one.text}" for one in essentials))
+
+
+_MAX_TEXT_CHARS = 100_000
+_MAX_FILE_BYTES = 64 * 1024 * 1024
+"""Bytes. A session of a whole day is a tenth of it."""
+_TRANSCRIPT_SUFFIXES = (".jsonl", ".json")
+_MAX_LESSON_CHARS = 200
+
+
+class DistillTools:
+    """The tool that learns from transcripts."""
+
+    def __init__(self, mcp_workspaces: McpWorkspaces) -> None:
+        self._mcp_workspaces = mcp_workspaces
+
+    def distill(
+        self,
+        ctx: Context,
+        text: Annotated[str, Field(max_length=_MAX_TEXT_CHARS, description="User: ... Assistant: ...")] = "",
+        path: Annotated[str, Field(description="or your host's transcript file")] = "",
+        limit: Annotated[int, Field(ge=1, le=50)] = 20,
+    ) -> Annotated[CallToolResult, DistillResult]:
+        """Find what a conversation taught (decisions, preferences, skips, to-dos) and propose it to the person."""
+        workspace = self._mcp_workspaces.of(ctx)
+        if bool(text.strip()) == bool(path.strip()):
+            raise InvalidInput("Either text or path is needed, and not both.", "Give text for a short conversation.")
+        if text.strip():
+            found = distill_text(workspace, text, "given by the agent", limit=limit)
+        else:
+            found = distill_transcript(workspace, _transcript_path(workspace, path), limit=limit)
+        shape = DistillResult(lessons=[_lesson_result(one) for one in found.learned], problems=list(found.problems))
+        return tool_result(_distill_text(shape, found.turns), shape)
+
+
+def _transcript_path(workspace: Workspace, given: str) -> Path:
+    """Return the file of a transcript that this agent may have read.
+
+    Raises:
+        NotAllowed: the agent is not on this machine, or the path is none of a transcript.
+        NotFound: there is no such file.
+
+    """
+    if workspace.author.channel == "http":
+        raise NotAllowed("Files are not read for an agent that asks over HTTP.", "Give the conversation as text.")
+    named = os.path.expanduser(given)  # noqa: PTH111 - pathlib's raises for a user who does not exist
+    path = Path() if "\0" in given else Path(os.path.realpath(named))
+    if not os.path.isabs(named) or path.suffix not in _TRANSCRIPT_SUFFIXES:  # noqa: PTH117 - it may be no path at all
+        raise NotAllowed(
+            f"{given!r:.200} is not the path of a transcript.",
+            f"Give the whole path of a file whose name ends in {' or '.join(_TRANSCRIPT_SUFFIXES)}, "
+            "or the conversation as text.",
+        )
+    try:
+        found = path.stat()
+    except OSError as error:
+        raise NotFound(f"There is no transcript {path!s:.200}.", "Ask your host where it keeps it.") from error
+    if not stat.S_ISREG(found.st_mode):
+        raise NotAllowed(f"{path!s:.200} is not a regular file.", "Name the transcript file itself.")
+    if found.st_size > _MAX_FILE_BYTES:
+        raise NotAllowed(
+            f"{path!s:.200} has {found.st_size:,} bytes; {_MAX_FILE_BYTES:,} are read at most.",
+            "Ask the person to run memento distill on it.",
+        )
+    return path
+
+
+def _lesson_result(learned: DistillationResult) -> LessonResult:
+    fields = learned.candidate.fields
+    text = next((str(fields[name]) for name in ("content", "title", "item") if fields.get(name)), "")
+    return LessonResult(
+        target=learned.candidate.target,
+        outcome=learned.outcome,
+        id=learned.id,
+        text=one_line(text, _MAX_LESSON_CHARS),
+        why=learned.why,
+    )
+
+
+def _distill_text(shape: DistillResult, turns: int) -> str:
+    parts = [f"Read {turns} turns."]
+    if shape.lessons:
+        parts.append(
+            f"A person decides about what is proposed:\n{fenced(chr(10).join(map(_lesson_line, shape.lessons)))}"
+        )
+    else:
+        parts.append("Nothing in it is worth keeping.")
+    return "\n".join([*parts, *shape.problems])
+
+
+def _lesson_line(lesson: LessonResult) -> str:
+    name = f" {quoted_id(lesson.id)}" if lesson.id else ""
+    why = f" ({one_line(lesson.why)})" if lesson.why else ""
+    return f"{lesson.outcome}: {lesson.target}{name}{why}: {lesson.text}"

@@ -1,0 +1,185 @@
+"""Tools for working items, skips and the identity."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from mcp.server.mcpserver import Context
+from mcp_types import CallToolResult
+from pydantic import Field
+
+from memento_tui.mcp.results import (
+    applied_result,
+    change_result,
+    item_entry,
+    item_lines,
+    proposal_result,
+    skip_entry,
+    skip_lines,
+    tool_result,
+)
+from memento_tui.mcp.schemas import ChangeResult, IdentityResult, ItemList, SkipList
+from memento_tui.mcp.tool import (
+    UNCHANGED,
+    BaseVersion,
+    Category,
+    Id,
+    ItemStatus,
+    Namespace,
+    SkipEnd,
+    Tags,
+    changed_arguments,
+    given_arguments,
+)
+from memento_tui.mcp.workspaces import McpWorkspaces
+from memento_tui.model import Skip
+from memento_tui.model.lists import ITEM_CATEGORIES, ITEM_STATUSES
+from memento_tui.model.validation import check_choice
+from memento_tui.operations.memory_status import format_time
+from memento_tui.operations.sessions import is_relevant_namespace
+from memento_tui.text.fence import fenced, quoted_id
+
+__all__ = ["IdentityTools", "ItemTools", "SkipTools"]
+
+
+class ItemTools:
+    """The tools for working items."""
+
+    def __init__(self, mcp_workspaces: McpWorkspaces) -> None:
+        self._mcp_workspaces = mcp_workspaces
+
+    def item_create(
+        self,
+        ctx: Context,
+        title: str,
+        *,
+        category: Category = UNCHANGED,
+        content: str = UNCHANGED,
+        next_action: str = UNCHANGED,
+        priority: int = UNCHANGED,
+        tags: Tags = UNCHANGED,
+        namespace: Namespace = UNCHANGED,
+    ) -> Annotated[CallToolResult, ChangeResult]:
+        """Add a working item: what you are doing, a standing decision, or what you wait for."""
+        fields = given_arguments(
+            category=category,
+            content=content,
+            next_action=next_action,
+            priority=priority,
+            tags=tags,
+            namespace=namespace,
+        )
+        return change_result(self._mcp_workspaces.of(ctx).items.create(title, **fields), "Added")
+
+    def item_update(  # noqa: PLR0913 - each is a field of the item
+        self,
+        ctx: Context,
+        id: Id,  # noqa: A002 - the record's name for it
+        *,
+        title: str = UNCHANGED,
+        category: Category = UNCHANGED,
+        status: ItemStatus = UNCHANGED,
+        content: str = UNCHANGED,
+        next_action: str = UNCHANGED,
+        priority: int = UNCHANGED,
+        tags: Tags = UNCHANGED,
+        base_version: BaseVersion = UNCHANGED,
+    ) -> Annotated[CallToolResult, ChangeResult]:
+        """Change a working item; set status completed when it is done."""
+        fields = changed_arguments(
+            title=title,
+            category=category,
+            status=status,
+            content=content,
+            next_action=next_action,
+            priority=priority,
+            tags=tags,
+        )
+        return change_result(
+            self._mcp_workspaces.of(ctx).items.update(id, base_version=base_version, **fields), "Changed"
+        )
+
+    def item_list(
+        self, ctx: Context, category: Category = UNCHANGED, status: ItemStatus = "active"
+    ) -> Annotated[CallToolResult, ItemList]:
+        """Return working items, highest priority first."""
+        if category is not UNCHANGED:
+            check_choice(category, "category", ITEM_CATEGORIES)
+        check_choice(status, "status", ITEM_STATUSES)
+        listed = self._mcp_workspaces.of(ctx).items.list(category=category, status=status)
+        items = [item for item in listed if is_relevant_namespace("", item.namespace)]
+        shape = ItemList(items=[item_entry(item) for item in items])
+        return tool_result(item_lines(items) if items else "There are no such working items.", shape)
+
+    def item_remove(self, ctx: Context, id: Id) -> Annotated[CallToolResult, ChangeResult]:  # noqa: A002 - the record's name
+        """Remove a working item that was a mistake; done ones are better set to completed."""
+        workspace = self._mcp_workspaces.of(ctx)
+        item = workspace.items.get(id)
+        return change_result(workspace.items.remove(item.id) or item, "Removed")
+
+
+class SkipTools:
+    """The tools for skips."""
+
+    def __init__(self, mcp_workspaces: McpWorkspaces) -> None:
+        self._mcp_workspaces = mcp_workspaces
+
+    def skip_add(
+        self, ctx: Context, item: str, reason: str, expires: SkipEnd, namespace: Namespace = UNCHANGED
+    ) -> Annotated[CallToolResult, ChangeResult]:
+        """Note what not to do or read again, why, and until when (a date to come)."""
+        made = self._mcp_workspaces.of(ctx).skips.add(item, reason, expires, **given_arguments(namespace=namespace))
+        return change_result(made, "Noted")
+
+    def skip_check(self, ctx: Context, query: str) -> Annotated[CallToolResult, SkipList]:
+        """Return the skips that hold for something you are about to do. None: go ahead."""
+        found = self._mcp_workspaces.of(ctx).skips.check(
+            query, among=lambda skip: is_relevant_namespace("", skip.namespace)
+        )
+        return _skip_list_result(list(found), "Not on the skip list: go ahead.")
+
+    def skip_list(self, ctx: Context) -> Annotated[CallToolResult, SkipList]:
+        """Return all skips that hold now."""
+        held = [skip for skip in self._mcp_workspaces.of(ctx).skips.list() if is_relevant_namespace("", skip.namespace)]
+        return _skip_list_result(held, "The skip list is empty.")
+
+    def skip_remove(self, ctx: Context, id: Id) -> Annotated[CallToolResult, ChangeResult]:  # noqa: A002 - the record's name
+        """End a skip now."""
+        workspace = self._mcp_workspaces.of(ctx)
+        skip = workspace.skips.get(id)
+        return change_result(workspace.skips.remove(skip.id) or skip, "Removed")
+
+
+def _skip_list_result(skips: list[Skip], none: str) -> CallToolResult:
+    shape = SkipList(skips=[skip_entry(skip) for skip in skips])
+    return tool_result(skip_lines(skips) if skips else none, shape)
+
+
+class IdentityTools:
+    """The tools for the identity."""
+
+    def __init__(self, mcp_workspaces: McpWorkspaces) -> None:
+        self._mcp_workspaces = mcp_workspaces
+
+    def identity_read(self, ctx: Context) -> Annotated[CallToolResult, IdentityResult]:
+        """Read who you are and how you work, as written so far."""
+        crystal = self._mcp_workspaces.of(ctx).crystals.current()
+        if crystal is None:
+            return tool_result("No identity has been written yet.", IdentityResult())
+        shape = IdentityResult(
+            id=crystal.id, content=crystal.content, author=crystal.author, created_at=format_time(crystal.created_at)
+        )
+        return tool_result(f"Identity {quoted_id(crystal.id)}\n{fenced(crystal.content)}", shape)
+
+    def identity_write(
+        self,
+        ctx: Context,
+        content: str,
+        base_id: Annotated[str, Field(description="id of the identity you read")] = UNCHANGED,
+    ) -> Annotated[CallToolResult, ChangeResult]:
+        """Write the whole identity anew, in prose. Earlier ones are kept; a person may be asked first."""
+        workspace = self._mcp_workspaces.of(ctx)
+        crystal = workspace.crystals.write(content, base_id=base_id)
+        if crystal.status in ("proposed", "rejected"):
+            return proposal_result(workspace.store.proposals.about(crystal.id, "crystal")[0])
+        return applied_result(crystal.id, crystal.version, "Wrote the identity")

@@ -1,0 +1,146 @@
+"""Open one workspace per caller, so that every write carries its caller's name.
+
+A database that was deleted or replaced stays open in the processes that hold it. They would go on acknowledging writes
+that nobody ever reads again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import threading
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, ParamSpec, Self, TypeVar
+
+from mcp.server.mcpserver import Context
+
+from memento_tui.api import Workspace
+from memento_tui.errors import DataDirectoryError
+from memento_tui.text.fence import one_line
+
+__all__ = ["McpWorkspaces", "WorkspacePool", "client_name"]
+
+
+class DatabaseFile:
+    """A database's file, to be made once the database is open."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._opened = _file_identity(path)
+
+    def check(self) -> None:
+        """Raise `DataDirectoryError` where another file, or none, is at the path by now."""
+        if _file_identity(self._path) != self._opened:
+            raise DataDirectoryError(
+                f"{self._path} was deleted or replaced while memento served it.",
+                "Start the server again; until then nothing is read or written.",
+            )
+
+
+def _file_identity(path: Path) -> tuple[int, int] | None:
+    try:
+        facts = path.stat()
+    except OSError:
+        return None
+    return facts.st_dev, facts.st_ino
+
+
+_MAX_OPEN = 64
+"""Workspaces held open. Callers beyond them, which no honest set of programs comes to, write without a name."""
+
+_WORKER_THREADS = 4
+"""Threads that answer. They live as long as the server, because each keeps database connections of its own."""
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class WorkspacePool:
+    """Opens the data directory once for each caller's name, when that caller first asks.
+
+    A directory that could not be opened is tried again by the next call. Safe to use from several threads. Use it as
+    a context manager, or call `close`.
+    """
+
+    def __init__(self, data_dir: Path | None, session: str, *, channel: str, nameless: str) -> None:
+        """``nameless`` is what callers without a name are called."""
+        self._data_dir = data_dir
+        self._session = session
+        self._channel = channel
+        self._nameless = nameless
+        self._open: dict[str, Workspace] = {}
+        self._file: DatabaseFile | None = None
+        self._guard = threading.Lock()
+        self._pool = ThreadPoolExecutor(_WORKER_THREADS, thread_name_prefix=channel)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Wait for the answers that are being made, and close what was opened."""
+        self._pool.shutdown(cancel_futures=True)
+        with self._guard:
+            for workspace in self._open.values():
+                workspace.close()
+            self._open.clear()
+
+    async def run(self, work: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:
+        """Run something on a thread where it may read and write the database."""
+        call = functools.partial(work, *arguments, **named)
+        return await asyncio.get_running_loop().run_in_executor(self._pool, call)
+
+    def named(self, name: str) -> Workspace:
+        """Return the workspace of a caller by its name, which may be empty.
+
+        Raises:
+            DataDirectoryError: the data directory cannot be used, or its database was deleted or replaced since.
+            InvalidInput: its ``config.toml`` is wrong.
+
+        """
+        with self._guard:
+            if self._file is not None:
+                self._file.check()
+            known = name if name in self._open or (name and len(self._open) < _MAX_OPEN) else self._nameless
+            if known not in self._open:
+                self._open[known] = Workspace(
+                    self._data_dir, actor="agent", channel=self._channel, agent=known, session=self._session
+                )
+                self._file = self._file or DatabaseFile(self._open[known].paths.database)
+            return self._open[known]
+
+
+_MAX_NAME_CHARS = 100
+_DEFAULT_NAME = "agent"
+
+
+class McpWorkspaces(WorkspacePool):
+    """The workspaces of MCP clients. Opens nothing by itself, so that a server starts even where that fails."""
+
+    def __init__(self, data_dir: Path | None, session: str, *, channel: str = "mcp") -> None:
+        super().__init__(data_dir, session, channel=channel, nameless=_DEFAULT_NAME)
+
+    def of(self, ctx: Context[Any, Any]) -> Workspace:
+        """Return the workspace of the client that sent a request. Raises like `Callers.named`."""
+        return self.named(client_name(ctx))
+
+
+def client_name(ctx: Context[Any, Any]) -> str:
+    """Return the name of the client that sent a request, made printable and short.
+
+    It is the one that the client gave itself. Over HTTP an older client gives none but its program's, which stands in
+    the header ``User-Agent``; where that is missing too the name is ``agent``.
+    """
+    params = ctx.session.client_params
+    given = params.client_info.name if params is not None else _program_name(ctx.headers or {})
+    shown = "".join(character for character in one_line(given, _MAX_NAME_CHARS) if character.isprintable())
+    return shown or _DEFAULT_NAME
+
+
+def _program_name(headers: Mapping[str, str]) -> str:
+    """Return the first name in ``User-Agent``, without its version: ``claude-code`` of ``claude-code/2.1 (cli)``."""
+    return headers.get("user-agent", "").partition("/")[0].partition(" ")[0]

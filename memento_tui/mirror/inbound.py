@@ -1,0 +1,199 @@
+"""Apply changes of notes to memories; every one passes the policy gate."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import msgspec
+
+from memento_tui import clock
+from memento_tui.api.memories import ChangeOutcome, MemoryEditor
+from memento_tui.errors import Conflict
+from memento_tui.mirror.notes import NOTE_FIELDS, NoteFile, changed_fields, with_full_text
+from memento_tui.mirror.state import GONE_DIGEST, MirrorLedger, SyncPoint
+from memento_tui.model import Memory, Proposal, make_memory
+from memento_tui.model.memory import content_digest
+from memento_tui.model.review import OPEN_PROPOSAL_STATES
+from memento_tui.policy.gate import Gate, creation_fingerprint, fingerprint_of
+from memento_tui.policy.policy import Verdict, WriteIntent
+from memento_tui.policy.resolution import with_changes
+from memento_tui.policy.secrets import redact_record
+from memento_tui.storage.store import Store
+
+__all__ = ["InboundChanges"]
+
+
+class InboundChanges:
+    """The way of one mirror's notes into the store."""
+
+    def __init__(self, store: Store, gate: Gate, ledger: MirrorLedger, *, hold: bool) -> None:
+        self._store = store
+        self._gate = gate
+        self._ledger = ledger
+        self._hold = hold
+        self._changing = MemoryEditor(store, gate)
+
+    # New notes
+
+    def known(self, file: NoteFile, namespace: str) -> Memory | None:
+        """Return a memory without a note that says exactly what a new note says, or ``None``.
+
+        Raises:
+            InvalidField: a value of the note breaks a rule.
+
+        """
+        wanted = self._made(file, namespace)
+        for twin in self._store.twins(content_digest(wanted.content)):
+            same = all(getattr(twin, name) == getattr(wanted, name) for name in NOTE_FIELDS if name != "namespace")
+            if same and twin.id not in self._ledger.paths:
+                return twin
+        return None
+
+    def take(self, files: Iterable[tuple[NoteFile, str]]) -> dict[str, Memory | Proposal]:
+        """Remember new notes, each with its namespace, in one transaction; return what became of each, by path.
+
+        That is the memory, pending where a person is to look at it first, or the rejection that keeps it out.
+
+        Raises:
+            MementoError: one of them cannot be stored; none was, and the ledger is to be read again.
+
+        """
+        outcome: dict[str, Memory | Proposal] = {}
+        with self._store.transaction(self._gate.author, "mirror", note="new notes") as tx:
+            for file, namespace in files:
+                screened = self._gate.screen(make_memory(file.fields(namespace)))
+                if (before := self._gate.refused_before(creation_fingerprint(screened.record))) is not None:
+                    outcome[file.path] = before
+                    continue
+                intent = WriteIntent(
+                    "create",
+                    external=screened.record.source_type == "external",
+                    injection_score=screened.injection_score,
+                    secret_found=screened.secret_found,
+                )
+                verdict = self._held(self._gate.judge(intent))
+                written = self._gate.admit(tx, screened.record, verdict, screened.evidence)
+                self._ledger.in_step(file.path, written, file.digest, tx)
+                outcome[file.path] = written
+        return outcome
+
+    def _made(self, file: NoteFile, namespace: str) -> Memory:
+        return redact_record(make_memory(file.fields(namespace)))[0]
+
+    def _held(self, verdict: Verdict) -> Verdict:
+        return Verdict("propose", ("held_import", *verdict.reasons)) if self._hold else verdict
+
+    # Changed notes
+
+    def change(self, file: NoteFile, memory: Memory, base: Memory | None, changes: Mapping[str, Any]) -> ChangeOutcome:
+        """Make a note's changes the memory's, or propose them; ``base`` is what both sides last said.
+
+        Raises:
+            Conflict: the memory changed at this very moment; look again.
+            InvalidField: a value of the note breaks a rule.
+            NotAllowed: the memory takes no change.
+
+        """
+        asked = self._asked(file.path)
+        reasons = self._reasons(memory, base, changes)
+        # The gate is to see the secrets that a text holds; it takes them out and asks.
+        raw = {"content": file.note.content, "title": file.note.title}
+        changes = {name: raw.get(name, value) for name, value in changes.items()}
+        if asked is None and not reasons:
+            extra = {} if memory.pinned or memory.stability != "draft" else {"extra": file.kept_in(memory.extra)}
+            outcome = self._changing.update(memory.id, memory.version, {**changes, **extra})
+            if outcome.proposal is not None and outcome.status == "proposed":
+                self._ledger.waits(file.path, outcome.proposal, file.digest)
+            return outcome
+        payload = dict(changes)
+        if memory.status in ("compacted", "archived"):
+            payload |= {"status": "active", "extra": with_full_text(memory).extra}
+        return self._propose("edit", file.path, file.digest, memory, payload, reasons)
+
+    def _reasons(self, memory: Memory, base: Memory | None, changes: Mapping[str, Any]) -> tuple[str, ...]:
+        """Return why a change waits whatever the policy says of it."""
+        reasons = []
+        if self._hold and memory.status != "pending":
+            reasons.append("held_import")
+        here = changed_fields(with_full_text(base), with_full_text(memory)) if base is not None else changes
+        if any(name in here and getattr(memory, name) != value for name, value in changes.items()):
+            reasons.append("changed_in_both")
+        if memory.status in ("compacted", "archived"):
+            reasons.append("laid_aside")
+        return tuple(reasons)
+
+    def delete(self, path: str, memory: Memory) -> ChangeOutcome:
+        """Delete the memory of a note that is gone, or propose it. Raises like `change`."""
+        if self._hold and memory.status != "pending":
+            return self._propose("delete", path, GONE_DIGEST, memory, {}, ("held_import",))
+        outcome = self._changing.forget(memory.id, memory.version)
+        if outcome.proposal is not None and outcome.status == "proposed":
+            self._ledger.waits(path, outcome.proposal, GONE_DIGEST)
+        return outcome
+
+    def bring_back(self, left: SyncPoint) -> Memory | None:
+        """Restore a memory that was deleted with its note, unless something else became of it since then."""
+        memory: Memory | None = self._store.find("memory", left.id)
+        if self._hold or memory is None or (memory.status, memory.version) != ("deleted", left.version):
+            return None
+        return self._changing.restore(left.id)
+
+    # Waiting
+
+    def _asked(self, path: str) -> Proposal | None:
+        """Return the open proposal that a note waits on."""
+        waiting = self._ledger.waiting.get(path)
+        found: Proposal | None = None if waiting is None else self._store.find("proposal", waiting.id)
+        return found if found is not None and found.state in OPEN_PROPOSAL_STATES else None
+
+    def withdraw(self, path: str) -> None:
+        """Close the question that a note asks no more."""
+        if (asked := self._asked(path)) is not None:
+            with self._store.transaction(self._gate.author, "mirror", note="changed back in the folder") as tx:
+                closed = {"state": "expired", "decided_at": tx.now, "note": "The note was changed back."}
+                tx.put(msgspec.structs.replace(asked, **closed), base=asked.version)
+        self._ledger.decided(path)
+
+    def _propose(
+        self, action: str, path: str, digest: bytes, memory: Memory, payload: dict[str, Any], reasons: tuple[str, ...]
+    ) -> ChangeOutcome:
+        """Propose a change; one that this note waits on already follows what the note says now."""
+        evidence: dict[str, Any] = {}
+        if action == "edit":
+            screened = self._gate.screen(with_changes(memory, payload, clock.now()))
+            payload = {name: getattr(screened.record, name) for name in payload}
+            evidence = screened.evidence
+            intent = WriteIntent(
+                "edit",
+                injection_score=screened.injection_score,
+                target_verified=memory.stability != "draft" or memory.pinned,
+                secret_found=screened.secret_found,
+            )
+            judged = self._gate.judge(intent)
+            reasons = tuple(dict.fromkeys([*reasons, *(judged.reasons if judged.answer == "propose" else ())]))
+        with self._store.transaction(self._gate.author, "mirror", note=f"proposed by {path}") as tx:
+            if tx.require("memory", memory.id).version != memory.version:
+                raise Conflict(f"The memory {memory.id} changed while its note was read.")
+            asked = self._asked(path)
+            if asked is not None and asked.action == action:
+                plain = msgspec.json.decode(msgspec.json.encode(payload))
+                followed = msgspec.structs.replace(
+                    asked,
+                    payload=plain,
+                    base_version=memory.version,
+                    evidence=msgspec.json.decode(msgspec.json.encode(evidence)),
+                    reasons=reasons or asked.reasons,
+                    fingerprint=fingerprint_of(action, "memory", memory.id, plain),
+                    state="pending",
+                )
+                proposal = tx.put(followed, base=asked.version)
+            else:
+                verdict = Verdict("propose", reasons or ("held_import",))
+                proposal = self._gate.propose(
+                    tx, action, "memory", memory.id, memory.version, verdict, payload=payload, evidence=evidence
+                )
+            rejected = proposal.state == "rejected"
+            if not rejected:
+                self._ledger.waits(path, proposal, digest, tx)
+        return ChangeOutcome("rejected" if rejected else "proposed", memory, proposal)

@@ -1,0 +1,121 @@
+"""Write memories into the folder: rewrite their notes, and create notes for new ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+
+from memento_tui.errors import InvalidInput
+from memento_tui.formats.base import source_digest
+from memento_tui.formats.vault import kept_note, paths_of
+from memento_tui.mirror.folder import FileStatus, MirrorFolder
+from memento_tui.mirror.notes import NoteFile, changed_fields, render_new_note, with_full_text
+from memento_tui.mirror.state import MirrorEvent, MirrorLedger
+from memento_tui.model import Memory
+from memento_tui.model.validation import check_namespace
+from memento_tui.search.query_language import parse
+from memento_tui.storage.filters import AllOf, Filter, Not, OneOf, Under
+from memento_tui.storage.memory_queries import filters_on, with_default_statuses
+from memento_tui.storage.store import Store
+
+__all__ = ["OutboundChanges", "mirror_filter"]
+
+
+def mirror_filter(query: str, namespace: str) -> Filter:
+    """Return the filter for the memories that get a note: recalled, and restricted only where the query names that.
+
+    Raises:
+        InvalidInput: the query holds free text or a part that cannot be used, or the namespace is none.
+
+    """
+    parsed = parse(query)
+    if parsed.problems:
+        raise InvalidInput(parsed.problems[0], "Correct the query.")
+    if parsed.words or parsed.unwanted:
+        raise InvalidInput(
+            "A mirror is chosen by filters, not by free text: what ranks high changes with every memory.",
+            'Use filters such as --query "tag:api kind:decision".',
+        )
+    parts: list[Filter] = [with_default_statuses(parsed.filter)]
+    if namespace:
+        parts.append(Under(check_namespace(namespace)))
+    if not filters_on(parsed.filter, "sensitivity"):
+        parts.append(Not(OneOf("sensitivity", ("restricted",))))
+    return AllOf(tuple(parts))
+
+
+class OutboundChanges:
+    """The way of one mirror's memories into the folder."""
+
+    def __init__(self, store: Store, folder: MirrorFolder, ledger: MirrorLedger, chosen: Filter) -> None:
+        self._store = store
+        self._folder = folder
+        self._ledger = ledger
+        self._chosen = chosen
+        self._taken: set[str] = set()
+        self.written: dict[str, FileStatus] = {}
+        """The files that were written since the caller last emptied this, as they were then."""
+
+    def know(self, paths: Iterable[str]) -> None:
+        """Take note of the files that are there; names that differ in case alone are one on some file systems."""
+        self._taken = {path.casefold() for path in paths}
+
+    def without_note(self, ids: Iterable[str] | None) -> list[str]:
+        """Return those of these ids, or (``None``) of the ids of all chosen memories, that have no note."""
+        wanted = self._every_id() if ids is None else ids
+        return [one for one in wanted if one not in self._ledger.paths]
+
+    def chosen(self, ids: Sequence[str]) -> list[Memory]:
+        """Return the memories among these that are to have a note."""
+        return list(self._store.memories(ids, self._chosen).values())
+
+    def _every_id(self) -> list[str]:
+        return self._store.ids(self._chosen, 0, self._store.count_all())
+
+    def write_new(self, memory: Memory, path: str = "", why: str = "") -> MirrorEvent:
+        """Write the note of a memory that has none, at ``path`` if nothing lies there. Raises `InvalidInput`."""
+        wanted = with_full_text(memory)
+        for place in chain([path] if path else [], paths_of(wanted, kept_note(wanted))):
+            if place.casefold() in self._taken and place != path:
+                continue
+            data = render_new_note(wanted, place).encode()
+            if (status := self._folder.write(place, data, expected=None)) is not None:
+                self.written[place] = status
+                break
+        self._taken.add(place.casefold())
+        self._ledger.in_step(place, memory, source_digest(data))
+        return MirrorEvent("written", place, memory.id, why)
+
+    def rewrite(self, file: NoteFile, memory: Memory, base: Memory | None) -> Iterator[MirrorEvent]:
+        """Let a note say what its memory says; ``base`` is what both sides said before. Raises `InvalidInput`."""
+        wanted = with_full_text(memory)
+        moved = base is not None and base.namespace != wanted.namespace
+        data = file.loaded.data
+        if moved or not file.says(wanted):
+            data = file.rewritten(wanted, moved=moved).encode()
+        if data == file.loaded.data:
+            self._ledger.in_step(file.path, memory, file.digest)
+            return
+        kept = [wanted.content, *([with_full_text(base).content] if base is not None else ())]
+        copy = "" if file.note.content in kept else self._folder.copy_to_trash(file.path, file.loaded.data)
+        if (status := self._folder.write(file.path, data, expected=file.digest)) is not None:
+            self.written[file.path] = status
+            self._ledger.in_step(file.path, memory, source_digest(data))
+            if copy:
+                yield MirrorEvent("trashed", file.path, memory.id, f"what it said before is kept at {copy}")
+            differing = ", ".join(changed_fields(file.said(wanted), wanted)) or "namespace"
+            yield MirrorEvent("written", file.path, memory.id, differing)
+
+    def add_links(self, file: NoteFile, memory: Memory, links: Iterable[tuple[str, str]]) -> bool:
+        """Add links to a note's properties, each a type of relation and a note's path; tell whether that was done.
+
+        Raises:
+            InvalidInput: the file cannot be written.
+
+        """
+        data = file.with_links(with_full_text(memory), links).encode()
+        if (status := self._folder.write(file.path, data, expected=file.digest)) is None:
+            return False
+        self.written[file.path] = status
+        self._ledger.in_step(file.path, memory, source_digest(data))
+        return True

@@ -1,0 +1,283 @@
+"""Decide what becomes of each note: known ones that changed on either side, moved ones, and new ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import PurePosixPath
+
+from memento_tui.api.memories import ChangeOutcome
+from memento_tui.errors import DataDirectoryError, MementoError
+from memento_tui.mirror.folder import MirrorFolder
+from memento_tui.mirror.inbound import InboundChanges
+from memento_tui.mirror.notes import NoteFile, changed_fields, memory_id_of_note, namespace_of_path, with_full_text
+from memento_tui.mirror.outbound import OutboundChanges
+from memento_tui.mirror.state import GONE_DIGEST, MOVED_DIGEST, UNKNOWN_DIGEST, MirrorEvent, MirrorLedger, SyncPoint
+from memento_tui.model import Memory, Proposal
+from memento_tui.model.review import OPEN_PROPOSAL_STATES
+from memento_tui.storage.store import Store
+
+__all__ = ["MissingNotes", "NewNotes", "NoteReconciler"]
+
+
+class MissingNotes:
+    """The notes that are missing at one moment, until `found`."""
+
+    def __init__(self, ledger: MirrorLedger, paths: Iterable[str]) -> None:
+        self._ledger = ledger
+        self._paths = set(paths)
+        self._said: dict[bytes, set[str]] = {}
+        for path in self._paths:
+            self._said.setdefault(ledger.steps[path].digest, set()).add(path)
+
+    def previous_path(self, file: NoteFile) -> str:
+        """Return where a file was before, or nothing where it is none of these.
+
+        It is the one whose memory it names, or one that said the very same; of several, as where a folder was renamed,
+        the one that shares the most of its path's end.
+        """
+        named = self._ledger.paths.get(memory_id_of_note(file.note), "")
+        if named in self._paths:
+            return named
+        same = self._said.get(file.digest, ())
+        return max(sorted(same), key=lambda path: _shared_suffix_length(path, file.path), default="")
+
+    def found(self, path: str) -> None:
+        """Let a note be missing no more."""
+        self._paths.discard(path)
+        self._said[self._ledger.steps[path].digest].discard(path)
+
+
+def _shared_suffix_length(one: str, other: str) -> int:
+    pairs = zip(reversed(PurePosixPath(one).parts), reversed(PurePosixPath(other).parts), strict=False)
+    return next((place for place, (a, b) in enumerate(pairs) if a != b), len(one))
+
+
+_DELETED_STATUSES = ("deleted", "rejected")
+
+
+class NoteReconciler:
+    """Settles the notes of one mirror, one at a time."""
+
+    def __init__(
+        self,
+        store: Store,
+        folder: MirrorFolder,
+        ledger: MirrorLedger,
+        arriving: InboundChanges,
+        leaving: OutboundChanges,
+    ) -> None:
+        self._store = store
+        self._folder = folder
+        self._ledger = ledger
+        self._arriving = arriving
+        self._leaving = leaving
+
+    def settle(self, path: str, file: NoteFile | None, *, restore: bool = False) -> Iterator[MirrorEvent]:
+        """Bring a note and its memory in step; ``file`` is ``None`` where the note is gone.
+
+        ``restore`` writes it again then. A note that turns out to be a new one is forgotten, for the caller to take in.
+
+        Raises:
+            MementoError: one side cannot be changed; nothing was.
+
+        """
+        step, waiting = self._ledger.steps[path], self._ledger.waiting.get(path)
+        memory: Memory | None = self._store.find("memory", step.id)
+        digest = GONE_DIGEST if file is None else file.digest
+        if memory is None or memory.status in _DELETED_STATUSES:
+            yield from self._handle_missing_memory(step, waiting, memory, file)
+            return
+        decided = waiting is not None and not self._is_open(waiting)
+        if waiting is not None and not decided:
+            if digest == waiting.digest:
+                return
+            if file is not None and digest == step.digest:
+                self._arriving.withdraw(path)
+        if decided:
+            self._ledger.decided(path)
+        if file is None:
+            yield from self._handle_missing_note(step, memory, restore=restore or decided)
+            return
+        base = None if step.digest == UNKNOWN_DIGEST else self._store.image("memory", step.id, step.version)
+        is_decided = decided and waiting is not None and digest == waiting.digest
+        if digest == step.digest or is_decided or file.says(with_full_text(memory)):
+            yield from self._leaving.rewrite(file, memory, base)
+        else:
+            yield from self._apply_note_change(file, memory, base, moved=step.digest == MOVED_DIGEST)
+
+    def _is_open(self, waiting: SyncPoint) -> bool:
+        proposal: Proposal | None = self._store.find("proposal", waiting.id)
+        return proposal is not None and proposal.state in OPEN_PROPOSAL_STATES
+
+    def _apply_note_change(
+        self, file: NoteFile, memory: Memory, base: Memory | None, *, moved: bool
+    ) -> Iterator[MirrorEvent]:
+        changes = (
+            changed_fields(with_full_text(memory), file.said(with_full_text(memory)))
+            if base is None
+            else file.changed_since(with_full_text(base))
+        )
+        outcome = self._arriving.change(file, memory, base, changes)
+        if outcome.status == "proposed":
+            yield MirrorEvent("waits", file.path, memory.id, _pending_reason(outcome))
+            return
+        if outcome.status == "rejected":
+            yield MirrorEvent("refused", file.path, memory.id, _rejection_reason(outcome.proposal))
+        elif outcome.memory.version != memory.version and (changes or not moved):
+            removed = f"; a secret was taken out of what is remembered ({', '.join(outcome.removed)})"
+            said = ", ".join(changes) or "other properties"
+            yield MirrorEvent("changed", file.path, memory.id, said + (removed if outcome.removed else ""))
+        yield from self._leaving.rewrite(file, outcome.memory, base)
+
+    def _handle_missing_note(self, step: SyncPoint, memory: Memory, *, restore: bool) -> Iterator[MirrorEvent]:
+        base = self._store.image("memory", step.id, step.version)
+        why = "it was gone, and is written again"
+        if base is not None and changed_fields(with_full_text(base), with_full_text(memory)):
+            restore, why = True, "it was gone, but changed here since"
+        if not restore:
+            outcome = self._arriving.delete(step.path, memory)
+            if outcome.status == "applied":
+                self._ledger.leave(step.path, outcome.memory)
+                yield MirrorEvent("deleted", step.path, memory.id, "it is gone from the folder; restore brings it back")
+                return
+            if outcome.status == "proposed":
+                yield MirrorEvent("waits", step.path, memory.id, _pending_reason(outcome))
+                return
+            why = _rejection_reason(outcome.proposal)
+        self._ledger.decided(step.path)
+        written = self._leaving.write_new(memory, step.path, why)
+        if written.note != step.path:
+            self._ledger.forget(step.path)
+        yield written
+
+    def _handle_missing_memory(
+        self, step: SyncPoint, waiting: SyncPoint | None, memory: Memory | None, file: NoteFile | None
+    ) -> Iterator[MirrorEvent]:
+        proposed = waiting is not None and file is not None and file.digest == waiting.digest
+        if file is not None and (proposed or file.digest == step.digest):
+            if memory is None and not proposed and self._store.purged("memory", [step.id]):
+                self._folder.remove(step.path, expected=file.digest)
+                copies = ", ".join(self._folder.in_trash(step.path))
+                left = f"; look yourself at what was put into {copies}" if copies else ""
+                yield MirrorEvent("trashed", step.path, step.id, f"it was purged here, so it is removed for good{left}")
+            elif memory is not None and memory.status == "rejected" and self._never_held(step):
+                return  # the person's own file, which is only not to be remembered
+            else:
+                place = self._folder.trash(step.path)
+                state = memory.status if memory is not None else "undone"
+                yield MirrorEvent("trashed", step.path, step.id, f"it was {state} here; its note is at {place}")
+        self._ledger.forget(step.path)
+
+    def _never_held(self, step: SyncPoint) -> bool:
+        before: Memory | None = self._store.image("memory", step.id, step.version)
+        return before is not None and before.status == "pending"
+
+
+def _pending_reason(outcome: ChangeOutcome) -> str:
+    proposal = outcome.proposal
+    return "" if proposal is None else f"{', '.join(proposal.reasons)}; memento review {proposal.id}"
+
+
+def _rejection_reason(proposal: Proposal | None) -> str:
+    said = "" if proposal is None or not proposal.note else f": {proposal.note}"
+    return f"a person turned this down before{said}"
+
+
+_ENDED_STATUSES = ("deleted", "rejected")
+
+
+class NewNotes:
+    """Finds or makes the memories of new notes."""
+
+    def __init__(
+        self, store: Store, ledger: MirrorLedger, arriving: InboundChanges, settling: NoteReconciler, within: str
+    ) -> None:
+        self._store = store
+        self._ledger = ledger
+        self._arriving = arriving
+        self._settling = settling
+        self._within = within
+
+    def take(self, files: Iterable[NoteFile]) -> Iterator[MirrorEvent]:
+        """Give each note its memory, and yield what became of it. Raises `DataDirectoryError`."""
+        new: list[tuple[NoteFile, str]] = []
+        for file in files:
+            namespace = namespace_of_path(file.path, self._within)
+            try:
+                if self._is_purged(file):
+                    why = "its memory was purged here, so it is not taken in; take the note away as well"
+                    yield MirrorEvent("refused", file.path, memory_id_of_note(file.note), why)
+                elif (memory := self._named(file)) is not None:
+                    self._adopt(file, memory)
+                    yield from self._settling.settle(file.path, file)
+                elif (memory := self._brought_back(file)) is not None:
+                    yield MirrorEvent("restored", file.path, memory.id, "its note is back")
+                    yield from self._settling.settle(file.path, file)
+                elif (twin := self._arriving.known(file, namespace)) is not None:
+                    self._ledger.in_step(file.path, twin, file.digest)
+                else:
+                    new.append((file, namespace))
+            except DataDirectoryError:
+                raise
+            except MementoError as error:
+                yield MirrorEvent("refused", file.path, why=str(error))
+        if new:
+            yield from self._remember(new)
+
+    def _remember(self, new: list[tuple[NoteFile, str]]) -> Iterator[MirrorEvent]:
+        """Remember new notes together, or one by one where one of them cannot be stored."""
+        self._ledger.flush()
+        try:
+            outcomes = self._arriving.take(new)
+        except DataDirectoryError:
+            raise
+        except MementoError as error:
+            self._ledger.reload()
+            if len(new) == 1:
+                yield MirrorEvent("refused", new[0][0].path, why=str(error))
+                return
+            for one in new:
+                yield from self._remember([one])
+        else:
+            for path, outcome in outcomes.items():
+                yield _event_of_outcome(path, outcome)
+
+    def _is_purged(self, file: NoteFile) -> bool:
+        named = memory_id_of_note(file.note)
+        return bool(named) and bool(self._store.purged("memory", [named]))
+
+    def _named(self, file: NoteFile) -> Memory | None:
+        """Return the memory that a note names as its own, where that lives and has no other note."""
+        named = memory_id_of_note(file.note)
+        memory: Memory | None = self._store.find("memory", named) if named else None
+        free = memory is not None and memory.status not in _ENDED_STATUSES and named not in self._ledger.paths
+        return memory if free else None
+
+    def _brought_back(self, file: NoteFile) -> Memory | None:
+        """Return the memory that was deleted when this note went, restored: a branch or a disk that is back."""
+        named = memory_id_of_note(file.note)
+        left = self._ledger.left.get(named) or self._ledger.left.get(
+            self._ledger.deleted_by_digest.get(file.digest, "")
+        )
+        if left is None or (memory := self._arriving.bring_back(left)) is None:
+            return None
+        self._ledger.back(memory.id)
+        self._ledger.adopt(file.path, memory.id, left.digest, memory.version)
+        return memory
+
+    def _adopt(self, file: NoteFile, memory: Memory) -> None:
+        """Let a note be a memory's: it was written from one of its versions, or changed since in unknown ways."""
+        for revision in self._store.history("memory", memory.id):
+            if revision.record is not None and file.says(with_full_text(revision.record)):
+                self._ledger.adopt(file.path, memory.id, file.digest, revision.version)
+                return
+        self._ledger.adopt(file.path, memory.id, UNKNOWN_DIGEST, memory.version)
+
+
+def _event_of_outcome(path: str, outcome: Memory | Proposal) -> MirrorEvent:
+    if isinstance(outcome, Proposal):
+        said = f": {outcome.note}" if outcome.note else ""
+        return MirrorEvent("refused", path, why=f"a person turned this text down before{said}")
+    if outcome.status == "pending":
+        return MirrorEvent("waits", path, outcome.id, "it is looked at first; memento review")
+    return MirrorEvent("taken", path, outcome.id)

@@ -1,0 +1,251 @@
+"""Keep the links in notes and the relations between memories in sync, both ways."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+
+import msgspec
+
+from memento_tui.errors import MementoError
+from memento_tui.formats.base import Refused, source_digest
+from memento_tui.formats.note import LINK_PROPERTIES, LinkTargets
+from memento_tui.mirror.folder import MirrorFolder
+from memento_tui.mirror.notes import NoteFile, parse_note_file
+from memento_tui.mirror.outbound import OutboundChanges
+from memento_tui.mirror.state import MirrorEvent, MirrorLedger, SyncPoint
+from memento_tui.model import Memory, Relation, make_relation
+from memento_tui.policy.secrets import redact_text
+from memento_tui.storage.journal import Author
+from memento_tui.storage.ledgers import ImportedRecord
+from memento_tui.storage.store import Store
+from memento_tui.storage.transaction import Transaction
+
+__all__ = ["RelationSync"]
+
+_REPLACING_RELATIONS = ("supersedes", "consolidated_from")
+_PAGE_SIZE = 500
+_FORBIDDEN_RELATION = "-"
+"""Stands for the relation of a link that may not draw one."""
+
+
+class _StoredLink(msgspec.Struct, frozen=True, array_like=True):
+    kind: str
+    written: str
+    label: str
+    relation: str = ""
+    """The id of the relation that says the same; nothing where the link leads to no note yet."""
+    drawn: bool = False
+    """Whether the link drew it; it may have been there."""
+
+
+class _NoteLinks(msgspec.Struct, frozen=True):
+    """What a note's links said when it was last in step."""
+
+    links: tuple[_StoredLink, ...] = ()
+    shown: tuple[str, ...] = ()
+    """The ids of the relations that were written into it."""
+
+    def relations(self) -> set[str]:
+        return {link.relation for link in self.links}
+
+
+class RelationSync:
+    """Relates the memories of one mirror's notes as their links do."""
+
+    def __init__(
+        self,
+        store: Store,
+        author: Author,
+        source: str,
+        folder: MirrorFolder,
+        ledger: MirrorLedger,
+        leaving: OutboundChanges,
+    ) -> None:
+        self._store = store
+        self._author = author
+        self._source = f"links of {source}"
+        self._folder = folder
+        self._ledger = ledger
+        self._leaving = leaving
+        self._read: dict[str, NoteFile] = {}
+        self._unshown: dict[str, Relation] = {}
+        """Relations that have no place in a note yet, by id."""
+        self.reload()
+
+    def reload(self) -> None:
+        """Read what is kept in the database; everything is looked at again."""
+        rows = self._store.imports.of(self._source).values()
+        self._digests = {row.record_id: row.digest for row in rows}
+        self._said = {row.record_id: msgspec.json.decode(row.said or "{}", type=_NoteLinks) for row in rows}
+        self._reached = 0
+
+    def saw(self, file: NoteFile) -> None:
+        """Remember a file that was read in this step, to spare reading it again."""
+        self._read[file.path] = file
+
+    def settle(self, head: int) -> Iterator[MirrorEvent]:
+        """Relate what changed up to the journal entry ``head``. Raises `DataDirectoryError`."""
+        touched = self._ledger.pop_touched() & self._ledger.steps.keys()
+        steps = (self._ledger.steps[path] for path in sorted(touched))
+        fresh = {step.id: links for step in steps if (links := self._links(step)) is not None}
+        self._read.clear()
+        gone = self._said.keys() - self._ledger.paths.keys() - self._ledger.left.keys()
+        arrived = bool(fresh.keys() - self._said.keys())
+        if fresh or gone:
+            yield from self._draw(fresh, gone)
+        if arrived or self._reached < head:
+            changed = self._store.relations_since(0 if arrived else self._reached)
+            self._unshown |= {relation.id: relation for relation in changed}
+            self._reached = head
+        yield from self._show()
+
+    def _links(self, step: SyncPoint) -> list[_StoredLink] | None:
+        """Return the links of a note that came in step with another text than they were taken from, else ``None``."""
+        if step.path in self._ledger.waiting or self._digests.get(step.id) == step.digest:
+            return None
+        file = self._read.get(step.path)
+        if file is None or file.digest != step.digest:
+            file = self._in_step(step)
+        return None if file is None else [_StoredLink(*link) for link in file.note.links]
+
+    def _in_step(self, step: SyncPoint) -> NoteFile | None:
+        """Return a note that still has the text with which it came in step."""
+        loaded = self._folder.load(step.path)
+        if isinstance(loaded, Refused) or source_digest(loaded.data) != step.digest:
+            return None
+        found = parse_note_file(step.path, loaded)
+        return None if isinstance(found, Refused) else found
+
+    # From the notes
+
+    def _draw(self, fresh: Mapping[str, list[_StoredLink]], gone: Collection[str]) -> list[MirrorEvent]:
+        """Draw the relations that the links of some memories' notes say, and take back those that they say no more."""
+        links = dict(fresh)
+        for name, said in self._said.items() if fresh else ():
+            if name in self._ledger.paths and "" in said.relations():
+                links.setdefault(name, list(said.links))
+        targets = self._targets() if any(links.values()) else LinkTargets()
+        told, rows = [], []
+        with self._store.transaction(self._author, "mirror", note="links of notes") as tx:
+            for name, named in links.items():
+                step, before = self._ledger.steps[self._ledger.paths[name]], self._said.get(name, _NoteLinks())
+                after = _NoteLinks(tuple(self._drawn(tx, step, before, named, targets)), before.shown)
+                if name not in fresh and after == before:
+                    continue
+                removed = _remove_relations(tx, before, after)
+                drawn = sum(link.drawn for link in set(after.links) - set(before.links))
+                parts = [f"{count} {what}" for count, what in ((drawn, "drawn"), (removed, "taken back")) if count]
+                if parts:
+                    told.append(MirrorEvent("related", step.path, step.id, ", ".join(parts)))
+                rows.append(self._note(step, after, fresh=name in fresh))
+            self._store.imports.write(tx, rows)
+            self._store.imports.drop(tx, self._source, gone)
+        for name in gone:
+            del self._said[name], self._digests[name]
+        return sorted(told, key=lambda one: one.note)
+
+    def _drawn(
+        self, tx: Transaction, step: SyncPoint, before: _NoteLinks, named: Iterable[_StoredLink], targets: LinkTargets
+    ) -> Iterator[_StoredLink]:
+        """Yield a note's links, each with its relation."""
+        known = {(link.kind, link.written): link for link in before.links if link.relation}
+        there: dict[tuple[str, str], str] | None = None
+        for link in named:
+            if (found := known.get((link.kind, link.written))) is not None:
+                yield found
+                continue
+            if redact_text(link.written + " " + link.label)[1]:
+                continue
+            key = targets.resolve(link.written, step.path)
+            end = None if key is None else self._ledger.steps[key].id
+            if end is None or end == step.id:
+                yield _StoredLink(link.kind, link.written, link.label)
+                continue
+            if there is None:
+                there = {(one.type, one.dst): one.id for one in self._store.relations_of(step.id) if one.src == step.id}
+            is_new = (link.kind, end) not in there
+            if is_new:
+                there[link.kind, end] = _draw_relation(tx, link, step.id, end)
+            relation = there[link.kind, end]
+            yield msgspec.structs.replace(link, relation=relation, drawn=is_new and relation != _FORBIDDEN_RELATION)
+
+    def _targets(self) -> LinkTargets:
+        """Return the notes that a link can mean."""
+        targets, paths = LinkTargets(), list(self._ledger.steps)
+        for start in range(0, len(paths), _PAGE_SIZE):
+            part = paths[start : start + _PAGE_SIZE]
+            memories = self._store.memories([self._ledger.steps[path].id for path in part])
+            for path in part:
+                if (memory := memories.get(self._ledger.steps[path].id)) is not None:
+                    properties = memory.extra.get("frontmatter")
+                    targets.take(path, memory.title, properties if isinstance(properties, dict) else {})
+        return targets
+
+    def _note(self, step: SyncPoint, said: _NoteLinks, *, fresh: bool) -> ImportedRecord:
+        """Note what a note's links said, ``fresh`` as it is now; return the line that keeps it."""
+        self._said[step.id] = said
+        digest = self._digests[step.id] = step.digest if fresh else self._digests[step.id]
+        kept = msgspec.json.encode(said).decode()
+        return ImportedRecord(self._source, step.id, "note", step.id, digest, step.version, kept)
+
+    # Into the notes
+
+    def _show(self) -> Iterator[MirrorEvent]:
+        """Write the relations into their notes that were made here; what cannot be done yet is left."""
+        wanted: dict[str, list[Relation]] = {}
+        for relation in list(self._unshown.values()):
+            path, there = self._ledger.paths.get(relation.src), relation.dst in self._ledger.paths
+            said = self._said.get(relation.src)
+            if path is None or not there or relation.type not in LINK_PROPERTIES.values():
+                del self._unshown[relation.id]  # when such a note comes, all relations are looked at again
+            elif said is not None and relation.id in (*said.shown, *said.relations()):
+                del self._unshown[relation.id]
+            elif said is not None and self._digests[relation.src] == self._ledger.steps[path].digest:
+                wanted.setdefault(path, []).append(relation)
+        for path, relations in sorted(wanted.items()):
+            try:
+                yield from self._write(path, relations)
+            except MementoError as error:
+                yield MirrorEvent("refused", path, why=str(error))
+
+    def _write(self, path: str, relations: list[Relation]) -> Iterator[MirrorEvent]:
+        step, file = self._ledger.steps[path], self._in_step(self._ledger.steps[path])
+        said = self._said[step.id]
+        memory: Memory | None = self._store.find("memory", step.id)
+        if path in self._ledger.waiting or file is None or memory is None or memory.version != step.version:
+            return
+        present = {one.id: one for one in self._store.relations_of(step.id)}
+        says = {(one.type, one.dst) for one in present.values() if one.id in said.relations()}
+        missing = [one for one in relations if one.id in present and (one.type, one.dst) not in says]
+        links = [(one.type, self._ledger.paths[one.dst]) for one in missing]
+        if not links or self._leaving.add_links(file, memory, links):
+            after = _NoteLinks(said.links, (*said.shown, *(one.id for one in relations)))
+            with self._store.transaction(self._author, "mirror") as tx:
+                self._store.imports.write(tx, [self._note(step, after, fresh=not links)])
+            for one in relations:
+                del self._unshown[one.id]
+            if links:
+                yield MirrorEvent("written", path, memory.id, ", ".join(sorted({kind for kind, _ in links})))
+
+
+def _draw_relation(tx: Transaction, link: _StoredLink, src: str, end: str) -> str:
+    """Draw the relation that a link says; return its id, or what stands for one that may not be."""
+    other: Memory = tx.require("memory", end)
+    if link.kind in _REPLACING_RELATIONS and other.stability != "draft":
+        return _FORBIDDEN_RELATION
+    try:
+        fields = {"src": src, "dst": end, "type": link.kind, "label": link.label}
+        return tx.put(make_relation(fields, now=tx.now), base=0).id
+    except MementoError:
+        return (
+            _FORBIDDEN_RELATION  # a label that is no single line is the note's own business; the link stays in its text
+        )
+
+
+def _remove_relations(tx: Transaction, before: _NoteLinks, after: _NoteLinks) -> int:
+    """Remove the relations that links drew and say no more; return how many."""
+    gone = {link.relation for link in before.links if link.drawn} - after.relations()
+    present: list[Relation] = [one for name in sorted(gone) if (one := tx.get("relation", name)) is not None]
+    for relation in present:
+        tx.remove(relation, base=relation.version)
+    return len(present)

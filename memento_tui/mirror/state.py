@@ -1,0 +1,208 @@
+"""Keep what was last in sync for each note in the database, and define the events a mirror reports."""
+
+from __future__ import annotations
+
+from typing import Literal, get_args
+
+import msgspec
+
+from memento_tui.model import Memory, Proposal
+from memento_tui.storage.journal import Author
+from memento_tui.storage.ledgers import ImportedRecord
+from memento_tui.storage.store import Store
+from memento_tui.storage.transaction import Transaction
+
+__all__ = [
+    "GONE_DIGEST",
+    "MIRROR_ACTIONS",
+    "MOVED_DIGEST",
+    "UNKNOWN_DIGEST",
+    "MirrorEvent",
+    "MirrorLedger",
+    "SyncPoint",
+]
+
+MirrorAction = Literal[
+    "written",
+    "taken",
+    "changed",
+    "deleted",
+    "restored",
+    "moved",
+    "related",
+    "trashed",
+    "waits",
+    "refused",
+]
+MIRROR_ACTIONS: tuple[str, ...] = get_args(MirrorAction)
+"""In the order of a report: a note was written here, taken in as a memory, changed one, deleted one, brought back the
+one that was deleted with it, was moved in the folder, was
+related as its links say, was put into the folder's trash, asks a question that waits in
+the review, or could not be used."""
+
+
+class MirrorEvent(msgspec.Struct, frozen=True):
+    """One thing that happened to one note."""
+
+    deed: MirrorAction
+    note: str
+    """The note's path within the folder; empty where the folder as a whole is meant."""
+    memory: str = ""
+    """The id of its memory, where it has one."""
+    why: str = ""
+    """What a person should know beyond the deed, as the end of a sentence."""
+
+
+_NOTE_PREFIX, _PENDING_PREFIX, _DELETED_PREFIX = "note:", "waits:", "left:"
+GONE_DIGEST = b""
+"""The digest of a note that is not there."""
+MOVED_DIGEST = b">"
+"""The digest of a note that was in step under another path: its name may say its title."""
+UNKNOWN_DIGEST = b"?"
+"""The digest of a note that never was in step."""
+
+
+class SyncPoint(msgspec.Struct, frozen=True):
+    """A note and its memory as they were when they last said the same; or, a proposal and the text it is about."""
+
+    path: str
+    id: str
+    digest: bytes
+    version: int
+
+
+class MirrorLedger:
+    """The lines of one mirror. Only one process has them, which the folder's lock sees to."""
+
+    def __init__(self, store: Store, source: str, author: Author) -> None:
+        self._store = store
+        self._source = source
+        self._author = author
+        self.steps: dict[str, SyncPoint] = {}
+        """What was last in step, by the note's path."""
+        self.waiting: dict[str, SyncPoint] = {}
+        """The proposals that notes wait on, by the note's path."""
+        self.paths: dict[str, str] = {}
+        """The notes' paths by their memories' ids."""
+        self.left: dict[str, SyncPoint] = {}
+        """What was last in step of the memories that were deleted with their notes, by id."""
+        self.deleted_by_digest: dict[bytes, str] = {}
+        """The ids of those memories by the digests of their notes."""
+        self._touched: set[str] = set()
+        self._unwritten: dict[str, SyncPoint | None] = {}
+        self.reload()
+
+    @property
+    def unwritten(self) -> int:
+        """How many lines `flush` would write."""
+        return len(self._unwritten)
+
+    def reload(self) -> None:
+        """Read the lines as they stand in the database; what was noted and not written is forgotten."""
+        for known in (self.steps, self.waiting, self.paths, self.left, self.deleted_by_digest, self._unwritten):
+            known.clear()
+        for key, row in self._store.imports.of(self._source).items():
+            self._take(key, SyncPoint(key.partition(":")[2], row.record_id, row.digest, row.version))
+
+    def pop_touched(self) -> set[str]:
+        """Return the notes whose lines changed since this was last asked."""
+        taken, self._touched = self._touched, set()
+        return taken
+
+    def _take(self, key: str, step: SyncPoint | None) -> None:
+        path = key.partition(":")[2]
+        if key.startswith(_PENDING_PREFIX):
+            if step is None:
+                self.waiting.pop(path, None)
+            else:
+                self.waiting[path] = step
+            return
+        if key.startswith(_DELETED_PREFIX):
+            if step is None:
+                self.deleted_by_digest.pop(self.left.pop(path).digest, None)
+            else:
+                self.left[path] = step
+                self.deleted_by_digest[step.digest] = path
+            return
+        self._touched.add(path)
+        before = self.steps.pop(path, None)
+        if before is not None and self.paths.get(before.id) == path:
+            del self.paths[before.id]
+        if step is not None:
+            self.steps[path] = step
+            self.paths[step.id] = path
+
+    def _set(self, key: str, step: SyncPoint | None, tx: Transaction | None) -> None:
+        self._take(key, step)
+        if tx is None:
+            self._unwritten[key] = step
+            return
+        self._unwritten.pop(key, None)
+        self._write(tx, {key: step})
+
+    def _write(self, tx: Transaction, changes: dict[str, SyncPoint | None]) -> None:
+        rows = [
+            ImportedRecord(
+                self._source,
+                key,
+                "proposal" if key.startswith(_PENDING_PREFIX) else "memory",
+                step.id,
+                step.digest,
+                step.version,
+            )
+            for key, step in changes.items()
+            if step is not None
+        ]
+        self._store.imports.write(tx, rows)
+        self._store.imports.drop(tx, self._source, [key for key, step in changes.items() if step is None])
+
+    def in_step(self, path: str, memory: Memory, digest: bytes, tx: Transaction | None = None) -> None:
+        """Note that a note and its memory say the same; without ``tx`` it is written with the next `flush`.
+
+        A line that is lost with a killed process costs nothing: both sides are then found to say the same.
+        """
+        self._set(_NOTE_PREFIX + path, SyncPoint(path, memory.id, digest, memory.version), tx)
+
+    def adopt(self, path: str, memory_id: str, digest: bytes, version: int) -> None:
+        """Note that a note is that of a memory, and which version it was made from."""
+        self._set(_NOTE_PREFIX + path, SyncPoint(path, memory_id, digest, version), None)
+
+    def waits(self, path: str, proposal: Proposal, digest: bytes, tx: Transaction | None = None) -> None:
+        """Note that the bytes of a note wait on a proposal."""
+        self._set(_PENDING_PREFIX + path, SyncPoint(path, proposal.id, digest, proposal.base_version), tx)
+
+    def decided(self, path: str) -> None:
+        """Note that a note waits no longer."""
+        if path in self.waiting:
+            self._set(_PENDING_PREFIX + path, None, None)
+
+    def forget(self, path: str) -> None:
+        """Let a note go: it has no memory any more."""
+        self.decided(path)
+        self._set(_NOTE_PREFIX + path, None, None)
+
+    def leave(self, path: str, memory: Memory) -> None:
+        """Note that a memory was deleted because its note is gone; ``memory`` is as it is since then."""
+        step = self.steps[path]
+        self.forget(path)
+        self._set(_DELETED_PREFIX + memory.id, SyncPoint(memory.id, memory.id, step.digest, memory.version), None)
+
+    def back(self, memory_id: str) -> None:
+        """Note that such a memory is not to come back any more, or did."""
+        self._set(_DELETED_PREFIX + memory_id, None, None)
+
+    def move(self, before: str, after: str) -> None:
+        """Note that a note has another path."""
+        step, waiting = self.steps[before], self.waiting.get(before)
+        self.forget(before)
+        self._set(_NOTE_PREFIX + after, msgspec.structs.replace(step, path=after, digest=MOVED_DIGEST), None)
+        if waiting is not None:
+            self._set(_PENDING_PREFIX + after, msgspec.structs.replace(waiting, path=after), None)
+
+    def flush(self) -> None:
+        """Write what was noted."""
+        if not self._unwritten:
+            return
+        with self._store.transaction(self._author, "mirror") as tx:
+            self._write(tx, self._unwritten)
+        self._unwritten.clear()

@@ -1,0 +1,29 @@
+"""What can be remembered: the records, their fields and their rules. Nothing here reads or writes anything."""
+
+from __future__ import annotations
+
+from memento_tui.model.exposure import Exposure, make_exposure
+from memento_tui.model.lists import Crystal, Skip, WorkingItem, make_crystal, make_item, make_skip
+from memento_tui.model.memory import Memory, Relation, Source, check_memory, make_memory, make_relation
+from memento_tui.model.review import Contradiction, Proposal, make_contradiction, make_proposal
+
+__all__ = [
+    "Contradiction",
+    "Crystal",
+    "Exposure",
+    "Memory",
+    "Proposal",
+    "Relation",
+    "Skip",
+    "Source",
+    "WorkingItem",
+    "check_memory",
+    "make_contradiction",
+    "make_crystal",
+    "make_exposure",
+    "make_item",
+    "make_memory",
+    "make_proposal",
+    "make_relation",
+    "make_skip",
+]

@@ -1,0 +1,327 @@
+"""A memory: one thing that an agent knows, its trust and its life; and relations between memories."""
+
+from __future__ import annotations
+
+import hashlib
+import unicodedata
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, Literal, get_args
+
+import msgspec
+
+from memento_tui import clock
+from memento_tui.errors import InvalidField
+from memento_tui.model.validation import (
+    check_encodable,
+    check_extra,
+    check_id,
+    check_line,
+    check_namespace,
+    check_tags,
+    check_text,
+    convert_fields,
+    new_id,
+)
+
+__all__ = [
+    "KINDS",
+    "RECALLED_STATUSES",
+    "RELATION_TYPES",
+    "RESERVED_EXTRA",
+    "SENSITIVITIES",
+    "SOURCE_TYPES",
+    "STABILITIES",
+    "STATUSES",
+    "TIERS",
+    "Memory",
+    "Relation",
+    "Source",
+    "check_memory",
+    "content_digest",
+    "make_memory",
+    "make_relation",
+    "parse_kind",
+]
+
+Kind = Literal[
+    "fact",
+    "decision",
+    "instruction",
+    "observation",
+    "preference",
+    "pattern",
+    "anti_pattern",
+    "heuristic",
+    "discovery",
+    "bugfix",
+    "tool",
+    "daily",
+]
+Stability = Literal["draft", "verified", "stable"]
+SourceType = Literal["user", "derived", "external"]
+Sensitivity = Literal["normal", "confidential", "restricted"]
+Tier = Literal["working", "short_term", "long_term", "shared"]
+Status = Literal[
+    "pending",
+    "active",
+    "consolidated",
+    "superseded",
+    "compacted",
+    "archived",
+    "rejected",
+    "deleted",
+]
+
+KINDS: tuple[str, ...] = get_args(Kind)
+STABILITIES: tuple[str, ...] = get_args(Stability)
+SOURCE_TYPES: tuple[str, ...] = get_args(SourceType)
+SENSITIVITIES: tuple[str, ...] = get_args(Sensitivity)
+TIERS: tuple[str, ...] = get_args(Tier)
+STATUSES: tuple[str, ...] = get_args(Status)
+
+RESERVED_EXTRA: tuple[str, ...] = ("original_content", "demoted_at", "compacted_at")
+"""The names in `Memory.extra` under which upkeep keeps what a preview was made of, and when."""
+
+RECALLED_STATUSES: tuple[str, ...] = ("active", "consolidated", "superseded", "compacted")
+"""The statuses that a search returns unless another is asked for by name."""
+
+
+MAX_SOURCE_LENGTH = 4_000
+"""Characters of each part of a source; web addresses and paths are the longest."""
+
+
+class Source(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    """Where a memory came from; every part may be unknown."""
+
+    agent: str = ""
+    session: str = ""
+    transcript: str = ""
+    """The path or name of the transcript it was learned from."""
+    span: str = ""
+    """The place in the transcript, as the transcript's format counts."""
+    url: str = ""
+
+
+_UNKNOWN_SOURCE = Source()
+
+
+class Memory(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    """One memory. `make_memory` makes one from a caller's values and checks it.
+
+    Its JSON leaves out what equals a default, so the defaults are part of the journal's format.
+    """
+
+    id: str
+    content: str
+    namespace: str = "global"
+    """A path of names; the memories of one project share the first ones."""
+    title: str = ""
+    kind: Kind = "fact"
+    kind_raw: str = ""
+    """The kind's name in the format it came from, where that name is not one of `KINDS`."""
+    tags: tuple[str, ...] = ()
+    system_tags: tuple[str, ...] = ()
+    """Provenance, such as ``source:distill``. Never used to group memories."""
+    certainty: int = 3
+    """From 1 (speculative) to 5 (certain)."""
+    confidence: float = 0.5
+    """From 0 to 1: how far the source is trusted."""
+    stability: Stability = "draft"
+    source_type: SourceType = "user"
+    source: Source = Source()
+    sensitivity: Sensitivity = "normal"
+    injection_score: float = 0.0
+    """From 0 to 1: how much the text reads like orders smuggled in for a model."""
+    validity_context: str = ""
+    """When the memory applies, in words: ``PostgreSQL 15 and later``."""
+    verified_at: datetime | None = None
+    verified_by: str = ""
+    tier: Tier = "short_term"
+    status: Status = "active"
+    pinned: bool = False
+    """Essential: offered to an agent at the start of every session."""
+    created_at: datetime
+    updated_at: datetime
+    valid_from: datetime | None = None
+    valid_to: datetime | None = None
+    expires_at: datetime | None = None
+    surprise: float | None = None
+    """From 0 (known already) to 1 (unlike anything known), measured when it was written."""
+    extra: dict[str, Any] = {}
+    """Fields of a foreign format that have no place here, kept so that nothing is lost on the way back."""
+    shown_count: int = 0
+    used_count: int = 0
+    last_used_at: datetime | None = None
+    version: int = 1
+
+    @property
+    def headline(self) -> str:
+        """The title, or the first line of the content that says something."""
+        if self.title.strip():
+            return self.title
+        for line in self.content.splitlines():
+            if stripped := line.strip().lstrip("#").strip():
+                return stripped
+        return self.content.strip()
+
+
+_MEMORY_FIELDS: Mapping[str, str] = {
+    "id": "text",
+    "content": "text",
+    "namespace": "text",
+    "title": "text",
+    "kind": f"one of {', '.join(KINDS)}",
+    "kind_raw": "text",
+    "tags": "a list of words",
+    "system_tags": "a list of words",
+    "certainty": "a whole number from 1 to 5",
+    "confidence": "a number from 0 to 1",
+    "stability": f"one of {', '.join(STABILITIES)}",
+    "source_type": f"one of {', '.join(SOURCE_TYPES)}",
+    "source": "an object with any of agent, session, transcript, span, url",
+    "sensitivity": f"one of {', '.join(SENSITIVITIES)}",
+    "injection_score": "a number from 0 to 1",
+    "validity_context": "text",
+    "verified_by": "text",
+    "tier": f"one of {', '.join(TIERS)}",
+    "status": f"one of {', '.join(STATUSES)}",
+    "pinned": "true or false",
+    "surprise": "a number from 0 to 1",
+    "extra": "an object",
+    "shown_count": "a whole number",
+    "used_count": "a whole number",
+    "version": "a whole number",
+}
+_MEMORY_MOMENTS = (
+    "verified_at",
+    "created_at",
+    "updated_at",
+    "valid_from",
+    "valid_to",
+    "expires_at",
+    "last_used_at",
+)
+_FOREIGN_KINDS = {
+    "antipattern": "anti_pattern",
+    "bug": "bugfix",
+    "gotcha": "anti_pattern",
+    "rule": "instruction",
+}
+
+
+def parse_kind(raw: str) -> tuple[str, str]:
+    """Return the kind and the raw kind for a kind's name in any format: ``anti-pattern`` is ``anti_pattern``.
+
+    A name that means none of the known kinds becomes an observation that keeps the name.
+    """
+    name = raw.strip().lower().replace("-", "_").replace(" ", "_")
+    name = _FOREIGN_KINDS.get(name.replace("_", ""), name)
+    if name in KINDS:
+        return name, "" if name == raw else raw
+    return "observation", raw
+
+
+def content_digest(content: str) -> bytes:
+    """Return 16 bytes that two contents share if they differ in white space, case and Unicode form at most."""
+    plain = content if content.isascii() else unicodedata.normalize("NFKC", content)
+    folded = " ".join(plain.casefold().split())
+    return hashlib.blake2b(folded.encode(), digest_size=16).digest()
+
+
+def make_memory(fields: Mapping[str, Any], *, now: datetime | None = None) -> Memory:
+    """Make a memory of a caller's plain values, with an id and the present time where they are missing.
+
+    Raises:
+        InvalidField: a field is unknown, is of another type, or breaks its rule.
+
+    """
+    moment = now or clock.now()
+    values = {"id": new_id(), "created_at": moment, **{k: v for k, v in fields.items() if v is not None}}
+    values.setdefault("updated_at", values["created_at"])
+    if isinstance(values.get("tags"), str):
+        values["tags"] = [tag for tag in values["tags"].split(",") if tag.strip()]
+    if "content" not in values:
+        raise InvalidField("content", "is missing", "A memory needs a text.")
+    return check_memory(convert_fields(values, Memory, expected=_MEMORY_FIELDS, moments=_MEMORY_MOMENTS))
+
+
+def check_memory(memory: Memory) -> Memory:
+    """Return the memory with its tags in order, after checking every rule that the types do not express."""
+    check_id(memory.id)
+    check_text(memory.content, "content")
+    check_line(memory.title, "title")
+    check_line(memory.kind_raw, "kind_raw", limit=100)
+    check_namespace(memory.namespace)
+    check_line(memory.validity_context, "validity_context")
+    check_line(memory.verified_by, "verified_by")
+    if memory.source != _UNKNOWN_SOURCE:
+        for part in Source.__struct_fields__:
+            _check_source(getattr(memory.source, part), f"source.{part}")
+    check_extra(memory.extra)
+    _check_ranges(memory)
+    if memory.source_type == "external" and memory.tier in ("long_term", "shared") and memory.stability == "draft":
+        raise InvalidField("tier", f"cannot be {memory.tier} for an external memory that nobody has verified")
+    if memory.valid_from and memory.valid_to and memory.valid_to < memory.valid_from:
+        raise InvalidField("valid_to", "is before valid_from")
+    tags, system_tags = check_tags(memory.tags), check_tags(memory.system_tags, "system_tags")
+    if tags == memory.tags and system_tags == memory.system_tags:
+        return memory
+    return msgspec.structs.replace(memory, tags=tags, system_tags=system_tags)
+
+
+def _check_source(value: str, field: str) -> None:
+    check_encodable(value, field)
+    if len(value) > MAX_SOURCE_LENGTH:
+        raise InvalidField(field, f"has {len(value):,} characters; the limit is {MAX_SOURCE_LENGTH:,}")
+
+
+def _check_ranges(memory: Memory) -> None:
+    if not 1 <= memory.certainty <= 5:  # noqa: PLR2004 - the scale
+        raise InvalidField("certainty", f"must be {_MEMORY_FIELDS['certainty']}; not {memory.certainty}")
+    for name in ("confidence", "injection_score", "surprise"):
+        value = getattr(memory, name)
+        if value is not None and not 0 <= value <= 1:
+            raise InvalidField(name, f"must be a number from 0 to 1; not {value}")
+    for name in ("shown_count", "used_count"):
+        if getattr(memory, name) < 0:
+            raise InvalidField(name, "cannot be negative")
+    if memory.version < 1:
+        raise InvalidField("version", "must be 1 or more")
+
+
+RelationType = Literal["related", "supersedes", "contradicts", "consolidated_from", "file", "item"]
+RELATION_TYPES: tuple[str, ...] = get_args(RelationType)
+
+
+class Relation(msgspec.Struct, frozen=True, kw_only=True):
+    """``src`` is a memory's id; ``dst`` another's, a path where the type is ``file``, or a working item's id."""
+
+    id: str
+    src: str
+    dst: str
+    type: RelationType = "related"
+    label: str = ""
+    created_at: datetime
+    version: int = 1
+
+
+_RELATION_FIELDS = {
+    "type": f"one of {', '.join(RELATION_TYPES)}",
+    "src": "an id",
+    "dst": "an id or a path",
+    "label": "text",
+}
+
+
+def make_relation(fields: Mapping[str, Any], *, now: datetime | None = None) -> Relation:
+    """Make a relation of plain values. Raises `InvalidField`."""
+    values = {"id": new_id(), "created_at": now or clock.now(), **fields}
+    relation = convert_fields(values, Relation, expected=_RELATION_FIELDS, moments=("created_at",))
+    check_id(relation.id)
+    check_id(relation.src, "src")
+    check_line(relation.dst, "dst", required=True)
+    check_line(relation.label, "label")
+    if relation.src == relation.dst and relation.type not in ("file", "item"):
+        raise InvalidField("dst", "is the memory itself; a relation joins two")
+    return relation

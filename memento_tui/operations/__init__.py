@@ -1,0 +1,1 @@
+"""What every agent-facing interface does with a workspace, whatever its names and schemas."""

@@ -1,0 +1,170 @@
+"""Search on behalf of an agent: only what it may see, counted as shown and written to the exposure ledger."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Iterable, Iterator
+
+from memento_tui.api import Workspace
+from memento_tui.api.search import SearchAnswer, SearchHit
+from memento_tui.errors import DataDirectoryError, InvalidInput
+from memento_tui.model import Exposure, Memory, make_exposure
+from memento_tui.model.validation import ACCOUNTS_NAMESPACE
+from memento_tui.operations.memory_status import is_recalled
+from memento_tui.search.query_language import FIELDS
+
+__all__ = [
+    "MAX_HITS",
+    "count_shown",
+    "count_used",
+    "namespace_query",
+    "plain_query",
+    "recall",
+    "record_essentials",
+    "record_exposures",
+    "without_accounts",
+]
+
+MAX_HITS = 50
+"""Results that one search may ask for."""
+
+_MAX_WORDS = 60
+"""Words of a message that are searched for; what a long one is about shows within its first tens of different words."""
+
+_MAX_WORD_CHARS = 80
+"""Characters. Longer ones are not words: hashes, encoded files. The index leaves them out too."""
+
+_CHARS_PER_TOKEN = 4
+"""An estimate for English prose; what a model counts depends on the model."""
+
+_ACCOUNTS_NAMED = re.compile(rf'\bns:(?:"[^"]*\b{ACCOUNTS_NAMESPACE}\b|{ACCOUNTS_NAMESPACE}\b)', re.IGNORECASE)
+
+_LEDGER_SCORES = ("keyword", "semantic", "relevance", "life", "age", "use", "certainty", "stability", "superseded")
+"""The numbers of `Hit.explain` that the ledger keeps."""
+
+_log = logging.getLogger(__name__)
+
+
+def recall(workspace: Workspace, query: str, limit: int, session: str = "") -> tuple[list[SearchHit], SearchAnswer]:
+    """Return the results that an agent may see, best first, and the whole answer that they are from.
+
+    They are entered in the ledger under ``session``, the author's by default. What accounts wrote is not among them
+    unless the query names their namespace.
+    """
+    answer = workspace.search(without_accounts(query), limit=limit)
+    hits = [hit for hit in answer.results if is_recalled(hit.memory)]
+    count_shown(workspace, [hit.id for hit in hits])
+    record_exposures(workspace, hits, session)
+    return hits, answer
+
+
+def count_shown(workspace: Workspace, ids: list[str]) -> None:
+    """Count that memories were put in front of an agent."""
+    if not ids:
+        return
+    try:
+        workspace.store.usage.count("memory", ids, shown=1)
+    except DataDirectoryError as error:  # what was found is worth more than the count of it
+        _log.warning("Not counted as shown: %s", error)
+
+
+def record_exposures(workspace: Workspace, hits: list[SearchHit], session: str = "") -> None:
+    """Write into the ledger what was put in front of an agent's session, the author's by default, and why."""
+    session = session or workspace.author.session
+    if not hits or not session:
+        return
+    try:
+        made = [_exposure(workspace, session, rank, hit) for rank, hit in enumerate(hits, 1)]
+        # The ledger is read from its newest row: what was shown first is to stand first.
+        workspace.store.injections.add(made[::-1])
+    except DataDirectoryError as error:  # as above
+        _log.warning("Not entered in the ledger: %s", error)
+
+
+def _exposure(workspace: Workspace, session: str, rank: int, hit: SearchHit) -> Exposure:
+    numbers = hit.explain()
+    fields = {
+        "memory_id": hit.id,
+        "memory_version": hit.memory.version,
+        "session": session,
+        "channel": workspace.author.channel,
+        "rank": rank,
+        "score": round(hit.score, 4),
+        "tokens": max(1, len(hit.snippet) // _CHARS_PER_TOKEN),
+        "why": {name: round(float(numbers[name]), 4) for name in _LEDGER_SCORES if numbers[name] is not None},
+    }
+    return make_exposure(fields)
+
+
+def record_essentials(workspace: Workspace, memories: list[Memory], session: str) -> None:
+    """Count and write into the ledger that a session began with some memories."""
+    count_shown(workspace, [memory.id for memory in memories])
+    made = [
+        make_exposure(
+            {
+                "memory_id": memory.id,
+                "memory_version": memory.version,
+                "session": session,
+                "channel": workspace.author.channel,
+                "rank": rank,
+                "score": 1.0,
+                "tokens": max(1, len(memory.content) // _CHARS_PER_TOKEN),
+                "why": {"essential": 1.0},
+            }
+        )
+        for rank, memory in enumerate(memories, 1)
+    ]
+    try:
+        workspace.store.injections.add(made[::-1])
+    except DataDirectoryError as error:  # as above
+        _log.warning("Not entered in the ledger: %s", error)
+
+
+def count_used(workspace: Workspace, ids: list[str], session: str = "") -> None:
+    """Count that an agent asked for memories by name, in ``session`` (the author's by default)."""
+    session = session or workspace.author.session
+    if not ids:
+        return
+    try:
+        workspace.used(ids)
+        if session:
+            workspace.store.injections.mark_used(session, ids)
+    except DataDirectoryError as error:  # as above
+        _log.warning("Not counted as used: %s", error)
+
+
+def plain_query(message: str) -> str:
+    """Return the words of a message as a query in which nothing is an operator, each word once."""
+    words = dict.fromkeys(part for raw in message.replace('"', " ").split() for part in _plain_parts(raw))
+    return " ".join([word for word in words if len(word) <= _MAX_WORD_CHARS][:_MAX_WORDS])
+
+
+def namespace_query(namespace: str | None, tags: Iterable[str] = ()) -> str:
+    """Return the filters of a query for one namespace with those below it, and for every one of some tags.
+
+    Raises:
+        InvalidInput: a name holds what the query language cannot say.
+
+    """
+    names = [("ns", namespace)] if namespace else []
+    names += [("tag", tag) for tag in tags if tag.strip()]
+    for _, name in names:
+        if '"' in name or "," in name:
+            raise InvalidInput(f"Nothing can be searched for by {name!r:.80}: it holds a comma or a quotation mark.")
+    return " ".join(f'{field}:"{name}"' for field, name in names)
+
+
+def without_accounts(query: str) -> str:
+    """Return a query that leaves out what accounts wrote, unless it names their namespace itself."""
+    return query if not query.strip() or _ACCOUNTS_NAMED.search(query) else f"-ns:{ACCOUNTS_NAMESPACE} {query}"
+
+
+def _plain_parts(word: str) -> Iterator[str]:
+    """Yield a word without the signs that would make it an operator; nothing for one without a letter."""
+    name, colon, rest = word.lstrip("-").partition(":")
+    if colon and name.lower() in FIELDS:
+        yield name
+        yield from _plain_parts(rest)
+    elif any(character.isalnum() for character in word):
+        yield name + colon + rest

@@ -1,0 +1,191 @@
+"""Open and close an agent's session, and brief an agent on what concerns a message."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from memento_tui import clock
+from memento_tui.api import Workspace
+from memento_tui.api.search import SearchHit
+from memento_tui.errors import InvalidField
+from memento_tui.hooks.project import find_project, namespace_of_project
+from memento_tui.maintenance.trust import is_essential
+from memento_tui.model import Crystal, Memory, Proposal, Skip, WorkingItem
+from memento_tui.model.memory import RECALLED_STATUSES
+from memento_tui.model.validation import account_of, check_namespace, is_under, new_id
+from memento_tui.operations.recall import plain_query, recall, record_essentials
+from memento_tui.storage.filters import AllOf, AnyOf, OneOf
+
+__all__ = [
+    "Briefing",
+    "SessionStart",
+    "brief",
+    "checked_handle",
+    "is_relevant_namespace",
+    "open_session",
+    "optional_handle",
+    "write_handover_note",
+]
+
+
+@dataclass(frozen=True)
+class Briefing:
+    """The parts of a context, each as it concerns one message."""
+
+    identity: Crystal | None
+    items: list[WorkingItem]
+    """The active ones, highest priority first."""
+    skips: list[Skip]
+    """Those that the message touches."""
+    hits: list[SearchHit]
+    semantic: str
+    """``ready``, ``warming`` or ``off``: whether meaning counted."""
+
+
+def brief(workspace: Workspace, message: str, namespace: str, limit: int, session: str = "") -> Briefing:
+    """Put together what concerns a message; ``namespace`` (may be empty) leaves out other projects.
+
+    Raises:
+        InvalidField: the namespace is not one.
+
+    """
+    words = plain_query(message)
+    hits, semantic = _briefing_hits(workspace, words, namespace, limit, session)
+    return Briefing(
+        identity=workspace.crystals.current(),
+        items=[
+            item for item in workspace.items.list(status="active") if is_relevant_namespace(namespace, item.namespace)
+        ],
+        skips=list(workspace.skips.check(message, among=lambda skip: is_relevant_namespace(namespace, skip.namespace))),
+        hits=hits,
+        semantic=semantic,
+    )
+
+
+def _briefing_hits(
+    workspace: Workspace, words: str, namespace: str, limit: int, session: str
+) -> tuple[list[SearchHit], str]:
+    place = ""
+    if namespace:
+        if '"' in check_namespace(namespace) or "," in namespace:
+            raise InvalidField("namespace", "must not hold a quotation mark or a comma")
+        place = f'ns:"{namespace},global" '
+    if not words:
+        return [], "off"
+    hits, answer = recall(workspace, place + words, limit, session)
+    return hits, answer.semantic
+
+
+def is_relevant_namespace(asked: str, namespace: str) -> bool:
+    """Tell whether a record of ``namespace`` matters in ``asked``: the same, one above or below it, or for all.
+
+    What an account wrote concerns nobody who does not ask for that account.
+    """
+    if account_of(namespace) != account_of(asked):
+        return False
+    return not asked or namespace == "global" or is_under(namespace, asked) or is_under(asked, namespace)
+
+
+_HANDLE_PATTERN = re.compile(r"[\w.:-]{1,100}", re.ASCII)
+_MAX_RECORDS = 20
+"""Records of each kind that a session begins with: what is more is for a search."""
+
+_ESSENTIAL_FILTER = AllOf(
+    (
+        OneOf("status", RECALLED_STATUSES),
+        AnyOf((OneOf("pinned", ("1",)), AllOf((OneOf("tier", ("shared",)), OneOf("stability", ("stable",)))))),
+    )
+)
+
+
+@dataclass(frozen=True)
+class SessionStart:
+    """What a session begins with, as it concerns its project."""
+
+    session: str
+    namespace: str
+    """Empty where no project is known: then everything concerns the session."""
+    identity: Crystal | None
+    essentials: list[Memory]
+    items: list[WorkingItem]
+    """The active ones, highest priority first; the notes of earlier sessions are among them."""
+    skips: list[Skip]
+
+
+def open_session(workspace: Workspace, directory: str, namespace: str) -> SessionStart:
+    """Begin a session in a project, named by its directory or by its namespace (each may be empty).
+
+    A server on standard input and output serves one agent, whose session it is. Over HTTP each gets a new handle.
+
+    Raises:
+        InvalidField: the namespace is not one.
+
+    """
+    place = check_namespace(namespace) if namespace else _namespace_of(workspace, directory)
+    author = workspace.author
+    session = (author.session if author.channel != "http" else "") or new_id()
+    now = clock.now()
+    essentials = [
+        memory
+        for memory in workspace.store.page(_ESSENTIAL_FILTER, limit=_MAX_RECORDS * 5).items
+        if is_essential(memory)
+        and is_relevant_namespace(place, memory.namespace)
+        and (memory.expires_at is None or memory.expires_at > now)
+    ][:_MAX_RECORDS]
+    if essentials:
+        record_essentials(workspace, essentials, session)
+    items = [item for item in workspace.items.list(status="active") if is_relevant_namespace(place, item.namespace)]
+    skips = [skip for skip in workspace.skips.list() if is_relevant_namespace(place, skip.namespace)]
+    return SessionStart(
+        session, place, workspace.crystals.current(), essentials, items[:_MAX_RECORDS], skips[:_MAX_RECORDS]
+    )
+
+
+def _namespace_of(workspace: Workspace, directory: str) -> str:
+    project = find_project(directory)
+    return "" if project is None else namespace_of_project(project, workspace.store)
+
+
+def checked_handle(session: str) -> str:
+    """Return a handle. Raises `InvalidField` for what `open_session` cannot have made."""
+    if not _HANDLE_PATTERN.fullmatch(session):
+        raise InvalidField("session", "is no handle that session_open gives", "Call session_open, or leave it out.")
+    return session
+
+
+def optional_handle(session: str | None) -> str:
+    """Return a handle, or nothing where none was given. Raises like `checked_handle`."""
+    return checked_handle(session) if session else ""
+
+
+def write_handover_note(
+    workspace: Workspace, session: str, summary: str, next_action: str, namespace: str
+) -> WorkingItem | Proposal:
+    """Leave a note for the next session; the note that this agent left there before is completed by it.
+
+    Called again for a session, it changes its note.
+
+    Raises:
+        InvalidField: a text breaks a rule.
+
+    """
+    agent = workspace.author.name
+    notes = [
+        item
+        for item in workspace.items.list(category="session_note", status="active")
+        if item.namespace == namespace and item.extra.get("left_by") == agent
+    ]
+    fields: dict[str, Any] = {"content": summary, "next_action": next_action}
+    with workspace.store.together():
+        mine = next((note for note in notes if note.extra.get("session") == session), None)
+        if mine is not None:
+            return workspace.items.update(mine.id, **fields)
+        title = f"Session of {clock.now():%Y-%m-%d}"
+        extra = {"session": session, "left_by": agent}
+        left = workspace.items.create(title, category="session_note", namespace=namespace, extra=extra, **fields)
+        if isinstance(left, WorkingItem):
+            for note in notes:
+                workspace.items.update(note.id, status="completed")
+        return left

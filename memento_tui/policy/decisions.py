@@ -1,0 +1,406 @@
+"""Carry out a person's decision about a proposal, checked again at that moment; word its evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from memento_tui.errors import Conflict, InvalidField, NotAllowed
+from memento_tui.model import Crystal, Memory, Proposal, make_crystal, make_item, make_relation, make_skip
+from memento_tui.model.memory import RECALLED_STATUSES
+from memento_tui.model.review import OPEN_PROPOSAL_STATES
+from memento_tui.model.validation import check_line
+from memento_tui.policy.prompt_injection import suspicion_of
+from memento_tui.policy.resolution import (
+    apply_resolution,
+    as_verified,
+    close_suggestions,
+    parse_answer,
+    with_changes,
+    withdraw_contradictions,
+)
+from memento_tui.storage.journal import Author
+from memento_tui.storage.store import Store
+from memento_tui.storage.tables import to_plain
+from memento_tui.storage.transaction import Transaction
+
+__all__ = ["evidence_lines", "has_moved", "proposal_verb", "suggestion_lines"]
+
+_LIST_RECORD_MAKERS: dict[str, Callable[..., Any]] = {"skip": make_skip, "item": make_item}
+
+
+def approve_proposal(
+    store: Store,
+    author: Author,
+    proposal_id: str,
+    *,
+    changes: Mapping[str, Any] | None = None,
+    seen: int | None = None,
+) -> Proposal:
+    """Carry a proposal out, with the person's own changes on top if there are any.
+
+    ``seen`` is the version of the proposal that the person looked at.
+
+    Raises:
+        NotAllowed: an agent asks, or the proposal was decided already.
+        Conflict: the proposal or its target changed since; a moved target makes it ``needs_review``, and the next
+            approval applies to the target as it then stands.
+
+    """
+    moved: Conflict | None = None
+    with _decision_transaction(store, author, "approve", proposal_id) as tx:
+        proposal = _open_proposal(tx, proposal_id, seen)
+        target = tx.get(proposal.target, proposal.target_id)
+        if changes and proposal.action == "delete":
+            raise NotAllowed("A deletion cannot be edited.", "Approve it as it is, or reject it and make your change.")
+        moved = _target_conflict(store, proposal, target)
+        if moved is not None:
+            current = target.version if target is not None else 0
+            decided = msgspec.structs.replace(proposal, state="needs_review", base_version=current)
+            if proposal.target == "crystal" and (standing := store.current_crystal()) is not None:
+                decided = msgspec.structs.replace(decided, evidence={**proposal.evidence, "parent": standing.id})
+            if gone := _changed_sources(store, proposal):
+                kept = {name: v for name, v in proposal.evidence["sources"].items() if name not in gone}
+                decided = msgspec.structs.replace(decided, evidence={**proposal.evidence, "sources": kept})
+        else:
+            _carry_out(store, tx, author, proposal, target, changes or {})
+            decided = _close_proposal(tx, author, proposal, "approved", "")
+        written = tx.put(decided, base=proposal.version)
+    if moved is not None:
+        raise moved
+    return written
+
+
+def reject_proposal(
+    store: Store, author: Author, proposal_id: str, reason: str = "", *, seen: int | None = None
+) -> Proposal:
+    """Turn a proposal down; the agent can read the reason. Raises `NotAllowed` or `Conflict`."""
+    check_line(reason, "reason")
+    with _decision_transaction(store, author, "reject", proposal_id) as tx:
+        proposal = _open_proposal(tx, proposal_id, seen)
+        target = tx.get(proposal.target, proposal.target_id)
+        if proposal.action == "create" and target is not None and target.status in ("pending", "proposed"):
+            tx.put(msgspec.structs.replace(target, status="rejected"), base=target.version)
+        return tx.put(_close_proposal(tx, author, proposal, "rejected", reason), base=proposal.version)
+
+
+def postpone_proposal(
+    store: Store,
+    author: Author,
+    proposal_id: str,
+    until: datetime | None,
+    *,
+    seen: int | None = None,
+) -> Proposal:
+    """Put a proposal off until a moment, or to the end of the queue. Raises `NotAllowed` or `Conflict`."""
+    with _decision_transaction(store, author, "later", proposal_id) as tx:
+        proposal = _open_proposal(tx, proposal_id, seen)
+        return tx.put(msgspec.structs.replace(proposal, state="later", later_until=until), base=proposal.version)
+
+
+def _decision_transaction(
+    store: Store, author: Author, action: str, proposal_id: str
+) -> AbstractContextManager[Transaction]:
+    if author.actor != "person":
+        raise NotAllowed(
+            "Only a person decides about a proposal.",
+            "Go on without it; the decision and its reason can be read once it is made.",
+        )
+    return store.transaction(author, action, note=f"proposal {proposal_id}")
+
+
+def _open_proposal(tx: Transaction, proposal_id: str, seen: int | None) -> Proposal:
+    proposal: Proposal = tx.require("proposal", proposal_id)
+    if proposal.state not in OPEN_PROPOSAL_STATES:
+        raise NotAllowed(f"The proposal {proposal_id} was {proposal.state} already.", "Undo that decision first.")
+    if seen is not None and proposal.version != seen:
+        raise Conflict(
+            f"The proposal {proposal_id} changed while you looked at it.",
+            "Look at it again, then decide.",
+            current=to_plain(proposal),
+        )
+    return proposal
+
+
+def has_moved(store: Store, proposal: Proposal, target: Any) -> bool:  # noqa: ANN401 - any record
+    """Tell whether a target says something else than it did when the proposal was made.
+
+    Another version alone does not: a change and its undo leave what it says as it was.
+    """
+    if target.version == proposal.base_version:
+        return False
+    before = store.image(proposal.target, target.id, proposal.base_version) if proposal.base_version else None
+    kept = {"version", "updated_at", "shown_count", "used_count", "last_used_at", "hits", "last_hit_at"}
+    names = [name for name in target.__struct_fields__ if name not in kept]
+    return before is None or any(getattr(before, name) != getattr(target, name) for name in names)
+
+
+def _target_conflict(store: Store, proposal: Proposal, target: Any) -> Conflict | None:  # noqa: ANN401 - any record
+    if target is None and proposal.action == "create" and proposal.target != "memory":
+        return None
+    if target is None:
+        return Conflict(f"The {proposal.target} {proposal.target_id} is gone.", "Reject the proposal, or restore it.")
+    if (other := _other_conflict(store, proposal, target)) is not None:
+        return other
+    if has_moved(store, proposal, target):
+        return Conflict(
+            f"The {proposal.target} {proposal.target_id} changed since this was proposed"
+            f" (version {proposal.base_version} then, {target.version} now).",
+            "Look at it as it stands now, then decide again.",
+            current=to_plain(target),
+            attempted=dict(proposal.payload),
+        )
+    return None
+
+
+def _other_conflict(store: Store, proposal: Proposal, target: Any) -> Conflict | None:  # noqa: ANN401 - any record
+    """Return what else keeps a proposal from being carried out than a change of what it is about."""
+    status = getattr(target, "status", "")
+    lost = (
+        status == "deleted"
+        if proposal.action == "edit"
+        else proposal.action == "merge" and status not in RECALLED_STATUSES
+    )
+    if lost:
+        return Conflict(
+            f"The {proposal.target} {proposal.target_id} is {status}.", "Restore it, or reject the proposal."
+        )
+    if proposal.action == "merge":
+        return _merge_conflict(store, proposal)
+    if gone := _changed_sources(store, proposal):
+        return Conflict(
+            f"Of what this was made of, {', '.join(gone)} says something else now.",
+            "Read it again: approving it once more leaves those as they are.",
+        )
+    return _newer_crystal_conflict(store, proposal, target) if proposal.target == "crystal" else None
+
+
+def _changed_sources(store: Store, proposal: Proposal) -> list[str]:
+    """Return the ids of the sources of a draft that say something else than when it was drafted."""
+    seen: Mapping[str, int] = proposal.evidence.get("sources", {})
+    now = store.memories(list(seen)) if seen else {}
+    gone = []
+    for name, version in seen.items():
+        before = store.image("memory", name, version)
+        if name not in now or before is None or before.content != now[name].content:
+            gone.append(name)
+    return gone
+
+
+def _newer_crystal_conflict(store: Store, proposal: Proposal, crystal: Crystal) -> Conflict | None:
+    """Return what says that another identity was written since this one was proposed from the one before."""
+    current = store.current_crystal()
+    if current is None or current.id == proposal.evidence.get("parent", crystal.parent):
+        return None
+    return Conflict(
+        "Another identity was written since this was proposed.",
+        "Compare the two, then decide again: approving this one puts it in that one's place.",
+        current=to_plain(current),
+        attempted=to_plain(crystal),
+    )
+
+
+def _merge_conflict(store: Store, proposal: Proposal) -> Conflict | None:
+    """Return what keeps a merge from happening on the side of the memory that would be superseded."""
+    other_id = str(proposal.evidence["other"])
+    other: Memory | None = store.find("memory", other_id)
+    if other is None or other.status not in RECALLED_STATUSES:
+        state = "gone" if other is None else other.status
+        return Conflict(f"The memory {other_id}, the other of the two, is {state}.", "Reject the proposal.")
+    before = store.image("memory", other_id, int(proposal.evidence.get("other_version", other.version)))
+    if before is None or before.content != other.content:
+        return Conflict(
+            f"The memory {other_id}, the other of the two, says something else now.",
+            "Reject this one; the two are compared again.",
+        )
+    return None
+
+
+def _carry_out(
+    store: Store,
+    tx: Transaction,
+    author: Author,
+    proposal: Proposal,
+    target: Any,  # noqa: ANN401 - any record
+    changes: Mapping[str, Any],
+) -> None:
+    if proposal.target == "crystal":
+        _make_current(tx, _edited_crystal(target, changes))
+    elif proposal.target == "contradiction":
+        apply_resolution(tx, author, target, parse_answer({**proposal.payload, **changes}))
+        close_suggestions(store, tx, target.id, but=proposal.id)
+    elif proposal.target in _LIST_RECORD_MAKERS:
+        _carry_out_list(tx, proposal, target, {**proposal.payload, **changes})
+    elif proposal.target == "memory" and proposal.action == "delete":
+        tx.put(msgspec.structs.replace(target, status="deleted", updated_at=tx.now), base=target.version)
+    elif proposal.target == "memory":
+        withdraw_contradictions(tx, store, target, _carry_out_memory(tx, author, proposal, target, changes))
+        if proposal.action == "create":
+            _consolidate_sources(store, tx, proposal)
+
+
+def _carry_out_memory(
+    tx: Transaction, author: Author, proposal: Proposal, target: Memory, changes: Mapping[str, Any]
+) -> Memory:
+    wanted = dict(changes) if proposal.action == "create" else {**proposal.payload, **changes}
+    accepted = as_verified(with_changes(target, wanted, tx.now), author, tx.now)
+    if (accepted.title, accepted.content) != (target.title, target.content):
+        score = suspicion_of(f"{accepted.title}\n{accepted.content}").score
+        accepted = msgspec.structs.replace(accepted, injection_score=score)
+    let_in = proposal.action == "create" and target.status in ("pending", "rejected", "deleted")
+    status = "active" if let_in else accepted.status
+    written = tx.put(msgspec.structs.replace(accepted, status=status), base=target.version)
+    if proposal.action == "merge":
+        other = tx.require("memory", str(proposal.evidence["other"]))
+        tx.put(msgspec.structs.replace(other, status="superseded"), base=other.version)
+        tx.put(make_relation({"src": target.id, "dst": other.id, "type": "supersedes"}, now=tx.now), base=0)
+    return written
+
+
+def _consolidate_sources(store: Store, tx: Transaction, proposal: Proposal) -> None:
+    """Let a consolidated memory stand for the sources that the person saw; one that says something else by now stays.
+
+    Arrows that the proposal does not name were drawn by somebody else, and are not what was decided about.
+    """
+    seen: Mapping[str, int] = proposal.evidence.get("sources", {})
+    for relation in tx.relations_from(proposal.target_id, "consolidated_from"):
+        source: Memory | None = tx.get("memory", relation.dst)
+        before = store.image("memory", relation.dst, seen[relation.dst]) if relation.dst in seen else None
+        if source is None or before is None or source.content != before.content:
+            tx.remove(relation, base=relation.version)
+        elif source.status == "active":
+            tx.put(msgspec.structs.replace(source, status="consolidated"), base=source.version)
+
+
+def _carry_out_list(tx: Transaction, proposal: Proposal, target: Any, fields: Mapping[str, Any]) -> None:  # noqa: ANN401 - a skip or working item
+    if proposal.action == "delete":
+        tx.remove(target, base=target.version)
+        return
+    before = {} if target is None else {name: getattr(target, name) for name in target.__struct_fields__}
+    made = _LIST_RECORD_MAKERS[proposal.target](
+        {**before, **fields, "id": proposal.target_id, "updated_at": tx.now}, now=tx.now
+    )
+    tx.put(made, base=0 if target is None else target.version)
+
+
+def _edited_crystal(crystal: Crystal, changes: Mapping[str, Any]) -> Crystal:
+    for name in changes:
+        if name != "content":
+            raise InvalidField(name, "cannot be changed")
+    before = {name: getattr(crystal, name) for name in Crystal.__struct_fields__}
+    return make_crystal({**before, **changes})
+
+
+def _make_current(tx: Transaction, crystal: Any) -> None:  # noqa: ANN401 - a crystal
+    for current in tx.with_status("crystal", "current"):
+        tx.put(msgspec.structs.replace(current, status="past"), base=current.version)
+    tx.put(msgspec.structs.replace(crystal, status="current"), base=crystal.version)
+
+
+def _close_proposal(tx: Transaction, author: Author, proposal: Proposal, state: str, note: str) -> Proposal:
+    return msgspec.structs.replace(proposal, state=state, decided_by=author.name, decided_at=tx.now, note=note)
+
+
+_DRAFTING_METHODS = {
+    "extractive": "whole sentences of the sources, taken as they are",
+    "model": "written by the language model, every number and name checked against the sources",
+}
+
+
+_VERBS_OF_REASONS = {
+    "near_duplicate": "merge",
+    "consolidation": "gather",
+    "distilled": "learned",
+    "earned_trust": "trust",
+    "promotion": "promote",
+    "resolution": "resolve",
+    "expiring_skip": "extend",
+}
+
+
+def proposal_verb(proposal: Proposal) -> str:
+    """Return in one word what a proposal would do: the job that made it where there was one, else its action."""
+    named = (_VERBS_OF_REASONS[reason] for reason in proposal.reasons if reason in _VERBS_OF_REASONS)
+    return next(named, "new" if proposal.action == "create" else proposal.action)
+
+
+def evidence_lines(proposal: Proposal) -> list[tuple[str, str]]:
+    """Return a name and a text for each thing that the proposal rests on. The texts may hold what an agent wrote."""
+    return list(_evidence_lines(proposal.evidence))
+
+
+def _evidence_lines(evidence: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    yield from _screening_lines(evidence)
+    yield from _comparison_lines(evidence)
+    yield from _origin_lines(evidence)
+
+
+def suggestion_lines(proposal: Proposal, store: Store) -> list[tuple[str, str]]:
+    """Return both sides of the contradiction that a proposal would resolve, and what would become of them."""
+    found = store.find("contradiction", proposal.target_id)
+    if proposal.target != "contradiction" or found is None:
+        return []
+    sides = store.memories([found.older, found.newer])
+    lines = [("the contradiction", found.why)]
+    for name, memory_id in (("older", found.older), ("newer", found.newer)):
+        memory = sides.get(memory_id)
+        text = "it is gone" if memory is None else f"{memory.created_at:%Y-%m-%d}, {memory.stability}: {memory.content}"
+        lines.append((name, f"{memory_id}, {text}"))
+    answer = str(proposal.payload.get("resolution", ""))
+    return [*lines, ("if you approve", _RESOLUTIONS_IN_WORDS.get(answer, answer))]
+
+
+_RESOLUTIONS_IN_WORDS = {
+    "newer_supersedes": "the newer one is verified and takes the older one's place",
+    "older_stands": "the older one is verified, and the newer one gives way to it",
+    "both_valid": "both are verified, each for its own case",
+    "merged": "the newer one gets the text below, and the older one gives way to it",
+    "not_a_contradiction": "both stay as they are, and the pair is never raised again",
+}
+
+
+def _screening_lines(evidence: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    for removed in evidence.get("removed", ()):
+        yield "removed", f"{removed['kind']}, from {removed['field']}, line {removed['line']}"
+    for sign in evidence.get("suspicion", ()):
+        yield "reads like orders", f"{sign['rule'].replace('_', ' ')}: {sign['quote']}"
+
+
+def _comparison_lines(evidence: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    if "other" in evidence:
+        yield "the other memory", f"{evidence['other']}, {_percent(evidence.get('likeness'))} alike"
+    elif evidence.get("about"):
+        yield "about", ", ".join(evidence["about"])
+    if "like" in evidence:
+        yield "much like", f"{evidence['like']['id']}, {_percent(evidence['like']['likeness'])} alike"
+    if "sessions" in evidence:
+        yield "of use in", f"{evidence['sessions']} sessions"
+
+
+def _origin_lines(evidence: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    if "why" in evidence:
+        yield "found because", str(evidence["why"])
+    if "draft" in evidence:
+        yield "the draft is", _DRAFTING_METHODS.get(evidence["draft"], str(evidence["draft"]))
+    if evidence.get("refused"):
+        yield "the model's text was refused", str(evidence["refused"])
+    if "hits" in evidence and "ends" in evidence:
+        times = "once" if evidence["hits"] == 1 else f"{evidence['hits']:,} times"
+        last = f", last on {_day(evidence['last_hit'])}" if "last_hit" in evidence else ""
+        yield "it ends on", _day(evidence["ends"])
+        yield "it was hit", f"{times}{last}"
+    if "transcript" in evidence:
+        yield "transcript", f"{evidence['transcript']}, lines {evidence.get('lines', '?')}"
+        yield "it rests on", str(evidence.get("quote", ""))
+
+
+def _day(moment: object) -> str:
+    return str(moment)[:10]
+
+
+def _percent(share: object) -> str:
+    return f"{share:.0%}" if isinstance(share, (int, float)) else "nearly"

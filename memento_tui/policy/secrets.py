@@ -1,0 +1,247 @@
+"""Find secrets in any text of any record, and replace each by a marker before anything is stored."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Any, Literal, TypeVar, get_origin, get_type_hints
+
+import msgspec
+
+from memento_tui.policy.secret_assignments import assignment_spans, secret_kind_of_field
+from memento_tui.policy.secret_patterns import SecretSpan, token_spans
+
+__all__ = ["RemovedSecret", "redact_record", "redact_text"]
+
+_KEY_BEGIN = re.compile(r"-----BEGIN (?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----")
+_KEY_END = re.compile(r"-----END (?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----")
+_PUTTY_KEY = re.compile(r"Private-Lines: \d{1,4}")
+_KEY_BODY = re.compile(
+    r"""(?x) (?: (?: \\[nrt] | [\s>|"'+,#*`-] )*+
+        (?: (?:Proc-Type|DEK-Info|Version|Comment|Hash|Charset):[^\n\\]{0,200} | [A-Za-z0-9+/=]{16,}+ ) )*+
+    (?: (?:\\[nr]|\s){1,4} [A-Za-z0-9+/]{0,15} ={1,2}[A-Za-z0-9+/]{0,4} )?""",
+    re.ASCII,
+)
+"""What a key's text looks like, line breaks written as ``\\n`` among them: headers and long runs of base64."""
+_LONG_RUN = re.compile(r"[A-Za-z0-9+/=]{16}", re.ASCII)
+_MAX_KEY_CHARACTERS = 65_536
+"""Characters between a beginning and its end; the largest RSA keys take 13,000."""
+
+
+def block_spans(text: str) -> Iterator[SecretSpan]:
+    """Yield every private key: from its first line to its last, or to where its text stops looking like a key.
+
+    A beginning without any key after it is a sentence about private keys, and stays.
+    """
+    if "PRIVATE KEY" in text:
+        ends = [match.end() for match in _KEY_END.finditer(text)]
+        last = 0
+        for match in _KEY_BEGIN.finditer(text):
+            if match.start() >= last:
+                last = max(last, _key_end(text, match, ends))
+                if last > match.end():
+                    yield match.start(), last, "private key"
+    if "Private-Lines: " in text:
+        for match in _PUTTY_KEY.finditer(text):
+            body = _KEY_BODY.match(text, match.end())
+            if body is not None and _LONG_RUN.search(body[0]):
+                yield *body.span(), "private key"
+
+
+def _key_end(text: str, begin: re.Match[str], ends: list[int]) -> int:
+    """Return where the key ends that begins here, or 0 if there is none."""
+    body = _KEY_BODY.match(text, begin.end())
+    stop = body.end() if body is not None and _LONG_RUN.search(body[0]) else 0
+    nearest = bisect_left(ends, begin.end())
+    if nearest < len(ends) and ends[nearest] - begin.end() <= _MAX_KEY_CHARACTERS:
+        inside = text[begin.end() : ends[nearest]]
+        if _KEY_BEGIN.search(inside) is None and _LONG_RUN.search(inside):
+            return ends[nearest]
+    return stop
+
+
+Record = TypeVar("Record", bound=msgspec.Struct)
+
+_MARKER = re.compile(r"\[secret removed: [^\[\]\n]{1,60}\]")
+_UNSCREENED_FIELDS = frozenset(
+    {
+        "id",
+        "target_id",
+        "parent",
+        "src",
+        "older",
+        "newer",
+        "memory_id",
+        "kind",
+        "fingerprint",
+        "action",
+        "target",
+        "status",
+    }
+    | {"stability", "source_type", "sensitivity", "tier", "category", "state", "type", "resolution"}
+)
+"""Fields that name another record or come from a closed vocabulary, in a record and in a proposal's payload."""
+_MAX_PASSES = 4
+"""A marker may make a new beginning for what stands after it; each pass reads what the one before it left."""
+
+
+_MIN_SECRET_CHARACTERS = 7
+"""Characters of the shortest text that can hold a secret: ``pw=abcd``."""
+
+
+class RemovedSecret(msgspec.Struct, frozen=True):
+    """One secret that was taken out; it says where it stood and never what it was."""
+
+    field: str
+    """The field's path in the record: ``content``, ``extra.note.token``, ``source.url``."""
+    kind: str
+    """What it was, in words: ``AWS access key``."""
+    line: int
+    """The line within the field, from 1."""
+
+
+def secret_marker(kind: str) -> str:
+    """Return what stands in a text where a secret of this kind stood."""
+    return f"[secret removed: {kind}]"
+
+
+def redact_text(text: str) -> tuple[str, list[tuple[str, int]]]:
+    """Return the text with a marker in place of every secret, and the kind and line of each, in their order."""
+    removed: list[tuple[str, int]] = []
+    for _ in range(_MAX_PASSES):
+        spans = _merge_spans(_secret_spans(text), text)
+        if not spans:
+            break
+        breaks = [match.start() for match in re.finditer("\n", text)]
+        removed += [(kind, bisect_right(breaks, start) + 1) for start, _end, kind in spans]
+        text = _replace_spans(text, spans)
+    return text, removed
+
+
+def redact_record(record: Record) -> tuple[Record, tuple[RemovedSecret, ...]]:
+    """Return the record without its secrets, and what was removed; the very same object where there are none.
+
+    Every text of every field is read, nested ones too; a text under a name such as ``password`` is judged by that name.
+    Ids, dates, numbers and closed vocabularies are left as they are.
+    """
+    removals: list[RemovedSecret] = []
+    cleaned = _clean_record(record, "", removals)
+    return cleaned, tuple(removals)
+
+
+def _clean_record(record: Record, path: str, removals: list[RemovedSecret]) -> Record:
+    changes: dict[str, Any] = {}
+    for name in _free_text_fields(type(record)):
+        value = getattr(record, name)
+        if value and not (name == "dst" and getattr(record, "type", "") != "file"):
+            cleaned = _clean_value(value, f"{path}{name}", removals, ids=name == "payload")
+            if cleaned is not value:
+                changes[name] = cleaned
+    return msgspec.structs.replace(record, **changes) if changes else record
+
+
+@cache
+def _free_text_fields(record: type[msgspec.Struct]) -> tuple[str, ...]:
+    """Return the fields that may hold any text: those of a closed vocabulary, numbers, dates and ids are none."""
+    hints = get_type_hints(record)
+    holders = (str, tuple, dict)
+    names = (name for name in record.__struct_fields__ if name not in _UNSCREENED_FIELDS)
+    return tuple(
+        name
+        for name in names
+        if get_origin(hints[name]) is not Literal
+        and ((get_origin(hints[name]) or hints[name]) in holders or _is_record(hints[name]))
+    )
+
+
+def _is_record(hint: object) -> bool:
+    return isinstance(hint, type) and issubclass(hint, msgspec.Struct)
+
+
+def _clean_value(value: Any, path: str, removals: list[RemovedSecret], *, ids: bool = False) -> Any:  # noqa: ANN401 - JSON
+    """Return a value without secrets, the same object if it has none. ``ids`` keeps the fields that name records."""
+    if isinstance(value, str):
+        return _clean_text(value, path, removals)
+    if isinstance(value, msgspec.Struct):
+        return _clean_record(value, f"{path}.", removals)
+    if isinstance(value, Mapping):
+        return _clean_mapping(value, path, removals, ids=ids)
+    if isinstance(value, list | tuple):
+        items = [_clean_value(item, path, removals) for item in value]
+        if all(new is old for new, old in zip(items, value, strict=True)):
+            return value
+        return type(value)(items)
+    return value
+
+
+def _clean_text(text: str, path: str, removals: list[RemovedSecret]) -> str:
+    if len(text) < _MIN_SECRET_CHARACTERS:
+        return text
+    cleaned, found = redact_text(text)
+    removals.extend(RemovedSecret(path, kind, line) for kind, line in found)
+    return cleaned if found else text
+
+
+def _clean_mapping(
+    values: Mapping[Any, Any], path: str, removals: list[RemovedSecret], *, ids: bool
+) -> Mapping[Any, Any]:
+    cleaned: dict[Any, Any] = {}
+    changed = False
+    for key, value in values.items():
+        if ids and key in _UNSCREENED_FIELDS:
+            cleaned[key] = value
+            continue
+        name = _unique_key(_clean_value(key, path, removals), cleaned)
+        field = f"{path}.{name}"
+        kind = secret_kind_of_field(key, value) if isinstance(key, str) and isinstance(value, str) else None
+        if kind is not None and not _MARKER.search(value):
+            cleaned[name] = secret_marker(kind)
+            removals.append(RemovedSecret(field, kind, 1))
+        else:
+            cleaned[name] = _clean_value(value, field, removals)
+        changed = changed or name is not key or cleaned[name] is not value
+    return cleaned if changed else values
+
+
+def _unique_key(name: Any, taken: Mapping[Any, Any]) -> Any:  # noqa: ANN401 - a key of JSON
+    """Return a key's name, numbered where two keys held a secret of the same kind."""
+    number, free = 2, name
+    while free in taken:
+        free, number = f"{name} {number}", number + 1
+    return free
+
+
+def _secret_spans(text: str, *, gated: bool = True) -> Iterator[SecretSpan]:
+    yield from block_spans(text)
+    yield from token_spans(text, gated=gated)
+    yield from assignment_spans(text, gated=gated)
+
+
+def _merge_spans(found: Iterator[SecretSpan], text: str) -> list[SecretSpan]:
+    """Return the spans in order with those that overlap as one, leaving out what is part of a marker already."""
+    joined: list[SecretSpan] = []
+    for start, end, kind in sorted(found, key=lambda span: (span[0], -span[1])):
+        if joined and start < joined[-1][1]:
+            joined[-1] = (joined[-1][0], max(end, joined[-1][1]), joined[-1][2])
+        else:
+            joined.append((start, end, kind))
+    if not joined or "[secret removed: " not in text:
+        return joined
+    markers = [match.span() for match in _MARKER.finditer(text)]
+    starts = [start for start, _end in markers]
+    kept = []
+    for span in joined:
+        before = bisect_left(starts, span[1]) - 1
+        if before < 0 or markers[before][1] <= span[0]:
+            kept.append(span)
+    return kept
+
+
+def _replace_spans(text: str, spans: list[SecretSpan]) -> str:
+    parts, last = [], 0
+    for start, end, kind in spans:
+        parts += [text[last:start], secret_marker(kind)]
+        last = end
+    return "".join([*parts, text[last:]])

@@ -1,0 +1,111 @@
+"""The protocol between a client and the engine: one JSON object a line over a Unix socket."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import stat
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any, Literal, Self
+
+from memento_tui.paths import DataPaths
+
+__all__ = ["LONGEST_LINE", "MOST_CLUSTERED", "MOST_NEIGHBOURS", "EngineStatus", "check_socket_folder", "send_request"]
+
+LONGEST_LINE = 1 << 22
+"""Bytes of a request or an answer: enough for `MOST_CLUSTERED` ids of 200 characters."""
+
+MOST_NEIGHBOURS = 2_000
+"""Ids whose neighbours one request asks for."""
+
+MOST_CLUSTERED = 20_000
+"""Ids that one request asks to cluster."""
+
+_CONNECT_SECONDS = 0.05
+
+
+@dataclass(frozen=True)
+class EngineStatus:
+    """What a running engine says of itself."""
+
+    state: Literal["loading", "ready", "failed"] = "loading"
+    pid: int = 0
+    version: str = ""
+    """The version of memento that it runs."""
+    model: str = ""
+    seq: int = 0
+    """The journal entry that its index reflects."""
+    pending: int = 0
+    """Memories that were written or changed since."""
+    total: int = 0
+    """Memories that the index holds."""
+    embedded_total: int = 0
+    """Texts embedded since it started."""
+    uptime: float = 0.0
+    """Seconds since it started."""
+    rss: int = 0
+    """Bytes of memory that it uses."""
+    problem: str = ""
+    """Why the state is ``failed``, or why the index does not advance."""
+
+    @classmethod
+    def of(cls, answer: Mapping[str, Any]) -> Self:
+        """Return the status in an answer; an engine of another version may say less or more."""
+        return cls(**{field.name: answer[field.name] for field in fields(cls) if field.name in answer})
+
+
+def check_socket_folder(paths: DataPaths) -> None:
+    """Refuse a folder for the socket that someone else made, or may write to, in a place that all users share.
+
+    Raises:
+        PermissionError: the folder is not the user's own.
+
+    """
+    folder = paths.engine_socket.parent
+    if folder == paths.root:
+        return
+    found = os.lstat(folder)
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or stat.S_IMODE(found.st_mode) & 0o077:
+        raise PermissionError(f"{folder} must be a directory that only you may use")
+
+
+def send_request(paths: DataPaths, request: Mapping[str, Any], *, seconds: float) -> dict[str, Any]:
+    """Send one request and return the answer.
+
+    Raises:
+        TimeoutError: the engine took longer than ``seconds``.
+        OSError: there is no engine, or it went away.
+
+    """
+    check_socket_folder(paths)
+    deadline = time.monotonic() + seconds
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+        connection.settimeout(_CONNECT_SECONDS)
+        connection.connect(os.fspath(paths.engine_socket))
+        connection.settimeout(seconds)
+        connection.sendall(json.dumps(request).encode() + b"\n")
+        line = _read_line(connection, deadline)
+    try:
+        answer = json.loads(line)
+    except ValueError as error:
+        raise ConnectionError("the engine's answer is not JSON") from error
+    if not isinstance(answer, dict):
+        raise ConnectionError("the engine's answer is not an object")
+    return answer
+
+
+def _read_line(connection: socket.socket, deadline: float) -> bytes:
+    received = bytearray()
+    while not received.endswith(b"\n"):
+        left = deadline - time.monotonic()
+        if left <= 0:
+            raise TimeoutError("the engine did not answer in time")
+        connection.settimeout(left)
+        part = connection.recv(65_536)
+        if not part or len(received) > LONGEST_LINE:
+            raise ConnectionError("the engine went away")
+        received += part
+    return bytes(received)

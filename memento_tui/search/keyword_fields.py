@@ -1,0 +1,169 @@
+"""The fields of the keyword index, its state document, and the Tantivy query for one word, phrase or fact.
+
+Imports nothing of memento but the text kernel and BM25's bounds:
+memento-hook reads the index without the store.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import tantivy
+
+from memento_tui.search.bm25 import highest_score
+from memento_tui.text.terms import (
+    ANALYZERS,
+    analyzer,
+    camel_case_parts,
+    character_bigrams,
+    identifiers,
+    is_compound,
+    terms,
+)
+
+__all__ = [
+    "SCHEMA_VERSION",
+    "STATE_ID",
+    "IndexState",
+    "TermQueryBuilder",
+    "make_schema",
+    "read_state",
+    "register_analyzers",
+]
+
+SCHEMA_VERSION = "3"
+"""Raised with every change of the fields or analyzers; an index of another version is rebuilt."""
+
+STATE_ID = "\x01state"
+"""The id of the document that says which journal entry the index reflects; no record can have it."""
+
+
+class IndexState(NamedTuple):
+    """Whose entries the index reflects, and up to which; ``mark`` tells that entry from one of another past."""
+
+    identity: str
+    version: str
+    seq: int
+    mark: str
+
+
+def make_schema() -> tantivy.Schema:
+    """Return the schema: text in three readings, facts as prefixed terms, numbers as columns."""
+    builder = tantivy.SchemaBuilder()
+    builder.add_text_field("id", stored=True, tokenizer_name="raw", index_option="basic")
+    builder.add_text_field("note", stored=True, tokenizer_name="raw", index_option="basic")
+    builder.add_text_field("title", tokenizer_name="stemmed")
+    builder.add_text_field("body", tokenizer_name="stemmed")
+    builder.add_text_field("words", tokenizer_name="exact", index_option="basic")
+    builder.add_text_field("parts", tokenizer_name="whole", index_option="freq")
+    builder.add_text_field("fact", tokenizer_name="raw", index_option="basic")
+    for column in ("certainty", "created_at", "updated_at", "expires_at"):
+        builder.add_integer_field(column, fast=True)
+    return builder.build()
+
+
+def register_analyzers(index: tantivy.Index) -> None:
+    """Give the index the analyzers that the schema names."""
+    for name in ANALYZERS:
+        index.register_tokenizer(name, analyzer(name))
+
+
+def read_state(searcher: tantivy.Searcher, schema: tantivy.Schema) -> IndexState | None:
+    """Return what the index says that it reflects; ``None`` where it says nothing."""
+    found = searcher.search(tantivy.Query.term_query(schema, "id", STATE_ID, "basic"), limit=1).hits
+    if not found:
+        return None
+    identity, version, seq, mark, *_ = [*str(searcher.doc(found[0][1])["note"][0]).split(" "), ""]
+    return IndexState(identity, version, int(seq), mark)
+
+
+_TITLE_BOOST = 1.6
+_IDENTIFIER_BOOST = 1.5
+_MOST_COMPLETIONS, _FEW_COMPLETIONS, _SHORT_PREFIX = 64, 16, 2
+"""How many words a beginning is completed to; few where it is so short that they tell nothing yet."""
+
+_Must, _Should = tantivy.Occur.Must, tantivy.Occur.Should
+
+
+class TermQueryBuilder:
+    """Makes the queries for one searcher."""
+
+    def __init__(self, schema: tantivy.Schema, searcher: tantivy.Searcher) -> None:
+        self._schema = schema
+        self._searcher = searcher
+
+    def word(self, text: str, *, typing: bool = False) -> tantivy.Query:
+        """Return the query for one word in whatever reading it is found; ``typing``: there may be more of it."""
+        choices = self._choices(text)
+        if is_compound(text) or not text.isascii():
+            choices.append(self._boosted(self._identifier(text), _IDENTIFIER_BOOST))
+            choices.append(self._all("parts", camel_case_parts(text)))
+        elif text.isalnum():
+            choices.append(self._term("parts", text.lower()))
+        if typing:
+            choices.append(self._beginning(text))
+        return tantivy.Query.disjunction_max_query(choices, 0.3)
+
+    def phrase(self, text: str) -> tantivy.Query:
+        """Return the query for words side by side."""
+        return tantivy.Query.disjunction_max_query(self._choices(text), 0.3)
+
+    def facts(self, values: Iterable[str]) -> tantivy.Query:
+        """Return the query for what holds one of these facts, such as ``kind:decision``."""
+        return tantivy.Query.term_set_query(self._schema, "fact", list(values))
+
+    def ceiling(self, texts: Iterable[str]) -> float:
+        """Return the score that a memory would have that holds every word as densely as can be."""
+        total = self._searcher.num_docs
+        found = 0.0
+        for text in texts:
+            stems = terms(text) or [text.lower()]
+            found += max(highest_score(total, self._searcher.doc_freq("body", stem)) for stem in stems)
+        return found
+
+    def _choices(self, text: str) -> list[tantivy.Query]:
+        stems = terms(text)
+        return [self._text("body", stems), self._boosted(self._text("title", stems), _TITLE_BOOST)]
+
+    def _text(self, field: str, stems: Sequence[str]) -> tantivy.Query:
+        if not stems:
+            return tantivy.Query.empty_query()
+        if len(stems) == 1:
+            return tantivy.Query.term_query(self._schema, field, stems[0])
+        return tantivy.Query.phrase_query(self._schema, field, list(stems))
+
+    def _identifier(self, text: str) -> tantivy.Query:
+        return self._all("parts", character_bigrams(text) or identifiers(text).split()[:1])
+
+    def _all(self, field: str, values: Sequence[str]) -> tantivy.Query:
+        if not values:
+            return tantivy.Query.empty_query()
+        return tantivy.Query.boolean_query([(_Must, self._term(field, value)) for value in dict.fromkeys(values)])
+
+    def _term(self, field: str, value: str) -> tantivy.Query:
+        return tantivy.Query.term_query(self._schema, field, value, "basic" if field == "words" else "freq")
+
+    @staticmethod
+    def _boosted(query: tantivy.Query, boost: float) -> tantivy.Query:
+        return tantivy.Query.boost_query(query, boost)
+
+    def _beginning(self, text: str) -> tantivy.Query:
+        """Return the query for a word being typed: the commonest words that begin so, and identifiers that do."""
+        exact = terms(text, "exact")
+        if not exact:
+            return tantivy.Query.empty_query()
+        sets = []
+        before = [(_Must, self._term("words", word)) for word in exact[:-1]]
+        for field, prefix in (("words", exact[-1]), ("parts", text.lower().strip("/"))):
+            most = _MOST_COMPLETIONS if len(prefix) > _SHORT_PREFIX else _FEW_COMPLETIONS
+            found = [term for term, _ in self._searcher.terms_with_prefix(field, prefix, limit=most)]
+            if found:
+                begun = tantivy.Query.term_set_query(self._schema, field, found)
+                ahead = before if field == "words" else []
+                sets.append(tantivy.Query.boolean_query([*ahead, (_Must, begun)]) if ahead else begun)
+        if not sets:
+            return tantivy.Query.empty_query()
+        matched = tantivy.Query.boolean_query([(_Should, part) for part in sets])
+        # A completion counts for less than a word that was typed whole.
+        return tantivy.Query.const_score_query(matched, 0.5)

@@ -1,0 +1,471 @@
+"""The keyword index: Tantivy, derived from the store, brought up to date by whoever searches."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import shutil
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+import tantivy
+from filelock import FileLock, Timeout
+
+from memento_tui.errors import DataDirectoryError
+from memento_tui.model import Memory
+from memento_tui.model.validation import fold_tag
+from memento_tui.search.keyword_fields import (
+    SCHEMA_VERSION,
+    STATE_ID,
+    IndexState,
+    TermQueryBuilder,
+    make_schema,
+    read_state,
+    register_analyzers,
+)
+from memento_tui.search.lance_filter import microseconds
+from memento_tui.search.query_language import Phrase, Query, Word
+from memento_tui.storage.filters import AllOf, AnyOf, Between, Filter, HasTag, Not, OneOf, Under
+from memento_tui.storage.store import Store
+from memento_tui.text.terms import STOP_WORDS, identifiers, terms
+
+__all__ = ["KeywordIndex"]
+
+_WORDS_COMPARED, _RAREST_WORDS = 4_000, 10
+"""Characters of a text, and words of it, by which memories that are much like it are looked for."""
+
+_FACETS = ("kind", "stability", "source_type", "sensitivity", "tier", "status")
+_Must, _Should, _MustNot = tantivy.Occur.Must, tantivy.Occur.Should, tantivy.Occur.MustNot
+
+
+def _levels(namespace: str) -> list[str]:
+    names = namespace.split("/")
+    return ["/".join(names[: depth + 1]) for depth in range(len(names))]
+
+
+def make_document(memory: Memory) -> tantivy.Document:
+    """Return the index's document for a memory."""
+    facts = [f"{field}:{getattr(memory, field)}" for field in _FACETS]
+    facts += [f"ns:{level}" for level in _levels(memory.namespace)]
+    facts += [f"tag:{fold_tag(tag)}" for tag in memory.tags]
+    if memory.tags:
+        facts.append("tagged:1")
+    if memory.pinned:
+        facts.append("pinned:1")
+    if memory.source.agent:
+        facts.append(f"agent:{memory.source.agent}")
+    if memory.source.session:
+        facts.append(f"session:{memory.source.session}")
+    text = f"{memory.title}\n{memory.content}" if memory.title else memory.content
+    fields: dict[str, Any] = {
+        "id": memory.id,
+        "body": memory.content,
+        "words": text,
+        "fact": facts,
+        "certainty": memory.certainty,
+        "created_at": microseconds(memory.created_at),
+        "updated_at": microseconds(memory.updated_at),
+    }
+    if memory.title:
+        fields["title"] = memory.title
+    if parts := identifiers(text):
+        fields["parts"] = parts
+    if memory.expires_at is not None:
+        fields["expires_at"] = microseconds(memory.expires_at)
+    return tantivy.Document(**fields)
+
+
+class QueryCompiler:
+    """Turns a query's syntax tree into a Tantivy query for one searcher."""
+
+    def __init__(self, schema: tantivy.Schema, searcher: tantivy.Searcher) -> None:
+        self._schema = schema
+        self._searcher = searcher
+        self._words = TermQueryBuilder(schema, searcher)
+
+    def compile(self, query: Query, tree: Filter) -> tantivy.Query:
+        """Return the query for everything that a query asks; ``tree`` is its filter as it applies."""
+        state = tantivy.Query.term_query(self._schema, "id", STATE_ID, "basic")
+        wanted: list[tuple[tantivy.Occur, tantivy.Query]] = [
+            (_Must, tantivy.Query.const_score_query(self.condition(tree), 0.0)),
+            (_MustNot, state),
+        ]
+        scored = [self.part(part) for part in self.content_words(query)]
+        if scored:
+            wanted.append((_Must, tantivy.Query.boolean_query([(_Should, part) for part in scored])))
+        wanted += [(_Must, self.part(phrase)) for phrase in query.phrases]
+        wanted += [(_MustNot, self.part(part)) for part in query.unwanted]
+        return tantivy.Query.boolean_query(wanted)
+
+    @staticmethod
+    def content_words(query: Query) -> list[Word | Phrase]:
+        """Return the words that carry meaning; all of them where none but stop words were given."""
+        kept = [part for part in query.words if isinstance(part, Phrase) or part.text.lower() not in STOP_WORDS]
+        return kept or list(query.words)
+
+    def alike(self, text: str) -> tantivy.Query:
+        """Return the query for what shares the rarest words of a text; an unknown word can match nothing."""
+        stems = dict.fromkeys(stem for stem in terms(text[:_WORDS_COMPARED]) if stem not in STOP_WORDS)
+        counted = sorted((found, stem) for stem in stems if (found := self._searcher.doc_freq("body", stem)))
+        rarest = [stem for _, stem in counted[:_RAREST_WORDS]]
+        parts = [(_Should, tantivy.Query.term_query(self._schema, "body", stem)) for stem in rarest]
+        return tantivy.Query.boolean_query(parts) if parts else tantivy.Query.empty_query()
+
+    def part(self, part: Word | Phrase) -> tantivy.Query:
+        """Return the query for one word or phrase, in whatever reading it is found."""
+        if isinstance(part, Phrase):
+            return self._words.phrase(part.text)
+        return self._words.word(part.text, typing=part.typing)
+
+    def condition(self, tree: Filter) -> tantivy.Query:  # noqa: PLR0911 - one for each kind of condition
+        """Return the query for a filter."""
+        match tree:
+            case OneOf("id", values):
+                return tantivy.Query.term_set_query(self._schema, "id", list(values))
+            case OneOf(field, values):
+                return self._words.facts(f"{field}:{value}" for value in values)
+            case HasTag(tag):
+                return self._words.facts([f"tag:{fold_tag(tag)}"])
+            case Under(namespace):
+                return self._words.facts([f"ns:{namespace}"])
+            case Between(field, low, high):
+                return self._between(field, low, high)
+            case Not(part):
+                return tantivy.Query.boolean_query(
+                    [(_Must, tantivy.Query.all_query()), (_MustNot, self.condition(part))]
+                )
+            case AllOf(parts):
+                compiled = [(_Must, self.condition(part)) for part in parts]
+                return tantivy.Query.boolean_query([*compiled, (_Must, tantivy.Query.all_query())])
+            case AnyOf(parts):
+                return tantivy.Query.boolean_query([(_Should, self.condition(part)) for part in parts])
+
+    def _between(self, field: str, low: datetime | int | None, high: datetime | int | None) -> tantivy.Query:
+        first = microseconds(low) if isinstance(low, datetime) else low
+        last = microseconds(high) if isinstance(high, datetime) else high
+        if first is None and last is None:
+            return tantivy.Query.exists_query(field)
+        return tantivy.Query.range_query(
+            self._schema, field, tantivy.FieldType.Integer, first, last, include_lower=True, include_upper=last is None
+        )
+
+    def ceiling(self, query: Query) -> float:
+        """Return the score that a memory would have that holds every word of the query as densely as can be.
+
+        The sum over the words of BM25's limit. It makes scores comparable from query to query.
+        """
+        return self._words.ceiling(part.text for part in self.content_words(query))
+
+
+_log = logging.getLogger(__name__)
+
+_SMALL_WRITER_HEAP, _LARGE_WRITER_HEAP = 20_000_000, 150_000_000
+_MANY_CHANGES = 2000
+_MOST_UNINDEXED = 64
+"""Memories that are compared one by one because the index does not hold them yet."""
+
+_MOST_SEGMENTS = 24
+_LOCK_SECONDS = 30.0
+_CREATED_SETTING = "keyword index made"
+"""The store's own note that there was an index once, so that one that is missing is told from one not made yet."""
+
+Answer = TypeVar("Answer")
+
+
+@dataclass(frozen=True)
+class KeywordHits:
+    """The ids that a query found, each with its BM25 score, best first; and how many there are in all."""
+
+    hits: list[tuple[str, float]]
+    total: int
+    ceiling: float
+    """What a perfect match would have scored."""
+
+
+class SimilarByWords(NamedTuple):
+    """The ids of memories that share words with a text, most alike first, and of those not indexed yet."""
+
+    found: list[str]
+    lagging: list[str]
+
+
+def _is_index_damage(error: BaseException) -> bool:
+    """Tell whether Tantivy failed over what a file holds, rather than over the system that keeps the file.
+
+    A panic of its Rust code arrives as a `BaseException` of a class that cannot be imported.
+    """
+    if type(error).__name__ == "PanicException":
+        return True
+    return isinstance(error, ValueError) and "os error" not in str(error)
+
+
+class KeywordIndex:
+    """One data directory's keyword index, open for searching. Safe to use from several threads."""
+
+    def __init__(self, directory: Path, lock: Path, store: Store) -> None:
+        self._directory = directory
+        self._lock_path = lock
+        self._store = store
+        self._schema = make_schema()
+        self._guard = threading.RLock()
+        self._index: tantivy.Index | None = None
+        self._reflects = -1
+        self._mark = ""
+        self.notice = ""
+        """A sentence for the person when the index had to be rebuilt."""
+
+    @property
+    def reflects(self) -> int:
+        """The journal entry that the index reflects; -1 before it is first used."""
+        return self._reflects
+
+    def search(self, query: Query, tree: Filter, limit: int, *, count: bool = True) -> KeywordHits:
+        """Return what a query finds, after catching up with every write acknowledged before this call.
+
+        Without ``count`` the total is that of the hits returned: counting has to visit everything that matches.
+        """
+
+        def ask(searcher: tantivy.Searcher) -> KeywordHits:
+            compiler = QueryCompiler(self._schema, searcher)
+            # Tantivy sets room aside for as many hits as are asked for.
+            most = max(1, min(limit, searcher.num_docs))
+            result = searcher.search(compiler.compile(query, tree), limit=most, count=count)
+            hits = [(str(searcher.doc(address)["id"][0]), float(score)) for score, address in result.hits]
+            total: int = result.count if count else len(hits)  # type: ignore[attr-defined] # the stub lacks it
+            return KeywordHits(hits, total, compiler.ceiling(query))
+
+        return self._answer(ask)
+
+    def matching(self, query: Query, tree: Filter, ids: Iterable[str]) -> set[str]:
+        """Return those of the ids that satisfy a query's filter, phrases and unwanted words."""
+        asked = list(ids)
+        if not asked:
+            return set()
+        strict = Query(query.source, query.phrases, query.unwanted, query.filter)
+        among = tantivy.Query.term_set_query(self._schema, "id", asked)
+
+        def ask(searcher: tantivy.Searcher) -> set[str]:
+            compiler = QueryCompiler(self._schema, searcher)
+            wanted = [(tantivy.Occur.Must, compiler.compile(strict, tree)), (tantivy.Occur.Must, among)]
+            found = searcher.search(tantivy.Query.boolean_query(wanted), limit=len(asked), count=False)
+            return {str(searcher.doc(address)["id"][0]) for _, address in found.hits}
+
+        return self._answer(ask)
+
+    def alike(self, text: str, limit: int) -> SimilarByWords | None:
+        """Return memories that share many of a text's rarer words, without bringing the index up to date.
+
+        A write must not wait for an index. What changed since the last commit is named instead, for the caller to
+        compare; ``None`` where that is too much, or there is no index yet.
+        """
+        try:
+            with self._guard:
+                if not (self._directory / "meta.json").exists():
+                    return None  # opening it would make one, which is for whoever holds the lock
+                self._refresh(holding=False)
+                if self._reflects < 0:
+                    return None
+                lagging, _ = self._store.changed_memories(self._reflects, _MOST_UNINDEXED + 1)
+                if len(lagging) > _MOST_UNINDEXED:
+                    return None
+                searcher = self._open().searcher()
+            found = searcher.search(QueryCompiler(self._schema, searcher).alike(text), limit=limit, count=False)
+            return SimilarByWords([str(searcher.doc(address)["id"][0]) for _, address in found.hits], lagging)
+        except BaseException as error:
+            # An index that is damaged, or being replaced, is mended by the next search; a write goes on without it.
+            if not (_is_index_damage(error) or isinstance(error, (OSError, ValueError))):
+                raise
+            _log.info("the keyword index was not asked for what is alike: %s", error)
+            return None
+
+    def _answer(self, ask: Callable[[tantivy.Searcher], Answer]) -> Answer:
+        """Return an answer of the index as it is now; where damage shows only when it is read, it is mended first."""
+        self.catch_up()
+        try:
+            return ask(self._searcher())
+        except BaseException as error:
+            if not _is_index_damage(error):
+                raise
+            self._note_damage(error)
+        self.rebuild()
+        return ask(self._searcher())
+
+    def _searcher(self) -> tantivy.Searcher:
+        with self._guard:
+            return self._open().searcher()
+
+    def catch_up(self, progress: Callable[[int, int], None] | None = None) -> None:
+        """Bring the index to the store's present state. Waits for another process that is doing so.
+
+        Raises:
+            DataDirectoryError: the index directory cannot be written.
+
+        """
+        head = self._store.head()
+        with self._guard:
+            # The same number is another entry where a backup was restored meanwhile.
+            if self._index is not None and self._reflects == head and self._mark == self._store.mark(head):
+                return
+            try:
+                self._refresh(holding=False)
+                if self._reflects >= head:
+                    return
+                with self._lock():
+                    self._refresh(holding=True)
+                    self._write_or_rebuild(progress)
+            except Timeout:
+                # Another process is still indexing a long import: what it committed so far is searched.
+                _log.warning("the keyword index is %d entries behind", head - self._reflects)
+                self._open()
+            except (OSError, ValueError) as error:
+                if self._reflects < 0:
+                    raise self._unwritable(error) from error
+                # On a read-only medium what was indexed before can still be searched.
+                self.notice = f"The keyword index is {head - self._reflects} changes behind: it cannot be written."
+
+    def rebuild(self, progress: Callable[[int, int], None] | None = None) -> int:
+        """Throw the index away and make it anew; return how many memories it holds.
+
+        Raises:
+            DataDirectoryError: the index directory cannot be written, or another process is writing there for long.
+
+        """
+        with self._guard:
+            try:
+                with self._lock():
+                    self._discard()
+                    self._write_changes(progress)
+                    return int(self._open().searcher().num_docs) - 1
+            except (OSError, ValueError) as error:
+                raise self._unwritable(error) from error
+
+    def _lock(self) -> FileLock:
+        self._lock_path.parent.mkdir(parents=True, exist_ok=True)
+        return FileLock(self._lock_path, timeout=_LOCK_SECONDS)
+
+    def _unwritable(self, error: OSError | ValueError) -> DataDirectoryError:
+        return DataDirectoryError(
+            f"The keyword index in {self._directory} cannot be written: {getattr(error, 'strerror', None) or error}.",
+            "Make the data directory writable.",
+        )
+
+    def add_new(self, memories: Iterable[Memory], writer: tantivy.IndexWriter) -> None:
+        """Add memories that the index does not hold yet."""
+        for memory in memories:
+            writer.add_document(make_document(memory))
+
+    def _open(self) -> tantivy.Index:
+        if self._index is None:
+            self._directory.mkdir(parents=True, exist_ok=True)
+            self._index = tantivy.Index(self._schema, str(self._directory), reuse=True)
+            self._index.config_reader("manual")
+            register_analyzers(self._index)
+            self._index.reload()
+        return self._index
+
+    def _refresh(self, *, holding: bool) -> None:
+        """See what was committed last. Only who holds the lock removes an index that is damaged or another store's."""
+        state = None
+        self._reflects = -1
+        if not self._directory.is_dir():
+            self._index = None
+        else:
+            try:
+                self._open().reload()
+                state = read_state(self._open().searcher(), self._schema)
+            except BaseException as error:
+                if not _is_index_damage(error):
+                    raise
+                self._index = None
+                if holding:
+                    self._note_damage(error)
+                    self._discard()
+                return
+        if state is not None and self._is_of_this_past(state):
+            self._reflects, self._mark = state.seq, state.mark
+        elif holding:
+            if state is None and self._store.setting(_CREATED_SETTING) is not None:
+                self.notice = "The keyword index was missing and has been rebuilt."
+            self._discard()
+
+    def _is_of_this_past(self, state: IndexState) -> bool:
+        ours = (self._store.identity(), SCHEMA_VERSION, self._store.mark(state.seq))
+        return (state.identity, state.version, state.mark) == ours
+
+    def _note_damage(self, error: BaseException) -> None:
+        _log.info("the keyword index cannot be read: %s", error)
+        self.notice = "The keyword index was damaged and has been rebuilt."
+
+    def _discard(self) -> None:
+        self._index, self._reflects = None, -1
+        if self._directory.is_dir():
+            shutil.rmtree(self._directory, ignore_errors=True)
+        else:
+            self._directory.unlink(missing_ok=True)
+
+    def _write_or_rebuild(self, progress: Callable[[int, int], None] | None) -> None:
+        try:
+            self._write_changes(progress)
+        except BaseException as error:
+            if not _is_index_damage(error):
+                raise
+            self._note_damage(error)
+            self._discard()
+            self._write_changes(progress)
+
+    def _write_changes(self, progress: Callable[[int, int], None] | None) -> None:
+        """Index what the journal says has changed, in one commit that records how far it got."""
+        index = self._open()
+        if self._reflects < 0:
+            self._write_all(index, progress)
+            return
+        while True:
+            ids, reached = self._store.changed_memories(self._reflects, _MANY_CHANGES * 10)
+            if reached == self._reflects:
+                return
+            self._write_some(index, ids, reached)
+
+    def _write_some(self, index: tantivy.Index, ids: Sequence[str], reached: int) -> None:
+        """Index some memories as they are now, up to a journal entry.
+
+        The writer goes with this call: it locks the directory for as long as it lives, against the next one, too.
+        """
+        many = len(ids) > _MANY_CHANGES
+        writer = index.writer(_LARGE_WRITER_HEAP if many else _SMALL_WRITER_HEAP, 2 if many else 1)
+        found = self._store.memories(ids)
+        for memory_id in ids:
+            writer.delete_documents_by_term("id", memory_id)
+        self.add_new(found.values(), writer)
+        self._commit(index, writer, reached)
+
+    def _write_all(self, index: tantivy.Index, progress: Callable[[int, int], None] | None) -> None:
+        head, total, done = self._store.head(), self._store.count_all(), 0
+        many = total > _MANY_CHANGES
+        writer = index.writer(_LARGE_WRITER_HEAP if many else _SMALL_WRITER_HEAP, 2 if many else 1)
+        writer.delete_all_documents()
+        for batch in self._store.all_memories():
+            self.add_new(batch, writer)
+            done += len(batch)
+            if progress is not None:
+                progress(done, total)
+        self._commit(index, writer, head)
+        if self._store.setting(_CREATED_SETTING) is None:
+            # A database on a read-only medium can still be searched.
+            with contextlib.suppress(DataDirectoryError):
+                self._store.keep_setting(_CREATED_SETTING, "yes")
+
+    def _commit(self, index: tantivy.Index, writer: tantivy.IndexWriter, seq: int) -> None:
+        writer.delete_documents_by_term("id", STATE_ID)
+        mark = self._store.mark(seq)
+        state = f"{self._store.identity()} {SCHEMA_VERSION} {seq} {mark}"
+        writer.add_document(tantivy.Document(id=STATE_ID, note=state))
+        writer.commit()
+        index.reload()
+        if index.searcher().num_segments > _MOST_SEGMENTS:
+            writer.wait_merging_threads()
+            index.reload()
+        self._reflects, self._mark = seq, mark

@@ -1,0 +1,279 @@
+"""Parse the query language: words, ``"phrases"``, ``-not``, and fields such as ``tag:api certainty:>=4``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from datetime import date, datetime, timedelta
+
+import msgspec
+
+from memento_tui import clock
+from memento_tui.errors import InvalidField
+from memento_tui.model.memory import KINDS, SENSITIVITIES, SOURCE_TYPES, STABILITIES, STATUSES, TIERS, parse_kind
+from memento_tui.moments import parse_moment, parse_span
+from memento_tui.storage.filters import AllOf, AnyOf, Between, Filter, HasTag, Not, OneOf, Under
+
+__all__ = ["FIELDS", "Phrase", "Query", "Word", "parse"]
+
+FIELDS: dict[str, str] = {
+    "tag": "tag:api, or tag:api,web for either",
+    "kind": "kind:decision",
+    "ns": "ns:projects/site, and all below it",
+    "is": "is:pinned, is:untagged, is:draft, is:verified, is:expired, is:pending, is:external, ...",
+    "by": "by:claude, an agent's name; by:user, by:derived, by:external",
+    "before": "before:2026-06-01, before:30d (older than 30 days)",
+    "after": "after:2026-06-01, after:7d (of the last 7 days)",
+    "certainty": "certainty:>=4, certainty:2..3",
+    "expires": "expires:<7d, expires:never",
+    "status": "status:archived",
+    "tier": "tier:long_term",
+    "session": "session:ID",
+    "id": "id:ID",
+}
+"""Every field with an example."""
+
+
+class Word(msgspec.Struct, frozen=True):
+    """A word to look for; ``typing`` marks the last one of a text that is still being typed."""
+
+    text: str
+    typing: bool = False
+
+
+class Phrase(msgspec.Struct, frozen=True):
+    """Words to look for in this order, side by side."""
+
+    text: str
+
+
+Node = Word | Phrase | Filter
+
+
+class Query(msgspec.Struct, frozen=True):
+    """A parsed query: the syntax tree that each index compiles for itself."""
+
+    source: str
+    words: tuple[Word | Phrase, ...]
+    """What is looked for; each may be missing from a result, but costs it rank. Phrases may not."""
+    unwanted: tuple[Word | Phrase, ...]
+    filter: Filter
+    problems: tuple[str, ...] = ()
+    """One sentence for each part that could not be used."""
+
+    @property
+    def text(self) -> str:
+        """The words and phrases alone, as they are embedded."""
+        return " ".join(part.text for part in self.words)
+
+    @property
+    def phrases(self) -> tuple[Phrase, ...]:
+        """The phrases that a result must hold."""
+        return tuple(part for part in self.words if isinstance(part, Phrase))
+
+
+_TOKEN = re.compile(
+    r"""
+    (?P<minus>-)?
+    (?: (?P<field>[A-Za-z]+) : (?: "(?P<quoted>[^"]*)(?P<closed>"?) | (?P<value>[^\s"]+) )
+      | "(?P<phrase>[^"]*)(?P<ended>"?)
+      | (?P<word>[^\s]+) )
+    """,
+    re.VERBOSE,
+)
+_UNCLOSED = "A quotation mark is not closed; everything after it was read as one phrase."
+_COMPARISON = re.compile(r"(>=|<=|>|<|=)?(.+)")
+
+
+def parse(source: str, *, now: datetime | None = None, typing: bool = False) -> Query:
+    """Read a query. ``typing`` says that its last word may be unfinished, so that it matches as a beginning too."""
+    # Halves of surrogate pairs, as a terminal makes of bytes that are not UTF-8, are in no text that is stored.
+    source = source.encode("utf-8", "replace").decode("utf-8")
+    reader = _QueryParser(now or clock.now())
+    tokens = list(_TOKEN.finditer(source))
+    for token in tokens:
+        last = typing and token is tokens[-1] and token.end() == len(source)
+        reader.take(token, typing=last)
+    return Query(
+        source, tuple(reader.words), tuple(reader.unwanted), AllOf(tuple(reader.filters)), tuple(reader.problems)
+    )
+
+
+class _QueryParser:
+    """Collects what the tokens mean."""
+
+    def __init__(self, now: datetime) -> None:
+        self.now = now
+        self.words: list[Word | Phrase] = []
+        self.unwanted: list[Word | Phrase] = []
+        self.filters: list[Filter] = []
+        self.problems: list[str] = []
+
+    def take(self, token: re.Match[str], *, typing: bool) -> None:
+        unwanted = bool(token["minus"])
+        if token["field"] and token["field"].lower() in FIELDS:
+            value = token["quoted"] if token["value"] is None else token["value"]
+            if token["closed"] == "":
+                self.problems.append(_UNCLOSED)
+            self._take_field(token["field"].lower(), value, unwanted=unwanted)
+        elif token["phrase"] is not None:
+            if token["ended"] == "":
+                self.problems.append(_UNCLOSED)
+            if token["phrase"].strip():
+                (self.unwanted if unwanted else self.words).append(Phrase(token["phrase"].strip()))
+        else:
+            self._take_word(token, unwanted=unwanted, typing=typing)
+
+    def _take_word(self, token: re.Match[str], *, unwanted: bool, typing: bool) -> None:
+        text = token[0].lstrip("-") if unwanted else token[0]
+        text = text.replace('"', " ").strip()
+        if not any(character.isalnum() for character in text):
+            return
+        (self.unwanted if unwanted else self.words).append(Word(text, typing=typing and not unwanted))
+
+    def _take_field(self, field: str, value: str, *, unwanted: bool) -> None:
+        try:
+            made = _FIELD_PARSERS[field](value, self.now)
+        except InvalidField as error:
+            self.problems.append(f"{field}:{value:.60} was left out: {error.reason}.")
+            return
+        self.filters.append(Not(made) if unwanted else made)
+
+
+def _choices(value: str) -> Iterator[str]:
+    return (part.strip() for part in value.split(",") if part.strip())
+
+
+def _one_of(field: str, column: str, known: tuple[str, ...]) -> Callable[[str, datetime], Filter]:
+    def read(value: str, _: datetime) -> Filter:
+        named = [part.lower().replace("-", "_") for part in _choices(value)]
+        unknown = [name for name in named if name not in known]
+        if unknown or not named:
+            raise InvalidField(field, f"it takes {', '.join(known)}")
+        return OneOf(column, tuple(named))
+
+    return read
+
+
+def _kind(value: str, _: datetime) -> Filter:
+    named = []
+    for part in _choices(value):
+        kind, foreign = parse_kind(part.lower())
+        if kind == "observation" and foreign:
+            raise InvalidField("kind", f"it takes {', '.join(KINDS)}")
+        named.append(kind)
+    if not named:
+        raise InvalidField("kind", f"it takes {', '.join(KINDS)}")
+    return OneOf("kind", tuple(named))
+
+
+def _tag(value: str, _: datetime) -> Filter:
+    tags = [HasTag(name) for part in _choices(value) if (name := part.removeprefix("#"))]
+    if not tags:
+        raise InvalidField("tag", "it takes a tag's name")
+    return tags[0] if len(tags) == 1 else AnyOf(tuple(tags))
+
+
+def _namespace(value: str, _: datetime) -> Filter:
+    names = [Under(part.strip("/")) for part in _choices(value) if part.strip("/")]
+    if not names:
+        raise InvalidField("ns", "it takes a namespace such as projects/site")
+    return names[0] if len(names) == 1 else AnyOf(tuple(names))
+
+
+def _by(value: str, _: datetime) -> Filter:
+    if value.lower() in SOURCE_TYPES:
+        return OneOf("source_type", (value.lower(),))
+    return _literal("agent", "by")(value, _)
+
+
+def _literal(column: str, field: str) -> Callable[[str, datetime], Filter]:
+    def read(value: str, _: datetime) -> Filter:
+        named = tuple(_choices(value))
+        if not named:
+            raise InvalidField(field, f"it takes something such as {FIELDS[field]}")
+        return OneOf(column, named)
+
+    return read
+
+
+def _is(value: str, now: datetime) -> Filter:
+    word = value.lower().replace("-", "_")
+    if word in ("pinned", "essential"):
+        return OneOf("pinned", ("1",))
+    if word in ("tagged", "untagged"):
+        tagged = OneOf("tagged", ("1",))
+        return tagged if word == "tagged" else Not(tagged)
+    if word == "expired":
+        return Between("expires_at", None, now)
+    for column, known in (
+        ("stability", STABILITIES),
+        ("status", STATUSES),
+        ("source_type", SOURCE_TYPES),
+        ("sensitivity", SENSITIVITIES),
+        ("tier", TIERS),
+    ):
+        if word in known:
+            return OneOf(column, (word,))
+    words = ", ".join(("pinned", "untagged", "expired", *STABILITIES, *STATUSES, *SOURCE_TYPES, *SENSITIVITIES[1:]))
+    raise InvalidField("is", f"it takes {words}")
+
+
+def _past(value: str, field: str, now: datetime) -> datetime:
+    span = parse_span(value)
+    try:
+        return now - span if span is not None else parse_moment(value, field)
+    except OverflowError:
+        raise InvalidField(field, "no calendar reaches back so far") from None
+
+
+def _certainty(value: str, _: datetime) -> Filter:
+    match = re.fullmatch(r"(>=|<=|>|<|=)?([1-5])|([1-5])\.\.([1-5])", value)
+    if match is None:
+        raise InvalidField("certainty", "it takes a number from 1 to 5, with >=, <=, > or < before it, or 2..4")
+    if match[3]:
+        return Between("certainty", int(match[3]), int(match[4]) + 1)
+    low, high = _bounds(match[1] or "=", int(match[2]))
+    return Between("certainty", low, high)
+
+
+def _bounds(sign: str, number: int) -> tuple[int | None, int | None]:
+    return {
+        ">=": (number, None),
+        ">": (number + 1, None),
+        "<": (None, number),
+        "<=": (None, number + 1),
+        "=": (number, number + 1),
+    }[sign]
+
+
+def _expires(value: str, now: datetime) -> Filter:
+    if value.lower() in ("never", "none"):
+        return Not(Between("expires_at"))
+    match = _COMPARISON.fullmatch(value)
+    sign, text = (match[1], match[2]) if match else (None, value)
+    moment = parse_moment(text, "expires", now)
+    if sign in (">", ">="):
+        return Between("expires_at", moment, None)
+    if sign in ("<", "<="):
+        # What ends within the next days has not ended yet; what has is asked for by a date in the past.
+        return Between("expires_at", now if moment > now else None, moment)
+    start = moment.replace(hour=0, minute=0, second=0, microsecond=0)
+    return Between("expires_at", start, start + timedelta(days=1) if start.date() < date.max else None)
+
+
+_FIELD_PARSERS: dict[str, Callable[[str, datetime], Filter]] = {
+    "tag": _tag,
+    "kind": _kind,
+    "ns": _namespace,
+    "is": _is,
+    "by": _by,
+    "before": lambda value, now: Between("created_at", None, _past(value, "before", now)),
+    "after": lambda value, now: Between("created_at", _past(value, "after", now), None),
+    "certainty": _certainty,
+    "expires": _expires,
+    "status": _one_of("status", "status", STATUSES),
+    "tier": _one_of("tier", "tier", TIERS),
+    "session": _literal("session", "session"),
+    "id": _literal("id", "id"),
+}

@@ -1,0 +1,427 @@
+"""Read the journal as a list: entries, what each changed, and whether it still holds."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date, datetime, timedelta
+from typing import Any
+
+import msgspec
+
+from memento_tui.moments import format_moment
+from memento_tui.storage.database import Database
+from memento_tui.storage.journal import Entry, select_entries
+from memento_tui.storage.tables import TABLES, to_plain
+
+__all__ = [
+    "ActivityQueries",
+    "ActivityRow",
+    "AgentTotals",
+    "ChangedRecord",
+    "DayCount",
+    "JournalFilter",
+    "changed_fields",
+]
+
+_MAX_CHANGES_EXAMINED = 8
+"""Records of an entry among which the one is chosen that its row speaks of."""
+
+_RECORDS_BY_IMPORTANCE = ("memory", "skip", "item", "crystal", "contradiction", "proposal", "relation")
+"""The kinds of records, the one that says most about an entry first."""
+
+
+class ActivityRow(msgspec.Struct, frozen=True, kw_only=True):
+    """What one row of the activity list tells of an entry."""
+
+    entry: Entry
+    touched: int
+    """How many records the entry changed."""
+    record: str
+    """The kind of the record that the row speaks of; empty where the entry changed none."""
+    record_id: str
+    headline: str
+    """The first line of what that record says, or said before it was removed; empty where that was purged."""
+    removed: bool
+    purged: bool
+    """Whether a purge took a text that this entry wrote."""
+    undone_by: int | None
+    """The entry that took this one back, if that still holds."""
+
+    @property
+    def id(self) -> str:
+        """The sequence number, as a list's identity."""
+        return str(self.entry.seq)
+
+    @property
+    def obstacle(self) -> str:
+        """Why the entry cannot be taken back, in a sentence; empty where nothing is known to stand against it."""
+        if self.entry.action == "purge":
+            return f"Entry {self.entry.seq} is a purge; what it removed is gone for good."
+        if self.undone_by is not None:
+            return f"Entry {self.entry.seq} was taken back already, by entry {self.undone_by}."
+        if self.purged:
+            return f"A text that entry {self.entry.seq} wrote was purged; it cannot return."
+        return ""
+
+
+class ChangedRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """What an entry did to one record: the record before and after (``None`` where there was none, or it is purged)."""
+
+    record: str
+    record_id: str
+    version: int
+    removed: bool
+    purged: bool
+    before: Any
+    after: Any
+
+
+# An undo of a redo is an undo of what was done again, so that is where a redo's own fate is told.
+_SELECT_ENTRY_FACTS = (
+    "SELECT entry.seq, (SELECT coalesce(max(ordinal) + 1, 0) FROM change WHERE change.seq = entry.seq),"
+    " EXISTS (SELECT 1 FROM change INDEXED BY change_purged WHERE change.seq = entry.seq AND nonce IS NULL),"
+    " (SELECT max(u.seq) FROM entry AS u WHERE u.undoes ="
+    " CASE entry.action WHEN 'redo' THEN (SELECT undo.undoes FROM entry AS undo WHERE undo.seq = entry.undoes)"
+    " ELSE entry.seq END AND NOT EXISTS (SELECT 1 FROM entry AS r WHERE r.undoes = u.seq))"
+    " FROM entry WHERE entry.seq IN (SELECT value FROM json_each(?))"
+)
+_SELECT_FIRST_CHANGES = (
+    "SELECT seq, record, record_id, version, removed FROM change"
+    f" WHERE seq IN (SELECT value FROM json_each(?)) AND ordinal < {_MAX_CHANGES_EXAMINED} ORDER BY seq, ordinal"
+)
+
+
+def activity_rows(connection: sqlite3.Connection, seqs: Sequence[int]) -> list[ActivityRow]:
+    """Return the rows of some entries, newest first, without those that do not exist."""
+    listed = msgspec.json.encode(list(seqs)).decode()
+    found = list(select_entries(connection, "seq IN (SELECT value FROM json_each(?)) ORDER BY seq DESC", (listed,)))
+    facts = {row[0]: row for row in connection.execute(_SELECT_ENTRY_FACTS, (listed,))}
+    spoken_of: dict[int, sqlite3.Row] = {}
+    for change in connection.execute(_SELECT_FIRST_CHANGES, (listed,)):
+        known = spoken_of.get(change[0])
+        if known is None or _RECORDS_BY_IMPORTANCE.index(change[1]) < _RECORDS_BY_IMPORTANCE.index(known[1]):
+            spoken_of[change[0]] = change
+    return [_activity_row(connection, entry, facts[entry.seq], spoken_of.get(entry.seq)) for entry in found]
+
+
+def _activity_row(
+    connection: sqlite3.Connection, entry: Entry, facts: sqlite3.Row, change: sqlite3.Row | None
+) -> ActivityRow:
+    return ActivityRow(
+        entry=entry,
+        touched=facts[1],
+        purged=bool(facts[2]),
+        undone_by=facts[3],
+        record="" if change is None else change[1],
+        record_id="" if change is None else change[2],
+        removed=change is not None and bool(change[4]),
+        headline="" if change is None else _headline(connection, change),
+    )
+
+
+class _HeadlineFields(msgspec.Struct):
+    """What of a record's image tells in a line what it is, whatever its kind."""
+
+    title: str = ""
+    item: str = ""
+    content: str = ""
+    why: str = ""
+    action: str = ""
+    target: str = ""
+    target_id: str = ""
+    payload: dict[str, Any] = {}
+    type: str = ""
+    src: str = ""
+    dst: str = ""
+
+
+_decode_headline_fields = msgspec.json.Decoder(_HeadlineFields).decode
+
+
+def _headline(connection: sqlite3.Connection, change: sqlite3.Row) -> str:
+    """Return the first line of what a record says after a change, or said before it where it was removed."""
+    version = change[3] - 1 if change[4] else change[3]
+    query = "SELECT image FROM change WHERE record = ? AND record_id = ? AND version = ?"
+    row = connection.execute(query, (change[1], change[2], version)).fetchone()
+    if row is None or row[0] is None:
+        return ""
+    seen = _decode_headline_fields(row[0])
+    if change[1] == "relation":
+        return f"{seen.type}: {seen.src} -> {seen.dst}"
+    if change[1] == "proposal":
+        return _first_line(seen.payload) or f"{seen.action} {seen.target} {seen.target_id}"
+    return _first_line({"title": seen.title, "item": seen.item, "content": seen.content, "why": seen.why})
+
+
+def _first_line(said: Mapping[str, Any]) -> str:
+    for name in ("title", "item", "content", "why"):
+        lines = (line.strip().lstrip("#").strip() for line in str(said.get(name) or "")[:400].splitlines())
+        line = next((line for line in lines if line), "")
+        if line:
+            return line
+    return ""
+
+
+_SELECT_CHANGED = (
+    "SELECT change.record, change.record_id, change.version, change.removed, change.nonce IS NULL,"
+    " old.image, change.image FROM change LEFT JOIN change AS old ON old.record = change.record"
+    " AND old.record_id = change.record_id AND old.version = change.version - 1"
+    " WHERE change.seq = ? ORDER BY change.ordinal LIMIT ?"
+)
+
+
+def changed_records(connection: sqlite3.Connection, seq: int, limit: int) -> list[ChangedRecord]:
+    """Return what an entry did to each of its first ``limit`` records, with what these were before."""
+    return [
+        ChangedRecord(
+            record=row[0],
+            record_id=row[1],
+            version=row[2],
+            removed=bool(row[3]),
+            purged=bool(row[4]),
+            before=_decode_image(row[0], row[5]),
+            after=_decode_image(row[0], row[6]),
+        )
+        for row in connection.execute(_SELECT_CHANGED, (seq, limit))
+    ]
+
+
+def _decode_image(record: str, image: str | None) -> Any:  # noqa: ANN401 - the record that the name says
+    return None if image is None else TABLES[record].image.decode(image)
+
+
+def changed_fields(before: Any, after: Any) -> dict[str, tuple[Any, Any]]:  # noqa: ANN401 - any record
+    """Return the fields in which two states of a record differ, with both values as JSON has them."""
+    old, new = to_plain(before), to_plain(after)
+    return {
+        name: (old[name], new[name]) for name in new if new[name] != old[name] and name not in ("version", "updated_at")
+    }
+
+
+_MAX_COUNTED_ENTRIES = 20_000
+"""Records that a tally counts by kind."""
+
+_ACTORS = ("person", "agent", "system")
+
+_PREFIX_FIELDS = ("actor", "agent", "session", "channel", "action")
+
+
+class JournalFilter(msgspec.Struct, frozen=True, kw_only=True):
+    """Which entries are wanted. What is left empty does not narrow."""
+
+    actor: tuple[str, ...] = ()
+    """Beginnings, in whatever case, of which one must fit; so for the next four."""
+    agent: tuple[str, ...] = ()
+    session: tuple[str, ...] = ()
+    channel: tuple[str, ...] = ()
+    action: tuple[str, ...] = ()
+    first_seq: int | None = None
+    """The lowest sequence number that is wanted."""
+    before_seq: int | None = None
+    """The lowest sequence number that is not wanted any more."""
+    since: datetime | None = None
+    before: datetime | None = None
+    memories: tuple[str, ...] | None = None
+    """Only entries that touched one of these memories, or whose note holds all of ``words``."""
+    words: tuple[str, ...] = ()
+
+    @property
+    def is_range(self) -> bool:
+        """Whether only sequence numbers limit it."""
+        return self == JournalFilter(first_seq=self.first_seq, before_seq=self.before_seq)
+
+
+class AgentTotals(msgspec.Struct, frozen=True, kw_only=True):
+    """What was done by agents after an entry, in numbers."""
+
+    after: int
+    entries: int
+    by_agent: dict[str, int]
+    by_action: dict[str, int]
+    by_record: dict[str, int]
+    """How many times records of each kind were written."""
+    is_capped: bool
+    """Whether there was more than was counted."""
+
+
+class DayCount(msgspec.Struct, frozen=True):
+    """How many entries were made on one day (UTC), by each actor."""
+
+    day: str
+    person: int
+    agent: int
+    system: int
+
+
+class ActivityQueries:
+    """The journal of one database, newest entry first."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def total(self, wanted: JournalFilter) -> int:
+        """Return how many entries a filter selects."""
+        with self._database.reading() as connection:
+            if wanted.is_range:
+                return len(_seq_range(connection, wanted))
+            sql, parameters = _where(wanted)
+            return int(connection.execute(f"SELECT count(*) FROM {_ENTRY_LIST} WHERE {sql}", parameters).fetchone()[0])
+
+    def seqs(self, wanted: JournalFilter, start: int, count: int) -> list[int]:
+        """Return the sequence numbers of ``count`` entries from index ``start``."""
+        with self._database.reading() as connection:
+            return _seqs(connection, wanted, start, count)
+
+    def page(self, wanted: JournalFilter, start: int, count: int) -> list[ActivityRow]:
+        """Return the rows of ``count`` entries from index ``start``."""
+        with self._database.reading() as connection:
+            return activity_rows(connection, _seqs(connection, wanted, start, count))
+
+    def rows(self, seqs: Sequence[int]) -> list[ActivityRow]:
+        """Return the rows of some entries, newest first, without those that do not exist."""
+        with self._database.reading() as connection:
+            return activity_rows(connection, seqs)
+
+    def position(self, wanted: JournalFilter, seq: int) -> int | None:
+        """Return the index of an entry in what a filter selects, or ``None`` where it is not selected."""
+        with self._database.reading() as connection:
+            if wanted.is_range:
+                selected = _seq_range(connection, wanted)
+                return selected.index(seq) if seq in selected else None
+            sql, parameters = _where(wanted)
+            found = connection.execute(
+                f"SELECT 1 FROM {_ENTRY_LIST} WHERE seq = ? AND {sql}", (seq, *parameters)
+            ).fetchone()
+            if found is None:
+                return None
+            query = f"SELECT count(*) FROM {_ENTRY_LIST} WHERE seq > ? AND {sql}"
+            return int(connection.execute(query, (seq, *parameters)).fetchone()[0])
+
+    def changed(self, seq: int, limit: int) -> list[ChangedRecord]:
+        """Return what an entry did to each of its first ``limit`` records, with what these were before."""
+        with self._database.reading() as connection:
+            return changed_records(connection, seq, limit)
+
+    def batch(self, name: str) -> tuple[int, int]:
+        """Return how many entries a bulk write has, and how many records these changed."""
+        query = (
+            "SELECT count(*), sum((SELECT coalesce(max(ordinal) + 1, 0) FROM change WHERE change.seq = entry.seq))"
+            " FROM entry WHERE batch = ? AND batch <> ''"
+        )
+        with self._database.reading() as connection:
+            row = connection.execute(query, (name,)).fetchone()
+        return int(row[0]), int(row[1] or 0)
+
+    def tally(self, after: int, limit: int) -> AgentTotals:
+        """Return what agents did after an entry, from the newest ``limit`` of their entries."""
+        query = (
+            f"SELECT seq, agent, action FROM {_ENTRY_LIST} WHERE seq > ? AND actor = 'agent' ORDER BY seq DESC LIMIT ?"
+        )
+        kinds = (
+            "SELECT record, count(*) FROM (SELECT record FROM change WHERE seq IN (SELECT value FROM json_each(?))"
+            f" LIMIT {_MAX_COUNTED_ENTRIES}) GROUP BY record ORDER BY 2 DESC, 1"
+        )
+        with self._database.reading() as connection:
+            found = connection.execute(query, (after, limit + 1)).fetchall()
+            counted = found[:limit]
+            by_record = dict(map(tuple, connection.execute(kinds, (_json_list([row[0] for row in counted]),))))
+        return AgentTotals(
+            after=after,
+            entries=len(counted),
+            by_agent=_count_values(row[1] for row in counted),
+            by_action=_count_values(row[2] for row in counted),
+            by_record=by_record,
+            is_capped=len(found) > limit or sum(by_record.values()) >= _MAX_COUNTED_ENTRIES,
+        )
+
+    def days(self, last: date, count: int) -> list[DayCount]:
+        """Return how much was done on each of the ``count`` days up to ``last``, the first day first."""
+        # A moment is its day, a "T" and a time, so that it sorts between its day and that day with a "U".
+        of_day = "at >= day.value AND at < day.value || 'U'"
+        counts = [f"(SELECT count(*) FROM entry INDEXED BY entry_day WHERE actor = ? AND {of_day})" for _ in _ACTORS]
+        listed = _json_list([(last - timedelta(days=back)).isoformat() for back in reversed(range(count))])
+        with self._database.reading() as connection:
+            found = connection.execute(
+                f"SELECT day.value, {', '.join(counts)} FROM json_each(?) AS day", (*_ACTORS, listed)
+            )
+            return [DayCount(*row) for row in found]
+
+
+_ENTRY_LIST = "entry INDEXED BY entry_list"
+
+
+def _seq_range(connection: sqlite3.Connection, wanted: JournalFilter) -> range:
+    """Return the sequence numbers that a filter without conditions selects, newest first."""
+    head = int(connection.execute("SELECT coalesce(max(seq), 0) FROM entry").fetchone()[0])
+    last = head if wanted.before_seq is None else min(head, wanted.before_seq - 1)
+    first = max(1, wanted.first_seq or 1)
+    return range(last, first - 1, -1)
+
+
+def _seqs(connection: sqlite3.Connection, wanted: JournalFilter, start: int, count: int) -> list[int]:
+    if wanted.is_range:
+        return list(_seq_range(connection, wanted)[start : start + count])
+    sql, parameters = _where(wanted)
+    query = f"SELECT seq FROM {_ENTRY_LIST} WHERE {sql} ORDER BY seq DESC LIMIT ? OFFSET ?"
+    return [row[0] for row in connection.execute(query, (*parameters, count, start))]
+
+
+def _where(wanted: JournalFilter) -> tuple[str, list[object]]:
+    """Return the condition on the table ``entry`` that a filter means, and its parameters."""
+    parts, parameters = ["1"], list[object]()
+    for column in _PREFIX_FIELDS:
+        values: tuple[str, ...] = getattr(wanted, column)
+        if values:
+            fits = " OR ".join([f"{column} LIKE ? ESCAPE '!'"] * len(values))
+            parts.append(f"({fits})")
+            parameters += [_like_pattern(value) + "%" for value in values]
+    bounds = (
+        ("seq >= ?", wanted.first_seq),
+        ("seq < ?", wanted.before_seq),
+        ("at >= ?", None if wanted.since is None else format_moment(wanted.since)),
+        ("at < ?", None if wanted.before is None else format_moment(wanted.before)),
+    )
+    for condition, bound in bounds:
+        if bound is not None:
+            parts.append(condition)
+            parameters.append(bound)
+    touching = _text_conditions(wanted)
+    if touching:
+        alternatives = " OR ".join(sql for sql, _ in touching)
+        parts.append(f"({alternatives})")
+        parameters += [value for _, values in touching for value in values]
+    return " AND ".join(parts), parameters
+
+
+def _text_conditions(wanted: JournalFilter) -> list[tuple[str, list[object]]]:
+    """Return the conditions of which one must hold: a note with all the words, a change of one of the memories."""
+    found: list[tuple[str, list[object]]] = []
+    if wanted.words:
+        holds = " AND ".join(["note LIKE ? ESCAPE '!'"] * len(wanted.words))
+        sql = f"seq IN (SELECT seq FROM entry INDEXED BY entry_note WHERE note <> '' AND {holds})"
+        found.append((sql, [f"%{_like_pattern(word)}%" for word in wanted.words]))
+    if wanted.memories is not None:
+        sql = (
+            "seq IN (SELECT seq FROM change INDEXED BY change_record"
+            " WHERE record = 'memory' AND record_id IN (SELECT value FROM json_each(?)))"
+        )
+        found.append((sql, [_json_list(wanted.memories)]))
+    return found
+
+
+def _like_pattern(text: str) -> str:
+    """Return text as a pattern of LIKE that is this text; the escape is ``!``."""
+    return text.replace("!", "!!").replace("%", "!%").replace("_", "!_")
+
+
+def _json_list(values: Sequence[object]) -> str:
+    return msgspec.json.encode(list(values)).decode()
+
+
+def _count_values(values: Iterable[str]) -> dict[str, int]:
+    """Return how often each value comes, the most frequent first."""
+    counted: dict[str, int] = {}
+    for value in values:
+        counted[value] = counted.get(value, 0) + 1
+    return dict(sorted(counted.items(), key=lambda pair: (-pair[1], pair[0])))

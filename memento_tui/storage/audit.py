@@ -1,0 +1,196 @@
+"""Count and page through the memories that each rule of the rot audit selects."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections.abc import Sequence
+from datetime import datetime
+
+import msgspec
+
+from memento_tui.errors import InvalidInput
+from memento_tui.model.memory import RECALLED_STATUSES
+from memento_tui.model.review import OPEN_PROPOSAL_STATES
+from memento_tui.moments import format_moment
+from memento_tui.storage.backup import Progress, journal_problem, page_problem
+from memento_tui.storage.database import Database, raise_if_stopped, stoppable
+
+__all__ = ["AuditQueries", "AuditRules"]
+
+_MEMORIES_PER_PROGRESS = 20_000
+"""Memories that are looked at between two words of progress; the read of each is short and holds nobody up."""
+
+_FROM_MEMORY = "FROM memory LEFT JOIN usage ON usage.record = 'memory' AND usage.record_id = memory.id"
+_IS_RECALLED = f"memory.status IN ({', '.join(repr(status) for status in RECALLED_STATUSES)})"
+_WAS_HERE_BEFORE = (
+    "EXISTS (SELECT 1 FROM change JOIN entry ON entry.seq = change.seq WHERE change.record = 'memory'"
+    " AND change.record_id = memory.id AND change.version = 1 AND entry.at < ?)"
+)
+"""What was imported last week was not offered to anybody before, however old it is."""
+
+_SELECT_COPIES = (
+    "WITH twin AS (SELECT digest FROM memory GROUP BY digest HAVING count(*) > 1), copied AS"
+    f" (SELECT digest FROM memory JOIN twin USING (digest) WHERE {_IS_RECALLED} GROUP BY digest HAVING count(*) > 1)"
+)
+
+SqlCondition = tuple[str, list[object]]
+
+
+class AuditRules(msgspec.Struct, frozen=True, kw_only=True):
+    """The moments and numbers from which a memory is worth a look; `memento_tui.maintenance.audit` has the reasons."""
+
+    now: datetime
+    soon: datetime
+    """What expires before this does so soon."""
+    unused_since: datetime
+    shown_at_least: int
+    verified_since: datetime
+    untouched_since: datetime
+    fades_below_certainty: int
+    fades_below_uses: int
+    waiting_since: datetime
+
+
+class AuditQueries:
+    """The rot of one database. Safe to use from several threads."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def counts(
+        self, rules: AuditRules, *, progress: Progress | None = None, stop: threading.Event | None = None
+    ) -> dict[str, int]:
+        """Return how many memories, proposals or contradictions each rule selects, by its code.
+
+        Every memory is read once. Raises `StoppedError` if ``stop`` is set meanwhile.
+        """
+        found = self._waiting(rules, stop)
+        conditions = _conditions(rules)
+        sums = ", ".join(f"sum({sql})" for sql, _ in conditions.values())
+        parameters = [value for _, values in conditions.values() for value in values]
+        query = f"SELECT {sums} {_FROM_MEMORY} WHERE memory.number > ? AND memory.number <= ?"
+        totals = [0] * len(conditions)
+        last = self._one("SELECT coalesce(max(number), 0) FROM memory", [], stop)
+        for start in range(0, last, _MEMORIES_PER_PROGRESS):
+            raise_if_stopped(stop)
+            with self._database.reading() as connection, stoppable(connection, stop):
+                row = connection.execute(query, [*parameters, start, start + _MEMORIES_PER_PROGRESS]).fetchone()
+            totals = [total + int(part or 0) for total, part in zip(totals, row, strict=True)]
+            if progress is not None:
+                progress("Looking at the memories", min(start + _MEMORIES_PER_PROGRESS, last), last)
+        return found | dict(zip(conditions, totals, strict=True))
+
+    def _waiting(self, rules: AuditRules, stop: threading.Event | None) -> dict[str, int]:
+        copies = (
+            f"{_SELECT_COPIES} SELECT count(*) FROM memory "
+            f"WHERE digest IN (SELECT digest FROM copied) AND {_IS_RECALLED}"
+        )
+        states = ", ".join(repr(state) for state in OPEN_PROPOSAL_STATES)
+        merges = f"SELECT count(*) FROM proposal WHERE action = 'merge' AND state IN ({states})"
+        waiting = (
+            f"SELECT count(*) FROM proposal WHERE state IN ({states}) AND created_at < ?"
+            " AND (state <> 'later' OR coalesce(later_until, '9') <= ?)"
+        )
+        moments: list[object] = [format_moment(rules.waiting_since), format_moment(rules.now)]
+        return {
+            "copies": self._one(copies, [], stop),
+            "merges": self._one(merges, [], stop),
+            "waiting": self._one(waiting, moments, stop),
+        }
+
+    def _one(self, query: str, parameters: Sequence[object], stop: threading.Event | None) -> int:
+        with self._database.reading() as connection, stoppable(connection, stop):
+            return int(connection.execute(query, parameters).fetchone()[0])
+
+    def page(
+        self,
+        code: str,
+        rules: AuditRules,
+        *,
+        after: str | None = None,
+        limit: int = 50,
+        stop: threading.Event | None = None,
+    ) -> tuple[list[str], str | None]:
+        """Return the ids of memories that a rule selects, newest first, and the next page's cursor.
+
+        Memories with the same text stand together. Raises `InvalidInput` for a cursor that is none.
+        """
+        read = self._copies if code == "copies" else self._selected
+        with self._database.reading() as connection, stoppable(connection, stop):
+            rows = read(connection, code, rules, after, limit)
+        return [row[0] for row in rows], str(rows[-1][1]) if len(rows) == limit else None
+
+    @staticmethod
+    def _selected(
+        connection: sqlite3.Connection, code: str, rules: AuditRules, after: str | None, limit: int
+    ) -> list[sqlite3.Row]:
+        sql, parameters = _conditions(rules)[code]
+        before = 1 << 62 if after is None else _number(after, after)
+        query = f"SELECT memory.id, memory.number {_FROM_MEMORY} WHERE {sql} AND memory.number < ?"
+        query += " ORDER BY memory.number DESC LIMIT ?"
+        return connection.execute(query, [*parameters, before, limit]).fetchall()
+
+    @staticmethod
+    def _copies(
+        connection: sqlite3.Connection, _code: str, _rules: AuditRules, after: str | None, limit: int
+    ) -> list[sqlite3.Row]:
+        digest, _, number = (after or "~0").partition("~")
+        query = (
+            f"{_SELECT_COPIES} SELECT id, hex(digest) || '~' || number FROM memory"
+            f" WHERE digest IN (SELECT digest FROM copied) AND {_IS_RECALLED} AND (hex(digest), number) > (?, ?)"
+            " ORDER BY hex(digest), number LIMIT ?"
+        )
+        return connection.execute(query, [digest, _number(number, after or ""), limit]).fetchall()
+
+    def pages_in_order(self, stop: threading.Event | None = None) -> str | None:
+        """Return what is wrong with the file's pages in a sentence, or ``None``."""
+        with self._database.reading() as connection:
+            return page_problem(connection, stop)
+
+    def journal_in_order(self, progress: Progress, stop: threading.Event | None = None) -> str | None:
+        """Return what is wrong with the journal in a sentence, or ``None``. Raises `StoppedError`."""
+        with self._database.reading() as connection:
+            head = int(connection.execute("SELECT coalesce(max(seq), 0) FROM entry").fetchone()[0])
+            return journal_problem(connection, head, progress=progress, stop=stop)
+
+
+def _number(text: str, cursor: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise InvalidInput(f"{cursor!r:.60} is not a cursor.", "Use the `next` of the page before.") from None
+
+
+def _conditions(rules: AuditRules) -> dict[str, SqlCondition]:
+    """Return the condition of each rule on a memory beside its counters of use."""
+    now = format_moment(rules.now)
+    unused, untouched = format_moment(rules.unused_since), format_moment(rules.untouched_since)
+    used = "coalesce(usage.used, 0)"
+    faded = (
+        f"({_IS_RECALLED} AND memory.updated_at < ? AND memory.stability = 'draft' AND NOT memory.pinned"
+        f" AND memory.certainty < ? AND {used} < ? AND memory.created_at < ?"
+        f" AND coalesce(usage.last_used_at, '') < ? AND {_WAS_HERE_BEFORE})"
+    )
+    useless = (
+        f"({_IS_RECALLED} AND memory.created_at < ? AND {used} = 0 AND NOT memory.pinned"
+        f" AND memory.kind <> 'instruction' AND {_WAS_HERE_BEFORE})"
+    )
+    return {
+        "expired": (f"({_IS_RECALLED} AND memory.expires_at < ?)", [now]),
+        "expiring": (
+            f"({_IS_RECALLED} AND memory.expires_at >= ? AND memory.expires_at < ?)",
+            [now, format_moment(rules.soon)],
+        ),
+        "old_verification": (
+            f"({_IS_RECALLED} AND memory.stability = 'verified' AND memory.verified_at < ?)",
+            [format_moment(rules.verified_since)],
+        ),
+        "untouched": (
+            faded,
+            [untouched, rules.fades_below_certainty, rules.fades_below_uses, untouched, untouched, untouched],
+        ),
+        "never_used": (useless, [unused, unused]),
+        "recall_loop": (f"({_IS_RECALLED} AND coalesce(usage.shown, 0) >= ? AND {used} = 0)", [rules.shown_at_least]),
+        "untagged": (f"({_IS_RECALLED} AND memory.tags = '[]')", []),
+    }

@@ -1,0 +1,245 @@
+"""Copy the database while it is in use, verify a copy page by page and entry by entry, restore one."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import msgspec
+
+from memento_tui import clock
+from memento_tui.errors import DataDirectoryError
+from memento_tui.storage import journal
+from memento_tui.storage.database import Database, explain_failure, newest_format, raise_if_stopped, stoppable
+from memento_tui.storage.journal import Author
+from memento_tui.storage.transaction import Transaction, write_entry
+
+__all__ = [
+    "BackupContents",
+    "Progress",
+    "contains_record",
+    "copy_database",
+    "journal_problem",
+    "migrate_copy",
+    "page_problem",
+    "read_contents",
+    "restore_copy",
+    "verify_copy",
+]
+
+Progress = Callable[[str, int, int], None]
+"""Told what is being done, how much of it is done, and of how much."""
+
+_PAGES_PER_STEP = 2000
+"""Pages of 4 kB that are copied between two looks at whether to go on."""
+
+_ENTRIES_PER_PROGRESS = 200
+"""Journal entries that are checked between two words of progress."""
+
+
+class BackupContents(msgspec.Struct, frozen=True):
+    """What can be told of a copy without reading all of it."""
+
+    head: int
+    """The newest journal entry; 0 where there is none."""
+    memories: int
+    origin: str
+    """The name of the database that it is a copy of."""
+
+
+def copy_database(database: Database, file: Path, *, progress: Progress, stop: threading.Event | None) -> None:
+    """Write one state of the database to a new file that only its owner may read. Whoever writes meanwhile goes on.
+
+    The file is on the disk when this returns. A copy that is stopped or fails leaves no file.
+
+    Raises:
+        DataDirectoryError: the database cannot be read, or the file not be written.
+        StoppedError: ``stop`` was set.
+
+    """
+    with _removed_on_failure(file):
+        os.close(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+        with database.reading() as source:
+            # What this transaction has read is what is copied, whatever is committed meanwhile.
+            source.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+            raise_if_stopped(stop)
+            target = sqlite3.connect(file, isolation_level=None)
+            try:
+                target.execute("PRAGMA synchronous = OFF")  # one fsync at the end does
+                source.backup(target, pages=_PAGES_PER_STEP, progress=_report_pages("Copying", progress, stop))
+                # Without a log beside it the copy is one file.
+                target.execute("PRAGMA journal_mode = DELETE")
+            finally:
+                target.close()
+        with file.open("rb") as written:
+            os.fsync(written.fileno())
+
+
+@contextmanager
+def _removed_on_failure(file: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        _remove(file)
+        raise DataDirectoryError(
+            f"{file} cannot be written: {error.strerror}.", "Check the folder's permissions and the free space."
+        ) from error
+    except sqlite3.Error as error:
+        _remove(file)
+        raise explain_failure(error, file) from error
+    except BaseException:
+        _remove(file)
+        raise
+
+
+def _remove(file: Path) -> None:
+    for name in (file, *(file.with_name(file.name + end) for end in ("-journal", "-wal", "-shm"))):
+        name.unlink(missing_ok=True)
+
+
+def _report_pages(what: str, progress: Progress, stop: threading.Event | None) -> Callable[[int, int, int], None]:
+    def tell(status: int, remaining: int, total: int) -> None:
+        if remaining:
+            raise_if_stopped(stop)  # at the end it has happened
+        if status in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+            # SQLite has waited as long as every writer waits; its binding would try for ever.
+            raise sqlite3.OperationalError("database is locked")
+        progress(what, total - remaining, total)
+
+    return tell
+
+
+@contextmanager
+def _open_read_only(file: Path) -> Iterator[sqlite3.Connection]:
+    """Open a finished copy as it is: nothing is written, not even a lock."""
+    try:
+        connection = sqlite3.connect(f"{file.as_uri()}?mode=ro&immutable=1", uri=True, isolation_level=None)
+    except sqlite3.Error as error:
+        raise explain_failure(error, file) from error
+    try:
+        yield connection
+    except sqlite3.Error as error:
+        raise explain_failure(error, file) from error
+    finally:
+        connection.close()
+
+
+def read_contents(file: Path) -> BackupContents:
+    """Return what a copy holds. Raises `DataDirectoryError` if it is cut off, damaged or not a copy at all."""
+    with _open_read_only(file) as connection:
+        pages, size = (connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "page_size"))
+        if pages * size > file.stat().st_size:
+            raise DataDirectoryError(f"{file} is cut off.", "Use another backup.")
+        row = connection.execute(
+            "SELECT (SELECT coalesce(max(seq), 0) FROM entry), (SELECT count(*) FROM memory),"
+            " (SELECT value FROM setting WHERE name = 'origin')"
+        ).fetchone()
+    return BackupContents(int(row[0]), int(row[1]), str(row[2]))
+
+
+def verify_copy(file: Path, *, progress: Progress, stop: threading.Event | None) -> str | None:
+    """Read a copy from its first page to its last entry; return what is wrong in a sentence, or ``None``.
+
+    Raises:
+        StoppedError: ``stop`` was set.
+
+    """
+    try:
+        head = read_contents(file).head
+        with _open_read_only(file) as connection:
+            known = int(connection.execute("PRAGMA user_version").fetchone()[0])
+            if known > newest_format():
+                return f"It was written by a newer memento (format {known})."
+            progress("Checking the pages", 0, 1)
+            problem = page_problem(connection, stop)
+            return problem or journal_problem(connection, head, progress=progress, stop=stop)
+    except DataDirectoryError as error:
+        return error.message
+
+
+def page_problem(connection: sqlite3.Connection, stop: threading.Event | None = None) -> str | None:
+    """Return the first thing that SQLite finds wrong with the pages of a database, or ``None``."""
+    with stoppable(connection, stop):
+        found = str(connection.execute("PRAGMA quick_check(1)").fetchone()[0])
+    return None if found == "ok" else f"The file is damaged: {found}."
+
+
+def journal_problem(
+    connection: sqlite3.Connection, head: int, *, progress: Progress, stop: threading.Event | None
+) -> str | None:
+    """Return what is wrong with the journal in a sentence, or ``None``. ``head`` is its newest entry."""
+
+    def tell(seq: int) -> None:
+        if seq % _ENTRIES_PER_PROGRESS == 0 or seq == head:
+            raise_if_stopped(stop)
+            progress("Checking the journal", min(seq, head), head)
+
+    with stoppable(connection, stop):
+        return journal.verify_journal(connection, tell)
+
+
+def contains_record(file: Path, record: str, record_id: str) -> bool:
+    """Tell whether a copy holds any text of a record, an older version of it too."""
+    query = "SELECT 1 FROM change WHERE record = ? AND record_id = ? AND image IS NOT NULL LIMIT 1"
+    with _open_read_only(file) as connection:
+        return connection.execute(query, (record, record_id)).fetchone() is not None
+
+
+def restore_copy(
+    database: Database,
+    file: Path,
+    author: Author,
+    note: str,
+    *,
+    progress: Progress,
+    stop: threading.Event | None,
+) -> int:
+    """Make a database what a copy holds, in one write, and return the entry of the journal that says so.
+
+    ``file`` is a copy of the copy: it is brought to the present format, and the entry is written there. Every other
+    program sees either all that was there before or all that is there after; one that reads meanwhile reads on.
+
+    Raises:
+        DataDirectoryError: the database cannot be written, or another program writes for long.
+        StoppedError: ``stop`` was set; nothing has changed.
+
+    """
+    seq = migrate_copy(file, author, note)
+    try:
+        raise_if_stopped(stop)
+        source = sqlite3.connect(file, isolation_level=None)
+        try:
+            with database.translated():
+                source.backup(
+                    database.connection, pages=_PAGES_PER_STEP, progress=_report_pages("Restoring", progress, stop)
+                )
+        finally:
+            source.close()
+    finally:
+        _remove(file)
+    _truncate_log(database)
+    return seq
+
+
+def migrate_copy(file: Path, author: Author, note: str) -> int:
+    """Bring a copy to the present format and write into its journal that it was restored; return that entry."""
+    copy = Database(file)
+    try:
+        with copy.writing() as connection:
+            tx = Transaction(connection, clock.now())
+            write_entry(copy, tx, author, "restore backup", note=note, batch="", undoes=None)
+        with copy.translated():
+            copy.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    finally:
+        copy.close()
+    return tx.seq
+
+
+def _truncate_log(database: Database) -> None:
+    """Move what was restored from the log into the file, where nobody reads an older state; the rest moves later."""
+    with database.translated():
+        database.connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()

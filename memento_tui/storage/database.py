@@ -1,0 +1,296 @@
+"""Open, check and migrate the SQLite file, interrupt long reads, and explain its failures in words."""
+
+from __future__ import annotations
+
+import importlib.resources
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cached_property
+from pathlib import Path
+from time import monotonic, sleep
+
+from memento_tui.errors import DataDirectoryError, InvalidInput
+from memento_tui.model.validation import fold_tag, new_id
+
+__all__ = ["PRAGMAS", "Database", "StoppedError", "explain_failure", "newest_format", "raise_if_stopped", "stoppable"]
+
+_STEPS_BETWEEN_CHECKS = 50_000
+"""Steps of SQLite's machine between two looks at the event: a few milliseconds."""
+
+
+class StoppedError(Exception):
+    """The person ended the work; nothing was changed by it."""
+
+
+def raise_if_stopped(stop: threading.Event | None) -> None:
+    """Raise `StoppedError` if the work is to end."""
+    if stop is not None and stop.is_set():
+        raise StoppedError
+
+
+@contextmanager
+def stoppable(connection: sqlite3.Connection, stop: threading.Event | None) -> Iterator[None]:
+    """Let a query of the block end early once the event is set; it raises `StoppedError` then."""
+    if stop is None:
+        yield
+        return
+    connection.set_progress_handler(lambda: int(stop.is_set()), _STEPS_BETWEEN_CHECKS)
+    try:
+        yield
+    except sqlite3.OperationalError as error:
+        if stop.is_set():
+            raise StoppedError from error
+        raise
+    finally:
+        connection.set_progress_handler(None, 0)
+
+
+_BUSY_SECONDS = 60.0
+"""How long a writer waits for another. A batch of an import holds the lock for tens of milliseconds."""
+
+_RETRY_SECONDS = 0.005
+
+PRAGMAS = (
+    "PRAGMA journal_mode = WAL",
+    # FULL: an acknowledged write survives a power cut, not only a killed process.
+    "PRAGMA synchronous = FULL",
+    "PRAGMA temp_store = MEMORY",
+    # A log of 16 MB: pages that many commits touch are then copied into the database once.
+    "PRAGMA wal_autocheckpoint = 4000",
+    # Text that was replaced is overwritten at once: a purge finds no copies of it in pages that are free by now.
+    "PRAGMA secure_delete = ON",
+)
+
+
+def _migrations() -> list[tuple[int, str]]:
+    folder = importlib.resources.files("memento_tui.storage.migrations")
+    scripts = [entry for entry in folder.iterdir() if entry.name.endswith(".sql")]
+    return sorted((int(entry.name[:4]), entry.read_text(encoding="utf-8")) for entry in scripts)
+
+
+def newest_format() -> int:
+    """Return the number of the newest form of the database that this memento knows."""
+    return _migrations()[-1][0]
+
+
+def explain_failure(error: sqlite3.Error, path: Path) -> DataDirectoryError:
+    """Return the error that says what SQLite's failure means for the person."""
+    text = str(error)
+    if "readonly" in text or "read-only" in text:
+        return DataDirectoryError(
+            f"{path.parent} is read-only, so nothing can be written there.",
+            "Make it writable, or name another with --data-dir or MEMENTO_HOME.",
+        )
+    if "full" in text:
+        return DataDirectoryError(
+            f"The disk that holds {path.parent} is full. Nothing was changed.",
+            "Free some space and try again.",
+        )
+    if "unable to open" in text:
+        return DataDirectoryError(
+            f"{path} cannot be opened.",
+            "Check that the directory exists and that you may read and write it.",
+        )
+    if "locked" in text or "busy" in text:
+        return DataDirectoryError(
+            f"Another program has been writing to {path} for over {_BUSY_SECONDS:.0f} seconds.",
+            "Wait for it to finish, then try again.",
+        )
+    if isinstance(error, sqlite3.DatabaseError) and ("malformed" in text or "not a database" in text):
+        return DataDirectoryError(
+            f"{path} is damaged: {text}.",
+            "Keep the file, and put a backup in its place: `memento backup restore`. Nothing was changed.",
+        )
+    return DataDirectoryError(f"{path}: {text}.", "`memento doctor` may say more.")
+
+
+class Database:
+    """One database file, with a connection for each thread that uses it.
+
+    Raises:
+        DataDirectoryError: the file is missing (without ``create``), damaged, unreadable or from a newer version.
+
+    """
+
+    def __init__(self, path: Path, *, create: bool = True) -> None:
+        self.path = path
+        self._local = threading.local()
+        self._connections: list[tuple[threading.Thread, sqlite3.Connection]] = []
+        self._guard = threading.Lock()
+        if not self._is_there():
+            if not create:
+                raise DataDirectoryError(
+                    f"There is no memento data in {path.parent}.",
+                    "Check the path; `memento add`, `memento import` or the app itself begin a new one.",
+                )
+            self._make_directory()
+        self.migrate()
+
+    def _is_there(self) -> bool:
+        try:
+            return self.path.exists()
+        except OSError as error:
+            raise DataDirectoryError(
+                f"{self.path} cannot be reached: {error.strerror}.",
+                "Check that you may read the data directory, or name another with --data-dir or MEMENTO_HOME.",
+            ) from error
+
+    def _make_directory(self) -> None:
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        except OSError as error:
+            raise DataDirectoryError(
+                f"{self.path.parent} cannot be made: {error.strerror}.",
+                "Name another with --data-dir or MEMENTO_HOME.",
+            ) from error
+
+    @property
+    def connection(self) -> sqlite3.Connection:
+        """The connection of the calling thread."""
+        found: sqlite3.Connection | None = getattr(self._local, "connection", None)
+        if found is None:
+            found = self._connect()
+            self._local.connection = found
+            with self._guard:
+                self._close_orphans()
+                self._connections.append((threading.current_thread(), found))
+        return found
+
+    def _connect(self) -> sqlite3.Connection:
+        try:
+            # Closing happens in whichever thread ends the program, hence check_same_thread.
+            made = sqlite3.connect(self.path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+            _configure_connection(made)
+        except sqlite3.Error as error:
+            # A database on a read-only medium whose log was never made cannot even be opened the usual way.
+            if "readonly" not in str(error) and not (self.path.is_file() and "unable to open" in str(error)):
+                raise explain_failure(error, self.path) from error
+            made = self._connect_reading()
+        made.create_function("fold", 1, fold_tag, deterministic=True)
+        # SQLite has one of its own from 3.41 on.
+        made.create_function("unhex_", 1, bytes.fromhex, deterministic=True)
+        made.row_factory = sqlite3.Row
+        return made
+
+    def _connect_reading(self) -> sqlite3.Connection:
+        """Open a file on a read-only medium; what is there can still be read."""
+        try:
+            made = sqlite3.connect(f"{self.path.as_uri()}?mode=ro&immutable=1", uri=True, isolation_level=None)
+            made.execute("SELECT 1 FROM sqlite_schema LIMIT 1")
+        except sqlite3.Error as error:
+            raise explain_failure(error, self.path) from error
+        return made
+
+    def migrate(self) -> None:
+        """Bring the schema to the present version."""
+        steps = _migrations()
+        newest = steps[-1][0]
+        with self.translated():
+            found = int(self.connection.execute("PRAGMA user_version").fetchone()[0])
+        if found > newest:
+            raise DataDirectoryError(
+                f"{self.path} was written by a newer memento (format {found}; this one knows {newest}).",
+                "Update memento: pip install --upgrade memento-tui. Nothing was changed.",
+            )
+        if found == newest:
+            return
+        with self.writing() as connection:
+            # Another process may have migrated while this one waited for the lock.
+            found = int(connection.execute("PRAGMA user_version").fetchone()[0])
+            for number, script in steps:
+                if number > found:
+                    for statement in _split_statements(script):
+                        connection.execute(statement)
+                    connection.execute(f"PRAGMA user_version = {number}")
+            connection.execute("INSERT OR IGNORE INTO setting VALUES ('origin', ?)", (new_id(),))
+
+    @cached_property
+    def origin(self) -> str:
+        """The random name of this database, which every journal entry made here carries."""
+        with self.translated():
+            row = self.connection.execute("SELECT value FROM setting WHERE name = 'origin'").fetchone()
+        return str(row[0])
+
+    @contextmanager
+    def translated(self) -> Iterator[None]:
+        """Turn SQLite's errors into sentences, and those about values that it cannot hold."""
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise explain_failure(error, self.path) from error
+        except UnicodeEncodeError as error:
+            raise InvalidInput(f"The text {error.object!r:.60} is not UTF-8.", "Convert it to UTF-8 first.") from error
+        except OverflowError as error:
+            raise InvalidInput("A number is too large for the database.") from error
+
+    @contextmanager
+    def writing(self) -> Iterator[sqlite3.Connection]:
+        """Hold the one write lock for a transaction: committed when the block ends, undone when it raises."""
+        with self.translated():
+            connection = self.connection
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield connection
+                connection.execute("COMMIT")
+            finally:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """See one state of the database for the length of the block."""
+        with self.translated():
+            connection = self.connection
+            if connection.in_transaction:
+                yield connection
+                return
+            connection.execute("BEGIN")
+            try:
+                yield connection
+            finally:
+                connection.execute("ROLLBACK")
+
+    def _close_orphans(self) -> None:
+        """Close the connections of threads that have ended."""
+        for thread, connection in self._connections:
+            if not thread.is_alive():
+                connection.close()
+        self._connections = [pair for pair in self._connections if pair[0].is_alive()]
+
+    def close(self) -> None:
+        """Close the connections of all threads."""
+        with self._guard:
+            for _, connection in self._connections:
+                connection.close()
+            self._connections.clear()
+        self._local = threading.local()
+
+
+def _configure_connection(connection: sqlite3.Connection) -> None:
+    """Set what holds for one connection.
+
+    While another process makes the same database, turning its log on fails at once instead of waiting; it is tried
+    again for as long as any other statement would wait.
+    """
+    ends = monotonic() + _BUSY_SECONDS
+    for pragma in PRAGMAS:
+        while True:
+            try:
+                connection.execute(pragma)
+                break
+            except sqlite3.OperationalError as error:
+                if "locked" not in str(error) or monotonic() > ends:
+                    raise
+            sleep(_RETRY_SECONDS)
+
+
+def _split_statements(script: str) -> Iterator[str]:
+    """Split a script where SQLite says that a statement is complete, so that all of it fits one transaction."""
+    statement = ""
+    for line in script.splitlines(keepends=True):
+        statement += line
+        if sqlite3.complete_statement(statement):
+            yield statement
+            statement = ""

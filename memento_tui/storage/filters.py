@@ -1,0 +1,136 @@
+"""Conditions on memories, as a tree that knows nothing of any database, and its compiler to SQL."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+import msgspec
+
+from memento_tui.model.validation import fold_tag
+from memento_tui.moments import format_moment
+
+__all__ = ["AllOf", "AnyOf", "Between", "Filter", "HasTag", "Not", "OneOf", "Under", "filter_sql"]
+
+_JSON_FIELDS = {
+    "agent": "json_extract(memory.source, '$.agent')",
+    "session": "json_extract(memory.source, '$.session')",
+    "note_path": "json_extract(memory.extra, '$.vault.path')",
+}
+"""What is kept within a column of JSON; no index helps to find it."""
+_EQUALITY_FIELDS = {
+    "id",
+    "kind",
+    "kind_raw",
+    "stability",
+    "source_type",
+    "sensitivity",
+    "tier",
+    "status",
+    *_JSON_FIELDS,
+}
+_FLAG_FIELDS = {"pinned": "memory.pinned", "tagged": "(memory.tags <> '[]')"}
+"""What is 0 or 1 of a memory; that it has a tag at all is one of them."""
+
+_RANGE_FIELDS = {"certainty", "created_at", "updated_at", "expires_at"}
+
+
+class OneOf(msgspec.Struct, frozen=True):
+    """The field equals one of the values."""
+
+    field: str
+    values: tuple[str, ...]
+
+
+class HasTag(msgspec.Struct, frozen=True):
+    """The memory has the tag, in whatever case."""
+
+    tag: str
+
+
+class Under(msgspec.Struct, frozen=True):
+    """The memory lies in the namespace or in one below it."""
+
+    namespace: str
+
+
+class Between(msgspec.Struct, frozen=True):
+    """``low <= field < high``; an end that is ``None`` is open. A field without a value is never between."""
+
+    field: str
+    low: datetime | int | None = None
+    high: datetime | int | None = None
+
+
+class Not(msgspec.Struct, frozen=True):
+    """The part does not hold."""
+
+    part: Filter
+
+
+class AllOf(msgspec.Struct, frozen=True):
+    """Every part holds; none at all is always true."""
+
+    parts: tuple[Filter, ...] = ()
+
+
+class AnyOf(msgspec.Struct, frozen=True):
+    """At least one part holds."""
+
+    parts: tuple[Filter, ...]
+
+
+Filter = OneOf | HasTag | Under | Between | Not | AllOf | AnyOf
+
+
+def filter_sql(tree: Filter) -> tuple[str, list[object]]:  # noqa: PLR0911 - one for each kind of condition
+    """Return the condition on the table ``memory`` that a filter means, and its parameters."""
+    match tree:
+        case OneOf(field, values):
+            return _one_of_sql(field, values)
+        case HasTag(tag):
+            return "memory.number IN (SELECT number FROM memory_tag WHERE tag = ?)", [fold_tag(tag)]
+        case Under(namespace):
+            low, high = f"{namespace}/", f"{namespace}0"  # "0" is the character after "/"
+            return (
+                "(memory.namespace = ? OR (memory.namespace >= ? AND memory.namespace < ?))",
+                [namespace, low, high],
+            )
+        case Between(field, low, high):
+            return _between_sql(field, low, high)
+        case Not(part):
+            sql, parameters = filter_sql(part)
+            return f"({sql}) IS NOT TRUE", parameters
+        case AllOf(parts):
+            return _join_sql(parts, " AND ", "1")
+        case AnyOf(parts):
+            return _join_sql(parts, " OR ", "0")
+
+
+def _join_sql(parts: Sequence[Filter], word: str, empty: str) -> tuple[str, list[object]]:
+    compiled = [filter_sql(part) for part in parts]
+    if not compiled:
+        return empty, []
+    return f"({word.join(sql for sql, _ in compiled)})", [value for _, values in compiled for value in values]
+
+
+def _one_of_sql(field: str, values: tuple[str, ...]) -> tuple[str, list[object]]:
+    marks = ", ".join("?" * len(values))
+    if field in _FLAG_FIELDS:
+        return f"{_FLAG_FIELDS[field]} IN ({marks})", [int(value) for value in values]
+    if field not in _EQUALITY_FIELDS:
+        raise ValueError(field)
+    column = _JSON_FIELDS.get(field, f"memory.{field}")
+    return f"{column} IN ({marks})", list(values)
+
+
+def _between_sql(field: str, low: datetime | int | None, high: datetime | int | None) -> tuple[str, list[object]]:
+    if field not in _RANGE_FIELDS:
+        raise ValueError(field)
+    parts = [f"memory.{field} IS NOT NULL"]
+    parameters: list[object] = []
+    for sign, bound in ((">=", low), ("<", high)):
+        if bound is not None:
+            parts.append(f"memory.{field} {sign} ?")
+            parameters.append(format_moment(bound) if isinstance(bound, datetime) else bound)
+    return f"({' AND '.join(parts)})", parameters

@@ -1,0 +1,319 @@
+"""What a hook reads and writes of the database, with the standard library alone."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import NamedTuple
+
+from memento_tui import clock
+
+__all__ = [
+    "DATABASE_FORMAT",
+    "ContradictionRow",
+    "FormatMismatch",
+    "HookStore",
+    "ItemRow",
+    "MemoryRow",
+    "ShownMemory",
+    "SkipRow",
+]
+
+DATABASE_FORMAT = 6
+"""The form of the database that this module's statements are written for."""
+
+_CURRENT_STATUSES = "('active', 'compacted')"
+"""The statuses of what still speaks for itself: what was superseded or consolidated is told by its successor."""
+
+_IS_USABLE = f"status IN {_CURRENT_STATUSES} AND sensitivity <> 'restricted' AND (expires_at IS NULL OR expires_at > ?)"
+
+_MEMORY_COLUMNS = (
+    "id, version, namespace, title, substr(content, 1, 20000), kind, tags, certainty, stability, source_type,"
+    " json_extract(source, '$.session'), status, created_at, updated_at, verified_at, expires_at, pinned,"
+    " coalesce(used, 0), last_used_at"
+    " FROM memory LEFT JOIN usage ON usage.record = 'memory' AND usage.record_id = memory.id"
+)
+
+
+class FormatMismatch(Exception):
+    """The database is in the form of another version of memento; ``found`` is its number."""
+
+    def __init__(self, found: int) -> None:
+        super().__init__(f"the database has format {found}; hooks read format {DATABASE_FORMAT}")
+        self.found = found
+
+
+class MemoryRow(NamedTuple):
+    """A memory, as far as a hook needs it; the fields mean what they mean in `memento_tui.model.Memory`."""
+
+    id: str
+    version: int
+    namespace: str
+    title: str
+    content: str
+    kind: str
+    tags: tuple[str, ...]
+    certainty: int
+    stability: str
+    source_type: str
+    session: str
+    status: str
+    created_at: datetime
+    updated_at: datetime
+    verified_at: datetime | None
+    expires_at: datetime | None
+    pinned: bool
+    used_count: int
+    last_used_at: datetime | None
+
+
+class SkipRow(NamedTuple):
+    """A skip that holds."""
+
+    id: str
+    item: str
+    reason: str
+    expires_at: datetime
+    namespace: str
+
+
+class ItemRow(NamedTuple):
+    """An active working item."""
+
+    id: str
+    title: str
+    category: str
+    content: str
+    next_action: str
+    namespace: str
+
+
+class ContradictionRow(NamedTuple):
+    """An unresolved contradiction: why, and the ids of its two sides."""
+
+    id: str
+    kind: str
+    why: str
+    older: str
+    newer: str
+
+
+class ShownMemory(NamedTuple):
+    """One memory that is about to be put in front of a session."""
+
+    memory: MemoryRow
+    rank: int
+    score: float
+    tokens: int
+    why: dict[str, float]
+
+
+class HookStore:
+    """One data directory's database, as a hook sees it. For one thread.
+
+    Raises:
+        FileNotFoundError: there is no database.
+        WrongFormat: it is of another version of memento.
+        sqlite3.Error: it cannot be read.
+
+    """
+
+    def __init__(self, path: Path, *, busy_seconds: float = 1.0) -> None:
+        if not path.is_file():
+            raise FileNotFoundError(path)
+        self._connection = sqlite3.connect(path, timeout=busy_seconds, isolation_level=None)
+        # Counters and the ledger may lose their last rows at a power cut; waiting for the disk would cost more.
+        self._connection.execute("PRAGMA synchronous = NORMAL")
+        found = int(self._connection.execute("PRAGMA user_version").fetchone()[0])
+        if found != DATABASE_FORMAT:
+            self._connection.close()
+            raise FormatMismatch(found)
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._connection.close()
+
+    def head(self) -> tuple[int, str]:
+        """Return the journal's newest sequence number and what marks that entry; see `Store.mark`."""
+        row = self._connection.execute("SELECT seq, hash FROM entry ORDER BY seq DESC LIMIT 1").fetchone()
+        return (0, "") if row is None else (int(row[0]), row[1].hex()[:16])
+
+    def mark(self, seq: int) -> str:
+        """Return what marks one entry; empty where there is none."""
+        row = self._connection.execute("SELECT hash FROM entry WHERE seq = ?", (seq,)).fetchone()
+        return "" if row is None else str(row[0].hex()[:16])
+
+    def has_more_changes(self, seq: int, most: int) -> bool:
+        """Tell whether more than ``most`` records were changed after an entry of the journal."""
+        query = "SELECT 1 FROM change WHERE seq > ? LIMIT 1 OFFSET ?"
+        return self._connection.execute(query, (seq, most)).fetchone() is not None
+
+    def memories(self, ids: Iterable[str]) -> dict[str, MemoryRow]:
+        """Return those of the memories that may be shown unasked, by id."""
+        query = f"SELECT {_MEMORY_COLUMNS} WHERE id IN (SELECT value FROM json_each(?)) AND {_IS_USABLE}"
+        rows = self._connection.execute(query, (json.dumps(list(ids)), _now()))
+        return {row[0]: _memory_of_row(row) for row in rows}
+
+    def essentials(self) -> list[MemoryRow]:
+        """Return what a person wants an agent to know in every session; see `maintenance.trust.is_essential`."""
+        # Each half has an index of its own; of an OR the planner reads every memory.
+        essential = (
+            "SELECT number FROM memory WHERE pinned = 1"
+            " UNION SELECT number FROM memory WHERE tier = 'shared' AND stability = 'stable'"
+        )
+        query = f"SELECT {_MEMORY_COLUMNS} WHERE number IN ({essential}) AND {_IS_USABLE} ORDER BY updated_at DESC"
+        return [_memory_of_row(row) for row in self._connection.execute(query, (_now(),))]
+
+    def superseded(self, ids: Iterable[str]) -> set[str]:
+        """Return those of the memories that another takes the place of; see `Store.successors`."""
+        query = (
+            "SELECT relation.dst FROM relation JOIN memory AS old ON old.id = relation.dst"
+            " JOIN memory AS new ON new.id = relation.src WHERE relation.type IN ('supersedes', 'consolidated_from')"
+            " AND relation.dst IN (SELECT value FROM json_each(?))"
+            f" AND new.status IN {_CURRENT_STATUSES} AND (old.stability = 'draft' OR new.stability <> 'draft')"
+        )
+        return {str(row[0]) for row in self._connection.execute(query, (json.dumps(list(ids)),))}
+
+    def related_to_file(self, names: Sequence[str]) -> list[str]:
+        """Return the ids of memories that a relation ties to a file by one of its names."""
+        query = "SELECT src FROM relation WHERE type = 'file' AND dst IN (SELECT value FROM json_each(?))"
+        return [str(row[0]) for row in self._connection.execute(query, (json.dumps(list(names)),))]
+
+    def disputes(self, ids: Iterable[str]) -> list[ContradictionRow]:
+        """Return the unresolved contradictions of some memories, surest first."""
+        query = (
+            "SELECT id, kind, why, older, newer FROM contradiction WHERE status <> 'resolved'"
+            " AND (older IN (SELECT value FROM json_each(?1)) OR newer IN (SELECT value FROM json_each(?1)))"
+            " ORDER BY score DESC, number"
+        )
+        return [ContradictionRow(*row) for row in self._connection.execute(query, (json.dumps(list(ids)),))]
+
+    def skips(self) -> list[SkipRow]:
+        """Return the skips that hold now, soonest to end first."""
+        query = "SELECT id, item, reason, expires_at, namespace FROM skip WHERE expires_at > ? ORDER BY expires_at"
+        rows = self._connection.execute(query, (_now(),))
+        return [SkipRow(row[0], row[1], row[2], datetime.fromisoformat(row[3]), row[4]) for row in rows]
+
+    def items(self) -> list[ItemRow]:
+        """Return the active working items, the highest priority first."""
+        query = (
+            "SELECT id, title, category, content, next_action, namespace FROM item WHERE status = 'active'"
+            " ORDER BY priority DESC, updated_at DESC"
+        )
+        return [ItemRow(*row) for row in self._connection.execute(query)]
+
+    def identity(self) -> str:
+        """Return the prose of the current identity; empty where none was written."""
+        row = self._connection.execute("SELECT content FROM crystal WHERE status = 'current'").fetchone()
+        return "" if row is None else str(row[0])
+
+    def setting(self, name: str) -> str | None:
+        """Return a value that the store keeps about itself."""
+        row = self._connection.execute("SELECT value FROM setting WHERE name = ?", (name,)).fetchone()
+        return None if row is None else str(row[0])
+
+    def keep_setting(self, name: str, value: str) -> None:
+        """Write such a value."""
+        self._connection.execute("INSERT OR REPLACE INTO setting VALUES (?, ?)", (name, value))
+
+    def already_shown(self, session: str) -> dict[str, int]:
+        """Return the versions of the memories that the session's context holds already, by id."""
+        query = (
+            "SELECT memory_id, max(memory_version) FROM injection WHERE session = ?1 AND at >="
+            " coalesce((SELECT fresh_at FROM hook_session WHERE session = ?1), '') GROUP BY memory_id"
+        )
+        return {str(row[0]): int(row[1]) for row in self._connection.execute(query, (session,))}
+
+    def begin_session(self, session: str, host: str, namespace: str, transcript: str, *, fresh: bool) -> None:
+        """Note a session; ``fresh`` says that its context holds nothing of what was shown before."""
+        query = (
+            "INSERT INTO hook_session VALUES (?1, ?2, ?3, ?4, ?5, 0) ON CONFLICT (session) DO UPDATE SET host = ?2,"
+            " namespace = ?3, fresh_at = iif(?4 = '', fresh_at, ?4), transcript = iif(?5 = '', transcript, ?5)"
+        )
+        self._connection.execute(query, (session, host, namespace, _now() if fresh else "", transcript))
+
+    def learned(self, session: str) -> int:
+        """Return how many bytes of a session's transcript were learned from."""
+        row = self._connection.execute("SELECT learned FROM hook_session WHERE session = ?", (session,)).fetchone()
+        return 0 if row is None else int(row[0])
+
+    def note_learned(self, session: str, size: int) -> None:
+        """Note how many bytes of a session's transcript were learned from."""
+        query = (
+            "INSERT INTO hook_session VALUES (?1, '', '', '', '', ?2) ON CONFLICT (session) DO UPDATE SET learned = ?2"
+        )
+        self._connection.execute(query, (session, size))
+
+    def not_seen_used(self, session: str) -> dict[str, datetime]:
+        """Return the memories that a session was shown and not seen to use: ids, and when each was shown first."""
+        query = (
+            "SELECT memory_id, min(at) FROM injection WHERE session = ? GROUP BY memory_id HAVING count(used_at) = 0"
+        )
+        rows = self._connection.execute(query, (session,))
+        return {str(row[0]): datetime.fromisoformat(row[1]) for row in rows}
+
+    def note_shown(self, session: str, shown: Sequence[ShownMemory], skip_ids: Sequence[str] = ()) -> None:
+        """Write what is put in front of a session into the ledger, and count it; count a hit for each skip."""
+        if not shown and not skip_ids:
+            return
+        moment = _now()
+        # The ledger is read from its newest row: what was shown first is to stand first.
+        rows = [
+            (
+                os.urandom(8).hex(),
+                one.memory.id,
+                one.memory.version,
+                session,
+                "hook",
+                moment,
+                one.rank,
+                one.score,
+                one.tokens,
+                json.dumps(one.why),
+            )
+            for one in reversed(shown)
+        ]
+        count = (
+            "INSERT INTO usage (record, record_id, shown, used, last_used_at) VALUES (?, ?, ?, ?, ?)"
+            " ON CONFLICT (record, record_id) DO UPDATE SET"
+            " shown = shown + excluded.shown, used = used + excluded.used,"
+            " last_used_at = coalesce(excluded.last_used_at, last_used_at)"
+        )
+        counts: list[tuple[str, str, int, int, str | None]] = [("memory", one.memory.id, 1, 0, None) for one in shown]
+        counts += [("skip", skip_id, 0, 1, moment) for skip_id in skip_ids]
+        with self._writing():
+            self._connection.executemany(
+                "INSERT INTO injection (id, memory_id, memory_version, session, channel, at, rank, score, tokens, why)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                rows,
+            )
+            self._connection.executemany(count, counts)
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        self._connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            self._connection.execute("COMMIT")
+        finally:
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
+
+
+def _now() -> str:
+    return clock.now().isoformat(timespec="microseconds")[:-6] + "Z"
+
+
+def _memory_of_row(row: tuple[object, ...]) -> MemoryRow:
+    values = list(row)
+    values[6] = tuple(json.loads(str(row[6])))
+    values[10] = row[10] or ""
+    for place in (12, 13, 14, 15, 18):
+        values[place] = None if row[place] is None else datetime.fromisoformat(str(row[place]))
+    values[16] = bool(row[16])
+    return MemoryRow._make(values)

@@ -1,0 +1,180 @@
+"""The journal: what was done, by whom, each entry's hash covering the entry before it."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Literal
+
+import msgspec
+
+from memento_tui.storage.tables import TABLES
+
+__all__ = ["Actor", "Author", "Change", "Entry", "append_entry", "select_entries", "verify_journal"]
+
+Actor = Literal["person", "agent", "system"]
+
+_GENESIS_HASH = b"\x00" * 32
+_encode_json = msgspec.json.Encoder().encode
+
+
+class Author(msgspec.Struct, frozen=True):
+    """Who writes, and through which channel: ``cli``, ``tui``, ``mcp``, ``api``, ``import``, ``engine``."""
+
+    actor: Actor = "person"
+    channel: str = "api"
+    agent: str = ""
+    session: str = ""
+
+    @property
+    def name(self) -> str:
+        """The agent's name, or the actor where there is none."""
+        return self.agent or self.actor
+
+
+class Entry(msgspec.Struct, frozen=True):
+    """One journal entry. ``undoes`` is the sequence number of the entry that it takes back."""
+
+    seq: int
+    id: str
+    origin: str
+    at: str
+    actor: str
+    agent: str
+    session: str
+    channel: str
+    action: str
+    note: str
+    batch: str
+    undoes: int | None
+    hash: bytes
+
+
+class Change(msgspec.Struct, frozen=True):
+    """What one entry did to one record: its JSON afterwards, or ``None`` where it was removed or purged."""
+
+    record: str
+    record_id: str
+    version: int
+    removed: bool
+    image: str | None
+
+
+_SELECT_CHANGES = "SELECT record, record_id, version, removed, image, nonce, digest, ordinal FROM change"
+_ENTRY_COLUMNS = "seq, id, origin, at, actor, agent, session, channel, action, note, batch, undoes, hash"
+
+
+def image_digest(nonce: bytes, image: str | None) -> bytes:
+    """Return the digest of one image."""
+    return hashlib.sha256(nonce + (b"" if image is None else image.encode())).digest()
+
+
+def _entry_hash(previous: bytes, facts: Sequence[object], changes: Sequence[Sequence[object]]) -> bytes:
+    return hashlib.sha256(previous + _encode_json((*facts, changes))).digest()
+
+
+def append_entry(
+    connection: sqlite3.Connection,
+    facts: tuple[str, str, str, str, str, str, str, str, str, str, int | None],
+    changes: Sequence[Change],
+) -> int:
+    """Write one entry and its changes in the running transaction; return its sequence number.
+
+    ``facts`` are id, origin, at, actor, agent, session, channel, action, note, batch, undoes.
+    """
+    last = connection.execute("SELECT seq, hash FROM entry ORDER BY seq DESC LIMIT 1").fetchone()
+    seq, previous = (1, _GENESIS_HASH) if last is None else (last[0] + 1, last[1])
+    nonces = os.urandom(16 * len(changes))
+    rows = []
+    for ordinal, change in enumerate(changes):
+        nonce = nonces[16 * ordinal : 16 * ordinal + 16]
+        rows.append(
+            (
+                seq,
+                ordinal,
+                change.record,
+                change.record_id,
+                change.version,
+                int(change.removed),
+                change.image,
+                nonce,
+                image_digest(nonce, change.image),
+            )
+        )
+    hashed = _entry_hash(previous, facts, [(*row[2:6], row[8].hex()) for row in rows])
+    connection.execute(
+        "INSERT INTO entry (seq, id, origin, at, actor, agent, session, channel, action, note, batch, undoes,"
+        " previous_hash, hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (seq, *facts, previous, hashed),
+    )
+    connection.executemany("INSERT INTO change VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
+    return seq
+
+
+def select_entries(
+    connection: sqlite3.Connection, where: str = "1", parameters: Sequence[object] = ()
+) -> Iterator[Entry]:
+    """Yield the entries that a condition of this package selects; ``where`` may end with an order and a limit."""
+    query = f"SELECT {_ENTRY_COLUMNS} FROM entry WHERE {where}"
+    for row in connection.execute(query, parameters):
+        yield Entry(*row)
+
+
+def verify_journal(connection: sqlite3.Connection, progress: Callable[[int], None] = lambda _seq: None) -> str | None:
+    """Return what is wrong with the chain in one sentence, or ``None`` if all is as it was written.
+
+    ``progress`` is told the number of each entry before it is checked; what it raises ends the check.
+    """
+    previous, expected = _GENESIS_HASH, 1
+    emptied: dict[tuple[str, str], int] = {}
+    facts = "id, origin, at, actor, agent, session, channel, action, note, batch, undoes"
+    for row in connection.execute(f"SELECT seq, previous_hash, hash, {facts} FROM entry ORDER BY seq"):
+        seq, action = row[0], row[10]
+        progress(seq)
+        if seq != expected:
+            return f"Entry {expected} is missing from the journal."
+        changes = []
+        for number, change in enumerate(
+            connection.execute(f"{_SELECT_CHANGES} WHERE seq = ? ORDER BY ordinal", (seq,))
+        ):
+            if change[7] != number:
+                return f"A change is missing from entry {seq}."
+            if problem := _image_problem(change, seq):
+                return problem
+            record = (change[0], change[1])
+            if action == "purge":
+                emptied.pop(record, None)
+            elif change[5] is None:
+                emptied.setdefault(record, seq)
+            changes.append((*change[:4], change[6].hex()))
+        if row[1] != previous or _entry_hash(previous, row[3:], changes) != row[2]:
+            return f"Entry {seq} was altered, or the one before it was."
+        previous, expected = row[2], seq + 1
+    for (name, record_id), seq in emptied.items():
+        return f"The text of {name} {record_id} in entry {seq} was removed, and no purge says so."
+    return _truncation_problem(connection, expected)
+
+
+def _image_problem(change: Sequence[Any], seq: int) -> str | None:
+    """Return what is wrong with one image; one that was purged has lost its nonce too."""
+    nonce, image, digest = change[5], change[4], change[6]
+    if (image is not None) if nonce is None else (image_digest(nonce, image) != digest):
+        return f"The text of {change[0]} {change[1]} in entry {seq} was altered."
+    return None
+
+
+def _truncation_problem(connection: sqlite3.Connection, following: int) -> str | None:
+    """Return what speaks of entries after the last one: they were there and were cut off."""
+    if connection.execute("SELECT 1 FROM change WHERE seq >= ?", (following,)).fetchone():
+        return f"Entry {following} is missing from the journal."
+    for name in TABLES:
+        unknown = (
+            f"SELECT id FROM {name} WHERE NOT EXISTS (SELECT 1 FROM change WHERE record = ? AND record_id = {name}.id"
+            f" AND change.version = {name}.version AND NOT removed)"
+        )
+        found = connection.execute(unknown, (name,)).fetchone()
+        if found is not None:
+            return f"The {name} {found[0]} was written without an entry in the journal, or its entry is missing."
+    return None

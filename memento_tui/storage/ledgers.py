@@ -1,0 +1,289 @@
+"""The ledgers beside the journal: what sessions were shown, what was used, where imports came from."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from memento_tui import clock
+from memento_tui.model import Exposure
+from memento_tui.moments import format_moment
+from memento_tui.storage.database import Database
+from memento_tui.storage.memory_queries import MemorySummary, summaries_by_id
+from memento_tui.storage.tables import TABLES
+from memento_tui.storage.transaction import Transaction
+
+__all__ = [
+    "ExposureFilter",
+    "ExposureLedger",
+    "ExposureRow",
+    "ImportLedger",
+    "ImportedRecord",
+    "SessionTotals",
+    "UsageLedger",
+]
+
+_EXPOSURE_COLUMNS = ", ".join(Exposure.__struct_fields__)
+_EXPOSURE_PLACEHOLDERS = ", ".join("?" * len(Exposure.__struct_fields__))
+_decode_scores = msgspec.json.Decoder(dict[str, float]).decode
+
+
+class ExposureFilter(msgspec.Struct, frozen=True, kw_only=True):
+    """Which rows of the ledger are wanted. What is left empty does not narrow."""
+
+    session: tuple[str, ...] = ()
+    """Beginnings of which one must fit; so for ``channel``."""
+    channel: tuple[str, ...] = ()
+    memories: tuple[str, ...] | None = None
+    """Whole ids of which one must fit; so for ``ids``, those of the rows themselves."""
+    ids: tuple[str, ...] | None = None
+    since: datetime | None = None
+    before: datetime | None = None
+
+
+class ExposureRow(msgspec.Struct, frozen=True):
+    """One row of the ledger, with the memory as it stands now (``None`` where it is gone)."""
+
+    injection: Exposure
+    memory: MemorySummary | None
+
+    @property
+    def id(self) -> str:
+        """The identity within the ledger."""
+        return self.injection.id
+
+
+class SessionTotals(msgspec.Struct, frozen=True):
+    """What one session was shown in all."""
+
+    session: str
+    shown: int
+    tokens: int
+    used: int
+    """How many of those it was seen to use."""
+    last_at: datetime
+
+
+class ExposureLedger:
+    """The ledger of one database, newest row first. It bypasses the journal: reading is not history."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def add(self, injections: Sequence[Exposure]) -> None:
+        """Write down what was put in front of an agent session."""
+        with self._database.writing() as connection:
+            connection.executemany(
+                f"INSERT INTO injection ({_EXPOSURE_COLUMNS}) VALUES ({_EXPOSURE_PLACEHOLDERS})",
+                [_exposure_values(injection) for injection in injections],
+            )
+
+    def mark_used(self, session: str, memory_ids: Iterable[str]) -> None:
+        """Note that a session used what it had been shown of some memories."""
+        query = "UPDATE injection SET used_at = ? WHERE session = ? AND memory_id = ? AND used_at IS NULL"
+        moment = format_moment(clock.now())
+        with self._database.writing() as connection:
+            connection.executemany(query, [(moment, session, memory_id) for memory_id in memory_ids])
+
+    def newest(self) -> int:
+        """Return the number of the newest row; 0 in an empty ledger. It only grows."""
+        with self._database.reading() as connection:
+            return int(connection.execute("SELECT coalesce(max(number), 0) FROM injection").fetchone()[0])
+
+    def total(self, wanted: ExposureFilter) -> int:
+        """Return how many rows a filter selects."""
+        sql, parameters = _exposure_condition(wanted)
+        with self._database.reading() as connection:
+            return int(connection.execute(f"SELECT count(*) FROM injection WHERE {sql}", parameters).fetchone()[0])
+
+    def page(self, wanted: ExposureFilter, start: int, count: int) -> list[ExposureRow]:
+        """Return ``count`` rows from index ``start``."""
+        sql, parameters = _exposure_condition(wanted)
+        query = f"SELECT {_EXPOSURE_COLUMNS} FROM injection WHERE {sql} ORDER BY number DESC LIMIT ? OFFSET ?"
+        with self._database.reading() as connection:
+            found = [_exposure_of_row(row) for row in connection.execute(query, (*parameters, count, start))]
+            shown = summaries_by_id(connection, list({injection.memory_id for injection in found}))
+        glances = {glance.id: glance for glance in shown}
+        return [ExposureRow(injection, glances.get(injection.memory_id)) for injection in found]
+
+    def ids(self, wanted: ExposureFilter, start: int, count: int) -> list[str]:
+        """Return the ids of ``count`` rows from index ``start``."""
+        sql, parameters = _exposure_condition(wanted)
+        query = f"SELECT id FROM injection WHERE {sql} ORDER BY number DESC LIMIT ? OFFSET ?"
+        with self._database.reading() as connection:
+            return [row[0] for row in connection.execute(query, (*parameters, count, start))]
+
+    def position(self, wanted: ExposureFilter, injection_id: str) -> int | None:
+        """Return the index of a row in what a filter selects, or ``None`` where it is not selected."""
+        sql, parameters = _exposure_condition(wanted)
+        with self._database.reading() as connection:
+            query = f"SELECT number FROM injection WHERE id = ? AND {sql}"
+            row = connection.execute(query, (injection_id, *parameters)).fetchone()
+            if row is None:
+                return None
+            query = f"SELECT count(*) FROM injection WHERE number > ? AND {sql}"
+            return int(connection.execute(query, (row[0], *parameters)).fetchone()[0])
+
+    def sessions(self, wanted: ExposureFilter, limit: int) -> list[SessionTotals]:
+        """Return what each session was shown in all, the one last served first."""
+        sql, parameters = _exposure_condition(wanted)
+        query = f"{_SELECT_SESSION_TOTALS} WHERE {sql} GROUP BY session ORDER BY max(number) DESC LIMIT ?"
+        with self._database.reading() as connection:
+            return [_session_totals(row) for row in connection.execute(query, (*parameters, limit))]
+
+    def session(self, name: str) -> SessionTotals | None:
+        """Return what one session was shown in all, or ``None`` where it was shown nothing."""
+        with self._database.reading() as connection:
+            row = connection.execute(f"{_SELECT_SESSION_TOTALS} WHERE session = ? GROUP BY session", (name,)).fetchone()
+        return None if row is None else _session_totals(row)
+
+
+_SELECT_SESSION_TOTALS = "SELECT session, count(*), sum(tokens), count(used_at), max(at) FROM injection"
+
+
+def _session_totals(row: sqlite3.Row) -> SessionTotals:
+    return SessionTotals(row[0], shown=row[1], tokens=row[2], used=row[3], last_at=datetime.fromisoformat(row[4]))
+
+
+def _exposure_condition(wanted: ExposureFilter) -> tuple[str, list[object]]:
+    parts, parameters = ["1"], list[object]()
+    for column in ("session", "channel"):
+        values: tuple[str, ...] = getattr(wanted, column)
+        if values:
+            # A range and not LIKE, which the index of sessions could not serve.
+            fits = " OR ".join([f"({column} >= ? AND {column} < ?)"] * len(values))
+            parts.append(f"({fits})")
+            parameters += [bound for value in values for bound in (value, value + "\U0010ffff")]
+    for column, ids in (("memory_id", wanted.memories), ("id", wanted.ids)):
+        if ids is not None:
+            parts.append(f"{column} IN (SELECT value FROM json_each(?))")
+            parameters.append(msgspec.json.encode(ids).decode())
+    for condition, bound in (("at >= ?", wanted.since), ("at < ?", wanted.before)):
+        if bound is not None:
+            parts.append(condition)
+            parameters.append(format_moment(bound))
+    return " AND ".join(parts), parameters
+
+
+def _exposure_values(injection: Exposure) -> tuple[object, ...]:
+    plain = (getattr(injection, name) for name in Exposure.__struct_fields__)
+    return tuple(_column_value(value) for value in plain)
+
+
+def _column_value(value: object) -> object:
+    if isinstance(value, datetime):
+        return format_moment(value)
+    return msgspec.json.encode(value).decode() if isinstance(value, dict) else value
+
+
+def _exposure_of_row(row: sqlite3.Row) -> Exposure:
+    values = dict(zip(Exposure.__struct_fields__, row, strict=True))
+    values["at"] = datetime.fromisoformat(values["at"])
+    values["used_at"] = None if values["used_at"] is None else datetime.fromisoformat(values["used_at"])
+    return Exposure(**{**values, "why": _decode_scores(values["why"])})
+
+
+class UsageLedger:
+    """What was shown and used of one database."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def count(self, record: str, ids: Iterable[str], *, shown: int = 0, used: int = 0, session: str = "") -> None:
+        """Add to the counters; ``session`` is where a memory was of use, and counts once for each memory."""
+        moment = format_moment(clock.now()) if used else None
+        query = (
+            "INSERT INTO usage (record, record_id, shown, used, last_used_at) VALUES (?, ?, ?, ?, ?)"
+            " ON CONFLICT (record, record_id) DO UPDATE SET"
+            " shown = shown + excluded.shown, used = used + excluded.used,"
+            " last_used_at = coalesce(excluded.last_used_at, last_used_at)"
+        )
+        counted = list(ids)
+        with self._database.writing() as connection:
+            connection.executemany(query, [(record, record_id, shown, used, moment) for record_id in counted])
+            if used and session and record == "memory":
+                rows = [(record_id, session, moment) for record_id in counted]
+                connection.executemany("INSERT OR IGNORE INTO confirmation VALUES (?, ?, ?)", rows)
+
+    def sessions(self, ids: Sequence[str]) -> dict[str, tuple[int, int]]:
+        """Return in how many different sessions each of the memories was of use, and how many of them have counted.
+
+        Those never used are left out. A session has counted once it moved the memory's certainty.
+        """
+        listed = msgspec.json.encode(list(ids)).decode()
+        query = (
+            "SELECT confirmation.record_id, count(*), max(coalesce(usage.counted, 0)) FROM confirmation"
+            " LEFT JOIN usage ON usage.record = 'memory' AND usage.record_id = confirmation.record_id"
+            " WHERE confirmation.record_id IN (SELECT value FROM json_each(?)) GROUP BY confirmation.record_id"
+        )
+        with self._database.reading() as connection:
+            return {row[0]: (int(row[1]), int(row[2])) for row in connection.execute(query, (listed,))}
+
+    def confirmed(self) -> list[str]:
+        """Return the ids of all memories that were of use in some session."""
+        with self._database.reading() as connection:
+            return [row[0] for row in connection.execute("SELECT DISTINCT record_id FROM confirmation")]
+
+    def mark_counted(self, tx: Transaction, memory_id: str, sessions: int) -> None:
+        """Note in a running transaction how many sessions have moved a memory's certainty."""
+        query = "UPDATE usage SET counted = ? WHERE record = 'memory' AND record_id = ?"
+        tx.connection.execute(query, (sessions, memory_id))
+
+
+class ImportedRecord(msgspec.Struct, frozen=True):
+    """Where an imported record came from, and what its source and the record were then."""
+
+    source: str
+    key: str
+    record: str
+    record_id: str
+    digest: bytes
+    version: int
+    said: str | None = None
+    """The record as the source had it, as JSON, where that is not what the record said at ``version``."""
+
+
+class ImportLedger:
+    """The ledger of one database."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def of(self, source: str) -> dict[str, ImportedRecord]:
+        """Return what was imported from a source, by key."""
+        query = "SELECT source, key, record, record_id, digest, version, said FROM import_ledger WHERE source = ?"
+        with self._database.reading() as connection:
+            return {row[1]: ImportedRecord(*row) for row in connection.execute(query, (source,))}
+
+    def of_others(self, source: str) -> dict[tuple[str, str], ImportedRecord]:
+        """Return what other sources brought, by the kind and id of the record."""
+        query = "SELECT source, key, record, record_id, digest, version, said FROM import_ledger WHERE source <> ?"
+        with self._database.reading() as connection:
+            return {(row[2], row[3]): ImportedRecord(*row) for row in connection.execute(query, (source,))}
+
+    def said(self, row: ImportedRecord) -> Any:  # noqa: ANN401 - the record that the name says
+        """Return a record as its source had it when it was last read, or ``None`` where that was purged."""
+        if row.said is not None:
+            return TABLES[row.record].image.decode(row.said)
+        query = "SELECT image FROM change WHERE record = ? AND record_id = ? AND version = ?"
+        with self._database.reading() as connection:
+            found = connection.execute(query, (row.record, row.record_id, row.version)).fetchone()
+        return None if found is None or found[0] is None else TABLES[row.record].image.decode(found[0])
+
+    def write(self, tx: Transaction, rows: Iterable[ImportedRecord]) -> None:
+        """Note in a running transaction where its records came from."""
+        tx.connection.executemany(
+            "INSERT OR REPLACE INTO import_ledger (source, key, record, record_id, digest, version, said)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?)",
+            [(r.source, r.key, r.record, r.record_id, r.digest, r.version, r.said) for r in rows],
+        )
+
+    def drop(self, tx: Transaction, source: str, keys: Iterable[str]) -> None:
+        """Forget in a running transaction that records came from a source; the records stay."""
+        tx.connection.executemany(
+            "DELETE FROM import_ledger WHERE source = ? AND key = ?", [(source, key) for key in keys]
+        )

@@ -1,0 +1,348 @@
+"""Read memories: pages by key, list rows, counts, and the timeline around one."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from memento_tui.errors import AmbiguousId, InvalidInput, NotFound
+from memento_tui.model import Memory
+from memento_tui.model.memory import RECALLED_STATUSES
+from memento_tui.storage.database import Database
+from memento_tui.storage.filters import AllOf, Filter, OneOf, filter_sql
+from memento_tui.storage.tables import TABLES
+
+__all__ = [
+    "MemorySummary",
+    "Page",
+    "Timeline",
+    "TimelineEntry",
+    "count_memories",
+    "derived_from",
+    "ids_page",
+    "memories_by_id",
+    "memory_page",
+    "namespace_counts",
+    "resolve_id",
+    "successors",
+    "summaries_by_id",
+    "tag_counts",
+    "with_default_statuses",
+]
+
+_SUMMARY_CHARACTERS = 400
+
+
+class MemorySummary(msgspec.Struct, frozen=True, kw_only=True):
+    """What one row of a list shows of a memory."""
+
+    id: str
+    title: str
+    head: str
+    """The first characters of the content."""
+    namespace: str
+    kind: str
+    tags: tuple[str, ...]
+    certainty: int
+    stability: str
+    source_type: str
+    status: str
+    pinned: bool
+    updated_at: datetime
+    expires_at: datetime | None
+    version: int
+
+    @property
+    def headline(self) -> str:
+        """The title, or the first line of the content that says something."""
+        if self.title.strip():
+            return self.title
+        lines = (line.strip().lstrip("#").strip() for line in self.head.splitlines())
+        return next((line for line in lines if line), self.head.strip())
+
+
+class Page(msgspec.Struct, frozen=True):
+    """Some rows, and the cursor of the page after them (``None`` at the end)."""
+
+    items: list[Any]
+    next: str | None
+
+
+_SELECT_SUMMARY = (
+    f"SELECT memory.id, title, substr(content, 1, {_SUMMARY_CHARACTERS}), namespace, kind, tags, certainty, stability,"
+    " source_type, status, pinned, updated_at, expires_at, version, number FROM memory"
+)
+_decode_tags = msgspec.json.Decoder(tuple[str, ...]).decode
+
+
+def _summary_of_row(row: sqlite3.Row) -> MemorySummary:
+    return MemorySummary(
+        id=row[0],
+        title=row[1],
+        head=row[2],
+        namespace=row[3],
+        kind=row[4],
+        tags=_decode_tags(row[5]),
+        certainty=row[6],
+        stability=row[7],
+        source_type=row[8],
+        status=row[9],
+        pinned=bool(row[10]),
+        updated_at=datetime.fromisoformat(row[11]),
+        expires_at=None if row[12] is None else datetime.fromisoformat(row[12]),
+        version=row[13],
+    )
+
+
+def with_default_statuses(tree: Filter) -> Filter:
+    """Return the filter, restricted to what is recalled unless it speaks of the status itself."""
+    return tree if filters_on(tree, "status") else AllOf((OneOf("status", RECALLED_STATUSES), tree))
+
+
+def filters_on(tree: Filter, field: str) -> bool:
+    """Tell whether any condition of the tree asks for values of ``field``; to be without some asks for none."""
+    if getattr(tree, "field", None) == field:
+        return True
+    parts: Iterable[Filter] = getattr(tree, "parts", ())
+    return any(filters_on(part, field) for part in parts)
+
+
+def _parse_cursor(cursor: str) -> tuple[str, int]:
+    moment, _, number = cursor.partition("~")
+    try:
+        datetime.fromisoformat(moment)
+        return moment, int(number)
+    except ValueError:
+        raise InvalidInput(f"{cursor!r:.60} is not a cursor.", "Use the `next` of the page before.") from None
+
+
+def _ordered_sql(
+    tree: Filter, after: str | None, limit: int, skip: int, *, oldest_first: bool
+) -> tuple[str, list[object]]:
+    sql, parameters = filter_sql(tree)
+    order, sign = ("ASC", ">") if oldest_first else ("DESC", "<")
+    if after is not None:
+        sql += f" AND (memory.updated_at, memory.number) {sign} (?, ?)"
+        parameters += _parse_cursor(after)
+    tail = f" WHERE {sql} ORDER BY memory.updated_at {order}, memory.number {order} LIMIT ? OFFSET ?"
+    return tail, [*parameters, limit, skip]
+
+
+def summary_page(
+    connection: sqlite3.Connection,
+    tree: Filter,
+    *,
+    after: str | None = None,
+    limit: int,
+    skip: int = 0,
+    oldest_first: bool = False,
+) -> Page:
+    """Return rows for a list, most recently changed first.
+
+    ``skip`` leaves out that many rows after the cursor, for a jump; its cost grows with the distance from the cursor.
+    """
+    tail, parameters = _ordered_sql(tree, after, limit, skip, oldest_first=oldest_first)
+    rows = connection.execute(_SELECT_SUMMARY + tail, parameters).fetchall()
+    following = f"{rows[-1][11]}~{rows[-1][14]}" if rows and len(rows) == limit else None
+    return Page([_summary_of_row(row) for row in rows], following)
+
+
+def position_of(connection: sqlite3.Connection, tree: Filter, memory_id: str) -> int | None:
+    """Return how many rows of `glance_page` come before a memory; ``None`` where the filter does not select it."""
+    sql, parameters = filter_sql(tree)
+    row = connection.execute(
+        f"SELECT updated_at, number FROM memory WHERE id = ? AND {sql}", (memory_id, *parameters)
+    ).fetchone()
+    if row is None:
+        return None
+    query = f"SELECT count(*) FROM memory WHERE {sql} AND (memory.updated_at, memory.number) > (?, ?)"
+    return int(connection.execute(query, (*parameters, row[0], row[1])).fetchone()[0])
+
+
+def ids_page(connection: sqlite3.Connection, tree: Filter, start: int, count: int) -> list[str]:
+    """Return the ids of ``count`` rows of `glance_page` from index ``start``."""
+    tail, parameters = _ordered_sql(tree, None, count, start, oldest_first=False)
+    return [row[0] for row in connection.execute(f"SELECT memory.id FROM memory{tail}", parameters)]
+
+
+def memory_page(connection: sqlite3.Connection, tree: Filter, *, after: str | None = None, limit: int) -> Page:
+    """Return whole memories, most recently changed first. Raises `InvalidInput` unless ``limit`` is 1 or more."""
+    if limit < 1:
+        raise InvalidInput(f"A page holds at least one memory; not {limit}.", "Give a limit of 1 or more.")
+    table = TABLES["memory"]
+    tail, parameters = _ordered_sql(tree, after, limit, 0, oldest_first=False)
+    select = table.select.replace(" FROM memory", ", memory.number FROM memory", 1)
+    rows = connection.execute(select + tail, parameters).fetchall()
+    following = None
+    if len(rows) == limit:
+        last = rows[-1]
+        following = f"{last[table.columns.index('updated_at')]}~{last[len(last) - 1]}"
+    return Page([table.record_of(row) for row in rows], following)
+
+
+def count_memories(connection: sqlite3.Connection, tree: Filter) -> int:
+    """Return how many memories the filter selects."""
+    sql, parameters = filter_sql(tree)
+    return int(connection.execute(f"SELECT count(*) FROM memory WHERE {sql}", parameters).fetchone()[0])
+
+
+def summaries_by_id(connection: sqlite3.Connection, ids: Sequence[str]) -> list[MemorySummary]:
+    """Return the rows of these ids in the order given, without those that do not exist."""
+    listed = msgspec.json.encode(list(ids)).decode()
+    query = f"{_SELECT_SUMMARY} WHERE memory.id IN (SELECT value FROM json_each(?))"
+    found = {row[0]: _summary_of_row(row) for row in connection.execute(query, (listed,))}
+    return [found[i] for i in ids if i in found]
+
+
+def memories_by_id(connection: sqlite3.Connection, ids: Sequence[str], tree: Filter | None = None) -> dict[str, Memory]:
+    """Return the memories of these ids that the filter selects."""
+    table = TABLES["memory"]
+    sql, parameters = filter_sql(tree or AllOf())
+    listed = msgspec.json.encode(list(ids)).decode()
+    query = f"{table.select} WHERE memory.id IN (SELECT value FROM json_each(?)) AND {sql}"
+    made = (table.record_of(row) for row in connection.execute(query, (listed, *parameters)))
+    return {memory.id: memory for memory in made}
+
+
+def all_memories(connection: sqlite3.Connection, *, batch: int = 1000) -> Iterator[list[Memory]]:
+    """Yield every memory, in batches, each in a short read of its own."""
+    table, number = TABLES["memory"], 0
+    select = table.select.replace(" FROM memory", ", memory.number FROM memory", 1)
+    while True:
+        rows = connection.execute(
+            f"{select} WHERE memory.number > ? ORDER BY memory.number LIMIT ?", (number, batch)
+        ).fetchall()
+        if not rows:
+            return
+        number = rows[-1][len(rows[-1]) - 1]
+        yield [table.record_of(row) for row in rows]
+
+
+def namespace_counts(connection: sqlite3.Connection) -> list[tuple[str, int]]:
+    """Return each namespace that holds recalled memories, with how many."""
+    sql, parameters = filter_sql(OneOf("status", RECALLED_STATUSES))
+    query = f"SELECT namespace, count(*) FROM memory WHERE {sql} GROUP BY namespace ORDER BY namespace"
+    return [(row[0], row[1]) for row in connection.execute(query, parameters)]
+
+
+def tag_counts(connection: sqlite3.Connection, limit: int = 100) -> list[tuple[str, int]]:
+    """Return the most used tags, as the newest memory writes each, with how many recalled memories have it."""
+    marks = ", ".join("?" * len(RECALLED_STATUSES))
+    hidden = f"SELECT number FROM memory WHERE status <> 'active' AND status NOT IN ({marks})"
+    query = (
+        "SELECT (SELECT value FROM memory, json_each(memory.tags) WHERE memory.number = newest AND fold(value) = tag),"
+        " uses FROM (SELECT tag, count(*) AS uses, max(number) AS newest FROM memory_tag"
+        f" WHERE number NOT IN ({hidden}) GROUP BY tag ORDER BY uses DESC, tag LIMIT ?)"
+    )
+    return [(row[0], row[1]) for row in connection.execute(query, (*RECALLED_STATUSES, limit))]
+
+
+def resolve_id(connection: sqlite3.Connection, record: str, prefix: str) -> str:
+    """Return the one id that is ``prefix`` or begins with it.
+
+    Raises:
+        NotFound: no record's id does.
+        AmbiguousId: several do.
+
+    """
+    if prefix:
+        query = f"SELECT id FROM {record} WHERE id = ?"
+        if connection.execute(query, (prefix,)).fetchone():
+            return prefix
+        query = f"SELECT id FROM {record} WHERE id >= ? AND id < ? ORDER BY id LIMIT 6"
+        found = [row[0] for row in connection.execute(query, (prefix, prefix + "\U0010ffff"))]
+        if len(found) == 1:
+            return str(found[0])
+        if found:
+            raise AmbiguousId(prefix, found)
+    raise NotFound(
+        f"There is no {record} whose id is or begins with {prefix!r:.80}.", "Check the id with a list or search."
+    )
+
+
+def successors(connection: sqlite3.Connection, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """Return, for each of the memories that others replace, the ids of those; see `Store.successors`."""
+    marks = ", ".join("?" * len(RECALLED_STATUSES))
+    query = (
+        "SELECT relation.dst, relation.src FROM relation JOIN memory AS old ON old.id = relation.dst"
+        " JOIN memory AS new ON new.id = relation.src WHERE relation.type IN ('supersedes', 'consolidated_from')"
+        " AND relation.dst IN (SELECT value FROM json_each(?))"
+        f" AND new.status IN ({marks}) AND (old.stability = 'draft' OR new.stability <> 'draft')"
+        " ORDER BY relation.number"
+    )
+    listed = msgspec.json.encode(list(ids)).decode()
+    found: dict[str, tuple[str, ...]] = {}
+    for old, new in connection.execute(query, (listed, *RECALLED_STATUSES)):
+        if new not in found.get(old, ()):
+            found[old] = (*found.get(old, ()), new)
+    return found
+
+
+def derived_from(connection: sqlite3.Connection, memory_id: str) -> list[str]:
+    """Return the ids of the memories that were made of one, or took it in, and may hold its text."""
+    query = (
+        "SELECT DISTINCT src FROM relation JOIN memory ON memory.id = relation.src"
+        " WHERE relation.dst = ? AND relation.type IN ('consolidated_from', 'supersedes')"
+        " AND memory.status <> 'pending'"
+    )
+    return [row[0] for row in connection.execute(query, (memory_id,))]
+
+
+_IS_SHOWN = "status NOT IN ('deleted', 'rejected')"
+
+# The index of the timeline is used where a query says `number > 0`, and nowhere else.
+_SELECT_LATER = (
+    f"SELECT id, created_at FROM memory WHERE number > 0 AND (created_at, number) > (?, ?) AND {_IS_SHOWN}"
+    " ORDER BY created_at, number LIMIT ?"
+)
+_SELECT_EARLIER = (
+    f"SELECT id, created_at FROM memory WHERE number > 0 AND (created_at, number) < (?, ?) AND {_IS_SHOWN}"
+    " ORDER BY created_at DESC, number DESC LIMIT ?"
+)
+
+
+class TimelineEntry(msgspec.Struct, frozen=True):
+    """One memory on the timeline."""
+
+    glance: MemorySummary
+    created_at: datetime
+
+    @property
+    def id(self) -> str:
+        """The memory's id."""
+        return self.glance.id
+
+
+class Timeline:
+    """The timeline of one database."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def window(self, memory_id: str, *, later: int = 10, earlier: int = 10) -> list[TimelineEntry]:
+        """Return a memory with those remembered just after and just before it, the latest first.
+
+        The order is that of `Memory.created_at`, so that an import of old notes lies where its notes were written; of
+        those with the same moment, the one that arrived last comes first. Deleted and rejected memories are left out,
+        except for the one that is asked about.
+
+        Raises:
+            NotFound: there is no such memory.
+
+        """
+        with self._database.reading() as connection:
+            place = connection.execute("SELECT created_at, number FROM memory WHERE id = ?", (memory_id,)).fetchone()
+            if place is None:
+                raise NotFound(f"There is no memory with the id {memory_id}.")
+            after = connection.execute(_SELECT_LATER, (*place, later)).fetchall()
+            before = connection.execute(_SELECT_EARLIER, (*place, earlier)).fetchall()
+            return _timeline_entries(connection, [*reversed(after), (memory_id, place[0]), *before])
+
+
+def _timeline_entries(connection: sqlite3.Connection, rows: Sequence[Sequence[str]]) -> list[TimelineEntry]:
+    glances = {glance.id: glance for glance in summaries_by_id(connection, [row[0] for row in rows])}
+    return [TimelineEntry(glances[row[0]], datetime.fromisoformat(row[1])) for row in rows]

@@ -1,0 +1,380 @@
+"""Read what waits for a person: proposals, contradictions, and the one queue over both, by page."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from datetime import datetime
+
+import msgspec
+
+from memento_tui.errors import InvalidInput
+from memento_tui.model import Contradiction, Proposal
+from memento_tui.model.memory import RECALLED_STATUSES
+from memento_tui.model.review import OPEN_PROPOSAL_STATES
+from memento_tui.moments import format_moment
+from memento_tui.storage.database import Database
+from memento_tui.storage.tables import select_records
+
+__all__ = ["INBOX_KINDS", "ContradictionQueries", "InboxQueries", "InboxRow", "ProposalQueries"]
+
+_IS_UNRESOLVED = "contradiction.status <> 'resolved'"
+
+BOTH_SIDES_RECALLED = (
+    "(SELECT count(*) FROM memory WHERE memory.id IN (contradiction.older, contradiction.newer)"
+    f" AND memory.status IN ({', '.join(repr(status) for status in RECALLED_STATUSES if status != 'superseded')})) = 2"
+)
+"""Nobody is asked about a memory that was deleted, rejected, archived or superseded meanwhile."""
+
+
+class ContradictionQueries:
+    """The contradictions of one database."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def _select(self, where: str, parameters: Sequence[object]) -> list[Contradiction]:
+        with self._database.reading() as connection:
+            return select_records(connection, "contradiction", where, parameters)
+
+    def page(
+        self, *, at: datetime, resolved: bool = False, after: str | None = None, limit: int = 50
+    ) -> tuple[list[Contradiction], str | None]:
+        """Return the contradictions that wait for a person at a moment, surest first, and the next page's cursor.
+
+        ``resolved`` returns those that were resolved instead, the latest first.
+        """
+        if resolved:
+            where, order, parameters = "contradiction.status = 'resolved'", "number DESC", list[object]()
+            beyond = "number < (SELECT number FROM contradiction WHERE id = ?)"
+        else:
+            where = (
+                f"{_IS_UNRESOLVED} AND {BOTH_SIDES_RECALLED} AND (status = 'open' OR coalesce(later_until, '9') <= ?)"
+            )
+            order, parameters = "score DESC, number", [format_moment(at)]
+            beyond = "(-score, number) > (SELECT -score, number FROM contradiction WHERE id = ?)"
+        if after is not None:
+            where += f" AND {beyond}"
+            parameters.append(after)
+        found = self._select(f"{where} ORDER BY {order} LIMIT ?", [*parameters, limit])
+        return found, found[-1].id if len(found) == limit else None
+
+    def count(self, *, at: datetime) -> int:
+        """Return how many wait for a person at a moment."""
+        where = f"{_IS_UNRESOLVED} AND {BOTH_SIDES_RECALLED} AND (status = 'open' OR coalesce(later_until, '9') <= ?)"
+        with self._database.reading() as connection:
+            query = f"SELECT count(*) FROM contradiction WHERE {where}"
+            return int(connection.execute(query, (format_moment(at),)).fetchone()[0])
+
+    def around(self, ids: Sequence[str]) -> list[Contradiction]:
+        """Return the unresolved contradictions, put off or not, that have one of the memories as a side."""
+        listed = msgspec.json.encode(list(ids)).decode()
+        among = "(SELECT value FROM json_each(?))"
+        where = (
+            f"(older IN {among} OR newer IN {among}) AND {_IS_UNRESOLVED} AND {BOTH_SIDES_RECALLED} "
+            "ORDER BY score DESC, number"
+        )
+        return self._select(where, (listed, listed))
+
+    def of(self, memory_id: str) -> list[Contradiction]:
+        """Return the unresolved contradictions of one memory, whatever became of the other side."""
+        return self._select(f"(older = ? OR newer = ?) AND {_IS_UNRESOLVED} ORDER BY number", (memory_id, memory_id))
+
+    def between(self, one: str, other: str) -> list[Contradiction]:
+        """Return every contradiction of two memories, whichever is the older and whatever became of it."""
+        where = "(older = ? AND newer = ?) OR (older = ? AND newer = ?) ORDER BY number DESC"
+        return self._select(where, (one, other, other, one))
+
+
+class ProposalQueries:
+    """The proposals of one database."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def page(
+        self, states: Sequence[str], *, at: datetime, after: str | None = None, limit: int = 50
+    ) -> tuple[list[Proposal], str | None]:
+        """Return proposals in these states, oldest first, and the next page's cursor.
+
+        Those put off until after ``at`` are left out unless only ``later`` is asked for.
+        """
+        if limit < 1:
+            raise InvalidInput(f"A page holds at least one proposal; not {limit}.", "Give a limit of 1 or more.")
+        marks = ", ".join("?" * len(states))
+        where, parameters = f"state IN ({marks})", list[object](states)
+        if list(states) != ["later"]:
+            where += " AND (state <> 'later' OR coalesce(later_until, '9') <= ?)"
+            parameters.append(format_moment(at))
+        if after is not None:
+            where += " AND number > (SELECT number FROM proposal WHERE id = ?)"
+            parameters.append(after)
+        with self._database.reading() as connection:
+            found = select_records(connection, "proposal", f"{where} ORDER BY number LIMIT ?", [*parameters, limit])
+        return found, found[-1].id if len(found) == limit else None
+
+    def count(self, states: Sequence[str], *, at: datetime) -> int:
+        """Return how many proposals `page` would return in all."""
+        marks = ", ".join("?" * len(states))
+        query = (
+            f"SELECT count(*) FROM proposal WHERE state IN ({marks})"
+            " AND (state <> 'later' OR coalesce(later_until, '9') <= ?)"
+        )
+        with self._database.reading() as connection:
+            return int(connection.execute(query, [*states, format_moment(at)]).fetchone()[0])
+
+    def about(self, target_id: str, record: str = "memory") -> list[Proposal]:
+        """Return the proposals about one record of a kind, newest first."""
+        where = "target_id = ? AND target = ? ORDER BY number DESC"
+        with self._database.reading() as connection:
+            return select_records(connection, "proposal", where, (target_id, record))
+
+    def of(
+        self, proposed_by: str, states: Sequence[str], *, after: str | None = None, limit: int = 50
+    ) -> tuple[list[Proposal], str | None]:
+        """Return what one agent proposed, in these states and put off or not, and the next page's cursor.
+
+        What was decided last comes first; of what waits, the newest.
+        """
+        marks = ", ".join("?" * len(states))
+        where, parameters = f"proposed_by = ? AND state IN ({marks})", list[object]([proposed_by, *states])
+        moment = "coalesce(decided_at, created_at)"
+        if after is not None:
+            where += f" AND ({moment}, number) < (SELECT {moment}, number FROM proposal WHERE id = ?)"
+            parameters.append(after)
+        where += f" ORDER BY {moment} DESC, number DESC LIMIT ?"
+        with self._database.reading() as connection:
+            found = select_records(connection, "proposal", where, [*parameters, limit])
+        return found, found[-1].id if len(found) == limit else None
+
+    def same(self, fingerprint: str) -> Proposal | None:
+        """Return the newest proposal that waits, or was rejected, and would do the same; ``None`` if there is none."""
+        where = (
+            "fingerprint = ? AND fingerprint <> '' AND state IN ('pending', 'later', 'needs_review', 'rejected')"
+            " ORDER BY number DESC LIMIT 1"
+        )
+        with self._database.reading() as connection:
+            return next(iter(select_records(connection, "proposal", where, (fingerprint,))), None)
+
+    def waiting_for(self, reason: str) -> list[Proposal]:
+        """Return the proposals with a reason that nobody has decided about, put off or not, oldest first."""
+        where = (
+            "state IN ('pending', 'later', 'needs_review')"
+            " AND EXISTS (SELECT 1 FROM json_each(proposal.reasons) WHERE value = ?) ORDER BY number"
+        )
+        with self._database.reading() as connection:
+            return select_records(connection, "proposal", where, (reason,))
+
+    def merging(self) -> set[str]:
+        """Return the ids of the memories on both sides of the merges that wait."""
+        query = (
+            "SELECT target_id, json_extract(evidence, '$.other') FROM proposal"
+            " WHERE action = 'merge' AND state IN ('pending', 'later', 'needs_review')"
+        )
+        with self._database.reading() as connection:
+            return {str(side) for row in connection.execute(query) for side in row}
+
+    def sources_used(self, reason: str) -> list[frozenset[str]]:
+        """Return the sets of records that proposals with a reason were made from, whatever became of them."""
+        query = (
+            "SELECT json_extract(evidence, '$.about') FROM proposal"
+            " WHERE EXISTS (SELECT 1 FROM json_each(reasons) WHERE value = ?)"
+        )
+        with self._database.reading() as connection:
+            rows = connection.execute(query, (reason,)).fetchall()
+        return [frozenset(msgspec.json.decode(row[0], type=list[str])) for row in rows if row[0]]
+
+
+INBOX_KINDS: tuple[str, ...] = (
+    "secret",
+    "contradiction",
+    "suggestion",
+    "identity",
+    "expiring",
+    "skip",
+    "item",
+    "learned",
+    "consolidation",
+    "merge",
+    "trust",
+    "new",
+    "change",
+    "deletion",
+)
+"""What an item of the queue asks for, the most telling first: a merge that held a secret is a ``secret``."""
+
+
+class InboxRow(msgspec.Struct, frozen=True, kw_only=True):
+    """What a list shows of one thing that waits."""
+
+    record: str
+    """``proposal`` or ``contradiction``."""
+    record_id: str
+    kind: str
+    """One of `WAITING_KINDS`."""
+    action: str
+    """What a proposal would do: create, edit, delete or merge; ``resolve`` for a contradiction."""
+    target: str
+    text: str
+    """The beginning of what it is about; several lines where nothing has a title."""
+    who: str
+    since: datetime
+    state: str
+    version: int
+
+
+def _has_reason(code: str) -> str:
+    return f"proposal.reasons LIKE '%\"{code}\"%'"
+
+
+_KIND_OF_PROPOSAL = (
+    "CASE"
+    f" WHEN {_has_reason('secret_found')} THEN 'secret'"
+    " WHEN proposal.target = 'contradiction' THEN 'suggestion'"
+    " WHEN proposal.target = 'crystal' THEN 'identity'"
+    f" WHEN {_has_reason('expiring_skip')} THEN 'expiring'"
+    " WHEN proposal.target IN ('skip', 'item') THEN proposal.target"
+    f" WHEN {_has_reason('distilled')} THEN 'learned'"
+    f" WHEN {_has_reason('consolidation')} THEN 'consolidation'"
+    " WHEN proposal.action = 'merge' THEN 'merge'"
+    f" WHEN {_has_reason('earned_trust')} OR {_has_reason('promotion')} THEN 'trust'"
+    " WHEN proposal.action = 'create' THEN 'new'"
+    " WHEN proposal.action = 'edit' THEN 'change'"
+    " ELSE 'deletion' END"
+)
+
+_OPEN_PROPOSALS = (
+    f"SELECT 'proposal' AS record, proposal.id AS id, {_KIND_OF_PROPOSAL} AS kind, created_at AS since, 1 AS side, "
+    "number"
+    f" FROM proposal WHERE state IN ({', '.join(repr(state) for state in OPEN_PROPOSAL_STATES)})"
+    " AND (state <> 'later' OR coalesce(later_until, '9') <= :at)"
+)
+_OPEN_CONTRADICTIONS = (
+    "SELECT 'contradiction', contradiction.id, 'contradiction', created_at, 0, number FROM contradiction"
+    f" WHERE status <> 'resolved' AND {BOTH_SIDES_RECALLED} AND (status = 'open' OR coalesce(later_until, '9') <= :at)"
+)
+_INBOX = f"SELECT * FROM ({_OPEN_PROPOSALS} UNION ALL {_OPEN_CONTRADICTIONS})"
+_IS_OF_KIND = "(:kind = '' OR kind = :kind)"
+_INBOX_ORDER = "since, side, number"
+
+_HEADLINE_CHARACTERS = 400
+"""Characters of a text that a row is shown of."""
+
+_PROPOSAL_HEADLINE = (
+    "coalesce(nullif(trim(memory.title), ''), substr(memory.content, 1, :head), skip.item, item.title,"
+    " substr(crystal.content, 1, :head), json_extract(proposal.payload, '$.item'),"
+    " json_extract(proposal.payload, '$.title'), newer.title || ' ' || substr(newer.content, 1, :head), '')"
+)
+_SELECT_PROPOSAL_ROWS = (
+    f"SELECT proposal.id, action, target, {_PROPOSAL_HEADLINE}, proposed_by, state, proposal.version FROM proposal"
+    " LEFT JOIN memory ON target = 'memory' AND memory.id = target_id"
+    " LEFT JOIN skip ON target = 'skip' AND skip.id = target_id"
+    " LEFT JOIN item ON target = 'item' AND item.id = target_id"
+    " LEFT JOIN crystal ON target = 'crystal' AND crystal.id = target_id"
+    " LEFT JOIN contradiction ON target = 'contradiction' AND contradiction.id = target_id"
+    " LEFT JOIN memory AS newer ON newer.id = contradiction.newer"
+    " WHERE proposal.id IN (SELECT value FROM json_each(:ids))"
+)
+_SELECT_CONTRADICTION_ROWS = (
+    "SELECT contradiction.id, 'resolve', 'contradiction',"
+    " coalesce(nullif(trim(memory.title), ''), substr(memory.content, 1, :head), why), '',"
+    " contradiction.status, contradiction.version FROM contradiction"
+    " LEFT JOIN memory ON memory.id = contradiction.newer"
+    " WHERE contradiction.id IN (SELECT value FROM json_each(:ids))"
+)
+
+
+class InboxQueries:
+    """What waits in one database. ``at`` is the moment asked about: what is put off until later is left out."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def counts(self, at: datetime) -> dict[str, int]:
+        """Return how many of each kind wait; kinds of which none does are left out."""
+        query = f"SELECT kind, count(*) FROM ({_INBOX}) GROUP BY kind"
+        with self._database.reading() as connection:
+            found = {row[0]: int(row[1]) for row in connection.execute(query, {"at": format_moment(at)})}
+        return {kind: found[kind] for kind in INBOX_KINDS if kind in found}
+
+    def page(self, at: datetime, kind: str, start: int, count: int) -> list[InboxRow]:
+        """Return ``count`` rows from index ``start``; an empty ``kind`` selects all."""
+        query = f"{_INBOX} WHERE {_IS_OF_KIND} ORDER BY {_INBOX_ORDER} LIMIT :count OFFSET :start"
+        values = {"at": format_moment(at), "kind": kind, "count": count, "start": start}
+        with self._database.reading() as connection:
+            return _inbox_rows(connection, connection.execute(query, values).fetchall())
+
+    def after(self, at: datetime, kind: str, record: str, record_id: str, count: int) -> list[InboxRow]:
+        """Return the rows that follow one, even where that one waits no more. Raises `InvalidInput` for an unknown."""
+        side = 1 if record == "proposal" else 0
+        query = (
+            f"{_INBOX} WHERE {_IS_OF_KIND} AND ({_INBOX_ORDER}) > (:since, :side, :number) "
+            f"ORDER BY {_INBOX_ORDER} LIMIT :count"
+        )
+        with self._database.reading() as connection:
+            place = _queue_position(connection, record, record_id)
+            if place is None:
+                raise InvalidInput(f"{record_id!r:.60} is not a cursor.", "Use the `next` of the page before.")
+            values = {"at": format_moment(at), "kind": kind, "count": count}
+            values |= {"side": side, "since": place[0], "number": place[1]}
+            return _inbox_rows(connection, connection.execute(query, values).fetchall())
+
+    def locate(self, at: datetime, kind: str, record: str, record_id: str) -> int | None:
+        """Return the index of one, or ``None`` where it does not wait or is of another kind."""
+        values = {"at": format_moment(at), "kind": kind, "record": record, "id": record_id}
+        there = f"{_INBOX} WHERE {_IS_OF_KIND} AND record = :record AND id = :id"
+        query = f"SELECT count(*) FROM ({_INBOX} WHERE {_IS_OF_KIND}) WHERE ({_INBOX_ORDER}) < (:since, :side, :number)"
+        with self._database.reading() as connection:
+            row = connection.execute(there, values).fetchone()
+            if row is None:
+                return None
+            values |= {"since": row[3], "side": row[4], "number": row[5]}
+            return int(connection.execute(query, values).fetchone()[0])
+
+    def ids(self, at: datetime, kind: str, start: int, count: int) -> list[tuple[str, str]]:
+        """Return the record and the id of ``count`` rows from index ``start``."""
+        query = f"{_INBOX} WHERE {_IS_OF_KIND} ORDER BY {_INBOX_ORDER} LIMIT :count OFFSET :start"
+        values = {"at": format_moment(at), "kind": kind, "count": count, "start": start}
+        with self._database.reading() as connection:
+            return [(row[0], row[1]) for row in connection.execute(query, values)]
+
+    def rows(self, at: datetime, named: Sequence[tuple[str, str]]) -> list[InboxRow]:
+        """Return the rows of these records and ids that wait, in the order of the queue."""
+        listed = msgspec.json.encode([f"{record} {record_id}" for record, record_id in named]).decode()
+        query = f"{_INBOX} WHERE record || ' ' || id IN (SELECT value FROM json_each(:ids)) ORDER BY {_INBOX_ORDER}"
+        with self._database.reading() as connection:
+            return _inbox_rows(
+                connection, connection.execute(query, {"at": format_moment(at), "ids": listed}).fetchall()
+            )
+
+
+def _queue_position(connection: sqlite3.Connection, record: str, record_id: str) -> tuple[str, int] | None:
+    table = "proposal" if record == "proposal" else "contradiction"
+    row = connection.execute(f"SELECT created_at, number FROM {table} WHERE id = ?", (record_id,)).fetchone()
+    return None if row is None else (row[0], row[1])
+
+
+def _inbox_rows(connection: sqlite3.Connection, found: Sequence[sqlite3.Row]) -> list[InboxRow]:
+    """Return what is shown of places in the queue: two look-ups by id, whatever the length of the queue."""
+    shown = {}
+    for record, query in (("proposal", _SELECT_PROPOSAL_ROWS), ("contradiction", _SELECT_CONTRADICTION_ROWS)):
+        ids = [row[1] for row in found if row[0] == record]
+        if ids:
+            values = {"ids": msgspec.json.encode(ids).decode(), "head": _HEADLINE_CHARACTERS}
+            shown.update({(record, row[0]): row for row in connection.execute(query, values)})
+    return [_inbox_row(place, shown[place[0], place[1]]) for place in found]
+
+
+def _inbox_row(place: sqlite3.Row, row: sqlite3.Row) -> InboxRow:
+    return InboxRow(
+        record=place[0],
+        record_id=place[1],
+        kind=place[2],
+        action=row[1],
+        target=row[2],
+        text=str(row[3]),
+        who=row[4],
+        since=datetime.fromisoformat(place[3]),
+        state=row[5],
+        version=row[6],
+    )

@@ -1,0 +1,222 @@
+"""Write any number of records together or not at all, with one journal entry that says so."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from typing import Any, TypeVar
+
+import msgspec
+
+from memento_tui import clock
+from memento_tui.errors import Conflict, NotFound
+from memento_tui.model import Memory, Relation
+from memento_tui.model.validation import fold_tag, new_id
+from memento_tui.moments import format_moment
+from memento_tui.storage.database import Database
+from memento_tui.storage.journal import Author, Change, append_entry
+from memento_tui.storage.tables import TABLES, AnyRecord, record_name, select_records, to_plain
+
+__all__ = ["Transaction", "transaction", "write_entry"]
+
+Record = TypeVar("Record", bound=AnyRecord)
+
+
+class Transaction:
+    """Collects the changes of one write. Made by `transaction`, which holds the write lock meanwhile."""
+
+    def __init__(
+        self, connection: sqlite3.Connection, now: datetime, screen: Callable[[Any], Any] = lambda record: record
+    ) -> None:
+        self.connection = connection
+        self._screen = screen
+        self.now = now
+        self.changes: list[Change] = []
+        self.seq = 0
+        """The journal entry's sequence number, once the transaction is committed."""
+
+    def get(self, record: str, record_id: str) -> Any:  # noqa: ANN401 - the record that the name says
+        """Return a record as it stands within this transaction, or ``None``."""
+        table = TABLES[record]
+        row = self.connection.execute(f"{table.select} WHERE {record}.id = ?", (record_id,)).fetchone()
+        return None if row is None else table.record_of(row)
+
+    def put(self, record: Record, *, base: int) -> Record:
+        """Write a record and return it with its new version.
+
+        ``base`` is the version that the caller's change was made from; 0 says that the record is new.
+
+        Raises:
+            Conflict: the record is at another version, or exists already, or is gone.
+
+        """
+        name = record_name(record)
+        record = self._screen(record)
+        if base:
+            before = self._check_base(name, record, base)
+            written: Record = msgspec.structs.replace(record, version=base + 1)
+            self._replace(name, before, written)
+        else:
+            version = self._last_version(name, record.id) + 1
+            written = record if record.version == version else msgspec.structs.replace(record, version=version)
+            self._insert(name, written)
+        image = TABLES[name].image_of(written)
+        self.changes.append(Change(name, record.id, written.version, removed=False, image=image))
+        return written
+
+    def remove(self, record: AnyRecord, *, base: int) -> None:
+        """Take a record out of the current rows; the journal keeps what it was."""
+        name = record_name(record)
+        before = self._check_base(name, record, base)
+        if isinstance(before, Memory):
+            self._untag(before)
+        self.connection.execute(f"DELETE FROM {name} WHERE id = ?", (record.id,))
+        self.changes.append(Change(name, record.id, base + 1, removed=True, image=None))
+
+    def add_all(self, records: Sequence[Record]) -> Sequence[Record]:
+        """Write many new records of one kind and return them with their versions; the fast way for imports.
+
+        Raises:
+            Conflict: one of them exists already.
+
+        """
+        name = record_name(records[0])
+        table = TABLES[name]
+        known = msgspec.json.encode([record.id for record in records]).decode()
+        query = (
+            "SELECT record_id, max(version) FROM change"
+            " WHERE record = ? AND record_id IN (SELECT value FROM json_each(?)) GROUP BY record_id"
+        )
+        last = dict(self.connection.execute(query, (name, known)).fetchall())
+        if last or any(record.version != 1 for record in records):
+            records = [msgspec.structs.replace(r, version=last.get(r.id, 0) + 1) for r in records]
+        first = int(self.connection.execute(f"SELECT coalesce(max(number), 0) + 1 FROM {name}").fetchone()[0])
+        rows = [(number, *table.row(record)) for number, record in enumerate(records, first)]
+        try:
+            self.connection.executemany(table.insert_numbered, rows)
+        except sqlite3.IntegrityError as error:
+            raise Conflict(
+                f"One of these {len(records)} records exists already: {error}.", "Import it again."
+            ) from error
+        if name == "memory":
+            tags = [
+                (fold_tag(tag), number)
+                for number, record in enumerate(records, first)
+                for tag in getattr(record, "tags", ())
+            ]
+            self.connection.executemany("INSERT OR IGNORE INTO memory_tag VALUES (?, ?)", tags)
+        self.changes.extend(
+            Change(name, record.id, record.version, removed=False, image=table.image_of(record)) for record in records
+        )
+        return records
+
+    def _tag(self, memory: Memory) -> None:
+        query = "INSERT OR IGNORE INTO memory_tag SELECT ?, number FROM memory WHERE id = ?"
+        self.connection.executemany(query, [(fold_tag(tag), memory.id) for tag in memory.tags])
+
+    def _check_base(self, name: str, record: AnyRecord, base: int) -> AnyRecord:
+        current: AnyRecord | None = self.get(name, record.id)
+        if current is None:
+            raise Conflict(f"The {name} {record.id} is gone.", "Restore it first.", attempted=to_plain(record))
+        if current.version != base:
+            raise Conflict(
+                f"The {name} {record.id} has changed: you changed version {base}, it is at {current.version}.",
+                current=to_plain(current),
+                attempted=to_plain(record),
+            )
+        return current
+
+    def _last_version(self, name: str, record_id: str) -> int:
+        row = self.connection.execute(
+            "SELECT version FROM change WHERE record = ? AND record_id = ? ORDER BY version DESC LIMIT 1",
+            (name, record_id),
+        ).fetchone()
+        return 0 if row is None else int(row[0])
+
+    def _insert(self, name: str, record: AnyRecord) -> None:
+        table = TABLES[name]
+        try:
+            self.connection.execute(table.insert, table.row(record))
+        except sqlite3.IntegrityError:
+            current = self.get(name, record.id)
+            if current is None:
+                raise
+            raise Conflict(
+                f"A {name} with the id {record.id} exists already.",
+                current=to_plain(current),
+                attempted=to_plain(record),
+            ) from None
+        if isinstance(record, Memory):
+            self._tag(record)
+
+    def _replace(self, name: str, before: AnyRecord, record: AnyRecord) -> None:
+        table = TABLES[name]
+        self.connection.execute(table.upsert, table.row(record))
+        if isinstance(record, Memory) and isinstance(before, Memory) and record.tags != before.tags:
+            self._untag(before)
+            self._tag(record)
+
+    def _untag(self, memory: Memory) -> None:
+        query = "DELETE FROM memory_tag WHERE tag = ? AND number = (SELECT number FROM memory WHERE id = ?)"
+        self.connection.executemany(query, [(fold_tag(tag), memory.id) for tag in memory.tags])
+
+    def with_status(self, record: str, status: str) -> list[Any]:
+        """Return the records of a kind that have a status."""
+        return select_records(self.connection, record, f"{record}.status = ?", (status,))
+
+    def relations_from(self, memory_id: str, kind: str) -> list[Relation]:
+        """Return the relations of a type that begin at a memory, as they stand within this transaction."""
+        return select_records(self.connection, "relation", "src = ? AND type = ? ORDER BY number", (memory_id, kind))
+
+    def require(self, record: str, record_id: str) -> Any:  # noqa: ANN401 - the record that the name says
+        """Return a record as it stands. Raises `NotFound`."""
+        found = self.get(record, record_id)
+        if found is None:
+            raise NotFound(f"There is no {record} with the id {record_id}.")
+        return found
+
+
+@contextmanager
+def transaction(
+    database: Database,
+    author: Author,
+    action: str,
+    *,
+    note: str = "",
+    batch: str = "",
+    undoes: int | None = None,
+    now: datetime | None = None,
+    screen: Callable[[Any], Any] = lambda record: record,
+) -> Iterator[Transaction]:
+    """Write as ``author``: when the block ends, its changes and one journal entry are committed together.
+
+    A block that changes nothing leaves no entry. ``batch`` joins the entries of one long operation. ``screen`` returns
+    what may be stored of a record that is put; what is added in bulk was screened by whoever adds it.
+    """
+    with database.writing() as connection:
+        running = Transaction(connection, now or clock.now(), screen)
+        yield running
+        if running.changes:
+            write_entry(database, running, author, action, note=note, batch=batch, undoes=undoes)
+
+
+def write_entry(
+    database: Database, tx: Transaction, author: Author, action: str, *, note: str, batch: str, undoes: int | None
+) -> None:
+    """Append the journal entry that tells what a running transaction changed."""
+    facts = (
+        new_id(),
+        database.origin,
+        format_moment(tx.now),
+        author.actor,
+        author.agent,
+        author.session,
+        author.channel,
+        action,
+        note,
+        batch,
+        undoes,
+    )
+    tx.seq = append_entry(tx.connection, facts, tx.changes)

@@ -1,0 +1,1 @@
+"""Text itself: sentences, words, numbers, units, differences. Nothing here knows of memories."""

@@ -1,0 +1,168 @@
+"""Extract the words of a prompt that can name a subject, and match word sets.
+
+Works in any language and whatever was pasted into the prompt. Imports nothing but the standard library and Tantivy:
+memento-hook reads it before every prompt.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from memento_tui.text.terms import STOP_WORDS, character_bigrams, is_compound
+
+__all__ = [
+    "FEWEST_WORDS",
+    "FILLER_WORDS",
+    "content_words",
+    "content_words_by_sentence",
+    "is_name",
+    "skip_matches",
+    "skip_words",
+    "truncate_prompt",
+]
+
+FILLER_WORDS = frozenset(
+    """
+    actually add already alright although always another anybody anyone anything anyway approve approved back best
+    better bit cannot change changes check code come continue cool correct could done either else enough error errors
+    even ever every everybody everyone everything except explain fail failed failing fails file files fine first fix
+    fixed following get give go going good great happen happened happening happens hello help hey hi however instead
+    issue keep know last let lets like line lines long look looks looking lot lots make makes making many may maybe mean
+    meant might minute moment much must need needs neither never new next nice none nope nothing ok okay one ones others
+    ours per perfect perhaps please point possible probably problem proceed question quick quickly quite rather read
+    ready really redo rerun retry right run running say see several shall show since somebody someone something still
+    stop sure take tell test tests thank thanks that's theirs thing things think though time today together tomorrow
+    toward try trying two understand unless upon us use used using via wait want wanted way well whats whether within
+    without wonder wonder work working works would write wrong yeah yep yes yesterday yet yourself
+    """.split()  # noqa: SIM905 - a paragraph is easier to read than a list of quoted words
+)
+"""What people say to an agent whatever the subject is. It is not looked for, however rare it is in the memories."""
+
+_FOREIGN_FILLER_WORDS = frozenset(
+    """
+    aber als alle auch auf aus bei bis bitte da damit dann das dass dein deine dem den denn der des die dies diese
+    diesen dieser dieses doch dort du durch ein eine einem einen einer eines er es etwas für gibt habe haben hast hat
+    hier ich ihr im immer ist ja jetzt kann kannst kein keine können mach mache machen man mehr mein meine mich mir mit
+    muss müssen nach nein nicht nichts noch nochmal nur ob oder ohne schon sehr sein sich sie sind so soll sollen sollte
+    über um und uns unter vom von vor wann war waren warum was weil weiter welche welcher welches wenn wer werden wie
+    wieso will wir wird wo wurde zu zum zur danke
+    alors au aussi aux avec avez bien ce ces cet cette comme comment dans de des donc du elle en encore est et être
+    fait faire faut il ils je la le les leur lui ma mais merci mes moi mon ne nous ont où par pas peut plus pour
+    pourquoi qu quand que quel quelle qui sa sans son sont suis sur ta tes toi ton tout toute tu une vous
+    al algo como con cómo cuando cuándo de del donde dónde el ella ellos en eres es esa ese eso esta este esto está
+    estoy favor gracias hace hacer hay la las lo los más mi mis muy nada no para pero por porque puede puedes puedo
+    qué que quiero se ser si sí sin sobre son su sus también tengo tiene todo tu un una uno y ya yo
+    """.split()  # noqa: SIM905 - as above
+)
+"""The same for German, French and Spanish: mostly what grammar needs."""
+
+_JOINED_PLAIN_WORDS = re.compile(r"[a-z]+(?:-[a-z]+)*+(?:/[a-z]+)?")
+"""Plain words that are joined: ``step-by-step``, ``and/or``. They say no more than any other plain word."""
+_IDEOGRAPHS = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\u3005]{2,}|[\u30a1-\u30ff]{2,}|[\uac00-\ud7af]{2,}")
+_KANA = re.compile(r"[\u3041-\u30ff]")
+_LONGEST_IDEOGRAPH_WORD = 4
+"""Ideographs that are taken for one Japanese word; a longer run, and one of Chinese, is several."""
+
+_PUNCTUATION_AROUND_WORDS = ".,;:!?\"'`()[]{}<>*_~|=…“”‘’«»。、，"  # noqa: RUF001 - signs that stand around words
+_CHARACTERS_FROM_START, _CHARACTERS_FROM_END = 6_000, 2_000
+"""Characters of a long prompt that are read: its beginning and its end; what is between was mostly pasted."""
+_MOST_WORDS = 400
+_LONGEST_WORD = 80
+_SPACES = re.compile(r"\s+")
+
+_SHORT = 12
+"""Content words up to which a prompt may be about one thing; a longer one is about several, a sentence for each."""
+FEWEST_WORDS = 2
+"""Content words of a sentence that can be about something; so many of them, too, must a memory hold."""
+_SENTENCE = re.compile(r"(?<=[.!?;:])\s+|(?<=[。！？])|\n+")  # noqa: RUF001 - Japanese and Chinese marks
+
+
+def content_words(prompt: str) -> list[str]:
+    """Return the words of a prompt that could name a subject, each once; none for a trivial prompt or a command."""
+    text = truncate_prompt(prompt)
+    if text.startswith(("/", "!", "#")) and "\n" not in text and " " not in text.split("/", 1)[-1].strip():
+        return []
+    return _content_words(text)
+
+
+def content_words_by_sentence(prompt: str) -> list[list[str]]:
+    """Return the content words of each part of a prompt that could be about something of its own."""
+    words = content_words(prompt)
+    parts = [_content_words(sentence) for sentence in _SENTENCE.split(truncate_prompt(prompt))] if words else []
+    parts = [part for part in parts if _names_a_subject(part) and len(part) < len(words)]
+    return [*parts, words] if words and (len(words) <= _SHORT or not parts) else parts
+
+
+def _names_a_subject(part: Sequence[str]) -> bool:
+    return len(part) >= FEWEST_WORDS or any(map(is_name, part))
+
+
+def truncate_prompt(prompt: str) -> str:
+    """Return what is read of a prompt: all of it, or the beginning and the end of a very long one."""
+    text = prompt.strip()
+    if len(text) <= _CHARACTERS_FROM_START + _CHARACTERS_FROM_END:
+        return text
+    return f"{text[:_CHARACTERS_FROM_START]}\n{text[-_CHARACTERS_FROM_END:]}"
+
+
+def _content_words(text: str) -> list[str]:
+    found: dict[str, None] = {}
+    for raw in _SPACES.split(text.replace("’", "'")):  # noqa: RUF001 - what telephones write for an apostrophe
+        if character_bigrams(raw):
+            found.update(dict.fromkeys(_unspaced_words(raw)))
+        word = raw.strip(_PUNCTUATION_AROUND_WORDS)
+        if word and len(word) <= _LONGEST_WORD and _is_content_word(word):
+            found.setdefault(word.removesuffix("'s"))
+    return list(found)[:_MOST_WORDS]
+
+
+def _unspaced_words(text: str) -> Iterator[str]:
+    """Yield what could be words in a script that is written without spaces: no hiragana, which is mostly grammar."""
+    is_japanese = _KANA.search(text) is not None
+    for run in _IDEOGRAPHS.findall(text):
+        if _KANA.match(run) or (is_japanese and len(run) <= _LONGEST_IDEOGRAPH_WORD):
+            yield run
+        else:
+            yield from character_bigrams(run)
+
+
+def _is_content_word(word: str) -> bool:
+    if not any(character.isalpha() for character in word) or (word.isascii() and len(word) == 1):
+        return False
+    plain = word.lower().removesuffix("'s")
+    # In capitals it is an abbreviation: ES and DER are names in English.
+    is_foreign = plain in _FOREIGN_FILLER_WORDS and not word.isupper()
+    return not (plain in STOP_WORDS or plain in FILLER_WORDS or is_foreign or character_bigrams(word))
+
+
+def is_name(word: str) -> bool:
+    """Tell whether a word is a name that nobody says by chance: an identifier, a path, a joined proper name."""
+    return is_compound(word) and _JOINED_PLAIN_WORDS.fullmatch(word) is None
+
+
+_WORD_CHARACTERS = re.compile(r"\w+")
+_SPACED_SCRIPT = re.compile(r"[^\W_\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]+")
+
+
+def skip_words(text: str) -> frozenset[str]:
+    """Return the words that a skip is compared by: whole ones, since what only looks alike is not to be skipped.
+
+    Of a script that is written without spaces, pairs of characters are compared. Words that say nothing by themselves
+    count only where a text holds no others: a skip may be called "IT".
+    """
+    words = frozenset(part for word in _WORD_CHARACTERS.findall(text.casefold()) for part in _comparable_parts(word))
+    return words - STOP_WORDS or words
+
+
+def _comparable_parts(word: str) -> list[str]:
+    pairs = character_bigrams(word)
+    return [*pairs, *_SPACED_SCRIPT.findall(word)] if pairs else [word]
+
+
+def skip_matches(asked: frozenset[str], item: frozenset[str], *, in_passing: bool = False) -> bool:
+    """Tell whether all the words of a skip's item stand in what is asked, or all those asked in the item.
+
+    What is said ``in_passing``, as "continue" is, asks for nothing: only a skip that it names in full is meant.
+    """
+    return bool(asked) and bool(item) and (item <= asked or (not in_passing and asked <= item))

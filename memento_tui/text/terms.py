@@ -1,0 +1,135 @@
+"""Split text into index terms: analyzers, identifiers whole and in parts, and stop words.
+
+Imports nothing but the standard library and Tantivy: memento-hook reads it before every prompt.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+
+import tantivy
+
+__all__ = [
+    "ANALYZERS",
+    "STOP_WORDS",
+    "analyzer",
+    "camel_case_parts",
+    "character_bigrams",
+    "identifiers",
+    "is_compound",
+    "terms",
+]
+
+STOP_WORDS = frozenset(
+    """
+    a about after again all also am an and any are as at be because been before being between both but by can could did
+    do does doing done down during each few for from further get got had has have having he her here hers him his how i
+    if in into is it its itself just let me more most my no nor not now of off on once only or other our out over own
+    same she should so some such than that the their them then there these they this those through to too under until
+    up us very was we were what when where which while who whom whose why will with would you your yours
+    """.split()  # noqa: SIM905 - a paragraph is easier to read than a list of quoted words
+)
+"""English words that a question holds and an answer need not. Dropped from queries only, never from the index."""
+
+_COMPOUND = re.compile(
+    r"""
+      # Both begin where a word begins: tried at every letter they would take forever on a long one.
+      (?<![^\W_]) /?+[^\W_]++ (?: [-_./:@\#+]++ [^\W_]++ )++  # /v2/users  Navier-Stokes  CVE-2024-1234  snake_case
+    | (?<![^\W_]) [^\W_]* (?: [a-z][A-Z] | [A-Z]{2}[a-z] ) [^\W_]*  # relLangURL  HTTPServer
+    """,
+    re.VERBOSE,
+)
+# Each begins with what is rare in prose, which makes looking for it fast.
+_JOINER_INSIDE_WORD = re.compile(r"[-_./:@#+](?=[^\W_])")
+_CAMEL_BOUNDARY = re.compile(r"[A-Z](?:(?<=[a-z].)|(?=[A-Z][a-z]))")
+_JOINERS = re.compile(r"[-_./:@#+]+")
+_CAMEL_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_UNSPACED_SCRIPT = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]+")
+_MOST_IDENTIFIERS, _LONGEST_IDENTIFIER, _MOST_CAMEL_PARTS = 20_000, 200, 8
+
+
+def _word_analyzer(*filters: tantivy.Filter) -> tantivy.TextAnalyzer:
+    builder = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
+    for step in (tantivy.Filter.remove_long(80), tantivy.Filter.lowercase(), tantivy.Filter.ascii_fold(), *filters):
+        builder = builder.filter(step)
+    return builder.build()
+
+
+def _whitespace_analyzer() -> tantivy.TextAnalyzer:
+    return tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.whitespace()).build()
+
+
+ANALYZERS = {
+    "stemmed": lambda: _word_analyzer(tantivy.Filter.stemmer("english")),
+    "exact": _word_analyzer,
+    "whole": _whitespace_analyzer,
+}
+"""The analyzers by the name that the schema gives them: stemmed words, words as they are, and terms made here."""
+
+
+@cache
+def analyzer(name: str) -> tantivy.TextAnalyzer:
+    """Return an analyzer of `ANALYZERS`, made once."""
+    return ANALYZERS[name]()
+
+
+def terms(text: str, name: str = "stemmed") -> list[str]:
+    """Return the terms that the index would hold for a text."""
+    return analyzer(name).analyze(text)
+
+
+def is_compound(text: str) -> bool:
+    """Tell whether a word is an identifier, path or joined name rather than one plain word."""
+    return _COMPOUND.search(text) is not None
+
+
+def character_bigrams(text: str) -> list[str]:
+    """Return the pairs of neighbouring characters in the runs of a script that is written without spaces."""
+    runs = [] if text.isascii() else _UNSPACED_SCRIPT.findall(text)
+    return [pair for run in runs for pair in ([run[i : i + 2] for i in range(len(run) - 1)] or [run])]
+
+
+def camel_case_parts(text: str) -> list[str]:
+    """Return the humps of the camelCase names in a word, ``relLang`` as rel and lang; none where it has no humps."""
+    found = []
+    for piece in _JOINERS.split(text):
+        if not piece.islower() and not piece.isupper() and len(parts := _CAMEL_PARTS.findall(piece)) > 1:
+            found += [part.lower() for part in parts]
+    return found
+
+
+def _adjacent_parts_joined(parts: list[str]) -> Iterator[str]:
+    """Yield what neighbouring humps make together: of ``relLangURL`` also rellang and langurl."""
+    for start in range(min(len(parts), _MOST_CAMEL_PARTS)):
+        for end in range(start + 2, min(len(parts), _MOST_CAMEL_PARTS) + 1):
+            yield "".join(parts[start:end])
+
+
+def identifiers(text: str) -> str:
+    """Return the compound names in a text, joined by spaces: each whole, and the humps of each camelCase name.
+
+    Runs of scripts that are written without spaces become pairs of characters, so that a part of them is found.
+    """
+    found = dict.fromkeys(_identifier_parts(text))
+    if len(found) > _MOST_IDENTIFIERS:
+        found = dict.fromkeys(list(found)[:_MOST_IDENTIFIERS])
+    return " ".join(found)
+
+
+def _identifier_parts(text: str) -> Iterator[str]:
+    yield from character_bigrams(text)
+    if _JOINER_INSIDE_WORD.search(text) is None and _CAMEL_BOUNDARY.search(text) is None:
+        return
+    # Most words are plain, and telling them apart here is ten times as fast as the pattern is.
+    joined = " ".join([w for w in dict.fromkeys(text.split()) if not (w.isalnum() and (w.islower() or w.istitle()))])
+    for name in _COMPOUND.findall(joined):
+        if len(name) > _LONGEST_IDENTIFIER:
+            continue
+        yield name.lower().strip("/")
+        for piece in _JOINERS.split(name):
+            if found := camel_case_parts(piece):
+                yield piece.lower()
+                yield from found
+                yield from _adjacent_parts_joined(found)

@@ -1,0 +1,230 @@
+"""Split a text into sentences of weighted tokens, so that two texts can be compared."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from itertools import islice
+
+import msgspec
+
+from memento_tui.text.lexicon import (
+    ABBREVIATIONS,
+    COMMON_WORDS,
+    FUNCTION_WORDS,
+    IRREGULAR_FORMS,
+    NEGATORS,
+    NUMBER_WORDS,
+    SYNONYMS,
+    WEEKDAYS,
+)
+from memento_tui.text.terms import STOP_WORDS, terms
+
+__all__ = ["MOST_CHARACTERS", "Sentence", "Token", "read_sentences", "stem"]
+
+MOST_CHARACTERS = 300_000
+"""Characters of a text that are read; what lies beyond is not compared."""
+
+_MOST_TOKENS = 60
+"""Tokens of a sentence; a longer one goes on as a further sentence."""
+
+_MOST_SENTENCES, _MOST_WORDS = 4_000, 50_000
+"""What is read of a text: a quarter of a megabyte of prose has so many words."""
+
+_LONGEST_WORD = 80
+_WIDEST_GAP = 200
+"""Characters between two words that are looked through for the end of a sentence."""
+
+
+_COMMON_WEIGHT, _WORD_WEIGHT, _NAME_WEIGHT = 0.25, 1.0, 1.5
+"""What sharing a frequent word, an ordinary one and a name says about a common subject."""
+
+_TOKEN = re.compile(
+    r"""
+    (?: [$€£¥] \s?+ | [~/@.#]{1,3}+ )?+
+    [^\W_]++
+    (?: (?: [_./:@'\u2019+&]++ | , (?=\d{3}) | (?<=\d) [-\u2013] (?=[^\W_]) | - (?=\d) ) [^\W_]++ )*+
+    (?: % | \+\+ | \# )?+
+    """,
+    re.VERBOSE,
+)
+_SENTENCE_BREAK = re.compile(r"[.!?;…](?=[\s\"'\u201d\u2019)\]*_`]|$)|\n")
+_CLAUSE_MARK = re.compile(r"[,;:()\u2014\u2013]|\s-+\s|->|→")
+_LIST_ITEM = re.compile(r"\s*(?:[-*+•#>|]|\d{1,3}[.)]|$)")
+_NUMBER = re.compile(r"[$€£¥~./ ]*+v?\d")
+_ITEM_NUMBER = re.compile(r"\d{1,3}[.)]\s|\d{1,3}\.\d{1,2}\s(?=[A-Z][a-z])")
+"""The number of a list item, which counts nothing: ``2. Install``, ``1.3 Create``."""
+
+_CONTRACTED_ENDING = re.compile(r"['\u2019](?:s|ve|re|ll|d|m)$")
+
+
+class Token(msgspec.Struct, frozen=True, gc=False):
+    """A word, name or number of a text, from ``start`` to ``end``."""
+
+    low: str
+    """The word in lower case, without a possessive or a contracted verb."""
+    stem: str
+    weight: float
+    """How much sharing it says about a common subject; 0 for grammar and for numbers."""
+    start: int
+    end: int
+    denies: bool = False
+    """Whether it negates: *not*, *never*, *doesn't*."""
+    name: bool = False
+    """Whether it is a proper name or an identifier."""
+    number: bool = False
+    ends: bool = False
+    """Whether a clause ends behind it."""
+
+
+class Sentence(msgspec.Struct, frozen=True, gc=False):
+    """A sentence, or one item of a list."""
+
+    tokens: tuple[Token, ...]
+    weights: dict[str, float]
+    """The weight of each stem that has one."""
+    asks: bool
+    """Whether it is a question."""
+
+    @property
+    def start(self) -> int:
+        """Where its first word begins."""
+        return self.tokens[0].start
+
+    @property
+    def end(self) -> int:
+        """Where its last word ends."""
+        return self.tokens[-1].end
+
+
+class _WordFeatures(msgspec.Struct, frozen=True, gc=False):
+    low: str
+    stem: str
+    weight: float
+    denies: bool
+    number: bool
+
+
+def _synonym_stems() -> dict[str, str]:
+    return {_plain_stem(word): _plain_stem(min(kin)) for kin in SYNONYMS for word in sorted(kin)}
+
+
+def _plain_stem(word: str) -> str:
+    word = IRREGULAR_FORMS.get(word, word)
+    found = terms(word)
+    return found[0] if len(found) == 1 else word
+
+
+_UNWEIGHTED_WORDS = STOP_WORDS | FUNCTION_WORDS
+_SYNONYM_STEMS = _synonym_stems()
+
+
+@lru_cache(maxsize=50_000)
+def stem(word: str) -> str:
+    """Return the stem that a lower-case word is compared by; near-synonyms share one."""
+    plain = _plain_stem(word)
+    return _SYNONYM_STEMS.get(plain, plain)
+
+
+@lru_cache(maxsize=50_000)
+def _word_features(raw: str) -> _WordFeatures:
+    low = raw.lower().replace("\u2019", "'")
+    denies = low.endswith("n't") or low in NEGATORS or low == "cannot"
+    low = _CONTRACTED_ENDING.sub("", low)
+    if low.endswith("n't"):
+        low = {"can't": "can", "won't": "will"}.get(low, low[:-3])
+    number = low in NUMBER_WORDS or _NUMBER.match(low) is not None
+    if "." in low and all(len(part) == 1 for part in low.split(".")):
+        low = low.replace(".", "")  # U.S. is US
+    # A path or an identifier is compared as it stands.
+    found = low if low.endswith(("+", "#")) or any(mark in low for mark in "/._@#") else stem(low)
+    if number or denies or low in _UNWEIGHTED_WORDS or low in WEEKDAYS or low.rstrip("s") in WEEKDAYS:
+        weight = 0.0
+    elif len(low) < 2:  # noqa: PLR2004 - a letter
+        weight = _COMMON_WEIGHT
+    else:
+        weight = _COMMON_WEIGHT if low in COMMON_WORDS or found in COMMON_WORDS else _WORD_WEIGHT
+    return _WordFeatures(low, found, weight, denies, number)
+
+
+def _is_name(raw: str, *, first: bool, code: bool) -> bool:
+    if code or any(mark in raw for mark in "_/@#."):
+        return True
+    if not first:
+        return raw[0].isupper() and raw != "I"
+    body = raw[1:]
+    return any(letter.isupper() or letter.isdigit() for letter in body)
+
+
+def _token(raw: str, start: int, *, first: bool, code: bool) -> Token:
+    word = _word_features(raw if len(raw) <= _LONGEST_WORD else raw[:_LONGEST_WORD])
+    name = not word.number and (raw[0].isalpha() or "/" in raw or "#" in raw) and _is_name(raw, first=first, code=code)
+    weight = word.weight
+    if name and (weight or raw.isupper()) and not raw.startswith(("I'", "I\u2019")):
+        weight = _NAME_WEIGHT if weight >= _WORD_WEIGHT else _WORD_WEIGHT
+    end = start + len(raw)
+    return Token(word.low, word.stem, weight, start, end, word.denies, name, word.number)
+
+
+def _ends_sentence(text: str, at: int, last: str) -> bool:
+    mark = text[at]
+    if mark == ".":
+        if last.lower() in ABBREVIATIONS or (len(last) == 1 and last.isalpha()):
+            return False
+        after = text[at + 1 : at + 8].lstrip(" \t\"'\u201d\u2019)]*_`")
+        return not after[:1].islower()
+    if mark == "\n":
+        # A line that only goes on with the next one is no end; a list item, a heading or an empty line is.
+        after = text[at + 1 : at + 9]
+        return bool(_LIST_ITEM.match(after)) or not after.lstrip()[:1].islower()
+    return True
+
+
+def _sentence(tokens: list[Token], text: str, stop: int) -> Sentence:
+    weights: dict[str, float] = {}
+    for token in tokens:
+        if token.weight > weights.get(token.stem, 0.0):
+            weights[token.stem] = token.weight
+    return Sentence(tuple(tokens), weights, text[stop : stop + 1] == "?")
+
+
+def _find_sentence_end(text: str, before: int, start: int, last: Token) -> int | None:
+    """Return where the sentence stops that ``last`` may have ended, or None where it goes on at ``start``."""
+    for mark in _SENTENCE_BREAK.finditer(text, before, min(start, before + _WIDEST_GAP)):
+        if _ends_sentence(text, mark.start(), last.low):
+            return mark.start()
+    return None
+
+
+def _sentences(text: str) -> Iterator[Sentence]:
+    count = before = 0
+    tokens: list[Token] = []
+    for match in islice(_TOKEN.finditer(text, 0, MOST_CHARACTERS), _MOST_WORDS):
+        start = match.start()
+        if tokens and (start - before > 1 or text[before] != " "):
+            stop = _find_sentence_end(text, before, start, tokens[-1])
+            if stop is not None:
+                yield _sentence(tokens, text, stop)
+                tokens, count = [], count + 1
+            elif _CLAUSE_MARK.search(text, before, min(start, before + _WIDEST_GAP)):
+                tokens[-1] = msgspec.structs.replace(tokens[-1], ends=True)
+        if len(tokens) >= _MOST_TOKENS:
+            yield _sentence(tokens, text, before)
+            tokens, count = [], count + 1
+        if count >= _MOST_SENTENCES:
+            return
+        if not tokens and _ITEM_NUMBER.match(text, start, start + 6):
+            before = match.end()
+            continue
+        code = start > 0 and text[start - 1] == "`"
+        tokens.append(_token(match[0], start, first=not tokens, code=code))
+        before = match.end()
+    if tokens:
+        mark = _SENTENCE_BREAK.search(text, before, before + _WIDEST_GAP)
+        yield _sentence(tokens, text, mark.start() if mark else before)
+
+
+def read_sentences(text: str) -> tuple[Sentence, ...]:
+    """Return the sentences of a text, in their order; bounded in time and size whatever the text is."""
+    return tuple(_sentences(text))

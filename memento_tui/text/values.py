@@ -1,0 +1,311 @@
+"""Read the values that a sentence states: counts, money, dates, durations, versions, weekdays."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Literal
+
+import msgspec
+
+from memento_tui.text.lexicon import NOUNS_BEFORE_A_NUMBER, NUMBER_WORDS, NUMBERED_NOUNS, ORDINALS, UNITS, WEEKDAYS
+from memento_tui.text.tokens import Sentence, Token, stem
+
+__all__ = ["Value", "unit_match", "values"]
+
+ValueKind = Literal[
+    "count", "money", "percent", "clock", "date", "duration", "size", "times", "version", "weekday", "rate"
+]
+
+_Number = float | tuple[float, float]
+"""A number, or the lower and upper end of a range."""
+
+_NUMBER = re.compile(r"[$€£¥~./ ]*+(v?)(\d[\d,]*(?:\.\d+)*)(?:[-\u2013](\d+(?:\.\d+)?))?-?([a-z]*)([%+#]*)$")
+_CLOCK = re.compile(r"(\d{1,2}):(\d{2})(?::(\d{2}))?([ap]m)?$")
+_HOUR = re.compile(r"(\d{1,2})([ap]m)$")
+_ISO_DATE = re.compile(r"\d{4}-\d{1,2}(?:-\d{1,2})?$")
+_SLASH_DATE = re.compile(r"(\d{1,2})/(\d{1,2})(?:/\d{2,4})?$")
+_ORDINAL = re.compile(r"(\d{1,2})(?:st|nd|rd|th)$")
+_YEAR = re.compile(r"(?:19|20)\d\d$")
+
+_MONTHS = {
+    name: number
+    for number, names in enumerate(
+        (
+            "january jan",
+            "february feb",
+            "march mar",
+            "april apr",
+            "may",
+            "june jun",
+            "july jul",
+            "august aug",
+            "september sep sept",
+            "october oct",
+            "november nov",
+            "december dec",
+        ),
+        start=1,
+    )
+    for name in names.split()
+}
+_SCALES = {"k": 1e3, "thousand": 1e3, "m": 1e6, "million": 1e6, "bn": 1e9, "b": 1e9, "billion": 1e9}
+_PERIODS = {"hourly": 1 / 24, "daily": 1, "nightly": 1, "weekly": 7, "monthly": 30, "quarterly": 90, "yearly": 365}
+_ONE_OF = {"a", "an", "per", "each", "every"}
+_DETERMINERS = {"the", "this", "that", "which", "another", "no", "any", "every", "each", "new", "old", "good", "big"}
+_SECONDS_A_DAY = 86_400
+_MOST_NOUNS_BEHIND, _MOST_TOKENS_BACK, _LEAST_WEIGHT = 3, 8, 1.0
+_MOST_VALUES = 12
+
+
+class Value(msgspec.Struct, frozen=True, gc=False):
+    """One value and the tokens, ``first`` to ``last``, that state it."""
+
+    kind: ValueKind
+    amount: _Number | str
+    """In the dimension's own unit: seconds, bytes, days between two times, minutes after midnight."""
+    units: frozenset[str]
+    """The stems of what is counted; or, where nothing is named, of what stands before."""
+    loose: bool
+    """Whether the units are a guess from what stands before."""
+    first: int
+    last: int
+
+
+def values(sentence: Sentence) -> tuple[Value, ...]:
+    """Return the values that a sentence states, in their order; at most a dozen."""
+    return _values_of_tokens(sentence.tokens)
+
+
+@lru_cache(maxsize=4_096)
+def _values_of_tokens(tokens: tuple[Token, ...]) -> tuple[Value, ...]:
+    found: list[Value] = []
+    at = 0
+    while at < len(tokens) and len(found) < _MOST_VALUES:
+        value = next((value for reader in _VALUE_PARSERS if (value := reader(tokens, at))), None)
+        if value is None:
+            at += 1
+            continue
+        if not _is_ago(tokens, value):
+            found.append(value)
+        at = value.last + 1
+    return tuple(found)
+
+
+def _is_ago(tokens: tuple[Token, ...], value: Value) -> bool:
+    # "three weeks ago" ties a sentence to a day; it claims no duration.
+    return value.kind == "duration" and _lowercase_at(tokens, value.last + 1) in ("ago", "later", "earlier", "before")
+
+
+def _lowercase_at(tokens: tuple[Token, ...], at: int) -> str:
+    return tokens[at].low if 0 <= at < len(tokens) else ""
+
+
+def _joined(tokens: tuple[Token, ...], at: int) -> bool:
+    """Tell whether the token at ``at`` exists and belongs to the clause of the one before it."""
+    return 0 < at < len(tokens) and not tokens[at - 1].ends
+
+
+def _plain(low: str) -> float | None:
+    if low in NUMBER_WORDS:
+        return float(NUMBER_WORDS[low])
+    match = _NUMBER.match(low)
+    if match is None or match[1] or match[3] or match[4] or match[2].count(".") > 1:
+        return None
+    return _float(match[2])
+
+
+def _float(digits: str) -> float:
+    # Fifteen digits are all that a float tells apart.
+    return float(digits.replace(",", "")[:15].rstrip(".") or 0)
+
+
+def _before(tokens: tuple[Token, ...], at: int) -> frozenset[str]:
+    return frozenset(
+        token.stem for token in tokens[max(at - _MOST_TOKENS_BACK, 0) : at] if token.weight >= _LEAST_WEIGHT
+    )
+
+
+def _made(kind: ValueKind, amount: _Number | str, tokens: tuple[Token, ...], first: int, last: int) -> Value:
+    return Value(kind, amount, _before(tokens, first), loose=True, first=first, last=last)
+
+
+def _rate(tokens: tuple[Token, ...], at: int) -> Value | None:
+    low = tokens[at].low
+    if low in _PERIODS:
+        return _made("rate", 1 / _PERIODS[low], tokens, at, at)
+    if low in ("every", "each"):
+        number = 2.0 if _lowercase_at(tokens, at + 1) == "other" else _plain(_lowercase_at(tokens, at + 1))
+        unit = at + (1 if number is None else 2)
+        if (days := _days(_lowercase_at(tokens, unit))) and number != 0:
+            return _made("rate", round(1 / (days * (number or 1)), 6), tokens, at, unit)
+        return None
+    once = {"once": 1.0, "twice": 2.0, "thrice": 3.0}.get(low)
+    times = at
+    if once is None and _lowercase_at(tokens, at + 1) in ("times", "time"):
+        once, times = _plain(low), at + 1
+    if once is None:
+        return None
+    if _lowercase_at(tokens, times + 1) in _ONE_OF and (days := _days(_lowercase_at(tokens, times + 2))):
+        return _made("rate", round(once / days, 6), tokens, at, times + 2)
+    return _made("times", once, tokens, at, times)
+
+
+def _days(low: str) -> float:
+    dimension, size = UNITS.get(low, ("", 0.0))
+    return size / _SECONDS_A_DAY if dimension == "duration" and len(low) > 2 else 0.0  # noqa: PLR2004 - h, d, ms
+
+
+def _day(tokens: tuple[Token, ...], at: int) -> Value | None:
+    low = tokens[at].low
+    if low in WEEKDAYS or low.rstrip("s") in WEEKDAYS:
+        return _made("weekday", low.rstrip("s"), tokens, at, at)
+    if low in _MONTHS and not (low in ("may", "mar") and not tokens[at].name):
+        day = _day_number(_lowercase_at(tokens, at + 1))
+        return _made("date", f"{_MONTHS[low]}-{day}", tokens, at, at + (day > 0))
+    if day := _day_number(low):
+        month = at + 1 + (_lowercase_at(tokens, at + 1) == "of")
+        name = _lowercase_at(tokens, month)
+        if name in _MONTHS and (name != "may" or tokens[month].name):
+            return _made("date", f"{_MONTHS[name]}-{day}", tokens, at, month)
+    if _ISO_DATE.match(low) or _YEAR.match(low):
+        return _made("date", low, tokens, at, at)
+    if (slash := _SLASH_DATE.match(low)) and 1 <= int(slash[1]) <= 12:  # noqa: PLR2004 - months
+        return _made("date", f"{int(slash[1])}-{int(slash[2])}", tokens, at, at)
+    return None
+
+
+def _day_number(low: str) -> int:
+    if match := _ORDINAL.match(low):
+        return int(match[1])
+    return int(low) if low.isdecimal() and len(low) <= 2 and 1 <= int(low) <= 31 else 0  # noqa: PLR2004 - days
+
+
+def _clock(tokens: tuple[Token, ...], at: int) -> Value | None:
+    low, after = tokens[at].low, _lowercase_at(tokens, at + 1)
+    half = after if after in ("am", "pm") and _joined(tokens, at + 1) else ""
+    match = _CLOCK.match(low)
+    if match:
+        parts = (int(match[1]), int(match[2]), int(match[3] or 0))
+        half = match[4] or half
+    elif hour := _HOUR.match(low):
+        parts, half = (int(hour[1]), 0, 0), hour[2]
+    elif half and low.isdecimal() and len(low) <= 2:  # noqa: PLR2004 - hours
+        parts = (int(low), 0, 0)
+    else:
+        return None
+    minutes = parts[0] * 60 + parts[1] + parts[2] / 60 + (720 if half == "pm" and parts[0] != 12 else 0)  # noqa: PLR2004
+    return _made("clock", minutes, tokens, at, at + (after in ("am", "pm") and half == after))
+
+
+def _number(tokens: tuple[Token, ...], at: int) -> Value | None:
+    token, before = tokens[at], _lowercase_at(tokens, at - 1)
+    if before in NUMBERED_NOUNS:
+        return None
+    if not token.number:
+        return _one_unit(tokens, at)
+    if token.low in NUMBER_WORDS:
+        # "Which one" and "the new one" count nothing.
+        pronoun = token.low == "one" and (before in _DETERMINERS or not _noun_after(tokens, at))
+        return None if pronoun else _counted(tokens, at, float(NUMBER_WORDS[token.low]), "")
+    match = _NUMBER.match(token.low)
+    return _written(tokens, at, match) if match else None
+
+
+def _written(tokens: tuple[Token, ...], at: int, match: re.Match[str]) -> Value | None:
+    """Return the value of a number that is written in digits."""
+    version, digits, upper, suffix, sign = match.groups()
+    if len(suffix) == 1 and at and tokens[at - 1].name and not tokens[at - 1].ends:
+        return None  # The letter is a model's name, no unit: Canon EOS 80D.
+    if version or digits.count(".") > 1:
+        return _version(tokens, at, digits)
+    amount: _Number = (_float(digits), _float(upper)) if upper else _float(digits)
+    if tokens[at].low[0] in "$€£¥":
+        return _money(tokens, at, amount, suffix)
+    if sign.startswith("%"):
+        return _made("percent", amount, tokens, at, at)
+    return _counted(tokens, at, amount, suffix)
+
+
+def _one_unit(tokens: tuple[Token, ...], at: int) -> Value | None:
+    # "an hour each day" is one hour.
+    if tokens[at].low in ("a", "an") and (days := _days(_lowercase_at(tokens, at + 1))):
+        return _made("duration", days * _SECONDS_A_DAY, tokens, at, at + 1)
+    return None
+
+
+def _noun_after(tokens: tuple[Token, ...], at: int) -> bool:
+    return _joined(tokens, at + 1) and tokens[at + 1].weight > 0
+
+
+def _money(tokens: tuple[Token, ...], at: int, amount: _Number, suffix: str) -> Value:
+    after = _lowercase_at(tokens, at + 1)
+    scale = _SCALES.get(suffix) or _SCALES.get(after, 1.0)
+    last = at + (not suffix and after in _SCALES)
+    return _made("money", _scaled(amount, scale), tokens, at, last)
+
+
+def _scaled(amount: _Number, scale: float) -> _Number:
+    return (amount[0] * scale, amount[1] * scale) if isinstance(amount, tuple) else amount * scale
+
+
+def _version(tokens: tuple[Token, ...], at: int, digits: str) -> Value:
+    before = tokens[at - 1] if at else None
+    units = frozenset({before.stem}) if before and before.weight and not before.ends else frozenset()
+    return Value("version", digits, units or _before(tokens, at), loose=not units, first=at, last=at)
+
+
+def _counted(tokens: tuple[Token, ...], at: int, amount: _Number, suffix: str) -> Value:
+    last, unit = at, suffix
+    after = _lowercase_at(tokens, at + 1) if _joined(tokens, at + 1) else ""
+    if not suffix and after in _SCALES and len(after) > 1:
+        amount, last = _scaled(amount, _SCALES[after]), at + 1
+        after = _lowercase_at(tokens, at + 2)
+    if suffix in ("k", "m", "bn") and after not in UNITS:
+        amount, unit = _scaled(amount, _SCALES[suffix]), ""
+    elif not suffix and after in UNITS and (len(after) > 1 or after in "sh"):
+        unit, last = after, last + 1
+    dimension, size = UNITS.get(unit, ("", 1.0))
+    if dimension:
+        kind: ValueKind = dimension  # type: ignore[assignment]
+        return _made(kind, _scaled(amount, size), tokens, at, last)
+    before = tokens[at - 1] if _joined(tokens, at) else None
+    if before and before.low in NOUNS_BEFORE_A_NUMBER and "." not in tokens[at].low:
+        return Value("count", amount, frozenset({before.stem}), loose=False, first=at, last=last)
+    if before and (before.low in NOUNS_BEFORE_A_NUMBER or (before.name and _is_version(tokens[at].low))):
+        return Value("version", tokens[at].low, frozenset({before.stem}), loose=False, first=at, last=last)
+    units = _nouns(tokens, last, unit)
+    return Value("count", amount, units or _before(tokens, at), loose=not units, first=at, last=last)
+
+
+def _is_version(low: str) -> bool:
+    return low[:1].isdigit() and low.replace(".", "").isdecimal()
+
+
+def _nouns(tokens: tuple[Token, ...], last: int, unit: str) -> frozenset[str]:
+    """Return the stems of what is counted: of ``25 new postcards`` postcard; of ``17 new ones`` only ``*``."""
+    run: list[Token] = []
+    for at in range(last + 1, min(last + 1 + _MOST_NOUNS_BEHIND, len(tokens))):
+        if not _joined(tokens, at) or not (tokens[at].weight or tokens[at].low == "ones"):
+            break
+        run.append(tokens[at])
+    found = {token.stem for token in run if token.weight >= _LEAST_WEIGHT}
+    if run and not found:
+        found = {"*"} if run[-1].low == "ones" or run[-1].low in ORDINALS else {run[-1].stem}
+    return frozenset(found | ({stem(unit)} if unit else set()))
+
+
+_VALUE_PARSERS = (_rate, _clock, _day, _number)
+_COUNTS = {"count", "times"}
+
+
+def unit_match(one: Value, other: Value) -> float:
+    """Return from 0 to 1 how far two values count the same thing; 0 where they cannot be compared."""
+    if one.kind != other.kind and not {one.kind, other.kind} <= _COUNTS:
+        return 0.0
+    shared = one.units & other.units
+    if not one.loose and not other.loose:
+        return 1.0 if shared else 0.5 if "*" in one.units | other.units else 0.0
+    if one.kind in ("count", "version"):
+        return 0.7 if shared else 0.0
+    return 0.8 if shared else 0.5

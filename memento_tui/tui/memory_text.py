@@ -1,0 +1,188 @@
+"""Format a memory: as a row of a list, as the facts and the text of a preview, and what differs between two texts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import datetime
+
+from textual.content import Content
+
+from memento_tui import clock
+from memento_tui.model import Memory
+from memento_tui.search.query_language import Query
+from memento_tui.storage.memory_queries import MemorySummary
+from memento_tui.text.diff import diff_steps
+from memento_tui.tui.display import ago, cells, has_hidden, hidden_characters, literal, shown
+from memento_tui.tui.widgets.record_list import Line
+
+__all__ = [
+    "GLYPH_LEGEND",
+    "memory_body",
+    "memory_facts",
+    "memory_line",
+    "memory_title",
+    "text_difference",
+    "trust_glyph",
+]
+
+_LONGEST_PREVIEW = 20_000
+_WORDS = re.compile(r"\s+|[^\w\s]|\w+")
+
+
+def memory_title(memory: Memory) -> Content:
+    """Return the headline of a preview."""
+    return literal(memory.headline, "bold")
+
+
+def memory_facts(memory: Memory) -> Content:
+    """Return the lines under the headline: trust, place, life, and a warning where characters are hidden."""
+    now = clock.now()
+    trust = [memory.kind.replace("_", " "), memory.stability if memory.stability != "draft" else "draft (unverified)"]
+    trust += [f"certainty {memory.certainty}/5"] + (["pinned"] if memory.pinned else [])
+    if memory.status != "active":
+        trust.insert(0, memory.status.upper())
+    if memory.source_type == "external":
+        trust.append("from outside")
+    place = [memory.namespace, *(f"#{tag}" for tag in memory.tags)]
+    life = [f"changed {_moment_text(memory.updated_at, now)}", f"used {memory.used_count}x", *_expiry_text(memory, now)]
+    if memory.source.agent:
+        life.append(f"by {memory.source.agent}")
+    lines = [literal("  ".join(part), "dim") for part in (trust, place, life)]
+    if memory.validity_context:
+        lines.append(literal(f"applies to: {memory.validity_context}", "dim"))
+    hidden = hidden_characters(memory.content) + hidden_characters(memory.title)
+    if hidden:
+        told = ", ".join(f"{count}x {name}" for name, count in hidden.most_common(3))
+        lines.append(literal(f"! hidden characters, shown as <...>: {told}", "bold $text-warning"))
+    return Content("\n").join(lines)
+
+
+def _moment_text(moment: datetime, now: datetime) -> str:
+    span = ago(moment, now)
+    return "just now" if span == "now" else f"{span} ago"
+
+
+def _expiry_text(memory: Memory, now: datetime) -> Iterator[str]:
+    if memory.expires_at is not None:
+        past = memory.expires_at <= now
+        yield f"expired {ago(memory.expires_at, now)} ago" if past else f"expires {ago(memory.expires_at, now)}"
+
+
+def memory_body(memory: Memory, query: Query | None) -> Content:
+    """Return the content with the query's words marked; a very long one is cut, and says so."""
+    body = literal(memory.content[:_LONGEST_PREVIEW], multiline=True)
+    if query is not None:
+        from memento_tui.search.snippets import find_query_matches  # noqa: PLC0415 - loaded with the first search
+
+        for start, end in find_query_matches(query, body.plain):
+            body = body.stylize("$text-accent bold underline", start, end)
+    left = len(memory.content) - _LONGEST_PREVIEW
+    if left > 0:
+        body = body + literal(f"\n\n... {left:,} more characters. E opens all of it in your editor.", "dim")
+    return body
+
+
+def text_difference(before: str, after: str) -> Content:
+    """Return what changed between two texts, line by line, with the words that differ in each line marked.
+
+    Removed lines begin with ``-``, added ones with ``+``, so that colour is not needed to read it.
+    """
+    old, new = shown(before, multiline=True).split("\n"), shown(after, multiline=True).split("\n")
+    lines: list[Content] = []
+    for tag, a1, a2, b1, b2 in diff_steps(old, new):
+        if tag == "equal":
+            lines += _unchanged_lines(old[a1:a2])
+        elif tag == "replace" and a2 - a1 == b2 - b1:
+            for was, now in zip(old[a1:a2], new[b1:b2], strict=True):
+                lines += _changed_line(was, now)
+        else:
+            lines += [_difference_line("-", line, "$text-error") for line in old[a1:a2]]
+            lines += [_difference_line("+", line, "$text-success") for line in new[b1:b2]]
+    return Content("\n").join(lines)
+
+
+def _difference_line(sign: str, visible: str, style: str) -> Content:
+    return Content.styled(f"{sign} {visible}", style)
+
+
+def _unchanged_lines(lines: list[str], keep: int = 3) -> list[Content]:
+    if len(lines) <= 2 * keep + 1:
+        return [_difference_line(" ", line, "dim") for line in lines]
+    skipped = Content.styled(f"  ... {len(lines) - 2 * keep} unchanged lines", "dim italic")
+    first, last = lines[:keep], lines[-keep:]
+    return [
+        *(_difference_line(" ", x, "dim") for x in first),
+        skipped,
+        *(_difference_line(" ", x, "dim") for x in last),
+    ]
+
+
+def _changed_line(before: str, after: str) -> list[Content]:
+    old, new = _WORDS.findall(before), _WORDS.findall(after)
+    removed, added = Content.styled("- ", "$text-error"), Content.styled("+ ", "$text-success")
+    for tag, a1, a2, b1, b2 in diff_steps(old, new):
+        emphasis = "" if tag == "equal" else " bold reverse"
+        removed += Content.styled("".join(old[a1:a2]), f"$text-error{emphasis}")
+        added += Content.styled("".join(new[b1:b2]), f"$text-success{emphasis}")
+    return [removed, added]
+
+
+KIND_WORDS = {
+    "anti_pattern": "avoid",
+    "decision": "decide",
+    "discovery": "found",
+    "heuristic": "rule",
+    "instruction": "do",
+    "observation": "saw",
+    "preference": "prefer",
+}
+"""Short names for the narrow column; the other kinds are short themselves."""
+
+GLYPH_LEGEND = "= stable  + verified  . draft  ~ waits for you  x deleted  ^ pinned  ! hidden characters"
+
+_KIND_WIDTH, _AGE_WIDTH = 8, 6
+_NARROW, _WIDE = 60, 90
+
+
+def trust_glyph(status: str, stability: str) -> tuple[str, str]:
+    """Return the glyph that tells status and trust, and the name of its style."""
+    if status in ("deleted", "rejected"):
+        return "x", "error"
+    if status == "pending":
+        return "~", "warning"
+    if status in ("archived", "superseded", "consolidated", "compacted"):
+        return "-", "muted"
+    return {"stable": ("=", "good"), "verified": ("+", "good")}.get(stability, (".", "muted"))
+
+
+def memory_line(row: MemorySummary, width: int) -> list[Line]:
+    """Return the row of a memory: trust, pin, kind, headline, tags, age."""
+    now = clock.now()
+    glyph, style = trust_glyph(row.status, row.stability)
+    flag = "!" if has_hidden(row.title + row.head) else "^" if row.pinned else " "
+    age = f"{ago(row.updated_at, now):>{_AGE_WIDTH}}"
+    tags = _tags(row, width)
+    kind = cells(KIND_WORDS.get(row.kind, row.kind), _KIND_WIDTH) + " " if width >= _NARROW else ""
+    left = width - 3 - len(kind) - _AGE_WIDTH - (_tag_width(width) + 1 if tags else 0)
+    ended = row.expires_at is not None and row.expires_at <= now
+    pieces = [
+        (glyph, style),
+        (flag, {"!": "warning", "^": "match"}.get(flag, "")),
+        (" ", ""),
+        (kind, "muted"),
+        (cells(row.headline, left), "muted" if ended or row.status in ("deleted", "rejected") else ""),
+    ]
+    if tags:
+        pieces += [(" ", ""), (tags, "muted")]
+    return [[*pieces, (age, "muted")]]
+
+
+def _tag_width(width: int) -> int:
+    return min(28, width // 4)
+
+
+def _tags(row: MemorySummary, width: int) -> str:
+    if width < _WIDE or not row.tags:
+        return ""
+    return cells(" ".join(f"#{tag}" for tag in row.tags), _tag_width(width))

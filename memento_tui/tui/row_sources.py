@@ -1,0 +1,134 @@
+"""The sources of the rows of lists: a filter read by page, a whole list, and the hits of a search."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from threading import Lock
+from typing import Generic, TypeVar
+
+from memento_tui.api.search import SearchHit
+from memento_tui.model import Memory
+from memento_tui.storage.filters import Filter
+from memento_tui.storage.memory_queries import MemorySummary
+from memento_tui.storage.store import Store
+from memento_tui.tui.widgets.paged_rows import Row
+
+__all__ = ["FilterSource", "HitSource", "IndexedListSource", "ListSource"]
+
+ListRowT = TypeVar("ListRowT", bound=Row)
+
+
+def summary_of(memory: Memory) -> MemorySummary:
+    """Return the list row of a whole memory."""
+    names = [name for name in MemorySummary.__struct_fields__ if name != "head"]
+    return MemorySummary(head=memory.content[:400], **{name: getattr(memory, name) for name in names})
+
+
+class FilterSource:
+    """The memories that a filter selects, most recently changed first; read by page from the database."""
+
+    def __init__(self, store: Store, tree: Filter) -> None:
+        self._store = store
+        self._tree = tree
+
+    def total(self) -> int:
+        """Return how many there are."""
+        return self._store.count(self._tree)
+
+    def page(self, start: int, count: int) -> Sequence[MemorySummary]:
+        """Return some of them."""
+        rows: list[MemorySummary] = self._store.glances(self._tree, limit=count, skip=start).items
+        return rows
+
+    def locate(self, row_id: str) -> int | None:
+        """Return where one stands."""
+        return self._store.position(self._tree, row_id)
+
+    def ids(self, start: int, count: int) -> Sequence[str]:
+        """Return the ids of some of them."""
+        return self._store.ids(self._tree, start, count)
+
+
+class ListSource(Generic[ListRowT]):
+    """Rows of a short list, which are read all at once when they are first asked for."""
+
+    def __init__(self, read: Callable[[], Sequence[ListRowT]]) -> None:
+        self._read = read
+        self._guard = Lock()
+
+    @cached_property
+    def rows(self) -> Sequence[ListRowT]:
+        """All rows, in order."""
+        with self._guard:
+            return self._read()
+
+    def total(self) -> int:
+        """Return how many there are."""
+        return len(self.rows)
+
+    def page(self, start: int, count: int) -> Sequence[ListRowT]:
+        """Return some of them."""
+        return self.rows[start : start + count]
+
+    def locate(self, row_id: str) -> int | None:
+        """Return where one stands."""
+        return next((index for index, row in enumerate(self.rows) if row.id == row_id), None)
+
+    def ids(self, start: int, count: int) -> Sequence[str]:
+        """Return the ids of some of them."""
+        return [row.id for row in self.page(start, count)]
+
+
+class HitSource(ListSource[MemorySummary]):
+    """The results of a search, best first; all at hand."""
+
+    def __init__(self, hits: Sequence[SearchHit]) -> None:
+        super().__init__(lambda: [summary_of(hit.memory) for hit in hits])
+
+
+IndexedRowT = TypeVar("IndexedRowT", bound=Row)
+
+
+class IndexedListSource(Generic[IndexedRowT]):
+    """What ``read`` returns, as it was when it was first asked for. Safe to share between threads."""
+
+    def __init__(self, read: Callable[[], Sequence[IndexedRowT]]) -> None:
+        self._read = read
+        self._lock = Lock()
+        self._rows: Sequence[IndexedRowT] | None = None
+        self._places: dict[str, int] = {}
+
+    def rows(self) -> Sequence[IndexedRowT]:
+        """Return all of them."""
+        with self._lock:
+            if self._rows is None:
+                self._rows = self._read()
+                self._places = {row.id: index for index, row in enumerate(self._rows)}
+            return self._rows
+
+    def get(self, row_id: str) -> IndexedRowT | None:
+        """Return one by its id."""
+        place = self.locate(row_id)
+        return None if place is None else self.rows()[place]
+
+    def part(self, belongs: Callable[[IndexedRowT], bool]) -> IndexedListSource[IndexedRowT]:
+        """Return a source of those that belong to a part; all parts are of one reading."""
+        return IndexedListSource(lambda: [row for row in self.rows() if belongs(row)])
+
+    def total(self) -> int:
+        """Return how many there are."""
+        return len(self.rows())
+
+    def page(self, start: int, count: int) -> Sequence[IndexedRowT]:
+        """Return some of them."""
+        return self.rows()[start : start + count]
+
+    def locate(self, row_id: str) -> int | None:
+        """Return where one stands."""
+        self.rows()
+        return self._places.get(row_id)
+
+    def ids(self, start: int, count: int) -> Sequence[str]:
+        """Return the ids of some of them."""
+        return [row.id for row in self.page(start, count)]

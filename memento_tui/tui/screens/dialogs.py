@@ -1,0 +1,140 @@
+"""The dialogs that are answered once: a line of text, yes or no, one of a few choices."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from textual import events
+from textual.app import ComposeResult
+from textual.await_complete import AwaitComplete
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.screen import ModalScreen, ScreenResultType
+from textual.widgets import Input, Static
+
+from memento_tui.tui.display import literal
+from memento_tui.tui.section import ErrorBoundary
+
+__all__ = ["AskLine", "ChoiceScreen", "Confirm", "Dialog", "DialogChoice"]
+
+
+class Dialog(ErrorBoundary, ModalScreen[ScreenResultType]):
+    """A screen above the app that asks for something.
+
+    Keys that were typed faster than it closes still reach it: what they would do is left out, for a second answer
+    would close the screen below.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._is_answered = False
+
+    def dismiss(self, result: ScreenResultType | None = None) -> AwaitComplete:
+        """Close with an answer; every later one is ignored."""
+        if self._is_answered:
+            return AwaitComplete()
+        self._is_answered = True
+        return super().dismiss(result)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Allow no deed any more once it is answered."""
+        return not self._is_answered and super().check_action(action, parameters)
+
+
+class AskLine(Dialog[str | None]):
+    """Asks for one line; Enter gives it, Escape gives ``None``."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", "Cancel", show=False)]
+
+    def __init__(self, question: str, value: str = "", *, hint: str = "") -> None:
+        super().__init__()
+        self._question = question
+        self._value = value
+        self._hint = hint
+
+    def compose(self) -> ComposeResult:
+        """Show the question, the line, and what the keys do."""
+        with Vertical(classes="dialog"):
+            yield Static(Content(self._question), classes="dialog-title")
+            yield Input(self._value, select_on_focus=False)
+            yield Static(Content(self._hint or "Enter takes it, Escape leaves"), classes="dialog-hint")
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Give the line."""
+        self.dismiss(event.value)
+
+
+class Confirm(Dialog[bool]):
+    """Asks before something is done to many or cannot be undone. Only ``y`` says yes; Enter does nothing."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("y", "dismiss(True)", "Yes"),
+        Binding("n,escape", "dismiss(False)", "No"),
+    ]
+
+    def __init__(self, question: Content, detail: Content | None = None) -> None:
+        super().__init__()
+        self._question = question
+        self._detail = detail
+
+    def compose(self) -> ComposeResult:
+        """Show the question and its keys."""
+        with Vertical(classes="dialog"):
+            yield Static(self._question, classes="dialog-title")
+            if self._detail is not None:
+                yield Static(self._detail, classes="dialog-text")
+            yield Static(Content("y yes   n no"), classes="dialog-hint")
+
+
+@dataclass(frozen=True)
+class DialogChoice:
+    """One thing to choose: what it stands for, its letter, and what it is called."""
+
+    value: str
+    letter: str
+    label: str
+
+
+class _ChoiceLine(Static):
+    """A choice as a line that can be clicked."""
+
+    def __init__(self, choice: DialogChoice, text: Content) -> None:
+        super().__init__(text)
+        self._choice = choice
+
+    def on_click(self) -> None:
+        if isinstance(self.screen, ChoiceScreen):
+            self.screen.dismiss(self._choice.value)
+
+
+class ChoiceScreen(Dialog[str | None]):
+    """Asks for one of a few things; its number or letter chooses it, Escape gives ``None``. Enter does nothing."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", "Leave")]
+
+    def __init__(self, question: Content, choices: Sequence[DialogChoice], present: str = "") -> None:
+        super().__init__()
+        self._question = question
+        self._choices = choices
+        self._present = present
+
+    def compose(self) -> ComposeResult:
+        """Show the question, and a line for each choice."""
+        with Vertical(classes="dialog"):
+            yield Static(self._question, classes="dialog-title")
+            for number, choice in enumerate(self._choices, 1):
+                line = Content.styled(f"{number} {choice.letter}  ", "bold $text-accent") + literal(choice.label)
+                yield _ChoiceLine(
+                    choice, line + (Content.styled("  (now)", "dim") if choice.value == self._present else "")
+                )
+            yield Static(Content("\nA number or letter chooses, Escape leaves"), classes="dialog-hint")
+
+    def on_key(self, event: events.Key) -> None:
+        """Give the choice whose number or letter was pressed."""
+        for number, choice in enumerate(self._choices, 1):
+            if event.character in (str(number), choice.letter):
+                event.stop()
+                self.dismiss(choice.value)

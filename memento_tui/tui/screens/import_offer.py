@@ -1,0 +1,327 @@
+"""Offer to import what other tools remember: by itself once, when nothing is here yet, and when asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from threading import Event
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import events, on, work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical, VerticalScroll
+from textual.content import Content
+from textual.geometry import Region
+from textual.message import Message
+from textual.widgets import Static
+from textual.worker import get_current_worker
+
+from memento_tui import clock
+from memento_tui.errors import MementoError
+from memento_tui.tui.display import ago, cells, literal
+from memento_tui.tui.screens.dialogs import Dialog
+from memento_tui.tui.section import app_of
+
+__all__ = ["FirstRunScreen", "find_and_offer_imports", "offer_first_import"]
+
+if TYPE_CHECKING:
+    from memento_tui.formats.discovery import DiscoveryReport, ImportSource
+    from memento_tui.formats.import_export import ImportReport
+    from memento_tui.tui.app import MementoApp
+
+
+_OFFERED_SETTING = "first_run.offered"
+"""The setting that says that the person was asked."""
+
+_ROW_LINES = 2
+_MOST_REFUSALS_SHOWN = 3
+_WIDTH = 66
+"""Cells of a line in the dialog on a terminal of 80."""
+
+
+def offer_first_import(app: MementoApp) -> None:
+    """Look around and ask, if there is no memory here and the person was not asked before. Returns at once."""
+
+    def look() -> None:
+        store = app.workspace.store
+        if store.setting(_OFFERED_SETTING) is not None or store.count_all() > 0:
+            return
+        findings = _find_candidates(app)
+        if findings.candidates:
+            app.call_from_thread(ask, findings)
+
+    def ask(findings: DiscoveryReport) -> None:
+        if len(app.screen_stack) == 1:  # something else may have opened meanwhile; then it is asked the next time
+            app.workspace.store.keep_setting(_OFFERED_SETTING, "yes")
+            app.push_screen(FirstRunScreen(findings))
+
+    _in_thread(app, look)
+
+
+def find_and_offer_imports(app: MementoApp) -> None:
+    """Look around because the person asked, and show what was found. Returns at once."""
+
+    def look() -> None:
+        findings = _find_candidates(app)
+        app.call_from_thread(show, findings)
+
+    def show(findings: DiscoveryReport) -> None:
+        if findings.candidates:
+            app.push_screen(FirstRunScreen(findings))
+        else:
+            app.say("Nothing was found to import. `memento import --help` tells what can be named.", problem=True)
+
+    app.say("Looking around in your home ...")
+    _in_thread(app, look)
+
+
+def _find_candidates(app: MementoApp) -> DiscoveryReport:
+    # on a thread: the readers take a while to load
+    from memento_tui.formats.discovery import find_sources  # noqa: PLC0415
+
+    worker = get_current_worker()
+    return find_sources(app.workspace.paths.root, stopped=lambda: worker.is_cancelled)
+
+
+def _in_thread(app: MementoApp, look: Callable[[], None]) -> None:
+    def guarded() -> None:
+        try:
+            look()
+        except MementoError as error:
+            app.call_from_thread(app.say, str(error), problem=True)
+
+    app.run_worker(guarded, thread=True, group="looking around", exclusive=True)
+
+
+class _Choices(Static, can_focus=True):
+    """The candidates, two lines each: a cursor, a tick, what it is, and where."""
+
+    class Moved(Message):
+        """The cursor went to another candidate."""
+
+        def __init__(self, region: Region) -> None:
+            super().__init__()
+            self.region = region
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("down,j", "move(1)", show=False),
+        Binding("up,k", "move(-1)", show=False),
+        Binding("space", "tick", show=False),
+        Binding("a", "tick_all", show=False),
+    ]
+
+    def __init__(self, candidates: Sequence[ImportSource]) -> None:
+        super().__init__()
+        self._candidates = candidates
+        self._cursor = 0
+        self._ticked: set[int] = set()
+
+    @property
+    def ticked(self) -> list[ImportSource]:
+        """The candidates that were ticked."""
+        return [candidate for index, candidate in enumerate(self._candidates) if index in self._ticked]
+
+    def on_mount(self) -> None:
+        """Draw them."""
+        self._draw()
+
+    def _draw(self) -> None:
+        self.update(Content("\n").join(line for index in range(len(self._candidates)) for line in self._row(index)))
+
+    def _row(self, index: int) -> tuple[Content, Content]:
+        candidate = self._candidates[index]
+        mark = f"{'>' if index == self._cursor else ' '} [{'x' if index in self._ticked else ' '}] "
+        title = cells(_title(candidate), 22)
+        changed = f"changed {_when(candidate)}" if candidate.changed else ""
+        style = "bold" if index == self._cursor else ""
+        head = literal(f"{mark}{title} ", style) + Content(f"{candidate.amount:<18} {changed}")
+        return head, literal(" " * 6 + cells(_short(candidate.path), _WIDTH - 6).rstrip(), "dim")
+
+    def action_move(self, step: int) -> None:
+        """Go to another candidate."""
+        self._cursor = min(max(self._cursor + step, 0), len(self._candidates) - 1)
+        self._draw()
+        self.post_message(self.Moved(Region(0, self._cursor * _ROW_LINES, 1, _ROW_LINES)))
+
+    def action_tick(self) -> None:
+        """Tick the candidate under the cursor, or take its tick away."""
+        self._ticked ^= {self._cursor}
+        self._draw()
+
+    def action_tick_all(self) -> None:
+        """Tick all, or none if all are ticked."""
+        everything = set(range(len(self._candidates)))
+        self._ticked = set() if self._ticked == everything else everything
+        self._draw()
+
+    def on_click(self, event: events.Click) -> None:
+        """Tick what was clicked."""
+        self._cursor = min(event.y // _ROW_LINES, len(self._candidates) - 1)
+        self.action_tick()
+
+
+class _Stopped(Exception):
+    """The person stopped an import between two of its parts."""
+
+
+class FirstRunScreen(Dialog[None]):
+    """Shows what was found, imports what is ticked, and tells what became of it."""
+
+    DEFAULT_CSS = """
+    FirstRunScreen .dialog { width: 74; }
+    FirstRunScreen .first-run-list { height: auto; max-height: 12; margin-bottom: 1; scrollbar-size-vertical: 1; }
+    FirstRunScreen .first-run-told { height: auto; max-height: 14; scrollbar-size-vertical: 1; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("i", "import(False)", "Import"),
+        Binding("r", "import(True)", "Import for review"),
+        Binding("down,j", "scroll(1)", show=False),
+        Binding("up,k", "scroll(-1)", show=False),
+        Binding("escape", "leave", "Leave"),
+    ]
+
+    def __init__(self, findings: DiscoveryReport) -> None:
+        super().__init__()
+        self._findings = findings
+        self._stop = Event()
+        self._state = "choosing"
+
+    def compose(self) -> ComposeResult:
+        """Show the candidates, none of them ticked."""
+        with Vertical(classes="dialog"):
+            yield Static(Content("Memories found on this machine"), id="first-run-title", classes="dialog-title")
+            with VerticalScroll(classes="first-run-told", can_focus=False):
+                yield Static(Content(self._introduction()), id="first-run-told", classes="dialog-text")
+            with VerticalScroll(classes="first-run-list", can_focus=False):
+                yield _Choices(self._findings.candidates)
+            yield Static(id="first-run-keys", classes="dialog-hint")
+
+    def on_mount(self) -> None:
+        """Take the focus."""
+        self.query_one(_Choices).focus()
+        self._show_keys("Space tick   a all   i import   r import for review   Esc leave")
+
+    def _introduction(self) -> str:
+        first = "Tick what is to be imported. The files stay as they are, and z takes an import back."
+        return " ".join([first, *self._findings.shortcomings])
+
+    def _tell(self, text: Content) -> None:
+        self.query_one("#first-run-told", Static).update(text)
+
+    def _show_keys(self, keys: str) -> None:
+        self.query_one("#first-run-keys", Static).update(Content(keys))
+
+    @on(_Choices.Moved)
+    def _keep_in_view(self, event: _Choices.Moved) -> None:
+        self.query_one(".first-run-list").scroll_to_region(event.region, animate=False)
+
+    def action_scroll(self, lines: int) -> None:
+        """Scroll the outcome."""
+        self.query_one(".first-run-told").scroll_relative(y=lines, animate=False)
+
+    def action_leave(self) -> None:
+        """Leave; stop the import first if there is one."""
+        if self._state != "importing":
+            self.dismiss()
+            if self._state == "choosing":
+                app_of(self).say("Nothing was imported; `memento import --find` shows it again.")
+            return
+        self._stop.set()
+        self._show_keys("Stopping ...")
+
+    def action_import(self, hold: bool) -> None:  # noqa: FBT001 - Textual's parameters
+        """Import what is ticked; with ``hold`` every memory waits for review."""
+        if self._state != "choosing":
+            return
+        chosen = self.query_one(_Choices).ticked
+        if not chosen:
+            self._tell(Content.styled("Nothing is ticked. Space ticks what is under the cursor.", "bold $text-warning"))
+            return
+        self._state = "importing"
+        self.query_one(".first-run-list").display = False
+        self.focus()
+        self._show_keys("Esc stops; what came in until then stays")
+        self._import(chosen, hold=hold)
+
+    @work(thread=True)
+    def _import(self, chosen: Sequence[ImportSource], *, hold: bool) -> None:
+        outcomes = []
+        for candidate in chosen:
+            if self._stop.is_set():
+                outcomes.append(_line(candidate, "left out, because you stopped."))
+                continue
+            outcomes.append(self._import_one(candidate, hold=hold))
+            self.app.call_from_thread(app_of(self).wrote)
+        self.app.call_from_thread(self._end, Content("\n").join(outcomes))
+
+    def _import_one(self, candidate: ImportSource, *, hold: bool) -> Content:
+        """Import one candidate, and return in words what became of it."""
+        from memento_tui.formats.import_export import run_import  # noqa: PLC0415 - only an import needs it
+
+        worker = get_current_worker()
+
+        def progress(done: int, total: int) -> None:
+            self.app.call_from_thread(self._tell, _line(candidate, f"{done:,} of {total:,} read ..."))
+            if done < total and (self._stop.is_set() or worker.is_cancelled):
+                raise _Stopped
+
+        self.app.call_from_thread(self._tell, _line(candidate, "reading ..."))
+        try:
+            report = run_import(app_of(self).workspace, candidate.format, candidate.path, hold=hold, progress=progress)
+        except _Stopped:
+            return _line(candidate, "stopped. What came in until then stays; importing it again goes on.")
+        except MementoError as error:
+            return _line(candidate, str(error), "$text-warning")
+        return Content("\n").join([_line(candidate, _report_text(report)), *_refusals(report)])
+
+    def _end(self, outcome: Content) -> None:
+        self._state = "done"
+        self.query_one("#first-run-title", Static).update(Content("What became of it"))
+        self._tell(outcome)
+        self._show_keys("Esc closes; z then takes the last import back")
+
+
+def _line(candidate: ImportSource, text: str, style: str = "") -> Content:
+    """Return what is said about a candidate, and where it lies."""
+    path = literal("  " + cells(_short(candidate.path), _WIDTH - 2).rstrip(), "dim")
+    return literal(f"{_title(candidate)}: ", "bold") + literal(text, style) + Content("\n") + path
+
+
+def _report_text(report: ImportReport) -> str:
+    counts = [
+        (report.imported - report.held, "imported"),
+        (report.held, "held for your review"),
+        (report.updated, "updated"),
+        (report.unchanged, "here already"),
+        (report.redacted, "with a secret that was removed"),
+        (len(report.refused), "refused"),
+    ]
+    return (", ".join(f"{number:,} {what}" for number, what in counts if number) or "nothing to import") + "."
+
+
+def _refusals(report: ImportReport) -> list[Content]:
+    lines = []
+    for refused in report.refused[:_MOST_REFUSALS_SHOWN]:
+        place = f"{refused.file}:{refused.line}" if refused.line else refused.file
+        lines.append(literal("  ! ", "bold $text-warning") + literal(f"{place} {refused.reason}", "dim"))
+    if len(report.refused) > _MOST_REFUSALS_SHOWN:
+        rest = len(report.refused) - _MOST_REFUSALS_SHOWN
+        lines.append(Content.styled(f"    and {rest:,} more; `memento import --dry-run` lists them all", "dim"))
+    return lines
+
+
+def _title(candidate: ImportSource) -> str:
+    from memento_tui.formats.registry import FORMATS  # noqa: PLC0415 - loaded by whatever found the candidate
+
+    return FORMATS[candidate.format].title
+
+
+def _when(candidate: ImportSource) -> str:
+    span = ago(candidate.changed, clock.now()) if candidate.changed else ""
+    return "just now" if span == "now" else f"{span} ago"
+
+
+def _short(path: Path) -> str:
+    home = Path.home()
+    return f"~/{path.relative_to(home)}" if path.is_relative_to(home) else str(path)

@@ -1,0 +1,186 @@
+"""The dialog of the saved searches: going to one, renaming it, removing it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+import msgspec
+from textual import on, work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.widgets import Static
+
+from memento_tui.api.search import SavedSearch
+from memento_tui.errors import MementoError
+from memento_tui.search.query_language import parse
+from memento_tui.storage.memory_queries import with_default_statuses
+from memento_tui.tui.display import cells, literal
+from memento_tui.tui.screens.dialogs import AskLine, Confirm, Dialog
+from memento_tui.tui.section import app_of
+from memento_tui.tui.views.view import FixedRows, ViewList
+from memento_tui.tui.widgets.record_list import Line
+
+__all__ = ["SearchesScreen"]
+
+if TYPE_CHECKING:
+    from memento_tui.api import Workspace
+
+
+_COUNT_WIDTH = 11
+_KEYS = "Enter goes there   r renames   d removes   Escape leaves"
+_EMPTY_TEXT = "No search is saved yet.\n\nSearch for something in the memories, then press S."
+
+
+class _SearchRow(msgspec.Struct, frozen=True):
+    saved: SavedSearch
+    count: int | None
+
+    @property
+    def id(self) -> str:
+        return self.saved.id
+
+
+class SearchesScreen(Dialog[str | None]):
+    """Lists the saved searches with what each finds, and gives the query of the one that the person goes to."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "go", "Go there"),
+        Binding("r", "rename", "Rename"),
+        Binding("d,delete", "remove", "Remove"),
+        Binding("escape", "dismiss(None)", "Leave"),
+    ]
+
+    DEFAULT_CSS = """
+    SearchesScreen ViewList { height: auto; max-height: 16; min-height: 1; margin-bottom: 1; }
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._saved: Sequence[SavedSearch] = ()
+        self._counts: dict[str, int] = {}
+
+    def compose(self) -> ComposeResult:
+        """Show the list and what the keys do."""
+        with Vertical(classes="dialog wide-list"):
+            yield Static(Content("Saved searches"), classes="dialog-title")
+            yield Static(classes="dialog-text")
+            yield ViewList(_search_line)
+            yield Static(Content(_KEYS), classes="dialog-hint")
+
+    @property
+    def rows(self) -> ViewList[_SearchRow]:
+        """The searches."""
+        return self.query_one(ViewList)
+
+    @property
+    def workspace(self) -> Workspace:
+        """The workspace that the app is on."""
+        return app_of(self).workspace
+
+    def on_mount(self) -> None:
+        """Read the list."""
+        self.rows.focus()
+        self._read()
+
+    def _read(self, *, select: str | None = None) -> None:
+        try:
+            self._saved = self.workspace.saved_searches.list()
+        except MementoError as error:
+            self._tell(literal(str(error), "$text-error"))
+            return
+        self._tell(None if self._saved else Content(_EMPTY_TEXT))
+        self._arrange(select=select)
+        self._count()
+
+    def _arrange(self, *, select: str | None = None) -> None:
+        rows = [_SearchRow(saved, self._counts.get(saved.query)) for saved in self._saved]
+        source = FixedRows(rows)
+        if self.rows.total:
+            self.rows.refresh_rows(source, select=select)
+        else:
+            self.rows.set_rows(rows, len(rows), source)
+        self.rows.styles.height = max(len(rows), 1)
+
+    def _tell(self, text: Content | None) -> None:
+        told = self.query_one(".dialog-text", Static)
+        told.display = text is not None
+        told.update("" if text is None else text)
+
+    @work(exclusive=True, group="count")
+    async def _count(self) -> None:
+        """Count what each finds, one after the other, and show each number as soon as it is known."""
+        for saved in self._saved:
+            if saved.query not in self._counts:
+                try:
+                    self._counts[saved.query] = await asyncio.to_thread(_count_results, self.workspace, saved.query)
+                except MementoError as error:
+                    self._tell(literal(str(error), "$text-error"))
+                    return
+                self._arrange()
+
+    @on(ViewList.Highlighted)
+    @on(ViewList.Refreshed)
+    def _keep(self, event: ViewList.ListMessage) -> None:
+        event.stop()
+
+    def action_go(self) -> None:
+        """Give the query of the search under the cursor."""
+        if self.rows.current is not None:
+            self.dismiss(self.rows.current.saved.query)
+
+    @work(exclusive=True, group="change")
+    async def action_rename(self) -> None:
+        """Give the search under the cursor another name."""
+        row = self.rows.current
+        if row is None:
+            return
+        name = await self.app.push_screen_wait(AskLine("Another name for this search", row.saved.name))
+        if not name:
+            return
+        try:
+            renamed = self.workspace.saved_searches.rename(row.saved.name, name)
+        except MementoError as error:
+            self._tell(literal(str(error), "$text-error"))
+        else:
+            self._read(select=renamed.id)
+
+    @work(exclusive=True, group="change")
+    async def action_remove(self) -> None:
+        """Remove the search under the cursor; what it finds stays."""
+        row = self.rows.current
+        if row is None:
+            return
+        question = Content("Remove the saved search ") + literal(row.saved.name, "bold") + Content("?")
+        if not await self.app.push_screen_wait(Confirm(question, Content("What it finds is untouched."))):
+            return
+        try:
+            self.workspace.saved_searches.remove(row.saved.name)
+        except MementoError as error:
+            self._tell(literal(str(error), "$text-error"))
+        else:
+            self._read()
+
+
+def _search_line(row: _SearchRow, width: int) -> list[Line]:
+    count = "..." if row.count is None else f"{row.count:,}"
+    name = min(max(width // 3, 12), 40)
+    return [
+        [
+            (cells(row.saved.name, name), "strong"),
+            (" ", ""),
+            (cells(row.saved.query, max(width - name - 1 - _COUNT_WIDTH, 0)), "muted"),
+            (f"{count:>{_COUNT_WIDTH}}", ""),
+        ]
+    ]
+
+
+def _count_results(workspace: Workspace, query: str) -> int:
+    """Return how many memories a query finds: by its filters, or by its words."""
+    parsed = parse(query)
+    if parsed.words or parsed.unwanted:
+        return workspace.search(query, mode="keyword", limit=1).total
+    return workspace.store.count(with_default_statuses(parsed.filter))

@@ -1,0 +1,260 @@
+"""Format working items and skips: as rows, as cards, and in full with the writer of each version."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from itertools import pairwise
+
+from textual.content import Content
+
+from memento_tui import clock
+from memento_tui.api.lists import CATEGORY_WORDS, STATUS_WORDS
+from memento_tui.errors import InvalidField, MementoError
+from memento_tui.model import Skip, WorkingItem
+from memento_tui.storage.store import Revision
+from memento_tui.tui.display import ago, cells, has_hidden, hidden_characters, literal
+from memento_tui.tui.widgets.record_list import Line
+
+__all__ = [
+    "ITEM_LABELS",
+    "SKIP_LABELS",
+    "format_error",
+    "format_value",
+    "item_card",
+    "item_details",
+    "item_line",
+    "skip_details",
+    "skip_line",
+]
+
+CATEGORY_SHORT = {
+    "active_work": "doing",
+    "standing_decision": "standing",
+    "waiting_for": "waiting",
+    "session_note": "note",
+}
+"""Names of the categories for the narrow column."""
+
+EXPIRES_SOON = timedelta(days=3)
+"""A skip that ends within this time is marked."""
+
+_CATEGORY_WIDTH, _PRIORITY_WIDTH, _AGE_WIDTH, _HITS_WIDTH, _END_WIDTH, _WHO_WIDTH = 8, 4, 6, 6, 13, 10
+_NARROW, _WIDE = 48, 84
+_NEXT = "-> "
+
+
+def item_line(item: WorkingItem, width: int, *, named: bool = True) -> list[Line]:
+    """Return the row of a working item: priority, category (if ``named``), title, next action or status, age."""
+    category = cells(CATEGORY_SHORT[item.category], _CATEGORY_WIDTH) + " " if named and width >= _NARROW else ""
+    left = width - _PRIORITY_WIDTH - 2 - len(category) - _AGE_WIDTH
+    title_width = left if width < _NARROW else left * 11 // 20
+    resting = item.status != "active"
+    pieces = [
+        _priority(item),
+        _flag(item.title + item.next_action + item.content),
+        (category, "muted"),
+        (cells(item.title, title_width), "muted" if resting else ""),
+    ]
+    if title_width < left:
+        pieces += [(" ", ""), (cells(_next_action_text(item), left - title_width - 1), "muted")]
+    return [[*pieces, (f"{ago(item.updated_at, clock.now()):>{_AGE_WIDTH}}", "muted")]]
+
+
+def item_card(item: WorkingItem, width: int) -> list[Line]:
+    """Return a working item as two lines of a column: priority and title, then the next action or status."""
+    age = f"{ago(item.updated_at, clock.now()):>{_AGE_WIDTH}}"
+    left = width - _PRIORITY_WIDTH - 2
+    first = [
+        _priority(item),
+        _flag(item.title + item.next_action + item.content),
+        (cells(item.title, left), "muted" if item.status != "active" else ""),
+    ]
+    then = [
+        (" " * (_PRIORITY_WIDTH + 2), ""),
+        (cells(_next_action_text(item), left - _AGE_WIDTH), "muted"),
+        (age, "muted"),
+    ]
+    return [first, then]
+
+
+def skip_line(skip: Skip, width: int) -> list[Line]:
+    """Return the row of a skip: until when, what, why, how often it hit, who made it."""
+    now = clock.now()
+    end, style = format_expiry(skip.expires_at, now)
+    who = " " + cells(skip.created_by, _WHO_WIDTH) if width >= _WIDE else ""
+    left = width - _END_WIDTH - 2 - _HITS_WIDTH - (_WHO_WIDTH + 1 if who else 0)
+    item_width = left if width < _NARROW else left // 2
+    pieces = [
+        (cells(end, _END_WIDTH), style),
+        _flag(skip.item + skip.reason),
+        (cells(skip.item, item_width), "muted" if skip.expires_at <= now else ""),
+    ]
+    if item_width < left:
+        pieces += [(" ", ""), (cells(skip.reason, left - item_width - 1), "muted")]
+    hits = f"{skip.hits}x" if skip.hits else "-"
+    return [[*pieces, (f"{hits:>{_HITS_WIDTH}}", "muted"), (who, "muted")]]
+
+
+def format_expiry(end: datetime, now: datetime) -> tuple[str, str]:
+    """Return how far off the end of a skip is, with a glyph where that matters, and the name of its style."""
+    if end <= now:
+        return f"x over {ago(end, now)}", "muted"
+    if end - now < EXPIRES_SOON:
+        return f"< soon {ago(end, now)}", "warning"
+    return f"  {ago(end, now)}", ""
+
+
+def _priority(item: WorkingItem) -> tuple[str, str]:
+    number = item.priority
+    text = str(number) if abs(number) < 1000 else f"{number // 1000}k"  # noqa: PLR2004 - four cells
+    return cells(text.rjust(_PRIORITY_WIDTH), _PRIORITY_WIDTH), "strong" if number > 0 else "muted"
+
+
+def _flag(text: str) -> tuple[str, str]:
+    return ("! " if has_hidden(text) else "  "), "warning"
+
+
+def _next_action_text(item: WorkingItem) -> str:
+    """Return what is next for an item, behind its status where that is not the usual one."""
+    following = _NEXT + item.next_action if item.next_action else ""
+    if item.status == "active":
+        return following
+    return f"[{STATUS_WORDS[item.status]}] {following}".rstrip()
+
+
+ITEM_LABELS = {
+    "title": "title",
+    "next_action": "next action",
+    "category": "category",
+    "status": "status",
+    "priority": "priority",
+    "tags": "tags",
+    "content": "text",
+    "namespace": "namespace",
+}
+SKIP_LABELS = {"item": "what", "reason": "why", "expires_at": "until", "namespace": "namespace"}
+"""What the fields of a record are called."""
+
+_LONGEST = 20_000
+_MOST_VERSIONS = 20
+_LONGEST_VALUE = 60
+
+
+def item_details(item: WorkingItem, history: Sequence[Revision]) -> Content:
+    """Return a working item and its versions."""
+    now = clock.now()
+    facts = [CATEGORY_WORDS[item.category], STATUS_WORDS[item.status], f"priority {item.priority}"]
+    lines = [
+        literal(item.title, "bold"),
+        literal("  ".join(facts), "dim"),
+        literal("  ".join([item.namespace, *(f"#{tag}" for tag in item.tags)]), "dim"),
+        literal(f"changed {_elapsed_text(item.updated_at, now)}  added {_elapsed_text(item.created_at, now)}", "dim"),
+        *_warning(item.title, item.content, item.next_action),
+    ]
+    if item.next_action:
+        lines += [Content(""), Content.styled("Next: ", "bold") + literal(item.next_action)]
+    if item.content:
+        lines += [Content(""), _body(item.content)]
+    return Content("\n").join([*lines, *_versions(history, ITEM_LABELS, now)])
+
+
+def skip_details(skip: Skip, history: Sequence[Revision]) -> Content:
+    """Return a skip and its versions."""
+    now = clock.now()
+    until = f"{_moment(skip.expires_at)} ({ago(skip.expires_at, now)})"
+    if skip.expires_at <= now:
+        end = literal(f"x over since {until}", "bold")
+    elif skip.expires_at - now < EXPIRES_SOON:
+        end = literal(f"< ends soon: {until}", "bold $text-warning")
+    else:
+        end = literal(f"until {until}")
+    hits = f"hit {skip.hits}x" if skip.hits else "never hit"
+    if skip.last_hit_at is not None:
+        hits += f", last {_elapsed_text(skip.last_hit_at, now)}"
+    made = f"made {_elapsed_text(skip.created_at, now)}" + (f" by {skip.created_by}" if skip.created_by else "")
+    lines = [
+        literal(skip.item, "bold"),
+        end,
+        literal(hits, "dim"),
+        literal(f"{made}  {skip.namespace}", "dim"),
+        *_warning(skip.item, skip.reason),
+        Content(""),
+        Content.styled("Why: ", "bold") + literal(skip.reason),
+    ]
+    return Content("\n").join([*lines, *_versions(history, SKIP_LABELS, now)])
+
+
+def _body(text: str) -> Content:
+    body, left = literal(text[:_LONGEST], multiline=True), len(text) - _LONGEST
+    return body + literal(f"\n\n... {left:,} more characters.", "dim") if left > 0 else body
+
+
+def _warning(*texts: str) -> list[Content]:
+    hidden = sum((hidden_characters(text) for text in texts), start=hidden_characters(""))
+    if not hidden:
+        return []
+    told = ", ".join(f"{count}x {name}" for name, count in hidden.most_common(3))
+    return [literal(f"! hidden characters, shown as <...>: {told}", "bold $text-warning")]
+
+
+def _versions(history: Sequence[Revision], labels: Mapping[str, str], now: datetime) -> list[Content]:
+    """Return a line for each version, newest first: when, who, and what became of which fields."""
+    if not history:
+        return []
+    lines = [Content(""), Content.styled("History", "bold")]
+    for after, before in pairwise([*history[:_MOST_VERSIONS], None]):
+        if after is None:
+            break
+        older = before if before is not None else next(iter(history[_MOST_VERSIONS:]), None)
+        entry = after.entry
+        who = entry.agent or ("you" if entry.actor == "person" else entry.actor)
+        when = _elapsed_text(datetime.fromisoformat(entry.at), now)
+        line = f"v{after.version}  {when}  {who} ({entry.channel})  {_version_summary(after, older, labels)}"
+        lines.append(literal(line, "dim"))
+    if len(history) > _MOST_VERSIONS:
+        lines.append(literal(f"... {len(history) - _MOST_VERSIONS:,} older versions", "dim"))
+    return lines
+
+
+def _version_summary(after: Revision, before: Revision | None, labels: Mapping[str, str]) -> str:
+    if after.removed:
+        return "removed"
+    if after.purged or after.record is None:
+        return "purged"
+    if before is None:
+        return "added"
+    if before.record is None:
+        return "brought back"
+    changed = [
+        f"{label}: {format_value(getattr(before.record, name))} -> {format_value(getattr(after.record, name))}"
+        for name, label in labels.items()
+        if getattr(before.record, name) != getattr(after.record, name)
+    ]
+    return "; ".join(changed) or "nothing that shows"
+
+
+def format_error(error: MementoError, labels: Mapping[str, str]) -> str:
+    """Return an error with the name that a person knows of the field that it is about."""
+    if isinstance(error, InvalidField) and error.field in labels:
+        return f"{labels[error.field].capitalize()} {error.reason}. {error.hint}".strip()
+    return str(error)
+
+
+def format_value(value: object) -> str:
+    """Return the value of a field as a person would say it; it need not be safe to show."""
+    if isinstance(value, datetime):
+        return _moment(value)
+    if isinstance(value, tuple):
+        value = ", ".join(value)
+    text = str({**CATEGORY_WORDS, **STATUS_WORDS}.get(str(value), value)) or "none"
+    return text if len(text) <= _LONGEST_VALUE else f"{text[:_LONGEST_VALUE]}..."
+
+
+def _moment(moment: datetime) -> str:
+    return f"{moment:%Y-%m-%d %H:%M}Z"
+
+
+def _elapsed_text(moment: datetime, now: datetime) -> str:
+    span = ago(moment, now)
+    return "just now" if span == "now" else f"{span} ago"

@@ -1,0 +1,266 @@
+"""Format the health: rows of rot, checks and backups, and beside the list what a row means and what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from textual.content import Content
+
+from memento_tui.api.backups import Backup
+from memento_tui.api.health import HealthFinding
+from memento_tui.maintenance.audit import AUDIT_KINDS, AuditKind
+from memento_tui.storage.memory_queries import MemorySummary
+from memento_tui.tui.display import cells, literal
+from memento_tui.tui.widgets.record_list import Line
+
+__all__ = [
+    "Example",
+    "HealthRow",
+    "backup_rows",
+    "check_rows",
+    "health_details",
+    "health_line",
+    "rot_rows",
+    "with_group_headings",
+]
+
+State = Literal["fine", "tidy", "bad", "unknown", "plain"]
+
+_GLYPHS: dict[State, tuple[str, str]] = {
+    "fine": ("ok", "good"),
+    "tidy": ("~ ", "strong"),
+    "bad": ("! ", "warning"),
+    "unknown": ("? ", "muted"),
+    "plain": ("  ", ""),
+}
+
+CHECKS = {
+    "journal": "Journal",
+    "pages": "Database file",
+    "keyword index": "Keyword index",
+    "semantic index": "Engine",
+    "contents": "Contents",
+    "disk": "Disk",
+    "permissions": "Permissions",
+    "settings": "Settings",
+    "drafts": "Drafts",
+    "versions": "Versions",
+}
+"""What the list calls the checks, in its order. The data directory stands in the bar; backups are rows themselves."""
+
+CHECKS_ON_REQUEST = ("journal", "pages")
+"""The checks that read the whole database, and so wait until they are asked for."""
+
+_OPTIONAL = ("drafts",)
+_CHECKS_WITH_DETAIL = ("semantic index", "contents", "disk", "drafts", "versions")
+
+_GROUP_WIDTH, _GLYPH_WIDTH, _TITLE_WIDTH = 10, 3, 25
+_NARROW = 44
+
+
+@dataclass(frozen=True)
+class HealthRow:
+    """One row. Exactly one of ``kind``, ``check`` and ``backup`` says what it is about."""
+
+    id: str
+    group: str
+    title: str
+    state: State
+    value: str
+    short: str = ""
+    """The value in a few words, for where there is no room for all of it."""
+    kind: AuditKind | None = None
+    check: HealthFinding | None = None
+    backup: Backup | None = None
+    is_first: bool = False
+    """Whether the group's name stands here."""
+
+    @property
+    def words(self) -> str:
+        """What a filter looks into."""
+        return f"{self.group} {self.title} {self.value} {self.id}".casefold()
+
+
+def rot_rows(counts: Mapping[str, int | None]) -> list[HealthRow]:
+    """Return a row for each sort of rot; one that is not in ``counts`` has not been looked for."""
+    return [_rot_row(kind, counts.get(kind.code)) for kind in AUDIT_KINDS]
+
+
+def _rot_row(kind: AuditKind, count: int | None) -> HealthRow:
+    state: State = "unknown" if count is None else "fine" if not count else "bad" if kind.urgent else "tidy"
+    value = "not read yet" if count is None else f"{count:,}" if count else "none"
+    return HealthRow(f"rot:{kind.code}", kind.group, kind.title, state, value, kind=kind)
+
+
+def check_rows(findings: Mapping[str, HealthFinding]) -> list[HealthRow]:
+    """Return a row for each check, also for those that have not been made."""
+    rows = []
+    for name, title in CHECKS.items():
+        found = findings.get(name)
+        if found is None and name in _OPTIONAL:
+            continue
+        state: State = "unknown" if found is None else "fine" if found.ok else "bad"
+        waits = "c checks it" if name in CHECKS_ON_REQUEST else ""
+        detail = waits if found is None else found.detail
+        short = "needs care" if state == "bad" else _first_words(name, detail) if found else ""
+        rows.append(HealthRow(f"check:{name}", "Machinery", title, state, detail, short, check=found))
+    return rows
+
+
+def backup_rows(backups: Iterable[Backup]) -> list[HealthRow]:
+    """Return a row for each backup, newest first; without any, one that says so."""
+    rows = [_backup_row(one) for one in backups]
+    return rows or [HealthRow("backup:", "Backups", "None yet", "tidy", "b makes one")]
+
+
+def _backup_row(one: Backup) -> HealthRow:
+    facts = [f"{one.size / 1_000_000:,.1f} MB", f"{one.memories:,} memories", one.why]
+    value = "cannot be restored" if one.problem else "  ".join(filter(None, facts))
+    short = value if one.problem else one.why or facts[0]
+    state: State = "bad" if one.problem and not one.why else "plain"
+    title = f"{one.at:%Y-%m-%d %H:%M:%S}Z"
+    return HealthRow(f"backup:{one.name}", "Backups", title, state, value, short, backup=one)
+
+
+def _first_words(name: str, detail: str) -> str:
+    """Return the part of what was found that fits a narrow list, where it tells something by itself."""
+    return detail.partition(",")[0].partition(";")[0] if name in _CHECKS_WITH_DETAIL else "in order"
+
+
+def with_group_headings(rows: Sequence[HealthRow]) -> list[HealthRow]:
+    """Return the rows with the name of each group at its first one."""
+    named, last = [], ""
+    for row in rows:
+        if row.group != last:
+            row = HealthRow(**{**row.__dict__, "is_first": True})  # noqa: PLW2901 - the same row, marked
+            last = row.group
+        named.append(row)
+    return named
+
+
+def health_line(row: HealthRow, width: int) -> list[Line]:
+    """Return the line of a row: the group's name once, the state, the title, the number or what was found."""
+    group_width = _GROUP_WIDTH if width >= _NARROW else 0
+    value_width = max(0, width - group_width - _GLYPH_WIDTH - _TITLE_WIDTH)
+    glyph, style = _GLYPHS[row.state]
+    value = row.value if len(row.value) <= value_width or not row.short else row.short
+    value_style = "strong" if row.state in ("bad", "tidy") and row.kind is not None else "muted"
+    return [
+        [
+            (cells(row.group if row.is_first else "", group_width), "muted"),
+            (f"{glyph} ", style),
+            (cells(row.title, _TITLE_WIDTH), "muted" if row.state == "unknown" else ""),
+            (cells(value, value_width), value_style),
+        ]
+    ]
+
+
+Example = tuple[MemorySummary, str]
+"""A memory that was found, and what was found in it where there is more to say than the kind."""
+
+_HEADLINE = 30
+"""Cells that a headline gets at least."""
+
+_CHECK_TEXTS = {
+    "journal": "Each entry's hash covers the entry before it, so nobody changes the past unseen. Checking reads all.",
+    "pages": "The file is read page by page, as the disk gives it back.",
+    "keyword index": "Finds memories by their words. It is made from the database, and i makes it anew.",
+    "semantic index": "Finds memories by their meaning. It is made from the database, by the engine in the background. "
+    "e starts or stops the engine, i makes the index anew.",
+    "contents": "How much there is.",
+    "disk": "What memento takes of the disk, and what is left.",
+    "permissions": "Whether other users of this machine could read what is remembered.",
+    "settings": "Whether what config.toml names is there: models, and the endpoint that writes drafts.",
+    "drafts": "What was being edited and not saved.",
+    "versions": "For a report of a fault.",
+}
+
+
+def health_details(row: HealthRow, examples: Sequence[Example] | None, width: int) -> Content:
+    """Return the text beside a row, ``width`` cells wide. ``examples`` is ``None`` while they are looked for."""
+    if row.kind is not None:
+        return _rot_details(row, row.kind, examples, width)
+    if row.backup is not None:
+        return _backup_details(row.backup)
+    if row.id == "backup:":
+        return _joined(
+            [literal("No backup yet", "bold")],
+            [literal("A backup is a whole copy of the database, checked when it is made. b makes one now.")],
+            [literal("The last ten stay. They lie in the data directory, so copy one to another disk too.", "dim")],
+        )
+    return _check_details(row, row.check)
+
+
+def _joined(*parts: Sequence[Content]) -> Content:
+    return Content("\n\n").join(Content("\n").join(part) for part in parts if part)
+
+
+def _rot_details(row: HealthRow, kind: AuditKind, examples: Sequence[Example] | None, width: int) -> Content:
+    counted = {"unknown": "not looked for yet", "fine": "none found"}.get(row.state, row.value)
+    head = [literal(row.title, "bold") + literal(f"   {counted}", "dim")]
+    if row.state == "unknown":
+        return _joined(head, [literal(kind.means)], [literal("Every text is read for this. R begins.")])
+    if row.state == "fine":
+        return _joined(head, [literal(kind.means)])
+    return _joined(
+        head,
+        [literal(kind.means)],
+        [literal("What to do", "bold"), literal(kind.todo), literal(_location_text(kind), "dim")],
+        [] if kind.place == "review" else _examples(kind, examples, width),
+    )
+
+
+def _location_text(kind: AuditKind) -> str:
+    return "Enter goes to the review." if kind.place == "review" else "Enter lists them in the memories."
+
+
+def _examples(kind: AuditKind, examples: Sequence[Example] | None, width: int) -> list[Content]:
+    head = literal("For example", "bold")
+    if examples is None:
+        return [head, literal("...", "dim")]
+    if kind.code == "secrets":
+        # The secret itself is not put on the screen for whoever passes by.
+        return [head, *(literal(f"- {glance.id}") + literal(f"  {found}", "dim") for glance, found in examples)]
+    return [head, *(_example(glance, found, width) for glance, found in examples)]
+
+
+def _example(glance: MemorySummary, found: str, width: int) -> Content:
+    """Return one line: the headline, cut where it is long, then where it lies and what was found."""
+    place = "" if glance.namespace == "global" else glance.namespace
+    rest = "".join(f"  {word}" for word in (place, found) if word)
+    headline = cells(glance.headline, max(_HEADLINE, width - 2 - len(rest))).rstrip()
+    return literal(f"- {headline}") + literal(rest, "dim")
+
+
+def _check_details(row: HealthRow, check: HealthFinding | None) -> Content:
+    name = row.id.removeprefix("check:")
+    means = [literal(_CHECK_TEXTS.get(name, ""), "dim")]
+    head = [literal(row.title, "bold")]
+    if check is None:
+        wait = "Not checked yet; c reads the whole of it." if name in CHECKS_ON_REQUEST else "Being looked at ..."
+        return _joined(head, [literal(wait)], means)
+    found = [*head, literal("in order" if check.ok else "needs care", "dim")]
+    todo = [literal("What to do", "bold"), literal(check.hint)] if check.hint else []
+    return _joined(found, [literal(check.detail)], todo, means)
+
+
+def _backup_details(one: Backup) -> Content:
+    why = {
+        "before restore": "Made by itself before another backup was restored: what was there then.",
+        "damaged": "The database that could not be opened, put aside when a backup took its place.",
+    }.get(one.why, "")
+    facts = [
+        literal(one.name),
+        literal(f"{one.memories:,} memories, up to journal entry {one.head:,}", "dim"),
+        literal(f"{one.size / 1_000_000:,.1f} MB", "dim"),
+    ]
+    if one.problem:
+        wrong = [literal("It cannot be restored", "bold"), literal(one.problem)]
+        return _joined([literal("Backup", "bold")], facts, [literal(why)] if why else [], wrong)
+    todo = [
+        literal("Enter goes back to it; you are asked first, and what is here now is kept as a backup."),
+        literal("c reads it from the first page to the last entry."),
+    ]
+    return _joined([literal("Backup", "bold")], facts, [literal(why)] if why else [], todo)

@@ -1,0 +1,381 @@
+"""Format the panels of the overview, with where each number in them leads. Reads nothing."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+
+from rich.cells import cell_len
+
+from memento_tui import clock
+from memento_tui.api.overview import ExpiringSoon, HealthSign, InboxCount, RecordCounts
+from memento_tui.storage.activity import AgentTotals, DayCount
+from memento_tui.storage.statistics import FacetCounts
+from memento_tui.tui.display import ago, cells, shown
+from memento_tui.tui.widgets.panel_board import Panel, PanelLink, PanelRow, TextPiece
+
+__all__ = ["HomeView", "head_rows", "panels", "welcome_rows"]
+
+_LOADING_TEXT = "..."
+_MUTED = "$text-muted"
+_PERSON, _AGENTS, _MAINTENANCE = "\N{FULL BLOCK}", "\N{MEDIUM SHADE}", "\N{LIGHT SHADE}"
+_STYLE_OF_MARK = {_PERSON: "$text-accent", _AGENTS: _MUTED, _MAINTENANCE: "dim", " ": ""}
+_COUNT_WIDTH = 7
+_COMMAND_WIDTH = 31
+_BROAD_DAYS = 28
+
+
+@dataclass
+class HomeView:
+    """What is known by now; ``None`` where it is still being counted."""
+
+    looked: tuple[int, datetime | None] | None = None
+    """The newest journal entry that the person had seen when the app was opened, and when it was written."""
+    amounts: RecordCounts | None = None
+    waiting: Sequence[InboxCount] | None = None
+    tally: AgentTotals | None = None
+    days: Sequence[DayCount] | None = None
+    facets: FacetCounts | None = None
+    tags: Sequence[tuple[str, int]] | None = None
+    health: Sequence[HealthSign] | None = None
+    ending: ExpiringSoon | None = None
+
+
+def panels(view: HomeView) -> list[Panel]:
+    """Return the panels in the order of reading; they show what the view holds whenever they are drawn."""
+    return [
+        Panel(lambda: _waiting_title(view), lambda w, h: _waiting(view, w, h), 6, 10),
+        Panel(lambda: _since_title(view), lambda w, h: _since_rows(view, w, h), 6, 10),
+        Panel(lambda: [TextPiece("Activity", "bold")], lambda w, h: _activity(view, w, h), 7, 12),
+        Panel(lambda: [TextPiece("Tags", "bold")], lambda w, h: _tags(view, w, h), 6, 10),
+        Panel(lambda: [TextPiece("Health", "bold", PanelLink("health"))], lambda w, h: _health(view, w, h), 4, 6),
+        Panel(lambda: [TextPiece("Ending soon", "bold")], lambda w, h: _expiring_rows(view, w, h), 5, 9),
+    ]
+
+
+def _plural(count: int, one: str, several: str = "") -> str:
+    return f"{count:,} {one if count == 1 else several or one + 's'}"
+
+
+# The rows above the panels
+
+
+def head_rows(view: HomeView, width: int) -> list[PanelRow]:
+    """Return what there is in all: records of each sort, then memories by trust and kind."""
+    there = view.amounts
+    if there is None:
+        first: PanelRow = [TextPiece(_LOADING_TEXT, "dim")]
+    else:
+        sorts = [
+            (_plural(there.memories, "memory", "memories"), PanelLink("memories")),
+            (_plural(there.working_items, "item of work", "items of work"), PanelLink("working")),
+            (_plural(there.skips, "skip"), PanelLink("skips")),
+            ("an identity" if there.has_identity else "no identity", PanelLink("identity")),
+        ]
+        first = _joined(((text, "bold", link) for text, link in sorts), "   ", width)
+    return [[], first, _facet_row(view, width), []]
+
+
+def _facet_row(view: HomeView, width: int) -> PanelRow:
+    if view.facets is None:
+        return []
+    trust = [
+        (f"{n:,} {name}", _MUTED, PanelLink("memories", f"is:{name}")) for name, n in view.facets.stabilities.items()
+    ]
+    kinds = [
+        (_plural(n, *_KIND_NAMES.get(name, (name.replace("_", " "),))), _MUTED, PanelLink("memories", f"kind:{name}"))
+        for name, n in view.facets.kinds.items()
+    ]
+    row = list(_joined(iter(trust), "  ", width))
+    left = width - sum(cell_len(piece.text) for piece in row) - 5
+    return [*row, TextPiece("  |  ", "dim"), *_joined(iter(kinds), "  ", left)] if row and kinds else row
+
+
+_KIND_NAMES = {
+    "anti_pattern": ("thing to avoid", "things to avoid"),
+    "bugfix": ("bug fix", "bug fixes"),
+    "daily": ("daily note", "daily notes"),
+    "discovery": ("discovery", "discoveries"),
+}
+
+
+def _joined(parts: Iterator[tuple[str, str, PanelLink]], between: str, width: int) -> PanelRow:
+    """Return as many parts as fit."""
+    row: list[TextPiece] = []
+    used = 0
+    for text, style, link in parts:
+        needed = cell_len(text) + (len(between) if row else 0)
+        if used + needed > width:
+            break
+        row += [TextPiece(between)] * bool(row) + [TextPiece(text, style, link)]
+        used += needed
+    return row
+
+
+def welcome_rows(width: int) -> list[PanelRow]:
+    """Return what an empty workspace says: what to do first."""
+    ways = (
+        ("ctrl+o", "import what Claude, a vault or memento-core remembers here"),
+        ("memento import vault ~/notes", "bring in what you have; memento import --help lists the formats"),
+        ("memento mcp", "let an agent write: name this as its MCP server"),
+        ("memento add TEXT", "remember something yourself, or press 2, then n"),
+    )
+    rows: list[PanelRow] = [[], [TextPiece("Nothing is remembered yet", "bold")], []]
+    text = "Here you will see what waits for you, what your agents did, and what ends soon."
+    rows += [*([TextPiece(line, _MUTED)] for line in textwrap.wrap(text, max(width, 20))), []]
+    for command, does in ways:
+        first, *others = textwrap.wrap(does, max(width - _COMMAND_WIDTH, 20))
+        rows.append([TextPiece(f"{command:<{_COMMAND_WIDTH}}"), TextPiece(first, _MUTED)])
+        rows += [[TextPiece(" " * _COMMAND_WIDTH), TextPiece(line, _MUTED)] for line in others]
+    return rows
+
+
+# Waiting for you
+
+
+def _waiting_title(view: HomeView) -> PanelRow:
+    total = sum(one.count for one in view.waiting or ())
+    title = TextPiece("Waiting for you", "bold", PanelLink("review"))
+    return [title, TextPiece(f"  {total:,}", "bold $text-warning")] if total else [title]
+
+
+def _waiting(view: HomeView, width: int, height: int) -> list[PanelRow]:
+    if view.waiting is None:
+        return [[TextPiece(_LOADING_TEXT, "dim")]]
+    if not view.waiting:
+        return [[TextPiece("Nothing waits for a decision.", _MUTED)]]
+    rows = [_waiting_row(one, width) for one in view.waiting]
+    if len(rows) > height:
+        rest = sum(one.count for one in view.waiting[height - 1 :])
+        return [
+            *rows[: height - 1],
+            [TextPiece(f"{rest:>{_COUNT_WIDTH},}  of other kinds", _MUTED, PanelLink("review"))],
+        ]
+    return rows
+
+
+def _waiting_row(one: InboxCount, width: int) -> PanelRow:
+    age = f"{ago(one.since, clock.now()):>5}"
+    name = cells(one.name, width - _COUNT_WIDTH - 2 - len(age))
+    return [
+        TextPiece(f"{one.count:>{_COUNT_WIDTH},}", "bold", PanelLink("review", one.kind)),
+        TextPiece(f"  {name}"),
+        TextPiece(age, "dim"),
+    ]
+
+
+# Since you last looked
+
+
+def _since_title(view: HomeView) -> PanelRow:
+    moment = view.looked[1] if view.looked is not None else None
+    when = "" if moment is None else f"  {_time_ago(moment)}"
+    return [TextPiece("Since you last looked", "bold"), TextPiece(when, "dim")]
+
+
+def _time_ago(moment: datetime) -> str:
+    span = ago(moment, clock.now())
+    return "just now" if span == "now" else f"{span} ago"
+
+
+def _new_entries_link(view: HomeView, narrower: str = "actor:agent") -> PanelLink:
+    # Not is:new: what is told here counts from when the app was opened, whatever was looked at since.
+    return PanelLink("activity", f"{narrower} since:{(view.looked[0] if view.looked else 0) + 1}")
+
+
+def _since_rows(view: HomeView, width: int, height: int) -> list[PanelRow]:
+    tally = view.tally
+    if tally is None:
+        return [[TextPiece(_LOADING_TEXT, "dim")]]
+    if not tally.entries:
+        return [[TextPiece("No agent has written anything.", _MUTED)]]
+    many = "more than " if tally.is_capped else ""
+    told = f"{many}{_plural(tally.entries, 'change')}"
+    rows: list[PanelRow] = [
+        [
+            TextPiece("Agents made "),
+            TextPiece(told, "bold", _new_entries_link(view)),
+            TextPiece(_changed_records_text(tally, width - 13 - len(told))),
+        ]
+    ]
+    room = height - 2
+    agents = list(tally.by_agent.items())
+    for name, count in agents[: room if len(agents) <= room else room - 1]:
+        named = cells(name or "without a name", width - _COUNT_WIDTH - 2).rstrip()
+        narrower = f'agent:"{name}"' if name.isprintable() and not {'"', ","} & set(name or ",") else "actor:agent"
+        rows.append(
+            [TextPiece(f"{count:>{_COUNT_WIDTH},}", "bold", _new_entries_link(view, narrower)), TextPiece(f"  {named}")]
+        )
+    if len(agents) > room:
+        rest = sum(count for _, count in agents[room - 1 :])
+        rows.append([TextPiece(f"{rest:>{_COUNT_WIDTH},}  by {_plural(len(agents) - room + 1, 'other')}", _MUTED)])
+    actions = "  ".join(f"{count:,} {action}" for action, count in tally.by_action.items())
+    return [*rows, [TextPiece(cells(actions, width).rstrip(), "dim")]]
+
+
+_RECORDS = {
+    "memory": ("memory", "memories"),
+    "item": ("item of work", "items of work"),
+    "crystal": ("identity", "identities"),
+}
+
+
+def _changed_records_text(tally: AgentTotals, width: int) -> str:
+    # Proposals are told by what they are about, and stand among what waits.
+    written = {name: count for name, count in tally.by_record.items() if name != "proposal"} or tally.by_record
+    parts = [_plural(count, *_RECORDS.get(name, (name,))) for name, count in written.items()]
+    return cells(f" to {', '.join(parts)}." if parts else ".", max(0, width)).rstrip()
+
+
+# Activity
+
+
+def _activity(view: HomeView, width: int, height: int) -> list[PanelRow]:
+    if view.days is None:
+        return [[TextPiece(_LOADING_TEXT, "dim")]]
+    broad = 2 if width >= 2 * _BROAD_DAYS else 1
+    # Two cells a day can be told apart; where not all days have them, the first are left out.
+    days = view.days[-(width // broad) :]
+    most = max((day.person + day.agent + day.system for day in days), default=0)
+    if not most:
+        return [[TextPiece(f"Nothing was written in the last {len(days)} days.", _MUTED)]]
+    bars = height - 2
+    columns = [_bar(day, most, bars) for day in days]
+    rows: list[PanelRow] = []
+    for level in range(bars):
+        row = [
+            TextPiece((column[level] * (broad - 1 or 1)).ljust(broad), _STYLE_OF_MARK[column[level]])
+            for column in columns
+        ]
+        rows.append(row)
+    return [*rows, _axis(days, broad), _legend(days, most, width)]
+
+
+def _bar(day: DayCount, most: int, height: int) -> list[str]:
+    """Return a day's column from the top: what the person did stands lowest, then agents, then upkeep."""
+    counts = {_MAINTENANCE: day.system, _AGENTS: day.agent, _PERSON: day.person}
+    parts = {sign: 1 for sign, count in counts.items() if count}
+    total = sum(counts.values())
+    for _ in range(len(parts), round(total / most * height)):
+        # One more cell for whoever has the fewest for what they did.
+        parts[max(parts, key=lambda sign: counts[sign] / parts[sign])] += 1
+    column = [sign for sign, cells_of_it in parts.items() for _ in range(cells_of_it)]
+    return [" "] * (height - len(column)) + column
+
+
+def _axis(days: Sequence[DayCount], broad: int) -> PanelRow:
+    """Return a mark for each day; it leads to what was done on it."""
+    row = []
+    for day in days:
+        moment = date.fromisoformat(day.day)
+        busy = day.person + day.agent + day.system > 0
+        mark = f"{moment.day % 10}" if busy else "\N{MIDDLE DOT}"
+        link = PanelLink("activity", f"since:{day.day} before:{moment + timedelta(days=1)}") if busy else None
+        row.append(TextPiece(mark, "bold" if day is days[-1] else "dim", link))
+        row.append(TextPiece(" " * (broad - 1)))
+    return row
+
+
+def _legend(days: Sequence[DayCount], most: int, width: int) -> PanelRow:
+    who = [
+        (_PERSON, "you", sum(day.person for day in days)),
+        (_AGENTS, "agents", sum(day.agent for day in days)),
+        (_MAINTENANCE, "upkeep", sum(day.system for day in days)),
+    ]
+    row: list[TextPiece] = []
+    for sign, name, count in who:
+        if count or sign != _MAINTENANCE:
+            row += [TextPiece(f"{sign} ", _STYLE_OF_MARK[sign]), TextPiece(f"{name} {count:,}   ", _MUTED)]
+    today = days[-1].person + days[-1].agent + days[-1].system
+    ends = (f"in {len(days)} days, {today:,} today, {most:,} at most", f"in {len(days)} days, {today:,} today", "")
+    left = width - sum(cell_len(piece.text) for piece in row)
+    return [*row, TextPiece(next(end for end in ends if len(end) <= max(0, left)), _MUTED)]
+
+
+# Tags
+
+
+def _tags(view: HomeView, width: int, height: int) -> list[PanelRow]:
+    if view.tags is None:
+        return [[TextPiece(_LOADING_TEXT, "dim")]]
+    if not view.tags:
+        return [[TextPiece("No memory has a tag.", _MUTED)]]
+    rows: list[list[TextPiece]] = [[]]
+    used = 0
+    most = view.tags[0][1]
+    for tag, count in sorted(view.tags, key=lambda one: one[0].casefold()):
+        word, number = cells(tag, min(width - 8, cell_len(shown(tag)))).rstrip(), f" {count:,}"
+        needed = cell_len(word) + len(number)
+        if used and used + 3 + needed > width:
+            if len(rows) == height:
+                continue
+            rows.append([])
+            used = 0
+        if used:
+            rows[-1].append(TextPiece("   "))
+            used += 3
+        rows[-1] += [TextPiece(word, _tag_style(count, most), _tag_link(tag)), TextPiece(number, "dim")]
+        used += needed
+    return list(rows)
+
+
+def _tag_style(count: int, most: int) -> str:
+    """Return a style that is the heavier the more a tag is used."""
+    share = count / most
+    return "bold $text-accent" if share > 0.6 else "bold" if share > 0.3 else "" if share > 0.1 else _MUTED  # noqa: PLR2004 - four weights
+
+
+def _tag_link(tag: str) -> PanelLink:
+    is_plain = not any(character.isspace() or character == '"' for character in tag)
+    return PanelLink("memories", f"tag:{tag}" if is_plain else f'tag:"{tag}"')
+
+
+# Health
+
+
+def _health(view: HomeView, width: int, height: int) -> list[PanelRow]:
+    if view.health is None:
+        return [[TextPiece(_LOADING_TEXT, "dim")]]
+    return [_health_check_row(sign, width) for sign in sorted(view.health, key=lambda sign: sign.ok)[:height]]
+
+
+_NAME_WIDTH = 17
+
+
+def _health_check_row(sign: HealthSign, width: int) -> PanelRow:
+    detail = cells(sign.detail, max(0, width - _NAME_WIDTH - 6)).rstrip()
+    mark = TextPiece("ok", "$text-success") if sign.ok else TextPiece(" !", "bold $text-warning")
+    name = TextPiece(sign.name, "" if sign.ok else "bold", PanelLink("health", sign.name))
+    return [mark, TextPiece("  "), name, TextPiece(" " * (_NAME_WIDTH - len(sign.name) + 2)), TextPiece(detail, _MUTED)]
+
+
+# Ending soon
+
+
+def _expiring_rows(view: HomeView, width: int, height: int) -> list[PanelRow]:
+    soon = view.ending
+    if soon is None:
+        return [[TextPiece(_LOADING_TEXT, "dim")]]
+    if not soon.memories and not soon.skips:
+        return [[TextPiece("No memory expires within 7 days, no skip within 3.", _MUTED)]]
+    parts = []
+    if soon.memories:
+        parts.append(
+            (_plural(soon.memories, "memory", "memories"), " within 7 days", PanelLink("memories", "expires:<7d"))
+        )
+    if soon.skips:
+        parts.append((_plural(soon.skips, "skip"), " within 3 days", PanelLink("skips", "expires:<3d")))
+    first: list[TextPiece] = []
+    for text, tail, link in parts:
+        first += [TextPiece(", ")] * bool(first) + [TextPiece(text, "bold", link), TextPiece(tail)]
+    rows: list[PanelRow] = [first]
+    for one in soon.first[: height - 1]:
+        when = f"{ago(one.ends_at, clock.now()).removeprefix('in '):>5}"
+        words = " ".join(one.headline.split("\n")[0].replace('"', " ").split()[:8])
+        link = PanelLink("memories", f"id:{one.id}") if one.record == "memory" else PanelLink("skips", f'"{words}"')
+        kind = f"{one.record:<7}"
+        said = cells(one.headline, width - len(when) - len(kind) - 4).rstrip()
+        rows.append([TextPiece(f"{when}  ", "dim"), TextPiece(f"{kind}  ", _MUTED), TextPiece(said, "", link)])
+    return rows

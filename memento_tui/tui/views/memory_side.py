@@ -1,0 +1,192 @@
+"""The pane beside the list of memories: the preview of one, or a view that was opened over it."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, NamedTuple
+
+from textual.app import ComposeResult
+from textual.containers import Container, VerticalScroll
+from textual.content import Content
+from textual.widgets import Static
+
+from memento_tui.model import Memory
+from memento_tui.search.query_language import Query
+from memento_tui.tui.display import shown
+from memento_tui.tui.memory_text import memory_body, memory_facts, memory_title
+
+__all__ = ["MemorySide", "Preview", "SideSubject"]
+
+_MARKDOWN_BLOCKS = 150
+"""Markdown costs a widget for each block; beyond this many lines that begin one, plain text is shown."""
+
+
+class Preview(VerticalScroll, can_focus=False):
+    """Shows a memory as plain text, or as Markdown where the person asked for it."""
+
+    def __init__(self) -> None:
+        super().__init__(id="preview", classes="side-scroll")
+        self._memory: Memory | None = None
+        self._query: Query | None = None
+        self.as_markdown = False
+        """Whether Markdown is drawn. `toggle_markdown` changes it."""
+
+    def compose(self) -> ComposeResult:
+        """Show nothing yet."""
+        yield Static(id="preview-title")
+        yield Static(id="preview-facts")
+        yield Static(id="preview-body")
+
+    @property
+    def memory_id(self) -> str | None:
+        """The id of the memory that is shown."""
+        return None if self._memory is None else self._memory.id
+
+    @property
+    def memory(self) -> Memory | None:
+        """The memory as it is shown."""
+        return self._memory
+
+    def show(self, memory: Memory | None, query: Query | None = None) -> None:
+        """Show a memory; the place in the text is kept while it stays the same memory."""
+        same = memory is not None and self._memory is not None and memory.id == self._memory.id
+        if same and memory == self._memory and query == self._query:
+            return
+        self._memory, self._query = memory, query
+        self.query_one("#preview-title", Static).update(Content("") if memory is None else memory_title(memory))
+        self.query_one("#preview-facts", Static).update(Content("") if memory is None else memory_facts(memory))
+        self._show_body()
+        if not same:
+            self.scroll_home(animate=False)
+
+    def _show_body(self) -> None:
+        body = self.query_one("#preview-body", Static)
+        markdown = self.query("#preview-markdown")
+        if self._memory is None:
+            body.update("")
+            markdown.remove()
+        elif self.as_markdown and _count_markdown_blocks(self._memory.content) <= _MARKDOWN_BLOCKS:
+            self._show_markdown(shown(self._memory.content, multiline=True))
+        else:
+            markdown.remove()
+            body.display = True
+            body.update(memory_body(self._memory, self._query))
+
+    def _show_markdown(self, text: str) -> None:
+        from textual.widgets import Markdown  # noqa: PLC0415 - a tenth of a second, for those who ask for it
+
+        self.query_one("#preview-body").display = False
+        found = self.query("#preview-markdown")
+        if found:
+            found.first(Markdown).update(text)
+        else:
+            self.mount(Markdown(text, id="preview-markdown", open_links=False))
+
+    def toggle_markdown(self) -> str:
+        """Draw Markdown, or plain text again; return a sentence that says what is shown now."""
+        self.as_markdown = not self.as_markdown
+        self._show_body()
+        if not self.as_markdown:
+            return "Plain text."
+        if self._memory is not None and _count_markdown_blocks(self._memory.content) > _MARKDOWN_BLOCKS:
+            return "This one has too many blocks to draw as Markdown; it stays plain."
+        return "Markdown."
+
+
+def _count_markdown_blocks(text: str) -> int:
+    return sum(1 for line in text.splitlines() if line.strip())
+
+
+if TYPE_CHECKING:
+    from memento_tui.tui.views.view import View
+    from memento_tui.tui.views.why import SearchRank
+
+
+_VIEW_CLASSES = {
+    "history": "HistoryView",
+    "timeline": "TimelineView",
+    "links": "LinksView",
+    "why": "WhyView",
+    "tree": "TreeView",
+}
+"""The views by name, which is their module too; each is imported when it is first opened."""
+
+
+class SideSubject(NamedTuple):
+    """The memory under the cursor, what the list was asked for, and where the memory came in a search."""
+
+    memory: Memory | None
+    query: Query
+    rank: SearchRank | None
+
+
+class MemorySide(Container):
+    """Shows a memory in the preview and in the view that is open."""
+
+    DEFAULT_CSS = """
+    MemorySide { height: 1fr; }
+    MemorySide.-viewing > Preview { display: none; }
+    """
+
+    def __init__(self, shown: SideSubject) -> None:
+        super().__init__()
+        self._shown = shown
+
+    def compose(self) -> ComposeResult:
+        """Begin with the preview."""
+        yield Preview()
+
+    @property
+    def preview(self) -> Preview:
+        """The preview."""
+        return self.query_one(Preview)
+
+    @property
+    def view(self) -> View | None:
+        """The view that is open."""
+        from memento_tui.tui.views.view import View  # noqa: PLC0415 - the first frame does without views
+
+        return next(iter(self.query(View)), None) if self.has_class("-viewing") else None
+
+    def show(self, shown: SideSubject) -> None:
+        """Show a memory."""
+        before, self._shown = self._shown, shown
+        self.preview.show(shown.memory, shown.query if shown.query.words else None)
+        view = self.view
+        # The tree is about the query, which it may have made itself.
+        if view is not None and (view.PLACE != "tree" or before.query != shown.query) and not view.has_focus_within:
+            self._fill(view)
+
+    def _fill(self, view: View) -> None:
+        from memento_tui.tui.views.tree import TreeView  # noqa: PLC0415 - a view is open, so they are wanted
+        from memento_tui.tui.views.why import WhyView  # noqa: PLC0415
+
+        memory, query, rank = self._shown
+        if isinstance(view, TreeView):
+            view.show(query.source)
+        elif memory is None:
+            return
+        elif isinstance(view, WhyView):
+            view.show(memory, rank)
+        else:
+            view.show(memory)
+
+    async def open(self, name: str) -> None:
+        """Open a view over the preview, and go there."""
+        await self.query("View").remove()
+        made: View = getattr(import_module(f"memento_tui.tui.views.{name}"), _VIEW_CLASSES[name])()
+        self.add_class("-viewing")
+        await self.mount(made)
+        self._fill(made)
+        made.enter()
+
+    def follow(self) -> None:
+        """Read again what the view shows."""
+        view = self.view
+        if view is not None:
+            view.follow()
+
+    def close(self) -> None:
+        """Go back to the preview."""
+        self.remove_class("-viewing")
+        self.query("View").remove()

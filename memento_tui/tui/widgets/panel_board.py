@@ -1,0 +1,312 @@
+"""A board of panels whose numbers and words are links, in as many columns as there is room for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Literal, NamedTuple
+
+from rich.cells import cell_len, set_cell_size
+from textual import events
+from textual.containers import VerticalScroll
+from textual.content import Content
+from textual.geometry import Region, Size
+from textual.message import Message
+from textual.strip import Strip
+from textual.visual import Visual
+from textual.widget import Widget
+
+__all__ = ["Board", "Direction", "Panel", "PanelLink", "PanelRow", "TextPiece"]
+
+Direction = Literal["up", "down", "left", "right"]
+
+_MARGIN, _GAP = 2, 4
+_TWO_COLUMNS, _THREE_COLUMNS = 100, 160
+"""From how many cells on there are two columns, and three."""
+
+
+class PanelLink(NamedTuple):
+    """Where something leads: a section and what it is to show. It is the identity of what it stands on, too."""
+
+    section: str
+    query: str = ""
+
+
+class TextPiece(NamedTuple):
+    """Some text of a row, safe to show, in one style, which may lead somewhere."""
+
+    text: str
+    style: str = ""
+    link: PanelLink | None = None
+
+
+PanelRow = Sequence[TextPiece]
+
+
+class Panel(NamedTuple):
+    """One panel: its title, what fills it, and how high it is.
+
+    ``draw`` takes a width and a height, and returns at most that many rows, each at most that wide.
+    """
+
+    title: Callable[[], PanelRow]
+    draw: Callable[[int, int], Sequence[PanelRow]]
+    least: int
+    """Rows that it has always, so that what comes later moves nothing."""
+    most: int
+    """Rows beyond which more room is of no use to it."""
+
+
+class _LinkPosition(NamedTuple):
+    """Where on the board something leads away."""
+
+    link: PanelLink
+    y: int
+    start: int
+    end: int
+    panel: int
+    column: int
+
+
+class Board(Widget, can_focus=True):
+    """Draws panels side by side under some rows of its own, and moves among the links in them.
+
+    The link under the cursor is kept by what it leads to, so that new numbers do not move it.
+    """
+
+    ALLOW_SELECT = False
+    DEFAULT_CSS = """
+    Board { height: auto; text-wrap: nowrap; }
+    """
+
+    class Followed(Message):
+        """The person wants to go where a link leads."""
+
+        def __init__(self, link: PanelLink) -> None:
+            super().__init__()
+            self.link = link
+
+    def __init__(self, head: Callable[[int], Sequence[PanelRow]], panels: Sequence[Panel]) -> None:
+        super().__init__()
+        self._head = head
+        self._panels = panels
+        self._drawn: list[list[TextPiece]] = []
+        self._spots: list[_LinkPosition] = []
+        self._current: PanelLink | None = None
+        self._laid_out_for: Size | None = None
+        self._is_due = False
+
+    @property
+    def current(self) -> PanelLink | None:
+        """The link under the cursor."""
+        return self._current
+
+    @property
+    def has_panels(self) -> bool:
+        """Whether there is more than the rows above the panels."""
+        return bool(self._panels)
+
+    def set_panels(self, panels: Sequence[Panel]) -> None:
+        """Show other panels."""
+        self._panels = panels
+        self.redraw()
+
+    # Drawing
+
+    def redraw(self) -> None:
+        """Ask for what is shown again. Calls made before the next frame count as one."""
+        if not self._is_due:
+            self._is_due = True
+            self.call_after_refresh(self._redraw)
+
+    def _redraw(self) -> None:
+        self._is_due = False
+        before = self._drawn
+        self._lay_out()
+        if len(self._drawn) != len(before):
+            self.refresh(layout=True)
+            return
+        changed = [y for y, row in enumerate(self._drawn) if row != before[y]]
+        if changed:
+            self.refresh(*[Region(0, y, self.size.width, 1) for y in changed])
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:  # noqa: ARG002 - Textual's
+        """Return how many rows there are at a width."""
+        self._lay_out(Size(width, container.height))
+        return len(self._drawn)
+
+    def on_resize(self) -> None:
+        """Keep the cursor in sight."""
+        self._reveal()
+
+    def on_focus(self) -> None:
+        """Draw the cursor."""
+        self.refresh()
+
+    def on_blur(self) -> None:
+        """Draw it no longer."""
+        self.refresh()
+
+    def render(self) -> Content:
+        """Return the whole board."""
+        return Content("\n").join([self._line(y) for y in range(len(self._drawn))])
+
+    def render_line(self, y: int) -> Strip:
+        """Return one row; only those that changed are asked for."""
+        if y >= len(self._drawn):
+            return Strip.blank(self.size.width, self.rich_style)
+        return Visual.to_strips(self, self._line(y), self.size.width, 1, self.visual_style)[0]
+
+    def _line(self, y: int) -> Content:
+        parts: list[str | tuple[str, str]] = []
+        for piece in self._drawn[y]:
+            here = piece.link is not None and piece.link == self._current and self.has_focus
+            style = f"{piece.style} reverse".strip() if here else piece.style
+            parts.append((piece.text, style) if style else piece.text)
+        return Content.assemble(*parts)
+
+    def _lay_out(self, size: Size | None = None) -> None:
+        room = size or self._laid_out_for
+        if room is None:
+            return
+        self._laid_out_for = room
+        width = room.width - 2 * _MARGIN
+        columns = 3 if room.width >= _THREE_COLUMNS else 2 if room.width >= _TWO_COLUMNS else 1
+        self._drawn, self._spots = [], []
+        for row in self._head(width):
+            self._put([TextPiece(" " * _MARGIN), *row], 0, 0, -1, 0)
+        across = (width - (columns - 1) * _GAP) // columns
+        groups = [range(n, min(n + columns, len(self._panels))) for n in range(0, len(self._panels), columns)]
+        for group, height in zip(groups, self._heights(groups, room.height), strict=True):
+            self._put_group(group, across, height)
+        if groups:
+            self._drawn.pop()
+        if self._current is None or all(spot.link != self._current for spot in self._spots):
+            self._current = self._nearest_left()
+
+    def _heights(self, groups: Sequence[range], room: int) -> list[int]:
+        """Return how high each row of panels is: as high as it must be, and more while there is room for it."""
+        heights = [max(self._panels[number].least for number in group) for group in groups]
+        most = [max(self._panels[number].most for number in group) for group in groups]
+        left = room - len(self._drawn) - sum(heights) - 2 * len(groups) + 1
+        while left > 0 and heights != most:
+            for place, height in enumerate(heights):
+                if left > 0 and height < most[place]:
+                    heights[place] += 1
+                    left -= 1
+        return heights
+
+    def _put_group(self, group: range, across: int, height: int) -> None:
+        """Draw some panels side by side, with an empty row below them."""
+        top = len(self._drawn)
+        for _ in range(height + 2):
+            self._drawn.append([TextPiece(" " * _MARGIN)])
+        for column, number in enumerate(group):
+            panel = self._panels[number]
+            title = [*panel.title(), TextPiece(" ")]
+            rule = TextPiece("\N{BOX DRAWINGS LIGHT HORIZONTAL}" * max(0, across - _width(title)), "dim")
+            left = _MARGIN + column * (across + _GAP)
+            for offset, row in enumerate([[*title, rule], *panel.draw(across, height)][: height + 1]):
+                self._put(_cut(row, across), left, top + offset, number, column)
+
+    def _put(self, row: PanelRow, left: int, y: int, panel: int, column: int) -> None:
+        """Write a row from a cell on, and note where it leads away."""
+        if panel < 0:
+            y = len(self._drawn)
+            self._drawn.append([])
+        line = self._drawn[y]
+        line.append(TextPiece(" " * (left - _width(line))))
+        x = left
+        for piece in row:
+            end = x + cell_len(piece.text)
+            if piece.link is not None:
+                self._spots.append(_LinkPosition(piece.link, y, x, end, panel, column))
+            line.append(piece)
+            x = end
+
+    # Moving
+
+    def _spot(self) -> _LinkPosition | None:
+        """Return the first place that leads where the cursor is."""
+        return next((spot for spot in self._spots if spot.link == self._current), None)
+
+    def _nearest_left(self) -> PanelLink | None:
+        # The order of drawing is that of reading: the head, then panel by panel.
+        first = next((spot for spot in self._spots if spot.panel >= 0), None) or next(iter(self._spots), None)
+        return None if first is None else first.link
+
+    def move(self, direction: Direction) -> None:
+        """Go to the nearest link in a direction: within the panel first, then in the next one that way."""
+        here = self._spot()
+        if here is None:
+            return
+        found = min(self._beyond(here, direction), default=None, key=lambda pair: pair[0])
+        if found is not None:
+            self._go_to(found[1].link)
+
+    def _beyond(self, here: _LinkPosition, direction: Direction) -> Iterator[tuple[tuple[int, ...], _LinkPosition]]:
+        """Yield the links that lie in a direction, each with how far away it is felt to be."""
+        sign = 1 if direction in ("down", "right") else -1
+        for spot in self._spots:
+            down, right, beside = spot.y - here.y, spot.start - here.start, spot.column - here.column
+            same = spot.panel == here.panel
+            if spot.link == here.link:
+                continue
+            if direction in ("up", "down"):
+                if down * sign > 0:
+                    yield (not same, beside != 0, abs(down), abs(right)), spot
+            elif (same and down == 0 and right * sign > 0) or (not same and beside * sign > 0):
+                yield (not same, abs(beside), abs(down), abs(right)), spot
+
+    def step(self, by: int) -> None:
+        """Go to the next or the last link in the order of reading, and from the end to the beginning."""
+        links = list(dict.fromkeys(spot.link for spot in self._spots))
+        if links:
+            here = links.index(self._current) if self._current in links else -by
+            self._go_to(links[(here + by) % len(links)])
+
+    def _go_to(self, link: PanelLink) -> None:
+        before, self._current = self._current, link
+        rows = {spot.y for spot in self._spots if spot.link in (before, link)}
+        self.refresh(*[Region(0, y, self.size.width, 1) for y in rows])
+        self._reveal()
+
+    def _reveal(self) -> None:
+        """Scroll so that the cursor is seen, with its panel's title where there is room for both."""
+        spot, view = self._spot(), self.parent
+        if spot is None or not isinstance(view, VerticalScroll):
+            return
+        top = 0
+        if spot.panel > 0:
+            first = next(one.y for one in self._spots if one.panel == spot.panel)
+            top = first - 1 if spot.y - first < view.size.height - 1 else spot.y
+        view.scroll_to_region(Region(0, top, 1, spot.y - top + 1), animate=False)
+
+    def follow(self) -> None:
+        """Go where the link under the cursor leads."""
+        if self._current is not None:
+            self.post_message(self.Followed(self._current))
+
+    def on_click(self, event: events.Click) -> None:
+        """Go where the link that was clicked leads."""
+        for spot in self._spots:
+            if spot.y == event.y and spot.start <= event.x < spot.end:
+                self._go_to(spot.link)
+                self.follow()
+                return
+
+
+def _width(row: Sequence[TextPiece]) -> int:
+    return sum(cell_len(piece.text) for piece in row)
+
+
+def _cut(row: PanelRow, width: int) -> PanelRow:
+    """Return as much of a row as fits, so that it never runs into what stands beside it."""
+    kept: list[TextPiece] = []
+    left = width
+    for piece in row:
+        size = cell_len(piece.text)
+        if size > left:
+            return [*kept, piece._replace(text=set_cell_size(piece.text, left))]
+        kept.append(piece)
+        left -= size
+    return kept

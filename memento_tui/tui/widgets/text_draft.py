@@ -1,0 +1,42 @@
+"""The text of a record that a person can change, and the messages of the editor over it. Imports no text area."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from textual.message import Message
+
+__all__ = ["EditorLeft", "EditorSaved", "TextDraft"]
+
+
+@dataclass(frozen=True)
+class TextDraft:
+    """The fields that a person edits; ``None`` for one that this kind of record does not have."""
+
+    title: str | None = ""
+    tags: tuple[str, ...] | None = ()
+    content: str = ""
+
+    def changes_to(self, other: TextDraft) -> dict[str, Any]:
+        """Return the fields in which another draft differs."""
+        mine, others = asdict(self), asdict(other)
+        return {name: others[name] for name in mine if mine[name] != others[name]}
+
+    def joined(self) -> str:
+        """Return all of it as one text, to be compared with another."""
+        lines = [] if self.title is None else [f"title: {self.title}"]
+        lines += [] if self.tags is None else [f"tags: {', '.join(self.tags)}"]
+        return "\n".join([*lines, "", self.content]) if lines else self.content
+
+
+@dataclass
+class EditorSaved(Message):
+    """The person wants the draft to be stored; the editor stays until its owner removes it."""
+
+    before: TextDraft
+    draft: TextDraft
+
+
+class EditorLeft(Message):
+    """The person left without saving, and knows it."""
