@@ -44,7 +44,7 @@ from memento_tui.mcp.error_messages import UNEXPECTED_ERROR, message_of_error, u
 from memento_tui.mcp.profiles import PROFILES
 from memento_tui.mcp.prompts import Prompts
 from memento_tui.mcp.resources import Resources
-from memento_tui.mcp.workspaces import McpWorkspaces
+from memento_tui.mcp.workspaces import McpWorkspaces, open_mcp_workspaces
 from memento_tui.model.validation import new_id
 
 __all__ = ["build_server", "main", "without_surrogates"]
@@ -193,7 +193,7 @@ def main(data_dir: Path | None, *, session: str = "", profile: str = "native") -
     # A thread that waits for a request cannot be interrupted; what was acknowledged is safe however the process ends.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     status = 0
-    with McpWorkspaces(data_dir, session or new_id()) as mcp_workspaces:
+    with open_mcp_workspaces(data_dir, session or new_id()) as mcp_workspaces:
         try:
             build_server(mcp_workspaces, profile).run("stdio")
         except* BrokenPipeError:

@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, ParamSpec, Self, TypeVar
+from typing import Any, Generic, ParamSpec, Self, TypeAlias, TypeVar
 
 from mcp.server.mcpserver import Context
 
@@ -20,11 +20,11 @@ from memento_tui.api import Workspace
 from memento_tui.errors import DataDirectoryError
 from memento_tui.text.fence import one_line
 
-__all__ = ["McpWorkspaces", "WorkspacePool", "client_name"]
+__all__ = ["McpWorkspaces", "WorkspacePool", "client_name", "open_mcp_workspaces"]
 
 
 class DatabaseFile:
-    """A database's file, to be made once the database is open."""
+    """The file of an open database, which tells whether it is still the one that was opened."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -55,25 +55,36 @@ _WORKER_THREADS = 4
 
 P = ParamSpec("P")
 T = TypeVar("T")
+CallerT = TypeVar("CallerT")
 
 
-class WorkspacePool:
-    """Opens the data directory once for each caller's name, when that caller first asks.
+class WorkspacePool(Generic[CallerT]):
+    """The workspaces of the callers of one server, each opened when a caller of that name first asks.
 
     A directory that could not be opened is tried again by the next call. Safe to use from several threads. Use it as
     a context manager, or call `close`.
     """
 
-    def __init__(self, data_dir: Path | None, session: str, *, channel: str, nameless: str) -> None:
-        """``nameless`` is what callers without a name are called."""
+    def __init__(
+        self,
+        data_dir: Path | None,
+        session: str,
+        *,
+        channel: str,
+        default_name: str,
+        name_of: Callable[[CallerT], str],
+    ) -> None:
+        """``name_of`` returns a caller's name; one whose name is empty is called ``default_name``."""
         self._data_dir = data_dir
         self._session = session
         self._channel = channel
-        self._nameless = nameless
-        self._open: dict[str, Workspace] = {}
+        self._default_name = default_name
+        self._name_of = name_of
+        self._workspaces: dict[str, Workspace] = {}
         self._file: DatabaseFile | None = None
-        self._guard = threading.Lock()
-        self._pool = ThreadPoolExecutor(_WORKER_THREADS, thread_name_prefix=channel)
+        # Guards the two above. A new caller waits while another's workspace is opened, which takes milliseconds.
+        self._lock = threading.Lock()
+        self._threads = ThreadPoolExecutor(_WORKER_THREADS, thread_name_prefix=channel)
 
     def __enter__(self) -> Self:
         return self
@@ -82,51 +93,53 @@ class WorkspacePool:
         self.close()
 
     def close(self) -> None:
-        """Wait for the answers that are being made, and close what was opened."""
-        self._pool.shutdown(cancel_futures=True)
-        with self._guard:
-            for workspace in self._open.values():
+        """Wait for the calls that are running, and close what was opened."""
+        self._threads.shutdown(cancel_futures=True)
+        with self._lock:
+            for workspace in self._workspaces.values():
                 workspace.close()
-            self._open.clear()
+            self._workspaces.clear()
 
-    async def run(self, work: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:
-        """Run something on a thread where it may read and write the database."""
-        call = functools.partial(work, *arguments, **named)
-        return await asyncio.get_running_loop().run_in_executor(self._pool, call)
+    async def run(self, function: Callable[P, T], *arguments: P.args, **options: P.kwargs) -> T:
+        """Call a function on a thread where it may read and write the database, and return its result."""
+        call = functools.partial(function, *arguments, **options)
+        return await asyncio.get_running_loop().run_in_executor(self._threads, call)
 
-    def named(self, name: str) -> Workspace:
-        """Return the workspace of a caller by its name, which may be empty.
+    def of(self, caller: CallerT) -> Workspace:
+        """Return the workspace of a caller. Raises like `by_name`."""
+        return self.by_name(self._name_of(caller))
+
+    def by_name(self, name: str) -> Workspace:
+        """Return the workspace of the callers of a name, which may be empty.
 
         Raises:
             DataDirectoryError: the data directory cannot be used, or its database was deleted or replaced since.
             InvalidInput: its ``config.toml`` is wrong.
 
         """
-        with self._guard:
+        with self._lock:
             if self._file is not None:
                 self._file.check()
-            known = name if name in self._open or (name and len(self._open) < _MAX_OPEN) else self._nameless
-            if known not in self._open:
-                self._open[known] = Workspace(
+            known = name if name in self._workspaces or (name and len(self._workspaces) < _MAX_OPEN) else ""
+            known = known or self._default_name
+            if known not in self._workspaces:
+                self._workspaces[known] = Workspace(
                     self._data_dir, actor="agent", channel=self._channel, agent=known, session=self._session
                 )
-                self._file = self._file or DatabaseFile(self._open[known].paths.database)
-            return self._open[known]
+                self._file = self._file or DatabaseFile(self._workspaces[known].paths.database)
+            return self._workspaces[known]
 
 
 _MAX_NAME_CHARS = 100
 _DEFAULT_NAME = "agent"
 
+McpWorkspaces: TypeAlias = "WorkspacePool[Context[Any, Any]]"
+"""The workspaces of MCP clients, by the request that a client sent."""
 
-class McpWorkspaces(WorkspacePool):
-    """The workspaces of MCP clients. Opens nothing by itself, so that a server starts even where that fails."""
 
-    def __init__(self, data_dir: Path | None, session: str, *, channel: str = "mcp") -> None:
-        super().__init__(data_dir, session, channel=channel, nameless=_DEFAULT_NAME)
-
-    def of(self, ctx: Context[Any, Any]) -> Workspace:
-        """Return the workspace of the client that sent a request. Raises like `Callers.named`."""
-        return self.named(client_name(ctx))
+def open_mcp_workspaces(data_dir: Path | None, session: str, *, channel: str = "mcp") -> McpWorkspaces:
+    """Return the workspaces of MCP clients. Opens none yet, so that a server starts even where that fails."""
+    return WorkspacePool(data_dir, session, channel=channel, default_name=_DEFAULT_NAME, name_of=client_name)
 
 
 def client_name(ctx: Context[Any, Any]) -> str:

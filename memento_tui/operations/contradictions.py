@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
-
-from pydantic import BaseModel
 
 from memento_tui.api import Workspace
 from memento_tui.api.review import ContradictionWithSides
@@ -29,7 +28,8 @@ _SIDE_CHARS = 300
 """Characters of each side."""
 
 
-class ContradictionSide(BaseModel):
+@dataclass(frozen=True)
+class ContradictionSide:
     """One of two memories that contradict each other."""
 
     id: str
@@ -38,7 +38,8 @@ class ContradictionSide(BaseModel):
     labels: list[str]
 
 
-class ContradictionEntry(BaseModel):
+@dataclass(frozen=True)
+class ContradictionEntry:
     """Two memories that cannot both hold as they stand, until a person says which does."""
 
     id: str

@@ -13,7 +13,7 @@ from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
 from memento_tui.mcp.profiles import PROFILES
-from memento_tui.mcp.workspaces import McpWorkspaces
+from memento_tui.mcp.workspaces import open_mcp_workspaces
 from tests.benchmarks.corpus import memories
 from tests.benchmarks.table import Figure, Row, percentile
 
@@ -56,7 +56,7 @@ async def _round_trips(folder: Path) -> tuple[list[float], list[float]]:
 def tool_tokens(scratch: Path) -> list[Figure]:
     """Return what a model reads of each profile's tools (name, description, input), in tokens of 4 characters."""
     found = []
-    with McpWorkspaces(scratch / "unused", "session") as mcp_workspaces:
+    with open_mcp_workspaces(scratch / "unused", "session") as mcp_workspaces:
         for name, profile in PROFILES.items():
             read = [[tool.name, tool.description, tool.parameters] for tool in profile.tools(mcp_workspaces)]
             tokens = len(json.dumps(read, separators=(",", ":"))) / 4

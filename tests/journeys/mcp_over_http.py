@@ -16,7 +16,7 @@ from starlette.applications import Starlette
 from starlette.routing import Route
 
 from memento_tui.mcp.streamable_http import mcp_app
-from memento_tui.mcp.workspaces import McpWorkspaces
+from memento_tui.mcp.workspaces import open_mcp_workspaces
 
 __all__ = ["Answer", "Posting", "served"]
 
@@ -69,7 +69,7 @@ class Posting:
 
 @contextmanager
 def served(data_dir: Path, profile: str = "native") -> Iterator[Posting]:
-    with McpWorkspaces(data_dir, "", channel="http") as mcp_workspaces:
+    with open_mcp_workspaces(data_dir, "", channel="http") as mcp_workspaces:
         mcp = mcp_app(mcp_workspaces, profile)
         app = Starlette(routes=[Route("/mcp", mcp)], lifespan=lambda _: mcp.lifespan())
         config = uvicorn.Config(app, host="127.0.0.1", port=0, log_config=None, ws="none", lifespan="on")

@@ -11,15 +11,16 @@ import pytest
 from mcp_types import CallToolResult
 from pydantic import BaseModel, ValidationError
 
+from memento_tui import operations
 from memento_tui.mcp.error_messages import UNEXPECTED_ERROR, message_of_error
 from memento_tui.mcp.server import build_server
-from memento_tui.mcp.workspaces import McpWorkspaces
+from memento_tui.mcp.workspaces import open_mcp_workspaces
 
 
 def test_what_nobody_foresaw_is_a_sentence_for_the_agent_and_a_traceback_in_the_log(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    with McpWorkspaces(tmp_path, "session") as mcp_workspaces, caplog.at_level(logging.ERROR):
+    with open_mcp_workspaces(tmp_path, "session") as mcp_workspaces, caplog.at_level(logging.ERROR):
         # Without a request there is no client to act for, which no host can bring about.
         answered = asyncio.run(build_server(mcp_workspaces).call_tool("status", {}))
 
@@ -31,7 +32,7 @@ def test_what_nobody_foresaw_is_a_sentence_for_the_agent_and_a_traceback_in_the_
 
 
 def test_a_server_opens_nothing_before_a_tool_needs_it(tmp_path: Path) -> None:
-    with McpWorkspaces(tmp_path / "data", "session") as mcp_workspaces:
+    with open_mcp_workspaces(tmp_path / "data", "session") as mcp_workspaces:
         asyncio.run(build_server(mcp_workspaces).list_tools())
 
     assert not (tmp_path / "data").exists()
@@ -40,8 +41,8 @@ def test_a_server_opens_nothing_before_a_tool_needs_it(tmp_path: Path) -> None:
 def test_a_server_imports_no_profile_but_its_own(tmp_path: Path) -> None:
     check = (
         "import sys; from pathlib import Path; from memento_tui.mcp.profiles import PROFILES;"
-        " from memento_tui.mcp.workspaces import Seats; from memento_tui.mcp.server import build;"
-        f" build(Seats(Path({str(tmp_path)!r}), 's'));"
+        " from memento_tui.mcp.workspaces import open_mcp_workspaces; from memento_tui.mcp.server import build_server;"
+        f" build_server(open_mcp_workspaces(Path({str(tmp_path)!r}), 's'));"
         " print([name for name, one in PROFILES.items() if one.module in sys.modules])"
     )
 
@@ -50,9 +51,9 @@ def test_a_server_imports_no_profile_but_its_own(tmp_path: Path) -> None:
     assert done.stdout == "['native']\n"
 
 
-def test_putting_a_context_together_does_not_import_the_protocol() -> None:
-    modules = "fence", "labels", "recall", "briefing", "decisions"
-    imports = ", ".join(f"memento_tui.mcp.{name}" for name in modules)
+def test_the_operations_import_neither_mcp_nor_pydantic() -> None:
+    modules = sorted(path.stem for path in Path(operations.__file__).parent.glob("*.py") if path.stem != "__init__")
+    imports = ", ".join(f"memento_tui.operations.{name}" for name in modules)
     check = f"import sys, {imports}; print([m for m in ('mcp', 'mcp_types', 'pydantic') if m in sys.modules])"
 
     done = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, check=True)  # noqa: S603 - our own code

@@ -19,7 +19,7 @@ from memento_tui.hooks.host_events import moment_of
 from memento_tui.hosts.programs import BARE_PROGRAMS
 from memento_tui.hosts.registry import HOSTS, HostFile, HostPaths
 from memento_tui.mcp.profiles import PROFILES
-from memento_tui.mcp.workspaces import McpWorkspaces
+from memento_tui.mcp.workspaces import open_mcp_workspaces
 
 TOP = Path(__file__).parents[2]
 PAGES = ("README.md", "SWITCHING.md", "ARCHITECTURE.md")
@@ -70,7 +70,7 @@ def events(files: Sequence[HostFile]) -> Iterator[str]:
 
 def test_the_tables_of_tools_and_profiles_are_those_of_the_code(tmp_path: Path) -> None:
     readme = page("README.md")
-    with McpWorkspaces(tmp_path / "unused", "session") as mcp_workspaces:
+    with open_mcp_workspaces(tmp_path / "unused", "session") as mcp_workspaces:
         tools = {name: [tool.name for tool in profile.tools(mcp_workspaces)] for name, profile in PROFILES.items()}
     told = table(readme, "| profile | tools of | tools |")
     assert told == [[f"`{name}`", PROFILES[name].title, str(len(tools[name]))] for name in PROFILES]

@@ -15,7 +15,7 @@ from memento_tui.hosts.claude_plugin import PLUGIN_FOLDER, enables_plugin, plugi
 from memento_tui.hosts.programs import BARE_PROGRAMS
 from memento_tui.hosts.registry import claude_events
 from memento_tui.mcp.tools.registry import all_tools
-from memento_tui.mcp.workspaces import McpWorkspaces
+from memento_tui.mcp.workspaces import open_mcp_workspaces
 from tests.unit.installing import PROGRAMS, Home, contents
 
 
@@ -91,7 +91,7 @@ def test_whether_the_plugin_is_on_is_read_from_the_settings(settings: dict[str, 
 
 
 def test_the_tools_that_its_texts_name_are_served(data_dir: Path) -> None:
-    with McpWorkspaces(data_dir, "s1") as mcp_workspaces:
+    with open_mcp_workspaces(data_dir, "s1") as mcp_workspaces:
         served = {tool.name for tool in all_tools(mcp_workspaces)}
     named = {
         word

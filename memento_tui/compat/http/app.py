@@ -15,7 +15,7 @@ from starlette.types import Receive, Scope, Send
 
 from memento_tui.compat.http import activity, extraction, identity, memories, recall, working_memory, workspaces
 from memento_tui.compat.http.guard import CALLER_SCOPE_KEY, Guard
-from memento_tui.compat.http.keys import ApiKeys, Caller, HttpWorkspaces
+from memento_tui.compat.http.keys import ApiKeys, Caller, HttpCaller, HttpWorkspaces
 from memento_tui.compat.http.request import ApiRequest, ProtocolWorkspace
 from memento_tui.compat.http.responses import error_response, response_of_error, text_response
 from memento_tui.errors import MementoError
@@ -150,7 +150,7 @@ def _answer_request(
         caller: Caller = request.scope[CALLER_SCOPE_KEY]
         workspace_name = request.headers.get("x-memento-workspace", "").strip() or "default"
         call = ApiRequest(
-            workspace=http_workspaces.of(caller, request.headers.get("user-agent", "")),
+            workspace=http_workspaces.of(HttpCaller(caller, request.headers.get("user-agent", ""))),
             keys=keys,
             caller=caller,
             place=ProtocolWorkspace(workspace_name, caller.namespace_of(workspace_name)),

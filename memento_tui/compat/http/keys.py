@@ -11,11 +11,11 @@ import os
 import re
 import secrets
 from pathlib import Path
+from typing import NamedTuple, TypeAlias
 
 import msgspec
 
 from memento_tui import clock
-from memento_tui.api import Workspace
 from memento_tui.errors import DataDirectoryError, InvalidField, InvalidInput, NotAllowed
 from memento_tui.formats.protocol.vocabulary import namespace_of_workspace, workspace_of_namespace
 from memento_tui.mcp.workspaces import WorkspacePool
@@ -23,7 +23,7 @@ from memento_tui.model.validation import ACCOUNTS_NAMESPACE, account_of, check_n
 from memento_tui.moments import format_moment
 from memento_tui.storage.store import Store
 
-__all__ = ["KEY_VARIABLE", "ApiKeys", "Caller", "HttpWorkspaces", "check_key"]
+__all__ = ["KEY_VARIABLE", "ApiKeys", "Caller", "HttpCaller", "HttpWorkspaces", "check_key", "open_http_workspaces"]
 
 KEY_VARIABLE = "MEMENTO_API_KEY"
 """The environment variable in which Memento Protocol's clients and `memento serve` alike look for the key."""
@@ -242,24 +242,24 @@ def _digest(key: bytes) -> str:
 _PRODUCT_PATTERN = re.compile(r"[\w.+-]{1,60}", re.ASCII)
 
 
-class HttpWorkspaces(WorkspacePool):
-    """Opens the data directory at once, so that one which cannot be used is told before anything is served.
+class HttpCaller(NamedTuple):
+    """The sender of a request, and the program that its header ``User-Agent`` names."""
 
-    Raises:
-        DataDirectoryError: the data directory cannot be used.
-        InvalidInput: its ``config.toml`` is wrong.
+    caller: Caller
+    program: str
 
-    """
 
-    def __init__(self, data_dir: Path | None, session: str) -> None:
-        super().__init__(data_dir, session, channel="http", nameless="http")
-        self.first = self.named("")
-        """The workspace of callers without a name."""
+HttpWorkspaces: TypeAlias = WorkspacePool[HttpCaller]
+"""The workspaces of HTTP clients: one for each account, and one for each program of the person's own."""
 
-    def of(self, caller: Caller, program: str) -> Workspace:
-        """Return the workspace of an account, or of the program that a ``User-Agent`` header names.
 
-        Raises like `Callers.named`.
-        """
-        product = _PRODUCT_PATTERN.match(program)
-        return self.named(caller.root if caller.account else product[0] if product else "")
+def open_http_workspaces(data_dir: Path | None, session: str) -> HttpWorkspaces:
+    """Return the workspaces of HTTP clients. None is open yet."""
+    return WorkspacePool(data_dir, session, channel="http", default_name="http", name_of=_name_of_caller)
+
+
+def _name_of_caller(sender: HttpCaller) -> str:
+    if sender.caller.account:
+        return sender.caller.root
+    product = _PRODUCT_PATTERN.match(sender.program)
+    return product[0] if product else ""

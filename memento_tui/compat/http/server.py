@@ -17,10 +17,10 @@ import uvicorn
 
 from memento_tui.compat.http.app import build_application
 from memento_tui.compat.http.guard import is_loopback
-from memento_tui.compat.http.keys import KEY_VARIABLE, ApiKeys, HttpWorkspaces, check_key
+from memento_tui.compat.http.keys import KEY_VARIABLE, ApiKeys, check_key, open_http_workspaces
 from memento_tui.errors import InvalidInput
 from memento_tui.mcp.streamable_http import mcp_app
-from memento_tui.mcp.workspaces import McpWorkspaces
+from memento_tui.mcp.workspaces import open_mcp_workspaces
 from memento_tui.model.validation import new_id
 
 __all__ = ["ServerAddress", "serve"]
@@ -63,10 +63,12 @@ def serve(
     logging.getLogger("uvicorn.error").setLevel(logging.ERROR)
     session = new_id()
     with (
-        HttpWorkspaces(data_dir, session) as http_workspaces,
-        McpWorkspaces(data_dir, session, channel="http") as mcp_workspaces,
+        open_http_workspaces(data_dir, session) as http_workspaces,
+        open_mcp_workspaces(data_dir, session, channel="http") as mcp_workspaces,
     ):
-        keys = ApiKeys(http_workspaces.first.store, http_workspaces.first.paths.http_key, check_key(key) if key else "")
+        # Opened at once, so that a data directory which cannot be used is reported before anything is served.
+        workspace = http_workspaces.by_name("")
+        keys = ApiKeys(workspace.store, workspace.paths.http_key, check_key(key) if key else "")
         with _open_listener(host, port) as listener:
             app = build_application(http_workspaces, keys, mcp_app(mcp_workspaces, profile), host=host)
             bound = int(listener.getsockname()[1])
