@@ -129,7 +129,7 @@ def active_scopes(focused: Widget | None, section: Section) -> list[KeyScope]:
     found = list(dict.fromkeys(place for _, place in _nodes_with_scope(focused, section)))
     if "editor" in found:
         return ["editor", "everywhere"]
-    if section.PLACE in found and "rows" in found:
+    if section.SCOPE in found and "rows" in found:
         found.append("list")
     return [
         *(place for place in found if place not in _SHARED_SCOPES),
@@ -147,10 +147,10 @@ def scope_owner(place: KeyScope, focused: Widget | None, section: Section, app: 
 
 def _nodes_with_scope(focused: Widget | None, section: Section) -> Iterator[tuple[DOMNode, KeyScope]]:
     for node in (focused or section).ancestors_with_self:
-        place: KeyScope | None = getattr(node, "PLACE", None)
+        place: KeyScope | None = getattr(node, "SCOPE", None)
         if place is not None:
             yield node, place
-        if getattr(node, "COVERS", False):
+        if getattr(node, "BLOCKS_OUTER_SCOPES", False):
             return
 
 
@@ -188,7 +188,7 @@ class MementoApp(ErrorBoundary, App[None]):
         self._last_key = 0.0
         self._undo_lock = asyncio.Lock()
         self._terminal_filter = TerminalFilter()
-        self._top_bar = TopBar(SECTIONS, start, self._place())
+        self._top_bar = TopBar(SECTIONS, start, self._data_folder_label())
         self._switcher = ContentSwitcher(initial=start)
         self._status_line = StatusLine()
         self._key_bar = KeyBar()
@@ -205,7 +205,7 @@ class MementoApp(ErrorBoundary, App[None]):
         yield self._status_line
         yield self._key_bar
 
-    def _place(self) -> str:
+    def _data_folder_label(self) -> str:
         home, root = Path.home(), self.workspace.paths.root
         return f"~/{root.relative_to(home)}" if root.is_relative_to(home) else str(root)
 
@@ -213,13 +213,13 @@ class MementoApp(ErrorBoundary, App[None]):
         """Take the focus, and begin to follow the journal."""
         self.set_keymap(self.keys.remapped)
         self._choose_theme()
-        self.section.enter()
-        self.count(review=self.workspace.waiting.count())
-        self._show_life()
+        self.section.focus_content()
+        self.show_counts(review=self.workspace.waiting.count())
+        self._show_live_state()
         for problem in self.keys.problems[:1]:
-            self.say(f"config.toml: {problem}", problem=True)
+            self.show_status(f"config.toml: {problem}", problem=True)
         self.call_after_refresh(self._enable_collection)
-        self.set_interval(_POLL_SECONDS, self._follow)
+        self.set_interval(_POLL_SECONDS, self._poll_journal)
         self.set_timer(_WARM_UP_DELAY_SECONDS, self._after_first_frame)
 
     def _enable_collection(self) -> None:
@@ -233,7 +233,7 @@ class MementoApp(ErrorBoundary, App[None]):
     def _choose_theme(self) -> None:
         wanted = self.workspace.config.app.theme
         if wanted and wanted not in self.available_themes:
-            self.say(f"config.toml: there is no theme {wanted}; ctrl+p, Theme lists them.", problem=True)
+            self.show_status(f"config.toml: there is no theme {wanted}; ctrl+p, Theme lists them.", problem=True)
             wanted = ""
         wanted = wanted or self.workspace.store.setting(_THEME_SETTING) or ""
         if wanted in self.available_themes:
@@ -244,7 +244,7 @@ class MementoApp(ErrorBoundary, App[None]):
         try:
             self.workspace.store.keep_setting(_THEME_SETTING, name)
         except MementoError as error:
-            self.say(str(error), problem=True)
+            self.show_status(str(error), problem=True)
 
     def _after_first_frame(self) -> None:
         self.run_worker(self._warm_up, thread=True, group="warm up")
@@ -262,11 +262,11 @@ class MementoApp(ErrorBoundary, App[None]):
             if self.workspace.config.engine.enabled:
                 self.workspace.searching.semantic.ensure()
         except MementoError as error:
-            self.call_from_thread(self.say, str(error), problem=True)
+            self.call_from_thread(self.show_status, str(error), problem=True)
 
     # What sections share
 
-    def say(self, text: str, *, problem: bool = False) -> None:
+    def show_status(self, text: str, *, problem: bool = False) -> None:
         """Tell in the status line what was done, or what is wrong."""
         self._status_line.say(text, problem=problem)
 
@@ -276,19 +276,19 @@ class MementoApp(ErrorBoundary, App[None]):
         if told is None:
             super()._handle_exception(error)
         else:
-            self.say(str(told), problem=True)
+            self.show_status(str(told), problem=True)
 
-    def count(self, **counts: int) -> None:
+    def show_counts(self, **counts: int) -> None:
         """Show how many each section holds."""
         self._top_bar.show(counts=counts)
 
-    def wrote(self) -> None:
+    def refresh_after_write(self) -> None:
         """Show at once what this app itself has written."""
         try:
             self._live.catch_up()
             self._refresh_sections()
         except MementoError as error:
-            self.say(str(error), problem=True)
+            self.show_status(str(error), problem=True)
 
     @property
     def is_paused(self) -> bool:
@@ -312,7 +312,7 @@ class MementoApp(ErrorBoundary, App[None]):
 
     # Following the journal
 
-    def _follow(self) -> None:
+    def _poll_journal(self) -> None:
         news = self._live.look()
         if news.told:
             self._status_line.mention(news.told)
@@ -320,28 +320,28 @@ class MementoApp(ErrorBoundary, App[None]):
             try:
                 self._refresh_sections()
             except MementoError as error:
-                self.say(str(error), problem=True)
-        self._show_life()
+                self.show_status(str(error), problem=True)
+        self._show_live_state()
 
     def _refresh_sections(self) -> None:
         """Read again what is shown now, and the other sections when the person comes to them."""
         for section in self._switcher.query(Section):
             section.is_stale = True
-        self._freshen(self.section)
-        self.count(review=self.workspace.waiting.count())
+        self._refresh_if_stale(self.section)
+        self.show_counts(review=self.workspace.waiting.count())
 
-    def _freshen(self, section: Section) -> None:
+    def _refresh_if_stale(self, section: Section) -> None:
         if section.is_stale:
             section.is_stale = False
-            section.follow()
+            section.reload()
 
-    def _show_life(self) -> None:
+    def _show_live_state(self) -> None:
         self._status_line.show_live_state(self._live.life())
 
     def action_pause(self) -> None:
         """Stop following the journal, or catch up."""
         self._live.toggle_pause()
-        self._follow()
+        self._poll_journal()
 
     # Going about
 
@@ -352,18 +352,18 @@ class MementoApp(ErrorBoundary, App[None]):
         self._switcher.current = name
         self._top_bar.show(active=name)
         self._status_line.move_on()
-        self._freshen(self.section)
-        self.section.enter()
+        self._refresh_if_stale(self.section)
+        self.section.focus_content()
 
     async def action_neighbour(self, step: int) -> None:
         """Go to the section before or after."""
         names = [tab.name for tab in SECTIONS]
-        await self.action_section(names[(names.index(self.section.PLACE) + step) % len(names)])
+        await self.action_section(names[(names.index(self.section.SCOPE) + step) % len(names)])
 
-    async def go(self, name: str, query: str = "") -> None:
+    async def open_section(self, name: str, query: str = "") -> None:
         """Go to a section and show there what ``query`` selects, in that section's own terms."""
         await self.action_section(name)
-        self.section.arrive(query)
+        self.section.show_query(query)
 
     @on(TopBar.Chosen)
     async def _tab_clicked(self, event: TopBar.Chosen) -> None:
@@ -373,7 +373,9 @@ class MementoApp(ErrorBoundary, App[None]):
     def _focus_moved(self) -> None:
         if len(self.screen_stack) == 1:
             typing = self.focused is not None and self.focused.check_consume_key("a", "a")
-            self._key_bar.show(active_scopes(self.focused, self.section), self.keys, self.section.can, typing=typing)
+            self._key_bar.show(
+                active_scopes(self.focused, self.section), self.keys, self.section.is_available, typing=typing
+            )
 
     def focus_changed(self) -> None:
         """Tell by the key bar what can be done to what came into focus."""
@@ -391,29 +393,29 @@ class MementoApp(ErrorBoundary, App[None]):
 
     def action_undo(self) -> None:
         """Take back what the person did last."""
-        self._take_back(self.workspace.undo, "Undoing ...", "Undid")
+        self._undo_or_redo(self.workspace.undo, "Undoing ...", "Undid")
 
     def action_redo(self) -> None:
         """Do again what was undone last."""
-        self._take_back(self.workspace.redo, "Redoing ...", "Redid")
+        self._undo_or_redo(self.workspace.redo, "Redoing ...", "Redid")
 
     @work(group="undo")
-    async def _take_back(self, act: Callable[[], Sequence[Entry]], doing: str, word: str) -> None:
+    async def _undo_or_redo(self, act: Callable[[], Sequence[Entry]], doing: str, word: str) -> None:
         """Take back or do again, each press of the key in its turn; a large batch takes seconds."""
-        told = self.set_timer(_PROGRESS_AFTER_SECONDS, lambda: self.say(doing))
+        told = self.set_timer(_PROGRESS_AFTER_SECONDS, lambda: self.show_status(doing))
         try:
             async with self._undo_lock:
                 entries = await asyncio.to_thread(act)
         except MementoError as error:
-            self.say(str(error), problem=True)
+            self.show_status(str(error), problem=True)
             return
         finally:
             told.stop()
         first = entries[0]
         # The note of an undo ends with what it took back, in brackets.
         what = first.note.rpartition("(")[2].rstrip(")") if first.action == "undo" else first.action
-        self.say(f"{word}: {what}{f' ({len(entries)} parts)' if len(entries) > 1 else ''}.")
-        self.wrote()
+        self.show_status(f"{word}: {what}{f' ({len(entries)} parts)' if len(entries) > 1 else ''}.")
+        self.refresh_after_write()
 
     def action_imports(self) -> None:
         """Look for memories of other programs, and offer to import them."""
@@ -434,10 +436,10 @@ class MementoApp(ErrorBoundary, App[None]):
                 if command.place == place and command.action and place != "rows":
                     area = "App" if place == "everywhere" else place.capitalize()
                     title, keys = f"{area}: {command.help}", key_names(self.keys.of(command))
-                    yield SystemCommand(title, f"key {keys}", self._runner(command.action, place))
+                    yield SystemCommand(title, f"key {keys}", self._palette_callback(command.action, place))
         yield from (found for found in super().get_system_commands(screen) if found.title in ("Theme", "Screenshot"))
 
-    def _runner(self, action: str, place: KeyScope) -> Callable[[], Awaitable[None]]:
+    def _palette_callback(self, action: str, place: KeyScope) -> Callable[[], Awaitable[None]]:
         async def act() -> None:
             await self._run_command(action, place)
 

@@ -40,7 +40,7 @@ class ErrorBoundary(MessagePump):
 
             if not isinstance(self.app, MementoApp):
                 raise
-            self.app.say(str(error), problem=True)
+            self.app.show_status(str(error), problem=True)
 
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def app_of(widget: Widget) -> MementoApp:
 class Section(ErrorBoundary, Vertical):
     """One room of the app, with the commands of its place."""
 
-    PLACE: ClassVar[KeyScope]
+    SCOPE: ClassVar[KeyScope]
 
     is_stale = False
     """Whether something was written while another section was shown; it is read again when the person comes back."""
@@ -83,38 +83,38 @@ class Section(ErrorBoundary, Vertical):
         """Put what belongs to a list where there is room for it."""
         self.set_class(self.size.width >= WIDE_CELLS, "-wide")
 
-    def enter(self) -> None:
+    def focus_content(self) -> None:
         """Take the focus; called when the person comes here."""
         raise NotImplementedError
 
-    def follow(self) -> None:
+    def reload(self) -> None:
         """Read again what is shown, because something was written."""
         raise NotImplementedError
 
-    def arrive(self, query: str) -> None:
+    def show_query(self, query: str) -> None:
         """Show what another section sent the person here for; each section says what its queries are."""
         raise NotImplementedError
 
-    def can(self, command: str) -> bool:  # noqa: ARG002 - for sections to answer
+    def is_available(self, command: str) -> bool:  # noqa: ARG002 - for sections to answer
         """Tell whether a command, by its id, can act on what is in focus now; the key bar dims those that cannot."""
         return True
 
-    def resume(self, kept: UnsavedText) -> None:
+    def reopen_unsaved(self, kept: UnsavedText) -> None:
         """Open what was being edited when its process ended, for sections where something is edited.
 
         Raises `MementoError` where the record that it is about cannot be edited any more.
         """
         raise NotImplementedError
 
-    def do(self, act: Callable[[], str]) -> bool:
+    def run_write(self, act: Callable[[], str]) -> bool:
         """Run something that writes, and tell how it went: the sentence that it returns, or its error."""
         try:
             said = act()
         except MementoError as error:
             # A refused decision may have been written down: its proposal then needs another look.
-            self.memento.wrote()
-            self.memento.say(str(error), problem=True)
+            self.memento.refresh_after_write()
+            self.memento.show_status(str(error), problem=True)
             return False
-        self.memento.wrote()
-        self.memento.say(said)
+        self.memento.refresh_after_write()
+        self.memento.show_status(said)
         return True

@@ -50,7 +50,7 @@ async def _use(data: Path, minutes: int) -> None:
             for look in range(looks):
                 for number in range(_WRITES_A_LOOK):
                     agent.remember(f"Note {look}-{number}: the cache of build {look} is at shard {number}.")
-                app._follow()
+                app._poll_journal()
                 await _go_about(app, look)
                 if (look + 1) % (looks // 10) == 0:
                     gc.collect()
@@ -62,9 +62,9 @@ async def _go_about(app: MementoApp, look: int) -> None:
     if look % 50 == 49:
         await app.action_section(SECTIONS[look // 50 % len(SECTIONS)].name)
     if look % 400 == 399:
-        await app.go("memories", "cache build")
+        await app.open_section("memories", "cache build")
         await drawn(app)
-        app.section.arrive("")
+        app.section.show_query("")
     await drawn(app)
 
 

@@ -148,7 +148,7 @@ async def test_what_came_since_the_last_look_is_marked_and_then_seen(data_dir: P
         async with opened(data_dir, start="activity") as driver:
             marked = [line.text for y in range(3) if "A*" in (line := section(driver).rows.render_line(y)).text]
             assert len(marked) == 2
-            await driver.app.go("activity", "is:new")
+            await driver.app.open_section("activity", "is:new")
             await driver.until(lambda: actions(driver) == ["forget", "remember"], "only the new ones are listed")
             await driver.until(lambda: driver.app.workspace.activity.looked() == 3, "they count as seen")
 
@@ -159,7 +159,7 @@ async def test_enter_goes_to_the_record(data_dir: Path) -> None:
         agent.forget(memory.id)
     async with opened(data_dir, start="activity") as driver:
         await driver.press("enter")
-        await driver.until(lambda: driver.app.section.PLACE == "memories", "the memories are shown")
+        await driver.until(lambda: driver.app.section.SCOPE == "memories", "the memories are shown")
         box = driver.app.section.query_one("FilterBox", Input)
         assert box.value == "id:port-note is:deleted"
 
@@ -169,7 +169,7 @@ async def test_enter_goes_to_a_skip_in_its_own_section(data_dir: Path) -> None:
         agent.skips.add('the "dist" folder', "generated", "7d")
     async with opened(data_dir, start="activity") as driver:
         await driver.press("enter")
-        await driver.until(lambda: driver.app.section.PLACE == "skips", "the skips are shown")
+        await driver.until(lambda: driver.app.section.SCOPE == "skips", "the skips are shown")
         rows = driver.app.section.query_one("#skips-list", RecordList)
         await driver.until(lambda: rows.total == 1, "it is found")
 

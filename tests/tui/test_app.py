@@ -38,18 +38,18 @@ async def test_number_keys_and_brackets_lead_through_the_sections(filled: Path) 
     async with opened(filled) as app:
         for tab in SECTIONS:
             await app.press(tab.key)
-            await app.until(lambda name=tab.name: name == app.app.section.PLACE, f"{tab.name} is shown")  # type: ignore[misc]
+            await app.until(lambda name=tab.name: name == app.app.section.SCOPE, f"{tab.name} is shown")  # type: ignore[misc]
         await app.press("right_square_bracket")
-        await app.until(lambda: app.app.section.PLACE == "home", "after the last comes the first")
+        await app.until(lambda: app.app.section.SCOPE == "home", "after the last comes the first")
         await app.press("left_square_bracket")
-        await app.until(lambda: app.app.section.PLACE == "health", "and back")
+        await app.until(lambda: app.app.section.SCOPE == "health", "and back")
 
 
 async def test_a_click_on_a_tab_shows_its_section(filled: Path) -> None:
     async with opened(filled) as app:
         bar = app.app.query_one(TopBar)
         await app.pilot.click(bar, offset=(str(bar.render()).index("Skips"), 0))
-        await app.until(lambda: app.app.section.PLACE == "skips", "the skips are shown")
+        await app.until(lambda: app.app.section.SCOPE == "skips", "the skips are shown")
 
 
 async def test_a_key_that_a_person_set_works_and_is_shown(filled: Path) -> None:
@@ -86,7 +86,7 @@ async def test_a_theme_that_does_not_exist_is_told_and_the_app_opens(filled: Pat
 async def test_what_others_write_meanwhile_is_shown_when_the_person_comes_back(filled: Path, agent: Workspace) -> None:
     async with opened(filled) as app:
         await app.press("3")
-        await app.until(lambda: app.app.section.PLACE == "review", "the review is shown")
+        await app.until(lambda: app.app.section.SCOPE == "review", "the review is shown")
         agent.remember("written while the review was shown")
         await app.until(lambda: "claude: remember" in app.told, "the app saw it")
         await app.press("2")

@@ -46,7 +46,7 @@ async def test_what_waits_is_not_approved_where_an_agent_rewrote_what_the_paused
     async with opened(data_dir) as app:
         app.memories.filter_box.value = "is:pending"
         await app.until(lambda: app.memories.rows.total == 1, "what waits is listed")
-        app.memories.enter()
+        app.memories.focus_content()
         await _paused_before(app, agent, memory.id)
         await app.press("a")
         await app.until(lambda: "changed" in app.told, "why it was refused is told")

@@ -42,13 +42,13 @@ async def test_what_cannot_be_read_is_told_and_the_app_goes_on(
 
     async with opened(filled) as app:
         told: list[str] = []
-        say = app.app.say
+        say = app.app.show_status
 
         def listen(text: str, *, problem: bool = False) -> None:
             told.append(text)
             say(text, problem=problem)
 
-        monkeypatch.setattr(app.app, "say", listen)
+        monkeypatch.setattr(app.app, "show_status", listen)
         with monkeypatch.context() as breaking:
             breaking.setattr(*_BROKEN[broken], fail)
             with memento_tui.open(filled, actor="agent", agent="claude") as agent:

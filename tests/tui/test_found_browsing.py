@@ -80,7 +80,7 @@ async def test_the_tab_of_the_memories_and_the_overview_tell_the_same_number(not
         await driver.press("p", "2")
         with memento_tui.open(notes, actor="agent", channel="mcp", agent="claude", session="s") as agent:
             agent.remember("From a page.", source_type="external")
-        driver.app.query_one(HomeSection).follow()
+        driver.app.query_one(HomeSection).reload()
         await driver.press("1")
         await driver.until(
             lambda: "1  new" in " ".join(str(driver.app.query_one(Board).render()).split("\n")), "counted"
@@ -155,7 +155,7 @@ async def test_the_key_bar_dims_what_cannot_be_done_to_a_memory(notes: Path) -> 
         workspace.forget("last")
     async with opened(notes) as driver:
         await on(driver, "first")
-        can = driver.memories.can
+        can = driver.memories.is_available
         assert all(can(f"memories.{name}") for name in ("edit", "tags", "delete", "history", "new"))
         await driver.press("slash")
         await driver.type("is:deleted")
@@ -176,7 +176,7 @@ async def test_the_key_bar_dims_what_cannot_be_done_to_a_memory(notes: Path) -> 
 async def test_the_key_bar_dims_what_a_view_cannot_do(notes: Path) -> None:
     async with opened(notes) as driver:
         await on(driver, "long")
-        can = driver.memories.can
+        can = driver.memories.is_available
         await driver.press("h")
         await driver.until(lambda: "version" in driver.text(".view-head"), "the history")
         assert not can("history.restore")
@@ -204,12 +204,12 @@ async def test_the_key_bar_of_the_review_dims_the_answers_of_another_kind(notes:
 
     def able(driver: Driver) -> set[str]:
         names = ("approve", "edit", "reject", "later", *answers)
-        return {name for name in names if driver.app.section.can(f"review.{name}")}
+        return {name for name in names if driver.app.section.is_available(f"review.{name}")}
 
     async with opened(notes, start="review") as driver:
 
         async def at(name: str) -> None:
-            driver.review.arrive(name)
+            driver.review.show_query(name)
             await driver.until(lambda: driver.review.focused is not None and name in str(driver.review.focused), name)
 
         await at("clash")
@@ -236,7 +236,7 @@ async def test_the_key_bar_of_the_identity_dims_what_is_not_to_be_decided(data_d
 
     def able(driver: Driver) -> set[str]:
         names = ("edit", "compare", "restore", "approve", "reject", "markdown")
-        return {name for name in names if driver.app.section.can(f"identity.{name}")}
+        return {name for name in names if driver.app.section.is_available(f"identity.{name}")}
 
     async with opened(data_dir, start="identity") as driver:
         await driver.until(lambda: "compare" in able(driver), "the present one")
@@ -271,7 +271,7 @@ async def test_going_on_with_a_text_goes_to_its_memory(notes: Path) -> None:
         assert driver.current != "The first text."
         record, left_at = {"record": "memory", "record_id": "first"}, clock.now()
         text = UnsavedText(base_version=1, title="", tags=("api",), content="Kept.", at=left_at, process=0, **record)
-        driver.memories.resume(text)
+        driver.memories.reopen_unsaved(text)
         await driver.until(lambda: driver.current == "The first text.", "the cursor is on it")
         assert driver.app.query_one(TextArea).text == "Kept."
 
@@ -317,7 +317,7 @@ def disputed(notes: Path) -> Path:
 async def test_an_answer_that_none_of_the_marked_can_take_says_so_and_leaves_the_marks(disputed: Path) -> None:
     async with opened(disputed, start="review") as driver:
         for kind, key, said in (("new", "n", "None of the marked"), ("contradiction", "a", "no plain yes")):
-            driver.review.arrive(kind)
+            driver.review.show_query(kind)
             await driver.until(lambda kind=kind: driver.review.kind == kind, kind)  # type: ignore[misc]
             await driver.press("g", "v", "G", "v", key)
             await driver.until(lambda said=said: said in driver.told, "the key says why it cannot act")  # type: ignore[misc]
@@ -327,8 +327,8 @@ async def test_an_answer_that_none_of_the_marked_can_take_says_so_and_leaves_the
 
 async def test_both_hold_only_with_a_case_for_each_and_that_is_said_in_words(disputed: Path) -> None:
     async with opened(disputed, start="review") as driver:
-        driver.review.arrive("contradiction")
-        await driver.until(lambda: driver.app.section.can("review.both"), "the contradiction")
+        driver.review.show_query("contradiction")
+        await driver.until(lambda: driver.app.section.is_available("review.both"), "the contradiction")
         await driver.press("b")
         await driver.until(lambda: len(driver.app.screen_stack) == 2, "the form")
         await driver.press("ctrl+s")
@@ -343,10 +343,10 @@ async def test_a_narrow_first_screen_cuts_nothing_off(data_dir: Path) -> None:
         told = " ".join(" ".join(board.render_line(y).text for y in range(board.size.height)).split())
         assert "…" not in told
         assert "memento import --help lists the formats" in told
-        assert not driver.app.section.can("home.go")
+        assert not driver.app.section.is_available("home.go")
         with memento_tui.open(data_dir) as workspace:
             workspace.remember("A text.")
-        await driver.until(lambda: driver.app.section.can("home.go"), "there is a number to go to")
+        await driver.until(lambda: driver.app.section.is_available("home.go"), "there is a number to go to")
 
 
 async def test_what_is_compared_is_told_whole_in_eighty_columns(data_dir: Path) -> None:
@@ -354,6 +354,6 @@ async def test_what_is_compared_is_told_whole_in_eighty_columns(data_dir: Path) 
         workspace.crystals.write("I am careful.")
         workspace.crystals.write("I am quick.")
     async with opened(data_dir, size=(80, 24), start="identity") as driver:
-        await driver.until(lambda: driver.app.section.can("identity.compare"), "the present one")
+        await driver.until(lambda: driver.app.section.is_available("identity.compare"), "the present one")
         await driver.press("c")
         assert "c here ends it." in driver.told

@@ -125,7 +125,7 @@ async def test_enter_goes_to_the_list_by_a_query(folder: Path) -> None:
         await looked(driver)
         await reach(driver, "rot:untagged")
         await driver.press("enter")
-        await until(driver, lambda: driver.app.section.PLACE == "memories")
+        await until(driver, lambda: driver.app.section.SCOPE == "memories")
         assert driver.app.query_one("#memories-filter", Input).value == "is:untagged"
         await until(driver, lambda: driver.current == "No tag at all.")
 
@@ -136,7 +136,7 @@ async def test_enter_goes_to_the_list_by_ids_where_no_query_says_it(folder: Path
         await looked(driver)
         await reach(driver, "rot:never_used")
         await driver.press("enter")
-        await until(driver, lambda: driver.app.section.PLACE == "memories")
+        await until(driver, lambda: driver.app.section.SCOPE == "memories")
         assert driver.app.query_one("#memories-filter", Input).value == 'id:"old"'
         await until(driver, lambda: driver.current.startswith("Nobody needs"))
 
@@ -147,7 +147,7 @@ async def test_enter_goes_to_the_review_for_what_waits_there(folder: Path) -> No
         await looked(driver)
         await reach(driver, "rot:contradictions")
         await driver.press("enter")
-        await until(driver, lambda: driver.app.section.PLACE == "review")
+        await until(driver, lambda: driver.app.section.SCOPE == "review")
 
 
 async def test_a_key_that_cannot_act_says_why(folder: Path) -> None:
@@ -272,7 +272,7 @@ async def test_a_database_that_cannot_be_read_any_more_is_told_and_the_app_stays
         await until(driver, lambda: "Backed up and checked" in driver.told)
         await reach(driver, next(name for name in values(driver) if name.startswith("backup:memento")))
         overwrite_database(folder)
-        driver.app.say("")
+        driver.app.show_status("")
         await driver.press("enter")
         await until(driver, lambda: "is damaged" in driver.told)
         assert len(driver.app.screen_stack) == 1

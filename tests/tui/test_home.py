@@ -63,7 +63,7 @@ async def test_a_number_leads_to_the_list_that_it_counts(filled: Path) -> None:
         while home(app).board.current != PanelLink("memories", "kind:decision"):
             await app.press("shift+tab")
         await app.press("enter")
-        await app.until(lambda: app.app.section.PLACE == "memories", "the memories are shown")
+        await app.until(lambda: app.app.section.SCOPE == "memories", "the memories are shown")
         await app.until(lambda: app.memories.rows.total == 8, "those that it counted")
 
 
@@ -74,7 +74,7 @@ async def test_what_waits_leads_to_its_kind_in_the_queue(filled: Path) -> None:
         await app.press("down")
         assert home(app).board.current == PanelLink("review", "identity")
         await app.press("enter")
-        await app.until(lambda: app.app.section.PLACE == "review", "the queue is shown")
+        await app.until(lambda: app.app.section.SCOPE == "review", "the queue is shown")
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 32), (200, 50)])
@@ -94,7 +94,7 @@ async def test_the_keys_reach_every_number_and_a_click_goes_there(filled: Path, 
         home(app).query_one("#home-scroll").scroll_home(animate=False)
         await app.pilot.pause()
         await app.pilot.click(widget, offset=(4, 1))
-        await app.until(lambda: app.app.section.PLACE == "memories", "the click on the memories went there")
+        await app.until(lambda: app.app.section.SCOPE == "memories", "the click on the memories went there")
 
 
 async def test_down_goes_to_the_panel_below_and_right_to_the_one_beside(filled: Path) -> None:
@@ -120,7 +120,7 @@ async def test_what_is_written_meanwhile_is_counted_and_the_cursor_stays(filled:
         before = home(app).board.current
         with memento_tui.open(filled, actor="agent", channel="mcp", agent="claude", session="s1") as agent:
             agent.remember("One more rule.", tags=["brandnew"])
-        home(app).follow()
+        home(app).reload()
         await app.until(lambda: "49 memories" in board(app), "it is counted")
         await app.until(lambda: "9 changes" in board(app), "and told as new")
         assert home(app).board.current == before
@@ -131,7 +131,7 @@ async def test_what_is_new_stays_told_while_the_app_is_open(filled: Path, worksp
     async with opened(filled, start="home") as app:
         await counted(app)
         workspace.activity.mark_looked()
-        home(app).follow()
+        home(app).reload()
         await app.until(lambda: not home(app).workers, "it is counted again")
         assert "8 changes" in board(app)
 
@@ -144,7 +144,7 @@ async def test_an_empty_workspace_says_what_to_do_and_fills_when_something_comes
         await app.press("enter", "down", "tab")
         assert "nothing here to go to" in app.told
         workspace.remember("The first.", tags=["one"])
-        home(app).follow()
+        home(app).reload()
         await app.until(lambda: "1 memory" in board(app), "the panels come")
         await app.until(lambda: "Waiting for you" in board(app), "all of them")
 

@@ -169,7 +169,7 @@ async def test_a_proposal_that_arrives_moves_nothing_that_is_being_read(
         await app.press("j")
         before = now(app).id
         agent.crystals.write("I am bold.")
-        app.app.query_one(IdentitySection).follow()
+        app.app.query_one(IdentitySection).reload()
         await app.until(lambda: section(app).rows.total == 4, "it is listed")
         assert now(app).id == before
     assert workspace.review.count() == 1
@@ -193,5 +193,5 @@ async def test_words_and_statuses_filter_the_timeline(written: Path) -> None:
         await app.type("kind")
         assert [row.content for row in section(app).make_source().rows] == ["I am careful and kind.\nI act first."]
         await app.press("escape", "escape")
-        section(app).arrive("is:past")
+        section(app).show_query("is:past")
         await app.until(lambda: section(app).rows.total == 2, "two are past")

@@ -108,13 +108,13 @@ async def test_one_kind_is_shown_after_another_and_then_all(waiting: Path, works
             await app.press("f")
             await app.until(lambda total=total: app.review.rows.total == total, kind)  # type: ignore[misc]
             assert app.review.kind == kind
-        app.review.arrive("change")
+        app.review.show_query("change")
         await app.until(lambda: "two hours" in body(app), "another place sent the person to a kind")
-        app.review.arrive("clash")
+        app.review.show_query("clash")
         await app.until(lambda: "8080" in body(app), "and to one thing by its id")
-        app.review.arrive("nothing of that name")
+        app.review.show_query("nothing of that name")
         assert "nothing of that name" in app.told
-        app.review.arrive("")
+        app.review.show_query("")
         await app.press("slash", *"zzz")
         assert "No kind of item is called that" in str(app.review.query_one(".nothing", Static).render())
 
@@ -424,7 +424,7 @@ async def test_marked_contradictions_take_one_answer_but_not_one_text(waiting: P
     clash(workspace)
     async with opened(waiting) as app:
         await _queue(app)
-        app.review.arrive("contradiction")
+        app.review.show_query("contradiction")
         await app.until(lambda: app.review.rows.total == 1, "one kind is shown")
         await app.press("space", "m")
         await app.until(lambda: "one by one" in app.told, "the key says why")

@@ -194,7 +194,7 @@ async def test_a_skip_is_added_and_edited_in_a_form(data: Path, workspace: Works
 async def test_the_filter_knows_words_makers_and_spans(data: Path) -> None:
     async with opened(data, start="skips") as app:
         await read(app)
-        await app.app.go("skips", "expires:<7d")
+        await app.app.open_section("skips", "expires:<7d")
         await app.until(lambda: section(app).rows.total == 1, "what ends soon")
         for query, found in (("by:claude", 2), ("code vendor", 1), ("zzz", 0)):
             section(app).filter_box.value = query

@@ -29,7 +29,7 @@ async def test_every_section_opens_under_a_dark_a_light_and_the_terminals_theme(
         app.app.theme = theme
         for tab in SECTIONS:
             await app.press(tab.key)
-            await app.until(lambda name=tab.name: name == app.app.section.PLACE, tab.name)  # type: ignore[misc]
+            await app.until(lambda name=tab.name: name == app.app.section.SCOPE, tab.name)  # type: ignore[misc]
         assert app.app.theme == theme
 
 

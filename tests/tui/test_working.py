@@ -234,7 +234,7 @@ async def test_the_filter_knows_words_and_fields(data: Path) -> None:
 async def test_who_is_sent_here_finds_what_is_done_too(data: Path) -> None:
     async with opened(data, start="working") as app:
         await opened_on(app, "migrate")
-        await app.app.go("working", '"write the parser"')
+        await app.app.open_section("working", '"write the parser"')
         await app.until(lambda: under_cursor(app) == "parser", "what is done is found")
         assert section(app).rows.total == 1
         assert "done ones too" in app.text("#working-head")

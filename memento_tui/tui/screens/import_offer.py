@@ -70,9 +70,11 @@ def find_and_offer_imports(app: MementoApp) -> None:
         if findings.candidates:
             app.push_screen(FirstRunScreen(findings))
         else:
-            app.say("Nothing was found to import. `memento import --help` tells what can be named.", problem=True)
+            app.show_status(
+                "Nothing was found to import. `memento import --help` tells what can be named.", problem=True
+            )
 
-    app.say("Looking around in your home ...")
+    app.show_status("Looking around in your home ...")
     _in_thread(app, look)
 
 
@@ -89,7 +91,7 @@ def _in_thread(app: MementoApp, look: Callable[[], None]) -> None:
         try:
             look()
         except MementoError as error:
-            app.call_from_thread(app.say, str(error), problem=True)
+            app.call_from_thread(app.show_status, str(error), problem=True)
 
     app.run_worker(guarded, thread=True, group="looking around", exclusive=True)
 
@@ -225,7 +227,7 @@ class FirstRunScreen(Dialog[None]):
         if self._state != "importing":
             self.dismiss()
             if self._state == "choosing":
-                app_of(self).say("Nothing was imported; `memento import --find` shows it again.")
+                app_of(self).show_status("Nothing was imported; `memento import --find` shows it again.")
             return
         self._stop.set()
         self._show_keys("Stopping ...")
@@ -252,7 +254,7 @@ class FirstRunScreen(Dialog[None]):
                 outcomes.append(_line(candidate, "left out, because you stopped."))
                 continue
             outcomes.append(self._import_one(candidate, hold=hold))
-            self.app.call_from_thread(app_of(self).wrote)
+            self.app.call_from_thread(app_of(self).refresh_after_write)
         self.app.call_from_thread(self._end, Content("\n").join(outcomes))
 
     def _import_one(self, candidate: ImportSource, *, hold: bool) -> Content:

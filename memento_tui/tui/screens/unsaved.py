@@ -97,9 +97,9 @@ def _ask(app: MementoApp, found: Sequence[tuple[Path, UnsavedText]]) -> None:
 async def _resume(app: MementoApp, path: Path, kept: UnsavedText) -> None:
     await app.action_section(_SECTION_OF[kept.record])
     try:
-        app.section.resume(kept)
+        app.section.reopen_unsaved(kept)
     except MementoError as error:
-        app.say(f"{error} The text is kept in {path}.", problem=True)
+        app.show_status(f"{error} The text is kept in {path}.", problem=True)
         return
     # The editor keeps it from here on, in a file of its own.
     app.call_after_refresh(path.unlink, missing_ok=True)

@@ -139,9 +139,9 @@ class ExposureActions(ListSection[ActivityListRow]):
     def _is_here(self, *, ledger: bool) -> bool:
         """Tell whether a key belongs to the list that is shown; if not, say where it does."""
         if ledger == self.is_ledger:
-            return self.may_act()
+            return self.check_can_act()
         where = "the injection ledger; i shows it" if ledger else "the journal; i goes back to it"
-        self.memento.say(f"That key is for {where}.", problem=True)
+        self.memento.show_status(f"That key is for {where}.", problem=True)
         return False
 
     def chosen(self) -> list[str]:
@@ -205,8 +205,8 @@ class ExposureActions(ListSection[ActivityListRow]):
         ]
         if await self.app.push_screen_wait(FormScreen(Content("Skip this subject"), fields, self._add_skip)):
             self.acted()
-            self.memento.say("Added to the skip list. z undoes.")
-            self.memento.wrote()
+            self.memento.show_status("Added to the skip list. z undoes.")
+            self.memento.refresh_after_write()
 
     def _add_skip(self, values: Mapping[str, str]) -> None:
         from memento_tui.tui.sections.entry_text import SKIP_LABELS, format_error  # noqa: PLC0415 - with the form
@@ -234,7 +234,7 @@ def _changed_record(row: ActivityRow) -> tuple[str, str]:
 class ActivitySection(ExposureActions):
     """See what was done and by whom, take back what should not have been, and see what agents were shown."""
 
-    PLACE = "activity"
+    SCOPE = "activity"
     FILTER_HINT = "words  agent:  session:  channel:  actor:  action:  since:7d  is:new"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("activity")]
 
@@ -261,7 +261,7 @@ class ActivitySection(ExposureActions):
         newest = self._store.injections.newest() if self.is_ledger and self.display else self._newest_shown
         if newest != self._newest_shown and not self.memento.is_paused:
             self._newest_shown = newest
-            self.follow()
+            self.reload()
 
     def make_source(self) -> RowSource[ActivityListRow]:
         """Return the journal or the ledger, as filtered."""
@@ -282,13 +282,13 @@ class ActivitySection(ExposureActions):
         try:
             rows = await asyncio.to_thread(source.page, 0, PAGE_SIZE)
         except MementoError as error:
-            self.memento.say(str(error), problem=True)
+            self.memento.show_status(str(error), problem=True)
             return
         self.new_above = 0
         self.rows.set_rows(rows, len(rows), source, select=select)
         if len(rows) == PAGE_SIZE:
             self.rows.refresh_rows(source, select=select)
-        self.tell()
+        self.update_head()
 
     def filter_changed(self) -> None:
         """Read the question; one that cannot be understood is told, and the list stays as it is."""
@@ -298,29 +298,29 @@ class ActivitySection(ExposureActions):
                 self.activity_log.check_ledger(query)
         except MementoError as error:
             self._problem = str(error)
-            self.memento.say(self._problem, problem=True)
+            self.memento.show_status(self._problem, problem=True)
             return
         if self._problem:
             self._problem = ""
-            self.memento.say("")
+            self.memento.show_status("")
         if query != self._query:
             self._query = query
             self.read()
 
-    def arrive(self, query: str) -> None:
+    def show_query(self, query: str) -> None:
         """Show what a filter selects; ``injections`` in front of it goes to the ledger."""
         first, _, rest = query.partition(" ")
         if (first == _EXPOSURES_QUERY_WORD) != self.is_ledger:
             self._switch()
-        super().arrive(rest if first == _EXPOSURES_QUERY_WORD else query)
+        super().show_query(rest if first == _EXPOSURES_QUERY_WORD else query)
 
-    def draw(self, row: ActivityListRow, width: int) -> Sequence[Line]:
+    def row_lines(self, row: ActivityListRow, width: int) -> Sequence[Line]:
         """Return the line of a row."""
         if isinstance(row, ExposureRow):
             return exposure_line(row, width)
         return entry_line(row, width, self._looked)
 
-    def head(self) -> Content:
+    def head_text(self) -> Content:
         """Say which list it is, and how long; of the ledger also which keys are its own."""
         if not self.is_ledger:
             return Content(f"journal  {self.counted()}")
@@ -329,7 +329,7 @@ class ActivitySection(ExposureActions):
         hints = [f"{key_names(keys.of(command))} {command.action}" for command in own]
         return Content("   ").join(Content(words) for words in (*hints, f"injections  {self.counted()}"))
 
-    def nothing(self) -> str:
+    def empty_text(self) -> str:
         """Say why nothing is here."""
         if self.filter:
             return "Nothing fits this filter.\n\nEscape clears it."
@@ -341,11 +341,11 @@ class ActivitySection(ExposureActions):
             )
         return "Nothing has happened yet.\n\nEvery change is listed here, whoever makes it, and can be taken back."
 
-    def copied(self, row: ActivityListRow) -> str:
+    def id_to_copy(self, row: ActivityListRow) -> str:
         """Return the id of the record that a row is about."""
         return row.injection.memory_id if isinstance(row, ExposureRow) else row.record_id or row.id
 
-    def named(self, ids: Sequence[str]) -> Sequence[str]:
+    def describe_rows(self, ids: Sequence[str]) -> Sequence[str]:
         """Return what rows of the ledger say."""
         return [
             row.injection.memory_id if row.memory is None else row.memory.headline
@@ -354,10 +354,10 @@ class ActivitySection(ExposureActions):
 
     # Coming and going
 
-    def enter(self) -> None:
+    def focus_content(self) -> None:
         """Take the focus; what is here by now counts as seen."""
         self._look()
-        super().enter()
+        super().focus_content()
 
     def on_hide(self) -> None:
         """Count what came while the person watched as seen."""
@@ -416,15 +416,15 @@ class ActivitySection(ExposureActions):
         """Go to what the row is about, in its own section."""
         row = self.rows.current
         if row is None:
-            self.memento.say("There is nothing here to go to.", problem=True)
+            self.memento.show_status("There is nothing here to go to.", problem=True)
             return
         kind, record_id = ("memory", row.injection.memory_id) if isinstance(row, ExposureRow) else _changed_record(row)
         place = section_showing(self._store, kind, record_id) if kind else None
         if place is None:
             gone = f"The {kind} {record_id} is gone; r on the entry that removed it may bring it back."
-            self.memento.say(gone if kind else "This entry changed no record.", problem=True)
+            self.memento.show_status(gone if kind else "This entry changed no record.", problem=True)
         else:
-            await self.memento.go(*place)
+            await self.memento.open_section(*place)
 
     def action_ledger(self) -> None:
         """Show the ledger, or the journal again."""
@@ -453,17 +453,17 @@ class ActivitySection(ExposureActions):
             able = [row for row in rows if not row.obstacle]
             together = await asyncio.to_thread(self.activity_log.together, able)
         except MementoError as error:
-            self.memento.say(str(error), problem=True)
+            self.memento.show_status(str(error), problem=True)
             return
         if not able:
-            self.memento.say(rows[0].obstacle if rows else "That entry is gone.", problem=True)
+            self.memento.show_status(rows[0].obstacle if rows else "That entry is gone.", problem=True)
             return
         if together[1] > 1 and not await self._is_sure_to_revert(able, len(rows) - len(able), together):
             return
         self._tell_reverted(*await asyncio.to_thread(self._revert, able))
         self.rows.clear_marks()
         self.acted()
-        self.memento.wrote()
+        self.memento.refresh_after_write()
 
     async def _is_sure_to_revert(self, able: Sequence[ActivityRow], stuck: int, together: tuple[int, int]) -> bool:
         entries, records = together
@@ -496,6 +496,6 @@ class ActivitySection(ExposureActions):
         told = f"Took back entry {done[0]}." if len(done) == 1 else f"Took back {len(done):,} entries."
         if problems:
             failed = problems[0] if len(problems) == 1 and not done else f"{len(problems):,} failed: {problems[0]}"
-            self.memento.say(f"{told if done else ''} {failed}".strip(), problem=True)
+            self.memento.show_status(f"{told if done else ''} {failed}".strip(), problem=True)
         else:
-            self.memento.say(f"{told} Z does it again.")
+            self.memento.show_status(f"{told} Z does it again.")

@@ -93,15 +93,15 @@ class EntryListSection(ListSection[EntryT], Generic[EntryT]):
                 self._entries, self._read_at = self.read_all(), mark
             return self._entries
 
-    def enter(self) -> None:
+    def focus_content(self) -> None:
         """Take the focus, and read again what no journal entry tells of: hits, and what has ended meanwhile."""
-        super().enter()
+        super().focus_content()
         self._read_at = None
-        self.follow()
+        self.reload()
 
-    def arrive(self, query: str) -> None:
+    def show_query(self, query: str) -> None:
         """Show what a query of this section selects, among what is past too if it is only there."""
-        super().arrive(query)
+        super().show_query(query)
         self.filter = query
         self.filter_changed()
         if self.rows.total == 0 and query and not self.with_past:
@@ -122,7 +122,7 @@ class EntryListSection(ListSection[EntryT], Generic[EntryT]):
                 self._marked[row_id] = row
         self._marked = {row_id: row for row_id, row in self._marked.items() if row_id in self.rows.marks}
 
-    def named(self, ids: Sequence[str]) -> Sequence[str]:
+    def describe_rows(self, ids: Sequence[str]) -> Sequence[str]:
         """Return what some rows are called."""
         return [row_id if (row := self.seen(row_id)) is None else self.title_of(row) for row_id in ids]
 
@@ -143,10 +143,10 @@ class EntryListSection(ListSection[EntryT], Generic[EntryT]):
     def current_seen(self) -> EntryT | None:
         """Return the record under the cursor if something may be done to it; if not, say why."""
         row = self.rows.current
-        if not self.may_act():
+        if not self.check_can_act():
             return None
         if row is None:
-            self.memento.say("There is nothing under the cursor to do that to.", problem=True)
+            self.memento.show_status("There is nothing under the cursor to do that to.", problem=True)
             return None
         return self.seen(row.id)
 
@@ -206,8 +206,8 @@ class EntryListSection(ListSection[EntryT], Generic[EntryT]):
             except MementoError as error:
                 value, hint = asked, shown(f"{self.in_words(error)} Escape leaves.")
                 continue
-            self.memento.wrote()
-            self.memento.say(said)
+            self.memento.refresh_after_write()
+            self.memento.show_status(said)
             return
 
     def in_words(self, error: MementoError) -> str:
@@ -250,7 +250,7 @@ class EntryListSection(ListSection[EntryT], Generic[EntryT]):
         paths = self.memento.workspace.paths
         return UnsavedTextFile(paths, self.RECORD, row.id if row else "", row.version if row else 0)
 
-    def resume(self, kept: UnsavedText) -> None:
+    def reopen_unsaved(self, kept: UnsavedText) -> None:
         """Open the form that was open when its process ended."""
         typed = msgspec.json.decode(kept.content, type=dict[str, str])
         if kept.record_id:
@@ -285,8 +285,8 @@ class EntryListSection(ListSection[EntryT], Generic[EntryT]):
         form = FormScreen(self.heading("Edit", seen), fields, save, unsaved=self.unsaved(seen), typed=typed)
         if await self.app.push_screen_wait(form):
             if wrote:
-                self.memento.wrote()
-            self.memento.say("Saved. z undoes." if wrote else "Nothing was changed.")
+                self.memento.refresh_after_write()
+            self.memento.show_status("Saved. z undoes." if wrote else "Nothing was changed.")
 
     def update(self, row_id: str, base_version: int, changes: Mapping[str, Any]) -> EntryT | Proposal:
         """Change some fields of a record, made from a version of it."""

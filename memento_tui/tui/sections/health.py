@@ -69,11 +69,11 @@ class LongTaskSection(ListSection[RowT], Generic[RowT]):
     def begin(self, job: str, deed: LongTask, *, stops: bool = True) -> None:
         """Begin long work, unless some is under way. ``stops`` says whether it can be ended half-way."""
         if self._job:
-            self.memento.say(f"{self._job} already{'; Escape stops that' if self._stop else ''}.", problem=True)
+            self.memento.show_status(f"{self._job} already{'; Escape stops that' if self._stop else ''}.", problem=True)
             return
         stop = threading.Event()
         self._job, self._stop = job, stop if stops else None
-        self.memento.say(f"{job} ...")
+        self.memento.show_status(f"{job} ...")
         self._work(deed, stop, stops=stops)
 
     def stop_work(self) -> bool:
@@ -81,10 +81,10 @@ class LongTaskSection(ListSection[RowT], Generic[RowT]):
         if not self._job:
             return False
         if self._stop is None:
-            self.memento.say(f"{self._job}; that cannot be stopped half-way.", problem=True)
+            self.memento.show_status(f"{self._job}; that cannot be stopped half-way.", problem=True)
         else:
             self._stop.set()
-            self.memento.say("Stopping ...")
+            self.memento.show_status("Stopping ...")
         return True
 
     def teller(self, *, stops: bool = True) -> Progress:
@@ -96,7 +96,7 @@ class LongTaskSection(ListSection[RowT], Generic[RowT]):
             if monotonic() - told_at >= _PROGRESS_SECONDS:
                 told_at = monotonic()
                 share = f" {100 * done // total} %" if done else ""
-                self.call_later(self.memento.say, f"{what} ...{share}{'   Escape stops.' if stops else ''}")
+                self.call_later(self.memento.show_status, f"{what} ...{share}{'   Escape stops.' if stops else ''}")
 
         return tell
 
@@ -113,7 +113,7 @@ class LongTaskSection(ListSection[RowT], Generic[RowT]):
 
     def _worked(self, said: str, *, problem: bool) -> None:
         self._job, self._stop = "", None
-        self.memento.say(said, problem=problem)
+        self.memento.show_status(said, problem=problem)
         self.show_again()
 
 
@@ -132,7 +132,7 @@ _MOST_EXAMPLES = 10
 class HealthSection(LongTaskSection[HealthRow]):
     """See what needs care, and take care of it."""
 
-    PLACE: ClassVar[KeyScope] = "health"
+    SCOPE: ClassVar[KeyScope] = "health"
     FILTER_HINT: ClassVar[str] = "filter"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("health")]
 
@@ -162,25 +162,25 @@ class HealthSection(LongTaskSection[HealthRow]):
         words = self.filter.casefold().split()
         return with_group_headings([row for row in rows if all(word in row.words for word in words)])
 
-    def draw(self, row: HealthRow, width: int) -> Sequence[Line]:
+    def row_lines(self, row: HealthRow, width: int) -> Sequence[Line]:
         """Return the line of a row."""
         return health_line(row, width)
 
-    def head(self) -> Content:
+    def head_text(self) -> Content:
         """Return how much needs care, and how old that knowledge is."""
         rows = [*rot_rows(self._counts), *check_rows(self._checks), *backup_rows(self._backups)]
         bad, tidy = (sum(row.state == state for row in rows) for state in ("bad", "tidy"))
-        self.memento.count(health=bad)
+        self.memento.show_counts(health=bad)
         words = [f"! {bad} to mend" if bad else "", f"~ {tidy} to tidy" if tidy else ""]
         if not self._is_quick:
             words.append("looking ..." if self.is_looking else "older than the last change: R" if self._is_old else "")
         return Content("   ".join(filter(None, words)) or "nothing to mend")
 
-    def nothing(self) -> str:
+    def empty_text(self) -> str:
         """Return what to do where a filter finds nothing."""
         return "Nothing found.\n\nFewer words find more. Escape clears the filter."
 
-    def copied(self, row: HealthRow) -> str:
+    def id_to_copy(self, row: HealthRow) -> str:
         """Return the code of a sort of rot, or the name of a check or a backup."""
         return row.id.partition(":")[2]
 
@@ -199,12 +199,12 @@ class HealthSection(LongTaskSection[HealthRow]):
     @work(thread=True, exclusive=True, group="health-examples")
     def _find_examples(self, row: HealthRow) -> None:
         """Find the first of what was found; the rest of the row does not wait for it."""
-        audit, code = self.memento.workspace.audit, self.copied(row)
+        audit, code = self.memento.workspace.audit, self.id_to_copy(row)
         try:
             glances = audit.examples(code, _MOST_EXAMPLES, now=clock.now())
             found = [(glance, audit.why(code, glance.id)) for glance in glances]
         except MementoError as error:
-            self.call_later(self.memento.say, str(error), problem=True)
+            self.call_later(self.memento.show_status, str(error), problem=True)
         else:
             self.call_later(self._examples_found, row.id, found)
 
@@ -225,10 +225,10 @@ class HealthSection(LongTaskSection[HealthRow]):
         """End what runs on threads, which would keep the app from leaving."""
         self._stop_looking.set()
 
-    def follow(self) -> None:
+    def reload(self) -> None:
         """Note that what is shown is old. It is looked at again in a moment if that is quick."""
         self._is_old = True
-        self.tell()
+        self.update_head()
 
     def _keep_up(self) -> None:
         """Look again after a change, or follow the engine, which loads and embeds for minutes."""
@@ -255,7 +255,7 @@ class HealthSection(LongTaskSection[HealthRow]):
         self._stop_looking.set()
         self._stop_looking = threading.Event()
         self._look_seconds = inf if texts else self._look_seconds
-        self.tell()
+        self.update_head()
         self._look(self._stop_looking, texts=texts)
 
     @work(thread=True, exclusive=True, group="health-look")
@@ -279,7 +279,7 @@ class HealthSection(LongTaskSection[HealthRow]):
         except StoppedError:
             said = "Stopped looking; R looks again."
         except MementoError as error:
-            self.call_later(self.memento.say, str(error), problem=True)
+            self.call_later(self.memento.show_status, str(error), problem=True)
         self.call_later(self._looked, stop, seconds, said)
 
     def _know(
@@ -301,7 +301,7 @@ class HealthSection(LongTaskSection[HealthRow]):
         """Show what is known now."""
         if self.is_mounted:
             self.rows.refresh_rows(self.make_source())
-            self.tell()
+            self.update_head()
 
     def _looked(self, stop: threading.Event, seconds: float, said: str) -> None:
         if stop is not self._stop_looking:
@@ -309,7 +309,7 @@ class HealthSection(LongTaskSection[HealthRow]):
         self.is_looking, self._look_seconds = False, seconds
         self.show_again()
         if said:
-            self.memento.say(said)
+            self.memento.show_status(said)
 
     def action_examine(self) -> None:
         """Look again, and read every text."""
@@ -397,16 +397,16 @@ class HealthSection(LongTaskSection[HealthRow]):
     async def action_go(self) -> None:
         """Go to what a row is about, or back to a backup."""
         row = self.rows.current
-        if row is None or not self.may_act():
+        if row is None or not self.check_can_act():
             return
         if row.backup is not None:
             await self._go_back_to(row.backup)
         elif row.kind is None:
-            self.memento.say("There is no list behind this; what to do stands beside it.", problem=True)
+            self.memento.show_status("There is no list behind this; what to do stands beside it.", problem=True)
         elif row.state == "unknown":
-            self.memento.say("The texts have not been read for this yet; R reads them.", problem=True)
+            self.memento.show_status("The texts have not been read for this yet; R reads them.", problem=True)
         elif row.state == "fine":
-            self.memento.say("There is none of these.", problem=True)
+            self.memento.show_status("There is none of these.", problem=True)
         else:
             await self._go_to_list(row)
 
@@ -415,30 +415,30 @@ class HealthSection(LongTaskSection[HealthRow]):
         if kind is None:
             return
         if kind.place == "review" or kind.query:
-            await self.memento.go(kind.place, kind.query)
+            await self.memento.open_section(kind.place, kind.query)
             return
         audit = self.memento.workspace.audit
         try:
             query = await asyncio.to_thread(audit.query, kind.code, now=clock.now())
         except MementoError as error:
-            self.memento.say(str(error), problem=True)
+            self.memento.show_status(str(error), problem=True)
             return
         if not query:
-            self.memento.say("There is none of these any more; R looks again.", problem=True)
+            self.memento.show_status("There is none of these any more; R looks again.", problem=True)
             return
-        await self.memento.go("memories", query)
+        await self.memento.open_section("memories", query)
         listed = query.count(",") + 1
         if (self._counts.get(kind.code) or 0) > listed:
-            self.memento.say(f"These are the first {listed:,} of {row.value}; come back here for the rest.")
+            self.memento.show_status(f"These are the first {listed:,} of {row.value}; come back here for the rest.")
 
     async def _go_back_to(self, one: Backup) -> None:
         if one.problem:
-            self.memento.say(f"It cannot be restored. {one.problem}", problem=True)
+            self.memento.show_status(f"It cannot be restored. {one.problem}", problem=True)
             return
         try:
             newer = self.memento.workspace.store.head() - one.head
         except MementoError as error:  # a damaged database; the error says how a backup takes its place
-            self.memento.say(str(error), problem=True)
+            self.memento.show_status(str(error), problem=True)
             return
         lost = f"{newer:,} journal entries are newer than it. " if newer > 0 else ""
         question = Content(f"Go back to the backup of {one.at:%Y-%m-%d %H:%M}Z?")
@@ -450,7 +450,7 @@ class HealthSection(LongTaskSection[HealthRow]):
             workspace = self.memento.workspace
             restored = workspace.backups.restore(one.name, progress=tell, stop=stop)
             self.call_later(self._know, backups=workspace.backups.list())
-            self.call_later(self.memento.wrote)
+            self.call_later(self.memento.refresh_after_write)
             return f"Restored. What was here before is in {restored.before}."
 
         self.begin("The backup is being restored", restore)

@@ -44,14 +44,14 @@ class PartCounted(Message):
 class HomeSection(Section):
     """A board of numbers, each of which leads to the list that it counts."""
 
-    PLACE = "home"
+    SCOPE = "home"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("home")]
     DEFAULT_CSS = """
     #home-scroll { height: 1fr; scrollbar-size-vertical: 1; }
     """
 
     def __init__(self) -> None:
-        super().__init__(id=self.PLACE)
+        super().__init__(id=self.SCOPE)
         self._view = HomeView()
         self._is_untouched = True
         self._is_stale = False
@@ -88,16 +88,16 @@ class HomeSection(Section):
         """Begin to count once the first frame is there."""
         self.call_after_refresh(self._read)
 
-    def enter(self) -> None:
+    def focus_content(self) -> None:
         """Go to the number where the person was last."""
         self.screen.set_focus(self.board)
         if self._is_stale:
             self._read()
 
-    def arrive(self, query: str) -> None:
+    def show_query(self, query: str) -> None:
         """There is nothing to choose here."""
 
-    def follow(self) -> None:
+    def reload(self) -> None:
         """Count again; while another section is shown, that is left until the person comes back."""
         self._is_stale = True
         if self.memento.section is self:
@@ -171,16 +171,16 @@ class HomeSection(Section):
     def _counted(self, event: PartCounted) -> None:
         event.stop()
         if event.name == "problem":
-            self.memento.say(str(event.found), problem=True)
+            self.memento.show_status(str(event.found), problem=True)
         elif event.name == "counted":
             self._go_on(event.found == "cheap")
         else:
             setattr(self._view, event.name, event.found)
             # The numbers in the tabs are those of the last time that a list was read, or that the view was live.
             if isinstance(event.found, RecordCounts):
-                self.memento.count(memories=event.found.memories)
+                self.memento.show_counts(memories=event.found.memories)
             elif event.name == "waiting":
-                self.memento.count(review=sum(one.count for one in self._view.waiting or ()))
+                self.memento.show_counts(review=sum(one.count for one in self._view.waiting or ()))
             self.board.redraw()
 
     def _go_on(self, was_cheap: bool) -> None:  # noqa: FBT001 - which of two ended
@@ -214,17 +214,17 @@ class HomeSection(Section):
         view = self.query_one("#home-scroll")
         view.scroll_relative(y=pages * max(1, view.size.height // 2), animate=False)
 
-    def can(self, command: str) -> bool:
+    def is_available(self, command: str) -> bool:
         """Tell whether there is a number to go to, or to go to the list of."""
         return command not in ("home.go", "home.next") or self.board.current is not None
 
     def action_go(self) -> None:
         """Go to the list that the number under the cursor counts."""
         if self.board.current is None:
-            self.memento.say("There is nothing here to go to yet.", problem=True)
+            self.memento.show_status("There is nothing here to go to yet.", problem=True)
         else:
             self.board.follow()
 
     @on(Board.Followed)
     async def _followed(self, event: Board.Followed) -> None:
-        await self.memento.go(event.link.section, event.link.query)
+        await self.memento.open_section(event.link.section, event.link.query)

@@ -48,7 +48,7 @@ _EXPLANATION = (
 class IdentitySection(EditingSection[Crystal]):
     """The timeline of the identity, with the prose or the difference of the one under the cursor beside it."""
 
-    PLACE = "identity"
+    SCOPE = "identity"
     FILTER_HINT = "filter: words, is:proposed, is:rejected"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("identity")]
     DEFAULT_CSS = """
@@ -75,11 +75,11 @@ class IdentitySection(EditingSection[Crystal]):
         self._source = CrystalSource(self.memento.workspace.store, self.filter)
         return self._source
 
-    def draw(self, row: Crystal, width: int) -> Sequence[Line]:
+    def row_lines(self, row: Crystal, width: int) -> Sequence[Line]:
         """Return the row of a crystal; ``c`` marks the one that the others are compared with."""
         return crystal_line(row, width, is_base=self._base is not None and row.id == self._base.id)
 
-    def head(self) -> Content:
+    def head_text(self) -> Content:
         """Return how many there are, and what they are compared with."""
         counted = self.counted()
         proposed = sum(crystal.status == "proposed" for crystal in self._history())
@@ -89,13 +89,13 @@ class IdentitySection(EditingSection[Crystal]):
             return Content(counted)
         return Content(f"{counted}  compared with the one of {local_day(self._base.created_at)}")
 
-    def nothing(self) -> str:
+    def empty_text(self) -> str:
         """Return what an identity is and how one comes about."""
         if self.filter:
             return "No identity holds these words.\n\nEscape in the box clears it."
         return _EMPTY_TEXT
 
-    def named(self, ids: Sequence[str]) -> Sequence[str]:
+    def describe_rows(self, ids: Sequence[str]) -> Sequence[str]:
         """Return the first words of some crystals."""
         return [" ".join(c.content[:200].split()) for c in self._history() if c.id in ids]
 
@@ -110,9 +110,9 @@ class IdentitySection(EditingSection[Crystal]):
         if self.rows.total == 0:
             self.show(None)
 
-    def follow(self) -> None:
+    def reload(self) -> None:
         """Read again, keeping the reader's place."""
-        super().follow()
+        super().reload()
         if self.rows.current is not None:
             self.show(self.rows.current)
 
@@ -165,34 +165,36 @@ class IdentitySection(EditingSection[Crystal]):
         """Show the prose, or what changed in it; the choice stays for the others too."""
         row = self.rows.current
         if row is None:
-            self.memento.say("There is no identity here.", problem=True)
+            self.memento.show_status("There is no identity here.", problem=True)
             return
         self._as_prose = not self._shows_prose(row)
         self.show(row)
         if not self._as_prose and self._other(row) is None:
-            self.memento.say("There is none before it to compare with.", problem=True)
+            self.memento.show_status("There is none before it to compare with.", problem=True)
         else:
-            self.memento.say("Prose." if self._as_prose else "What changed: - was taken out, + was added.")
+            self.memento.show_status("Prose." if self._as_prose else "What changed: - was taken out, + was added.")
 
     def action_compare(self) -> None:
         """Compare the others with the one under the cursor; there once more, each with the one before it."""
         row = self.rows.current
         if row is None:
-            self.memento.say("There is no identity here.", problem=True)
+            self.memento.show_status("There is no identity here.", problem=True)
         elif self._base is not None and self._base.id == row.id:
             self._base = None
-            self.memento.say("Each is compared with the one before it.")
+            self.memento.show_status("Each is compared with the one before it.")
         else:
             self._base, self._as_prose = row, None
-            self.memento.say(f"The others are compared with the one of {local_day(row.created_at)}. c here ends it.")
+            self.memento.show_status(
+                f"The others are compared with the one of {local_day(row.created_at)}. c here ends it."
+            )
         self.rows.refresh()
-        self.tell()
+        self.update_head()
         self.show(row)
 
-    def arrive(self, query: str) -> None:
+    def show_query(self, query: str) -> None:
         """Go to the crystal of that id; anything else becomes the filter."""
         if self.memento.workspace.store.find("crystal", query) is None:
-            super().arrive(query)
+            super().show_query(query)
             return
         self.filter_box.value = ""
         self.filter = ""
@@ -213,7 +215,7 @@ class IdentitySection(EditingSection[Crystal]):
         paths = self.memento.workspace.paths
         return UnsavedTextFile(paths, "crystal", current.id if current else "", current.version if current else 0)
 
-    def resume(self, kept: UnsavedText) -> None:
+    def reopen_unsaved(self, kept: UnsavedText) -> None:
         """Open the editor on a text that was left behind. A newer identity is told when it is saved."""
         store = self.memento.workspace.store
         found = store.find("crystal", kept.record_id) if kept.record_id else None
@@ -225,7 +227,7 @@ class IdentitySection(EditingSection[Crystal]):
         """Store what was written as a new crystal."""
         row = self.memento.workspace.crystals.current()
         if before == draft and row is not None and draft.content == row.content:
-            self.memento.say("Nothing was changed.")
+            self.memento.show_status("Nothing was changed.")
             return True
         base = "" if self._unsaved is None else self._unsaved.record_id
         return await self._write(draft, base)
@@ -243,10 +245,10 @@ class IdentitySection(EditingSection[Crystal]):
             choice = await self.choose(TextDraft(None, None, theirs.content), draft, other_writer_name(theirs))
             if choice == "mine":
                 return await self._write(draft, theirs.id)
-            self.memento.say("Theirs stays; yours was not saved." if choice == "theirs" else conflict.message)
+            self.memento.show_status("Theirs stays; yours was not saved." if choice == "theirs" else conflict.message)
             return choice == "theirs"
         except MementoError as error:
-            self.memento.say(str(error), problem=True)
+            self.memento.show_status(str(error), problem=True)
             return False
         self._tell_written(made, draft.content)
         return True
@@ -254,7 +256,7 @@ class IdentitySection(EditingSection[Crystal]):
     def _tell_written(self, made: Crystal, wanted: str) -> None:
         cut = "" if made.content == wanted else " What looked like a secret was taken out."
         waits = " It waits for your decision." if made.status == "proposed" else ""
-        self.memento.say(f"Saved as the present identity.{cut}{waits} z undoes.", problem=bool(cut or waits))
+        self.memento.show_status(f"Saved as the present identity.{cut}{waits} z undoes.", problem=bool(cut or waits))
         self._as_prose = None
         self.acted()
         self.rows.refresh_rows(self.make_source(), select=made.id)
@@ -263,7 +265,7 @@ class IdentitySection(EditingSection[Crystal]):
     async def action_edit_outside(self) -> None:
         """Write a new identity in the person's own editor, from the one under the cursor."""
         if self.query("Editor"):
-            self.enter()
+            self.focus_content()
             return
         from memento_tui.tui.external_editor import edit_in_external_editor  # noqa: PLC0415 - seldom needed
 
@@ -273,26 +275,26 @@ class IdentitySection(EditingSection[Crystal]):
         try:
             kept, text = edit_in_external_editor(self.app, workspace.paths, "identity", before)
         except MementoError as error:
-            self.memento.say(str(error), problem=True)
+            self.memento.show_status(str(error), problem=True)
             return
         if text == before:
             kept.discard()
-            self.memento.say("Nothing was changed.")
+            self.memento.show_status("Nothing was changed.")
         elif await self._write(TextDraft(None, None, text), "" if current is None else current.id):
             kept.discard()
-            self.memento.wrote()
+            self.memento.refresh_after_write()
         else:
-            self.memento.say(f"Not saved. Your text is in {kept.path}.", problem=True)
+            self.memento.show_status(f"Not saved. Your text is in {kept.path}.", problem=True)
 
     @work(exclusive=True, group="change")
     async def action_restore(self) -> None:
         """Write the text of an old crystal as a new one."""
         row = self.rows.current
-        if row is None or not self.may_act():
+        if row is None or not self.check_can_act():
             return
         if row.status in ("current", "proposed"):
             told = "the present identity already" if row.status == "current" else "only proposed: a approves it"
-            self.memento.say(f"This one is {told}.", problem=True)
+            self.memento.show_status(f"This one is {told}.", problem=True)
             return
         from memento_tui.tui.screens.dialogs import Confirm  # noqa: PLC0415 - seldom needed
 
@@ -301,11 +303,13 @@ class IdentitySection(EditingSection[Crystal]):
             return
         workspace = self.memento.workspace
         self.acted()
-        self.do(lambda: f"The identity of {local_day(workspace.crystals.restore(row.id).created_at)} holds. z undoes.")
+        self.run_write(
+            lambda: f"The identity of {local_day(workspace.crystals.restore(row.id).created_at)} holds. z undoes."
+        )
 
     # Deciding
 
-    def can(self, command: str) -> bool:
+    def is_available(self, command: str) -> bool:
         """Only what was proposed can be decided, only what was replaced restored, and only what is there compared."""
         row = self.rows.current
         if command in ("identity.approve", "identity.reject"):
@@ -328,7 +332,7 @@ class IdentitySection(EditingSection[Crystal]):
             return "Approved: it is the present identity. z undoes."
 
         self.acted()
-        self.do(approve)
+        self.run_write(approve)
 
     @work(exclusive=True, group="change")
     async def action_reject(self) -> None:
@@ -349,14 +353,16 @@ class IdentitySection(EditingSection[Crystal]):
             return "Rejected. z undoes."
 
         self.acted()
-        self.do(reject)
+        self.run_write(reject)
 
     def _decidable(self) -> PendingProposal | None:
         """Return the proposal that is looked at; where there is none, say why nothing can be decided."""
         if self.rows.current is None:
-            self.memento.say("There is nothing here to decide.", problem=True)
-        elif not self.may_act():
+            self.memento.show_status("There is nothing here to decide.", problem=True)
+        elif not self.check_can_act():
             return None
         elif self._pending is None:
-            self.memento.say("This identity does not wait for a decision; those that do are marked ~.", problem=True)
+            self.memento.show_status(
+                "This identity does not wait for a decision; those that do are marked ~.", problem=True
+            )
         return self._pending

@@ -32,7 +32,7 @@ __all__ = ["EditingSection", "ListSection"]
 class FilterBox(Input):
     """One line; every letter filters at once. ``to_list`` goes to the list that it filters."""
 
-    PLACE: ClassVar[KeyScope] = "search"
+    SCOPE: ClassVar[KeyScope] = "search"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("search")]
 
     def __init__(self, hint: str, to_list: Callable[[], None], *, id: str) -> None:  # noqa: A002 - every widget's name for it
@@ -75,7 +75,7 @@ class ListSection(Section, Generic[RowT]):
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("list")]
 
     def __init__(self) -> None:
-        super().__init__(id=self.PLACE)
+        super().__init__(id=self.SCOPE)
         self.filter = ""
         """What the filter box holds."""
         self.new_above = 0
@@ -95,7 +95,7 @@ class ListSection(Section, Generic[RowT]):
         """Return where the rows come from, given the present `filter`. It is read on threads."""
         raise NotImplementedError
 
-    def draw(self, row: RowT, width: int) -> Sequence[Line]:
+    def row_lines(self, row: RowT, width: int) -> Sequence[Line]:
         """Return the lines of one row; the list makes their text safe."""
         raise NotImplementedError
 
@@ -103,19 +103,19 @@ class ListSection(Section, Generic[RowT]):
         """Show what belongs to the row under the cursor; ``None`` where there is none."""
         raise NotImplementedError
 
-    def head(self) -> Content:
+    def head_text(self) -> Content:
         """Return what stands at the right above the list."""
         return Content(self.counted())
 
-    def nothing(self) -> str:
+    def empty_text(self) -> str:
         """Return what an empty list says: what would be here, and what to do next."""
         raise NotImplementedError
 
-    def copied(self, row: RowT) -> str:
+    def id_to_copy(self, row: RowT) -> str:
         """Return the id that is copied of a row."""
         return row.id
 
-    def named(self, ids: Sequence[str]) -> Sequence[str]:
+    def describe_rows(self, ids: Sequence[str]) -> Sequence[str]:
         """Return a line for each of some rows, for a question about them; the text need not be safe."""
         return ids
 
@@ -129,11 +129,11 @@ class ListSection(Section, Generic[RowT]):
     def compose(self) -> ComposeResult:
         """Lay out the section."""
         with Horizontal(classes="bar"):
-            yield FilterBox(self.FILTER_HINT, self.enter, id=f"{self.PLACE}-filter")
-            yield Static(classes="head", id=f"{self.PLACE}-head")
+            yield FilterBox(self.FILTER_HINT, self.focus_content, id=f"{self.SCOPE}-filter")
+            yield Static(classes="head", id=f"{self.SCOPE}-head")
         with Container(classes="panes"):
             with Vertical(classes="rows"):
-                yield RecordList(self.draw, id=f"{self.PLACE}-list")
+                yield RecordList(self.row_lines, id=f"{self.SCOPE}-list")
                 yield Static(classes="nothing")
             with Container(classes="side"):
                 yield from self.compose_side()
@@ -141,7 +141,7 @@ class ListSection(Section, Generic[RowT]):
     @property
     def rows(self) -> RecordList[RowT]:
         """The list."""
-        return cast("RecordList[RowT]", self.query_one(f"#{self.PLACE}-list", RecordList))
+        return cast("RecordList[RowT]", self.query_one(f"#{self.SCOPE}-list", RecordList))
 
     @property
     def filter_box(self) -> FilterBox:
@@ -158,7 +158,7 @@ class ListSection(Section, Generic[RowT]):
         """Read the first rows."""
         self.read()
 
-    def enter(self) -> None:
+    def focus_content(self) -> None:
         """Go to the list, or to the editor if one is open."""
         editors = self.query("Editor")
         target: Widget = editors.first().query_one("#editor-content") if editors else self.rows
@@ -178,16 +178,16 @@ class ListSection(Section, Generic[RowT]):
             # Counting takes as long as there are rows; the first page does not wait for it.
             self.rows.set_rows(rows, max(self._known_total, len(rows)), source, select=select)
             self.rows.refresh_rows(source, select=select)
-        self.tell()
+        self.update_head()
 
-    def follow(self) -> None:
+    def reload(self) -> None:
         """Read again, keeping the reader's place."""
         if self.rows.total == 0:
             self.read()
         else:
             self.rows.refresh_rows(self.make_source())
 
-    def arrive(self, query: str) -> None:
+    def show_query(self, query: str) -> None:
         """Put the query into the filter box."""
         self.filter_box.value = query
 
@@ -207,7 +207,7 @@ class ListSection(Section, Generic[RowT]):
             return
         self._known_total = self.rows.total
         self.new_above = self.new_above + event.moved if self.rows.first_visible else 0
-        self.tell()
+        self.update_head()
 
     @on(RecordList.Highlighted)
     def _row_reached(self, event: RecordList.Highlighted[RowT]) -> None:
@@ -222,7 +222,7 @@ class ListSection(Section, Generic[RowT]):
         self._reached = reached
         if self.rows.cursor == 0 and self.new_above:
             self.new_above = 0
-            self.tell()
+            self.update_head()
         self.show(row)
         self.memento.focus_changed()
 
@@ -230,14 +230,14 @@ class ListSection(Section, Generic[RowT]):
     def _rows_marked(self, event: RecordList.MarksChanged) -> None:
         if event.record_list is self.rows:
             self.marks_changed()
-            self.tell()
+            self.update_head()
 
     def marks_changed(self) -> None:
         """Take note of what was marked."""
 
     @on(RecordList.LoadFailed)
     def _rows_failed(self, event: RecordList.LoadFailed) -> None:
-        self.memento.say(str(event.error), problem=True)
+        self.memento.show_status(str(event.error), problem=True)
 
     def counted(self) -> str:
         """Return in words how many rows there are, how many came above, and how many are marked."""
@@ -248,30 +248,32 @@ class ListSection(Section, Generic[RowT]):
             words.append(f"{len(self.rows.marks):,} marked")
         return "  ".join(words)
 
-    def tell(self) -> None:
+    def update_head(self) -> None:
         """Write the line above the list, and what an empty list says."""
-        self.query_one(".head", Static).update(self.head())
+        self.query_one(".head", Static).update(self.head_text())
         empty = self.rows.total == 0
         # The list stays, a line high: a widget that is hidden loses the focus, and the next key would go elsewhere.
         self.query_one(".rows").set_class(empty, "-empty")
         if empty:
-            self.query_one(".nothing", Static).update(Content(self.nothing()))
+            self.query_one(".nothing", Static).update(Content(self.empty_text()))
 
     # Deeds
 
-    def may_act(self) -> bool:
+    def check_can_act(self) -> bool:
         """Tell whether a key may do something to the row here; if not, say why.
 
         Just after the row under the cursor became another or changed by itself, the key was meant for what was there.
         """
         if self._is_running_actions:
-            self.memento.say("The last deed is still being carried out; Escape stops it.", problem=True)
+            self.memento.show_status("The last deed is still being carried out; Escape stops it.", problem=True)
             return False
         if self.rows.current is None and not self.rows.marks:
-            self.memento.say("There is nothing here to do that to.", problem=True)
+            self.memento.show_status("There is nothing here to do that to.", problem=True)
             return False
         if monotonic() < self._ignore_keys_until and not self.rows.marks:
-            self.memento.say("This has just come up or changed; the key was ignored. Press it again.", problem=True)
+            self.memento.show_status(
+                "This has just come up or changed; the key was ignored. Press it again.", problem=True
+            )
             return False
         return True
 
@@ -290,7 +292,7 @@ class ListSection(Section, Generic[RowT]):
 
         ``doing`` and ``done`` are the deed in words, such as "Delete" and "Deleted". Must run in a worker.
         """
-        if not self.may_act():
+        if not self.check_can_act():
             return
         ids = self.chosen()
         if len(ids) > 1 and not await self._is_sure(doing, ids):
@@ -314,7 +316,7 @@ class ListSection(Section, Generic[RowT]):
                 except MementoError as error:
                     problems.append(str(error))
                 if (index + 1) % _ACTIONS_PER_PROGRESS == 0:
-                    self.memento.say(f"{doing}: {index + 1:,} of {len(ids):,} ...   Escape stops.")
+                    self.memento.show_status(f"{doing}: {index + 1:,} of {len(ids):,} ...   Escape stops.")
                     await asyncio.sleep(0)
                 if self._is_stopping:
                     break
@@ -322,16 +324,18 @@ class ListSection(Section, Generic[RowT]):
         told = f"{done} {worked:,}." if len(ids) > 1 else f"{done}."
         told = f"Stopped. {told}" if self._is_stopping else told
         if problems and len(ids) == 1:
-            self.memento.say(problems[0], problem=True)
+            self.memento.show_status(problems[0], problem=True)
         elif problems:
-            self.memento.say(f"{told if worked else ''} {len(problems):,} failed: {problems[0]}".strip(), problem=True)
+            self.memento.show_status(
+                f"{told if worked else ''} {len(problems):,} failed: {problems[0]}".strip(), problem=True
+            )
         else:
-            self.memento.say(f"{told} z undoes.")
+            self.memento.show_status(f"{told} z undoes.")
         self.acted()
-        self.memento.wrote()
+        self.memento.refresh_after_write()
 
     async def _is_sure(self, doing: str, ids: Sequence[str]) -> bool:
-        lines = [literal(cells(line, 60).rstrip()) for line in self.named(ids[:_MOST_ROWS_NAMED])]
+        lines = [literal(cells(line, 60).rstrip()) for line in self.describe_rows(ids[:_MOST_ROWS_NAMED])]
         if len(ids) > len(lines):
             lines.append(Content(f"and {len(ids) - len(lines):,} more"))
         question = Content(f"{doing} {len(ids):,} marked?")
@@ -346,9 +350,9 @@ class ListSection(Section, Generic[RowT]):
     def action_copy(self) -> None:
         """Copy the id of the row."""
         if self.rows.current:
-            copied = self.copied(self.rows.current)
+            copied = self.id_to_copy(self.rows.current)
             self.app.copy_to_clipboard(copied)
-            self.memento.say(f"Copied {copied}.")
+            self.memento.show_status(f"Copied {copied}.")
 
     def action_unmark(self) -> None:
         """Unmark all."""
@@ -392,8 +396,8 @@ class EditingSection(ListSection[EditedRowT], Generic[EditedRowT]):
     ) -> None:
         """Edit a text. ``before`` is what is stored; ``now`` what the fields begin with where that differs."""
         if self.query("Editor"):
-            self.memento.say("An editor is open already. Save it or leave it first.", problem=True)
-            self.enter()
+            self.memento.show_status("An editor is open already. Save it or leave it first.", problem=True)
+            self.focus_content()
             return
         from memento_tui.tui.widgets.editor import Editor  # noqa: PLC0415 - text areas are slow to load
 
@@ -424,7 +428,7 @@ class EditingSection(ListSection[EditedRowT], Generic[EditedRowT]):
     async def _editor_saved(self, event: EditorSaved) -> None:
         if await self.store(event.before, event.draft):
             self.close_editor()
-            self.memento.wrote()
+            self.memento.refresh_after_write()
 
     async def store(self, before: TextDraft, draft: TextDraft) -> bool:
         """Store what was written, and say so; return whether the editor has done its work. Runs in a worker."""

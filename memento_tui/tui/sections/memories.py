@@ -72,7 +72,7 @@ class MemoryActions(EditingSection[MemorySummary]):
         found: Memory | None = None if row is None else self.memento.workspace.store.find("memory", row.id)
         return found
 
-    def can(self, command: str) -> bool:
+    def is_available(self, command: str) -> bool:
         """Tell whether a command can act on the memory under the cursor, or on the marked ones."""
         if command not in _NEEDS_MEMORY:
             return True
@@ -81,7 +81,7 @@ class MemoryActions(EditingSection[MemorySummary]):
             return bool(self.rows.marks) and command not in _NEEDS_ONE_MEMORY
         return row.status != "deleted" or command not in _NEEDS_UNDELETED or bool(self.rows.marks)
 
-    def named(self, ids: Sequence[str]) -> Sequence[str]:
+    def describe_rows(self, ids: Sequence[str]) -> Sequence[str]:
         """Return the headlines of some memories."""
         return [row.headline for row in self.memento.workspace.store.summaries_by_id(ids)]
 
@@ -96,7 +96,9 @@ class MemoryActions(EditingSection[MemorySummary]):
         """Bring back what is chosen."""
         row = self.rows.current
         if not self.rows.marks and row is not None and row.status not in ("deleted", "rejected", "archived"):
-            self.memento.say("This memory is not deleted. is:deleted in the search finds those that are.", problem=True)
+            self.memento.show_status(
+                "This memory is not deleted. is:deleted in the search finds those that are.", problem=True
+            )
             return
         await self.for_each("Restore", "Restored", self.memento.workspace.restore)
 
@@ -127,7 +129,7 @@ class MemoryActions(EditingSection[MemorySummary]):
     @work(exclusive=True, group="change")
     async def action_tags(self) -> None:
         """Change the tags of what is chosen: of one all, of several those named with + and -."""
-        if not self.may_act():
+        if not self.check_can_act():
             return
         rows = self.memento.workspace.store.summaries_by_id(self.chosen())
         workspace = self.memento.workspace
@@ -135,7 +137,7 @@ class MemoryActions(EditingSection[MemorySummary]):
             asked = await self.app.push_screen_wait(AskLine("Tags, with commas between", ", ".join(rows[0].tags)))
             if asked is not None:
                 tags = [tag.strip().lstrip("#") for tag in asked.split(",") if tag.strip(" #")]
-                self.do(
+                self.run_write(
                     lambda: _tags_sentence(workspace.update(rows[0].id, base_version=rows[0].version, tags=tags).memory)
                 )
             return
@@ -173,7 +175,7 @@ _SEMANTIC_STATE_TEXT = {"ready": "by meaning too", "warming": "meaning: warming 
 class MemoriesSection(MemoryActions):
     """Browse, search, read and change memories."""
 
-    PLACE: ClassVar[KeyScope] = "memories"
+    SCOPE: ClassVar[KeyScope] = "memories"
     FILTER_HINT: ClassVar[str] = 'search: words "phrase" -not tag:x kind:decision is:pinned'
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("memories")]
 
@@ -202,7 +204,7 @@ class MemoriesSection(MemoryActions):
         """The preview."""
         return self.side.preview
 
-    def draw(self, row: MemorySummary, width: int) -> Sequence[Line]:
+    def row_lines(self, row: MemorySummary, width: int) -> Sequence[Line]:
         """Return the row of a memory."""
         return memory_line(row, width)
 
@@ -232,12 +234,12 @@ class MemoriesSection(MemoryActions):
         """Tell the first thing that is wrong with the query; what was told before and is mended is told no longer."""
         complaint = next(iter(problems), "")
         if complaint or self._complaint:
-            self.memento.say(complaint, problem=True)
+            self.memento.show_status(complaint, problem=True)
         self._complaint = complaint
 
-    def enter(self) -> None:
+    def focus_content(self) -> None:
         """Go to the list, or to the editor if one is open; tell what is wrong with the query."""
-        super().enter()
+        super().focus_content()
         self._complain(self.query_asked.problems)
 
     def _ask(self, mode: Any) -> SearchAnswer:  # noqa: ANN401 - the search's own modes
@@ -272,7 +274,7 @@ class MemoriesSection(MemoryActions):
         self.hits = {hit.id: hit for hit in answer.results}
         self._found = answer.total
         if answer.notice:
-            self.memento.say(answer.notice)
+            self.memento.show_status(answer.notice)
         current = self.rows.current
         if first:
             self.rows.set_rows(source.rows, len(source.rows), source)
@@ -282,18 +284,18 @@ class MemoriesSection(MemoryActions):
         else:
             self.rows.refresh_rows(source)
         self.show(self.rows.current)
-        self.tell()
+        self.update_head()
 
-    def follow(self) -> None:
+    def reload(self) -> None:
         """Read again, keeping the reader's place."""
         if self.query_asked.words:
             self._ask_anew(self.filter)
         else:
-            super().follow()
+            super().reload()
         self.show(self.rows.current)
-        self.side.follow()
+        self.side.reload()
 
-    def head(self) -> Content:
+    def head_text(self) -> Content:
         """Return how many were found, and how."""
         words = self.counted()
         if self.query_asked.words and self._found > self.rows.total:
@@ -301,10 +303,10 @@ class MemoriesSection(MemoryActions):
         if self._semantic:
             words += f"  {_SEMANTIC_STATE_TEXT[self._semantic]}"
         if not self.query_asked.source:
-            self.memento.count(memories=self.rows.total)
+            self.memento.show_counts(memories=self.rows.total)
         return Content(words)
 
-    def nothing(self) -> str:
+    def empty_text(self) -> str:
         """Return what to do where nothing is found, or nothing is there."""
         if self.filter:
             return "Nothing found.\n\nFewer words find more; Escape in the search box clears it."
@@ -331,16 +333,16 @@ class MemoriesSection(MemoryActions):
 
     def action_markdown(self) -> None:
         """Draw the preview as Markdown, or as plain text."""
-        self.memento.say(self.preview.toggle_markdown())
+        self.memento.show_status(self.preview.toggle_markdown())
 
     # Views over the preview
 
     async def action_view(self, name: str) -> None:
         """Open a view over the preview."""
         if self.query("Editor"):
-            self.memento.say("Save or leave the text that you are editing first.", problem=True)
+            self.memento.show_status("Save or leave the text that you are editing first.", problem=True)
         elif self.rows.current is None and name != "tree":
-            self.memento.say("There is no memory here to look at.", problem=True)
+            self.memento.show_status("There is no memory here to look at.", problem=True)
         else:
             self._walked_to = None
             self.show(self.rows.current)
@@ -360,7 +362,7 @@ class MemoriesSection(MemoryActions):
     def _view_chose(self, event: MemoryChosen) -> None:
         event.stop()
         self._walked_to = event.memory_id
-        if self.side.view is not None and self.side.view.PLACE == "timeline":
+        if self.side.view is not None and self.side.view.SCOPE == "timeline":
             self.side.view.post_message(ViewClosed())
 
     @on(FilterChanged)
@@ -393,11 +395,11 @@ class MemoriesSection(MemoryActions):
     async def action_save_search(self) -> None:
         """Keep the present search under a name."""
         if not self.filter.strip():
-            self.memento.say("There is no search to save; / begins one.", problem=True)
+            self.memento.show_status("There is no search to save; / begins one.", problem=True)
             return
         name = await self.app.push_screen_wait(AskLine("Save this search as", hint="Enter saves, Escape leaves"))
         if name:
-            self.do(
+            self.run_write(
                 lambda: f"Saved as {self.memento.workspace.saved_searches.save(name, self.filter).name}. s lists them."
             )
 
@@ -414,25 +416,29 @@ class MemoriesSection(MemoryActions):
         if memory is not None:
             self._edit(memory)
 
-    def can(self, command: str) -> bool:
+    def is_available(self, command: str) -> bool:
         """Tell whether a command can act on the memory under the cursor, the marked ones, or in the view over it."""
         view = self.side.view
-        return view.can(command) if view and command.startswith(f"{view.PLACE}.") else super().can(command)
+        return (
+            view.is_available(command)
+            if view and command.startswith(f"{view.SCOPE}.")
+            else super().is_available(command)
+        )
 
-    def may_act(self) -> bool:
+    def check_can_act(self) -> bool:
         """Tell whether a key may do something to the memory in the list; not while a view over it has the focus."""
         view = self.side.view
         if view is not None and view.has_focus_within:
-            self.memento.say("That key is for the list; Escape goes back to it.", problem=True)
+            self.memento.show_status("That key is for the list; Escape goes back to it.", problem=True)
             return False
-        return super().may_act()
+        return super().check_can_act()
 
     def _editable(self) -> Memory | None:
-        if not self.may_act():
+        if not self.check_can_act():
             return None
         memory = self.memory_of(self.rows.current)
         if memory is not None and memory.status == "deleted":
-            self.memento.say("This memory is deleted. r restores it; then it can be edited.", problem=True)
+            self.memento.show_status("This memory is deleted. r restores it; then it can be edited.", problem=True)
             return None
         return memory
 
@@ -441,7 +447,7 @@ class MemoriesSection(MemoryActions):
         unsaved = UnsavedTextFile(self.memento.workspace.paths, "memory", memory.id, memory.version)
         self.open_editor(heading, _memory_draft(memory), unsaved, now)
 
-    def resume(self, kept: UnsavedText) -> None:
+    def reopen_unsaved(self, kept: UnsavedText) -> None:
         """Open the editor on a text that was left behind."""
         workspace, now = self.memento.workspace, TextDraft(kept.title, kept.tags, kept.content)
         if not kept.record_id:
@@ -464,18 +470,20 @@ class MemoriesSection(MemoryActions):
         try:
             if memory is None:
                 made = workspace.remember(draft.content, title=draft.title, tags=draft.tags)
-                self.memento.say("Remembered. z undoes." if made.version == 1 else "That was remembered already.")
+                self.memento.show_status(
+                    "Remembered. z undoes." if made.version == 1 else "That was remembered already."
+                )
                 self.rows.refresh_rows(select=made.id)
             else:
                 workspace.update(memory.id, base_version=memory.version, **before.changes_to(draft))
-                self.memento.say("Saved. z undoes.")
+                self.memento.show_status("Saved. z undoes.")
         except Conflict as conflict:
             if memory is None or conflict.current is None:
-                self.memento.say(str(conflict), problem=True)
+                self.memento.show_status(str(conflict), problem=True)
                 return False
             return await self._settle(memory, draft)
         except MementoError as error:
-            self.memento.say(str(error), problem=True)
+            self.memento.show_status(str(error), problem=True)
             return False
         return True
 
@@ -489,7 +497,7 @@ class MemoriesSection(MemoryActions):
             self._edited = theirs
             return await self.store(_memory_draft(theirs), draft)
         if choice == "theirs":
-            self.memento.say("Theirs stays; yours was not saved.")
+            self.memento.show_status("Theirs stays; yours was not saved.")
             return True
         if not self.query("Editor"):
             self._edit(theirs, "Your text, not saved yet", draft)
@@ -504,19 +512,19 @@ class MemoriesSection(MemoryActions):
         try:
             kept, text = edit_in_external_editor(self.memento, self.memento.workspace.paths, memory.id, memory.content)
         except MementoError as error:
-            self.memento.say(str(error), problem=True)
+            self.memento.show_status(str(error), problem=True)
             return
         if text == memory.content:
             kept.discard()
-            self.memento.say("Nothing was changed.")
+            self.memento.show_status("Nothing was changed.")
             return
         self._edited = memory
         before = _memory_draft(memory)
         if await self.store(before, TextDraft(before.title, before.tags, text)):
             kept.discard()
-            self.memento.wrote()
+            self.memento.refresh_after_write()
         else:
-            self.memento.say(f"Not saved. Your text is in {kept.path}.", problem=True)
+            self.memento.show_status(f"Not saved. Your text is in {kept.path}.", problem=True)
 
 
 def _memory_draft(memory: Memory) -> TextDraft:

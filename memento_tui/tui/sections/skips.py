@@ -32,7 +32,7 @@ _EXPIRY_HINT = "a date such as 2026-12-31, or a span from now such as 30d"
 class SkipsSection(EntryListSection[Skip]):
     """See and end what is skipped."""
 
-    PLACE: ClassVar[KeyScope] = "skips"
+    SCOPE: ClassVar[KeyScope] = "skips"
     RECORD = "skip"
     LABELS = SKIP_LABELS
     FILTER_HINT: ClassVar[str] = "filter: words by:claude expires:<7d"
@@ -65,7 +65,7 @@ class SkipsSection(EntryListSection[Skip]):
         """Return what is skipped."""
         return row.item
 
-    def draw(self, row: Skip, width: int) -> Sequence[Line]:
+    def row_lines(self, row: Skip, width: int) -> Sequence[Line]:
         """Return the row of a skip."""
         return skip_line(row, width)
 
@@ -73,12 +73,12 @@ class SkipsSection(EntryListSection[Skip]):
         """Return the skip in full."""
         return skip_details(row, self.history_of(row))
 
-    def head(self) -> Content:
+    def head_text(self) -> Content:
         """Return how many there are."""
-        self.memento.count(skips=self._holding_count)
+        self.memento.show_counts(skips=self._holding_count)
         return Content(self.counted() + ("  those over too (f)" if self.with_past else ""))
 
-    def nothing(self) -> str:
+    def empty_text(self) -> str:
         """Return what to do where nothing is found, or nothing is there."""
         if self.filter:
             return "Nothing found.\n\nFewer words find more; f shows those that are over. Escape clears the filter."
@@ -96,7 +96,7 @@ class SkipsSection(EntryListSection[Skip]):
         self.asked = parse_skip_query(self.filter)
         self.read()
         for problem in self.asked.problems[:1]:
-            self.memento.say(problem, problem=True)
+            self.memento.show_status(problem, problem=True)
 
     # Changing
 
@@ -107,7 +107,7 @@ class SkipsSection(EntryListSection[Skip]):
     @work(exclusive=True, group="change")
     async def action_extend(self) -> None:
         """Ask for another end, and let what is chosen hold until then."""
-        if not self.may_act():
+        if not self.check_can_act():
             return
         hint = f"{_EXPIRY_HINT.capitalize()}. Enter extends, Escape leaves"
         if self.rows.marks:
@@ -167,7 +167,9 @@ class SkipsSection(EntryListSection[Skip]):
     def action_ended(self) -> None:
         """Show those that are over too, or not."""
         self.toggle_past()
-        self.memento.say("Those that are over are shown too." if self.with_past else "Only those that hold are shown.")
+        self.memento.show_status(
+            "Those that are over are shown too." if self.with_past else "Only those that hold are shown."
+        )
 
     # Forms
 
@@ -196,8 +198,8 @@ class SkipsSection(EntryListSection[Skip]):
             self.acted()
             if self.rows.total:
                 self.rows.refresh_rows(self.make_source(), select=made[0].id)
-            self.memento.wrote()
-            self.memento.say("Added. z undoes.")
+            self.memento.refresh_after_write()
+            self.memento.show_status("Added. z undoes.")
 
     @work(exclusive=True, group="change")
     async def action_edit(self) -> None:

@@ -71,7 +71,7 @@ _CATEGORY_KEYS = {"active_work": "a", "standing_decision": "s", "waiting_for": "
 class WorkingSection(EntryListSection[WorkingItem]):
     """See and steer what is being worked on."""
 
-    PLACE: ClassVar[KeyScope] = "working"
+    SCOPE: ClassVar[KeyScope] = "working"
     RECORD = "item"
     LABELS = ITEM_LABELS
     FILTER_HINT: ClassVar[str] = "filter: words category:waiting status:paused tag:x"
@@ -120,7 +120,7 @@ class WorkingSection(EntryListSection[WorkingItem]):
         """Return the title."""
         return row.title
 
-    def draw(self, row: WorkingItem, width: int) -> Sequence[Line]:
+    def row_lines(self, row: WorkingItem, width: int) -> Sequence[Line]:
         """Return the row of an item."""
         return item_line(row, width)
 
@@ -128,14 +128,14 @@ class WorkingSection(EntryListSection[WorkingItem]):
         """Return the item in full."""
         return item_details(row, self.history_of(row))
 
-    def head(self) -> Content:
+    def head_text(self) -> Content:
         """Return how many there are, of which kind, and what is left out."""
         total = self.board.total if self.on_board else self.rows.total
         words = self.counted().replace(f"{self.rows.total:,}", f"{total:,}", 1)
-        self.memento.count(working=self._open_count)
+        self.memento.show_counts(working=self._open_count)
         return Content(words + ("  done ones too (f)" if self.with_past else ""))
 
-    def nothing(self) -> str:
+    def empty_text(self) -> str:
         """Return what to do where nothing is found, or nothing is there."""
         if self.filter:
             return "Nothing found.\n\nFewer words find more; f shows what is done too. Escape clears the filter."
@@ -155,18 +155,18 @@ class WorkingSection(EntryListSection[WorkingItem]):
         self.asked = parse_item_query(self.filter)
         self.read()
         for problem in self.asked.problems[:1]:
-            self.memento.say(problem, problem=True)
+            self.memento.show_status(problem, problem=True)
 
     def read(self, *, select: str | None = None) -> None:
         """Show the answer to another filter, from its beginning."""
         if self.on_board:
             self.make_source()
             self.board.set_sources(self._column_source, select=select)
-            self.tell()
+            self.update_head()
         else:
             super().read(select=select)
 
-    def follow(self) -> None:
+    def reload(self) -> None:
         """Read again, keeping the reader's place."""
         self.show_again()
 
@@ -175,7 +175,7 @@ class WorkingSection(EntryListSection[WorkingItem]):
         source = self.make_source()
         if self.on_board:
             self.board.refresh_sources(self._column_source, select=select)
-            self.tell()
+            self.update_head()
         elif self.rows.total == 0:
             self.read(select=select)
         else:
@@ -184,18 +184,18 @@ class WorkingSection(EntryListSection[WorkingItem]):
     def _column_source(self, category: str) -> RowSource[WorkingItem]:
         return self.source.part(lambda item: item.category == category)
 
-    def tell(self) -> None:
+    def update_head(self) -> None:
         """Write the line above the list, and what an empty one says."""
-        super().tell()
+        super().update_head()
         if self.on_board:
             self.query_one(".rows").set_class(self.board.total == 0, "-empty")
             if self.board.total == 0:
-                self.query_one(".nothing", Static).update(Content(self.nothing()))
+                self.query_one(".nothing", Static).update(Content(self.empty_text()))
 
     @on(RecordList.Refreshed)
     def _column_refreshed(self) -> None:
         if self.on_board:
-            self.tell()
+            self.update_head()
 
     @on(RecordList.MarksChanged)
     def _marks_shared(self, event: RecordList.MarksChanged) -> None:
@@ -229,7 +229,7 @@ class WorkingSection(EntryListSection[WorkingItem]):
         if self.on_board and row is not None:
             self.board.go_to(row.category)
         else:
-            super().enter()
+            super().focus_content()
         marks = next((each.marks for each in self.query(RecordList) if each.marks), frozenset())
         if self.rows.marks != marks:
             self.rows.mark(marks)
@@ -239,7 +239,7 @@ class WorkingSection(EntryListSection[WorkingItem]):
         row = self.rows.current
         self._reached_id = row.id if row else None
         self.show(row)
-        self.tell()
+        self.update_head()
 
     @on(events.Resize)
     def _resized(self, event: events.Resize) -> None:
@@ -269,7 +269,7 @@ class WorkingSection(EntryListSection[WorkingItem]):
             with self.conflict_in_plain_words():
                 return f"Priority {self._prioritised(item, step).priority}. z undoes."
 
-        self.do(change)
+        self.run_write(change)
 
     def _prioritised(self, item: WorkingItem, step: int) -> WorkingItem:
         return self.note(self.update(item.id, item.version, {"priority": item.priority + step})) or item
@@ -309,7 +309,7 @@ class WorkingSection(EntryListSection[WorkingItem]):
     @work(exclusive=True, group="change")
     async def action_category(self) -> None:
         """Ask for another category for what is chosen."""
-        if not self.may_act():
+        if not self.check_can_act():
             return
         chosen = self.chosen()
         item = self.seen(chosen[0])
@@ -324,7 +324,7 @@ class WorkingSection(EntryListSection[WorkingItem]):
             return
         word = CATEGORY_WORDS[category]
         if all(row is not None and row.category == category for row in map(self.seen, chosen)):
-            self.memento.say(f"{'They are' if several else 'It is'} under {word} already.")
+            self.memento.show_status(f"{'They are' if several else 'It is'} under {word} already.")
             return
         await self.each(
             f"Move to {word}",
@@ -338,7 +338,7 @@ class WorkingSection(EntryListSection[WorkingItem]):
     @work(exclusive=True, group="change")
     async def action_done(self) -> None:
         """Mark what is chosen as done; open it again where all of it is finished."""
-        if not self.may_act():
+        if not self.check_can_act():
             return
         items = [self.seen(item_id) for item_id in self.chosen()]
         open_again = all(item is not None and item.status in _FINISHED_STATUSES for item in items)
@@ -358,7 +358,7 @@ class WorkingSection(EntryListSection[WorkingItem]):
     def action_finished(self) -> None:
         """Show what is done or archived too, or not."""
         self.toggle_past()
-        self.memento.say("What is done is shown too." if self.with_past else "Only what is open is shown.")
+        self.memento.show_status("What is done is shown too." if self.with_past else "Only what is open is shown.")
 
     # Forms
 
@@ -387,8 +387,8 @@ class WorkingSection(EntryListSection[WorkingItem]):
             self.show_again(made[0].id)
             if self.on_board:
                 self.board.go_to(made[0].category)
-            self.memento.wrote()
-            self.memento.say("Added. z undoes.")
+            self.memento.refresh_after_write()
+            self.memento.show_status("Added. z undoes.")
 
     @work(exclusive=True, group="change")
     async def action_edit(self) -> None:

@@ -47,7 +47,7 @@ class _Version(msgspec.Struct, frozen=True):
 class HistoryView(View):
     """The versions of a memory, newest first, and below them what the one under the cursor changed."""
 
-    PLACE: ClassVar[KeyScope] = "history"
+    SCOPE: ClassVar[KeyScope] = "history"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("history")]
 
     DEFAULT_CSS = """
@@ -82,7 +82,7 @@ class HistoryView(View):
             self.tell_head(Content("reading the history ..."))
         self._read(memory)
 
-    def follow(self) -> None:
+    def reload(self) -> None:
         """Read the history again."""
         if self._memory is not None:
             self._read(self._memory)
@@ -93,7 +93,7 @@ class HistoryView(View):
         try:
             found = await asyncio.to_thread(self.workspace.store.history, "memory", memory.id)
         except MementoError as error:
-            self.memento.say(str(error), problem=True)
+            self.memento.show_status(str(error), problem=True)
             return
         self._memory, self._revisions = memory, found
         older: list[Revision | None] = [*found[1:], None]
@@ -135,7 +135,7 @@ class HistoryView(View):
         """Scroll the change."""
         self.query_one(".view-change").scroll_relative(y=lines, animate=False)
 
-    def can(self, command: str) -> bool:
+    def is_available(self, command: str) -> bool:
         """Only an older version can be restored."""
         row = self.rows.current
         return command != "history.restore" or (row is not None and not row.is_present)
@@ -144,22 +144,26 @@ class HistoryView(View):
         """Make the version under the cursor the present one again."""
         row, memory = self.rows.current, self._memory
         if row is None or memory is None:
-            self.memento.say("There is no version here.", problem=True)
+            self.memento.show_status("There is no version here.", problem=True)
             return
         if row.is_present:
-            self.memento.say("This is the present version. Choose an older one below it.", problem=True)
+            self.memento.show_status("This is the present version. Choose an older one below it.", problem=True)
             return
         version = row.revision.version
         try:
             restored = restore_version(self.workspace, memory.id, version, base_version=self._revisions[0].version)
         except MementoError as error:
-            self.memento.say(str(error), problem=True)
+            self.memento.show_status(str(error), problem=True)
             return
         if not restored.fields:
-            self.memento.say(f"Nothing differs: the memory says what it said at version {version}.", problem=True)
+            self.memento.show_status(
+                f"Nothing differs: the memory says what it said at version {version}.", problem=True
+            )
             return
-        self.memento.wrote()
-        self.memento.say(f"It says what version {version} said: {', '.join(restored.fields)} set back. z undoes.")
+        self.memento.refresh_after_write()
+        self.memento.show_status(
+            f"It says what version {version} said: {', '.join(restored.fields)} set back. z undoes."
+        )
 
 
 def _who(revision: Revision) -> str:

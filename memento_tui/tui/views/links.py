@@ -38,7 +38,7 @@ class _Step(NamedTuple):
 class LinksView(View):
     """The links of a memory; Enter walks along one, and the way back is kept."""
 
-    PLACE: ClassVar[KeyScope] = "links"
+    SCOPE: ClassVar[KeyScope] = "links"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("links")]
 
     def __init__(self) -> None:
@@ -71,7 +71,7 @@ class LinksView(View):
         else:
             self._read(first=False)
 
-    def follow(self) -> None:
+    def reload(self) -> None:
         """Read again; the reader stays with the same row."""
         if self._way:
             self._read(first=False)
@@ -81,7 +81,7 @@ class LinksView(View):
         try:
             found = await asyncio.to_thread(links_of, self.workspace, self.memory_id)
         except MementoError as error:
-            self.memento.say(str(error), problem=True)
+            self.memento.show_status(str(error), problem=True)
             return
         source = FixedRows(found)
         if first:
@@ -123,7 +123,7 @@ class LinksView(View):
         self.post_message(MemoryChosen(self.memory_id))
         self._read(first=True, select=left)
 
-    def can(self, command: str) -> bool:
+    def is_available(self, command: str) -> bool:
         """One can walk where there is a link, and back where one has walked."""
         link = self.rows.current
         if command == "links.walk":
@@ -134,9 +134,9 @@ class LinksView(View):
         """Walk to the memory at the other end."""
         link = self.rows.current
         if link is None:
-            self.memento.say("There is no link to walk along.", problem=True)
+            self.memento.show_status("There is no link to walk along.", problem=True)
         elif not link.can_be_walked:
-            self.memento.say(_why_not_walkable(link), problem=True)
+            self.memento.show_status(_why_not_walkable(link), problem=True)
         else:
             self._way[self._at + 1 :] = [_Step(link.end, link.headline)]
             self._go_to(self._at + 1)
@@ -144,14 +144,14 @@ class LinksView(View):
     def action_back(self) -> None:
         """Go back by one step."""
         if self._at == 0:
-            self.memento.say("This is where you began.", problem=True)
+            self.memento.show_status("This is where you began.", problem=True)
         else:
             self._go_to(self._at - 1)
 
     def action_forward(self) -> None:
         """Go forward again by one step."""
         if self._at + 1 >= len(self._way):
-            self.memento.say("You have not been further. Enter walks along a link.", problem=True)
+            self.memento.show_status("You have not been further. Enter walks along a link.", problem=True)
         else:
             self._go_to(self._at + 1)
 

@@ -154,7 +154,7 @@ class MemorySide(Container):
         self.preview.show(shown.memory, shown.query if shown.query.words else None)
         view = self.view
         # The tree is about the query, which it may have made itself.
-        if view is not None and (view.PLACE != "tree" or before.query != shown.query) and not view.has_focus_within:
+        if view is not None and (view.SCOPE != "tree" or before.query != shown.query) and not view.has_focus_within:
             self._fill(view)
 
     def _fill(self, view: View) -> None:
@@ -178,13 +178,13 @@ class MemorySide(Container):
         self.add_class("-viewing")
         await self.mount(made)
         self._fill(made)
-        made.enter()
+        made.focus_content()
 
-    def follow(self) -> None:
+    def reload(self) -> None:
         """Read again what the view shows."""
         view = self.view
         if view is not None:
-            view.follow()
+            view.reload()
 
     def close(self) -> None:
         """Go back to the preview."""

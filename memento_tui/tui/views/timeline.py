@@ -31,7 +31,7 @@ _WIDE, _NAMESPACE_WIDTH = 76, 18
 class TimelineView(View):
     """A memory among those remembered just after it, above, and just before it, below."""
 
-    PLACE: ClassVar[KeyScope] = "timeline"
+    SCOPE: ClassVar[KeyScope] = "timeline"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("timeline")]
 
     def __init__(self) -> None:
@@ -54,7 +54,7 @@ class TimelineView(View):
         """Show what was remembered around a memory."""
         self._read(memory.id)
 
-    def follow(self) -> None:
+    def reload(self) -> None:
         """Read again; the reader stays with the same row."""
         if self._centre:
             self._read(self._centre)
@@ -70,7 +70,7 @@ class TimelineView(View):
             self.tell_note(Content("The memory is gone."))
             return
         except MementoError as error:
-            self.memento.say(str(error), problem=True)
+            self.memento.show_status(str(error), problem=True)
             return
         source = FixedRows(found)
         self.tell_note(None)
@@ -112,7 +112,7 @@ class TimelineView(View):
         middle = self.rows.cursor - self.rows.size.height // 2
         self.rows.scroll_to(y=max(middle, 0), animate=False, force=True)
 
-    def can(self, command: str) -> bool:
+    def is_available(self, command: str) -> bool:
         """One can go to any memory but the one that the others are around."""
         row = self.rows.current
         return command != "timeline.go" or (row is not None and row.id != self._centre)
@@ -121,8 +121,8 @@ class TimelineView(View):
         """Go to the memory under the cursor."""
         row = self.rows.current
         if row is None:
-            self.memento.say("There is no memory here.", problem=True)
+            self.memento.show_status("There is no memory here.", problem=True)
         elif row.id == self._centre:
-            self.memento.say("This is the memory that the others are around.", problem=True)
+            self.memento.show_status("This is the memory that the others are around.", problem=True)
         else:
             self.post_message(MemoryChosen(row.id))

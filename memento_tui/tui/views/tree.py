@@ -249,7 +249,7 @@ _COUNT_WIDTH = 10
 class TreeView(View):
     """The facets with their counts; Enter narrows the list to one, or no longer."""
 
-    PLACE: ClassVar[KeyScope] = "tree"
+    SCOPE: ClassVar[KeyScope] = "tree"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("tree")]
 
     def __init__(self) -> None:
@@ -281,7 +281,7 @@ class TreeView(View):
             self._is_shown = True
             self._count()
 
-    def follow(self) -> None:
+    def reload(self) -> None:
         """Count again where that is quick."""
         if not self._is_counting and self._counting_took < _QUICK_SECONDS:
             self._count()
@@ -296,7 +296,7 @@ class TreeView(View):
                 self._counts[facet] = await asyncio.to_thread(self.workspace.store.facets.counts, facet)
                 self._arrange()
         except MementoError as error:
-            self.memento.say(str(error), problem=True)
+            self.memento.show_status(str(error), problem=True)
         finally:
             self._is_counting = False
             self._counting_took = monotonic() - begun
@@ -339,7 +339,7 @@ class TreeView(View):
             ]
         ]
 
-    def can(self, command: str) -> bool:
+    def is_available(self, command: str) -> bool:
         """Tell that there is nothing to clear where nothing narrows the list."""
         return command != "tree.clear" or self._narrowing.is_any
 
@@ -347,11 +347,13 @@ class TreeView(View):
         """Narrow the list to what is under the cursor, or no longer; fold a title."""
         row = self.rows.current
         if row is None:
-            self.memento.say("There is nothing here to narrow the list to.", problem=True)
+            self.memento.show_status("There is nothing here to narrow the list to.", problem=True)
         elif not row.value:
             self._fold(row, fold=not row.is_folded)
         elif not is_expressible(row.facet, row.value):
-            self.memento.say("A search cannot name this one: it has a comma or a quotation mark in it.", problem=True)
+            self.memento.show_status(
+                "A search cannot name this one: it has a comma or a quotation mark in it.", problem=True
+            )
         else:
             self._narrowing.toggle(row.facet, row.value)
             self._arrange()
@@ -360,7 +362,7 @@ class TreeView(View):
     def action_clear(self) -> None:
         """Narrow the list to nothing of the tree."""
         if not self._narrowing.is_any:
-            self.memento.say("Nothing of the tree narrows the list.", problem=True)
+            self.memento.show_status("Nothing of the tree narrows the list.", problem=True)
             return
         self._narrowing.clear()
         self._arrange()
@@ -377,7 +379,7 @@ class TreeView(View):
             parent = row.value.rpartition("/")[0] if row.facet == "namespace" else ""
             self._arrange(select=f"{row.facet}:{parent}")
         else:
-            self.memento.say("There is nothing to unfold here.", problem=True)
+            self.memento.show_status("There is nothing to unfold here.", problem=True)
 
     def _fold(self, row: FacetNode, *, fold: bool) -> None:
         (self._folded.add if fold else self._folded.discard)(row.id)

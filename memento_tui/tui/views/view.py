@@ -87,8 +87,8 @@ class View(ErrorBoundary, Vertical):
     and `Chosen` when the person went to another memory.
     """
 
-    PLACE: ClassVar[KeyScope]
-    COVERS: ClassVar[bool] = True
+    SCOPE: ClassVar[KeyScope]
+    BLOCKS_OUTER_SCOPES: ClassVar[bool] = True
     """While a view has the focus, the keys of the section below it act on nothing."""
 
     DEFAULT_CSS = """
@@ -107,7 +107,7 @@ class View(ErrorBoundary, Vertical):
         """The workspace that the app is on."""
         return self.memento.workspace
 
-    def enter(self) -> None:
+    def focus_content(self) -> None:
         """Take the focus."""
         self.screen.set_focus(self.query_one(ViewList))
 
@@ -115,11 +115,11 @@ class View(ErrorBoundary, Vertical):
         """Show the view for something, and keep the place in it where it is about the same as before."""
         raise NotImplementedError
 
-    def follow(self) -> None:
+    def reload(self) -> None:
         """Read again what is shown, because something was written."""
         raise NotImplementedError
 
-    def can(self, command: str) -> bool:  # noqa: ARG002 - for views to answer
+    def is_available(self, command: str) -> bool:  # noqa: ARG002 - for views to answer
         """Tell whether a command of the view, by its id, can act on what is under its cursor."""
         return True
 
@@ -144,7 +144,7 @@ class View(ErrorBoundary, Vertical):
     @on(RecordList.LoadFailed)
     def _failed(self, event: RecordList.LoadFailed) -> None:
         event.stop()
-        self.memento.say(str(event.error), problem=True)
+        self.memento.show_status(str(event.error), problem=True)
 
     def action_preview(self) -> None:
         """Go back to the text."""

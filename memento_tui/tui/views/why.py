@@ -44,7 +44,7 @@ class SearchRank(msgspec.Struct, frozen=True):
 class WhyView(View):
     """A text about one memory's rank and weight."""
 
-    PLACE: ClassVar[KeyScope] = "why"
+    SCOPE: ClassVar[KeyScope] = "why"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("why")]
 
     DEFAULT_CSS = """
@@ -68,7 +68,7 @@ class WhyView(View):
         """What scrolls."""
         return self.query_one(VerticalScroll)
 
-    def enter(self) -> None:
+    def focus_content(self) -> None:
         """Take the focus."""
         self.screen.set_focus(self.text)
 
@@ -79,7 +79,7 @@ class WhyView(View):
         self._memory, self._rank = memory, rank
         self._tell()
 
-    def follow(self) -> None:
+    def reload(self) -> None:
         """Read the memory again: its use or its trust may have changed."""
         if self._memory is not None:
             self._tell()
@@ -99,7 +99,7 @@ class WhyView(View):
             known = self.workspace.store.first_written("memory", [memory.id]).get(memory.id)
             superseded = memory.id in self.workspace.store.successors([memory.id])
         except MementoError as error:
-            self.memento.say(str(error), problem=True)
+            self.memento.show_status(str(error), problem=True)
             return
         self.tell_head(Content("why: ") + literal(cells(memory.headline, max(across - 5, 1)).rstrip()))
         now, preset = clock.now(), self.workspace.config.upkeep.decay

@@ -47,7 +47,7 @@ class BrowserDriver(WebDriver):
         from memento_tui.tui.app import MementoApp  # noqa: PLC0415 - the app chooses this driver when it is made
 
         if isinstance(self._app, MementoApp):
-            self._app.call_later(self._app.say, why, problem=True)
+            self._app.call_later(self._app.show_status, why, problem=True)
 
 
 def main() -> int:

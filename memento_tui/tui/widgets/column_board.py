@@ -50,7 +50,7 @@ class ColumnBoard(Container, Generic[RowT]):
     one where they stand one below the other.
     """
 
-    PLACE: ClassVar[KeyScope] = "board"
+    SCOPE: ClassVar[KeyScope] = "board"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("board")]
 
     DEFAULT_CSS = """

@@ -30,7 +30,7 @@ class Editor(Vertical):
     What is typed is kept in ``unsaved`` until the owner discards it, so that a crash loses nothing.
     """
 
-    PLACE: ClassVar[KeyScope] = "editor"
+    SCOPE: ClassVar[KeyScope] = "editor"
     # Tab goes round in the fields: in the list, where Textual would take it, a letter is a command.
     BINDINGS: ClassVar[list[BindingType]] = [
         *bindings("editor"),

@@ -65,7 +65,7 @@ class RecordList(PagedRows[RowT], Generic[RowT], can_focus=True, inherit_binding
 
     ALLOW_SELECT = False
 
-    PLACE: ClassVar[KeyScope] = "rows"
+    SCOPE: ClassVar[KeyScope] = "rows"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("rows")]
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {

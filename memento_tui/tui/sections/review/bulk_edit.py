@@ -35,24 +35,24 @@ async def edit_decisions(app: MementoApp, rows: Sequence[InboxItem]) -> tuple[Ed
     try:
         kept, text = edit_in_external_editor(app, app.workspace.paths, "review", before)
     except MementoError as error:
-        app.say(str(error), problem=True)
+        app.show_status(str(error), problem=True)
         return None
     try:
         wanted = sheet.wanted(text)
     except MementoError as error:
-        app.say(f"{error} Your text is in {kept.path}.", problem=True)
+        app.show_status(f"{error} Your text is in {kept.path}.", problem=True)
         return None
     if not wanted.decisions and not wanted.unclear:
-        app.say("Nothing was decided: the text asks for nothing.")
+        app.show_status("Nothing was decided: the text asks for nothing.")
         kept.discard()
         return None
     if not wanted.decisions:
-        app.say(f"Nothing was decided: {wanted.unclear[0][1]} Your text is in {kept.path}.", problem=True)
+        app.show_status(f"Nothing was decided: {wanted.unclear[0][1]} Your text is in {kept.path}.", problem=True)
         return None
     count = len(wanted.decisions)
     question = Content("Carry out this decision?" if count == 1 else f"Carry out these {count:,} decisions?")
     if not await app.push_screen_wait(Confirm(question, _preview(wanted, {row.id: row.headline for row in rows}))):
-        app.say(f"Nothing was decided. Your text is in {kept.path}.")
+        app.show_status(f"Nothing was decided. Your text is in {kept.path}.")
         return None
     return kept, wanted
 

@@ -79,13 +79,13 @@ class ReviewEditing(EditingSection[InboxItem]):
     def action_edit(self) -> None:
         """Edit what is proposed; saving approves it."""
         if self.query("Editor"):
-            self.enter()
+            self.focus_content()
             return
-        if not self.may_act() or self.focused is None:
+        if not self.check_can_act() or self.focused is None:
             return
         focus = self.focused
         if problem := _why_not_editable(focus):
-            self.memento.say(problem, problem=True)
+            self.memento.show_status(problem, problem=True)
         elif focus.is_contradiction:
             self.edit_merged_text(focus)
         elif (draft := _proposed_draft(focus)) is not None:
@@ -93,7 +93,7 @@ class ReviewEditing(EditingSection[InboxItem]):
         else:
             self._open_form(focus)
 
-    def can(self, command: str) -> bool:
+    def is_available(self, command: str) -> bool:
         """Tell whether a command can decide what is in focus, or what is marked: each kind has answers of its own."""
         focus, marked = self.focused, bool(self.rows.marks)
         if command in _NEEDS_TEXT:
@@ -113,7 +113,7 @@ class ReviewEditing(EditingSection[InboxItem]):
     def edit_merged_text(self, focus: FocusedItem) -> None:
         """Write the one text that holds for both sides of a contradiction, beginning with what both say."""
         if focus.dispute is None or focus.dispute.older is None or focus.dispute.newer is None:
-            self.memento.say("One of the two memories is gone, so there is nothing to merge.", problem=True)
+            self.memento.show_status("One of the two memories is gone, so there is nothing to merge.", problem=True)
             return
         suggested = (
             ""
@@ -142,7 +142,7 @@ class ReviewEditing(EditingSection[InboxItem]):
         except Conflict as conflict:
             return await self._settle(focus, verb, conflict, draft)
         except MementoError as error:
-            self.memento.say(str(error), problem=True)
+            self.memento.show_status(str(error), problem=True)
             return False
         return True
 
@@ -151,22 +151,22 @@ class ReviewEditing(EditingSection[InboxItem]):
         try:
             fresh = read_focused_item(self.memento.workspace, focus.kind, focus.name)
         except MementoError as error:
-            self.memento.say(str(error), problem=True)
+            self.memento.show_status(str(error), problem=True)
             return False
         self._edited = (fresh, verb)
         theirs = _proposed_draft(fresh)
         if verb == "merged" or theirs is None:
-            self.memento.say(f"{conflict.message} ^s again settles it as it stands now.", problem=True)
+            self.memento.show_status(f"{conflict.message} ^s again settles it as it stands now.", problem=True)
             return False
         choice = await self.choose(theirs, draft, "Somebody")
         if choice == "mine":
             return await self.store(theirs, draft)
         if choice == "theirs":
-            self.memento.say("Yours was not saved; nothing is decided.")
+            self.memento.show_status("Yours was not saved; nothing is decided.")
             return True
         return False
 
-    def resume(self, kept: UnsavedText) -> None:
+    def reopen_unsaved(self, kept: UnsavedText) -> None:
         """Open the editor on a text that was left behind."""
         waiting = self.memento.workspace.waiting
         found = waiting.rows([kept.record_id])
@@ -195,7 +195,7 @@ class ReviewEditing(EditingSection[InboxItem]):
         self._push(FormScreen(Content("Edit, then approve: ^s saves and approves"), fields, save))
 
     def _push(self, form: Any) -> None:  # noqa: ANN401 - a screen that is imported when it is needed
-        self.app.push_screen(form, lambda saved: self.memento.wrote() if saved else None)
+        self.app.push_screen(form, lambda saved: self.memento.refresh_after_write() if saved else None)
 
     async def ask_contexts(self, focus: FocusedItem) -> None:
         """Ask when each side of a contradiction applies, and let both hold."""
@@ -290,15 +290,15 @@ class ReviewDecisions(ReviewEditing):
         """The kind that the list shows; empty for all."""
         raise NotImplementedError
 
-    def may_act(self) -> bool:
+    def check_can_act(self) -> bool:
         """Tell whether a key may decide; if not, say why."""
         if self._deciding:
-            self.memento.say("The last decision is still being carried out.", problem=True)
+            self.memento.show_status("The last decision is still being carried out.", problem=True)
             return False
         if self.rows.total == 0 and not self.rows.marks:
-            self.memento.say("Nothing waits for a decision.", problem=True)
+            self.memento.show_status("Nothing waits for a decision.", problem=True)
             return False
-        return super().may_act()
+        return super().check_can_act()
 
     def marks_changed(self) -> None:
         """Keep for each mark the version that was on the screen: what changes afterwards is not decided."""
@@ -310,11 +310,11 @@ class ReviewDecisions(ReviewEditing):
         self.memento.focus_changed()
 
     def _focus(self) -> FocusedItem | None:
-        if not self.may_act():
+        if not self.check_can_act():
             return None
         if self.focused is None:
-            self.memento.say("This is gone by now; the list is being read again.", problem=True)
-            self.memento.wrote()
+            self.memento.show_status("This is gone by now; the list is being read again.", problem=True)
+            self.memento.refresh_after_write()
         return self.focused
 
     # One
@@ -329,7 +329,7 @@ class ReviewDecisions(ReviewEditing):
         if focus is None:
             return
         if focus.record == "contradiction":
-            self.memento.say(_CANNOT_APPROVE_CONTRADICTION, problem=True)
+            self.memento.show_status(_CANNOT_APPROVE_CONTRADICTION, problem=True)
             return
         self.decide_focused(focus, "approve")
 
@@ -343,7 +343,7 @@ class ReviewDecisions(ReviewEditing):
         if focus is not None and focus.record == "contradiction":
             self.decide_focused(focus, "not_a_contradiction")
             return
-        if marked and not self.may_act():
+        if marked and not self.check_can_act():
             return
         reason = await self.app.push_screen_wait(
             AskLine(
@@ -376,7 +376,7 @@ class ReviewDecisions(ReviewEditing):
         if self.rows.marks:
             if own_words:
                 told = "That takes words for each contradiction: settle them one by one; u unmarks."
-                self.memento.say(told, problem=True)
+                self.memento.show_status(told, problem=True)
             else:
                 await self._decide_marked(verb)
             return
@@ -384,7 +384,7 @@ class ReviewDecisions(ReviewEditing):
         if focus is None:
             return
         if focus.dispute is None:
-            self.memento.say("This is no contradiction: a approves it, x rejects it.", problem=True)
+            self.memento.show_status("This is no contradiction: a approves it, x rejects it.", problem=True)
         elif verb == "both_valid":
             await self.ask_contexts(focus)
         elif verb == "merged":
@@ -398,10 +398,10 @@ class ReviewDecisions(ReviewEditing):
             self.carry_out(focus, verb, reason=reason, **changes)
         except MementoError as error:
             # A refused decision may have been written down: its proposal then needs another look.
-            self.memento.wrote()
-            self.memento.say(str(error), problem=True)
+            self.memento.refresh_after_write()
+            self.memento.show_status(str(error), problem=True)
             return False
-        self.memento.wrote()
+        self.memento.refresh_after_write()
         return True
 
     def carry_out(self, focus: FocusedItem, verb: DecisionVerb, *, reason: str = "", **changes: Any) -> None:  # noqa: ANN401 - fields
@@ -412,14 +412,14 @@ class ReviewDecisions(ReviewEditing):
         done = "Edited and approved" if verb == "approve" and changes else _DECISION_WORDS[verb][1]
         row = self.rows.current
         about = f": {cells(row.headline, 40).rstrip(' .')}" if row is not None and row.id == focus.name else ""
-        self.memento.say(f"{done}{about}. z undoes.")
+        self.memento.show_status(f"{done}{about}. z undoes.")
 
     # Many
 
     @work(group="decide")
     async def action_edit_outside(self) -> None:
         """Open the marked, or else what the list holds, in the person's editor, and do what the edited text says."""
-        if not self.may_act():
+        if not self.check_can_act():
             return
         from memento_tui.tui.sections.review.bulk_edit import edit_decisions  # noqa: PLC0415 - seldom needed
 
@@ -435,12 +435,12 @@ class ReviewDecisions(ReviewEditing):
         failed = await self.decide_many(wanted.decisions, "Decided")
         self.rows.clear_marks()
         if failed or wanted.unclear:
-            self.memento.say(f"Not all of it was decided; your text is in {kept.path}.", problem=True)
+            self.memento.show_status(f"Not all of it was decided; your text is in {kept.path}.", problem=True)
         else:
             kept.discard()
 
     async def _decide_marked(self, verb: DecisionVerb, reason: str = "") -> None:
-        if not self.may_act():
+        if not self.check_can_act():
             return
         # What is decided is what was marked, as it was when it was marked.
         marks = self.rows.marks
@@ -448,7 +448,7 @@ class ReviewDecisions(ReviewEditing):
         waiting = [row.id for row in rows]
         names = [*waiting, *sorted(marks.difference(waiting))]
         if problem := _why_not_applicable(verb, {row.kind for row in rows}):
-            self.memento.say(problem, problem=True)
+            self.memento.show_status(problem, problem=True)
             return
         decisions = [Decision(id=name, verb=verb, seen=self._seen.get(name, 0), reason=reason) for name in names]
         doing, done = _DECISION_WORDS[verb]
@@ -464,7 +464,7 @@ class ReviewDecisions(ReviewEditing):
 
         def progress(number: int, total: int) -> None:
             if number % 50 == 49:  # noqa: PLR2004 - often enough to be seen, seldom enough to cost nothing
-                self.app.call_from_thread(self.memento.say, f"{number:,} of {total:,} decided ...")
+                self.app.call_from_thread(self.memento.show_status, f"{number:,} of {total:,} decided ...")
 
         self._deciding = True
         try:
@@ -474,7 +474,7 @@ class ReviewDecisions(ReviewEditing):
         # Only then the list moves on because of this decision.
         if self.focused is not None and self.focused.name in {o.id for o in outcomes if o.state != "failed"}:
             self.acted()
-        self.memento.wrote()
+        self.memento.refresh_after_write()
         self._tell_outcomes(outcomes, done, headlines)
         return sum(outcome.state == "failed" for outcome in outcomes)
 
@@ -483,10 +483,10 @@ class ReviewDecisions(ReviewEditing):
         worked = len(outcomes) - len(failed)
         undo = f"z takes {'all of it' if worked > 1 else 'it'} back." if worked else ""
         if not failed:
-            self.memento.say(f"{done}: {worked:,}. {undo}")
+            self.memento.show_status(f"{done}: {worked:,}. {undo}")
             return
         told = f"{done}: {worked:,}." if worked else "Nothing was decided."
-        self.memento.say(f"{told} {len(failed):,} failed. {undo}".rstrip(), problem=True)
+        self.memento.show_status(f"{told} {len(failed):,} failed. {undo}".rstrip(), problem=True)
         from memento_tui.tui.screens.write_problems import OutcomesScreen  # noqa: PLC0415 - seldom needed
 
         title = Content(f"{worked:,} decided, {len(failed):,} could not be")

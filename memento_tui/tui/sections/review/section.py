@@ -91,7 +91,7 @@ _MAX_CHARACTERS_IN_FRAME = 8_000
 class ReviewSection(ReviewDecisions):
     """Decide what stays. The filter box holds the kind of item that is shown, or nothing for all."""
 
-    PLACE: ClassVar[KeyScope] = "review"
+    SCOPE: ClassVar[KeyScope] = "review"
     FILTER_HINT: ClassVar[str] = "kind: new, merge ..."
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("review")]
     DEFAULT_CSS = """
@@ -128,9 +128,9 @@ class ReviewSection(ReviewDecisions):
         rows, side = self.query_one(".rows").styles, self.query_one(".side").styles
         rows.width, side.width, side.height = ("2fr", "3fr", "1fr") if wide else ("1fr", "1fr", "2fr")
 
-    def tell(self) -> None:
+    def update_head(self) -> None:
         """Write the line above the list; an empty queue has the whole room for what it says."""
-        super().tell()
+        super().update_head()
         self.query_one(".side").display = self.rows.total > 0 or bool(self.query("Editor"))
 
     # The queue
@@ -147,11 +147,11 @@ class ReviewSection(ReviewDecisions):
         kind = self.kind
         return ListSource(list) if kind == "?" else self.memento.workspace.waiting.view(kind)
 
-    def draw(self, row: InboxItem, width: int) -> Sequence[Line]:
+    def row_lines(self, row: InboxItem, width: int) -> Sequence[Line]:
         """Return the row of one thing that waits."""
         return waiting_line(row, width)
 
-    def head(self) -> Content:
+    def head_text(self) -> Content:
         """Return how many of each kind wait, and how many are marked."""
         if not self._counts:
             return Content("" if self.rows.total else "nothing waits")
@@ -167,7 +167,7 @@ class ReviewSection(ReviewDecisions):
         above = Content(f"{self.new_above:,} new above (g)  ") if self.new_above > 0 else Content("")
         return marked + above + waiting
 
-    def nothing(self) -> str:
+    def empty_text(self) -> str:
         """Return what an empty queue says."""
         if self.kind == "?":
             return f"No kind of item is called that. Escape shows all.\n\nThe kinds are {', '.join(INBOX_KINDS)}."
@@ -178,11 +178,11 @@ class ReviewSection(ReviewDecisions):
             "2 goes to the memories, z undoes a decision."
         )
 
-    def named(self, ids: Sequence[str]) -> Sequence[str]:
+    def describe_rows(self, ids: Sequence[str]) -> Sequence[str]:
         """Return a line for each of some things that wait."""
         return [f"{KIND_NAMES[row.kind][0]}: {row.headline}" for row in self.memento.workspace.waiting.rows(ids)]
 
-    def copied(self, row: InboxItem) -> str:
+    def id_to_copy(self, row: InboxItem) -> str:
         """Return the id of what is decided about."""
         return row.row.record_id
 
@@ -191,9 +191,9 @@ class ReviewSection(ReviewDecisions):
         super().read(select=select)
         self._count()
 
-    def follow(self) -> None:
+    def reload(self) -> None:
         """Read again, keeping the place; what is in focus is shown anew if it reads otherwise now."""
-        super().follow()
+        super().reload()
         self._count()
         row, focus = self.rows.current, self.focused
         if self._acted or row is None or focus is None or focus.name != row.id:
@@ -208,12 +208,12 @@ class ReviewSection(ReviewDecisions):
         try:
             self._counts = await asyncio.to_thread(self.memento.workspace.waiting.counts)
         except MementoError as error:
-            self.memento.say(str(error), problem=True)
+            self.memento.show_status(str(error), problem=True)
             return
-        self.memento.count(review=sum(self._counts.values()))
-        self.tell()
+        self.memento.show_counts(review=sum(self._counts.values()))
+        self.update_head()
 
-    def arrive(self, query: str) -> None:
+    def show_query(self, query: str) -> None:
         """Show a kind of item, or go to one thing by its id or that of the memory that it is about."""
         if not query or query in INBOX_KINDS:
             self.filter_box.value = query
@@ -221,7 +221,7 @@ class ReviewSection(ReviewDecisions):
         try:
             name = self.memento.workspace.waiting.find(query)
         except MementoError as error:
-            self.memento.say(str(error), problem=True)
+            self.memento.show_status(str(error), problem=True)
             return
         with self.filter_box.prevent(Input.Changed):
             self.filter_box.value = self.filter = ""
@@ -233,7 +233,7 @@ class ReviewSection(ReviewDecisions):
         """Show the next kind of which something waits, then all again."""
         kinds = ["", *self._counts]
         if len(kinds) == 1:
-            self.memento.say("Nothing waits, so there is no kind to show.", problem=True)
+            self.memento.show_status("Nothing waits, so there is no kind to show.", problem=True)
             return
         here = kinds.index(self.kind) if self.kind in kinds else 0
         self.filter_box.value = kinds[(here + 1) % len(kinds)]
@@ -303,7 +303,7 @@ class ReviewSection(ReviewDecisions):
     def action_split(self) -> None:
         """Show differences side by side, or one below the other."""
         self._split = not self.is_split
-        self.memento.say("Side by side." if self._split else "One below the other.")
+        self.memento.show_status("Side by side." if self._split else "One below the other.")
         self._draw_evidence()
 
     # What surrounds it
@@ -335,7 +335,7 @@ class ReviewSection(ReviewDecisions):
         try:
             found = await asyncio.to_thread(look)
         except MementoError as error:
-            self.memento.say(str(error), problem=True)
+            self.memento.show_status(str(error), problem=True)
             return
         if self.focused is focus:
             self.query_one("#review-around", Static).update(found)
