@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import tarfile
 import time
@@ -18,6 +19,10 @@ from tests.clocks import run_from_start
 from tests.made import without_engine
 
 ARCHIVE = Path(__file__).parents[2] / "shared" / "data" / "agent_memory.tar.gz"
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # A shell without job control starts what it puts in the background so, and every process started here inherits it.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 os.environ["TZ"] = "UTC"
 time.tzset()

@@ -200,8 +200,8 @@ INJECTION_RULES: tuple[InjectionRule, ...] = (
             (?:tell|inform|mention|reveal|disclos|show|alert|notify|warn|report|let|say|admit)(?:e|t?ing)?
             (?:~(?:this|it|that|any|anything|these|the|about|of|to|instructions?|change|step|note|command|message
                 |memory|action)){{0,5}}
-            ~(?:the~|your~|any~)?{_PERSON}\b(?!~(?:to|how|that~they|which|where|name|ids?|input|interface|menu|an?|if
-                |when|\w{{1,12}}s)\b)
+            ~(?:the~|your~|any~)?{_PERSON}\b(?![^\S\n]{{0,3}}\n?[^\S\n]{{0,3}}(?:to|how|that~they|which|where|name|ids?
+                |input|interface|menu|an?|if|when|\w{{1,12}}s)\b)
         | \b(?:without|before)~the~{_PERSON}(?:'s)?~(?:knowing|knowledge|noticing|consent|being~told|notices|seeing
             |awareness)\b
         | \b(?:hide|conceal|keep)~(?:this|it|that|these|all~of~this|the~fact|your~(?:actions|reasoning)|what~you)\b

@@ -219,28 +219,26 @@ def test_whatever_a_plugin_matches_holds_what_its_cheap_test_looks_for(
         assert max(map(len, match[0].split())) >= MIN_TOKEN_CHARACTERS
 
 
-@pytest.mark.parametrize("name", ["_WORD", "_FLAG", "_SHELL", "_LOGIN", "_HEADER", "_URL"])
+_FINDER_OF_PATTERN = {
+    "_PASSWORD_WORD": "_assignments",
+    "_URL": "_urls",
+    "_FLAG": "_flags",
+    "_SHELL": "_shell_passwords",
+    "_LOGIN": "_logins",
+    "_HEADER": "_headers",
+}
+
+
+@pytest.mark.parametrize("name", _FINDER_OF_PATTERN)
 @settings(max_examples=examples(60), suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_whatever_a_finder_begins_with_holds_what_its_cheap_test_looks_for(name: str, data: st.DataObject) -> None:
-    finders = {"_WORD": 0, "_URL": 1, "_FLAG": 2, "_SHELL": 3, "_LOGIN": 4, "_HEADER": 5}
-    words = sorted(secret_assignments._FINDERS, key=lambda pair: list(finders).index(_pattern_of(pair[1].__name__)))
+    words = {finder.__name__: needed for needed, finder in secret_assignments._FINDERS}[_FINDER_OF_PATTERN[name]]
     pattern = getattr(secret_assignments, name)
     match = pattern.search(data.draw(st.from_regex(pattern)).lower())
     assume(match is not None)
     assert match is not None
-    assert any(word in match[0] for word in words[list(finders).index(name)][0])
-
-
-def _pattern_of(finder: str) -> str:
-    return {
-        "_assigned": "_WORD",
-        "_urls": "_URL",
-        "_flags": "_FLAG",
-        "_shell": "_SHELL",
-        "_logins": "_LOGIN",
-        "_headers": "_HEADER",
-    }[finder]
+    assert any(word in match[0] for word in words)
 
 
 @pytest.mark.parametrize(

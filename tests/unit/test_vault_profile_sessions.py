@@ -173,10 +173,17 @@ def test_a_session_is_worth_keeping_by_what_it_did(tmp_path: Path) -> None:
     assert is_worth_keeping(tmp_path / "edits.jsonl")
 
 
+@pytest.fixture
+def transcripts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a folder in which a host may keep its transcripts: those in the home and of temporary files."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    return tmp_path
+
+
 def test_what_a_transcript_teaches_is_proposed_and_nothing_of_it_holds(
-    vault: Agent, workspace: Workspace, tmp_path: Path
+    vault: Agent, workspace: Workspace, transcripts: Path
 ) -> None:
-    path = transcript(tmp_path, worth=True)
+    path = transcript(transcripts, worth=True)
     captured = told(vault, "memento_capture", transcript_path=str(path), session_id="t1")
     assert captured["proposed"] >= 1
     assert "note_path" not in captured
@@ -184,8 +191,8 @@ def test_what_a_transcript_teaches_is_proposed_and_nothing_of_it_holds(
     assert listed(vault, "memento_search", query="deploy Friday Monday") == []
 
 
-def test_a_session_that_did_little_leaves_a_line_only(vault: Agent, workspace: Workspace, tmp_path: Path) -> None:
-    path = transcript(tmp_path, worth=False)
+def test_a_session_that_did_little_leaves_a_line_only(vault: Agent, workspace: Workspace, transcripts: Path) -> None:
+    path = transcript(transcripts, worth=False)
     captured = told(vault, "memento_capture", transcript_path=str(path), session_id="t1")
     assert captured["proposed"] == 0
     assert workspace.review.count() == 0
@@ -197,10 +204,10 @@ def test_no_other_file_is_read_as_a_transcript(vault: Agent, workspace: Workspac
     assert workspace.store.count_all() == 0
 
 
-def test_a_transcript_that_is_none_stores_nothing(vault: Agent, workspace: Workspace, tmp_path: Path) -> None:
-    (tmp_path / "x.jsonl").write_text("no transcript\n")
-    refused(vault, "memento_capture", session_summary=SUMMARY, transcript_path=str(tmp_path / "x.jsonl"))
+def test_a_transcript_that_is_none_stores_nothing(vault: Agent, workspace: Workspace, transcripts: Path) -> None:
+    (transcripts / "x.jsonl").write_text("no transcript\n")
+    refused(vault, "memento_capture", session_summary=SUMMARY, transcript_path=str(transcripts / "x.jsonl"))
     refused(vault, "memento_capture", session_summary=" ")
-    (tmp_path / "link.jsonl").symlink_to("/etc/passwd")
-    refused(vault, "memento_capture", transcript_path=str(tmp_path / "link.jsonl"))
+    (transcripts / "link.jsonl").symlink_to("/etc/passwd")
+    refused(vault, "memento_capture", transcript_path=str(transcripts / "link.jsonl"))
     assert workspace.store.count_all() == 0

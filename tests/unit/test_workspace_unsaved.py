@@ -17,8 +17,8 @@ _TYPING = """
 import os, signal, sys
 from pathlib import Path
 from memento_tui.paths import DataPaths
-from memento_tui.api.drafts import Unsaved
-Unsaved(DataPaths(Path(sys.argv[1])), "memory", sys.argv[2], 3).keep("a title", ["one"], sys.argv[3])
+from memento_tui.api.drafts import UnsavedTextFile
+UnsavedTextFile(DataPaths(Path(sys.argv[1])), "memory", sys.argv[2], 3).keep("a title", ["one"], sys.argv[3])
 os.kill(os.getpid(), signal.SIGKILL)
 """
 
