@@ -13,11 +13,11 @@ import msgspec
 from memento_tui import clock
 from memento_tui.api.search import SearchEngine
 from memento_tui.errors import InvalidInput, NotAllowed, NotFound
+from memento_tui.model.filters import AllOf, Filter, OneOf
 from memento_tui.moments import parse_moment, parse_span
 from memento_tui.search.query_language import parse
 from memento_tui.storage.activity import ActivityRow, AgentTotals, ChangedRecord, DayCount, JournalFilter
-from memento_tui.storage.filters import AllOf, Filter, OneOf
-from memento_tui.storage.journal import Author
+from memento_tui.storage.journal import Author, Change, Entry
 from memento_tui.storage.ledgers import ExposureFilter, ExposureRow, SessionTotals
 from memento_tui.storage.store import Store
 
@@ -197,6 +197,27 @@ class ActivityLog:
         self._searching = searching
 
     # The journal
+
+    def head(self) -> int:
+        """Return the sequence number of the newest journal entry; 0 in an empty journal."""
+        return self._store.head()
+
+    def position(self) -> tuple[int, str]:
+        """Return the newest entry's sequence number and a mark of it, which a restored backup does not share."""
+        head = self._store.head()
+        return head, self._store.mark(head)
+
+    def entries(self, *, before: int | None = None, limit: int = 50) -> list[Entry]:
+        """Return the newest journal entries, those before entry ``before``, newest first."""
+        return self._store.entries(before=before, limit=limit)
+
+    def entries_after(self, seq: int, limit: int = 500) -> list[Entry]:
+        """Return the journal entries after ``seq``, oldest first."""
+        return self._store.entries_after(seq, limit)
+
+    def changes(self, seq: int) -> list[Change]:
+        """Return what one entry did to each record."""
+        return self._store.changes(seq)
 
     def page(self, query: ActivityQuery, *, before: int | None = None, limit: int = 50) -> list[ActivityRow]:
         """Return the newest entries that a question selects; ``before`` is the last one of the page before."""

@@ -11,23 +11,18 @@ from typing import Any, Literal, TypeVar
 import msgspec
 
 from memento_tui import clock
-from memento_tui.errors import Conflict, DataDirectoryError, InvalidField, InvalidInput, NotAllowed
-from memento_tui.model import Crystal, Proposal, Skip, WorkingItem, make_crystal, make_item, make_skip
+from memento_tui.errors import DataDirectoryError, InvalidField, InvalidInput, NotAllowed
+from memento_tui.model import Proposal, Skip, WorkingItem, make_item, make_skip
 from memento_tui.model.lists import ITEM_CATEGORIES, ITEM_STATUSES
-from memento_tui.model.memory import content_digest
-from memento_tui.model.review import OPEN_PROPOSAL_STATES
 from memento_tui.model.validation import fold_tag
 from memento_tui.moments import parse_moment, parse_span
 from memento_tui.policy.gate import Gate, Screened
 from memento_tui.policy.policy import Verdict, WriteIntent
-from memento_tui.storage.store import Store
-from memento_tui.storage.tables import to_plain
-from memento_tui.storage.transaction import Transaction
+from memento_tui.storage.store import Revision, Store
 
 __all__ = [
     "CATEGORY_WORDS",
     "STATUS_WORDS",
-    "Crystals",
     "ItemQuery",
     "Items",
     "SkipQuery",
@@ -330,6 +325,20 @@ class Skips(_GovernedList):
         now, asked = clock.now(), parse_skip_query(query, strict=True)
         return [skip for skip in self._store.skips(at=None if ended else now) if asked.matches(skip, now)]
 
+    def find(self, skip_id: str) -> Skip | None:
+        """Return a skip by its whole id, or ``None``."""
+        found: Skip | None = self._store.find("skip", skip_id)
+        return found
+
+    def history(self, skip_id: str) -> Sequence[Revision]:
+        """Return every version of a skip, newest first; nothing where there never was one with that id."""
+        return self._store.history("skip", skip_id)
+
+    def version_of(self, skip_id: str, version: int) -> Skip | None:
+        """Return a skip as it was at a version, or ``None`` where it was removed or purged then."""
+        found: Skip | None = self._store.image("skip", skip_id, version)
+        return found
+
     def get(self, skip_id: str) -> Skip:
         """Return a skip by its id or a unique beginning of it."""
         skip: Skip = self._store.get("skip", self._store.resolve("skip", skip_id))
@@ -378,6 +387,20 @@ class Items(_GovernedList):
         """
         return self._remove(item_id, base_version)
 
+    def find(self, item_id: str) -> WorkingItem | None:
+        """Return a working item by its whole id, or ``None``."""
+        found: WorkingItem | None = self._store.find("item", item_id)
+        return found
+
+    def history(self, item_id: str) -> Sequence[Revision]:
+        """Return every version of a working item, newest first; nothing where there never was one with that id."""
+        return self._store.history("item", item_id)
+
+    def version_of(self, item_id: str, version: int) -> WorkingItem | None:
+        """Return a working item as it was at a version, or ``None`` where it was removed or purged then."""
+        found: WorkingItem | None = self._store.image("item", item_id, version)
+        return found
+
     def get(self, item_id: str) -> WorkingItem:
         """Return a working item by its id or a unique beginning of it."""
         item: WorkingItem = self._store.get("item", self._store.resolve("item", item_id))
@@ -387,87 +410,3 @@ class Items(_GovernedList):
         """Return the working items, highest priority first. Raises `InvalidInput` for a query that cannot be read."""
         asked = parse_item_query(query, strict=True)
         return [item for item in self._store.items(category=category, status=status) if asked.matches(item)]
-
-
-class Crystals(_GovernedList):
-    """Who the agent is, in prose, and who it was."""
-
-    target = "crystal"
-
-    def current(self) -> Crystal | None:
-        """Return the crystal that holds now."""
-        return self._store.current_crystal()
-
-    def history(self) -> list[Crystal]:
-        """Return all crystals, newest first, proposed ones among them."""
-        return self._store.crystals()
-
-    def write(self, content: str, *, base_id: str | None = None) -> Crystal:
-        """Write a new crystal; the old one stays in the history. Its status is ``proposed`` if a person is asked.
-
-        Raises:
-            Conflict: the crystal ``base_id``, which the caller read, is no longer the current one.
-            InvalidField: the text breaks a rule.
-
-        """
-        with self._store.transaction(self._author, "crystal write") as tx:
-            before = tx.with_status("crystal", "current")
-            current: Crystal | None = before[0] if before else None
-            parent = "" if current is None else current.id
-            screened = self._gate.screen(
-                make_crystal({"content": content, "parent": parent, "author": self._author.name})
-            )
-            made: Crystal = screened.record
-            if base_id is not None and base_id != parent:
-                raise Conflict(
-                    "The identity was changed meanwhile.",
-                    "Read it again, then write yours from it.",
-                    current=None if current is None else to_plain(current),
-                    attempted=to_plain(made),
-                )
-            verdict = self._verdict(current, screened)
-            if verdict.answer == "propose":
-                return self._proposed(tx, made, verdict, screened)
-            for old in before:
-                tx.put(msgspec.structs.replace(old, status="past"), base=old.version)
-            return tx.put(made, base=0)
-
-    def _verdict(self, current: Crystal | None, screened: Screened) -> Verdict:
-        intent = WriteIntent(
-            "create",
-            "crystal",
-            by_person=self._gate.is_person,
-            injection_score=screened.injection_score,
-            identity_is_persons=current is not None and self._has_person(current),
-            secret_found=screened.secret_found,
-        )
-        return self._gate.judge(intent)
-
-    def _proposed(self, tx: Transaction, made: Crystal, verdict: Verdict, screened: Screened) -> Crystal:
-        """Return the crystal that waits, or the one that said the same and was turned down."""
-        fingerprint = f"crystal {content_digest(made.content).hex()}"
-        known = self._store.proposals.same(fingerprint)
-        if known is not None and (known.state in OPEN_PROPOSAL_STATES or not self._gate.is_person):
-            before: Crystal | None = tx.get("crystal", known.target_id)
-            if before is not None:
-                return before
-        proposed = tx.put(msgspec.structs.replace(made, status="proposed"), base=0)
-        self._gate.propose(
-            tx,
-            "create",
-            "crystal",
-            proposed.id,
-            proposed.version,
-            verdict,
-            evidence=screened.evidence | ({"parent": made.parent} if made.parent else {}),
-            fingerprint=fingerprint,
-        )
-        return proposed
-
-    def _has_person(self, crystal: Crystal) -> bool:
-        return any(revision.entry.actor == "person" for revision in self._store.history("crystal", crystal.id))
-
-    def restore(self, crystal_id: str) -> Crystal:
-        """Write an old crystal's text as a new one."""
-        old = self._store.get("crystal", self._store.resolve("crystal", crystal_id))
-        return self.write(old.content)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
+from memento_tui.api.queries import LinkDirection
 from memento_tui.errors import NotAllowed, NotFound
 from memento_tui.maintenance.aging import restore_compacted
 from memento_tui.model import Memory, Relation
@@ -16,8 +17,6 @@ __all__ = ["MemoryLink", "changed_fields", "links_of", "restore_version"]
 if TYPE_CHECKING:
     from memento_tui.api.workspace import Workspace
 
-
-LinkDirection = Literal["out", "in", "both"]
 
 _LINK_WORDS: Mapping[tuple[str, str], str] = {
     ("supersedes", "out"): "replaces",

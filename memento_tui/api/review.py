@@ -96,7 +96,28 @@ class ProposalQueue:
             found = self._about(proposal_id) or self._by_prefix(proposal_id)
         return self._pending(found, self._store.find(found.target, found.target_id))
 
-    def about(self, memory_id: str) -> PendingProposal:
+    def about(self, record_id: str, record: str = "memory") -> Sequence[Proposal]:
+        """Return the proposals about one record of a kind, in any state, newest first."""
+        return self._store.proposals.about(record_id, record)
+
+    def made_by(
+        self, agent: str, states: Sequence[str], *, after: str | None = None, limit: int = 50
+    ) -> tuple[Sequence[PendingProposal], str | None]:
+        """Return what one agent proposed, in these states, with its targets, and the next page's cursor.
+
+        What was decided last comes first; of what waits, the newest. Raises `NotFound` where ``after`` is no proposal.
+        """
+        if after is not None:
+            self._store.get("proposal", after)
+        found, following = self._store.proposals.of(agent, states, after=after, limit=limit)
+        memories = self._store.memories([p.target_id for p in found if p.target == "memory"])
+        return [self._pending(p, memories.get(p.target_id) or self._other(p)) for p in found], following
+
+    def consolidated_sources(self) -> Sequence[frozenset[str]]:
+        """Return the sets of memories that consolidations were proposed from, whatever became of them."""
+        return self._store.proposals.sources_used("consolidation")
+
+    def open_about(self, memory_id: str) -> PendingProposal:
         """Return the newest open proposal about a memory, by the memory's whole id. Raises `NotFound`."""
         found = next((p for p in self._store.proposals.about(memory_id) if p.state in OPEN_PROPOSAL_STATES), None)
         if found is None:

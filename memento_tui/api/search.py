@@ -13,13 +13,12 @@ import msgspec
 from memento_tui.config import Config
 from memento_tui.errors import InvalidField, InvalidInput, NotAllowed, NotFound
 from memento_tui.model import Memory
+from memento_tui.model.filters import AllOf, Between, Filter, Not, OneOf, filters_on, with_default_statuses
 from memento_tui.paths import DataPaths
 from memento_tui.search.decay import DecayFactor, decay_factor, rank_below_successors
 from memento_tui.search.query_language import Query, parse
 from memento_tui.search.ranking import Relevance, diversify, fuse
-from memento_tui.storage.filters import AllOf, Between, Filter, Not, OneOf
 from memento_tui.storage.journal import Author
-from memento_tui.storage.memory_queries import filters_on, with_default_statuses
 from memento_tui.storage.store import Store
 
 __all__ = ["SavedSearch", "SavedSearches", "SearchAnswer", "SearchEngine", "SearchHit", "recallable_filter"]

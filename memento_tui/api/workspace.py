@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
@@ -12,22 +13,28 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 from memento_tui import clock
 from memento_tui.api.activity import ActivityLog
 from memento_tui.api.drafts import discard_drafts_containing, discard_editor_files, discard_unsaved_text
+from memento_tui.api.identity import Crystals
+from memento_tui.api.import_session import ImportSession
 from memento_tui.api.inbox import Inbox
-from memento_tui.api.lists import Crystals, Items, Skips
+from memento_tui.api.lists import Items, Skips
 from memento_tui.api.memories import ChangeOutcome, MemoryCreator, MemoryEditor
+from memento_tui.api.queries import Exposures, LinkDirection, MemoryView, Provenance, relations_of
 from memento_tui.api.review import ContradictionQueue, ProposalQueue
 from memento_tui.api.search import SavedSearches, SearchAnswer, SearchEngine
 from memento_tui.config import Config, load_config
 from memento_tui.errors import NotAllowed
-from memento_tui.model import Memory
+from memento_tui.model import AnyRecord, Memory, Relation
+from memento_tui.model.filters import Filter, with_default_statuses
 from memento_tui.paths import DataPaths, data_directory
 from memento_tui.policy.gate import Gate
 from memento_tui.policy.policy import rules_in_force
 from memento_tui.policy.secrets import redact_record
 from memento_tui.search.query_language import parse
 from memento_tui.storage.journal import Actor, Author, Entry
-from memento_tui.storage.memory_queries import Page, with_default_statuses
-from memento_tui.storage.store import Revision, Store
+from memento_tui.storage.memory_queries import MemorySummary, Page, TimelineEntry
+from memento_tui.storage.settings import Settings
+from memento_tui.storage.statistics import Facet, Statistics
+from memento_tui.storage.store import MemoryOrder, Revision, Store, memory_slice
 
 __all__ = ["ChangeOutcome", "Workspace"]
 
@@ -127,6 +134,26 @@ class Workspace:
     def activity(self) -> ActivityLog:
         """What was done, by whom, and what agents were shown."""
         return ActivityLog(self.store, self.author, self.searching)
+
+    @cached_property
+    def exposures(self) -> Exposures:
+        """The ledger of what agents were shown, and the counters of what was shown and used."""
+        return Exposures(self.store)
+
+    @property
+    def settings(self) -> Settings:
+        """The values that the database keeps about itself by name, such as the app's theme."""
+        return self.store.settings
+
+    @property
+    def statistics(self) -> Statistics:
+        """The counts of memories by status, facet and tag, cached until something is written."""
+        return self.store.statistics
+
+    @property
+    def identity(self) -> str:
+        """A short digest that tells this workspace's database from every other."""
+        return self.store.settings.identity()
 
     @cached_property
     def audit(self) -> RotAudit:
@@ -288,6 +315,10 @@ class Workspace:
         self._check_person("redoes")
         return self.store.redo(self.author)
 
+    def one_undo(self) -> AbstractContextManager[None]:
+        """Join the entries that this thread or task writes in the block: one undo takes all of them back."""
+        return self.store.together()
+
     def _check_person(self, verb: str) -> None:
         if self.author.actor != "person":
             raise NotAllowed(f"Only a person {verb} a change.", "Make the change you want instead.")
@@ -296,12 +327,85 @@ class Workspace:
 
     def get(self, memory_id: str) -> Memory:
         """Return a memory by its id or a unique beginning of it. Raises `NotFound` or `AmbiguousId`."""
-        memory: Memory = self.store.get("memory", self.store.resolve("memory", memory_id))
+        memory: Memory = self.store.get("memory", self.resolve("memory", memory_id))
         return memory
 
-    def list(self, query: str = "", *, after: str | None = None, limit: int = 50) -> Page:
+    def find(self, memory_id: str) -> Memory | None:
+        """Return a memory by its whole id, or ``None``."""
+        found: Memory | None = self.store.find("memory", memory_id)
+        return found
+
+    def find_record(self, kind: str, record_id: str) -> AnyRecord | None:
+        """Return a record of a kind (``memory``, ``skip``, ``item``...) by its whole id, or ``None``."""
+        found: AnyRecord | None = self.store.find(kind, record_id)
+        return found
+
+    def is_taken(self, record_id: str) -> bool:
+        """Tell whether a record of any kind has this id."""
+        return self.store.is_taken(record_id)
+
+    def resolve(self, kind: str, prefix: str) -> str:
+        """Return the id of a record of a kind by a unique beginning of it. Raises `NotFound` or `AmbiguousId`."""
+        return self.store.resolve(kind, prefix)
+
+    def get_many(self, ids: Sequence[str]) -> dict[str, Memory]:
+        """Return the memories of these whole ids that exist, by id."""
+        return self.store.memories(ids)
+
+    def list(self, query: str = "", *, after: str | None = None, limit: int = 50) -> Page[Memory]:
         """Return memories that a query's filters select, most recently changed first. Free text needs `search`."""
-        return self.store.page(with_default_statuses(parse(query).filter), after=after, limit=limit)
+        return self.list_where(with_default_statuses(parse(query).filter), after=after, limit=limit)
+
+    def list_where(self, among: Filter, *, after: str | None = None, limit: int = 50) -> Page[Memory]:
+        """Return memories that a filter selects, most recently changed first; ``after`` is the cursor of a page.
+
+        Raises `InvalidInput` unless ``limit`` is 1 or more and ``after`` is a cursor.
+        """
+        return self.store.page(among, after=after, limit=limit)
+
+    def slice(
+        self, among: Filter, *, order: MemoryOrder, ascending: bool = False, skip: int = 0, limit: int = 50
+    ) -> Sequence[Memory]:
+        """Return ``limit`` memories that a filter selects after the first ``skip``, in an order.
+
+        The cost grows with the number that the filter selects.
+        """
+        return memory_slice(self.store, among, order=order, ascending=ascending, limit=limit, skip=skip)
+
+    def view(self, among: Filter) -> MemoryView:
+        """Return the memories that a filter selects as rows to be read by page, most recently changed first."""
+        return MemoryView(self.store, among)
+
+    def summaries(self, ids: Sequence[str]) -> Sequence[MemorySummary]:
+        """Return the list rows of these ids in their order, without those that do not exist."""
+        return self.store.summaries_by_id(ids)
+
+    def count(self, among: Filter) -> int:
+        """Return how many memories a filter selects."""
+        return self.store.count(among)
+
+    def count_all(self) -> int:
+        """Return how many memories there are, whatever their status."""
+        return self.store.count_all()
+
+    def namespaces(self) -> Sequence[tuple[str, int]]:
+        """Return each namespace that holds recalled memories, with how many."""
+        return self.store.namespaces()
+
+    def tags(self, limit: int = 100) -> Sequence[tuple[str, int]]:
+        """Return the most used tags, each with how many recalled memories have it."""
+        return self.store.tags(limit)
+
+    def facet_counts(self, facet: Facet) -> Sequence[tuple[str, int]]:
+        """Return each value of a facet with the number of recalled memories that have it, most first."""
+        return self.store.facets.counts(facet)
+
+    def timeline(self, memory_id: str, *, later: int = 10, earlier: int = 10) -> Sequence[TimelineEntry]:
+        """Return a memory with those remembered just after and just before it, the latest first.
+
+        ``memory_id`` may be a unique beginning. Raises `NotFound` or `AmbiguousId`.
+        """
+        return self.store.around.window(self.store.resolve("memory", memory_id), later=later, earlier=earlier)
 
     def search(
         self,
@@ -324,12 +428,41 @@ class Workspace:
 
     def history(self, memory_id: str) -> Sequence[Revision]:
         """Return every version of a memory, newest first. Raises `NotFound`."""
-        found = self.store.history("memory", memory_id)
+        found: Sequence[Revision] = self.store.history("memory", memory_id)
         return found or self.store.history("memory", self.store.resolve("memory", memory_id))
+
+    def version_of(self, memory_id: str, version: int) -> Memory | None:
+        """Return a memory as it was at a version, or ``None`` where it was removed or purged then."""
+        found: Memory | None = self.store.image("memory", memory_id, version)
+        return found
+
+    def versions(self, ids: Sequence[str]) -> dict[str, int]:
+        """Return the present version of each of the memories that exists, by whole id."""
+        return self.store.versions("memory", ids)
+
+    def provenance(self, ids: Sequence[str]) -> dict[str, Provenance]:
+        """Return when each memory first came into the database and what replaces it, by whole id."""
+        written, successors = self.store.first_written("memory", ids), self.store.successors(ids)
+        return {name: Provenance(written.get(name), successors.get(name, ())) for name in ids}
+
+    def export_records(self) -> Iterator[AnyRecord]:
+        """Yield every record that an export holds: memories, then relations, skips, working items and crystals."""
+        for batch in self.store.all_memories():
+            yield from batch
+        for kind in ("relation", "skip", "item", "crystal"):
+            yield from self.store.all_of(kind)
+
+    def import_session(self, author: Author) -> ImportSession:
+        """Return the database for bulk reading and writing in the name of an author, as an import or a mirror does."""
+        return ImportSession(self, author)
 
     def used(self, ids: Iterable[str]) -> None:
         """Count that memories were of use, beyond having been shown."""
         self.store.usage.count("memory", ids, used=1, session=self.author.session)
+
+    def relations(self, memory_id: str, *, direction: LinkDirection = "both") -> Sequence[Relation]:
+        """Return the relations that begin (``out``) or end (``in``) at a memory, in the order they were drawn."""
+        return relations_of(self.store, memory_id, direction)
 
     def related(self, memory_id: str) -> Sequence[tuple[str, str, str]]:
         """Return a memory's relations as type, direction (``out`` or ``in``) and the other end."""

@@ -11,9 +11,9 @@ from memento_tui.cli.command import command, open_workspace
 from memento_tui.cli.memories import paging
 from memento_tui.cli.output import bold, emit, format_fields, format_time, safe, table
 from memento_tui.errors import InvalidInput
+from memento_tui.model.validation import to_plain
 from memento_tui.storage.activity import ActivityRow, ChangedRecord, changed_fields
 from memento_tui.storage.journal import Change, Entry
-from memento_tui.storage.tables import to_plain
 from memento_tui.text.diff import unified_diff
 
 __all__ = ["commands"]

@@ -14,7 +14,7 @@ from memento_tui.cli.output import bold, emit, format_fields, format_time, safe,
 from memento_tui.errors import InvalidInput
 from memento_tui.model import Memory
 from memento_tui.model.review import RESOLUTIONS
-from memento_tui.storage.tables import to_plain
+from memento_tui.model.validation import to_plain
 
 __all__ = ["commands", "contradiction_object", "contradiction_text"]
 

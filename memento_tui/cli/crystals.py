@@ -12,7 +12,7 @@ from memento_tui.cli.options import read_text
 from memento_tui.cli.output import emit, format_fields, format_time, safe, table
 from memento_tui.errors import NotFound
 from memento_tui.model import Crystal
-from memento_tui.storage.tables import to_plain
+from memento_tui.model.validation import to_plain
 
 __all__ = ["commands"]
 
@@ -47,7 +47,7 @@ def crystal(ctx: click.Context) -> None:
 def show(id: str | None = None) -> None:  # noqa: A002 - its name in the help
     """Show the crystal that holds, or the one whose id is or begins with ID."""
     with open_workspace() as workspace:
-        found = workspace.crystals.current() if id is None else identity.find_crystal(workspace.store, id)
+        found = workspace.crystals.current() if id is None else workspace.crystals.get(id)
     if found is None:
         raise NotFound("There is no crystal yet.", "Write one: memento crystal write TEXT")
     emit(to_plain(found), lambda: f"{safe(found.content, multiline=True)}\n\n{format_fields(_crystal_object(found))}")
@@ -70,7 +70,7 @@ def _crystal_object(found: Crystal) -> dict[str, object]:
 def write(text: str, base: str | None) -> None:
     """Write a new crystal; `-` reads it from standard input. The one before stays in the history."""
     with open_workspace(create=True) as workspace:
-        read = None if base is None else workspace.store.resolve("crystal", base)
+        read = None if base is None else workspace.resolve("crystal", base)
         made = workspace.crystals.write(read_text(text), base_id=read)
     emit(to_plain(made), lambda: safe(f"{made.id}  {made.status}"))
 
@@ -86,7 +86,7 @@ def write(text: str, base: str | None) -> None:
 def history() -> None:
     """List all crystals, newest first, those that wait for you among them."""
     with open_workspace() as workspace:
-        found = identity.all_crystals(workspace.store)
+        found = workspace.crystals.timeline()
     emit(
         lambda: {"items": [to_plain(entry) for entry in found], "next": None},
         lambda: _crystal_rows(found) or "There is no crystal yet.",
@@ -115,7 +115,7 @@ def diff(a: str, b: str | None) -> None:
     With A alone, show what changed in it from the one before; for one that is proposed, what approving would change.
     """
     with open_workspace() as workspace:
-        step = identity.compare_crystals(workspace.store, a, b)
+        step = workspace.crystals.compare(a, b)
     data = {
         "before": None if step.before is None else to_plain(step.before),
         "after": to_plain(step.after),

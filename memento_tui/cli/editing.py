@@ -15,7 +15,7 @@ from memento_tui.cli.options import changes_of, memory_options
 from memento_tui.cli.output import emit, safe
 from memento_tui.errors import Conflict, InvalidInput, MementoError
 from memento_tui.model import Memory
-from memento_tui.storage.tables import to_plain
+from memento_tui.model.validation import to_plain
 
 __all__ = ["commands"]
 

@@ -295,8 +295,8 @@ def _memory_status() -> dict[str, Any]:
     from memento_tui.api.activity import ActivityQuery  # noqa: PLC0415 - same
     from memento_tui.api.overview import inbox_counts, record_counts  # noqa: PLC0415 - same
     from memento_tui.config import load_config  # noqa: PLC0415 - help is shown without it
+    from memento_tui.model.validation import to_plain  # noqa: PLC0415 - same
     from memento_tui.search.engine_client import SemanticClient  # noqa: PLC0415 - same
-    from memento_tui.storage.tables import to_plain  # noqa: PLC0415 - same
 
     paths = current_session().paths
     told: dict[str, Any] = {"data_dir": str(paths.root), "exists": paths.database.exists(), "problem": ""}

@@ -12,7 +12,7 @@ from memento_tui.cli.options import read_text, split_words
 from memento_tui.cli.output import bold, emit, for_each, format_fields, format_time, safe, table
 from memento_tui.model import Proposal, Skip, WorkingItem
 from memento_tui.model.lists import ITEM_CATEGORIES, ITEM_STATUSES
-from memento_tui.storage.tables import to_plain
+from memento_tui.model.validation import to_plain
 
 __all__ = ["commands"]
 

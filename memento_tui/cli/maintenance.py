@@ -18,7 +18,7 @@ from memento_tui.cli.command import command, current_session, group, open_worksp
 from memento_tui.cli.memories import memory_rows, paging
 from memento_tui.cli.output import bold, emit, format_time, note, progress_bar, safe, staged_progress, table
 from memento_tui.errors import DataDirectoryError, InvalidInput
-from memento_tui.storage.tables import to_plain
+from memento_tui.model.validation import to_plain
 
 __all__ = ["commands"]
 

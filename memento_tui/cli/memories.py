@@ -17,7 +17,7 @@ from memento_tui.cli.output import bold, emit, for_each, format_fields, format_t
 from memento_tui.config import DecayPreset
 from memento_tui.errors import InvalidInput
 from memento_tui.model import Memory
-from memento_tui.storage.tables import to_plain
+from memento_tui.model.validation import to_plain
 
 __all__ = ["commands", "memory_rows", "paging"]
 

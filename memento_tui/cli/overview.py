@@ -10,7 +10,7 @@ import click
 from memento_tui import clock
 from memento_tui.cli.command import command, open_workspace
 from memento_tui.cli.output import bold, emit, format_time, safe, table
-from memento_tui.storage.tables import to_plain
+from memento_tui.model.validation import to_plain
 
 __all__ = ["commands"]
 
@@ -39,7 +39,7 @@ def overview() -> None:
 
 
 def _overview_object(found: Overview) -> dict[str, Any]:
-    from memento_tui.storage.tables import to_plain  # noqa: PLC0415 - help is shown without it
+    from memento_tui.model.validation import to_plain  # noqa: PLC0415 - help is shown without it
 
     tags = [{"tag": tag, "count": count} for tag, count in found.tags]
     return {**to_plain(found), "tags": tags}

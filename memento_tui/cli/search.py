@@ -8,8 +8,8 @@ import click
 
 from memento_tui.cli.command import command, group, open_workspace
 from memento_tui.cli.output import bold, emit, note, safe, table
+from memento_tui.model.validation import to_plain
 from memento_tui.search.query_language import parse
-from memento_tui.storage.tables import to_plain
 
 __all__ = ["commands"]
 

@@ -14,10 +14,10 @@ import msgspec
 from memento_tui.config import Config
 from memento_tui.maintenance.contradictions.finder import EntailmentScorer
 from memento_tui.model import Memory
+from memento_tui.model.filters import AllOf, Between, Filter, Not, OneOf
 from memento_tui.policy.gate import Gate, fingerprint_of
 from memento_tui.policy.policy import Verdict
 from memento_tui.search.keyword_index import KeywordIndex
-from memento_tui.storage.filters import AllOf, Between, Filter, Not, OneOf
 from memento_tui.storage.store import Store
 from memento_tui.storage.transaction import Transaction
 

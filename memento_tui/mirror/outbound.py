@@ -12,10 +12,9 @@ from memento_tui.mirror.folder import FileStatus, MirrorFolder
 from memento_tui.mirror.notes import NoteFile, changed_fields, render_new_note, with_full_text
 from memento_tui.mirror.state import MirrorEvent, MirrorLedger
 from memento_tui.model import Memory
+from memento_tui.model.filters import AllOf, Filter, Not, OneOf, Under, filters_on, with_default_statuses
 from memento_tui.model.validation import check_namespace
 from memento_tui.search.query_language import parse
-from memento_tui.storage.filters import AllOf, Filter, Not, OneOf, Under
-from memento_tui.storage.memory_queries import filters_on, with_default_statuses
 from memento_tui.storage.store import Store
 
 __all__ = ["OutboundChanges", "mirror_filter"]

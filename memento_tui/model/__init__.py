@@ -8,6 +8,7 @@ from memento_tui.model.memory import Memory, Relation, Source, check_memory, mak
 from memento_tui.model.review import Contradiction, Proposal, make_contradiction, make_proposal
 
 __all__ = [
+    "AnyRecord",
     "Contradiction",
     "Crystal",
     "Exposure",
@@ -27,3 +28,6 @@ __all__ = [
     "make_relation",
     "make_skip",
 ]
+
+AnyRecord = Memory | Relation | Skip | WorkingItem | Crystal | Contradiction | Proposal
+"""Every record that the journal keeps the versions of."""

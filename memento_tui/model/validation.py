@@ -28,6 +28,7 @@ __all__ = [
     "fold_tag",
     "is_under",
     "new_id",
+    "to_plain",
 ]
 
 MAX_ID_LENGTH = 300
@@ -233,3 +234,8 @@ def account_of(namespace: str) -> str:
     """Return the account that a namespace belongs to; empty for the person's own."""
     first, _, rest = namespace.partition("/")
     return rest.partition("/")[0] if first == ACCOUNTS_NAMESPACE else ""
+
+
+def to_plain(record: msgspec.Struct) -> dict[str, Any]:
+    """Return every field of a record, defaults too, as values that JSON can hold."""
+    return {field: msgspec.to_builtins(getattr(record, field)) for field in record.__struct_fields__}

@@ -13,10 +13,10 @@ from memento_tui.errors import InvalidField
 from memento_tui.hooks.project import find_project, namespace_of_project
 from memento_tui.maintenance.trust import is_essential
 from memento_tui.model import Crystal, Memory, Proposal, Skip, WorkingItem
+from memento_tui.model.filters import AllOf, AnyOf, OneOf
 from memento_tui.model.memory import RECALLED_STATUSES
 from memento_tui.model.validation import account_of, check_namespace, is_under, new_id
 from memento_tui.operations.recall import plain_query, recall, record_essentials
-from memento_tui.storage.filters import AllOf, AnyOf, OneOf
 
 __all__ = [
     "Briefing",

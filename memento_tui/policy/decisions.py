@@ -13,7 +13,7 @@ from memento_tui.errors import Conflict, InvalidField, NotAllowed
 from memento_tui.model import Crystal, Memory, Proposal, make_crystal, make_item, make_relation, make_skip
 from memento_tui.model.memory import RECALLED_STATUSES
 from memento_tui.model.review import OPEN_PROPOSAL_STATES
-from memento_tui.model.validation import check_line
+from memento_tui.model.validation import check_line, to_plain
 from memento_tui.policy.prompt_injection import suspicion_of
 from memento_tui.policy.resolution import (
     apply_resolution,
@@ -25,7 +25,6 @@ from memento_tui.policy.resolution import (
 )
 from memento_tui.storage.journal import Author
 from memento_tui.storage.store import Store
-from memento_tui.storage.tables import to_plain
 from memento_tui.storage.transaction import Transaction
 
 __all__ = ["evidence_lines", "has_moved", "proposal_verb", "suggestion_lines"]

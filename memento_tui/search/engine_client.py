@@ -17,10 +17,10 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from memento_tui.errors import EngineUnavailable
+from memento_tui.model.filters import Filter
 from memento_tui.paths import DataPaths
 from memento_tui.search.engine_protocol import LONGEST_LINE, MOST_CLUSTERED, MOST_NEIGHBOURS, EngineStatus, send_request
 from memento_tui.search.lance_filter import compile_lance_filter
-from memento_tui.storage.filters import Filter
 from memento_tui.version import __version__
 
 __all__ = ["SemanticAnswer", "SemanticClient"]

@@ -17,6 +17,7 @@ from filelock import FileLock, Timeout
 
 from memento_tui.errors import DataDirectoryError
 from memento_tui.model import Memory
+from memento_tui.model.filters import AllOf, AnyOf, Between, Filter, HasTag, Not, OneOf, Under
 from memento_tui.model.validation import fold_tag
 from memento_tui.search.keyword_fields import (
     SCHEMA_VERSION,
@@ -29,7 +30,6 @@ from memento_tui.search.keyword_fields import (
 )
 from memento_tui.search.lance_filter import microseconds
 from memento_tui.search.query_language import Phrase, Query, Word
-from memento_tui.storage.filters import AllOf, AnyOf, Between, Filter, HasTag, Not, OneOf, Under
 from memento_tui.storage.store import Store
 from memento_tui.text.terms import STOP_WORDS, identifiers, terms
 

@@ -10,9 +10,9 @@ import msgspec
 
 from memento_tui import clock
 from memento_tui.errors import InvalidField
+from memento_tui.model.filters import AllOf, AnyOf, Between, Filter, HasTag, Not, OneOf, Under
 from memento_tui.model.memory import KINDS, SENSITIVITIES, SOURCE_TYPES, STABILITIES, STATUSES, TIERS, parse_kind
 from memento_tui.moments import parse_moment, parse_span
-from memento_tui.storage.filters import AllOf, AnyOf, Between, Filter, HasTag, Not, OneOf, Under
 
 __all__ = ["FIELDS", "Phrase", "Query", "Word", "parse"]
 

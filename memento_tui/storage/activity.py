@@ -9,10 +9,11 @@ from typing import Any
 
 import msgspec
 
+from memento_tui.model.validation import to_plain
 from memento_tui.moments import format_moment
 from memento_tui.storage.database import Database
 from memento_tui.storage.journal import Entry, select_entries
-from memento_tui.storage.tables import TABLES, to_plain
+from memento_tui.storage.tables import TABLES
 
 __all__ = [
     "ActivityQueries",

@@ -1,16 +1,15 @@
-"""Conditions on memories, as a tree that knows nothing of any database, and its compiler to SQL."""
+"""Compile a filter tree to SQL."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
 
-import msgspec
-
+from memento_tui.model.filters import AllOf, AnyOf, Between, Filter, HasTag, Not, OneOf, Under
 from memento_tui.model.validation import fold_tag
 from memento_tui.moments import format_moment
 
-__all__ = ["AllOf", "AnyOf", "Between", "Filter", "HasTag", "Not", "OneOf", "Under", "filter_sql"]
+__all__ = ["filter_sql"]
 
 _JSON_FIELDS = {
     "agent": "json_extract(memory.source, '$.agent')",
@@ -33,54 +32,6 @@ _FLAG_FIELDS = {"pinned": "memory.pinned", "tagged": "(memory.tags <> '[]')"}
 """What is 0 or 1 of a memory; that it has a tag at all is one of them."""
 
 _RANGE_FIELDS = {"certainty", "created_at", "updated_at", "expires_at"}
-
-
-class OneOf(msgspec.Struct, frozen=True):
-    """The field equals one of the values."""
-
-    field: str
-    values: tuple[str, ...]
-
-
-class HasTag(msgspec.Struct, frozen=True):
-    """The memory has the tag, in whatever case."""
-
-    tag: str
-
-
-class Under(msgspec.Struct, frozen=True):
-    """The memory lies in the namespace or in one below it."""
-
-    namespace: str
-
-
-class Between(msgspec.Struct, frozen=True):
-    """``low <= field < high``; an end that is ``None`` is open. A field without a value is never between."""
-
-    field: str
-    low: datetime | int | None = None
-    high: datetime | int | None = None
-
-
-class Not(msgspec.Struct, frozen=True):
-    """The part does not hold."""
-
-    part: Filter
-
-
-class AllOf(msgspec.Struct, frozen=True):
-    """Every part holds; none at all is always true."""
-
-    parts: tuple[Filter, ...] = ()
-
-
-class AnyOf(msgspec.Struct, frozen=True):
-    """At least one part holds."""
-
-    parts: tuple[Filter, ...]
-
-
-Filter = OneOf | HasTag | Under | Between | Not | AllOf | AnyOf
 
 
 def filter_sql(tree: Filter) -> tuple[str, list[object]]:  # noqa: PLR0911 - one for each kind of condition

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Generic, TypeVar
 
 import msgspec
 
 from memento_tui.errors import AmbiguousId, InvalidInput, NotFound
 from memento_tui.model import Memory
+from memento_tui.model.filters import AllOf, Filter, OneOf
 from memento_tui.model.memory import RECALLED_STATUSES
 from memento_tui.storage.database import Database
-from memento_tui.storage.filters import AllOf, Filter, OneOf, filter_sql
+from memento_tui.storage.filters import filter_sql
 from memento_tui.storage.tables import TABLES
 
 __all__ = [
@@ -31,7 +32,6 @@ __all__ = [
     "successors",
     "summaries_by_id",
     "tag_counts",
-    "with_default_statuses",
 ]
 
 _SUMMARY_CHARACTERS = 400
@@ -65,10 +65,13 @@ class MemorySummary(msgspec.Struct, frozen=True, kw_only=True):
         return next((line for line in lines if line), self.head.strip())
 
 
-class Page(msgspec.Struct, frozen=True):
+RowT = TypeVar("RowT")
+
+
+class Page(msgspec.Struct, Generic[RowT], frozen=True):
     """Some rows, and the cursor of the page after them (``None`` at the end)."""
 
-    items: list[Any]
+    items: list[RowT]
     next: str | None
 
 
@@ -96,19 +99,6 @@ def _summary_of_row(row: sqlite3.Row) -> MemorySummary:
         expires_at=None if row[12] is None else datetime.fromisoformat(row[12]),
         version=row[13],
     )
-
-
-def with_default_statuses(tree: Filter) -> Filter:
-    """Return the filter, restricted to what is recalled unless it speaks of the status itself."""
-    return tree if filters_on(tree, "status") else AllOf((OneOf("status", RECALLED_STATUSES), tree))
-
-
-def filters_on(tree: Filter, field: str) -> bool:
-    """Tell whether any condition of the tree asks for values of ``field``; to be without some asks for none."""
-    if getattr(tree, "field", None) == field:
-        return True
-    parts: Iterable[Filter] = getattr(tree, "parts", ())
-    return any(filters_on(part, field) for part in parts)
 
 
 def _parse_cursor(cursor: str) -> tuple[str, int]:
@@ -140,7 +130,7 @@ def summary_page(
     limit: int,
     skip: int = 0,
     oldest_first: bool = False,
-) -> Page:
+) -> Page[MemorySummary]:
     """Return rows for a list, most recently changed first.
 
     ``skip`` leaves out that many rows after the cursor, for a jump; its cost grows with the distance from the cursor.
@@ -169,7 +159,7 @@ def ids_page(connection: sqlite3.Connection, tree: Filter, start: int, count: in
     return [row[0] for row in connection.execute(f"SELECT memory.id FROM memory{tail}", parameters)]
 
 
-def memory_page(connection: sqlite3.Connection, tree: Filter, *, after: str | None = None, limit: int) -> Page:
+def memory_page(connection: sqlite3.Connection, tree: Filter, *, after: str | None = None, limit: int) -> Page[Memory]:
     """Return whole memories, most recently changed first. Raises `InvalidInput` unless ``limit`` is 1 or more."""
     if limit < 1:
         raise InvalidInput(f"A page holds at least one memory; not {limit}.", "Give a limit of 1 or more.")

@@ -9,11 +9,12 @@ from typing import Literal, TypeVar, get_args
 
 import msgspec
 
+from memento_tui.model.filters import AllOf, Between, OneOf
 from memento_tui.model.memory import KINDS, RECALLED_STATUSES, STABILITIES, STATUSES, TIERS
 from memento_tui.moments import format_moment
 from memento_tui.storage import memory_queries
 from memento_tui.storage.database import Database
-from memento_tui.storage.filters import AllOf, Between, OneOf, filter_sql
+from memento_tui.storage.filters import filter_sql
 from memento_tui.storage.memory_queries import tag_counts
 
 __all__ = ["FACETS", "Facet", "FacetCounts", "FacetQueries", "Statistics"]

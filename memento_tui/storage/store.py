@@ -2,36 +2,37 @@
 
 from __future__ import annotations
 
-import hashlib
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
 from memento_tui.errors import NotFound
 from memento_tui.model import Crystal, Memory, Skip, WorkingItem
+from memento_tui.model.filters import Filter
 from memento_tui.model.validation import new_id
 from memento_tui.moments import format_moment
 from memento_tui.storage import journal, memory_queries
 from memento_tui.storage.activity import ActivityQueries
 from memento_tui.storage.audit import AuditQueries
 from memento_tui.storage.database import Database
-from memento_tui.storage.filters import Filter, filter_sql
+from memento_tui.storage.filters import filter_sql
 from memento_tui.storage.journal import Author, Change, Entry
 from memento_tui.storage.ledgers import ExposureLedger, ImportLedger, UsageLedger
 from memento_tui.storage.memory_queries import Timeline
 from memento_tui.storage.review import ContradictionQueries, InboxQueries, ProposalQueries
+from memento_tui.storage.settings import Settings
 from memento_tui.storage.statistics import FacetQueries, Statistics
 from memento_tui.storage.tables import TABLES, select_records
 from memento_tui.storage.transaction import Transaction, transaction
 from memento_tui.storage.undo import purge_record, purged_ids, redo_candidate, revert_entry, undo_candidate
 
-__all__ = ["Revision", "Store", "memory_slice"]
+__all__ = ["MemoryOrder", "Revision", "Store", "memory_slice"]
 
 _current_batch: ContextVar[str] = ContextVar("batch", default="")
 """What joins the entries of one block of `Store.together`; empty outside of any."""
@@ -65,6 +66,7 @@ class Store:
         self.imports = ImportLedger(self.database)
         self.around = Timeline(self.database)
         self.facets = FacetQueries(self.database)
+        self.settings = Settings(self.database)
 
     def close(self) -> None:
         """Close the database."""
@@ -155,12 +157,12 @@ class Store:
         with self.reading() as connection:
             return memory_queries.resolve_id(connection, record, prefix)
 
-    def page(self, tree: Filter, *, after: str | None = None, limit: int = 50) -> memory_queries.Page:
+    def page(self, tree: Filter, *, after: str | None = None, limit: int = 50) -> memory_queries.Page[Memory]:
         """Return whole memories that a filter selects, most recently changed first."""
         with self.reading() as connection:
             return memory_queries.memory_page(connection, tree, after=after, limit=limit)
 
-    def glances(self, tree: Filter, **options: Any) -> memory_queries.Page:  # noqa: ANN401 - glance_page's own
+    def glances(self, tree: Filter, **options: Any) -> memory_queries.Page[memory_queries.MemorySummary]:  # noqa: ANN401 - glance_page's own
         """Return list rows; see `memento_tui.storage.memory_queries.summary_page`."""
         with self.reading() as connection:
             return memory_queries.summary_page(connection, tree, **options)
@@ -371,30 +373,32 @@ class Store:
             found = next(journal.select_entries(connection, "seq = ?", (seq,)), None)
         return "" if found is None else found.hash.hex()[:16]
 
+    def is_taken(self, record_id: str) -> bool:
+        """Tell whether a record of any kind has this id."""
+        query = " UNION ALL ".join(f"SELECT 1 FROM {name} WHERE id = :id" for name in TABLES)
+        with self.reading() as connection:
+            return connection.execute(f"{query} LIMIT 1", {"id": record_id}).fetchone() is not None
+
     def keep_setting(self, name: str, value: str) -> None:
         """Write a value that this store keeps about itself, beside the journal."""
-        with self.database.writing() as connection:
-            connection.execute("INSERT OR REPLACE INTO setting VALUES (?, ?)", (name, value))
+        self.settings.set(name, value)
 
     def change_setting(self, name: str, change: Callable[[str | None], str]) -> None:
         """Write what ``change`` makes of such a value, without another writer coming between."""
-        with self.database.writing() as connection:
-            row = connection.execute("SELECT value FROM setting WHERE name = ?", (name,)).fetchone()
-            value = change(None if row is None else str(row[0]))
-            connection.execute("INSERT OR REPLACE INTO setting VALUES (?, ?)", (name, value))
+        self.settings.change(name, change)
 
     def setting(self, name: str) -> str | None:
         """Return a value that this store keeps about itself."""
-        with self.reading() as connection:
-            row = connection.execute("SELECT value FROM setting WHERE name = ?", (name,)).fetchone()
-        return None if row is None else str(row[0])
+        return self.settings.get(name)
 
     def identity(self) -> str:
         """Return a short digest that tells this store from every other, so that an index knows whose it is."""
-        return hashlib.sha256(self.database.origin.encode()).hexdigest()[:16]
+        return self.settings.identity()
 
 
-MEMORY_ORDERS: Mapping[str, str] = {
+MemoryOrder = Literal["created", "certainty", "used", "last_used"]
+
+MEMORY_ORDERS: Mapping[MemoryOrder, str] = {
     "created": "memory.created_at",
     "certainty": "memory.certainty",
     "used": "coalesce(usage.used, 0)",
@@ -403,8 +407,10 @@ MEMORY_ORDERS: Mapping[str, str] = {
 """What memories may be ordered by, with its column."""
 
 
-def memory_slice(store: Store, tree: Filter, *, order: str, ascending: bool, limit: int, skip: int) -> Sequence[Memory]:
-    """Return ``limit`` memories that a filter selects after the first ``skip``, ordered by one of `ORDERS`.
+def memory_slice(
+    store: Store, tree: Filter, *, order: MemoryOrder, ascending: bool, limit: int, skip: int
+) -> Sequence[Memory]:
+    """Return ``limit`` memories that a filter selects after the first ``skip``, ordered by one of `MEMORY_ORDERS`.
 
     The cost grows with the number that the filter selects.
     """

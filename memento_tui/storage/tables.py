@@ -10,13 +10,12 @@ from typing import Any, Generic, TypeVar
 
 import msgspec
 
-from memento_tui.model import Contradiction, Crystal, Memory, Proposal, Relation, Skip, WorkingItem
+from memento_tui.model import AnyRecord, Contradiction, Crystal, Memory, Proposal, Relation, Skip, WorkingItem
 from memento_tui.model.memory import Source, content_digest
 from memento_tui.moments import format_moment
 
-__all__ = ["RECORD_NAMES", "TABLES", "AnyRecord", "Table", "record_name", "select_records", "to_plain"]
+__all__ = ["RECORD_NAMES", "TABLES", "AnyRecord", "Table", "record_name", "select_records"]
 
-AnyRecord = Memory | Relation | Skip | WorkingItem | Crystal | Contradiction | Proposal
 Record = TypeVar("Record", bound=msgspec.Struct)
 
 _USAGE_COUNTERS = {"shown_count": "shown", "used_count": "used", "hits": "used"}
@@ -151,8 +150,3 @@ def select_records(
     """Return the records of a kind that a condition selects."""
     table = TABLES[record]
     return [table.record_of(row) for row in connection.execute(f"{table.select} WHERE {where}", parameters)]
-
-
-def to_plain(record: msgspec.Struct) -> dict[str, Any]:
-    """Return every field of a record, defaults too, as values that JSON can hold."""
-    return {field: msgspec.to_builtins(getattr(record, field)) for field in record.__struct_fields__}

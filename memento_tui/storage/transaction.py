@@ -13,11 +13,11 @@ import msgspec
 from memento_tui import clock
 from memento_tui.errors import Conflict, NotFound
 from memento_tui.model import Memory, Relation
-from memento_tui.model.validation import fold_tag, new_id
+from memento_tui.model.validation import fold_tag, new_id, to_plain
 from memento_tui.moments import format_moment
 from memento_tui.storage.database import Database
 from memento_tui.storage.journal import Author, Change, append_entry
-from memento_tui.storage.tables import TABLES, AnyRecord, record_name, select_records, to_plain
+from memento_tui.storage.tables import TABLES, AnyRecord, record_name, select_records
 
 __all__ = ["Transaction", "transaction", "write_entry"]
 

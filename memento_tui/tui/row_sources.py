@@ -9,7 +9,7 @@ from typing import Generic, TypeVar
 
 from memento_tui.api.search import SearchHit
 from memento_tui.model import Memory
-from memento_tui.storage.filters import Filter
+from memento_tui.model.filters import Filter
 from memento_tui.storage.memory_queries import MemorySummary
 from memento_tui.storage.store import Store
 from memento_tui.tui.widgets.paged_rows import Row

@@ -13,10 +13,10 @@ from typing import Any, Self, TypeVar
 import msgspec
 
 from memento_tui.model import Memory, make_memory
+from memento_tui.model.filters import AllOf, Filter
 from memento_tui.paths import DataPaths
 from memento_tui.search.engine_client import SemanticAnswer, SemanticClient
 from memento_tui.search.engine_protocol import EngineStatus
-from memento_tui.storage.filters import AllOf, Filter
 from memento_tui.storage.journal import Author
 from memento_tui.storage.store import Store
 

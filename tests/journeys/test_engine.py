@@ -17,9 +17,9 @@ from typing import Any
 import pytest
 
 from memento_tui.errors import EngineUnavailable
+from memento_tui.model.filters import AllOf, HasTag, Not, OneOf, Under
 from memento_tui.search.engine_client import SemanticAnswer
 from memento_tui.search.engine_protocol import LONGEST_LINE, EngineStatus
-from memento_tui.storage.filters import AllOf, HasTag, Not, OneOf, Under
 from memento_tui.storage.journal import Author
 from tests.journeys.engine_house import PATIENCE, EngineHouse, is_alive, until
 
@@ -246,7 +246,7 @@ def test_a_program_that_starts_and_asks_the_engine_prints_nothing(house: Started
     house.settle()
     program = (
         "import sys; from pathlib import Path; from memento_tui.paths import DataPaths;"
-        "from memento_tui.search.engine_client import SemanticClient; from memento_tui.storage.filters import AllOf;"
+        "from memento_tui.search.engine_client import SemanticClient; from memento_tui.model.filters import AllOf;"
         "from memento_tui.storage.store import Store;"
         "client = SemanticClient(DataPaths(Path(sys.argv[1])), True); Store(DataPaths(Path(sys.argv[1])).database);"
         "answer = client.search('deployments', AllOf(), 3); assert answer.state == sys.argv[2], answer;"

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from memento_tui.errors import EngineUnavailable
+from memento_tui.model.filters import AllOf
 from memento_tui.search.engine_client import SemanticClient
 from memento_tui.search.engine_protocol import EngineStatus, send_request
-from memento_tui.storage.filters import AllOf
 from tests.journeys.engine_house import PATIENCE, EngineHouse, is_alive, until
 
 pytestmark = pytest.mark.engine

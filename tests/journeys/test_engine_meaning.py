@@ -21,9 +21,9 @@ from memento_tui.embedding.vector_index import VectorIndex, Vectors, indexed_fac
 from memento_tui.errors import EngineUnavailable
 from memento_tui.maintenance.context import SimilaritySource
 from memento_tui.model import make_memory
+from memento_tui.model.filters import AllOf
 from memento_tui.search.engine_client import SemanticClient
 from memento_tui.search.engine_protocol import LONGEST_LINE, MOST_CLUSTERED, send_request
-from memento_tui.storage.filters import AllOf
 from tests.bounded import bounded
 from tests.journeys.engine_house import EngineHouse, is_alive, until
 

@@ -11,7 +11,7 @@ import pytest
 
 import memento_tui
 from memento_tui.api import Workspace
-from memento_tui.storage.filters import AllOf
+from memento_tui.model.filters import AllOf
 from tests.journeys.mcp_agent import NO_ENGINE, Agent, connected
 
 HOSTILE: dict[str, Any] = {

@@ -16,8 +16,8 @@ import memento_tui
 import memento_tui.search.keyword_index  # loaded while this process may still read every file
 from memento_tui.api import Workspace
 from memento_tui.errors import DataDirectoryError, InvalidInput
+from memento_tui.model.filters import AllOf
 from memento_tui.storage.database import explain_failure
-from memento_tui.storage.filters import AllOf
 from memento_tui.storage.store import Store
 from tests.made import note, put, without_engine
 

@@ -13,8 +13,8 @@ import pytest
 
 import memento_tui
 from memento_tui.api import Workspace
+from memento_tui.model.filters import AllOf
 from memento_tui.storage.database import Database
-from memento_tui.storage.filters import AllOf
 from tests.made import without_engine
 
 ROOT = Path(__file__).parents[2]

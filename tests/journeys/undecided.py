@@ -12,8 +12,8 @@ import memento_tui
 from memento_tui.api import Workspace
 from memento_tui.api.maintenance import maintain_workspace
 from memento_tui.model import Memory, Proposal, make_contradiction
+from memento_tui.model.validation import to_plain
 from memento_tui.storage.store import Store
-from memento_tui.storage.tables import to_plain
 
 __all__ = ["Picture", "picture_of", "waiting_room", "with_preset"]
 

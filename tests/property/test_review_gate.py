@@ -220,7 +220,7 @@ class AnAgentAlone(RuleBasedStateMachine):
     @rule(text=TEXT)
     def crystal(self, text: str) -> None:
         self.attempt(lambda agent: agent.crystals.write(text))
-        self.attempt(lambda agent: agent.crystals.restore(agent.crystals.history()[0].id))
+        self.attempt(lambda agent: agent.crystals.restore(agent.crystals.timeline()[0].id))
 
     @rule(text=TEXT, place=PICK)
     def lists(self, text: str, place: int) -> None:
@@ -403,7 +403,7 @@ def test_a_crystal_that_is_written_again_while_the_first_is_put_off_waits_once(
     first = agent.crystals.write("I am bold.")
     workspace.review.later(waiting(workspace)[0].id, "3d")
     assert agent.crystals.write("I am bold.").id == first.id
-    assert [crystal.status for crystal in workspace.crystals.history()].count("proposed") == 1
+    assert [crystal.status for crystal in workspace.crystals.timeline()].count("proposed") == 1
 
 
 def test_what_the_person_made_essential_is_not_rewritten_or_deleted_by_an_agent(

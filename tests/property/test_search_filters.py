@@ -11,11 +11,10 @@ from hypothesis import strategies as st
 
 import memento_tui
 from memento_tui.api.search import recallable_filter
+from memento_tui.model.filters import AllOf, AnyOf, Between, Filter, HasTag, Not, OneOf, Under, with_default_statuses
 from memento_tui.model.memory import KINDS, SENSITIVITIES, SOURCE_TYPES, STABILITIES, STATUSES, TIERS
 from memento_tui.search.keyword_index import KeywordIndex
 from memento_tui.search.query_language import Query
-from memento_tui.storage.filters import AllOf, AnyOf, Between, Filter, HasTag, Not, OneOf, Under
-from memento_tui.storage.memory_queries import with_default_statuses
 from memento_tui.storage.store import Store
 from tests.depth import examples
 from tests.made import NOW, note, put, without_engine

@@ -141,7 +141,7 @@ class TwoWriters(RuleBasedStateMachine):
 
     @invariant()
     def one_identity_at_most_is_current(self) -> None:
-        current = [crystal for crystal in self.person.crystals.history() if crystal.status == "current"]
+        current = [crystal for crystal in self.person.crystals.timeline() if crystal.status == "current"]
         assert len(current) <= 1
 
 

@@ -70,7 +70,7 @@ async def test_an_edit_becomes_a_new_identity_and_can_be_undone(written: Path, w
         await app.press("ctrl+s")
         await app.until(lambda: now(app).content == "I am new.", "the new one is under the cursor")
         await app.until(lambda: side(app).endswith("I am new."), "and shown")
-        assert [c.content for c in workspace.crystals.history()][1] == "I am careful and kind.\nI act first."
+        assert [c.content for c in workspace.crystals.timeline()][1] == "I am careful and kind.\nI act first."
         await app.press("z")
     current = workspace.crystals.current()
     assert before is not None
@@ -106,7 +106,7 @@ async def test_an_identity_written_meanwhile_leads_to_a_choice_that_loses_neithe
         await app.until(lambda: isinstance(app.app.screen, ConflictScreen), "the choice is offered again")
         await app.press("m")
         await app.until(lambda: not app.app.query("Editor"), "the editor closes")
-    assert [c.content for c in workspace.crystals.history()][:2] == ["mine", "theirs"]
+    assert [c.content for c in workspace.crystals.timeline()][:2] == ["mine", "theirs"]
 
 
 async def test_restoring_asks_shows_the_text_and_makes_a_new_entry(written: Path, workspace: Workspace) -> None:
@@ -117,7 +117,7 @@ async def test_restoring_asks_shows_the_text_and_makes_a_new_entry(written: Path
         await app.until(lambda: isinstance(app.app.screen, Confirm), "it asks")
         assert "I ask first." in app.text(".dialog-text")
         await app.press("enter", "y")
-        await app.until(lambda: len(workspace.crystals.history()) == 4, "a new entry is made")
+        await app.until(lambda: len(workspace.crystals.timeline()) == 4, "a new entry is made")
     current = workspace.crystals.current()
     assert current is not None
     assert current.content == "I am careful.\nI ask first."

@@ -3,9 +3,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memento_tui.model.filters import AllOf
 from memento_tui.operations.recall import plain_query
 from memento_tui.search.query_language import FIELDS, Word, parse
-from memento_tui.storage.filters import AllOf
 
 
 def test_a_message_is_searched_for_by_its_words_whatever_operators_it_seems_to_hold() -> None:

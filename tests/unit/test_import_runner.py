@@ -366,7 +366,7 @@ def test_an_imported_identity_does_not_replace_the_present_one(workspace: Worksp
         mine = other.crystals.write("I am mine.")
         run_import(other, "memento", path)
         assert other.crystals.current() == mine
-        assert sorted((c.content, c.status) for c in other.crystals.history()) == [
+        assert sorted((c.content, c.status) for c in other.crystals.timeline()) == [
             ("I am mine.", "current"),
             ("I am theirs.", "past"),
         ]

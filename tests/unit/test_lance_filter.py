@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from memento_tui.embedding.vector_index import indexed_facts
 from memento_tui.model import Memory, make_memory
+from memento_tui.model.filters import AllOf, AnyOf, Between, Filter, HasTag, Not, OneOf, Under
 from memento_tui.search.lance_filter import compile_lance_filter, microseconds, quoted
-from memento_tui.storage.filters import AllOf, AnyOf, Between, Filter, HasTag, Not, OneOf, Under
 from memento_tui.storage.journal import Author
 from memento_tui.storage.store import Store
 from tests.depth import examples

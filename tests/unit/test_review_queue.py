@@ -409,7 +409,7 @@ def test_an_identity_is_edited_by_its_rules(strict: Path, changes: dict[str, Any
         with pytest.raises(InvalidField):
             person.review.approve(crystal.id, **changes)
         person.review.reject(crystal.id, "too short")
-        assert [c.status for c in person.crystals.history()] == ["rejected"]
+        assert [c.status for c in person.crystals.timeline()] == ["rejected"]
 
 
 # An agent decides nothing

@@ -8,9 +8,8 @@ import pytest
 
 from memento_tui.api import Workspace
 from memento_tui.errors import InvalidInput
+from memento_tui.model.filters import AllOf, Filter, HasTag, Not, OneOf, with_default_statuses
 from memento_tui.moments import format_moment
-from memento_tui.storage.filters import AllOf, Filter, HasTag, Not, OneOf
-from memento_tui.storage.memory_queries import with_default_statuses
 from memento_tui.storage.store import Store
 from tests.made import NOW, note, put
 

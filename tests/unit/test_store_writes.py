@@ -10,7 +10,7 @@ import pytest
 
 from memento_tui.errors import AmbiguousId, Conflict, InvalidInput, NotFound
 from memento_tui.model import make_exposure, make_item, make_relation, make_skip
-from memento_tui.storage.filters import AllOf, HasTag
+from memento_tui.model.filters import AllOf, HasTag
 from memento_tui.storage.ledgers import ImportedRecord
 from memento_tui.storage.store import Store
 from tests.made import AGENT, NOW, PERSON, note, put

@@ -16,7 +16,7 @@ from tests.unit.cli_program import Program
 
 def test_every_crystal_is_in_the_timeline_newest_first(workspace: Workspace) -> None:
     made = [workspace.crystals.write(f"I am number {number}.") for number in range(120)]
-    assert [c.id for c in identity.all_crystals(workspace.store)] == [c.id for c in reversed(made)]
+    assert [c.id for c in workspace.crystals.timeline()] == [c.id for c in reversed(made)]
 
 
 def test_a_crystal_came_after_its_parent_even_where_another_lies_between_in_time(workspace: Workspace) -> None:
@@ -25,7 +25,7 @@ def test_a_crystal_came_after_its_parent_even_where_another_lies_between_in_time
     third = make_crystal({"content": "I am three.", "parent": first.id, "status": "past"})
     with workspace.store.transaction(PERSON, "crystal write") as tx:
         tx.put(third, base=0)
-    found = identity.crystal_before(third, identity.all_crystals(workspace.store))
+    found = identity.crystal_before(third, workspace.crystals.timeline())
     assert found is not None
     assert found.id == first.id
 
@@ -40,7 +40,7 @@ def test_without_a_known_parent_it_came_after_the_latest_that_held(workspace: Wo
     with workspace.store.transaction(PERSON, "import") as tx:
         for crystal in made:
             tx.put(crystal, base=0)
-    history = identity.all_crystals(workspace.store)
+    history = workspace.crystals.timeline()
     found = identity.crystal_before(made[3], history)
     assert found is not None
     assert found.content == "In January."
@@ -51,7 +51,7 @@ def test_what_is_proposed_is_compared_with_what_approving_would_replace(workspac
     workspace.crystals.write("You are careful.")
     proposed = agent.crystals.write("I am fast.")
     mine = workspace.crystals.write("You are careful and fast.")
-    step = identity.compare_crystals(agent.store, proposed.id[:8])
+    step = agent.crystals.compare(proposed.id[:8])
     assert step.before is not None
     assert step.before.id == mine.id
     assert step.unified.split("\n")[-2:] == ["-You are careful and fast.", "+I am fast."]
@@ -60,12 +60,12 @@ def test_what_is_proposed_is_compared_with_what_approving_would_replace(workspac
 def test_only_a_crystal_that_waits_has_a_proposal_to_decide(workspace: Workspace, agent: Workspace) -> None:
     mine = workspace.crystals.write("You are careful.")
     proposed = agent.crystals.write("I am fast.")
-    waiting = identity.open_proposal(workspace.store, proposed.id)
+    waiting = workspace.crystals.open_proposal(proposed.id)
     assert (waiting.target_id, waiting.state) == (proposed.id, "pending")
     workspace.review.reject(waiting.id, "Speed is not all.", seen=waiting.version)
     for crystal in (mine, proposed):
         with pytest.raises(NotFound, match="does not wait"):
-            identity.open_proposal(workspace.store, crystal.id)
+            workspace.crystals.open_proposal(crystal.id)
 
 
 def test_the_command_shows_what_changed_since_the_one_before_and_between_any_two(data_dir: Path) -> None:

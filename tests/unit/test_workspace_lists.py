@@ -148,7 +148,7 @@ def test_a_new_identity_puts_the_old_one_into_the_past_and_names_it_as_parent(wo
     assert workspace.crystals.current() is None
     first = workspace.crystals.write("I am one.")
     second = workspace.crystals.write("I am two.", base_id=first.id)
-    assert [(c.content, c.status, c.parent) for c in workspace.crystals.history()] == [
+    assert [(c.content, c.status, c.parent) for c in workspace.crystals.timeline()] == [
         ("I am two.", "current", first.id),
         ("I am one.", "past", ""),
     ]

@@ -24,9 +24,9 @@ from memento_tui.errors import InvalidField
 from memento_tui.formats.protocol.vocabulary import kind_fields
 from memento_tui.maintenance.consolidation.grouping import groups_of
 from memento_tui.maintenance.distillation.proposals import DistillationResult
+from memento_tui.model.filters import OneOf
 from memento_tui.model.memory import RECALLED_STATUSES
 from memento_tui.operations.memory_status import is_recalled
-from memento_tui.storage.filters import OneOf
 from memento_tui.storage.store import memory_slice
 from memento_tui.text.fence import one_line
 

@@ -10,8 +10,8 @@ from memento_tui.config import LanguageModelConfig
 from memento_tui.errors import InvalidField, NotAllowed
 from memento_tui.maintenance.consolidation.drafting import Drafter
 from memento_tui.model import Crystal, Memory
+from memento_tui.model.filters import AllOf, Not, OneOf
 from memento_tui.operations.memory_status import format_time
-from memento_tui.storage.filters import AllOf, Not, OneOf
 from memento_tui.storage.store import memory_slice
 
 __all__ = ["draft_identity", "get_identity", "list_identities", "put_identity"]
@@ -86,7 +86,7 @@ def _store_identity(call: ApiRequest, content: str, how: str) -> Response:
 def list_identities(call: ApiRequest) -> Response:
     """List the identities there were, newest first."""
     limit = clamp_limit(call.asked(_HistoryQuery).limit, _MAX_HISTORY)
-    known = [] if call.caller.account else call.workspace.crystals.history()
+    known = [] if call.caller.account else call.workspace.crystals.timeline()
     found = [crystal for crystal in known if crystal.status in ("current", "past")][:limit]
     if not found:
         return text_response("No identity snapshots found.", snapshots=[])

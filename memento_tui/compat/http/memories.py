@@ -9,6 +9,7 @@ import msgspec
 from starlette.responses import Response
 
 from memento_tui import clock
+from memento_tui.api.types import MemoryOrder
 from memento_tui.compat.http.request import ApiRequest, RequestSchema, clamp_limit
 from memento_tui.compat.http.responses import (
     error_response,
@@ -21,11 +22,11 @@ from memento_tui.compat.http.responses import (
 from memento_tui.errors import InvalidField, InvalidInput, NotAllowed, NotFound
 from memento_tui.formats.protocol.vocabulary import RELATION_OF_LINKAGE, kind_fields, linkage_from_relation, memory_type
 from memento_tui.model import Memory, Proposal, Relation
+from memento_tui.model.filters import AllOf, AnyOf, Between, Filter, HasTag, Not, OneOf, Under
 from memento_tui.model.memory import KINDS
 from memento_tui.moments import parse_optional_end
 from memento_tui.operations.memory_status import is_readable, is_recalled, pending_reasons, rejection_note
 from memento_tui.operations.recall import count_used
-from memento_tui.storage.filters import AllOf, AnyOf, Between, Filter, HasTag, Not, OneOf, Under
 from memento_tui.storage.store import memory_slice
 
 __all__ = ["get_memory"]
@@ -175,7 +176,7 @@ def get_related(call: ApiRequest) -> Response:
 _MAX_INGESTED = 100
 _MAX_LISTED = 100
 _MAX_OFFSET = 1_000_000_000
-_SORT_FIELD = {
+_SORT_FIELD: Mapping[str, MemoryOrder] = {
     "created_at": "created",
     "relevance": "certainty",
     "access_count": "used",

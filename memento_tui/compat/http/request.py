@@ -15,9 +15,8 @@ from memento_tui.compat.protocol.workspaces import id_maker
 from memento_tui.errors import InvalidField, InvalidInput, NotFound
 from memento_tui.mcp.server import without_surrogates
 from memento_tui.model import Memory
+from memento_tui.model.filters import AllOf, Between, Filter, Not, OneOf, Under, with_default_statuses
 from memento_tui.model.validation import is_under
-from memento_tui.storage.filters import AllOf, Between, Filter, Not, OneOf, Under
-from memento_tui.storage.memory_queries import with_default_statuses
 
 __all__ = ["ApiRequest", "ProtocolWorkspace", "RequestSchema", "clamp_limit"]
 

@@ -14,9 +14,9 @@ from memento_tui.compat.http.responses import json_response, text_response
 from memento_tui.compat.http.working_memory import workspace_items
 from memento_tui.errors import InvalidField, NotAllowed, NotFound
 from memento_tui.model import Memory, Proposal
+from memento_tui.model.filters import AllOf, Between, OneOf, Under
 from memento_tui.moments import format_moment
 from memento_tui.operations.memory_status import format_time
-from memento_tui.storage.filters import AllOf, Between, OneOf, Under
 from memento_tui.storage.store import memory_slice
 
 __all__ = ["setting_number", "sign_up"]

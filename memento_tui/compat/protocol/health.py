@@ -12,10 +12,10 @@ from memento_tui.api import Workspace
 from memento_tui.compat.protocol.formatting import pending_text, rejected_text, text_result
 from memento_tui.compat.protocol.workspaces import ToolContext, WorkspaceScope
 from memento_tui.formats.protocol.vocabulary import section_of
+from memento_tui.model.filters import AllOf, Between, Filter, Not, OneOf, Under
 from memento_tui.model.memory import RECALLED_STATUSES
 from memento_tui.model.validation import check_text
 from memento_tui.operations.memory_status import DECIDED_STATES, ProposalSummary, format_time, proposals_of_agent
-from memento_tui.storage.filters import AllOf, Between, Filter, Not, OneOf, Under
 from memento_tui.text.fence import one_line, quoted_id
 
 __all__ = ["HealthTools", "IdentityTools"]

@@ -41,11 +41,11 @@ from memento_tui.formats.protocol.vocabulary import (
 )
 from memento_tui.mcp.tool import Tags, changed_arguments, given_arguments
 from memento_tui.model import Proposal, Skip, WorkingItem
+from memento_tui.model.filters import Under
 from memento_tui.model.lists import ITEM_STATUSES
 from memento_tui.model.validation import check_choice, check_line
 from memento_tui.operations.memory_status import format_time
 from memento_tui.operations.recall import plain_query
-from memento_tui.storage.filters import Under
 from memento_tui.text.fence import one_line, quoted_id
 
 __all__ = [

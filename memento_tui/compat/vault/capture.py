@@ -33,8 +33,8 @@ from memento_tui.maintenance.transcripts.reader import Turn, read_transcript
 from memento_tui.mcp.tool import UNCHANGED
 from memento_tui.mcp.workspaces import McpWorkspaces
 from memento_tui.model import Memory
+from memento_tui.model.filters import AllOf, OneOf
 from memento_tui.model.validation import new_id
-from memento_tui.storage.filters import AllOf, OneOf
 from memento_tui.text.fence import one_line
 
 __all__ = ["CaptureTools", "is_worth_keeping", "log_session"]

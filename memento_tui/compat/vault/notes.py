@@ -24,10 +24,10 @@ from memento_tui.formats.note import LINK_PROPERTIES
 from memento_tui.formats.vault import EXTRA_KEY, NOTE_SUFFIX, NoteExport, kept_note
 from memento_tui.hooks.project import find_project, namespace_of_project
 from memento_tui.model import Memory
+from memento_tui.model.filters import AllOf, OneOf
 from memento_tui.model.memory import RECALLED_STATUSES, parse_kind
 from memento_tui.operations.memory_status import caution_labels, check_not_rejected, is_readable, pending_sentence
 from memento_tui.operations.recall import plain_query, without_accounts
-from memento_tui.storage.filters import AllOf, OneOf
 
 __all__ = [
     "FLEETING_FOLDER",

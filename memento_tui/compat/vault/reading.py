@@ -38,6 +38,7 @@ from memento_tui.compat.vault.schemas import (
 from memento_tui.mcp.tool import UNCHANGED
 from memento_tui.mcp.workspaces import McpWorkspaces
 from memento_tui.model import Memory
+from memento_tui.model.filters import AllOf, Filter, Not, Under
 from memento_tui.model.validation import ACCOUNTS_NAMESPACE, check_choice
 from memento_tui.operations.memory_status import caution_labels, is_recalled
 from memento_tui.operations.recall import (
@@ -48,7 +49,6 @@ from memento_tui.operations.recall import (
     record_exposures,
     without_accounts,
 )
-from memento_tui.storage.filters import AllOf, Filter, Not, Under
 from memento_tui.text.fence import one_line
 
 __all__ = ["ReadingTools"]

@@ -21,11 +21,11 @@ from memento_tui.mcp.results import (
 from memento_tui.mcp.schemas import ContextResult, StatusResult
 from memento_tui.mcp.tool import UNCHANGED, Namespace, Session
 from memento_tui.mcp.workspaces import McpWorkspaces
+from memento_tui.model.filters import OneOf
 from memento_tui.model.memory import RECALLED_STATUSES
 from memento_tui.operations.contradictions import contradiction_section, contradictions_among
 from memento_tui.operations.recall import MAX_HITS
 from memento_tui.operations.sessions import Briefing, brief, optional_handle
-from memento_tui.storage.filters import OneOf
 from memento_tui.text.fence import fenced, quoted_id
 
 __all__ = ["OverviewTools"]

@@ -16,8 +16,8 @@ from textual.widgets import Static
 
 from memento_tui.api.search import SavedSearch
 from memento_tui.errors import MementoError
+from memento_tui.model.filters import with_default_statuses
 from memento_tui.search.query_language import parse
-from memento_tui.storage.memory_queries import with_default_statuses
 from memento_tui.tui.display import cells, literal
 from memento_tui.tui.screens.dialogs import AskLine, Confirm, Dialog
 from memento_tui.tui.section import app_of

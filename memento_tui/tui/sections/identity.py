@@ -72,7 +72,7 @@ class IdentitySection(EditingSection[Crystal]):
 
     def make_source(self) -> CrystalSource:
         """Return the crystals that the filter selects."""
-        self._source = CrystalSource(self.memento.workspace.store, self.filter)
+        self._source = CrystalSource(self.memento.workspace.crystals, self.filter)
         return self._source
 
     def row_lines(self, row: Crystal, width: int) -> Sequence[Line]:
@@ -146,7 +146,7 @@ class IdentitySection(EditingSection[Crystal]):
     def _pending_of(self, crystal_id: str) -> PendingProposal | None:
         workspace = self.memento.workspace
         try:
-            return workspace.review.get(identity.open_proposal(workspace.store, crystal_id).id)
+            return workspace.review.get(workspace.crystals.open_proposal(crystal_id).id)
         except NotFound:
             return None
 

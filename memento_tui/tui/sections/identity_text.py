@@ -13,7 +13,6 @@ from memento_tui import clock
 from memento_tui.api import identity
 from memento_tui.api.review import PendingProposal
 from memento_tui.model import Crystal
-from memento_tui.storage.store import Store
 from memento_tui.tui.display import cells, has_hidden, hidden_characters, literal, shown
 from memento_tui.tui.memory_text import text_difference
 from memento_tui.tui.widgets.record_list import Line
@@ -119,8 +118,8 @@ _HEAD = 400
 class CrystalSource:
     """The crystals that hold some words or have some status, newest first. All are read at once, when first asked."""
 
-    def __init__(self, store: Store, wanted: str) -> None:
-        self._store = store
+    def __init__(self, crystals: identity.Crystals, wanted: str) -> None:
+        self._crystals = crystals
         self._wanted = wanted.casefold().split()
         self._guard = Lock()
         self._all: list[Crystal] | None = None
@@ -131,7 +130,7 @@ class CrystalSource:
         """Every crystal, whatever is wanted."""
         with self._guard:
             if self._all is None:
-                self._all = identity.all_crystals(self._store)
+                self._all = self._crystals.timeline()
                 self._rows = [crystal for crystal in self._all if self._is_wanted(crystal)]
             return self._all
 

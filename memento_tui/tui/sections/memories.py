@@ -16,8 +16,9 @@ from memento_tui.api.drafts import UnsavedText, UnsavedTextFile
 from memento_tui.api.search import SearchAnswer, SearchHit
 from memento_tui.errors import Conflict, MementoError, NotAllowed
 from memento_tui.model import Memory
+from memento_tui.model.filters import with_default_statuses
 from memento_tui.search.query_language import Query, parse
-from memento_tui.storage.memory_queries import MemorySummary, with_default_statuses
+from memento_tui.storage.memory_queries import MemorySummary
 from memento_tui.tui.commands import KeyScope, bindings
 from memento_tui.tui.display import shown
 from memento_tui.tui.external_editor import edit_in_external_editor
@@ -112,7 +113,7 @@ class MemoryActions(EditingSection[MemorySummary]):
         if workspace.get(memory_id).status != "pending":
             workspace.verify(memory_id, base_version=seen)
             return
-        waiting = workspace.review.about(memory_id)
+        waiting = workspace.review.open_about(memory_id)
         if seen not in (None, waiting.target.version):
             raise Conflict(f"The memory {memory_id} changed while you looked at it.", "Look at it again, then decide.")
         # Whoever rewrites what waits makes another version of the proposal too.

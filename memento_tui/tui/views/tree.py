@@ -16,9 +16,9 @@ from textual.content import Content
 from textual.widgets import Static
 
 from memento_tui.errors import MementoError
+from memento_tui.model.filters import AllOf, Filter, HasTag, OneOf, Under
 from memento_tui.model.memory import KINDS, SOURCE_TYPES, STABILITIES, TIERS
 from memento_tui.search.query_language import parse
-from memento_tui.storage.filters import AllOf, Filter, HasTag, OneOf, Under
 from memento_tui.storage.statistics import FACETS, Facet
 from memento_tui.tui.commands import KeyScope, bindings
 from memento_tui.tui.display import cells

@@ -1,0 +1,133 @@
+"""What an import or a mirror needs of a workspace beyond its public methods: bulk reads, and writes of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING
+
+from memento_tui.api.memories import MemoryEditor
+from memento_tui.api.queries import LinkDirection, relations_of
+from memento_tui.model import AnyRecord, Crystal, Memory, Proposal, Relation
+from memento_tui.model.filters import Filter
+from memento_tui.model.memory import content_digest
+from memento_tui.policy.gate import Gate
+from memento_tui.storage.journal import Author
+from memento_tui.storage.ledgers import ImportLedger
+from memento_tui.storage.settings import Settings
+from memento_tui.storage.store import Revision
+from memento_tui.storage.transaction import Transaction
+
+__all__ = ["ImportSession"]
+
+if TYPE_CHECKING:
+    from memento_tui.api.workspace import Workspace
+
+
+class ImportSession:
+    """The database of a workspace for bulk reading and writing in the name of one author.
+
+    Whoever writes through `transaction` passes every record through `gate` itself.
+    """
+
+    def __init__(self, workspace: Workspace, author: Author) -> None:
+        self._store = workspace.store
+        self.author = author
+        self.gate = Gate(self._store, author, workspace.gate.rules)
+        self.editor = MemoryEditor(self._store, self.gate)
+        """Changes of single memories, screened and judged like any other."""
+
+    @property
+    def ledger(self) -> ImportLedger:
+        """Where imported records came from."""
+        return self._store.imports
+
+    @property
+    def settings(self) -> Settings:
+        """The values that the database keeps about itself."""
+        return self._store.settings
+
+    def transaction(self, action: str, *, note: str = "", batch: str = "") -> AbstractContextManager[Transaction]:
+        """Begin one write, which becomes one journal entry; ``batch`` joins the entries of one long operation."""
+        options = {"batch": batch} if batch else {}
+        return self._store.transaction(self.author, action, note=note, **options)
+
+    def one_undo(self) -> AbstractContextManager[None]:
+        """Join the entries that this thread or task writes in the block: one undo takes all of them back."""
+        return self._store.together()
+
+    def find(self, memory_id: str) -> Memory | None:
+        """Return a memory by its whole id, or ``None``."""
+        found: Memory | None = self._store.find("memory", memory_id)
+        return found
+
+    def find_proposal(self, proposal_id: str) -> Proposal | None:
+        """Return a proposal by its whole id, or ``None``."""
+        found: Proposal | None = self._store.find("proposal", proposal_id)
+        return found
+
+    def get_record(self, kind: str, record_id: str) -> AnyRecord:
+        """Return a record of a kind by its whole id. Raises `NotFound`."""
+        found: AnyRecord = self._store.get(kind, record_id)
+        return found
+
+    def get_many(self, ids: Sequence[str], among: Filter | None = None) -> dict[str, Memory]:
+        """Return the memories of these ids that exist and that the filter ``among`` selects, by id."""
+        return self._store.memories(ids, among)
+
+    def ids(self, among: Filter) -> list[str]:
+        """Return the ids of all memories that a filter selects, most recently changed first."""
+        return self._store.ids(among, 0, self._store.count_all())
+
+    def count_all(self) -> int:
+        """Return how many memories there are, whatever their status."""
+        return self._store.count_all()
+
+    def head(self) -> int:
+        """Return the sequence number of the newest journal entry; 0 in an empty journal."""
+        return self._store.head()
+
+    def same_content(self, content: str) -> list[Memory]:
+        """Return the recalled or pending memories that have exactly this content, oldest first."""
+        return self._store.twins(content_digest(content))
+
+    def current_crystal(self) -> Crystal | None:
+        """Return the identity crystal that holds now, or ``None``."""
+        return self._store.current_crystal()
+
+    def relations(self, memory_id: str, *, direction: LinkDirection = "both") -> Sequence[Relation]:
+        """Return the relations of a memory, in the order they were drawn."""
+        return relations_of(self._store, memory_id, direction)
+
+    def relations_since(self, seq: int) -> Sequence[Relation]:
+        """Return the relations that journal entries after ``seq`` wrote, and that exist."""
+        return self._store.relations_since(seq)
+
+    def changed_memories(self, after: int, limit: int) -> tuple[list[str], int]:
+        """Return the ids of memories changed after entry ``after`` and the entry that this reaches.
+
+        Whole entries are taken until at least ``limit`` changes are found, so that the second value is exact.
+        """
+        return self._store.changed_memories(after, limit)
+
+    def versions(self, kind: str, ids: Sequence[str]) -> dict[str, int]:
+        """Return the present version of each of the ids of a kind that exists."""
+        return self._store.versions(kind, ids)
+
+    def purged(self, kind: str, ids: Sequence[str]) -> set[str]:
+        """Return those of the ids of a kind that were purged and do not exist any more."""
+        return self._store.purged(kind, ids)
+
+    def history(self, memory_id: str) -> Sequence[Revision]:
+        """Return every version of a memory, newest first; nothing where there never was one with that id."""
+        return self._store.history("memory", memory_id)
+
+    def version_of(self, memory_id: str, version: int) -> Memory | None:
+        """Return a memory as it was at a version, or ``None`` where it was removed or purged then."""
+        found: Memory | None = self._store.image("memory", memory_id, version)
+        return found
+
+    def record_version(self, kind: str, record_id: str, version: int) -> AnyRecord | None:
+        """Return a record of a kind as it was at a version, or ``None`` where it was removed or purged then."""
+        found: AnyRecord | None = self._store.image(kind, record_id, version)
+        return found

@@ -1,0 +1,94 @@
+"""Read memories by filter and by page, and keep account of which were shown to agents and used."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Literal
+
+import msgspec
+
+from memento_tui.model import Exposure, Relation
+from memento_tui.model.filters import Filter
+from memento_tui.storage.ledgers import ExposureFilter, ExposureRow
+from memento_tui.storage.memory_queries import MemorySummary
+from memento_tui.storage.store import Store
+
+__all__ = ["Exposures", "LinkDirection", "MemoryView", "Provenance", "relations_of"]
+
+LinkDirection = Literal["out", "in", "both"]
+
+
+class Provenance(msgspec.Struct, frozen=True):
+    """When a memory first came into the database, and which memories replace it."""
+
+    first_written: datetime | None
+    """``None`` where the journal does not know it."""
+    superseded_by: tuple[str, ...] = ()
+    """The ids of the recalled memories that supersede or consolidate it."""
+
+
+class MemoryView:
+    """The memories that one filter selects, most recently changed first, read by page from the database."""
+
+    def __init__(self, store: Store, tree: Filter) -> None:
+        self._store = store
+        self._tree = tree
+
+    def total(self) -> int:
+        """Return how many memories the filter selects."""
+        return self._store.count(self._tree)
+
+    def page(self, start: int, count: int) -> Sequence[MemorySummary]:
+        """Return ``count`` list rows from index ``start``, fewer at the end."""
+        return self._store.glances(self._tree, limit=count, skip=start).items
+
+    def locate(self, row_id: str) -> int | None:
+        """Return the index of a memory, or ``None`` where the filter does not select it."""
+        return self._store.position(self._tree, row_id)
+
+    def ids(self, start: int, count: int) -> Sequence[str]:
+        """Return the ids of ``count`` memories from index ``start``, fewer at the end."""
+        return self._store.ids(self._tree, start, count)
+
+
+class Exposures:
+    """The ledger of what was put in front of agents, and the counters of how often memories were shown and used.
+
+    Neither is part of the journal: reading is not history and cannot be undone.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def record(self, exposures: Sequence[Exposure]) -> None:
+        """Write down what was put in front of an agent's session, oldest first."""
+        self._store.injections.add(exposures)
+
+    def count_shown(self, ids: Iterable[str]) -> None:
+        """Count that memories were put in front of an agent."""
+        self._store.usage.count("memory", ids, shown=1)
+
+    def count_used(self, ids: Iterable[str], session: str = "") -> None:
+        """Count that memories were of use, beyond having been shown; each counts once for each ``session``."""
+        self._store.usage.count("memory", ids, used=1, session=session)
+
+    def mark_used(self, session: str, ids: Iterable[str]) -> None:
+        """Mark in the ledger that a session used what it had been shown of some memories."""
+        self._store.injections.mark_used(session, ids)
+
+    def page(self, wanted: ExposureFilter, start: int, count: int) -> list[ExposureRow]:
+        """Return ``count`` rows of the ledger that a filter selects from index ``start``, newest first."""
+        return self._store.injections.page(wanted, start, count)
+
+    def newest(self) -> int:
+        """Return the number of the newest row of the ledger; 0 in an empty one. It only grows."""
+        return self._store.injections.newest()
+
+
+def relations_of(store: Store, memory_id: str, direction: LinkDirection) -> Sequence[Relation]:
+    """Return the relations that begin (``out``) or end (``in``) at a memory, or both, in the order they were drawn."""
+    found: list[Relation] = store.relations_of(memory_id)
+    if direction == "both":
+        return found
+    return [relation for relation in found if (relation.src if direction == "out" else relation.dst) == memory_id]

@@ -1,0 +1,51 @@
+"""The types of storage that callers of the API receive or pass; no front end imports `memento_tui.storage` itself."""
+
+from __future__ import annotations
+
+from memento_tui.api.queries import LinkDirection, MemoryView, Provenance
+from memento_tui.storage.activity import ActivityRow, AgentTotals, ChangedRecord, DayCount, changed_fields
+from memento_tui.storage.backup import Progress
+from memento_tui.storage.database import StoppedError, raise_if_stopped
+from memento_tui.storage.journal import Actor, Author, Change, Entry
+from memento_tui.storage.ledgers import ExposureFilter, ExposureRow, ImportedRecord, SessionTotals
+from memento_tui.storage.memory_queries import MemorySummary, Page, TimelineEntry
+from memento_tui.storage.review import INBOX_KINDS, InboxRow
+from memento_tui.storage.settings import Settings
+from memento_tui.storage.statistics import FACETS, Facet, FacetCounts, Statistics
+from memento_tui.storage.store import MemoryOrder, Revision
+from memento_tui.storage.transaction import Transaction
+
+__all__ = [
+    "FACETS",
+    "INBOX_KINDS",
+    "ActivityRow",
+    "Actor",
+    "AgentTotals",
+    "Author",
+    "Change",
+    "ChangedRecord",
+    "DayCount",
+    "Entry",
+    "ExposureFilter",
+    "ExposureRow",
+    "Facet",
+    "FacetCounts",
+    "ImportedRecord",
+    "InboxRow",
+    "LinkDirection",
+    "MemoryOrder",
+    "MemorySummary",
+    "MemoryView",
+    "Page",
+    "Progress",
+    "Provenance",
+    "Revision",
+    "SessionTotals",
+    "Settings",
+    "Statistics",
+    "StoppedError",
+    "TimelineEntry",
+    "Transaction",
+    "changed_fields",
+    "raise_if_stopped",
+]
