@@ -19,6 +19,8 @@ from memento_tui.model.validation import MAX_NAMESPACE_LENGTH, MAX_TAG_LENGTH, M
 
 __all__ = [
     "CONTENT_DIGEST_PART",
+    "MAX_KIND_LENGTH",
+    "MAX_NAME_LENGTH",
     "ExportRecord",
     "ExportReport",
     "ImportRecord",
@@ -32,6 +34,11 @@ __all__ = [
     "write_atomically",
     "write_error",
 ]
+
+MAX_KIND_LENGTH = 100
+"""Characters of a foreign kind that are kept."""
+MAX_NAME_LENGTH = 100
+"""Characters of a foreign agent, session or label that are kept."""
 
 RecordName = Literal["memory", "skip", "item", "crystal", "relation"]
 

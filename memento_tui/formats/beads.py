@@ -19,12 +19,23 @@ from memento_tui.formats.base import (
     write_atomically,
     write_error,
 )
+from memento_tui.formats.columns import (
+    Column,
+    ColumnGroup,
+    Fields,
+    foreign_moment_column,
+    line_column,
+    new_row_column,
+    read_fields,
+    record_fields,
+    restore_row,
+    write_row,
+)
 from memento_tui.formats.round_trip import (
     encode_go_json,
     format_foreign_moment,
     is_exported,
     kept_fields,
-    parse_foreign_moment,
     without_keys,
 )
 from memento_tui.formats.source_files import JsonLine, SourceFile, count_lines, read_objects, walk_files
@@ -67,7 +78,8 @@ _ITEM_STATUS_OF_ISSUE = {
     "closed": "completed",
     "tombstone": "archived",
 }
-"""What its statuses mean here; one that a project made up for itself is work that goes on."""
+"""A working item's status by the issue's; one that a project made up for itself is work that goes on."""
+_ISSUE_STATUS_OF_ITEM = {"active": "open", "paused": "deferred", "completed": "closed", "archived": "closed"}
 
 _Rows = dict[str, dict[str, list[JsonLine]]]
 """The rows of a backup by issue and table."""
@@ -182,13 +194,8 @@ def _item_from_issue(line: JsonLine, file: str, rows: Mapping[str, list[JsonLine
         record="item",
         fields={
             "id": value["id"],
-            "title": one_line(value["title"], MAX_LINE_LENGTH),
-            "content": content,
-            "category": category_of_issue(value),
-            "status": status_of_issue(value),
-            "priority": priority_of_issue(value),
+            **read_fields(_ISSUE_COLUMNS, value),
             "tags": usable_tags(labels_of_issue(kept)),
-            **_moments(value),
             "extra": {EXTRA_KEY: kept},
         },
         digest=source_digest(b"\n".join([line.source, *(row.source for lines in rows.values() for row in lines)])),
@@ -243,24 +250,6 @@ def texts_of_content(content: str) -> dict[str, str]:
     return texts
 
 
-def category_of_issue(issue: Mapping[str, Any]) -> str:
-    """Return the category of an issue: a gate waits for something, what is pinned holds until further notice."""
-    if issue.get("await_type") or issue.get("issue_type") == "gate":
-        return "waiting_for"
-    return "standing_decision" if issue.get("status") == "pinned" or issue.get("pinned") else "active_work"
-
-
-def status_of_issue(issue: Mapping[str, Any]) -> str:
-    """Return the status of the working item that an issue becomes."""
-    return _ITEM_STATUS_OF_ISSUE.get(_text(issue, "status"), "active")
-
-
-def priority_of_issue(issue: Mapping[str, Any]) -> int:
-    """Return the priority of the working item that an issue becomes."""
-    given = issue.get("priority")
-    return LOWEST_PRIORITY - given if isinstance(given, int) and abs(given) <= LOWEST_PRIORITY else 0
-
-
 def labels_of_issue(kept: Mapping[str, Any]) -> list[str]:
     """Return the labels of an issue, which stand in it or are rows of a table."""
     given = kept["issue"].get("labels")
@@ -270,13 +259,63 @@ def labels_of_issue(kept: Mapping[str, Any]) -> list[str]:
     return [word for word in given if isinstance(word, str)]
 
 
-def _moments(issue: Mapping[str, Any]) -> dict[str, Any]:
-    moments = {field: parse_foreign_moment(issue.get(field)) for field in ("created_at", "updated_at")}
-    return {field: moment for field, moment in moments.items() if moment is not None}
+def _write_texts(fields: Fields, issue: Fields) -> Fields:
+    """Return the texts of an issue that a content changes; a next action is a note in a new issue."""
+    if issue and fields["content"] == content_of_issue(issue):
+        return {}
+    texts = texts_of_content(fields["content"])
+    if not issue and fields["next_action"]:
+        texts["notes"] = "\n\n".join(part for part in (texts["notes"], f"Next: {fields['next_action']}") if part)
+    return {name: text for name, text in texts.items() if text or issue.get(name)}
 
 
-_EXPORT_SUFFIX = ".jsonl"
-_ISSUE_STATUS_OF_ITEM = {"active": "open", "paused": "deferred", "completed": "closed", "archived": "closed"}
+def _read_priority(value: object) -> Fields:
+    return {"priority": LOWEST_PRIORITY - value if isinstance(value, int) and abs(value) <= LOWEST_PRIORITY else 0}
+
+
+def _write_priority(fields: Fields, _: object) -> int:
+    return min(max(LOWEST_PRIORITY - fields["priority"], 0), LOWEST_PRIORITY)
+
+
+def _read_status(issue: Fields) -> Fields:
+    """Return the status and the category: a gate waits for something, what is pinned holds until further notice."""
+    category = "active_work"
+    if issue.get("await_type") or issue.get("issue_type") == "gate":
+        category = "waiting_for"
+    elif issue.get("status") == "pinned" or issue.get("pinned"):
+        category = "standing_decision"
+    return {"status": _ITEM_STATUS_OF_ISSUE.get(_text(issue, "status"), "active"), "category": category}
+
+
+def _write_status(fields: Fields, issue: Fields) -> Fields:
+    """Return the status of an issue: beads takes one as closed only with the time of it, and no other with one."""
+    if issue and all(fields[name] == value for name, value in _read_status(issue).items()):
+        return {}
+    is_pinned = fields["category"] == "standing_decision" and fields["status"] == "active"
+    changed: dict[str, Any] = {"status": "pinned" if is_pinned else _ISSUE_STATUS_OF_ITEM[fields["status"]]}
+    if not issue:
+        changed["issue_type"] = "gate" if fields["category"] == "waiting_for" else "task"
+    if changed["status"] == "closed":
+        moment = format_foreign_moment(fields["updated_at"], issue.get("updated_at"))
+        changed["closed_at"] = issue.get("closed_at") or moment
+    elif "closed_at" in issue:
+        changed["closed_at"] = None
+    return changed
+
+
+_ISSUE_COLUMNS: tuple[Column | ColumnGroup, ...] = (
+    new_row_column("id", lambda fields: fields["id"]),
+    line_column("title", "title", MAX_LINE_LENGTH),
+    ColumnGroup(lambda issue: {"content": content_of_issue(issue)}, _write_texts),
+    ColumnGroup(_read_status, _write_status),
+    Column(
+        "priority", _read_priority, lambda fields, _: min(max(LOWEST_PRIORITY - fields["priority"], 0), LOWEST_PRIORITY)
+    ),
+    foreign_moment_column("created_at", "created_at"),
+    foreign_moment_column("updated_at", "updated_at"),
+)
+"""All but the labels, which stand in the issue or in rows of their own."""
+
 _COUNT_FIELDS = ("dependency_count", "dependent_count", "comment_count")
 """What only an export has besides the issue and the rows that belong to it."""
 
@@ -294,7 +333,7 @@ def write(records: Iterable[ExportRecord], root: Path) -> ExportReport:
         InvalidInput: ``root`` is there already, or cannot be written.
 
     """
-    in_one_file = root.suffix == _EXPORT_SUFFIX
+    in_one_file = root.suffix == _LINES_SUFFIX
     if root.exists() and (in_one_file or not root.is_dir() or any(root.iterdir())):
         raise InvalidInput(f"{root} is there already.", "Choose another name, or an empty folder.")
     tables: _Tables = {name: [] for name in (ISSUES, *TABLES, SETTINGS)}
@@ -322,16 +361,16 @@ def _files(root: Path, tables: _Tables) -> dict[Path, list[dict[str, Any]]]:
     for rows in tables.values():
         if all(isinstance(row.get("id"), int) for row in rows):
             rows.sort(key=lambda row: int(row["id"]))
-    return {root / f"{name}{_EXPORT_SUFFIX}": rows for name, rows in tables.items() if rows or name == ISSUES}
+    return {root / f"{name}{_LINES_SUFFIX}": rows for name, rows in tables.items() if rows or name == ISSUES}
 
 
 def _add_issue(item: WorkingItem, tables: _Tables, *, embedded: bool) -> None:
     """Put an issue into its table, and what belongs to it into it or into tables of their own."""
     kept = kept_fields(item, EXTRA_KEY)
     if isinstance(kept.get("issue"), dict) and isinstance(kept["issue"].get("id"), str):
-        issue = _updated_issue(item, kept["issue"])
+        issue = restore_row(_ISSUE_COLUMNS, record_fields(item), kept["issue"])
     else:
-        issue = _new_issue(item, embedded=embedded)
+        issue = ({"_type": "issue"} if embedded else {}) | write_row(_ISSUE_COLUMNS, record_fields(item), {})
         kept = {"issue": issue}
     labels = _labels(item, kept)
     if embedded:
@@ -363,58 +402,6 @@ def _with_related_rows(issue: dict[str, Any], kept: Mapping[str, Any], labels: l
         if rows := _objects(kept.get(name)):
             issue[name] = rows
     return issue
-
-
-def _new_issue(item: WorkingItem, *, embedded: bool) -> dict[str, Any]:
-    """Return an issue for a working item that came from elsewhere."""
-    texts = texts_of_content(item.content)
-    if item.next_action:
-        texts["notes"] = "\n\n".join(part for part in (texts["notes"], f"Next: {item.next_action}") if part)
-    issue = {
-        **({"_type": "issue"} if embedded else {}),
-        "id": item.id,
-        "title": item.title,
-        **{name: text for name, text in texts.items() if text},
-        "status": "open",
-        "priority": _priority_of_item(item),
-        "issue_type": "gate" if item.category == "waiting_for" else "task",
-        "created_at": format_foreign_moment(item.created_at, None),
-        "updated_at": format_foreign_moment(item.updated_at, None),
-    }
-    _set_status(issue, item)
-    return issue
-
-
-def _priority_of_item(item: WorkingItem) -> int:
-    return min(max(LOWEST_PRIORITY - item.priority, 0), LOWEST_PRIORITY)
-
-
-def _updated_issue(item: WorkingItem, kept: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the issue as it was, but for what the working item now says otherwise."""
-    issue = dict(kept)
-    if item.title != one_line(str(kept.get("title", "")), MAX_LINE_LENGTH):
-        issue["title"] = item.title
-    if item.content != content_of_issue(kept):
-        texts = texts_of_content(item.content)
-        issue |= {name: texts[name] for name in TEXT_FIELDS if texts[name] or kept.get(name)}
-    if item.priority != priority_of_issue(kept):
-        issue["priority"] = _priority_of_item(item)
-    for field, moment in (("created_at", item.created_at), ("updated_at", item.updated_at)):
-        if kept.get(field) is not None:
-            issue[field] = format_foreign_moment(moment, kept[field])
-    if (item.status, item.category) != (status_of_issue(kept), category_of_issue(kept)):
-        _set_status(issue, item)
-    return issue
-
-
-def _set_status(issue: dict[str, Any], item: WorkingItem) -> None:
-    """Give an issue another status; beads takes one as closed only with the time of it, and no other with one."""
-    pinned = item.category == "standing_decision" and item.status == "active"
-    issue["status"] = "pinned" if pinned else _ISSUE_STATUS_OF_ITEM[item.status]
-    if issue["status"] == "closed":
-        issue["closed_at"] = issue.get("closed_at") or format_foreign_moment(item.updated_at, issue.get("updated_at"))
-    elif "closed_at" in issue:
-        issue["closed_at"] = None
 
 
 def _line_from_memory(memory: Memory, taken: set[str], *, in_table: bool) -> dict[str, Any]:

@@ -13,6 +13,7 @@ import msgspec
 
 from memento_tui.errors import InvalidInput
 from memento_tui.formats.base import (
+    MAX_KIND_LENGTH,
     ImportRecord,
     Refused,
     namespace_from_parts,
@@ -22,7 +23,7 @@ from memento_tui.formats.base import (
 )
 from memento_tui.formats.frontmatter import split_note
 from memento_tui.formats.markdown import find_links, parse_heading, without_code, without_fences
-from memento_tui.formats.note import MAX_KIND_LENGTH, Note, property_moment, property_text
+from memento_tui.formats.note import Note, property_moment, property_text
 from memento_tui.formats.source_files import (
     LoadedFile,
     SourceFile,

@@ -12,6 +12,8 @@ import msgspec
 
 from memento_tui.errors import InvalidField, InvalidInput
 from memento_tui.formats.base import (
+    MAX_KIND_LENGTH,
+    MAX_NAME_LENGTH,
     ExportRecord,
     ExportReport,
     ImportRecord,
@@ -23,8 +25,21 @@ from memento_tui.formats.base import (
     write_atomically,
     write_error,
 )
+from memento_tui.formats.columns import (
+    Column,
+    ColumnGroup,
+    Fields,
+    foreign_moment_column,
+    line_column,
+    new_row_column,
+    read_fields,
+    read_only,
+    record_fields,
+    restore_row,
+    text_column,
+    write_row,
+)
 from memento_tui.formats.engram_chunks import CHUNK_SUFFIX, MANIFEST, Chunk, count_listed, find_chunks, load_chunk
-from memento_tui.formats.note import MAX_KIND_LENGTH
 from memento_tui.formats.round_trip import (
     encode_go_json,
     format_foreign_moment,
@@ -42,17 +57,11 @@ __all__ = ["count", "read", "write"]
 EXTRA_KEY = "engram"
 """The key of ``extra`` for what only this format knows."""
 
-LIST_OF_SORT: Mapping[str, str] = {"session": "sessions", "observation": "observations", "prompt": "prompts"}
-"""What a chunk holds, and the name of the list that holds it."""
-
 MUTATIONS = "mutations"
 """The list of a chunk that says what happened to records, and its name in what is kept of one."""
 
 _RELATION_OF_VERDICT = {"supersedes": "supersedes", "conflicts_with": "contradicts"}
 """Its verdicts on two observations that mean what a relation of memento means; any other is ``related``."""
-
-_AGENT = "engram"
-_MAX_NAME_LENGTH = 100
 
 _RecordKey = tuple[str, str]
 """A record's sort and what it is known by."""
@@ -119,8 +128,8 @@ def _list(loaded: Mapping[str, Any], name: str) -> list[Any]:
 
 
 def _records(loaded: Mapping[str, Any]) -> Iterator[tuple[str, int, Any]]:
-    for sort, name in LIST_OF_SORT.items():
-        for nth, value in enumerate(_list(loaded, name)):
+    for sort, described in _SORTS.items():
+        for nth, value in enumerate(_list(loaded, described.list_name)):
             yield sort, nth, value
 
 
@@ -151,9 +160,7 @@ def _subject_of(mutation: Any) -> tuple[_RecordKey, dict[str, Any]] | None:  # n
         return None
     if entity == "relation":
         entity, key = "observation", said.get("source_id")
-    return (
-        ((entity, key), said) if isinstance(entity, str) and entity in LIST_OF_SORT and isinstance(key, str) else None
-    )
+    return ((entity, key), said) if isinstance(entity, str) and entity in _SORTS and isinstance(key, str) else None
 
 
 def _read_chunk(chunk: Chunk, loaded: Mapping[str, Any], history: _History) -> Iterator[ImportRecord | Refused]:
@@ -167,15 +174,16 @@ def _read_chunk(chunk: Chunk, loaded: Mapping[str, Any], history: _History) -> I
         about = _subject_of(value)
         if about is None or about[0] not in history.last:
             yield Refused(file, 1, f"holds, as mutation {nth + 1}, a change to something that is in no chunk")
-    for name in loaded.keys() - {*LIST_OF_SORT.values(), MUTATIONS}:
+    for name in loaded.keys() - {*(described.list_name for described in _SORTS.values()), MUTATIONS}:
         yield Refused(file, 1, f"holds {name!r:.40}, which memento does not know")
 
 
 def _incoming(sort: str, value: dict[str, Any], chunk: Chunk, history: _History) -> ImportRecord:
     known_by = _identity(sort, value)
     mutations = history.mutations.get((sort, known_by), [])
-    fields, record = _FIELD_READERS[sort](value), "item" if sort == "session" else "memory"
-    kept: dict[str, Any] = {"chunk": chunk.entry, **fields.pop("extra")}
+    described = _SORTS[sort]
+    fields, record = {**described.constants, **read_fields(described.columns, value)}, described.record
+    kept: dict[str, Any] = {"chunk": chunk.entry, sort: without_keys(value, described.text_name)}
     if mutations:
         kept[MUTATIONS] = [{"chunk": one.entry, "mutation": one.value} for one in mutations]
     if _usable_id(known_by) and f"{record} {known_by}" not in history.names:
@@ -184,7 +192,7 @@ def _incoming(sort: str, value: dict[str, Any], chunk: Chunk, history: _History)
     said = msgspec.json.encode([value, *(one.value for one in mutations)])
     return ImportRecord(
         key=known_by if sort == "observation" else f"{sort} {known_by}",
-        record=_RECORD_OF_SORT[sort],
+        record=record,
         fields={**fields, "extra": {EXTRA_KEY: kept}},
         digest=source_digest(said),
         file=chunk.file.name,
@@ -192,9 +200,6 @@ def _incoming(sort: str, value: dict[str, Any], chunk: Chunk, history: _History)
         deleted=bool(value.get("deleted_at")) or any(_deletes(one) for one in mutations),
         links=_links(mutations, known_by, history),
     )
-
-
-_RECORD_OF_SORT: Mapping[str, RecordName] = {"session": "item", "observation": "memory", "prompt": "memory"}
 
 
 def _usable_id(given: str) -> bool:
@@ -217,7 +222,7 @@ def _links(mutations: list[_Mutation], known_by: str, history: _History) -> tupl
             continue
         if isinstance(target, str) and isinstance(relation, str) and ("observation", target) in history.last:
             kind = _RELATION_OF_VERDICT.get(relation, "related")
-            links[kind, target, "" if kind != "related" else one_line(relation, _MAX_NAME_LENGTH)] = None
+            links[kind, target, "" if kind != "related" else one_line(relation, MAX_NAME_LENGTH)] = None
     return tuple(link for link in links if link[1] != known_by)
 
 
@@ -232,75 +237,140 @@ def namespace_of_value(value: Mapping[str, Any]) -> str:
     return "global" if value.get("scope") == "personal" or not project else namespace_from_parts(["projects", project])
 
 
-def kind_of_value(value: Mapping[str, Any]) -> tuple[str, str]:
-    """Return the kind and raw kind of an observation."""
-    return parse_kind(one_line(_text(value, "type"), MAX_KIND_LENGTH) or "observation")
+def _read_kind(value: object) -> Fields:
+    kind, kind_raw = parse_kind((one_line(value, MAX_KIND_LENGTH) if isinstance(value, str) else "") or "observation")
+    return {"kind": kind, "kind_raw": kind_raw}
 
 
-def _moments(value: Mapping[str, Any], created: str, updated: str) -> dict[str, Any]:
-    moments = {
-        "created_at": parse_foreign_moment(value.get(created)),
-        "updated_at": parse_foreign_moment(value.get(updated)),
-    }
+def _write_project(fields: Fields, value: Fields) -> Fields:
+    if value and fields["namespace"] == namespace_of_value(value):
+        return {}
+    return _project_fields(fields["namespace"])
+
+
+def _project_fields(namespace: str) -> dict[str, str]:
+    """Return the fields that put a record into a project, or everywhere."""
+    if namespace == "global":
+        return {"scope": "personal"}
+    return {"project": namespace.removeprefix("projects/"), "scope": "project"}
+
+
+def _write_session(fields: Fields) -> str:
+    project = _project_fields(fields["namespace"]).get("project")
+    return f"{_MANUAL_SESSION}-{project}" if project else _MANUAL_SESSION
+
+
+def _write_deleted(fields: Fields, value: Fields) -> Fields:
+    if fields["status"] != "deleted" or value.get("deleted_at"):
+        return {}
+    return {"deleted_at": format_foreign_moment(fields["updated_at"], _MOMENT_EXAMPLE)}
+
+
+def _read_session_title(value: Fields) -> Fields:
+    words = f"{_text(value, 'project')} {_text(value, 'started_at')}"
+    return {"title": one_line(words, MAX_LINE_LENGTH) or value["id"]}
+
+
+def _read_session_moments(value: Fields) -> Fields:
+    """Return when a session began and ended; a change of the working item does not change that."""
+    moments = {field: parse_foreign_moment(value.get(name)) for field, name in _SESSION_MOMENTS.items()}
     return {field: moment for field, moment in moments.items() if moment is not None}
 
 
-def _observation_fields(value: dict[str, Any]) -> dict[str, Any]:
-    kind, kind_raw = kind_of_value(value)
-    return {
-        "title": one_line(_text(value, "title"), MAX_LINE_LENGTH),
-        "content": value["content"],
-        "kind": kind,
-        "kind_raw": kind_raw,
-        "namespace": namespace_of_value(value),
-        "source_type": "derived",
-        "source": _source(value),
-        **_moments(value, "created_at", "updated_at"),
-        "extra": {"observation": without_keys(value, "content")},
-    }
+def _read_prompt_moment(value: object) -> Fields:
+    moment = parse_foreign_moment(value)
+    return {} if moment is None else {"created_at": moment, "updated_at": moment}
 
 
-def _source(value: Mapping[str, Any]) -> dict[str, str]:
-    return {"agent": _AGENT, "session": one_line(_text(value, "session_id"), _MAX_NAME_LENGTH)}
+def _read_namespace(value: Fields) -> Fields:
+    return {"namespace": namespace_of_value(value)}
 
 
-def _prompt_fields(value: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "content": value["content"],
-        "kind": "observation",
-        "kind_raw": "prompt",
-        "namespace": namespace_of_value(value),
-        "status": "archived",
-        "source": _source(value),
-        **_moments(value, "created_at", "created_at"),
-        "extra": {"prompt": without_keys(value, "content")},
-    }
+def _read_source(value: Fields) -> Fields:
+    return {"source.agent": _AGENT, "source.session": one_line(_text(value, "session_id"), MAX_NAME_LENGTH)}
 
 
-def _session_fields(value: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "title": one_line(f"{_text(value, 'project')} {_text(value, 'started_at')}", MAX_LINE_LENGTH) or value["id"],
-        "content": _text(value, "summary"),
-        "category": "session_note",
-        "status": "archived",
-        "namespace": namespace_of_value(value),
-        **_moments(value, "started_at", "ended_at"),
-        "extra": {"session": without_keys(value, "summary")},
-    }
+_AGENT = "engram"
+_MANUAL_SESSION = "manual-save"
+"""The session that engram puts an observation in which was saved in none."""
+_MOMENT_EXAMPLE = "1970-01-01 00:00:00"
+"""A moment in the form in which engram writes all others too."""
+_SESSION_MOMENTS = {"created_at": "started_at", "updated_at": "ended_at"}
+
+_PLACE = ColumnGroup(_read_namespace, _write_project)
+_OBSERVATION_COLUMNS: tuple[Column | ColumnGroup, ...] = (
+    new_row_column("id", lambda fields: fields["number"]),
+    new_row_column("sync_id", lambda fields: fields["id"]),
+    new_row_column("session_id", _write_session),
+    read_only(_read_source),
+    Column("type", _read_kind, lambda fields, _: fields["kind_raw"] or fields["kind"]),
+    line_column("title", "title", MAX_LINE_LENGTH),
+    text_column("content", "content"),
+    _PLACE,
+    new_row_column("revision_count", lambda fields: fields["version"]),
+    new_row_column("duplicate_count", lambda _: 1),
+    new_row_column("last_seen_at", lambda fields: format_foreign_moment(fields["updated_at"], _MOMENT_EXAMPLE)),
+    foreign_moment_column("created_at", "created_at", _MOMENT_EXAMPLE),
+    foreign_moment_column("updated_at", "updated_at", _MOMENT_EXAMPLE),
+    ColumnGroup(lambda _: {}, _write_deleted),
+)
+"""For writing a new one, the fields hold the ``number`` that it is to have."""
+_PROMPT_COLUMNS: tuple[Column | ColumnGroup, ...] = (
+    text_column("content", "content"),
+    read_only(_read_source),
+    _PLACE,
+    Column(
+        "created_at",
+        _read_prompt_moment,
+        lambda fields, given: format_foreign_moment(fields["created_at"], given),
+    ),
+    ColumnGroup(lambda _: {}, _write_deleted),
+)
+_SESSION_COLUMNS: tuple[Column | ColumnGroup, ...] = (
+    text_column("summary", "content"),
+    read_only(_read_session_title),
+    read_only(_read_namespace),
+    read_only(_read_session_moments),
+)
 
 
-_FIELD_READERS = {"session": _session_fields, "observation": _observation_fields, "prompt": _prompt_fields}
+class _Sort(msgspec.Struct, frozen=True):
+    """One sort of records: the list of a chunk that holds them, and the record that each becomes."""
+
+    list_name: str
+    record: RecordName
+    text_name: str
+    """The name of the text that the record itself holds."""
+    columns: tuple[Column | ColumnGroup, ...]
+    constants: Fields
+    """Fields that all of them have."""
+
+
+_SORTS: Mapping[str, _Sort] = {
+    "session": _Sort(
+        "sessions", "item", "summary", _SESSION_COLUMNS, {"category": "session_note", "status": "archived"}
+    ),
+    "observation": _Sort(
+        "observations",
+        "memory",
+        "content",
+        _OBSERVATION_COLUMNS,
+        {"kind": "observation", "source_type": "derived"},
+    ),
+    "prompt": _Sort(
+        "prompts",
+        "memory",
+        "content",
+        _PROMPT_COLUMNS,
+        {"kind": "observation", "kind_raw": "prompt", "status": "archived"},
+    ),
+}
 
 _MANIFEST_VERSION = 1
 _ID_LENGTH = 8
 """Digits of a chunk's id, the first of the SHA-256 of what it holds."""
 
-_MANUAL_SESSION = "manual-save"
-"""The session that engram puts an observation in which was saved in none."""
-
 _CREATED_BY = "memento"
-_MOMENT_EXAMPLE = "1970-01-01 00:00:00"
-"""A moment in the form in which engram writes all others too."""
 
 
 class _ChunkDraft(msgspec.Struct):
@@ -308,7 +378,7 @@ class _ChunkDraft(msgspec.Struct):
 
     entry: dict[str, Any]
     lists: dict[str, list[dict[str, Any]]] = msgspec.field(
-        default_factory=lambda: {n: [] for n in LIST_OF_SORT.values()}
+        default_factory=lambda: {described.list_name: [] for described in _SORTS.values()}
     )
     mutations: list[dict[str, Any]] = []
 
@@ -354,16 +424,12 @@ def write(records: Iterable[ExportRecord], root: Path) -> ExportReport:
 
 def _return_to_chunk(record: Memory | WorkingItem, kept: Mapping[str, Any], chunks: dict[str, _ChunkDraft]) -> bool:
     """Put a record back into its chunk; tell whether it had one, and should go there."""
-    sort = next((sort for sort in LIST_OF_SORT if isinstance(kept.get(sort), dict)), None)
+    sort = next((sort for sort in _SORTS if isinstance(kept.get(sort), dict)), None)
     entry = kept.get("chunk")
     if sort is None or not _is_entry(entry) or (isinstance(record, Memory) and record.status == "rejected"):
         return False
-    value = (
-        _updated_session(record, kept[sort])
-        if isinstance(record, WorkingItem)
-        else _updated_memory(record, kept[sort], sort)
-    )
-    _chunk_for(chunks, entry).lists[LIST_OF_SORT[sort]].append(value)
+    value = restore_row(_SORTS[sort].columns, record_fields(record), kept[sort])
+    _chunk_for(chunks, entry).lists[_SORTS[sort].list_name].append(value)
     given = kept.get(MUTATIONS)
     for one in given if isinstance(given, list) else ():
         if isinstance(one, dict) and _is_entry(one.get("chunk")) and isinstance(one.get("mutation"), dict):
@@ -379,44 +445,16 @@ def _chunk_for(chunks: dict[str, _ChunkDraft], entry: Any) -> _ChunkDraft:  # no
     return chunks.setdefault(entry["id"], _ChunkDraft(dict(entry)))
 
 
-def _updated_memory(memory: Memory, kept: dict[str, Any], sort: str) -> dict[str, Any]:
-    changed: dict[str, Any] = {"content": memory.content}
-    if sort == "observation":
-        if memory.title != one_line(str(kept.get("title", "")), MAX_LINE_LENGTH):
-            changed["title"] = memory.title
-        if kind_of_value(kept) != (memory.kind, memory.kind_raw):
-            changed["type"] = memory.kind_raw or memory.kind
-    if memory.status == "deleted" and not kept.get("deleted_at"):
-        changed["deleted_at"] = format_foreign_moment(memory.updated_at, _MOMENT_EXAMPLE)
-    if memory.namespace != namespace_of_value(kept):
-        changed |= _project_fields(memory.namespace)
-    for name, moment in (("created_at", memory.created_at), ("updated_at", memory.updated_at)):
-        if kept.get(name) is not None:
-            changed[name] = format_foreign_moment(moment, kept[name])
-    return {**kept, **changed}
-
-
-def _updated_session(item: WorkingItem, kept: dict[str, Any]) -> dict[str, Any]:
-    changed = {"summary": item.content} if item.content or kept.get("summary") else {}
-    return {**kept, **changed}
-
-
-def _project_fields(namespace: str) -> dict[str, str]:
-    """Return the fields that put a record into a project, or everywhere."""
-    if namespace == "global":
-        return {"scope": "personal"}
-    return {"project": namespace.removeprefix("projects/"), "scope": "project"}
-
-
 def _chunk_of_new(memories: list[Memory], chunks: list[_ChunkDraft]) -> _ChunkDraft:
     """Return a chunk with the memories that come from no chunk."""
-    numbers = (value.get("id") for chunk in chunks for value in chunk.lists[LIST_OF_SORT["observation"]])
+    numbers = (value.get("id") for chunk in chunks for value in chunk.lists[_SORTS["observation"].list_name])
     highest = max((number for number in numbers if isinstance(number, int)), default=0)
     latest = max(memory.updated_at for memory in memories)
     made = _ChunkDraft({"id": "", "created_by": _CREATED_BY, "created_at": format_foreign_moment(latest, None)})
     sessions: dict[str, dict[str, Any]] = {}
     for number, memory in enumerate(memories, highest + 1):
-        observation = _new_observation(memory, number)
+        fields = {**record_fields(memory), "number": number, "title": memory.headline}
+        observation = write_row(_OBSERVATION_COLUMNS, fields, {})
         sessions.setdefault(
             observation["session_id"],
             {
@@ -426,28 +464,9 @@ def _chunk_of_new(memories: list[Memory], chunks: list[_ChunkDraft]) -> _ChunkDr
                 "started_at": observation["created_at"],
             },
         )
-        made.lists[LIST_OF_SORT["observation"]].append(observation)
-    made.lists[LIST_OF_SORT["session"]] += sessions.values()
+        made.lists[_SORTS["observation"].list_name].append(observation)
+    made.lists[_SORTS["session"].list_name] += sessions.values()
     return made
-
-
-def _new_observation(memory: Memory, number: int) -> dict[str, Any]:
-    place = _project_fields(memory.namespace)
-    updated = format_foreign_moment(memory.updated_at, _MOMENT_EXAMPLE)
-    return {
-        "id": number,
-        "sync_id": memory.id,
-        "session_id": f"{_MANUAL_SESSION}-{place['project']}" if "project" in place else _MANUAL_SESSION,
-        "type": memory.kind_raw or memory.kind,
-        "title": memory.headline,
-        "content": memory.content,
-        **place,
-        "revision_count": memory.version,
-        "duplicate_count": 1,
-        "last_seen_at": updated,
-        "created_at": format_foreign_moment(memory.created_at, _MOMENT_EXAMPLE),
-        "updated_at": updated,
-    }
 
 
 def _write_chunk(chunk: _ChunkDraft, folder: Path) -> dict[str, Any]:
@@ -470,7 +489,7 @@ def _write_chunk(chunk: _ChunkDraft, folder: Path) -> dict[str, Any]:
     return {
         **chunk.entry,
         "id": chunk_id(data),
-        **{name: len(chunk.lists[LIST_OF_SORT[sort]]) for name, sort in counts.items()},
+        **{name: len(chunk.lists[_SORTS[sort].list_name]) for name, sort in counts.items()},
     }
 
 

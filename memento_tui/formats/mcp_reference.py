@@ -10,6 +10,7 @@ import msgspec
 
 from memento_tui.errors import InvalidInput
 from memento_tui.formats.base import (
+    MAX_KIND_LENGTH,
     ExportRecord,
     ExportReport,
     ImportRecord,
@@ -19,14 +20,18 @@ from memento_tui.formats.base import (
     write_atomically,
     write_error,
 )
-from memento_tui.formats.note import MAX_KIND_LENGTH
-from memento_tui.formats.round_trip import (
-    format_foreign_moment,
-    is_exported,
-    kept_fields,
-    parse_foreign_moment,
-    without_keys,
+from memento_tui.formats.columns import (
+    Column,
+    ColumnGroup,
+    Fields,
+    foreign_moment_column,
+    new_row_column,
+    read_fields,
+    record_fields,
+    restore_row,
+    write_row,
 )
+from memento_tui.formats.round_trip import is_exported, kept_fields, without_keys
 from memento_tui.formats.source_files import JsonLine, SourceFile, count_lines, read_objects, walk_files
 from memento_tui.model import Memory, Relation
 from memento_tui.model.memory import parse_kind
@@ -38,7 +43,6 @@ EXTRA_KEY = "mcp-reference"
 """The key of ``extra`` for what only this format knows."""
 
 _SUFFIX = ".jsonl"
-_MOMENT_FIELDS = (("createdAt", "created_at"), ("updatedAt", "updated_at"))
 
 
 class _SourceGraph(msgspec.Struct):
@@ -142,12 +146,6 @@ def _text(observation: object) -> str:
     return observation if isinstance(observation, str) else msgspec.json.encode(observation).decode()
 
 
-def kind_fields(entity_type: object) -> tuple[str, str]:
-    """Return the kind and raw kind of a memory whose entity has this type."""
-    raw = one_line(entity_type, MAX_KIND_LENGTH) if isinstance(entity_type, str) else ""
-    return parse_kind(raw) if raw else ("fact", "")
-
-
 def is_label(relation_type: str) -> bool:
     """Tell whether a relation of memento can carry the type as its label."""
     return len(relation_type) <= MAX_LINE_LENGTH and not any(mark in relation_type for mark in "\n\r\x00")
@@ -162,25 +160,16 @@ def _memory_from_entity(
     line: JsonLine, file: str, key: str, relations: tuple[JsonLine, ...] | list[JsonLine], keys: Mapping[str, str]
 ) -> ImportRecord:
     value = line.value
-    kind, kind_raw = kind_fields(value.get("entityType"))
-    content = content_of(value["observations"], value["name"])
+    fields = {"kind": "fact", **read_fields((*_ENTITY_COLUMNS, *_MOMENT_COLUMNS), value)}
     kept: dict[str, Any] = {"entity": without_keys(value, "observations")}
-    if content.split("\n") != value["observations"]:
+    if fields["content"].split("\n") != value["observations"]:
         kept["entity"]["observations"] = value["observations"]
     if relations:
         kept["relations"] = [{"line": one.number, "relation": one.value} for one in relations]
     return ImportRecord(
         key=key,
         record="memory",
-        fields={
-            "title": title_of(value["name"]),
-            "content": content,
-            "kind": kind,
-            "kind_raw": kind_raw,
-            "source_type": "derived",
-            **_moments(value),
-            "extra": {EXTRA_KEY: kept},
-        },
+        fields={"source_type": "derived", **fields, "extra": {EXTRA_KEY: kept}},
         digest=source_digest(b"\n".join([line.source, *(one.source for one in relations)])),
         file=file,
         line=line.number,
@@ -194,11 +183,6 @@ def _memory_from_entity(
     )
 
 
-def _moments(value: Mapping[str, Any]) -> dict[str, Any]:
-    moments = ((field, parse_foreign_moment(value.get(name))) for name, field in _MOMENT_FIELDS)
-    return {field: moment for field, moment in moments if moment is not None}
-
-
 def _memory_from_relation(line: JsonLine, file: str, keys: set[str]) -> ImportRecord:
     return ImportRecord(
         key=_take_unique_key(f"relation {relation_sentence(line.value)}", keys),
@@ -206,13 +190,54 @@ def _memory_from_relation(line: JsonLine, file: str, keys: set[str]) -> ImportRe
         fields={
             "content": relation_sentence(line.value),
             "source_type": "derived",
-            **_moments(line.value),
+            **read_fields(_MOMENT_COLUMNS, line.value),
             "extra": {EXTRA_KEY: {"relations": [{"line": line.number, "relation": line.value}]}},
         },
         digest=source_digest(line.source),
         file=file,
         line=line.number,
     )
+
+
+def _observations_of(content: str, entity: Mapping[str, Any]) -> list[Any]:
+    """Return the observations of a content: those of the source that it still holds, and otherwise one a line."""
+    if not entity:
+        return [content]
+    given = entity.get("observations")
+    if not isinstance(given, list):
+        return content.split("\n")
+    if content == content_of(given, entity["name"]):
+        return given
+    longer = [one for one in given if isinstance(one, str) and "\n" in one]
+    found: list[str] = []
+    rest: str | None = content
+    while rest is not None:
+        whole = next((one for one in longer if rest == one or rest.startswith(f"{one}\n")), rest.split("\n", 1)[0])
+        found.append(whole)
+        rest = rest[len(whole) + 1 :] if len(rest) > len(whole) else None
+    return found
+
+
+def _read_kind(entity_type: object) -> Fields:
+    raw = one_line(entity_type, MAX_KIND_LENGTH) if isinstance(entity_type, str) else ""
+    kind, kind_raw = parse_kind(raw) if raw else ("fact", "")
+    return {"kind": kind, "kind_raw": kind_raw}
+
+
+_MOMENT_COLUMNS = (
+    foreign_moment_column("createdAt", "created_at"),
+    foreign_moment_column("updatedAt", "updated_at"),
+)
+_ENTITY_COLUMNS: tuple[Column | ColumnGroup, ...] = (
+    new_row_column("type", lambda _: "entity"),
+    Column("name", lambda value: {"title": title_of(value)}, lambda fields, _: fields["name"]),
+    Column("entityType", _read_kind, lambda fields, _: fields["kind_raw"] or fields["kind"]),
+    ColumnGroup(
+        lambda entity: {"content": content_of(entity["observations"], entity["name"])},
+        lambda fields, entity: {"observations": _observations_of(fields["content"], entity)},
+    ),
+)
+"""For writing, the fields hold the ``name`` that the entity is to have. A new entity has no moments."""
 
 
 _Edge = tuple[str, str]
@@ -283,12 +308,11 @@ class _ExportGraph:
     def entities(self) -> Iterator[dict[str, Any]]:
         """Yield the lines of the entities."""
         for memory in self._memories:
-            entity = _entity_of(self._kept[memory.id])
-            yield (
-                _updated_entity(memory, entity, self._names[memory.id])
-                if entity
-                else _new_entity(memory, self._names[memory.id])
-            )
+            fields = {**record_fields(memory), "name": self._names[memory.id]}
+            if entity := _entity_of(self._kept[memory.id]):
+                yield restore_row((*_ENTITY_COLUMNS, *_MOMENT_COLUMNS), fields, entity)
+            else:
+                yield write_row(_ENTITY_COLUMNS, fields, {})
 
     def relations(self) -> list[dict[str, Any]]:
         """Return the lines of the relations: those of a file in its order, then those that were drawn here."""
@@ -350,35 +374,3 @@ def _relations_of(kept: Mapping[str, Any]) -> list[tuple[int, dict[str, Any]]]:
         and isinstance(relation, dict)
         and all(isinstance(relation.get(name), str) for name in ("from", "to", "relationType"))
     ]
-
-
-def _new_entity(memory: Memory, name: str) -> dict[str, Any]:
-    kind = memory.kind_raw or memory.kind
-    return {"type": "entity", "name": name, "entityType": kind, "observations": [memory.content]}
-
-
-def _updated_entity(memory: Memory, entity: dict[str, Any], name: str) -> dict[str, Any]:
-    changed: dict[str, Any] = {"name": name, "observations": _observations(memory.content, entity)}
-    if kind_fields(entity.get("entityType")) != (memory.kind, memory.kind_raw):
-        changed["entityType"] = memory.kind_raw or memory.kind
-    for field, moment in (("createdAt", memory.created_at), ("updatedAt", memory.updated_at)):
-        if entity.get(field) is not None:
-            changed[field] = format_foreign_moment(moment, entity[field])
-    return {**entity, **changed}
-
-
-def _observations(content: str, entity: Mapping[str, Any]) -> list[Any]:
-    """Return the observations of a content: those of the source that it still holds, and otherwise one a line."""
-    given = entity.get("observations")
-    if not isinstance(given, list):
-        return content.split("\n")
-    if content == content_of(given, entity["name"]):
-        return given
-    longer = [one for one in given if isinstance(one, str) and "\n" in one]
-    found: list[str] = []
-    rest: str | None = content
-    while rest is not None:
-        whole = next((one for one in longer if rest == one or rest.startswith(f"{one}\n")), rest.split("\n", 1)[0])
-        found.append(whole)
-        rest = rest[len(whole) + 1 :] if len(rest) > len(whole) else None
-    return found

@@ -13,20 +13,32 @@ import msgspec
 
 from memento_tui.errors import InvalidInput
 from memento_tui.formats.base import (
+    MAX_NAME_LENGTH,
     ExportRecord,
     ExportReport,
     ImportRecord,
     Refused,
     namespace_from_parts,
-    one_line,
     source_digest,
-    usable_tags,
     write_atomically,
     write_error,
 )
+from memento_tui.formats.columns import (
+    Column,
+    ColumnGroup,
+    Fields,
+    foreign_moment_column,
+    foreign_tags_column,
+    line_column,
+    new_row_column,
+    read_fields,
+    record_fields,
+    restore_row,
+    text_column,
+    write_row,
+)
 from memento_tui.formats.round_trip import (
     format_foreign_moment,
-    format_foreign_tags,
     is_exported,
     kept_fields,
     parse_foreign_moment,
@@ -67,7 +79,6 @@ _HEAD_BYTES = 65_536
 """Bytes of a file that tell its format."""
 
 _RELATION_PARTS = ("source", "relationship", "target")
-_MOMENT_FIELDS = (("created_at", "created_at"), ("updated_at", "updated_at"), ("expiration_date", "expires_at"))
 _PROJECTS_FOLDER, _USERS_FOLDER, _AGENTS_FOLDER = "projects", "users", "agents"
 _stdlib_decoder = json.JSONDecoder()
 
@@ -219,7 +230,7 @@ def _incoming(line: JsonLine, file: str, keys: set[str], *, several_users: bool)
         identity = value.get("id")
         named = isinstance(identity, str) and bool(identity.strip())
         key = str(identity) if named else f"memory {source_digest(value['memory'].encode()).hex()}"
-        fields = _memory(value, several_users=several_users)
+        fields = _memory_fields(value, several_users=several_users)
         if named:
             fields["id"] = key
     elif _is_relation(value):
@@ -239,24 +250,13 @@ def _incoming(line: JsonLine, file: str, keys: set[str], *, several_users: bool)
     )
 
 
-def _memory(value: Mapping[str, Any], *, several_users: bool) -> dict[str, Any]:
-    fields: dict[str, Any] = {
-        "content": value["memory"],
+def _memory_fields(value: Mapping[str, Any], *, several_users: bool) -> dict[str, Any]:
+    return {
+        **read_fields(_COLUMNS, value),
         "namespace": _namespace(value, several_users=several_users),
         "source_type": "user" if value.get("role") == "user" else "derived",
-        "source": {
-            "agent": one_line(value["agent_id"], 100) if isinstance(value.get("agent_id"), str) else "",
-            "session": one_line(value["run_id"], 100) if isinstance(value.get("run_id"), str) else "",
-        },
         "extra": {EXTRA_KEY: {"memory": without_keys(dict(value), "memory")}},
     }
-    for name, field in _MOMENT_FIELDS:
-        if (moment := parse_foreign_moment(value.get(name))) is not None:
-            fields[field] = moment
-    categories = value.get("categories")
-    if isinstance(categories, list):
-        fields["tags"] = usable_tags(word for word in categories if isinstance(word, str))
-    return fields
 
 
 def _namespace(value: Mapping[str, Any], *, several_users: bool) -> str:
@@ -266,6 +266,52 @@ def _namespace(value: Mapping[str, Any], *, several_users: bool) -> str:
     if isinstance(user, str) and user:
         return namespace_from_parts([_USERS_FOLDER, user]) if several_users else "global"
     return namespace_from_parts([_AGENTS_FOLDER, agent]) if isinstance(agent, str) and agent else "global"
+
+
+def _read_updated(value: Fields) -> Fields:
+    moment = parse_foreign_moment(value.get("updated_at"))
+    return {} if moment is None else {"updated_at": moment}
+
+
+def _write_updated(fields: Fields, value: Fields) -> Fields:
+    """Return the time of a change, and the hash of the text with it; a memory that never changed may lack both."""
+    given = value.get("updated_at")
+    if value and (parse_foreign_moment(given) or fields["created_at"]) == fields["updated_at"]:
+        return {}
+    has_hash = "hash" in value or not value
+    return {
+        "updated_at": format_foreign_moment(fields["updated_at"], given),
+        **({"hash": _content_hash(fields["content"])} if has_hash else {}),
+    }
+
+
+def _content_hash(text: str) -> str:
+    """Return the hash by which mem0 recognises a text."""
+    return hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()
+
+
+def _read_day(value: object) -> Fields:
+    return {"expires_at": parse_foreign_moment(value)}
+
+
+def _write_day(fields: Fields, _: object) -> str | None:
+    expires = fields["expires_at"]
+    return expires.date().isoformat() if expires else None
+
+
+_COLUMNS: tuple[Column | ColumnGroup, ...] = (
+    new_row_column("id", lambda fields: fields["id"]),
+    text_column("memory", "content"),
+    new_row_column("metadata", lambda fields: {"title": fields["title"]} if fields["title"] else {}),
+    foreign_tags_column("categories"),
+    foreign_moment_column("created_at", "created_at"),
+    ColumnGroup(_read_updated, _write_updated),
+    new_row_column("user_id", lambda _: "default"),
+    Column("expiration_date", _read_day, _write_day, is_optional=True),
+    line_column("agent_id", "source.agent", MAX_NAME_LENGTH, empty=None, only_if_present=True),
+    line_column("run_id", "source.session", MAX_NAME_LENGTH, empty=None, only_if_present=True),
+)
+"""All but the parts of the namespace, which is read from several names and not written."""
 
 
 def write(records: Iterable[ExportRecord], root: Path) -> ExportReport:
@@ -289,7 +335,7 @@ def write(records: Iterable[ExportRecord], root: Path) -> ExportReport:
         elif (relation := _relation_of_memory(record)) is not None:
             relations.append(relation)
         else:
-            results.append(_updated_result(record))
+            results.append(_result(record))
     document = {"results": results, **({"relations": relations} if relations else {})}
     try:
         write_atomically(root, [msgspec.json.format(msgspec.json.encode(document), indent=2), b"\n"])
@@ -304,44 +350,7 @@ def _relation_of_memory(memory: Memory) -> dict[str, Any] | None:
     return relation if isinstance(relation, dict) and relation_sentence(relation) == memory.content else None
 
 
-def _updated_result(memory: Memory) -> dict[str, Any]:
+def _result(memory: Memory) -> dict[str, Any]:
     kept = kept_fields(memory, EXTRA_KEY).get("memory")
-    if not isinstance(kept, dict):
-        return _new_result(memory)
-    changed: dict[str, Any] = {"memory": memory.content}
-    given = kept.get("updated_at")
-    if (parse_foreign_moment(given) or memory.created_at) != memory.updated_at:
-        changed["updated_at"] = format_foreign_moment(memory.updated_at, given)
-        if "hash" in kept:
-            changed["hash"] = _content_hash(memory.content)
-    if memory.tags or kept.get("categories"):
-        changed["categories"] = format_foreign_tags(memory.tags, kept.get("categories"))
-    expires = memory.expires_at
-    if expires != parse_foreign_moment(kept.get("expiration_date")):
-        changed["expiration_date"] = expires.date().isoformat() if expires else None
-    return {**kept, **changed}
-
-
-def _new_result(memory: Memory) -> dict[str, Any]:
-    made: dict[str, Any] = {
-        "id": memory.id,
-        "memory": memory.content,
-        "hash": _content_hash(memory.content),
-        "metadata": {"title": memory.title} if memory.title else {},
-        "categories": list(memory.tags),
-        "created_at": format_foreign_moment(memory.created_at, None),
-        "updated_at": format_foreign_moment(memory.updated_at, None),
-        "user_id": "default",
-    }
-    if memory.expires_at:
-        made["expiration_date"] = memory.expires_at.date().isoformat()
-    if memory.source.agent:
-        made["agent_id"] = memory.source.agent
-    if memory.source.session:
-        made["run_id"] = memory.source.session
-    return made
-
-
-def _content_hash(text: str) -> str:
-    """Return what mem0 knows a text by."""
-    return hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()
+    fields = record_fields(memory)
+    return restore_row(_COLUMNS, fields, kept) if isinstance(kept, dict) else write_row(_COLUMNS, fields, {})

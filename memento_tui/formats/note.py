@@ -13,7 +13,7 @@ import msgspec
 
 from memento_tui.errors import InvalidField
 from memento_tui.formats import markdown
-from memento_tui.formats.base import one_line, usable_tags
+from memento_tui.formats.base import MAX_KIND_LENGTH, one_line, usable_tags
 from memento_tui.formats.frontmatter import NoteParts, read_properties, split_note, without_head
 from memento_tui.model.memory import parse_kind
 from memento_tui.model.validation import MAX_LINE_LENGTH, MAX_TAGS
@@ -21,7 +21,6 @@ from memento_tui.moments import parse_moment, parse_span
 
 __all__ = [
     "LINK_PROPERTIES",
-    "MAX_KIND_LENGTH",
     "LinkTargets",
     "Note",
     "property_moment",
@@ -38,7 +37,6 @@ LINK_PROPERTIES: Mapping[str, str] = {
 }
 """The properties that link to notes by a name alone, and the relation that each means."""
 
-MAX_KIND_LENGTH = 100
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}(?!\d)")
 _CREATED = ("date", "created", "created_at")
 _UPDATED = ("updated", "modified", "updated_at")

@@ -1,47 +1,45 @@
-"""Define bidirectional columns: each converts a value of a Memento Protocol row to fields and back."""
+"""Define the columns of Memento Protocol, which its tables, files and HTTP interface share."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
 
 from memento_tui.errors import InvalidInput
-from memento_tui.formats.base import one_line, usable_tags
+from memento_tui.formats import columns
+from memento_tui.formats.base import MAX_KIND_LENGTH, one_line, usable_tags
+from memento_tui.formats.columns import NEVER_EMPTY, Column, Fields, id_column, text_column
 from memento_tui.formats.protocol.vocabulary import DEFAULT_TYPE, ITEM_CATEGORIES, kind_fields, tag_fields
 from memento_tui.model.lists import ITEM_STATUSES, MAX_ITEM_PRIORITY
-from memento_tui.model.validation import MAX_LINE_LENGTH, check_id
+from memento_tui.model.validation import MAX_LINE_LENGTH
 from memento_tui.moments import parse_moment, parse_span
 
 __all__ = [
     "EXTRA_KEY",
     "INACTIVE_STATUSES",
     "NO_EXPIRY",
-    "Column",
-    "Fields",
     "as_list",
     "category_column",
     "compact_json",
     "consolidated_column",
     "format_iso_moment",
     "format_sql_moment",
-    "id_column",
+    "item_columns",
     "kind_column",
     "line_column",
+    "memory_columns",
     "moment_column",
     "parse_row_moment",
     "plain_tags_column",
     "priority_column",
-    "read_row",
+    "skip_columns",
     "status_column",
     "tags_column",
-    "text_column",
-    "unmapped_column",
-    "write_row",
 ]
 
 EXTRA_KEY = "memento-protocol"
@@ -53,122 +51,78 @@ NO_EXPIRY = "never"
 INACTIVE_STATUSES = ("consolidated", "superseded", "archived")
 """The statuses that Memento Protocol has one word for: ``consolidated``, not recalled any more."""
 
-_MAX_KIND_LENGTH = 100
 _MAX_TITLE_LENGTH = MAX_LINE_LENGTH - 20
 """Characters. Some titles are given a word in front."""
 _DATE_START = re.compile(r"\d{4}-\d\d-\d\d")
 
-_NEVER_EMPTY = object()
-"""What a column of a new row holds that is never left empty: an empty one differs from it, and is kept."""
 
-Fields = Mapping[str, Any]
+def memory_columns(
+    created: str, expires: str, moment: Callable[[datetime], str], tags: Callable[[Sequence[Any]], Any]
+) -> tuple[Column, ...]:
+    """Return the columns of a memory that every form has.
 
-
-class Column(msgspec.Struct, frozen=True):
-    """One column: what its value says, and the value that says it."""
-
-    name: str
-    read: Callable[[Any], Fields]
-    """Takes any value at all; what it cannot read gives the fields of a column that says nothing."""
-    write: Callable[[Fields], Any]
-    spare: bool = False
-    """Left out of a row where it would be ``None``."""
-
-
-def read_row(columns: Iterable[Column], row: Fields) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the fields that a row gives, and what is to be kept of it: ``row`` values and ``absent`` columns."""
-    fields: dict[str, Any] = {}
-    kept: dict[str, Any] = {}
-    absent: list[str] = []
-    known = set()
-    for column in columns:
-        known.add(column.name)
-        value = row.get(column.name)
-        read = column.read(value)
-        fields.update(read)
-        if column.name not in row:
-            absent += [] if column.spare else [column.name]
-        elif not _is_same(column.write(read), value) or (value is None and column.spare):
-            kept[column.name] = value
-    kept.update((name, value) for name, value in row.items() if name not in known)
-    found: dict[str, Any] = {"row": kept} if kept else {}
-    if absent:
-        found["absent"] = absent
-    return fields, found
-
-
-def write_row(columns: Iterable[Column], fields: Fields, kept: Fields) -> dict[str, Any]:
-    """Return the row of a record: as it was read where the record still means that, else in the format's usual form."""
-    given = kept.get("row")
-    given = given if isinstance(given, dict) else {}
-    absent = kept.get("absent")
-    absent = absent if isinstance(absent, list) else []
-    row: dict[str, Any] = {}
-    for column in columns:
-        value = column.write(fields)
-        if column.name in given and _agrees(column, given[column.name], fields):
-            row[column.name] = given[column.name]
-        elif not (value is None and column.spare) and not (column.name in absent and _agrees(column, None, fields)):
-            row[column.name] = value
-    known = {column.name for column in columns}
-    return {**row, **{name: value for name, value in given.items() if name not in known}}
-
-
-def _agrees(column: Column, value: object, fields: Fields) -> bool:
-    return all(fields.get(name) == meant for name, meant in column.read(value).items())
-
-
-def _is_same(one: object, other: object) -> bool:
-    """Tell whether two values are written alike: ``1``, ``1.0`` and ``true`` are not."""
-    return type(one) is type(other) and one == other
-
-
-def id_column(name: str) -> Column:
-    """Return the column that names the record."""
-    return Column(
-        name, lambda value: {"id": value} if _is_id(value) else {}, lambda fields: fields.get("id", _NEVER_EMPTY)
+    ``created`` and ``expires`` name the columns of these moments; ``moment`` and ``tags`` write a moment of creation
+    and a list as the form does.
+    """
+    return (
+        id_column("id"),
+        text_column("content", "content"),
+        kind_column("type"),
+        tags_column("tags", tags),
+        moment_column(created, "created_at", moment),
+        moment_column(expires, "expires_at", format_iso_moment, is_optional=True),
     )
 
 
-def _is_id(value: object) -> bool:
-    try:
-        return isinstance(value, str) and bool(check_id(value))
-    except InvalidInput:
-        return False
+def skip_columns(added: str, expires: str, moment: Callable[[datetime], str]) -> tuple[Column, ...]:
+    """Return the columns of a skip; the parameters are as those of `memory_columns`."""
+    return (
+        id_column("id"),
+        line_column("item", "item"),
+        line_column("reason", "reason"),
+        moment_column(expires, "expires_at", format_iso_moment, is_optional=True),
+        moment_column(added, "created_at", moment),
+    )
 
 
-def text_column(name: str, field: str, *, empty: str | None = "") -> Column:
-    """Return a column of prose; ``empty`` is how the format writes that there is none."""
-    return Column(
-        name,
-        lambda value: {field: value if isinstance(value, str) else ""},
-        lambda fields: fields.get(field) or empty,
+def item_columns(
+    moment: Callable[[datetime], str], tags: Callable[[Sequence[Any]], Any], *others: Column
+) -> tuple[Column, ...]:
+    """Return the columns of a working item, with ``others`` before its moments."""
+    return (
+        id_column("id"),
+        category_column("category"),
+        line_column("title", "title"),
+        text_column("content", "content"),
+        status_column("status"),
+        priority_column("priority"),
+        plain_tags_column("tags", tags),
+        line_column("next_action", "next_action", empty=None),
+        *others,
+        moment_column("created_at", "created_at", moment),
+        moment_column("updated_at", "updated_at", moment),
     )
 
 
 def line_column(name: str, field: str, *, empty: str | None = "") -> Column:
-    """Return a column whose field holds one line."""
-    return Column(
-        name,
-        lambda value: {field: one_line(value, _MAX_TITLE_LENGTH) if isinstance(value, str) else ""},
-        lambda fields: fields.get(field) or empty,
-    )
+    """Return a column whose field holds one line; ``empty`` is how the format writes that there is none."""
+    return columns.line_column(name, field, _MAX_TITLE_LENGTH, empty=empty)
 
 
 def kind_column(name: str) -> Column:
     """Return the column of a memory's type."""
-    return Column(name, _read_kind, lambda fields: fields.get("kind_raw") or fields.get("kind", DEFAULT_TYPE))
+    return Column(name, _read_kind, lambda fields, _: fields.get("kind_raw") or fields.get("kind", DEFAULT_TYPE))
 
 
 def _read_kind(value: object) -> Fields:
-    word = one_line(value, _MAX_KIND_LENGTH) if isinstance(value, str) else ""
+    word = one_line(value, MAX_KIND_LENGTH) if isinstance(value, str) else ""
     return {"kind_raw": "", **kind_fields(word)}
 
 
 def tags_column(name: str, write: Callable[[Sequence[Any]], Any]) -> Column:
-    """Return the column of a memory's tags; ``write`` makes of a list what the format writes."""
+    """Return the column of a memory's tags; ``write`` turns a list into the form's own value."""
     return Column(
-        name, _read_tags, lambda fields: write([*(fields.get("tags") or ()), *(fields.get("system_tags") or ())])
+        name, _read_tags, lambda fields, _: write([*(fields.get("tags") or ()), *(fields.get("system_tags") or ())])
     )
 
 
@@ -178,16 +132,16 @@ def _read_tags(value: object) -> Fields:
 
 
 def plain_tags_column(name: str, write: Callable[[Sequence[Any]], Any]) -> Column:
-    """Return the column of the tags of a record that does not part provenance from subject."""
+    """Return the column of the tags of a record that does not separate provenance from subject."""
     return Column(
         name,
         lambda value: {"tags": usable_tags(word for word in as_list(value) if isinstance(word, str))},
-        lambda fields: write(list(fields.get("tags") or ())),
+        lambda fields, _: write(list(fields.get("tags") or ())),
     )
 
 
 def as_list(value: object) -> list[Any]:
-    """Return the list that a value is, or that it is the JSON of; an empty one for anything else."""
+    """Return a value that is a list, or the JSON of one, as a list; an empty list for anything else."""
     if isinstance(value, str):
         try:
             value = msgspec.json.decode(value)
@@ -202,11 +156,11 @@ def compact_json(values: Any) -> str:  # noqa: ANN401 - a list or an object
 
 
 def moment_column(name: str, field: str, write: Callable[[datetime], str], *, is_optional: bool = False) -> Column:
-    """Return a column that holds a moment. One that may be missing says that there is none where it cannot be read."""
+    """Return a column that holds a moment. An optional one that cannot be read means that there is none."""
     return Column(
         name,
         lambda value: _read_moment(value, field, is_optional=is_optional),
-        lambda fields: (None if is_optional else _NEVER_EMPTY) if fields.get(field) is None else write(fields[field]),
+        lambda fields, _: (None if is_optional else NEVER_EMPTY) if fields.get(field) is None else write(fields[field]),
     )
 
 
@@ -238,23 +192,18 @@ def format_sql_moment(moment: datetime) -> str:
 
 
 def consolidated_column(name: str, on: object, off: object) -> Column:
-    """Return the column that says whether a memory was consolidated; ``on`` and ``off`` are what the format writes."""
+    """Return the column of whether a memory was consolidated; ``on`` and ``off`` are the values the format writes."""
     return Column(
         name,
         lambda value: {"status": "consolidated" if value in (1, "1", "true") else "active"},
-        lambda fields: on if fields.get("status") in INACTIVE_STATUSES else off,
-        spare=off is None,
+        lambda fields, _: on if fields.get("status") in INACTIVE_STATUSES else off,
+        is_optional=off is None,
     )
-
-
-def unmapped_column(name: str, usual: object = None) -> Column:
-    """Return a column that memento has no field for; ``usual`` is what a new row has."""
-    return Column(name, lambda _: {}, lambda _: usual)
 
 
 def category_column(name: str) -> Column:
     """Return the column of a working item's category, which becomes one of `ITEM_CATEGORIES`."""
-    return Column(name, _read_category, lambda fields: fields.get("category"))
+    return Column(name, _read_category, lambda fields, _: fields.get("category"))
 
 
 def _read_category(value: object) -> Fields:
@@ -268,13 +217,13 @@ def status_column(name: str) -> Column:
     return Column(
         name,
         lambda value: {"status": value if value in ITEM_STATUSES else "active"},
-        lambda fields: fields.get("status"),
+        lambda fields, _: fields.get("status"),
     )
 
 
 def priority_column(name: str) -> Column:
     """Return the column of a working item's priority."""
-    return Column(name, _read_priority, lambda fields: fields.get("priority", 0))
+    return Column(name, _read_priority, lambda fields, _: fields.get("priority", 0))
 
 
 def _read_priority(value: object) -> Fields:

@@ -28,7 +28,8 @@ from memento_tui.formats.base import (
 from memento_tui.formats.base import (
     namespace_from_parts as namespace_of_parts,
 )
-from memento_tui.formats.protocol.columns import EXTRA_KEY, NO_EXPIRY, as_list, write_row
+from memento_tui.formats.columns import write_row
+from memento_tui.formats.protocol.columns import EXTRA_KEY, NO_EXPIRY, as_list
 from memento_tui.formats.protocol.export_rows import (
     ProtocolMemoryRow,
     ProtocolRow,

@@ -10,24 +10,14 @@ from typing import Any, NamedTuple
 import msgspec
 
 from memento_tui.formats.base import one_line
+from memento_tui.formats.columns import Column, Fields, read_row, write_row
 from memento_tui.formats.protocol.columns import (
-    Column,
-    Fields,
-    category_column,
     consolidated_column,
     format_iso_moment,
-    id_column,
-    kind_column,
-    line_column,
-    moment_column,
+    item_columns,
+    memory_columns,
     parse_row_moment,
-    plain_tags_column,
-    priority_column,
-    read_row,
-    status_column,
-    tags_column,
-    text_column,
-    write_row,
+    skip_columns,
 )
 from memento_tui.model.validation import MAX_LINE_LENGTH
 
@@ -51,24 +41,13 @@ FILE_FORM = "file"
 """The name under which `KEPT` holds what only the files know."""
 
 MEMORY_COLUMNS: tuple[Column, ...] = (
-    id_column("id"),
-    text_column("content", "content"),
-    kind_column("type"),
-    tags_column("tags", list),
-    moment_column("created", "created_at", format_iso_moment),
-    moment_column("expires", "expires_at", format_iso_moment, is_optional=True),
+    *memory_columns("created", "expires", format_iso_moment, list),
     consolidated_column("consolidated", on=True, off=None),
 )
-"""All but `LINKS`."""
+"""All but `LINK_FIELDS`."""
 LINK_FIELDS = ("consolidated_into", "consolidated_from", "linkages")
 """The fields that lead to other memories."""
-SKIP_COLUMNS: tuple[Column, ...] = (
-    id_column("id"),
-    line_column("item", "item"),
-    line_column("reason", "reason"),
-    moment_column("expires", "expires_at", format_iso_moment, is_optional=True),
-    moment_column("added", "created_at", format_iso_moment),
-)
+SKIP_COLUMNS = skip_columns("added", "expires", format_iso_moment)
 
 
 def _moment_or_other_column(name: str, field: str) -> Column:
@@ -78,22 +57,14 @@ def _moment_or_other_column(name: str, field: str) -> Column:
         moment: datetime | None = parse_row_moment(value)
         return {} if moment is None else {field: moment}
 
-    return Column(name, read, lambda _: None, spare=True)
+    return Column(name, read, lambda *_: None, is_optional=True)
 
 
-ITEM_COLUMNS: tuple[Column, ...] = (
-    id_column("id"),
-    category_column("category"),
-    line_column("title", "title"),
-    text_column("content", "content"),
-    status_column("status"),
-    priority_column("priority"),
-    plain_tags_column("tags", list),
-    line_column("next_action", "next_action", empty=None),
+ITEM_COLUMNS = item_columns(
+    format_iso_moment,
+    list,
     _moment_or_other_column("created", "created_at"),
     _moment_or_other_column("updated", "updated_at"),
-    moment_column("created_at", "created_at", format_iso_moment),
-    moment_column("updated_at", "updated_at", format_iso_moment),
 )
 
 _MAX_TEXT_LENGTH = 500_000

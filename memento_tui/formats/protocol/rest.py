@@ -12,8 +12,22 @@ import msgspec
 from memento_tui import clock
 from memento_tui.errors import InvalidField
 from memento_tui.formats.base import ExportRecord, ExportReport, ImportRecord, Refused
+from memento_tui.formats.columns import Column, Fields, text_column, write_row
 from memento_tui.formats.protocol.client import ProtocolClient, WriteResponse, connect, selected_workspace
-from memento_tui.formats.protocol.columns import EXTRA_KEY, as_list, compact_json, format_iso_moment
+from memento_tui.formats.protocol.columns import (
+    EXTRA_KEY,
+    as_list,
+    category_column,
+    compact_json,
+    format_iso_moment,
+    kind_column,
+    line_column,
+    moment_column,
+    plain_tags_column,
+    priority_column,
+    status_column,
+    tags_column,
+)
 from memento_tui.formats.protocol.export_rows import (
     ProtocolMemoryRow,
     ProtocolRow,
@@ -199,6 +213,26 @@ _SOURCE = "memento"
 _MAX_BATCH_RECORDS = 100
 _MAX_BATCH_BYTES = 1024 * 1024
 """Bytes of the memories in one request."""
+_MEMORY_COLUMNS: tuple[Column, ...] = (
+    text_column("content", "content"),
+    kind_column("type"),
+    tags_column("tags", list),
+    moment_column("expires", "expires_at", format_iso_moment, is_optional=True),
+)
+_SKIP_COLUMNS: tuple[Column, ...] = (
+    line_column("item", "item"),
+    line_column("reason", "reason"),
+    moment_column("expires", "expires_at", format_iso_moment),
+)
+_ITEM_COLUMNS: tuple[Column, ...] = (
+    category_column("category"),
+    line_column("title", "title"),
+    text_column("content", "content"),
+    status_column("status"),
+    priority_column("priority"),
+    plain_tags_column("tags", list),
+    line_column("next_action", "next_action"),
+)
 _INVALID_SECTION_NAMES = ("items", ".", "..")
 """Keys whose addresses lead elsewhere."""
 
@@ -292,8 +326,7 @@ class _WorkspaceSender:
         elif (fields["item"], fields["reason"]) in self._held.skips:
             self._tally.known += 1
         else:
-            value = {"item": fields["item"], "reason": fields["reason"]}
-            self._post("POST", "/skip-list", {**value, "expires": format_iso_moment(fields["expires_at"])}, fields)
+            self._post("POST", "/skip-list", _wire_value(_SKIP_COLUMNS, fields), fields)
 
     def _send_item(self, item: ProtocolRow, sections: set[str]) -> None:
         """Send a working item, or the section that it is. A second section of a name goes as an item."""
@@ -311,9 +344,7 @@ class _WorkspaceSender:
             self._item_ids[fields["id"]] = known.id
             self._compare("/working-memory/items", fields, known.content)
             return
-        names = ("category", "title", "content", "status", "priority", "tags", "next_action")
-        value = {name: fields[name] for name in names if fields[name] or name == "priority"}
-        answer = self._post("POST", "/working-memory/items", value, fields)
+        answer = self._post("POST", "/working-memory/items", _wire_value(_ITEM_COLUMNS, fields), fields)
         if answer is not None and not answer.waits:
             self._item_ids[fields["id"]] = str(answer.fields.get("id", ""))
 
@@ -364,7 +395,7 @@ class _WorkspaceSender:
 
     def _ingest(self, batch: list[ProtocolMemoryRow]) -> None:
         """Send memories. Where the server does not take all of them, each is sent alone, so that it is told which."""
-        value = {"memories": [_memory_value(memory) for memory in batch], "source": _SOURCE}
+        value = {"memories": [write_row(_MEMORY_COLUMNS, memory.fields, {}) for memory in batch], "source": _SOURCE}
         answer = self._server.send("POST", "/memories/ingest", self._name, value)
         ids, proposed = answer.fields.get("ids", []), answer.fields.get("proposed", [])
         if not isinstance(ids, list) or not isinstance(proposed, list):
@@ -440,19 +471,16 @@ def _is_expired(memory: ProtocolMemoryRow, now: datetime) -> bool:
     return ends is not None and ends <= now
 
 
-def _memory_value(memory: ProtocolMemoryRow) -> dict[str, Any]:
-    fields = memory.fields
-    value = {"content": fields["content"], "type": fields["kind_raw"] or fields["kind"]}
-    value["tags"] = [*fields["tags"], *fields["system_tags"]]
-    ends = fields["expires_at"]
-    return value if ends is None else {**value, "expires": format_iso_moment(ends)}
+def _wire_value(columns: Iterable[Column], fields: Fields) -> dict[str, Any]:
+    """Return the body that creates a record; texts and lists of which there is nothing are left out."""
+    return {name: value for name, value in write_row(columns, fields, {}).items() if value not in ("", [])}
 
 
 def _batches(memories: Iterable[ProtocolMemoryRow]) -> Iterator[list[ProtocolMemoryRow]]:
     batch: list[ProtocolMemoryRow] = []
     size = 0
     for memory in memories:
-        length = len(msgspec.json.encode(_memory_value(memory)))
+        length = len(msgspec.json.encode(write_row(_MEMORY_COLUMNS, memory.fields, {})))
         if batch and (len(batch) == _MAX_BATCH_RECORDS or size + length > _MAX_BATCH_BYTES):
             yield batch
             batch, size = [], 0

@@ -8,28 +8,20 @@ from typing import Any
 import msgspec
 
 from memento_tui.formats.base import ImportRecord, RecordName, Refused, one_line, source_digest
+from memento_tui.formats.columns import Column, id_column, read_row, text_column, unmapped_column, write_row
 from memento_tui.formats.protocol.columns import (
     EXTRA_KEY,
-    Column,
     as_list,
-    category_column,
     compact_json,
     consolidated_column,
-    format_iso_moment,
     format_sql_moment,
-    id_column,
-    kind_column,
+    item_columns,
     line_column,
+    memory_columns,
     moment_column,
     parse_row_moment,
-    plain_tags_column,
-    priority_column,
-    read_row,
-    status_column,
+    skip_columns,
     tags_column,
-    text_column,
-    unmapped_column,
-    write_row,
 )
 from memento_tui.formats.protocol.vocabulary import SECTION_EXTRA, item_fields, links_from_linkages
 from memento_tui.model.validation import MAX_LINE_LENGTH
@@ -253,12 +245,7 @@ def refuse_duplicates(found: Iterable[ImportRecord | Refused]) -> Iterator[Impor
 
 
 MEMORY_COLUMNS: tuple[Column, ...] = (
-    id_column("id"),
-    text_column("content", "content"),
-    kind_column("type"),
-    tags_column("tags", compact_json),
-    moment_column("created_at", "created_at", format_sql_moment),
-    moment_column("expires_at", "expires_at", format_iso_moment, is_optional=True),
+    *memory_columns("created_at", "expires_at", format_sql_moment, compact_json),
     unmapped_column("relevance", 1.0),
     unmapped_column("access_count", 0),
     unmapped_column("last_accessed_at"),
@@ -276,26 +263,8 @@ CONSOLIDATION_COLUMNS: tuple[Column, ...] = (
     unmapped_column("method", "template"),
     unmapped_column("template_summary"),
 )
-SKIP_COLUMNS: tuple[Column, ...] = (
-    id_column("id"),
-    line_column("item", "item"),
-    line_column("reason", "reason"),
-    moment_column("expires_at", "expires_at", format_iso_moment, is_optional=True),
-    moment_column("added_at", "created_at", format_sql_moment),
-)
-ITEM_COLUMNS: tuple[Column, ...] = (
-    id_column("id"),
-    category_column("category"),
-    line_column("title", "title"),
-    text_column("content", "content"),
-    status_column("status"),
-    priority_column("priority"),
-    plain_tags_column("tags", compact_json),
-    line_column("next_action", "next_action", empty=None),
-    unmapped_column("last_touched"),
-    moment_column("created_at", "created_at", format_sql_moment),
-    moment_column("updated_at", "updated_at", format_sql_moment),
-)
+SKIP_COLUMNS = skip_columns("added_at", "expires_at", format_sql_moment)
+ITEM_COLUMNS = item_columns(format_sql_moment, compact_json, unmapped_column("last_touched"))
 SECTION_COLUMNS: tuple[Column, ...] = (
     text_column("section_key", "key"),
     line_column("heading", "title"),

@@ -29,7 +29,8 @@ from memento_tui.formats.base import (
 from memento_tui.formats.base import (
     namespace_from_parts as namespace_of_parts,
 )
-from memento_tui.formats.protocol.columns import NO_EXPIRY, as_list, compact_json, write_row
+from memento_tui.formats.columns import write_row
+from memento_tui.formats.protocol.columns import NO_EXPIRY, as_list, compact_json
 from memento_tui.formats.protocol.export_rows import (
     ProtocolMemoryRow,
     ProtocolRow,
