@@ -274,7 +274,8 @@ def _read_priority(value: object) -> Fields:
 
 
 def _write_priority(fields: Fields, _: object) -> int:
-    return min(max(LOWEST_PRIORITY - fields["priority"], 0), LOWEST_PRIORITY)
+    priority: int = fields["priority"]
+    return min(max(LOWEST_PRIORITY - priority, 0), LOWEST_PRIORITY)
 
 
 def _read_status(issue: Fields) -> Fields:
