@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from memento_tui.section_names import SECTION_NAMES
+from memento_tui.app_sections import SECTION_NAMES
 
 __all__ = ["main"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 
@@ -47,11 +47,11 @@ class EngineConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class MaintenanceConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How memories age, and when they are looked after."""
+    """How memories age, and when they are maintained."""
 
     decay: DecayPreset = "balanced"
-    sleep_when_idle: bool = True
-    """Whether the engine looks after the memories once a day when nobody asks it anything."""
+    run_when_idle: bool = True
+    """Whether the engine maintains the memories once a day while it answers no query."""
 
 
 class LanguageModelConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -90,7 +90,7 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     review: ReviewConfig = ReviewConfig()
     engine: EngineConfig = EngineConfig()
-    upkeep: MaintenanceConfig = MaintenanceConfig()
+    maintenance: MaintenanceConfig = MaintenanceConfig()
     language_model: LanguageModelConfig = LanguageModelConfig()
     hooks: HooksConfig = HooksConfig()
     app: AppConfig = AppConfig()
@@ -117,7 +117,7 @@ def load_config(path: Path) -> Config:
     except UnicodeDecodeError as error:
         raise InvalidInput(f"{path} is not UTF-8: {error}.", "Save it as UTF-8.") from error
     try:
-        return msgspec.convert(tomllib.loads(text), Config)
+        return msgspec.convert(_with_present_names(tomllib.loads(text)), Config)
     except tomllib.TOMLDecodeError as error:
         raise InvalidInput(f"{path}: it is not TOML: {error}.", "Mend the line that it names.") from error
     except msgspec.ValidationError as error:
@@ -126,7 +126,19 @@ def load_config(path: Path) -> Config:
         ) from error
 
 
-_CHOICES_IN_WORDS = {"review.preset": "open, guarded or strict", "upkeep.decay": "balanced, protocol, vault or bank"}
+def _with_present_names(settings: dict[str, Any]) -> dict[str, Any]:
+    """Return settings with ``[upkeep]`` and ``sleep_when_idle``, their former names, replaced by the present ones."""
+    if "maintenance" not in settings and isinstance(former := settings.get("upkeep"), dict):
+        settings = {name: section for name, section in settings.items() if name != "upkeep"}
+        names = {"sleep_when_idle": "run_when_idle"}
+        settings["maintenance"] = {names.get(name, name): value for name, value in former.items()}
+    return settings
+
+
+_CHOICES_IN_WORDS = {
+    "review.preset": "open, guarded or strict",
+    "maintenance.decay": "balanced, protocol, vault or bank",
+}
 
 _TYPES_IN_WORDS = {
     "int": "a whole number",

@@ -135,4 +135,4 @@ class RotAudit:
         return audit_query(kind, self.ids(code, limit=100, now=now)[0])
 
     def _rules(self, now: datetime) -> AuditRules:
-        return audit_rules(now, self._config.upkeep.decay)
+        return audit_rules(now, self._config.maintenance.decay)

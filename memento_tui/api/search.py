@@ -229,7 +229,7 @@ class SearchEngine:
         # The database has the last word: an index may lag behind a deletion or an expiry.
         memories = self._store.memories(list(found), tree)
         successors = self._store.successors(list(memories))
-        preset = self._config.upkeep.decay
+        preset = self._config.maintenance.decay
         lives = {
             name: decay_factor(memory, now, preset=preset, superseded=name in successors)
             for name, memory in memories.items()
@@ -251,7 +251,7 @@ class SearchEngine:
         page = self._store.page(tree, limit=limit)
         memories: Sequence[Memory] = page.items
         relevance = Relevance(1.0, None, None, None, None)
-        lives = [decay_factor(memory, now, preset=self._config.upkeep.decay) for memory in memories]
+        lives = [decay_factor(memory, now, preset=self._config.maintenance.decay) for memory in memories]
         hits = [self._hit(query, m, life.factor, relevance, life) for m, life in zip(memories, lives, strict=True)]
         return SearchAnswer(hits, self._store.count(tree), "off", query.problems)
 

@@ -260,27 +260,27 @@ def _days_text(days: Sequence[DayCount]) -> str:
 
 
 @command(
-    "injections",
+    "exposures",
     short_help="What agents were shown, why, and at what cost.",
     examples="""
-    memento injections
-    memento injections session:4tq2
-    memento injections port since:7d --json
-    memento injections memory:7f3k
-    memento injections --totals
+    memento exposures
+    memento exposures session:4tq2
+    memento exposures port since:7d --json
+    memento exposures memory:7f3k
+    memento exposures --totals
     """,
 )
 @click.argument("filter", nargs=-1)
-@click.option("--totals", is_flag=True, help="What each session was shown in all, the last one first.")
+@click.option("--totals", is_flag=True, help="Add up what each session was shown, the last one first.")
 @paging
-def injections(
+def exposures(
     filter: tuple[str, ...],  # noqa: A002 - its name in the help
     after: str | None,
     limit: int,
     *,
     totals: bool,
 ) -> None:
-    """List the injection ledger, newest first: which memories were put in front of which session.
+    """List the exposures, newest first: which memories were shown to which session.
 
     FILTER is words, looked for in the memories, and session: channel: memory: since: before:.
     """
@@ -310,7 +310,7 @@ def _exposure_object(row: ExposureRow) -> dict[str, Any]:
 
 def _exposures_table(rows: Sequence[ExposureRow], following: str | None) -> str:
     if not rows:
-        return "No memory was put in front of an agent, as far as this ledger and the filter go."
+        return "No agent was shown a memory that the filter selects."
     cells = [
         [
             row.injection.memory_id,
@@ -331,7 +331,7 @@ def _exposures_table(rows: Sequence[ExposureRow], following: str | None) -> str:
 
 def _session_totals_table(sessions: Sequence[SessionTotals]) -> str:
     if not sessions:
-        return "No session was shown anything, as far as this ledger and the filter go."
+        return "No session was shown a memory that the filter selects."
     rows = [[s.session, format_time(s.last_at), f"{s.shown:,}", f"{s.used:,}", f"{s.tokens:,}"] for s in sessions]
     return table(["SESSION", "LAST", "SHOWN", "USED", "TOKENS"], rows)
 
@@ -443,4 +443,4 @@ def _undone_text(verb: str, entries: Sequence[Entry]) -> str:
     )
 
 
-commands = {"activity": activity, "injections": injections, "history": history, "undo": undo, "redo": redo}
+commands = {"activity": activity, "exposures": exposures, "history": history, "undo": undo, "redo": redo}

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from memento_tui.cli.command import CommandFunction, command, current_session, open_workspace
+from memento_tui.cli.interaction import confirm
 from memento_tui.cli.output import colour_diff, emit, format_fields, format_time, safe, table
 from memento_tui.errors import InvalidInput, MementoError
 from memento_tui.mcp.profiles import PROFILES
@@ -219,14 +220,13 @@ def _change_object(change: HostFileChange) -> dict[str, str]:
 
 
 def _confirm(question: str, *, yes: bool) -> None:
-    if yes:
-        return
-    if current_session().as_json or not sys.stdin.isatty():
-        raise InvalidInput(
-            "Changing a host's settings asks first.", "Say --yes if you are sure; --dry-run shows the difference."
-        )
-    if not click.confirm(safe(question) + "?", err=True):
-        raise InvalidInput("Nothing was written.")
+    confirm(
+        question,
+        yes=yes,
+        unasked="Changing a host's settings asks first.",
+        hint="Say --yes if you are sure; --dry-run shows the difference.",
+        declined="Nothing was written.",
+    )
 
 
 if TYPE_CHECKING:

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from memento_tui.cli.command import command, current_session, open_workspace
-from memento_tui.cli.output import emit, format_time, progress_bar, safe, table, write_bytes
+from memento_tui.cli.interaction import progress_bar
+from memento_tui.cli.output import emit, format_time, safe, table, write_bytes
 from memento_tui.errors import InvalidInput
 from memento_tui.formats.registry import FORMATS, detect_format
 

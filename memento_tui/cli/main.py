@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 import click
 
+from memento_tui.app_sections import SECTION_NAMES
 from memento_tui.cli.command import CliSession, Group
 from memento_tui.cli.output import report_error
-from memento_tui.section_names import SECTION_NAMES
 
 __all__ = ["COMMANDS", "main", "root"]
 
@@ -28,7 +28,7 @@ COMMANDS: dict[str, CommandEntry] = {
     "list": CommandEntry("memories", "List memories, the latest change first."),
     "search": CommandEntry("search", "Search memories by words and by meaning."),
     "show": CommandEntry("memories", "Show one memory."),
-    "edit": CommandEntry("editing", "Change a memory, by options or in your editor."),
+    "edit": CommandEntry("memories", "Change a memory, by options or in your editor."),
     "rm": CommandEntry("memories", "Delete memories; they can be restored."),
     "reject": CommandEntry("memories", "Turn down memories, with a reason that agents read."),
     "restore": CommandEntry("memories", "Bring deleted memories back, or an earlier version of one."),
@@ -42,13 +42,13 @@ COMMANDS: dict[str, CommandEntry] = {
     "namespaces": CommandEntry("overview", "List the namespaces in use."),
     "history": CommandEntry("activity", "Show the versions of a memory, or the whole journal."),
     "activity": CommandEntry("activity", "What was done, by whom, and since you last looked."),
-    "injections": CommandEntry("activity", "What agents were shown, why, and at what cost."),
+    "exposures": CommandEntry("activity", "What agents were shown, why, and at what cost."),
     "undo": CommandEntry("activity", "Take back the last change, or any journal entry."),
     "redo": CommandEntry("activity", "Do again what was undone last."),
     "review": CommandEntry("review", "Decide about what waits for a person."),
     "contradiction": CommandEntry("contradictions", "Memories that cannot both hold."),
     "policy": CommandEntry("policy", "Which writes wait for a person, and why."),
-    "sleep": CommandEntry("maintenance", "Look after the memories: what ages, repeats or contradicts."),
+    "maintain": CommandEntry("maintenance", "Maintain the memories: what ages, repeats or contradicts."),
     "distill": CommandEntry("maintenance", "Learn from an agent's transcript."),
     "skip": CommandEntry("lists", "What the agent is not to do, why, and until when."),
     "item": CommandEntry("lists", "What is being worked on and waited for."),
@@ -72,6 +72,10 @@ COMMANDS: dict[str, CommandEntry] = {
 }
 
 
+_FORMER_NAMES = {"injections": "exposures", "sleep": "maintain"}
+"""Commands that had another name: scripts may go on to call them by it, and help does not list it."""
+
+
 class RootGroup(Group):
     """The commands, by name; a command's module is imported when it is used."""
 
@@ -81,11 +85,12 @@ class RootGroup(Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click's signature
         """Import and return a command."""
-        if cmd_name not in COMMANDS:
+        name = _FORMER_NAMES.get(cmd_name, cmd_name)
+        if name not in COMMANDS:
             return None
-        module = importlib.import_module(f"memento_tui.cli.{COMMANDS[cmd_name].module}")
-        found: click.Command = module.commands[cmd_name]
-        return found
+        module = importlib.import_module(f"memento_tui.cli.{COMMANDS[name].module}")
+        command: click.Command = module.commands[name]
+        return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's signature
         """List the commands without importing them."""

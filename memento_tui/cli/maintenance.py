@@ -1,13 +1,12 @@
-"""Commands that look after the memories: maintenance run, distillation, audit and backups."""
+"""The commands ``maintain``, ``distill``, ``audit`` and ``backup``."""
 
 from __future__ import annotations
 
 import signal
-import sys
 import threading
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,9 +14,10 @@ import click
 import msgspec
 
 from memento_tui.cli.command import command, current_session, group, open_workspace
+from memento_tui.cli.interaction import confirm, progress_bar, staged_progress, stop_on_signals
 from memento_tui.cli.memories import memory_rows, paging
-from memento_tui.cli.output import bold, emit, format_time, note, progress_bar, safe, staged_progress, table
-from memento_tui.errors import DataDirectoryError, InvalidInput
+from memento_tui.cli.output import EXIT_INTERRUPTED, bold, emit, format_time, note, safe, table
+from memento_tui.errors import DataDirectoryError
 from memento_tui.model.validation import to_plain
 
 __all__ = ["commands"]
@@ -28,45 +28,32 @@ if TYPE_CHECKING:
     from memento_tui.maintenance.run import MaintenanceReport
 
 
-_EXIT_INTERRUPTED = 130
-"""What a shell reports of a program that Ctrl-C ended."""
-
 _MAX_LISTED = 40
 """Lines of a kind that a person is shown; --json lists all."""
 
 
-@contextmanager
-def _interruptible() -> Iterator[threading.Event]:
-    """Yield what Ctrl-C sets, so that the work ends after the step it is at; a second one ends at once."""
-    stopping = threading.Event()
-
-    def stop(_number: int, _frame: object) -> None:
-        stopping.set()
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-        note("Ending after this step. Press Ctrl-C again to end at once; nothing is lost either way.")
-
-    before = signal.signal(signal.SIGINT, stop)
-    try:
-        yield stopping
-    finally:
-        signal.signal(signal.SIGINT, before)
+def _interruptible() -> AbstractContextManager[threading.Event]:
+    """Return a context whose event Ctrl-C sets, so that the work ends after its present step."""
+    sentence = "Ending after this step. Press Ctrl-C again to end at once; nothing is lost either way."
+    return stop_on_signals(signal.SIGINT, announce=sentence)
 
 
 @command(
-    "sleep",
-    short_help="Look after the memories: what ages, repeats or contradicts.",
+    "maintain",
+    short_help="Maintain the memories: what ages, repeats or contradicts.",
     examples="""
-    memento sleep --dry-run
-    memento sleep
-    memento sleep --json
+    memento maintain --dry-run
+    memento maintain
+    memento maintain --json
     """,
 )
-@click.option("--dry-run", is_flag=True, help="Only tell what would be done.")
+@click.option("--dry-run", is_flag=True, help="Show what would be done, and change nothing.")
 def maintain(*, dry_run: bool) -> None:
-    """Expire, demote and compact what is due; look for duplicates, contradictions and what belongs together.
+    """Expire, demote and compact memories that are due; find duplicates, contradictions and groups to consolidate.
 
-    What needs a decision waits in `memento review` and `memento contradiction`. It may be interrupted at any moment
-    and run as often as you like; `memento undo` takes back a whole sleep by the number that `memento history` shows.
+    Changes that need a decision wait in `memento review` and `memento contradiction`. It may be interrupted at any
+    moment and run as often as you like; `memento undo` takes back a whole run by the number that `memento history`
+    shows.
     """
     from memento_tui.api.maintenance import maintain_workspace  # noqa: PLC0415 - a command's help is shown without it
 
@@ -74,7 +61,7 @@ def maintain(*, dry_run: bool) -> None:
         report = maintain_workspace(workspace, dry_run=dry_run, stopping=stopping, progress=progress)
     emit(lambda: _report_object(report), lambda: _report_text(report))
     if report.interrupted:
-        raise click.exceptions.Exit(_EXIT_INTERRUPTED)
+        raise click.exceptions.Exit(EXIT_INTERRUPTED)
 
 
 def _proposals_waiting_text(count: int) -> str:
@@ -132,7 +119,7 @@ def distill(transcript: Path, limit: int, *, dry_run: bool) -> None:
         )
     emit(lambda: _distillation_object(found), lambda: _distillation_text(found))
     if found.interrupted:
-        raise click.exceptions.Exit(_EXIT_INTERRUPTED)
+        raise click.exceptions.Exit(EXIT_INTERRUPTED)
 
 
 def _distillation_object(found: DistillationReport) -> dict[str, Any]:
@@ -294,16 +281,12 @@ def backup(ctx: click.Context) -> None:
 def make_backup(keep: int) -> None:
     """Copy the database while it is in use, and check the copy. The oldest backups beyond --keep are removed."""
     with open_workspace() as workspace, staged_progress() as progress:
-        made = workspace.backups.make(keep=keep, progress=progress or _no_progress)
+        made = workspace.backups.make(keep=keep, progress=progress)
         place = workspace.paths.backups / made.name
     emit(
         {**to_plain(made), "path": str(place)},
         lambda: safe(f"{place}\n{_contents_text(made)}, checked", multiline=True),
     )
-
-
-def _no_progress(_what: str, _done: int, _total: int) -> None:
-    """Tell nobody."""
 
 
 def _contents_text(one: Backup) -> str:
@@ -359,7 +342,7 @@ def verify_backups(name: str | None) -> None:
     with open_workspace() as workspace, staged_progress() as progress:
         backups = workspace.backups
         names = [one.name for one in backups.list()] if name is None else [backups.find(name).name]
-        found = {one: backups.verify(one, progress=progress or _no_progress) for one in names}
+        found = {one: backups.verify(one, progress=progress) for one in names}
     items = [{"name": one, "ok": problem is None, "problem": problem or ""} for one, problem in found.items()]
     lines = [
         f"{bold('BAD') if problem else 'ok '}  {safe(one)}  {safe(problem or '')}".rstrip()
@@ -393,7 +376,7 @@ def restore_backup(name: str, *, yes: bool) -> None:
             lost = f" {newer:,} journal entries are newer." if newer > 0 else ""
             _confirm(f"Go back to {chosen.name}?{lost} What is there now is kept as a backup", yes=yes)
             with staged_progress() as progress:
-                restored = workspace.backups.restore(chosen.name, progress=progress or _no_progress)
+                restored = workspace.backups.restore(chosen.name, progress=progress)
     except DataDirectoryError as error:
         if "damaged" not in error.message or not current_session().paths.database.exists():
             raise
@@ -414,12 +397,13 @@ def _restore_or_replace(name: str, *, yes: bool) -> RestoredBackup:
 
 
 def _confirm(question: str, *, yes: bool) -> None:
-    if yes:
-        return
-    if current_session().as_json or not sys.stdin.isatty():
-        raise InvalidInput("Restoring a backup asks first.", "Say --yes if you are sure.")
-    if click.prompt(f"{safe(question)}. Type yes", err=True, default="", show_default=False) != "yes":
-        raise InvalidInput("That is not yes. Nothing was changed.")
+    confirm(
+        f"{question}. Type yes",
+        yes=yes,
+        answer="yes",
+        unasked="Restoring a backup asks first.",
+        declined="That is not yes. Nothing was changed.",
+    )
 
 
 @backup.command(
@@ -439,4 +423,4 @@ def remove_backups(names: tuple[str, ...]) -> None:
     emit({"removed": removed}, lambda: safe("\n".join(f"{name}  removed" for name in removed), multiline=True))
 
 
-commands = {"sleep": maintain, "distill": distill, "audit": audit, "backup": backup}
+commands = {"maintain": maintain, "distill": distill, "audit": audit, "backup": backup}

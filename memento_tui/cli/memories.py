@@ -1,25 +1,32 @@
-"""Write, read, delete, reject and purge memories one by one."""
+"""Commands on single memories: add, list, show, edit, delete, restore, reject and purge."""
 
 from __future__ import annotations
 
 import shutil
+import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from memento_tui import clock
 from memento_tui.cli.command import CommandFunction, command, current_session, open_workspace
-from memento_tui.cli.options import fields_of, memory_options, read_text
+from memento_tui.cli.interaction import confirm
+from memento_tui.cli.options import changes_of, fields_of, memory_options, read_text
 from memento_tui.cli.output import bold, emit, for_each, format_fields, format_time, safe, table, write
 from memento_tui.config import DecayPreset
-from memento_tui.errors import InvalidInput
+from memento_tui.errors import Conflict, InvalidInput, MementoError
 from memento_tui.model import Memory
 from memento_tui.model.validation import to_plain
 
 __all__ = ["commands", "memory_rows", "paging"]
+
+if TYPE_CHECKING:
+    from memento_tui.api import ChangeOutcome, Workspace
+    from memento_tui.api.drafts import EditorFile
 
 
 def paging(function: CommandFunction) -> CommandFunction:
@@ -154,7 +161,7 @@ def show(id: str, *, raw: bool, life: bool) -> None:  # noqa: A002 - its name in
     with open_workspace() as workspace:
         memory = workspace.get(id)
         relations = workspace.related(memory.id)
-        decay = workspace.config.upkeep.decay
+        decay = workspace.config.maintenance.decay
         known = workspace.store.first_written("memory", [memory.id]).get(memory.id)
         superseded = memory.id in workspace.store.successors([memory.id])
     if life:
@@ -192,6 +199,77 @@ def _memory_text(memory: Memory, relations: Sequence[tuple[str, str, str]]) -> s
     plain["version"] = memory.version
     heading = f"{bold(safe(memory.title))}\n\n" if memory.title else ""
     return f"{heading}{safe(memory.content, multiline=True)}\n\n{format_fields(plain)}"
+
+
+@command(
+    "edit",
+    short_help="Change a memory, by options or in your editor.",
+    examples="""
+    memento edit 7f3k                       opens its content in your editor
+    memento edit 7f3k --title "Endpoints" --tag api --untag draft
+    memento edit 7f3k --content - --base-version 3 --json < note.md
+    """,
+)
+@click.argument("id")
+@click.option(
+    "--base-version",
+    type=click.IntRange(1),
+    metavar="VERSION",
+    help="The version that you read; any other is a conflict.",
+)
+@memory_options(editing=True)
+def edit(id: str, base_version: int | None, **options: Any) -> None:  # noqa: A002, ANN401 - its name in the help; all fields
+    """Change the memory whose id is or begins with ID.
+
+    Without an option for a field, its content is opened in $VISUAL, $EDITOR or nano. If it cannot be saved then,
+    your text is kept in a file.
+    """
+    with open_workspace() as workspace:
+        memory = workspace.get(id)
+        if any(value not in (None, ()) for value in options.values()):
+            changes = changes_of(options, memory)
+            outcome = workspace.update(memory.id, base_version=base_version, **changes)
+        else:
+            outcome = _edit_in_editor(workspace, memory, base_version or memory.version)
+    emit({**to_plain(outcome.memory), "outcome": outcome.status}, lambda: safe(_edit_outcome_text(outcome, memory)))
+
+
+def _edit_outcome_text(outcome: ChangeOutcome, before: Memory) -> str:
+    if outcome.proposal is not None:
+        return f"{outcome.memory.id}  waits for review: memento review show {outcome.proposal.id}"
+    if outcome.memory.version == before.version:
+        return f"{outcome.memory.id}  not changed"
+    removed = f"; removed before it was stored: {', '.join(outcome.removed)}" if outcome.removed else ""
+    return f"{outcome.memory.id}  changed, version {outcome.memory.version}{removed}"
+
+
+def _edit_in_editor(workspace: Workspace, memory: Memory, base_version: int) -> ChangeOutcome:
+    from memento_tui.api.drafts import EditorFile, editor_command  # noqa: PLC0415 - a command's help is shown without it
+
+    editor = editor_command()
+    draft = EditorFile(workspace.paths, memory.id, memory.content)
+    with _report_kept_text(draft, memory):
+        finished = subprocess.run([*editor, str(draft.path)], check=False)  # noqa: S603 - the person's own editor
+        content = draft.read(memory.content)
+        if finished.returncode and content != memory.content:
+            raise InvalidInput(f"{editor[0]} ended with status {finished.returncode}, so nothing was saved.")
+        outcome = workspace.update(memory.id, base_version=base_version, content=content)
+    draft.discard()
+    return outcome
+
+
+@contextmanager
+def _report_kept_text(draft: EditorFile, memory: Memory) -> Iterator[None]:
+    """Say where the text is, whatever went wrong."""
+    try:
+        yield
+    except MementoError as error:
+        kept = f"Your text is kept in {draft.path}."
+        if isinstance(error, Conflict):
+            error.hint = f"{kept} Look at what it says now, then: memento edit {memory.id} --content - < {draft.path}"
+        else:
+            error.hint = f"{error.hint} {kept}".strip()
+        raise
 
 
 @command(
@@ -277,12 +355,13 @@ def purge(id: str, reason: str, *, yes: bool) -> None:  # noqa: A002 - its name 
     """
     with open_workspace() as workspace:
         memory = workspace.get(id)
-        if not yes:
-            if current_session().as_json or not sys.stdin.isatty():
-                raise InvalidInput("A purge cannot be undone, so it asks first.", "Say --yes if you are sure.")
-            question = f"Nothing brings {safe(memory.headline)!r:.60} back. Type its id to purge it"
-            if click.prompt(question, err=True, default="", show_default=False) != memory.id:
-                raise InvalidInput("That is not its id. Nothing was purged.")
+        confirm(
+            f"Nothing brings {safe(memory.headline)!r:.60} back. Type its id to purge it",
+            yes=yes,
+            answer=memory.id,
+            unasked="A purge cannot be undone, so it asks first.",
+            declined="That is not its id. Nothing was purged.",
+        )
         derived = workspace.purge(memory.id, reason)
         backups = workspace.backups.holding(memory.id)
     told = f"{memory.id}  purged"
@@ -323,6 +402,7 @@ commands = {
     "add": add,
     "list": list_memories,
     "show": show,
+    "edit": edit,
     "rm": rm,
     "restore": restore,
     "purge": purge,

@@ -6,8 +6,8 @@ import signal
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -16,7 +16,8 @@ import msgspec
 
 from memento_tui import clock
 from memento_tui.cli.command import command, current_session, open_workspace
-from memento_tui.cli.output import bold, emit, note, safe, staged_progress, write
+from memento_tui.cli.interaction import staged_progress, stop_on_signals
+from memento_tui.cli.output import EXIT_INTERRUPTED, bold, emit, note, safe, write
 
 __all__ = ["commands"]
 
@@ -24,9 +25,6 @@ if TYPE_CHECKING:
     from memento_tui.mirror.mirror import Mirror, VanishedPolicy
     from memento_tui.mirror.state import MirrorEvent
 
-
-_EXIT_INTERRUPTED = 130
-"""What a shell reports of a program that Ctrl-C ended."""
 
 _MIN_POLL_SECONDS = 1.0
 """Seconds between two looks at the folder."""
@@ -44,20 +42,6 @@ _QUIET_EVENTS = ("written", "taken", "moved", "related")
 
 class _StoppedError(Exception):
     """The person has had enough while notes are read; what was not noted yet is found again."""
-
-
-@contextmanager
-def _until_stopped() -> Iterator[threading.Event]:
-    """Yield what Ctrl-C or a request to end sets, so that no note is left halfway."""
-    stopping = threading.Event()
-    before = [(number, signal.getsignal(number)) for number in (signal.SIGINT, signal.SIGTERM)]
-    for number, _ in before:
-        signal.signal(number, lambda *_: stopping.set())
-    try:
-        yield stopping
-    finally:
-        for number, handler in before:
-            signal.signal(number, handler)
 
 
 @command(
@@ -99,7 +83,7 @@ def mirror(folder: Path, query: str, namespace: str, vanished: str, *, once: boo
         raise click.UsageError("--json prints one value at the end, so it needs --once.")
     from memento_tui.mirror.mirror import Mirror  # noqa: PLC0415 - a command's help is shown without it
 
-    with open_workspace(create=True) as workspace, _until_stopped() as stopping:
+    with open_workspace(create=True) as workspace, stop_on_signals(signal.SIGINT, signal.SIGTERM) as stopping:
         chosen = cast("VanishedPolicy", vanished)
         with Mirror(workspace, folder, query=query, namespace=namespace, hold=hold, vanished=chosen) as running:
             happened = _synchronize(running, stopping, patience=_MAX_WAIT_SECONDS if once else 0.0)
@@ -109,7 +93,7 @@ def mirror(folder: Path, query: str, namespace: str, vanished: str, *, once: boo
                     lambda: _report_text(running, happened, ended=stopping.is_set()),
                 )
                 if stopping.is_set():
-                    raise click.exceptions.Exit(_EXIT_INTERRUPTED)
+                    raise click.exceptions.Exit(EXIT_INTERRUPTED)
                 return
             ended = stopping.is_set()
             write(_report_text(running, happened, ended=ended) + ("\n" if ended else "\nctrl+c ends it.\n"))
@@ -126,8 +110,7 @@ def _synchronize(running: Mirror, stopping: threading.Event, *, patience: float)
         def advance(what: str, done: int, total: int) -> None:
             if stopping.is_set():
                 raise _StoppedError
-            if progress is not None:
-                progress(what, done, total)
+            progress(what, done, total)
 
         while True:
             for happening in running.step(advance):

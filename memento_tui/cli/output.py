@@ -1,4 +1,4 @@
-"""Everything a command writes: JSON or text, tables, errors with exit codes, one result for each id, progress."""
+"""Print the results of commands: JSON or text, tables, errors with exit codes, one outcome for each id."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ import os
 import shutil
 import sys
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache
 from types import ModuleType
@@ -21,6 +20,7 @@ from memento_tui.cli.command import current_session
 from memento_tui.errors import MementoError
 
 __all__ = [
+    "EXIT_INTERRUPTED",
     "as_json",
     "bold",
     "colour_diff",
@@ -29,10 +29,8 @@ __all__ = [
     "format_fields",
     "format_time",
     "note",
-    "progress_bar",
     "report_error",
     "safe",
-    "staged_progress",
     "table",
     "write",
     "write_bytes",
@@ -208,6 +206,8 @@ def _format_value(value: object) -> str:
 
 
 EXIT_INTERRUPTED = 130
+"""What a shell reports of a program that Ctrl-C ended: 128 + SIGINT."""
+
 _EXIT_BUG = 1
 _EXIT_USAGE = 2
 _MEDIUM_ERRNOS = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO)
@@ -278,43 +278,3 @@ def _outcome_text(outcome: dict[str, Any], said: Callable[[dict[str, Any]], str]
     if outcome["status"] == "failed":
         return f"{outcome['id']}  failed: {outcome['error']['message']} {outcome['error']['hint']}".rstrip()
     return said(outcome)
-
-
-@contextmanager
-def progress_bar(label: str) -> Iterator[Callable[[int, int], None] | None]:
-    """Yield what is to be told how much of how much is done, or ``None`` where nobody watches."""
-    if not sys.stderr.isatty() or current_session().as_json:
-        yield None
-        return
-    with click.progressbar(length=1, label=label, file=sys.stderr) as bar:
-
-        def advance(done: int, total: int) -> None:
-            bar.length = max(total, 1)
-            bar.update(done - bar.pos)
-
-        yield advance
-
-
-@contextmanager
-def staged_progress() -> Iterator[Callable[[str, int, int], None] | None]:
-    """Yield what is to be told what is being done, how much of it is done, and of how much; a bar for each stage."""
-    if not sys.stderr.isatty() or current_session().as_json:
-        yield None
-        return
-    stage = ""
-    bar: Any = None  # click does not name the type of its bars
-
-    def advance(what: str, done: int, total: int) -> None:
-        nonlocal stage, bar
-        if what != stage:
-            if bar is not None:
-                bar.render_finish()
-            stage, bar = what, click.progressbar(length=max(total, 1), label=what, file=sys.stderr)
-        if bar is not None:
-            bar.length = max(total, 1)
-            bar.update(done - bar.pos)
-            bar.render_progress()
-
-    yield advance
-    if bar is not None:
-        bar.render_finish()

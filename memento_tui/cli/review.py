@@ -12,6 +12,7 @@ import msgspec
 
 from memento_tui.cli.command import command, current_session, group, open_workspace
 from memento_tui.cli.contradictions import contradiction_object, contradiction_text
+from memento_tui.cli.interaction import ask
 from memento_tui.cli.memories import paging
 from memento_tui.cli.options import changes_of, memory_options, read_text
 from memento_tui.cli.output import bold, emit, for_each, format_fields, format_time, note, safe, table
@@ -341,8 +342,7 @@ def _edit_text(workspace: Workspace, before: str) -> tuple[EditorFile, str]:
 def _confirm(wanted: RequestedDecisions) -> bool:
     for line in wanted.preview:
         note(line)
-    answer: str = click.prompt("Carry that out? Type yes", err=True, default="", show_default=False)
-    return answer == "yes"
+    return ask("Carry that out? Type yes", answer="yes")
 
 
 def _outcome_objects(

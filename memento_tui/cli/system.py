@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from memento_tui.cli.command import command, current_session, group, open_workspace
-from memento_tui.cli.output import bold, emit, format_fields, progress_bar, safe, staged_progress
+from memento_tui.cli.interaction import progress_bar, staged_progress
+from memento_tui.cli.output import bold, emit, format_fields, safe
 from memento_tui.errors import DataDirectoryError
 from memento_tui.paths import DataPaths
 

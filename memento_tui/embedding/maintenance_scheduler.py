@@ -93,7 +93,7 @@ class MaintenanceScheduler:
         self._run_thread.start()
 
     def _is_due(self) -> bool:
-        if not self._config.upkeep.sleep_when_idle:
+        if not self._config.maintenance.run_when_idle:
             return False
         last = self._store.setting(LAST_RUN_SETTING)
         if last is None:

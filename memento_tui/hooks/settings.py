@@ -37,7 +37,7 @@ def read_settings(path: Path) -> HookSettings:
         raw = path.read_bytes()
     except OSError:
         return HookSettings()
-    if b"hooks" not in raw and b"upkeep" not in raw:
+    if not any(section in raw for section in (b"hooks", b"maintenance", b"upkeep")):
         return HookSettings()
     import tomllib  # noqa: PLC0415 - a third of the hook's own time, and most files have no such section
 
@@ -46,14 +46,15 @@ def read_settings(path: Path) -> HookSettings:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError):
         return HookSettings()
     defaults = HookSettings()
-    hooks, upkeep = _table(read, "hooks"), _table(read, "upkeep")
+    hooks = _table(read, "hooks")
+    maintenance = _table(read, "maintenance" if "maintenance" in read else "upkeep")  # the section's former name
     given: dict[str, Any] = {
         name: hooks[name]
         for name in _FIELD_NAMES
         if type(hooks.get(name)) is type(getattr(defaults, name)) or (name == "threshold" and hooks.get(name) in (0, 1))
     }
-    if upkeep.get("decay") in ("balanced", "protocol", "vault", "bank"):
-        given["decay"] = upkeep["decay"]
+    if maintenance.get("decay") in ("balanced", "protocol", "vault", "bank"):
+        given["decay"] = maintenance["decay"]
     return defaults._replace(**given)
 
 

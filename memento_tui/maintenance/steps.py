@@ -67,7 +67,7 @@ def _due_changes(night: MaintenanceContext, memories: Sequence[Memory]) -> list[
 
 
 def _due_change_of(night: MaintenanceContext, memory: Memory, known_since: datetime | None) -> AgingChange | None:
-    preset = night.config.upkeep.decay
+    preset = night.config.maintenance.decay
     since = _superseded_since(night, memory) if preset == "vault" else None
     return due_change(memory, night.now, preset=preset, superseded_since=since, known_since=known_since)
 

@@ -21,6 +21,7 @@ from textual.widgets import ContentSwitcher
 
 from memento_tui.api import Workspace
 from memento_tui.api.overview import mark_seen
+from memento_tui.app_sections import SECTIONS
 from memento_tui.errors import MementoError
 from memento_tui.model.validation import new_id
 from memento_tui.storage.journal import Entry
@@ -28,7 +29,7 @@ from memento_tui.storage.store import Store
 from memento_tui.tui import garbage
 from memento_tui.tui.commands import COMMANDS, KeyMap, KeyScope, bindings, key_names
 from memento_tui.tui.section import ErrorBoundary, Section, reportable_error
-from memento_tui.tui.sections.catalogue import SECTIONS, make_section
+from memento_tui.tui.sections.catalogue import make_section
 from memento_tui.tui.terminal_filter import TerminalFilter
 from memento_tui.tui.widgets.bars import KeyBar, StatusLine, TopBar
 

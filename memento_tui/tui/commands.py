@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable, Mapping
-from typing import Literal
 
 import msgspec
 from textual.binding import Binding
+
+from memento_tui.app_sections import SECTIONS
 
 __all__ = [
     "COMMANDS",
@@ -21,27 +22,8 @@ __all__ = [
     "markdown_table",
 ]
 
-KeyScope = Literal[
-    "everywhere",
-    "rows",
-    "list",
-    "search",
-    "home",
-    "memories",
-    "history",
-    "timeline",
-    "links",
-    "tree",
-    "why",
-    "review",
-    "working",
-    "board",
-    "skips",
-    "identity",
-    "activity",
-    "health",
-    "editor",
-]
+KeyScope = str
+"""A part of the app with keys of its own: one of `KEY_SCOPES`."""
 
 
 class Command(msgspec.Struct, frozen=True):
@@ -62,14 +44,10 @@ class Command(msgspec.Struct, frozen=True):
 
 
 COMMANDS: tuple[Command, ...] = (
-    Command("app.home", "everywhere", "1", "section('home')", "Go to the overview"),
-    Command("app.memories", "everywhere", "2", "section('memories')", "Go to the memories"),
-    Command("app.review", "everywhere", "3", "section('review')", "Go to what waits for your decision"),
-    Command("app.working", "everywhere", "4", "section('working')", "Go to what is being worked on"),
-    Command("app.skips", "everywhere", "5", "section('skips')", "Go to what the agent is not to do"),
-    Command("app.identity", "everywhere", "6", "section('identity')", "Go to who the agent is"),
-    Command("app.activity", "everywhere", "7", "section('activity')", "Go to what was done, and by whom"),
-    Command("app.health", "everywhere", "8", "section('health')", "Go to what needs care"),
+    *(
+        Command(f"app.{tab.name}", "everywhere", tab.key, f"section('{tab.name}')", f"Go to {tab.subject}")
+        for tab in SECTIONS
+    ),
     Command("app.previous", "everywhere", "left_square_bracket", "neighbour(-1)", "Go to the section before"),
     Command("app.next", "everywhere", "right_square_bracket", "neighbour(1)", "Go to the section after"),
     Command("app.undo", "everywhere", "z", "undo", "Undo your last change, after a restart too", "Undo"),
@@ -151,7 +129,12 @@ COMMANDS: tuple[Command, ...] = (
     Command("review.approve", "review", "a", "approve", "Approve and go on", "Approve"),
     Command("review.edit", "review", "e,enter", "edit", "Edit, then approve", "Edit+approve"),
     Command(
-        "review.reject", "review", "x", "reject", "Reject, with a reason the agent can read; no contradiction", "Reject"
+        "review.reject",
+        "review",
+        "x",
+        "reject",
+        "Reject, with a reason the agent can read; a contradiction: it is none",
+        "Reject",
     ),
     Command("review.later", "review", "l", "later", "Put off for a week", "Later"),
     Command(
@@ -213,12 +196,10 @@ COMMANDS: tuple[Command, ...] = (
     Command("identity.markdown", "identity", "m", "markdown", "Show the prose, or what changed in it", "Prose"),
     Command("activity.open", "activity", "enter,o", "open_record", "Go to what was changed", "Go there"),
     Command("activity.revert", "activity", "r", "revert", "Take back this entry, whoever made it", "Take back"),
-    Command(
-        "activity.ledger", "activity", "i", "ledger", "What was put in front of agents, or the journal", "Injections"
-    ),
-    Command("activity.demote", "activity", "d", "demote", "Injection: lower the memory's certainty by one"),
-    Command("activity.skip", "activity", "s", "skip", "Injection: put the memory's subject on the skip list"),
-    Command("activity.reject", "activity", "x", "reject", "Injection: reject the memory"),
+    Command("activity.ledger", "activity", "i", "ledger", "What agents were shown, or the journal", "Exposures"),
+    Command("activity.demote", "activity", "d", "demote", "Exposure: lower the memory's certainty by one"),
+    Command("activity.skip", "activity", "s", "skip", "Exposure: put the memory's subject on the skip list"),
+    Command("activity.reject", "activity", "x", "reject", "Exposure: reject the memory"),
     Command("health.go", "health", "enter,o", "go", "Go to what was found, or back to a backup", "Go there"),
     Command("health.refresh", "health", "R", "examine", "Look again, and read every text", "Look again"),
     Command("health.backup", "health", "b", "backup", "Make a backup now", "Back up"),
@@ -231,27 +212,14 @@ COMMANDS: tuple[Command, ...] = (
 """Every command, in the order in which help shows them."""
 
 KEY_SCOPES: dict[KeyScope, str] = {
-    "home": "In the overview",
-    "memories": "In the memories",
-    "history": "In the history of a memory",
-    "timeline": "In the timeline",
-    "links": "In the links",
-    "tree": "In the tree",
-    "why": "In the weight of a memory",
-    "review": "In the review queue",
-    "working": "In the work",
-    "board": "On the board",
-    "skips": "In the skips",
-    "identity": "In the identity",
-    "activity": "In the activity",
-    "health": "In the health",
+    **{name: title for tab in SECTIONS for name, title in ((tab.name, tab.help_title), *tab.inner_scopes)},
     "list": "In every list",
     "rows": "Moving and marking",
     "search": "In the search box",
     "editor": "In the editor",
     "everywhere": "Everywhere",
 }
-"""What help calls each place."""
+"""The heading of each scope in help, in the order in which help shows them."""
 
 
 def commands_in_scopes(places: Iterable[KeyScope]) -> list[Command]:

@@ -13,9 +13,9 @@ import sys
 from pathlib import Path
 
 from memento_tui.api import Workspace
+from memento_tui.app_sections import SECTIONS
 from memento_tui.tui import garbage
 from memento_tui.tui.app import MementoApp
-from memento_tui.tui.sections.catalogue import SECTIONS
 from tests.benchmarks.table import Row
 from tests.benchmarks.workbench import drawn
 

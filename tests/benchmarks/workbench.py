@@ -10,10 +10,10 @@ from pathlib import Path
 from time import perf_counter
 
 from memento_tui.api import Workspace
+from memento_tui.app_sections import SECTIONS
 from memento_tui.model.validation import new_id
 from memento_tui.tui import garbage
 from memento_tui.tui.app import MementoApp
-from memento_tui.tui.sections.catalogue import SECTIONS
 from memento_tui.tui.sections.list_section import ListSection
 from memento_tui.tui.sections.memories import MemoriesSection
 from tests.benchmarks.table import Row, percentile

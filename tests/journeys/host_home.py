@@ -54,7 +54,7 @@ class HostHome:
 
     def injections(self, session: str) -> list[dict[str, Any]]:
         """Return what a session was shown, in the order in which it was."""
-        found: list[dict[str, Any]] = self.shell.json("injections", f"session:{session}")["items"]
+        found: list[dict[str, Any]] = self.shell.json("exposures", f"session:{session}")["items"]
         return found[::-1]
 
     def waiting(self, *lessons: str) -> list[dict[str, Any]]:

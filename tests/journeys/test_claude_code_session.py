@@ -178,7 +178,7 @@ def test_a_person_who_has_the_app_open_sees_injections_and_lessons_as_they_come(
 ) -> None:
     with app_in_tmux(house.data_dir, "--open", "activity") as screen, claude.agent() as agent:
         screen.press("i")
-        screen.shows("No memory was put in front of an agent yet.")
+        screen.shows("No agent was shown a memory yet.")
         claude.play(agent, until="deploy")
         screen.shows(
             "Deploys of the billing", "Every amount of money", f"{FIRST[:7]}", "through hook", "not seen to be"

@@ -117,7 +117,7 @@ def test_what_is_remembered_reaches_the_model_of_a_host_after_one_command(
     assert ESSENTIAL in told
     assert "Minou" not in model.told(0)
     assert "this project's namespace is projects/billing" in model.told(0)
-    (session,) = house.shell.json("injections", "--totals")["items"]
+    (session,) = house.shell.json("exposures", "--totals")["items"]
     assert session["shown"] == 2
     assert house.shell.json("status")["memory"]["last_injection"]["session"] == session["session"]
     assert house.hook_log == ""

@@ -12,10 +12,10 @@ import pytest
 import memento_tui
 from memento_tui import clock
 from memento_tui.api import Workspace
+from memento_tui.app_sections import SECTIONS
 from memento_tui.model import make_contradiction, make_crystal, make_exposure, make_item, make_relation, make_skip
 from memento_tui.storage.journal import Author
 from memento_tui.tui.commands import COMMANDS, KeyScope
-from memento_tui.tui.sections.catalogue import SECTIONS
 from tests.journeys.real_terminal import Terminal, open_app
 from tests.made import note, without_engine
 

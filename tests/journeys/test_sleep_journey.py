@@ -1,4 +1,4 @@
-"""`memento sleep` as a process, over some hundred memories: finished, interrupted, killed, twice at once, and idle."""
+"""`memento maintain` as a process, over hundreds of memories: ended, interrupted, killed, twice at once, and idle."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def assert_sound(shell: Shell, store: Store, made: int) -> None:
 def in_the_middle(shell: Shell, chat: ChatServer) -> subprocess.Popen[bytes]:
     """Return a sleep that waits for a model's answer: some of it is done, the rest is not."""
     before = len(chat.questions)
-    process = shell.start("sleep")
+    process = shell.start("maintain")
     until(lambda: len(chat.questions) > before, "the sleep drafts something")
     assert process.poll() is None
     return process
@@ -133,11 +133,11 @@ def test_a_sleep_gathers_what_belongs_together_and_what_is_approved_ranks_above_
 ) -> None:
     shell, store = Shell(house.paths.root), house.store
     head, before = store.head(), picture_of(store)
-    told = shell.json("sleep", "--dry-run")
+    told = shell.json("maintain", "--dry-run")
     assert told["dry_run"]
     assert (store.head(), picture_of(store), store.setting(LAST_RUN_SETTING)) == (head, before, None)
 
-    slept = shell.json("sleep")
+    slept = shell.json("maintain")
     assert slept["counts"] == told["counts"] == {"merge": 1, "consolidate": 3}
     assert (slept["problems"], slept["interrupted"], slept["waiting"]) == ([], False, 4)
     drafts = drafts_of(store)
@@ -158,7 +158,7 @@ def test_a_sleep_gathers_what_belongs_together_and_what_is_approved_ranks_above_
         assert ranked[0] == draft.id
         assert len(ranked) > 1
 
-    assert shell.json("sleep")["deeds"] == []
+    assert shell.json("maintain")["deeds"] == []
     assert drafts_of(store).keys() == GROUPS
 
 
@@ -187,10 +187,10 @@ def test_a_sleep_that_is_killed_then_interrupted_is_completed_by_the_next(house:
     ask_model(shell, chat)
 
     killed = in_the_middle(shell, chat)
-    second = shell.run("sleep", "--json")
+    second = shell.run("maintain", "--json")
     assert second.returncode == NOT_ALLOWED
     assert b"Another sleep is under way." in second.stdout
-    assert b"Another sleep is under way." in shell.run("sleep").stderr
+    assert b"Another sleep is under way." in shell.run("maintain").stderr
     killed.kill()
     killed.communicate()
     assert store.setting(LAST_RUN_SETTING) is None
@@ -207,12 +207,12 @@ def test_a_sleep_that_is_killed_then_interrupted_is_completed_by_the_next(house:
     assert len(drafts_of(store)) == 1
     assert_sound(shell, store, made)
 
-    completed = shell.json("sleep")
+    completed = shell.json("maintain")
     assert (completed["interrupted"], completed["counts"]) == (False, {"consolidate": 2})
     assert drafts_of(store).keys() == GROUPS
     assert Counter(proposal.action for proposal in store.all_of("proposal")) == {"create": 3, "merge": 1}
     assert store.setting(LAST_RUN_SETTING) is not None
-    assert shell.json("sleep")["deeds"] == []
+    assert shell.json("maintain")["deeds"] == []
     assert_sound(shell, store, made)
 
 
@@ -230,7 +230,7 @@ def test_a_second_interrupt_ends_a_sleep_at_once_and_nothing_is_half_done(
     assert process.returncode == INTERRUPTED
     assert drafts_of(store) == {}
     chat.says("")
-    assert shell.json("sleep")["counts"] == {"consolidate": 3}
+    assert shell.json("maintain")["counts"] == {"consolidate": 3}
     assert_sound(shell, store, 10)
 
 
@@ -265,7 +265,7 @@ def test_an_engine_that_is_told_to_stop_in_its_sleep_stops_at_once(tmp_path: Pat
         shell = Shell(house.paths.root)
         pid = house.listening().pid
         until(lambda: chat.questions, "the engine sleeps")
-        refused = shell.run("sleep", "--json")
+        refused = shell.run("maintain", "--json")
         assert (refused.returncode, b"under way" in refused.stdout) == (NOT_ALLOWED, True)
         shell.json("engine", "stop")
         until(lambda: not is_alive(pid), "the engine is gone")
@@ -281,7 +281,7 @@ def test_a_models_draft_is_proposed_as_its_own(tagged: tuple[Shell, Store], chat
     ask_model(shell, chat)
     draft = "The conductor from Bergen keeps the sheet music in a blue cupboard."
     chat.says(draft)
-    slept = shell.json("sleep")
+    slept = shell.json("maintain")
     made = drafts_of(store)
     assert made.keys() == {frozenset(texts) for texts in TAGGED.values()}
     written = made.pop(frozenset(TAGGED["choir"]))
@@ -302,7 +302,7 @@ def test_a_model_that_says_the_same_about_everything_costs_no_group_its_draft(
     shell, store = tagged
     ask_model(shell, chat)
     chat.says("This is how it is done, and everybody knows about it.")
-    shell.json("sleep")
+    shell.json("maintain")
     assert drafts_of(store).keys() == {frozenset(texts) for texts in TAGGED.values()}
 
 
@@ -325,7 +325,7 @@ def test_a_model_in_trouble_costs_its_drafts_only_and_the_person_is_told(
     shell, store = tagged
     ask_model(shell, chat, seconds=1)
     TROUBLES[trouble](chat)
-    slept = shell.json("sleep")
+    slept = shell.json("maintain")
     assert (slept["counts"], slept["interrupted"]) == ({"consolidate": 3}, False)
     assert slept["problems"]
     assert all("language model" in problem for problem in slept["problems"])
@@ -344,6 +344,6 @@ def test_a_model_that_is_configured_wrongly_is_told_and_the_rest_goes_on(tagged:
     shell, store = tagged
     with (shell.data_dir / "config.toml").open("a") as config:
         config.write('[language_model]\nurl = "http://127.0.0.1:9/v1"\n')
-    slept = shell.json("sleep")
+    slept = shell.json("maintain")
     assert "language_model.model is not" in str(slept["problems"])
     assert store.setting(LAST_RUN_SETTING) is not None

@@ -199,11 +199,11 @@ async def test_the_ledger_tells_what_was_shown_and_why(data_dir: Path) -> None:
         recall(agent, "port", 5)
     async with opened(data_dir, start="activity") as driver:
         await driver.press("d")
-        await told(driver, "That key is for the injection ledger")
+        await told(driver, "That key is for the list of exposures")
         await driver.press("i")
         await driver.until(lambda: "keyword" in side(driver), "the reasons are shown")
         assert "shown to session s1  through mcp" in side(driver)
-        assert "injections  1" in driver.text("#activity-head")
+        assert "exposures  1" in driver.text("#activity-head")
         await driver.press("r")
         await told(driver, "That key is for the journal")
         await driver.press("i")
@@ -244,14 +244,14 @@ async def test_what_was_shown_is_demoted_skipped_and_rejected(data_dir: Path) ->
 async def test_keys_on_an_empty_list_say_why_nothing_happens(data_dir: Path) -> None:
     async with opened(data_dir, start="activity") as driver:
         assert "Nothing has happened yet." in driver.text("#activity .nothing")
-        for key, reason in (("r", "nothing here"), ("enter", "nothing here"), ("x", "injection ledger")):
+        for key, reason in (("r", "Nothing is selected"), ("enter", "nothing here"), ("x", "list of exposures")):
             await driver.press(key)
             await told(driver, reason)
         await driver.press("i")
-        assert "No memory was put in front of an agent yet." in driver.text("#activity .nothing")
+        assert "No agent was shown a memory yet." in driver.text("#activity .nothing")
         for key in ("d", "s", "x"):
             await driver.press(key)
-            await told(driver, "nothing here")
+            await told(driver, "Nothing is selected")
 
 
 async def test_hostile_text_shows_as_text(data_dir: Path) -> None:

@@ -10,12 +10,12 @@ from textual.widgets import Input, TextArea
 
 from memento_tui.api import Workspace, drafts
 from memento_tui.api.drafts import UnsavedTextFile, find_unsaved_texts
+from memento_tui.app_sections import SECTIONS
 from memento_tui.model import WorkingItem
 from memento_tui.paths import DataPaths
 from memento_tui.tui.screens.form import FormScreen
 from memento_tui.tui.screens.unsaved import UnsavedScreen
 from memento_tui.tui.screens.write_problems import ConflictScreen
-from memento_tui.tui.sections.catalogue import SECTIONS
 from memento_tui.tui.widgets.bars import KeyBar, TopBar
 from memento_tui.tui.widgets.editor import Editor
 from memento_tui.tui.widgets.record_list import RecordList

@@ -93,9 +93,9 @@ async def test_the_remaining_numbers_by_kind_stay_in_view(waiting: Path, workspa
     clash(workspace)
     async with opened(waiting) as app:
         await _queue(app)
-        assert "4 wait: 1 clash, 2 new, 1 change" in head(app)
+        assert "4 wait: 1 contradiction, 2 new, 1 change" in head(app)
         await app.press("a")
-        await app.until(lambda: "3 wait: 1 clash, 1 new, 1 change" in head(app), "the numbers go down")
+        await app.until(lambda: "3 wait: 1 contradiction, 1 new, 1 change" in head(app), "the numbers go down")
         await app.press("space")
         assert "1 marked" in head(app)
 

@@ -9,7 +9,7 @@ from textual.theme import BUILTIN_THEMES
 from textual.widget import Widget
 
 from memento_tui.api import Workspace
-from memento_tui.tui.sections.catalogue import SECTIONS
+from memento_tui.app_sections import SECTIONS
 from tests.tui.app_driver import opened
 
 

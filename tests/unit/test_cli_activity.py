@@ -84,15 +84,15 @@ def test_what_is_new_is_told_once_it_is_marked_as_seen(memento: Program, given: 
 
 
 def test_the_ledger_is_listed_and_added_up(memento: Program, given: str) -> None:
-    (shown,) = memento.json("injections", "session:s1")["items"]
+    (shown,) = memento.json("exposures", "session:s1")["items"]
     assert (shown["memory_id"], shown["rank"], shown["memory"]["headline"]) == (given, 1, "Port")
     assert shown["why"]["keyword"] > 0
-    (totals,) = memento.json("injections", "--totals")["items"]
+    (totals,) = memento.json("exposures", "--totals")["items"]
     assert (totals["shown"], totals["used"], totals["tokens"]) == (1, 1, shown["tokens"])
-    assert "keyword" in memento.run("injections").out
-    assert "s1" in memento.run("injections", "--totals").out
-    assert memento.run("injections", "session:other").out.startswith("No memory was put in front of an agent")
-    assert memento.run("injections", "agent:x", "--json").code == 2
+    assert "keyword" in memento.run("exposures").out
+    assert "s1" in memento.run("exposures", "--totals").out
+    assert memento.run("exposures", "session:other").out.startswith("No agent was shown a memory")
+    assert memento.run("exposures", "agent:x", "--json").code == 2
 
 
 def test_memories_are_rejected_with_a_reason(memento: Program, given: str) -> None:

@@ -94,3 +94,10 @@ def test_the_overview_names_every_command(tmp_path: Path) -> None:
     ended = Program(tmp_path).run("--help")
     for name, place in COMMANDS.items():
         assert re.search(rf"^  {name} +{re.escape(place.summary)}$", ended.out, re.MULTILINE)
+
+
+@pytest.mark.parametrize(("former", "present"), [("sleep", "maintain"), ("injections", "exposures")])
+def test_a_command_answers_to_its_former_name_which_help_does_not_list(former: str, present: str) -> None:
+    context = click.Context(root)
+    assert root.get_command(context, former) is root.get_command(context, present)
+    assert former not in root.list_commands(context)

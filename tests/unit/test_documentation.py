@@ -87,7 +87,7 @@ def test_the_settings_in_the_readme_are_all_that_there_are_with_their_defaults(t
     assert {name: set(section) for name, section in read.items() if name != "keys"} == {
         name: set(section) for name, section in defaults.items() if name != "keys"
     }
-    for name in ("engine", "upkeep", "hooks", "app"):
+    for name in ("engine", "maintenance", "hooks", "app"):
         assert read[name] == defaults[name], name
 
 

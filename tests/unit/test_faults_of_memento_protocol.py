@@ -59,7 +59,7 @@ def test_a_hyphenated_name_is_found_as_it_is_written_and_in_parts(workspace: Wor
 def test_an_exact_match_of_sixty_days_scores_far_above_a_fresh_irrelevant_memory(tmp_path: Path, preset: str) -> None:
     folder = without_engine(tmp_path / "data")
     with (folder / "config.toml").open("a") as config:
-        config.write(f'[upkeep]\ndecay = "{preset}"\n')
+        config.write(f'[maintenance]\ndecay = "{preset}"\n')
     with Workspace(folder) as workspace:
         sixty = clock.now() - timedelta(days=60)
         put(workspace.store, note("Rotate the staging database password on Mondays.", id="exact", created_at=sixty))

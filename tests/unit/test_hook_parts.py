@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from memento_tui.config import Config, HooksConfig, load_config
+from memento_tui.config import Config, HooksConfig, MaintenanceConfig, load_config
 from memento_tui.errors import InvalidInput
 from memento_tui.hooks.host_events import HookCall, format_answer, parse_call
 from memento_tui.hooks.main import _parse_arguments
@@ -88,13 +88,23 @@ def test_the_settings_of_hooks_are_those_that_the_configuration_checks(tmp_path:
     checked = HooksConfig()
     for name in HooksConfig.__struct_fields__:
         assert getattr(HookSettings(), name) == getattr(checked, name)
-    assert HookSettings().decay == Config().upkeep.decay
+    assert HookSettings().decay == Config().maintenance.decay
     file = tmp_path / "config.toml"
     assert read_settings(file) == HookSettings()
-    file.write_text("[hooks]\nprompt_tokens = 50\nthreshold = 1\nlearn = 'no'\n[upkeep]\ndecay = 'vault'\n")
-    assert read_settings(file) == HookSettings(prompt_tokens=50, threshold=1, decay="vault")
+    for section in ("maintenance", "upkeep"):
+        file.write_text(f"[hooks]\nprompt_tokens = 50\nthreshold = 1\nlearn = 'no'\n[{section}]\ndecay = 'vault'\n")
+        assert read_settings(file) == HookSettings(prompt_tokens=50, threshold=1, decay="vault")
     file.write_text("[hooks\n")
     assert read_settings(file) == HookSettings()
+
+
+def test_the_former_names_of_settings_are_understood(tmp_path: Path) -> None:
+    file = tmp_path / "config.toml"
+    file.write_text("[upkeep]\ndecay = 'vault'\nsleep_when_idle = false\n")
+    assert load_config(file).maintenance == MaintenanceConfig(decay="vault", run_when_idle=False)
+    file.write_text("[upkeep]\ndecay = 'x'\n")
+    with pytest.raises(InvalidInput, match=r"maintenance\.decay cannot be"):
+        load_config(file)
 
 
 def test_hooks_read_the_form_of_the_database_that_this_version_writes() -> None:

@@ -124,7 +124,7 @@ def test_protocol_buried_a_60_day_old_exact_match_under_a_fresh_irrelevant_one_a
 def test_an_old_exact_match_comes_first_in_a_search_under_every_preset(tmp_path: Path, preset: DecayPreset) -> None:
     folder = without_engine(tmp_path / "data")
     with (folder / "config.toml").open("a") as config:
-        config.write(f'[upkeep]\ndecay = "{preset}"\n')
+        config.write(f'[maintenance]\ndecay = "{preset}"\n')
     with memento_tui.open(folder) as workspace:
         put(
             workspace.store,

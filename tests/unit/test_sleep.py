@@ -255,8 +255,8 @@ def test_a_clock_that_was_set_back_ages_nothing(workspace: Workspace) -> None:
 def test_the_command_line_tells_what_a_sleep_did(tmp_path: Path) -> None:
     memento = Program(without_engine(tmp_path / "data"))
     memento.add("Nothing is due about this.")
-    assert "Nothing is due." in memento.run("sleep").out
-    told = memento.json("sleep", "--dry-run")
+    assert "Nothing is due." in memento.run("maintain").out
+    told = memento.json("maintain", "--dry-run")
     assert (told["deeds"], told["dry_run"], told["interrupted"]) == ([], True, False)
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from memento_tui.__main__ import _parse_app_options
-from memento_tui.section_names import SECTION_NAMES
+from memento_tui.app_sections import SECTIONS
 from memento_tui.tui.commands import COMMANDS, KEY_SCOPES, KeyMap, commands_in_scopes, key_names, markdown_table
-from memento_tui.tui.sections.catalogue import SECTIONS
+from memento_tui.tui.sections.catalogue import make_section
 from tests.unit.cli_program import Program
 
 README = Path(__file__).parents[2] / "README.md"
@@ -78,8 +78,13 @@ def test_the_command_line_lists_the_keys_as_the_person_set_them(data_dir: Path) 
     assert found["problems"] == ["There is no command nothing.there; `memento keys` lists them."]
 
 
-def test_the_app_opens_in_every_section_that_there_is() -> None:
-    assert tuple(tab.name for tab in SECTIONS) == SECTION_NAMES
+def test_every_section_can_be_made_and_owns_the_key_scope_of_its_name() -> None:
+    for tab in SECTIONS:
+        assert tab.name == make_section(tab.name).PLACE
+
+
+def test_every_command_stands_in_a_scope_that_help_has_a_heading_for() -> None:
+    assert {command.place for command in COMMANDS} == set(KEY_SCOPES)
 
 
 @pytest.mark.parametrize(

@@ -140,7 +140,7 @@ class ExposureActions(ListSection[ActivityListRow]):
         """Tell whether a key belongs to the list that is shown; if not, say where it does."""
         if ledger == self.is_ledger:
             return self.check_can_act()
-        where = "the injection ledger; i shows it" if ledger else "the journal; i goes back to it"
+        where = "the list of exposures; i shows it" if ledger else "the journal; i goes back to it"
         self.memento.show_status(f"That key is for {where}.", problem=True)
         return False
 
@@ -217,7 +217,7 @@ class ExposureActions(ListSection[ActivityListRow]):
             raise InvalidInput(format_error(error, SKIP_LABELS)) from error
 
 
-_EXPOSURES_QUERY_WORD = "injections"
+_EXPOSURES_QUERY_WORD = "exposures"
 """What a query begins with that another section sends the person to the ledger with."""
 
 _MOST_ENTRIES_NAMED = 5
@@ -308,7 +308,7 @@ class ActivitySection(ExposureActions):
             self.read()
 
     def show_query(self, query: str) -> None:
-        """Show what a filter selects; ``injections`` in front of it goes to the ledger."""
+        """Show what a filter selects; ``exposures`` in front of it goes to the list of exposures."""
         first, _, rest = query.partition(" ")
         if (first == _EXPOSURES_QUERY_WORD) != self.is_ledger:
             self._switch()
@@ -325,9 +325,9 @@ class ActivitySection(ExposureActions):
         if not self.is_ledger:
             return Content(f"journal  {self.counted()}")
         keys = self.memento.keys
-        own = [command for command in commands_in_scopes(["activity"]) if command.help.startswith("Injection:")]
+        own = [command for command in commands_in_scopes(["activity"]) if command.help.startswith("Exposure:")]
         hints = [f"{key_names(keys.of(command))} {command.action}" for command in own]
-        return Content("   ").join(Content(words) for words in (*hints, f"injections  {self.counted()}"))
+        return Content("   ").join(Content(words) for words in (*hints, f"exposures  {self.counted()}"))
 
     def empty_text(self) -> str:
         """Say why nothing is here."""
@@ -335,9 +335,9 @@ class ActivitySection(ExposureActions):
             return "Nothing fits this filter.\n\nEscape clears it."
         if self.is_ledger:
             return (
-                "No memory was put in front of an agent yet.\n\n"
-                "What an agent finds, and what a hook tells it, is noted here: for whom, why, and at what cost.\n\n"
-                "memento install puts memento into an agent's host."
+                "No agent was shown a memory yet.\n\n"
+                "Each memory that a search or a hook shows an agent is listed here: to whom, why, how many tokens.\n\n"
+                "memento install connects an agent to memento."
             )
         return "Nothing has happened yet.\n\nEvery change is listed here, whoever makes it, and can be taken back."
 

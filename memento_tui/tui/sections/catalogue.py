@@ -1,40 +1,15 @@
-"""The sections in the order of their tabs, and which of them shows a record. Each is imported when first shown."""
+"""Make a section, whose module is imported when it is first shown, and find the one that shows a record."""
 
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import Any
 
+from memento_tui.app_sections import SECTIONS
 from memento_tui.storage.store import Store
-from memento_tui.tui.commands import COMMANDS
 from memento_tui.tui.section import Section
 
-__all__ = ["SECTIONS", "Tab", "make_section", "section_showing"]
-
-
-class Tab(NamedTuple):
-    """One section: its name, which is its place and its module too, its class and its title."""
-
-    name: str
-    class_name: str
-    title: str
-
-    @property
-    def key(self) -> str:
-        """The key that the table of commands gives it."""
-        return next(command.keys for command in COMMANDS if command.action == f"section('{self.name}')")
-
-
-SECTIONS: tuple[Tab, ...] = (
-    Tab("home", "HomeSection", "Home"),
-    Tab("memories", "MemoriesSection", "Memories"),
-    Tab("review", "ReviewSection", "Review"),
-    Tab("working", "WorkingSection", "Working"),
-    Tab("skips", "SkipsSection", "Skips"),
-    Tab("identity", "IdentitySection", "Identity"),
-    Tab("activity", "ActivitySection", "Activity"),
-    Tab("health", "HealthSection", "Health"),
-)
+__all__ = ["make_section", "section_showing"]
 
 
 def make_section(name: str) -> Section:

@@ -372,7 +372,7 @@ class HealthSection(LongTaskSection[HealthRow]):
             self.call_later(self._know, checks=_by_name(health.examine_engine(workspace)))
             return said
 
-        self.begin("The engine is being told", turn, stops=False)
+        self.begin("The engine is starting or stopping", turn, stops=False)
 
     def action_reindex(self) -> None:
         """Build the search indexes anew."""

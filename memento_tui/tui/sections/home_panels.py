@@ -282,7 +282,7 @@ def _legend(days: Sequence[DayCount], most: int, width: int) -> PanelRow:
     who = [
         (_PERSON, "you", sum(day.person for day in days)),
         (_AGENTS, "agents", sum(day.agent for day in days)),
-        (_MAINTENANCE, "upkeep", sum(day.system for day in days)),
+        (_MAINTENANCE, "maintenance", sum(day.system for day in days)),
     ]
     row: list[TextPiece] = []
     for sign, name, count in who:

@@ -265,10 +265,10 @@ class ListSection(Section, Generic[RowT]):
         Just after the row under the cursor became another or changed by itself, the key was meant for what was there.
         """
         if self._is_running_actions:
-            self.memento.show_status("The last deed is still being carried out; Escape stops it.", problem=True)
+            self.memento.show_status("The last action is still running; Escape stops it.", problem=True)
             return False
         if self.rows.current is None and not self.rows.marks:
-            self.memento.show_status("There is nothing here to do that to.", problem=True)
+            self.memento.show_status("Nothing is selected.", problem=True)
             return False
         if monotonic() < self._ignore_keys_until and not self.rows.marks:
             self.memento.show_status(

@@ -102,7 +102,7 @@ class WhyView(View):
             self.memento.show_status(str(error), problem=True)
             return
         self.tell_head(Content("why: ") + literal(cells(memory.headline, max(across - 5, 1)).rstrip()))
-        now, preset = clock.now(), self.workspace.config.upkeep.decay
+        now, preset = clock.now(), self.workspace.config.maintenance.decay
         parts = []
         if self._rank is not None:
             parts += [Content.styled("Rank in this search", "bold"), *_ranking_text(self._rank, across), Content("")]
@@ -117,7 +117,7 @@ class WhyView(View):
         self.query_one(".why-text", Static).update(Content("\n").join(parts))
 
 
-_SCALES = "In brackets: yours (upkeep.decay in config.toml). protocol counts from 0 to 3, the others count from 0 to 1."
+_SCALES = "In brackets: yours (maintenance.decay in config.toml). protocol counts from 0 to 3, the others from 0 to 1."
 
 
 def _ranking_text(rank: SearchRank, across: int) -> Iterator[Content]:

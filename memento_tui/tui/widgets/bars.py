@@ -13,9 +13,9 @@ from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Static
 
+from memento_tui.app_sections import Tab
 from memento_tui.tui.commands import Command, KeyMap, KeyScope, commands_in_scopes, key_names
 from memento_tui.tui.display import cells, literal, shown
-from memento_tui.tui.sections.catalogue import Tab
 
 __all__ = ["KeyBar", "StatusLine", "TopBar"]
 

@@ -357,7 +357,7 @@ _CONTRADICTION_ANSWERS = (
     ("review.older", "older"),
     ("review.both", "both"),
     ("review.merge", "one text"),
-    ("review.reject", "no clash"),
+    ("review.reject", "no contradiction"),
 )
 _WARNING_STYLE = "bold $text-warning"
 _SHOWN_BELOW = {"older", "newer", "the other memory", "about"}

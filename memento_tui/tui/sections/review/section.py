@@ -33,14 +33,14 @@ __all__ = ["ReviewSection"]
 
 _KIND_LABELS = {
     "secret": ("! secret", "error"),
-    "contradiction": ("? clash", "warning"),
+    "contradiction": ("? contradiction", "warning"),
     "suggestion": ("? answer", "warning"),
     "identity": ("@ identity", "strong"),
     "expiring": ("> extend", "muted"),
     "skip": ("+ skip", "good"),
     "item": ("+ work", "good"),
     "learned": ("+ learned", "good"),
-    "consolidation": ("= gather", "warning"),
+    "consolidation": ("= consolidation", "warning"),
     "merge": ("= merge", "warning"),
     "trust": ("^ promote", "muted"),
     "new": ("+ new", "good"),
@@ -48,7 +48,7 @@ _KIND_LABELS = {
     "deletion": ("- delete", "error"),
 }
 _ACTION_SIGNS = {"edit": "~", "delete": "-"}
-_SIGN_WIDTH, _AGE_WIDTH, _WHO_WIDTH = 11, 5, 12
+_SIGN_WIDTH, _AGE_WIDTH, _WHO_WIDTH = 15, 5, 12
 _NARROW = 60
 
 
