@@ -80,7 +80,7 @@ def test_the_command_line_lists_the_keys_as_the_person_set_them(data_dir: Path) 
 
 def test_every_section_can_be_made_and_owns_the_key_scope_of_its_name() -> None:
     for tab in SECTIONS:
-        assert tab.name == make_section(tab.name).PLACE
+        assert tab.name == make_section(tab.name).SCOPE
 
 
 def test_every_command_stands_in_a_scope_that_help_has_a_heading_for() -> None:
