@@ -17,8 +17,10 @@ HOOK = [sys.executable, "-c", f"{_START}sys.exit(main.main())"]
 UNHURRIED = [
     sys.executable,
     "-c",
-    f"{_START}main._MAX_ANSWER_SECONDS = 60; main._ANSWER_SECONDS = dict.fromkeys(main._ANSWER_SECONDS, 60);"
-    " sys.exit(main.main())",
+    (
+        f"{_START}main._MAX_ANSWER_SECONDS = 60; main._ANSWER_SECONDS = dict.fromkeys(main._ANSWER_SECONDS, 60);"
+        " sys.exit(main.main())"
+    ),
 ]
 
 
