@@ -145,7 +145,7 @@ def _verdict(workspace: Workspace, screened: Screened) -> Verdict:
 
 def _check_current(tx: Transaction, sources: Sequence[Memory]) -> None:
     for source in sources:
-        if tx.require("memory", source.id).version != source.version:
+        if tx.require(Memory, source.id).version != source.version:
             raise Conflict(f"The memory {source.id} was changed meanwhile.", "Read it again, then consolidate.")
 
 

@@ -11,7 +11,7 @@ from memento_tui.model import Crystal, Proposal, make_crystal
 from memento_tui.model.memory import content_digest
 from memento_tui.model.review import OPEN_PROPOSAL_STATES
 from memento_tui.model.validation import to_plain
-from memento_tui.policy.gate import Gate, Screened
+from memento_tui.policy.gate import Gate, ProposalDraft, Screened
 from memento_tui.policy.policy import Verdict, WriteIntent
 from memento_tui.storage.store import Store
 from memento_tui.storage.transaction import Transaction
@@ -74,17 +74,15 @@ class Crystals:
     def timeline(self) -> list[Crystal]:
         """Return every crystal, newest first, those that are proposed or were rejected among them."""
         # Sorting keeps the order of writing among those of one moment.
-        return sorted(self._store.all_of("crystal"), key=lambda crystal: crystal.created_at)[::-1]
+        return sorted(self._store.all_of(Crystal), key=lambda crystal: crystal.created_at)[::-1]
 
     def find(self, crystal_id: str) -> Crystal | None:
         """Return a crystal by its whole id, or ``None``."""
-        found: Crystal | None = self._store.find("crystal", crystal_id)
-        return found
+        return self._store.find(Crystal, crystal_id)
 
     def get(self, crystal_id: str) -> Crystal:
         """Return a crystal by its id or a unique beginning of it. Raises `NotFound` or `AmbiguousId`."""
-        found: Crystal = self._store.get("crystal", self._store.resolve("crystal", crystal_id))
-        return found
+        return self._store.get(Crystal, self._store.resolve("crystal", crystal_id))
 
     def compare(self, crystal_id: str, other: str | None = None) -> CrystalChange:
         """Return the change from a crystal to ``other``; without that, the change that led to it from the one before.
@@ -115,7 +113,7 @@ class Crystals:
 
         """
         with self._store.transaction(self._author, "crystal write") as tx:
-            before = tx.with_status("crystal", "current")
+            before = tx.with_status(Crystal, "current")
             current: Crystal | None = before[0] if before else None
             parent = "" if current is None else current.id
             screened = self._gate.screen(
@@ -152,24 +150,16 @@ class Crystals:
         fingerprint = f"crystal {content_digest(made.content).hex()}"
         known = self._store.proposals.same(fingerprint)
         if known is not None and (known.state in OPEN_PROPOSAL_STATES or not self._gate.is_person):
-            before: Crystal | None = tx.get("crystal", known.target_id)
+            before = tx.get(Crystal, known.target_id)
             if before is not None:
                 return before
         proposed = tx.put(msgspec.structs.replace(made, status="proposed"), base=0)
-        self._gate.propose(
-            tx,
-            "create",
-            "crystal",
-            proposed.id,
-            proposed.version,
-            verdict,
-            evidence=screened.evidence | ({"parent": made.parent} if made.parent else {}),
-            fingerprint=fingerprint,
-        )
+        evidence = screened.evidence | ({"parent": made.parent} if made.parent else {})
+        self._gate.propose(tx, ProposalDraft("create", proposed, evidence=evidence, fingerprint=fingerprint), verdict)
         return proposed
 
     def _has_person(self, crystal: Crystal) -> bool:
-        return any(revision.entry.actor == "person" for revision in self._store.history("crystal", crystal.id))
+        return any(revision.entry.actor == "person" for revision in self._store.history(Crystal, crystal.id))
 
     def restore(self, crystal_id: str) -> Crystal:
         """Write an old crystal's text as a new one."""

@@ -58,17 +58,15 @@ class ImportSession:
 
     def find(self, memory_id: str) -> Memory | None:
         """Return a memory by its whole id, or ``None``."""
-        found: Memory | None = self._store.find("memory", memory_id)
-        return found
+        return self._store.find(Memory, memory_id)
 
     def find_proposal(self, proposal_id: str) -> Proposal | None:
         """Return a proposal by its whole id, or ``None``."""
-        found: Proposal | None = self._store.find("proposal", proposal_id)
-        return found
+        return self._store.find(Proposal, proposal_id)
 
     def get_record(self, kind: str, record_id: str) -> AnyRecord:
         """Return a record of a kind by its whole id. Raises `NotFound`."""
-        found: AnyRecord = self._store.get(kind, record_id)
+        found: AnyRecord = self._store.get_named(kind, record_id)
         return found
 
     def get_many(self, ids: Sequence[str], among: Filter | None = None) -> dict[str, Memory]:
@@ -118,16 +116,15 @@ class ImportSession:
         """Return those of the ids of a kind that were purged and do not exist any more."""
         return self._store.purged(kind, ids)
 
-    def history(self, memory_id: str) -> Sequence[Revision]:
+    def history(self, memory_id: str) -> Sequence[Revision[Memory]]:
         """Return every version of a memory, newest first; nothing where there never was one with that id."""
-        return self._store.history("memory", memory_id)
+        return self._store.history(Memory, memory_id)
 
     def version_of(self, memory_id: str, version: int) -> Memory | None:
         """Return a memory as it was at a version, or ``None`` where it was removed or purged then."""
-        found: Memory | None = self._store.image("memory", memory_id, version)
-        return found
+        return self._store.image(Memory, memory_id, version)
 
     def record_version(self, kind: str, record_id: str, version: int) -> AnyRecord | None:
         """Return a record of a kind as it was at a version, or ``None`` where it was removed or purged then."""
-        found: AnyRecord | None = self._store.image(kind, record_id, version)
+        found: AnyRecord | None = self._store.image_named(kind, record_id, version)
         return found

@@ -12,6 +12,7 @@ import msgspec
 from memento_tui import clock
 from memento_tui.api.review import ContradictionQueue, ContradictionWithSides, PendingProposal, ProposalQueue
 from memento_tui.errors import AmbiguousId, InvalidInput, MementoError, NotAllowed, NotFound
+from memento_tui.model import Contradiction
 from memento_tui.model.review import RESOLUTIONS
 from memento_tui.storage.review import INBOX_KINDS, InboxRow
 from memento_tui.storage.store import Store
@@ -281,7 +282,7 @@ class Inbox:
         """
         if given.startswith(CONTRADICTION_PREFIX):
             return inbox_name("contradiction", self._contradictions.get(_split_name(given)[1]).contradiction.id)
-        if self._store.find("contradiction", given) is not None:
+        if self._store.find(Contradiction, given) is not None:
             return inbox_name("contradiction", given)
         try:
             return self._review.get(given).proposal.id

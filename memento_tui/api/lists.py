@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Any, Literal, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 import msgspec
 
@@ -16,7 +16,7 @@ from memento_tui.model import Proposal, Skip, WorkingItem, make_item, make_skip
 from memento_tui.model.lists import ITEM_CATEGORIES, ITEM_STATUSES
 from memento_tui.model.validation import fold_tag
 from memento_tui.moments import parse_moment, parse_span
-from memento_tui.policy.gate import Gate, Screened
+from memento_tui.policy.gate import Gate, ProposalDraft, Screened
 from memento_tui.policy.policy import Verdict, WriteIntent
 from memento_tui.storage.store import Revision, Store
 
@@ -180,91 +180,101 @@ def _raise_first(problems: Sequence[str], *, strict: bool) -> None:
 
 _LOGGER = logging.getLogger(__name__)
 
-Entry = TypeVar("Entry", Skip, WorkingItem)
+EntryT = TypeVar("EntryT", bound=Skip | WorkingItem)
 _READ_ONLY_FIELDS = {"id", "created_at", "created_by", "version", "hits", "last_hit_at"}
 
 
-class _GovernedList:
-    """What the lists share: an author, a policy, and writes that either happen or become proposals."""
+class _GovernedWrites(Generic[EntryT]):
+    """The writes to one of the short lists, which the gate either lets happen or turns into proposals."""
 
-    target: Literal["skip", "item", "crystal"]
-
-    def __init__(self, store: Store, gate: Gate) -> None:
+    def __init__(
+        self, store: Store, gate: Gate, record: type[EntryT], make: Callable[[Mapping[str, Any]], EntryT]
+    ) -> None:
         self._store = store
-        self._author = gate.author
         self._gate = gate
+        self._record = record
+        self._make = make
+        self._kind: Literal["skip", "item"] = "skip" if record is Skip else "item"
 
     def _judge(self, action: Literal["create", "edit", "delete"], screened: Screened | None = None) -> Verdict:
         intent = WriteIntent(
             action,
-            self.target,
+            self._kind,
             by_person=self._gate.is_person,
             injection_score=0.0 if screened is None else screened.injection_score,
             secret_found=screened is not None and screened.secret_found,
         )
         return self._gate.judge(intent)
 
-    def _create(self, make: Callable[..., Entry], fields: dict[str, Any]) -> Entry | Proposal:
-        screened = self._gate.screen(make(fields))
-        made: Entry = screened.record
+    def create(self, fields: Mapping[str, Any]) -> EntryT | Proposal:
+        """Store a new record, or propose it. Raises `InvalidField`."""
+        screened = self._gate.screen(self._make(fields))
+        made: EntryT = screened.record
         verdict = self._judge("create", screened)
-        with self._store.transaction(self._author, f"{self.target} add") as tx:
+        with self._store.transaction(self._gate.author, f"{self._kind} add") as tx:
             if verdict.answer == "propose":
                 payload = {name: getattr(made, name) for name in made.__struct_fields__ if name != "version"}
-                return self._gate.propose(
-                    tx, "create", self.target, made.id, 0, verdict, payload=payload, evidence=screened.evidence
-                )
+                draft = ProposalDraft("create", made, payload, screened.evidence, base_version=0)
+                return self._gate.propose(tx, draft, verdict)
             return tx.put(made, base=0)
 
-    def _change(
-        self, make: Callable[..., Entry], prefix: str, base_version: int | None, changes: dict[str, Any]
-    ) -> Entry | Proposal:
-        """Change a record; where it says all that already, nothing is written, and there is nothing to undo."""
+    def change(self, prefix: str, base_version: int | None, changes: Mapping[str, Any]) -> EntryT | Proposal:
+        """Change a record, or propose it; one that says all that already is not written, and nothing is to be undone.
+
+        Raises:
+            NotFound, AmbiguousId: no record, or several, have that id.
+            InvalidField: a field breaks a rule or cannot be changed.
+            Conflict: the record is no longer at ``base_version``.
+
+        """
         for name in changes:
             if name in _READ_ONLY_FIELDS:
                 raise InvalidField(name, "cannot be changed")
-        found = self._store.resolve(self.target, prefix)
-        with self._store.transaction(self._author, f"{self.target} edit") as tx:
-            before: Entry = tx.require(self.target, found)
+        record_id = self._store.resolve(self._kind, prefix)
+        with self._store.transaction(self._gate.author, f"{self._kind} edit") as tx:
+            before = tx.require(self._record, record_id)
             plain = {name: getattr(before, name) for name in before.__struct_fields__}
-            screened = self._gate.screen(make({**plain, **changes, "updated_at": tx.now}))
-            after: Entry = screened.record
+            screened = self._gate.screen(self._make({**plain, **changes, "updated_at": tx.now}))
+            after: EntryT = screened.record
             is_current = base_version in (None, before.version)
             if is_current and msgspec.structs.replace(after, updated_at=before.updated_at) == before:
                 return before
             verdict = self._judge("edit", screened)
             if verdict.answer != "propose" or not is_current:
                 return tx.put(after, base=before.version if base_version is None else base_version)
-            wanted = {name: getattr(after, name) for name in changes}
-            return self._gate.propose(
-                tx, "edit", self.target, found, before.version, verdict, payload=wanted, evidence=screened.evidence
-            )
+            payload = {name: getattr(after, name) for name in changes}
+            return self._gate.propose(tx, ProposalDraft("edit", before, payload, screened.evidence), verdict)
 
-    def _remove(self, prefix: str, base_version: int | None) -> Proposal | None:
-        found = self._store.resolve(self.target, prefix)
+    def remove(self, prefix: str, base_version: int | None) -> Proposal | None:
+        """Remove a record, or propose it. Raises `NotFound`, `AmbiguousId` or `Conflict`."""
+        record_id = self._store.resolve(self._kind, prefix)
         verdict = self._judge("delete")
-        with self._store.transaction(self._author, f"{self.target} remove") as tx:
-            before = tx.require(self.target, found)
+        with self._store.transaction(self._gate.author, f"{self._kind} remove") as tx:
+            before = tx.require(self._record, record_id)
             base = before.version if base_version is None else base_version
             if verdict.answer == "propose" and base == before.version:
-                return self._gate.propose(tx, "delete", self.target, found, base, verdict)
+                return self._gate.propose(tx, ProposalDraft("delete", before), verdict)
             tx.remove(before, base=base)
             return None
 
 
-class Skips(_GovernedList):
+class Skips:
     """What the agent is not to do, why, and until when."""
 
-    target = "skip"
+    def __init__(self, store: Store, gate: Gate) -> None:
+        self._store = store
+        self._author = gate.author
+        self._gate = gate
+        self._writes = _GovernedWrites(store, gate, Skip, make_skip)
 
     def add(self, item: str, reason: str, expires_at: Any, **fields: Any) -> Skip | Proposal:  # noqa: ANN401 - a moment in any form
         """Add a skip. Raises `InvalidField` unless its end is in the future."""
         values = {"item": item, "reason": reason, "expires_at": expires_at, "created_by": self._author.name, **fields}
-        return self._create(make_skip, values)
+        return self._writes.create(values)
 
     def update(self, skip_id: str, *, base_version: int | None = None, **changes: Any) -> Skip | Proposal:  # noqa: ANN401 - fields
         """Change a skip, such as to say the reason better; to let it hold longer, `extend` it."""
-        return self._change(make_skip, skip_id, base_version, changes)
+        return self._writes.change(skip_id, base_version, changes)
 
     def extend(self, skip_id: str, until: Any, *, base_version: int | None = None) -> Skip | Proposal:  # noqa: ANN401 - a moment in any form
         """Let a skip hold longer; one that is over holds again. A span such as ``30d`` counts from now.
@@ -285,7 +295,7 @@ class Skips(_GovernedList):
 
     def remove(self, skip_id: str, *, base_version: int | None = None) -> Proposal | None:
         """End a skip now; a proposal comes back where the gate asks a person. Raises `NotFound` or `Conflict`."""
-        return self._remove(skip_id, base_version)
+        return self._writes.remove(skip_id, base_version)
 
     def decide(self, skip_id: str, *, title: str = "", base_version: int | None = None) -> WorkingItem:
         """Turn a skip into a standing decision, which has no end: a working item with its text and reason.
@@ -306,7 +316,7 @@ class Skips(_GovernedList):
             )
         found = self._store.resolve("skip", skip_id)
         with self._store.transaction(self._author, "skip decide", note=f"skip {found}") as tx:
-            skip: Skip = tx.require("skip", found)
+            skip = tx.require(Skip, found)
             fields = {
                 "title": title or f"Skip: {skip.item}",
                 "content": skip.reason,
@@ -327,22 +337,19 @@ class Skips(_GovernedList):
 
     def find(self, skip_id: str) -> Skip | None:
         """Return a skip by its whole id, or ``None``."""
-        found: Skip | None = self._store.find("skip", skip_id)
-        return found
+        return self._store.find(Skip, skip_id)
 
-    def history(self, skip_id: str) -> Sequence[Revision]:
+    def history(self, skip_id: str) -> Sequence[Revision[Skip]]:
         """Return every version of a skip, newest first; nothing where there never was one with that id."""
-        return self._store.history("skip", skip_id)
+        return self._store.history(Skip, skip_id)
 
     def version_of(self, skip_id: str, version: int) -> Skip | None:
         """Return a skip as it was at a version, or ``None`` where it was removed or purged then."""
-        found: Skip | None = self._store.image("skip", skip_id, version)
-        return found
+        return self._store.image(Skip, skip_id, version)
 
     def get(self, skip_id: str) -> Skip:
         """Return a skip by its id or a unique beginning of it."""
-        skip: Skip = self._store.get("skip", self._store.resolve("skip", skip_id))
-        return skip
+        return self._store.get(Skip, self._store.resolve("skip", skip_id))
 
     def matching(self, query: str, *, among: Callable[[Skip], bool] | None = None) -> Sequence[Skip]:
         """Return the skips that hold for something about to be done; nothing is counted.
@@ -367,44 +374,43 @@ class Skips(_GovernedList):
         return matched
 
 
-class Items(_GovernedList):
+class Items:
     """What is being done, what holds until further notice, and what is waited for."""
 
-    target = "item"
+    def __init__(self, store: Store, gate: Gate) -> None:
+        self._store = store
+        self._writes = _GovernedWrites(store, gate, WorkingItem, make_item)
 
     def create(self, title: str, **fields: Any) -> WorkingItem | Proposal:  # noqa: ANN401 - fields
         """Add a working item. Raises `InvalidField`."""
-        return self._create(make_item, {"title": title, **fields})
+        return self._writes.create({"title": title, **fields})
 
     def update(self, item_id: str, *, base_version: int | None = None, **changes: Any) -> WorkingItem | Proposal:  # noqa: ANN401 - fields
         """Change a working item."""
-        return self._change(make_item, item_id, base_version, changes)
+        return self._writes.change(item_id, base_version, changes)
 
     def remove(self, item_id: str, *, base_version: int | None = None) -> Proposal | None:
         """Remove a working item; a proposal comes back where the gate asks a person.
 
         Raises `NotFound`, or `Conflict` where the item is no longer at ``base_version``.
         """
-        return self._remove(item_id, base_version)
+        return self._writes.remove(item_id, base_version)
 
     def find(self, item_id: str) -> WorkingItem | None:
         """Return a working item by its whole id, or ``None``."""
-        found: WorkingItem | None = self._store.find("item", item_id)
-        return found
+        return self._store.find(WorkingItem, item_id)
 
-    def history(self, item_id: str) -> Sequence[Revision]:
+    def history(self, item_id: str) -> Sequence[Revision[WorkingItem]]:
         """Return every version of a working item, newest first; nothing where there never was one with that id."""
-        return self._store.history("item", item_id)
+        return self._store.history(WorkingItem, item_id)
 
     def version_of(self, item_id: str, version: int) -> WorkingItem | None:
         """Return a working item as it was at a version, or ``None`` where it was removed or purged then."""
-        found: WorkingItem | None = self._store.image("item", item_id, version)
-        return found
+        return self._store.image(WorkingItem, item_id, version)
 
     def get(self, item_id: str) -> WorkingItem:
         """Return a working item by its id or a unique beginning of it."""
-        item: WorkingItem = self._store.get("item", self._store.resolve("item", item_id))
-        return item
+        return self._store.get(WorkingItem, self._store.resolve("item", item_id))
 
     def list(self, *, category: str | None = None, status: str | None = None, query: str = "") -> list[WorkingItem]:
         """Return the working items, highest priority first. Raises `InvalidInput` for a query that cannot be read."""

@@ -14,7 +14,7 @@ from memento_tui.model import Memory, Proposal, make_memory, make_proposal, make
 from memento_tui.model.memory import RECALLED_STATUSES, RESERVED_EXTRA, SENSITIVITIES, content_digest
 from memento_tui.model.review import OPEN_PROPOSAL_STATES
 from memento_tui.model.validation import check_line, new_id
-from memento_tui.policy.gate import Gate, Screened, creation_fingerprint
+from memento_tui.policy.gate import Gate, ProposalDraft, Screened, creation_fingerprint
 from memento_tui.policy.policy import AGENT_FIELDS, Verdict, WriteIntent
 from memento_tui.policy.resolution import as_verified, with_changes, withdraw_contradictions
 from memento_tui.storage.store import Store
@@ -155,7 +155,7 @@ class MemoryCreator:
     def _rejected(self, memory: Memory) -> Memory | None:
         """Return the memory that a person rejected and that said the same, where that silences the author."""
         before = self._gate.refused_before(creation_fingerprint(memory))
-        found: Memory | None = None if before is None else self._store.find("memory", before.target_id)
+        found: Memory | None = None if before is None else self._store.find(Memory, before.target_id)
         # It may have been deleted since; what the person said of it holds.
         return None if found is None else msgspec.structs.replace(found, status="rejected")
 
@@ -215,7 +215,7 @@ class MemoryEditor:
         found = self._store.resolve("memory", memory_id)
         is_person = self._gate.is_person
         with self._store.transaction(self._gate.author, "edit") as tx:
-            memory: Memory = tx.require("memory", found)
+            memory = tx.require(Memory, found)
             closed = ("deleted",) if is_person else ("deleted", "rejected", "archived")
             if memory.status in closed:
                 raise NotAllowed(f"The memory {found} is {memory.status}.", "A person restores it first.")
@@ -265,9 +265,7 @@ class MemoryEditor:
         payload: Mapping[str, Any],
         evidence: Mapping[str, Any],
     ) -> ChangeOutcome:
-        proposal = self._gate.propose(
-            tx, action, "memory", memory.id, memory.version, verdict, payload=payload, evidence=evidence
-        )
+        proposal = self._gate.propose(tx, ProposalDraft(action, memory, payload, evidence), verdict)
         return ChangeOutcome("rejected" if proposal.state == "rejected" else "proposed", memory, proposal)
 
     def _asked(self, memory: Memory) -> list[Proposal]:
@@ -284,7 +282,7 @@ class MemoryEditor:
         """Refuse that an agent rewrites or withdraws what waits, unless it asked itself. Raises `NotAllowed`."""
         for proposal in self._asked(memory):
             # Anyone may write a name into a proposal; the journal knows who made it.
-            first = self._store.history("proposal", proposal.id)[-1].entry
+            first = self._store.history(Proposal, proposal.id)[-1].entry
             if (first.actor, first.agent) != (self._gate.author.actor, self._gate.author.agent):
                 raise NotAllowed(f"The memory {memory.id} waits for a person's decision.", "Leave it until then.")
 
@@ -305,7 +303,7 @@ class MemoryEditor:
         """Delete a memory; see `memento_tui.api.Workspace.forget`."""
         found = self._store.resolve("memory", memory_id)
         with self._store.transaction(self._gate.author, "forget") as tx:
-            memory: Memory = tx.require("memory", found)
+            memory = tx.require(Memory, found)
             if memory.status == "deleted":
                 return ChangeOutcome("applied", memory)
             if memory.status == "rejected" and not self._gate.is_person:
@@ -343,7 +341,7 @@ class MemoryEditor:
         check_line(reason, "reason")
         found = self._store.resolve("memory", memory_id)
         with self._store.transaction(self._gate.author, "reject", note=reason) as tx:
-            memory: Memory = tx.require("memory", found)
+            memory = tx.require(Memory, found)
             if memory.status in ("pending", "deleted", "rejected"):
                 hint = "Decide about it in the review." if memory.status == "pending" else ""
                 raise NotAllowed(f"The memory {found} is {memory.status}.", hint)
@@ -368,7 +366,7 @@ class MemoryEditor:
         """Mark a memory as accepted by a person; see `memento_tui.api.Workspace.verify`."""
         found = self._store.resolve("memory", memory_id)
         with self._store.transaction(self._gate.author, "verify") as tx:
-            memory: Memory = tx.require("memory", found)
+            memory = tx.require(Memory, found)
             if memory.status in ("pending", "deleted", "rejected"):
                 raise NotAllowed(f"The memory {found} is {memory.status}.", "Approve or restore it instead.")
             base = memory.version if base_version is None else base_version
@@ -378,7 +376,7 @@ class MemoryEditor:
         """Bring a memory back; see `memento_tui.api.Workspace.restore`."""
         found = self._store.resolve("memory", memory_id)
         with self._store.transaction(self._gate.author, "restore") as tx:
-            memory: Memory = tx.require("memory", found)
+            memory = tx.require(Memory, found)
             if memory.status == "compacted":
                 return tx.put(
                     msgspec.structs.replace(_with_original_text(memory), updated_at=tx.now), base=memory.version
@@ -389,7 +387,7 @@ class MemoryEditor:
             return tx.put(msgspec.structs.replace(memory, status=status, updated_at=tx.now), base=memory.version)
 
     def _status_before(self, memory: Memory) -> str:
-        for revision in self._store.history("memory", memory.id):
+        for revision in self._store.history(Memory, memory.id):
             before = revision.record
             if before is not None and before.status not in ("deleted", "rejected", "archived", "pending"):
                 return str(before.status)
@@ -403,7 +401,7 @@ class MemoryEditor:
         relation = make_relation({"src": source, "dst": dst, "type": kind, "label": label})
         with self._store.transaction(self._gate.author, "relate") as tx:
             if kind in ("supersedes", "consolidated_from") and not self._gate.is_person:
-                replaced: Memory = tx.require("memory", dst)
+                replaced = tx.require(Memory, dst)
                 if replaced.stability != "draft" or replaced.pinned:
                     raise NotAllowed(
                         f"The memory {dst} is verified or essential; only a person says that another takes its place.",

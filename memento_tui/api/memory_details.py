@@ -10,7 +10,7 @@ import msgspec
 from memento_tui.api.queries import LinkDirection
 from memento_tui.errors import NotAllowed, NotFound
 from memento_tui.maintenance.aging import restore_compacted
-from memento_tui.model import Memory, Relation
+from memento_tui.model import Memory, Relation, WorkingItem
 
 __all__ = ["MemoryLink", "changed_fields", "links_of", "restore_version"]
 
@@ -73,7 +73,7 @@ def links_of(workspace: Workspace, memory_id: str) -> Sequence[MemoryLink]:
         if relation.type == "file":
             links.append(MemoryLink(relation.id, word, "file", direction, "file", end, relation.label, "", end))
         elif relation.type == "item" and direction == "out":
-            item = store.find("item", end)
+            item = store.find(WorkingItem, end)
             state, headline = ("gone", "") if item is None else (item.status, item.title)
             links.append(MemoryLink(relation.id, word, "item", direction, "item", end, relation.label, state, headline))
         else:
@@ -169,7 +169,7 @@ def restore_version(
     return RestoredVersion(outcome.memory, fields, outcome.removed)
 
 
-def _memory_at_version(revisions: Sequence[Revision], memory_id: str, version: int) -> Memory:
+def _memory_at_version(revisions: Sequence[Revision[Memory]], memory_id: str, version: int) -> Memory:
     found = next((revision for revision in revisions if revision.version == version), None)
     if found is None:
         raise NotFound(

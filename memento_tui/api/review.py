@@ -15,7 +15,7 @@ from memento_tui.model.review import OPEN_PROPOSAL_STATES, PROPOSAL_TARGETS
 from memento_tui.moments import parse_moment
 from memento_tui.policy import decisions
 from memento_tui.policy.decisions import evidence_lines, suggestion_lines
-from memento_tui.policy.gate import Gate
+from memento_tui.policy.gate import Gate, ProposalDraft
 from memento_tui.policy.policy import WriteIntent, reasons_in_words
 from memento_tui.policy.prompt_injection import suspicion_of
 from memento_tui.policy.resolution import (
@@ -77,7 +77,7 @@ class ProposalQueue:
         return PendingProposal(proposal, target, moved, rests_on)
 
     def _other(self, proposal: Proposal) -> Any:  # noqa: ANN401 - any record
-        return None if proposal.target == "memory" else self._store.find(proposal.target, proposal.target_id)
+        return None if proposal.target == "memory" else self._store.find_named(proposal.target, proposal.target_id)
 
     def count(self) -> int:
         """Return how many proposals wait now."""
@@ -90,11 +90,11 @@ class ProposalQueue:
             NotFound, AmbiguousId: none, or several, match.
 
         """
-        found = self._store.find("proposal", proposal_id)
+        found = self._store.find(Proposal, proposal_id)
         if found is None:
             # A memory that is named like the beginning of a proposal's id must not take the decision meant for that.
             found = self._about(proposal_id) or self._by_prefix(proposal_id)
-        return self._pending(found, self._store.find(found.target, found.target_id))
+        return self._pending(found, self._store.find_named(found.target, found.target_id))
 
     def about(self, record_id: str, record: str = "memory") -> Sequence[Proposal]:
         """Return the proposals about one record of a kind, in any state, newest first."""
@@ -108,7 +108,7 @@ class ProposalQueue:
         What was decided last comes first; of what waits, the newest. Raises `NotFound` where ``after`` is no proposal.
         """
         if after is not None:
-            self._store.get("proposal", after)
+            self._store.get(Proposal, after)
         found, following = self._store.proposals.of(agent, states, after=after, limit=limit)
         memories = self._store.memories([p.target_id for p in found if p.target == "memory"])
         return [self._pending(p, memories.get(p.target_id) or self._other(p)) for p in found], following
@@ -122,7 +122,7 @@ class ProposalQueue:
         found = next((p for p in self._store.proposals.about(memory_id) if p.state in OPEN_PROPOSAL_STATES), None)
         if found is None:
             raise NotFound(f"The memory {memory_id} does not wait for a decision.", "Look at it again.")
-        return self._pending(found, self._store.find("memory", memory_id))
+        return self._pending(found, self._store.find(Memory, memory_id))
 
     def _about(self, record_id: str) -> Proposal | None:
         """Return the newest open proposal about a record."""
@@ -131,7 +131,7 @@ class ProposalQueue:
 
     def _by_prefix(self, prefix: str) -> Proposal:
         try:
-            found: Proposal = self._store.get("proposal", self._store.resolve("proposal", prefix))
+            found = self._store.get(Proposal, self._store.resolve("proposal", prefix))
         except AmbiguousId:
             raise
         except NotFound:
@@ -208,7 +208,7 @@ class ContradictionQueue:
 
     def get(self, contradiction_id: str) -> ContradictionWithSides:
         """Return a contradiction by its id or a unique beginning of it. Raises `NotFound` or `AmbiguousId`."""
-        found = self._store.get("contradiction", self._store.resolve("contradiction", contradiction_id))
+        found = self._store.get(Contradiction, self._store.resolve("contradiction", contradiction_id))
         return self._disputes([found])[0]
 
     def around(self, ids: Sequence[str]) -> Sequence[ContradictionWithSides]:
@@ -258,9 +258,7 @@ class ContradictionQueue:
             "suspicion": [{"rule": sign.rule, "quote": sign.quote} for sign in suspicion.signs],
         }
         with self._store.transaction(self._gate.author, "suggest") as tx:
-            return self._gate.propose(
-                tx, "edit", "contradiction", found.id, found.version, verdict, payload=payload, evidence=evidence
-            )
+            return self._gate.propose(tx, ProposalDraft("edit", found, payload, evidence), verdict)
 
     def later(self, contradiction_id: str, until: str | None = None, *, seen: int | None = None) -> Contradiction:
         """Put a contradiction off until a moment (``7d`` by default). Raises like `resolve`."""

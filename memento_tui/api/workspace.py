@@ -23,7 +23,7 @@ from memento_tui.api.review import ContradictionQueue, ProposalQueue
 from memento_tui.api.search import SavedSearches, SearchAnswer, SearchEngine
 from memento_tui.config import Config, load_config
 from memento_tui.errors import NotAllowed
-from memento_tui.model import AnyRecord, Memory, Relation
+from memento_tui.model import AnyRecord, Crystal, Memory, Relation, Skip, WorkingItem
 from memento_tui.model.filters import Filter, with_default_statuses
 from memento_tui.paths import DataPaths, data_directory
 from memento_tui.policy.gate import Gate
@@ -271,10 +271,10 @@ class Workspace:
         if self.author.actor != "person":
             raise NotAllowed("Only a person purges a memory.", "Tell the person which one, and why.")
         # One that was deleted for good, by undoing its creation, still has its text in the journal.
-        known = bool(self.store.history("memory", memory_id))
+        known = bool(self.store.history(Memory, memory_id))
         found = memory_id if known else self.store.resolve("memory", memory_id)
         derived = self.store.derived_from(found)
-        texts = [revision.record.content for revision in self.store.history("memory", found) if revision.record]
+        texts = [revision.record.content for revision in self.store.history(Memory, found) if revision.record]
         self.store.purge(self.author, "memory", found, reason)
         discard_editor_files(self.paths, found)
         discard_unsaved_text(self.paths, found)
@@ -327,17 +327,15 @@ class Workspace:
 
     def get(self, memory_id: str) -> Memory:
         """Return a memory by its id or a unique beginning of it. Raises `NotFound` or `AmbiguousId`."""
-        memory: Memory = self.store.get("memory", self.resolve("memory", memory_id))
-        return memory
+        return self.store.get(Memory, self.resolve("memory", memory_id))
 
     def find(self, memory_id: str) -> Memory | None:
         """Return a memory by its whole id, or ``None``."""
-        found: Memory | None = self.store.find("memory", memory_id)
-        return found
+        return self.store.find(Memory, memory_id)
 
     def find_record(self, kind: str, record_id: str) -> AnyRecord | None:
         """Return a record of a kind (``memory``, ``skip``, ``item``...) by its whole id, or ``None``."""
-        found: AnyRecord | None = self.store.find(kind, record_id)
+        found: AnyRecord | None = self.store.find_named(kind, record_id)
         return found
 
     def is_taken(self, record_id: str) -> bool:
@@ -426,15 +424,14 @@ class Workspace:
         """
         return self.searching.search(query, mode=mode, limit=limit, wait=wait, now=now or clock.now())
 
-    def history(self, memory_id: str) -> Sequence[Revision]:
+    def history(self, memory_id: str) -> Sequence[Revision[Memory]]:
         """Return every version of a memory, newest first. Raises `NotFound`."""
-        found: Sequence[Revision] = self.store.history("memory", memory_id)
-        return found or self.store.history("memory", self.store.resolve("memory", memory_id))
+        found: Sequence[Revision[Memory]] = self.store.history(Memory, memory_id)
+        return found or self.store.history(Memory, self.store.resolve("memory", memory_id))
 
     def version_of(self, memory_id: str, version: int) -> Memory | None:
         """Return a memory as it was at a version, or ``None`` where it was removed or purged then."""
-        found: Memory | None = self.store.image("memory", memory_id, version)
-        return found
+        return self.store.image(Memory, memory_id, version)
 
     def versions(self, ids: Sequence[str]) -> dict[str, int]:
         """Return the present version of each of the memories that exists, by whole id."""
@@ -449,8 +446,10 @@ class Workspace:
         """Yield every record that an export holds: memories, then relations, skips, working items and crystals."""
         for batch in self.store.all_memories():
             yield from batch
-        for kind in ("relation", "skip", "item", "crystal"):
-            yield from self.store.all_of(kind)
+        yield from self.store.all_of(Relation)
+        yield from self.store.all_of(Skip)
+        yield from self.store.all_of(WorkingItem)
+        yield from self.store.all_of(Crystal)
 
     def import_session(self, author: Author) -> ImportSession:
         """Return the database for bulk reading and writing in the name of an author, as an import or a mirror does."""

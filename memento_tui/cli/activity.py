@@ -342,6 +342,7 @@ def _scores_text(numbers: Mapping[str, float]) -> str:
 
 
 if TYPE_CHECKING:
+    from memento_tui.model import Memory
     from memento_tui.storage.store import Revision
 
 
@@ -366,7 +367,7 @@ def history(id: str | None, after: str | None, limit: int) -> None:  # noqa: A00
         list_activity(workspace, "", after, limit)
 
 
-def _revision_objects(revisions: Sequence[Revision]) -> list[dict[str, Any]]:
+def _revision_objects(revisions: Sequence[Revision[Memory]]) -> list[dict[str, Any]]:
     return [
         {
             **journal_entry_object(revision.entry),
@@ -379,8 +380,8 @@ def _revision_objects(revisions: Sequence[Revision]) -> list[dict[str, Any]]:
     ]
 
 
-def _revisions_text(revisions: Sequence[Revision]) -> str:
-    older: list[Revision | None] = [*revisions[1:], None]
+def _revisions_text(revisions: Sequence[Revision[Memory]]) -> str:
+    older: list[Revision[Memory] | None] = [*revisions[1:], None]
     rows = [
         [
             str(r.version),
@@ -395,13 +396,13 @@ def _revisions_text(revisions: Sequence[Revision]) -> str:
     return table(["VERSION", "ENTRY", "WHEN", "WHO", "WHAT", "CHANGED"], rows)
 
 
-def _revision_diff(revision: Revision, before: Revision | None) -> str:
+def _revision_diff(revision: Revision[Memory], before: Revision[Memory] | None) -> str:
     if revision.purged:
         return "its text was purged"
     if revision.removed:
         return "removed"
     if before is None or before.record is None:
-        return str(revision.record.headline)
+        return revision.record.headline if revision.record else ""
     return ", ".join(changed_fields(before.record, revision.record))
 
 

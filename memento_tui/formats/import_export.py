@@ -26,8 +26,10 @@ from memento_tui.formats.reimport import (
 )
 from memento_tui.formats.round_trip import restore_full_text
 from memento_tui.model import (
+    AnyRecord,
     Crystal,
     Memory,
+    Relation,
     make_crystal,
     make_item,
     make_memory,
@@ -42,7 +44,7 @@ from memento_tui.policy.policy import WriteIntent
 from memento_tui.policy.secrets import redact_record
 from memento_tui.storage.journal import Author
 from memento_tui.storage.ledgers import ImportedRecord
-from memento_tui.storage.tables import TABLES, AnyRecord
+from memento_tui.storage.tables import TABLES
 from memento_tui.storage.transaction import Transaction
 
 __all__ = ["ImportReport", "ImportRun", "run_export", "run_import"]
@@ -217,7 +219,7 @@ class ImportRun:
         while stale := list(islice(gone, BATCH)):
             with self._transaction("relations") as tx:
                 for relation_id in stale:
-                    tx.remove(tx.require("relation", relation_id), base=alive[relation_id])
+                    tx.remove(tx.require(Relation, relation_id), base=alive[relation_id])
         while fresh := dict(islice(missing, BATCH)):
             with self._transaction("relations") as tx:
                 drawn_now = zip(fresh, tx.add_all(list(fresh.values())), strict=True)
@@ -324,7 +326,7 @@ class ImportRun:
 
     def _import_existing(self, tx: Transaction | None, one: ImportRecord, record_id: str) -> ImportedRecord:
         """Take in a record whose id exists, though this source never brought it."""
-        current = self._store.get(one.record, record_id)
+        current: Any = self._store.get_named(one.record, record_id)
         if one.deleted:
             return self._tombstone(tx, one, current, current)
         wanted = self._gate.clean(_MAKERS[one.record]({**one.fields, "version": current.version}))
@@ -336,7 +338,7 @@ class ImportRun:
             return self._row(one, current, wanted)
         version = one.fields.get("version")
         if isinstance(version, int):  # it was exported: the change was made from what it said then
-            base = self._store.image(one.record, record_id, version)
+            base = self._store.image_named(one.record, record_id, version)
         else:
             base = self._base_of_other_source(one, record_id)
         return self._update(tx, one, record_id, base, named_only=True)
@@ -377,7 +379,7 @@ class ImportRun:
 
         ``named_only`` leaves alone what the source does not name: it may be a line that a person wrote by hand.
         """
-        current = self._store.get(one.record, record_id)
+        current: Any = self._store.get_named(one.record, record_id)
         if one.deleted:
             return self._tombstone(tx, one, current, base or current)
         wanted = self._gate.clean(_MAKERS[one.record]({**one.fields, "id": record_id, "version": current.version}))

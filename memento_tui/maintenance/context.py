@@ -15,7 +15,7 @@ from memento_tui.config import Config
 from memento_tui.maintenance.contradictions.finder import EntailmentScorer
 from memento_tui.model import Memory
 from memento_tui.model.filters import AllOf, Between, Filter, Not, OneOf
-from memento_tui.policy.gate import Gate, fingerprint_of
+from memento_tui.policy.gate import Gate, ProposalDraft, fingerprint_of
 from memento_tui.policy.policy import Verdict
 from memento_tui.search.keyword_index import KeywordIndex
 from memento_tui.storage.store import Store
@@ -143,12 +143,10 @@ class MaintenanceContext:
             return
         with self.writing(deed.why) as tx:
             if is_current(tx, memory):
-                self.gate.propose(
-                    tx, action, "memory", memory.id, memory.version, verdict, payload=payload, evidence=evidence
-                )
+                self.gate.propose(tx, ProposalDraft(action, memory, payload, evidence), verdict)
 
 
 def is_current(tx: Transaction, memory: Memory) -> bool:
     """Tell whether a memory is as it was when a step looked at it."""
-    current = tx.get("memory", memory.id)
+    current = tx.get(Memory, memory.id)
     return current is not None and current.version == memory.version

@@ -10,7 +10,7 @@ import msgspec
 from memento_tui.maintenance.contradictions.finder import SCORE_TO_RAISE, compare_memories
 from memento_tui.model import Memory, Proposal
 from memento_tui.model.memory import content_digest
-from memento_tui.policy.gate import Gate
+from memento_tui.policy.gate import Gate, ProposalDraft
 from memento_tui.policy.policy import WriteIntent
 from memento_tui.storage.transaction import Transaction
 from memento_tui.text.sentences import sentences
@@ -114,14 +114,5 @@ def propose_merge(tx: Transaction, gate: Gate, older: Memory, newer: Memory, lik
         "likeness": round(likeness, 3),
         "about": [newer.id],
     }
-    return gate.propose(
-        tx,
-        "merge",
-        "memory",
-        older.id,
-        older.version,
-        verdict,
-        payload=merge_fields(older, newer),
-        evidence=evidence,
-        fingerprint=merge_fingerprint(older, newer),
-    )
+    draft = ProposalDraft("merge", older, merge_fields(older, newer), evidence, merge_fingerprint(older, newer))
+    return gate.propose(tx, draft, verdict)

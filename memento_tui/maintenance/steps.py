@@ -23,7 +23,7 @@ from memento_tui.maintenance.trust import SESSIONS_A_GRADE, ConfirmedUse, certai
 from memento_tui.model import Memory, Proposal, Skip
 from memento_tui.model.review import OPEN_PROPOSAL_STATES
 from memento_tui.moments import format_moment, parse_moment
-from memento_tui.policy.gate import fingerprint_of
+from memento_tui.policy.gate import ProposalDraft, fingerprint_of
 from memento_tui.policy.policy import Verdict, WriteIntent
 from memento_tui.storage.store import Store
 from memento_tui.storage.transaction import Transaction
@@ -47,7 +47,7 @@ def age_memories(night: MaintenanceContext) -> None:
         due = _due_changes(night, batch)
         if due and not night.dry_run:
             with night.writing("ages") as tx:
-                due = [change for change in due if _is_unchanged_memory(tx.get("memory", change.memory.id), change)]
+                due = [change for change in due if _is_unchanged_memory(tx.get(Memory, change.memory.id), change)]
                 for change in due:
                     tx.put(change.memory, base=change.memory.version)
         night.did(MaintenanceAction(change.action, "memory", change.memory.id, change.why) for change in due)
@@ -84,7 +84,7 @@ def end_skips(night: MaintenanceContext) -> None:
     over = [skip for skip in night.store.skips() if is_skip_over(skip, night.now - _ENDED_SKIPS_KEPT)]
     if over and not night.dry_run:
         with night.writing("skips") as tx:
-            over = [skip for skip in over if _is_unchanged_skip(tx.get("skip", skip.id), skip)]
+            over = [skip for skip in over if _is_unchanged_skip(tx.get(Skip, skip.id), skip)]
             for skip in over:
                 tx.remove(skip, base=skip.version)
     night.did(
@@ -113,7 +113,7 @@ def expire_proposals(night: MaintenanceContext) -> None:
 def _close_proposals(night: MaintenanceContext, gone: Iterable[tuple[Proposal, str]]) -> None:
     with night.writing("proposals that ended") as tx:
         for proposal, why in gone:
-            current = tx.get("proposal", proposal.id)
+            current = tx.get(Proposal, proposal.id)
             if current is not None and current.version == proposal.version:
                 ended = msgspec.structs.replace(proposal, state="expired", decided_at=tx.now, note=why)
                 tx.put(ended, base=proposal.version)
@@ -122,17 +122,17 @@ def _close_proposals(night: MaintenanceContext, gone: Iterable[tuple[Proposal, s
 
 def _archive_pending_memory(tx: Transaction, proposal: Proposal) -> None:
     """Archive a memory that waited for a decision that nobody takes any more."""
-    target = tx.get(proposal.target, proposal.target_id)
+    target = tx.get_named(proposal.target, proposal.target_id)
     if proposal.action == "create" and isinstance(target, Memory) and target.status == "pending":
         tx.put(msgspec.structs.replace(target, status="archived"), base=target.version)
 
 
 def _why_proposal_is_moot(night: MaintenanceContext, proposal: Proposal) -> str:
-    target = night.store.find(proposal.target, proposal.target_id)
+    target = night.store.find_named(proposal.target, proposal.target_id)
     creates_on_approval = proposal.action == "create" and proposal.target in ("skip", "item")
     if target is None and not creates_on_approval:
         return "What it is about does not exist any more."
-    if proposal.action == "merge" and night.store.find("memory", str(proposal.evidence["other"])) is None:
+    if proposal.action == "merge" and night.store.find(Memory, str(proposal.evidence["other"])) is None:
         return "One of the two memories does not exist any more."
     ends = getattr(target, "expires_at", None) if target is not None else _proposed_end(proposal)
     if ends is not None and ends <= night.now and proposal.action == "create":
@@ -185,16 +185,16 @@ def _propose_skip_extension(night: MaintenanceContext, skip: Skip) -> None:
     if skip.last_hit_at is not None:
         evidence["last_hit"] = format_moment(skip.last_hit_at)
     with night.writing(why) as tx:
-        current = tx.get("skip", skip.id)
+        current = tx.get(Skip, skip.id)
         if current is not None and current.version == skip.version:
             verdict = Verdict("propose", (SKIP_EXPIRY_REASON,))
-            night.gate.propose(tx, "edit", "skip", skip.id, skip.version, verdict, payload=payload, evidence=evidence)
+            night.gate.propose(tx, ProposalDraft("edit", skip, payload, evidence), verdict)
 
 
 def _length_of_skip(store: Store, skip: Skip) -> timedelta:
     """Return for how long the skip was last made to hold: from its making, or from the end that it had before."""
     began = skip.created_at
-    for revision in store.history("skip", skip.id):
+    for revision in store.history(Skip, skip.id):
         before = revision.record
         if before is not None and before.expires_at != skip.expires_at:
             # One that was shortened is measured from when that was done.
@@ -213,18 +213,18 @@ def _close_moot_skip_proposals(night: MaintenanceContext) -> None:
         if night.dry_run:
             continue
         with night.writing("questions about skips that ended") as tx:
-            current = tx.get("proposal", proposal.id)
+            current = tx.get(Proposal, proposal.id)
             if current is not None and current.version == proposal.version:
                 closed = msgspec.structs.replace(proposal, state="expired", decided_at=tx.now, note=why)
                 tx.put(closed, base=proposal.version)
 
 
 def _why_skip_proposal_is_moot(night: MaintenanceContext, proposal: Proposal) -> str:
-    skip: Skip | None = night.store.find("skip", proposal.target_id)
+    skip: Skip | None = night.store.find(Skip, proposal.target_id)
     if skip is None or skip.expires_at <= night.now:
         return "The skip is over."
     # Another version with the same end and words, as an undo leaves it, is the skip that was asked about.
-    asked = night.store.image("skip", skip.id, proposal.base_version)
+    asked = night.store.image(Skip, skip.id, proposal.base_version)
     unchanged = asked is not None and (asked.item, asked.reason, asked.expires_at) == (
         skip.item,
         skip.reason,

@@ -15,7 +15,7 @@ from memento_tui.mirror.state import GONE_DIGEST, MirrorLedger, SyncPoint
 from memento_tui.model import Memory, Proposal, make_memory
 from memento_tui.model.memory import content_digest
 from memento_tui.model.review import OPEN_PROPOSAL_STATES
-from memento_tui.policy.gate import Gate, creation_fingerprint, fingerprint_of
+from memento_tui.policy.gate import Gate, ProposalDraft, creation_fingerprint, fingerprint_of
 from memento_tui.policy.policy import Verdict, WriteIntent
 from memento_tui.policy.resolution import with_changes
 from memento_tui.policy.secrets import redact_record
@@ -134,7 +134,7 @@ class InboundChanges:
 
     def bring_back(self, left: SyncPoint) -> Memory | None:
         """Restore a memory that was deleted with its note, unless something else became of it since then."""
-        memory: Memory | None = self._store.find("memory", left.id)
+        memory = self._store.find(Memory, left.id)
         if self._hold or memory is None or (memory.status, memory.version) != ("deleted", left.version):
             return None
         return self._changing.restore(left.id)
@@ -144,7 +144,7 @@ class InboundChanges:
     def _asked(self, path: str) -> Proposal | None:
         """Return the open proposal that a note waits on."""
         waiting = self._ledger.waiting.get(path)
-        found: Proposal | None = None if waiting is None else self._store.find("proposal", waiting.id)
+        found: Proposal | None = None if waiting is None else self._store.find(Proposal, waiting.id)
         return found if found is not None and found.state in OPEN_PROPOSAL_STATES else None
 
     def withdraw(self, path: str) -> None:
@@ -173,7 +173,7 @@ class InboundChanges:
             judged = self._gate.judge(intent)
             reasons = tuple(dict.fromkeys([*reasons, *(judged.reasons if judged.answer == "propose" else ())]))
         with self._store.transaction(self._gate.author, "mirror", note=f"proposed by {path}") as tx:
-            if tx.require("memory", memory.id).version != memory.version:
+            if tx.require(Memory, memory.id).version != memory.version:
                 raise Conflict(f"The memory {memory.id} changed while its note was read.")
             asked = self._asked(path)
             if asked is not None and asked.action == action:
@@ -190,9 +190,7 @@ class InboundChanges:
                 proposal = tx.put(followed, base=asked.version)
             else:
                 verdict = Verdict("propose", reasons or ("held_import",))
-                proposal = self._gate.propose(
-                    tx, action, "memory", memory.id, memory.version, verdict, payload=payload, evidence=evidence
-                )
+                proposal = self._gate.propose(tx, ProposalDraft(action, memory, payload, evidence), verdict)
             rejected = proposal.state == "rejected"
             if not rejected:
                 self._ledger.waits(path, proposal, digest, tx)

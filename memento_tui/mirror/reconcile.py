@@ -82,7 +82,7 @@ class NoteReconciler:
 
         """
         step, waiting = self._ledger.steps[path], self._ledger.waiting.get(path)
-        memory: Memory | None = self._store.find("memory", step.id)
+        memory = self._store.find(Memory, step.id)
         digest = GONE_DIGEST if file is None else file.digest
         if memory is None or memory.status in _DELETED_STATUSES:
             yield from self._handle_missing_memory(step, waiting, memory, file)
@@ -98,7 +98,7 @@ class NoteReconciler:
         if file is None:
             yield from self._handle_missing_note(step, memory, restore=restore or decided)
             return
-        base = None if step.digest == UNKNOWN_DIGEST else self._store.image("memory", step.id, step.version)
+        base = None if step.digest == UNKNOWN_DIGEST else self._store.image(Memory, step.id, step.version)
         is_decided = decided and waiting is not None and digest == waiting.digest
         if digest == step.digest or is_decided or file.says(with_full_text(memory)):
             yield from self._leaving.rewrite(file, memory, base)
@@ -106,7 +106,7 @@ class NoteReconciler:
             yield from self._apply_note_change(file, memory, base, moved=step.digest == MOVED_DIGEST)
 
     def _is_open(self, waiting: SyncPoint) -> bool:
-        proposal: Proposal | None = self._store.find("proposal", waiting.id)
+        proposal = self._store.find(Proposal, waiting.id)
         return proposal is not None and proposal.state in OPEN_PROPOSAL_STATES
 
     def _apply_note_change(
@@ -130,7 +130,7 @@ class NoteReconciler:
         yield from self._leaving.rewrite(file, outcome.memory, base)
 
     def _handle_missing_note(self, step: SyncPoint, memory: Memory, *, restore: bool) -> Iterator[MirrorEvent]:
-        base = self._store.image("memory", step.id, step.version)
+        base = self._store.image(Memory, step.id, step.version)
         why = "it was gone, and is written again"
         if base is not None and changed_fields(with_full_text(base), with_full_text(memory)):
             restore, why = True, "it was gone, but changed here since"
@@ -169,7 +169,7 @@ class NoteReconciler:
         self._ledger.forget(step.path)
 
     def _never_held(self, step: SyncPoint) -> bool:
-        before: Memory | None = self._store.image("memory", step.id, step.version)
+        before = self._store.image(Memory, step.id, step.version)
         return before is not None and before.status == "pending"
 
 
@@ -249,7 +249,7 @@ class NewNotes:
     def _named(self, file: NoteFile) -> Memory | None:
         """Return the memory that a note names as its own, where that lives and has no other note."""
         named = memory_id_of_note(file.note)
-        memory: Memory | None = self._store.find("memory", named) if named else None
+        memory: Memory | None = self._store.find(Memory, named) if named else None
         free = memory is not None and memory.status not in _ENDED_STATUSES and named not in self._ledger.paths
         return memory if free else None
 
@@ -267,7 +267,7 @@ class NewNotes:
 
     def _adopt(self, file: NoteFile, memory: Memory) -> None:
         """Let a note be a memory's: it was written from one of its versions, or changed since in unknown ways."""
-        for revision in self._store.history("memory", memory.id):
+        for revision in self._store.history(Memory, memory.id):
             if revision.record is not None and file.says(with_full_text(revision.record)):
                 self._ledger.adopt(file.path, memory.id, file.digest, revision.version)
                 return

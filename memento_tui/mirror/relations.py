@@ -211,7 +211,7 @@ class RelationSync:
     def _write(self, path: str, relations: list[Relation]) -> Iterator[MirrorEvent]:
         step, file = self._ledger.steps[path], self._in_step(self._ledger.steps[path])
         said = self._said[step.id]
-        memory: Memory | None = self._store.find("memory", step.id)
+        memory = self._store.find(Memory, step.id)
         if path in self._ledger.waiting or file is None or memory is None or memory.version != step.version:
             return
         present = {one.id: one for one in self._store.relations_of(step.id)}
@@ -230,7 +230,7 @@ class RelationSync:
 
 def _draw_relation(tx: Transaction, link: _StoredLink, src: str, end: str) -> str:
     """Draw the relation that a link says; return its id, or what stands for one that may not be."""
-    other: Memory = tx.require("memory", end)
+    other = tx.require(Memory, end)
     if link.kind in _REPLACING_RELATIONS and other.stability != "draft":
         return _FORBIDDEN_RELATION
     try:
@@ -245,7 +245,7 @@ def _draw_relation(tx: Transaction, link: _StoredLink, src: str, end: str) -> st
 def _remove_relations(tx: Transaction, before: _NoteLinks, after: _NoteLinks) -> int:
     """Remove the relations that links drew and say no more; return how many."""
     gone = {link.relation for link in before.links if link.drawn} - after.relations()
-    present: list[Relation] = [one for name in sorted(gone) if (one := tx.get("relation", name)) is not None]
+    present: list[Relation] = [one for name in sorted(gone) if (one := tx.get(Relation, name)) is not None]
     for relation in present:
         tx.remove(relation, base=relation.version)
     return len(present)

@@ -140,7 +140,7 @@ def proposals_of_agent(
 
 
 def _subject_of(workspace: Workspace, proposal: Proposal) -> str:
-    target = workspace.store.find(proposal.target, proposal.target_id)
+    target = workspace.store.find_named(proposal.target, proposal.target_id)
     match target:
         case Memory():
             return _subject_of_memory(target)

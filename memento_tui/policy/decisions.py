@@ -10,7 +10,16 @@ from typing import Any
 import msgspec
 
 from memento_tui.errors import Conflict, InvalidField, NotAllowed
-from memento_tui.model import Crystal, Memory, Proposal, make_crystal, make_item, make_relation, make_skip
+from memento_tui.model import (
+    Contradiction,
+    Crystal,
+    Memory,
+    Proposal,
+    make_crystal,
+    make_item,
+    make_relation,
+    make_skip,
+)
 from memento_tui.model.memory import RECALLED_STATUSES
 from memento_tui.model.review import OPEN_PROPOSAL_STATES
 from memento_tui.model.validation import check_line, to_plain
@@ -53,7 +62,7 @@ def approve_proposal(
     moved: Conflict | None = None
     with _decision_transaction(store, author, "approve", proposal_id) as tx:
         proposal = _open_proposal(tx, proposal_id, seen)
-        target = tx.get(proposal.target, proposal.target_id)
+        target = tx.get_named(proposal.target, proposal.target_id)
         if changes and proposal.action == "delete":
             raise NotAllowed("A deletion cannot be edited.", "Approve it as it is, or reject it and make your change.")
         moved = _target_conflict(store, proposal, target)
@@ -81,8 +90,9 @@ def reject_proposal(
     check_line(reason, "reason")
     with _decision_transaction(store, author, "reject", proposal_id) as tx:
         proposal = _open_proposal(tx, proposal_id, seen)
-        target = tx.get(proposal.target, proposal.target_id)
-        if proposal.action == "create" and target is not None and target.status in ("pending", "proposed"):
+        target = tx.get_named(proposal.target, proposal.target_id)
+        waits = isinstance(target, Memory | Crystal) and target.status in ("pending", "proposed")
+        if proposal.action == "create" and target is not None and waits:
             tx.put(msgspec.structs.replace(target, status="rejected"), base=target.version)
         return tx.put(_close_proposal(tx, author, proposal, "rejected", reason), base=proposal.version)
 
@@ -113,7 +123,7 @@ def _decision_transaction(
 
 
 def _open_proposal(tx: Transaction, proposal_id: str, seen: int | None) -> Proposal:
-    proposal: Proposal = tx.require("proposal", proposal_id)
+    proposal = tx.require(Proposal, proposal_id)
     if proposal.state not in OPEN_PROPOSAL_STATES:
         raise NotAllowed(f"The proposal {proposal_id} was {proposal.state} already.", "Undo that decision first.")
     if seen is not None and proposal.version != seen:
@@ -132,7 +142,7 @@ def has_moved(store: Store, proposal: Proposal, target: Any) -> bool:  # noqa: A
     """
     if target.version == proposal.base_version:
         return False
-    before = store.image(proposal.target, target.id, proposal.base_version) if proposal.base_version else None
+    before = store.image_named(proposal.target, target.id, proposal.base_version) if proposal.base_version else None
     kept = {"version", "updated_at", "shown_count", "used_count", "last_used_at", "hits", "last_hit_at"}
     names = [name for name in target.__struct_fields__ if name not in kept]
     return before is None or any(getattr(before, name) != getattr(target, name) for name in names)
@@ -184,7 +194,7 @@ def _changed_sources(store: Store, proposal: Proposal) -> list[str]:
     now = store.memories(list(seen)) if seen else {}
     gone = []
     for name, version in seen.items():
-        before = store.image("memory", name, version)
+        before = store.image(Memory, name, version)
         if name not in now or before is None or before.content != now[name].content:
             gone.append(name)
     return gone
@@ -206,11 +216,11 @@ def _newer_crystal_conflict(store: Store, proposal: Proposal, crystal: Crystal) 
 def _merge_conflict(store: Store, proposal: Proposal) -> Conflict | None:
     """Return what keeps a merge from happening on the side of the memory that would be superseded."""
     other_id = str(proposal.evidence["other"])
-    other: Memory | None = store.find("memory", other_id)
+    other = store.find(Memory, other_id)
     if other is None or other.status not in RECALLED_STATUSES:
         state = "gone" if other is None else other.status
         return Conflict(f"The memory {other_id}, the other of the two, is {state}.", "Reject the proposal.")
-    before = store.image("memory", other_id, int(proposal.evidence.get("other_version", other.version)))
+    before = store.image(Memory, other_id, int(proposal.evidence.get("other_version", other.version)))
     if before is None or before.content != other.content:
         return Conflict(
             f"The memory {other_id}, the other of the two, says something else now.",
@@ -254,7 +264,7 @@ def _carry_out_memory(
     status = "active" if let_in else accepted.status
     written = tx.put(msgspec.structs.replace(accepted, status=status), base=target.version)
     if proposal.action == "merge":
-        other = tx.require("memory", str(proposal.evidence["other"]))
+        other = tx.require(Memory, str(proposal.evidence["other"]))
         tx.put(msgspec.structs.replace(other, status="superseded"), base=other.version)
         tx.put(make_relation({"src": target.id, "dst": other.id, "type": "supersedes"}, now=tx.now), base=0)
     return written
@@ -267,8 +277,8 @@ def _consolidate_sources(store: Store, tx: Transaction, proposal: Proposal) -> N
     """
     seen: Mapping[str, int] = proposal.evidence.get("sources", {})
     for relation in tx.relations_from(proposal.target_id, "consolidated_from"):
-        source: Memory | None = tx.get("memory", relation.dst)
-        before = store.image("memory", relation.dst, seen[relation.dst]) if relation.dst in seen else None
+        source = tx.get(Memory, relation.dst)
+        before = store.image(Memory, relation.dst, seen[relation.dst]) if relation.dst in seen else None
         if source is None or before is None or source.content != before.content:
             tx.remove(relation, base=relation.version)
         elif source.status == "active":
@@ -295,7 +305,7 @@ def _edited_crystal(crystal: Crystal, changes: Mapping[str, Any]) -> Crystal:
 
 
 def _make_current(tx: Transaction, crystal: Any) -> None:  # noqa: ANN401 - a crystal
-    for current in tx.with_status("crystal", "current"):
+    for current in tx.with_status(Crystal, "current"):
         tx.put(msgspec.structs.replace(current, status="past"), base=current.version)
     tx.put(msgspec.structs.replace(crystal, status="current"), base=crystal.version)
 
@@ -340,7 +350,7 @@ def _evidence_lines(evidence: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 def suggestion_lines(proposal: Proposal, store: Store) -> list[tuple[str, str]]:
     """Return both sides of the contradiction that a proposal would resolve, and what would become of them."""
-    found = store.find("contradiction", proposal.target_id)
+    found = store.find(Contradiction, proposal.target_id)
     if proposal.target != "contradiction" or found is None:
         return []
     sides = store.memories([found.older, found.newer])

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from memento_tui.model import Crystal, Memory, Proposal, Skip, WorkingItem, make_proposal
+from memento_tui.model import AnyRecord, Crystal, Memory, Proposal, Skip, WorkingItem, make_proposal
 from memento_tui.model.memory import content_digest
 from memento_tui.model.review import OPEN_PROPOSAL_STATES
 from memento_tui.policy.policy import PolicySettings, Verdict, WriteIntent, judge
@@ -16,9 +16,10 @@ from memento_tui.policy.prompt_injection import suspicion_of
 from memento_tui.policy.secrets import redact_record
 from memento_tui.storage.journal import Author
 from memento_tui.storage.store import Store
+from memento_tui.storage.tables import record_name
 from memento_tui.storage.transaction import Transaction
 
-__all__ = ["Gate", "Screened", "creation_fingerprint", "fingerprint_of"]
+__all__ = ["Gate", "ProposalDraft", "Screened", "creation_fingerprint", "fingerprint_of"]
 
 ScreenedRecord = TypeVar("ScreenedRecord", bound=Memory | Skip | WorkingItem | Crystal)
 
@@ -31,6 +32,23 @@ class Screened(msgspec.Struct, frozen=True):
     secret_found: bool
     evidence: dict[str, Any]
     """What was removed and what reads like orders, for the person who decides."""
+
+
+class ProposalDraft(msgspec.Struct, frozen=True):
+    """A change that a person is to decide about."""
+
+    action: str
+    """``create``, ``edit``, ``delete`` or ``merge``."""
+    record: AnyRecord
+    """The record that it is about, as it stands or as it would be."""
+    payload: Mapping[str, Any] = {}
+    """The fields that the change would set, as values that JSON can hold or that encode to such."""
+    evidence: Mapping[str, Any] = {}
+    """What the person is shown beside the change."""
+    fingerprint: str = ""
+    """What two proposals of the same change share; by default a digest of the change."""
+    base_version: int | None = None
+    """The version that the change was made from, the record's own by default; 0 for one that is not stored yet."""
 
 
 class Gate:
@@ -88,45 +106,27 @@ class Gate:
         if verdict.answer != "propose":
             return tx.put(memory, base=0)
         pending = tx.put(msgspec.structs.replace(memory, status="pending"), base=0)
-        self.propose(
-            tx,
-            "create",
-            "memory",
-            pending.id,
-            pending.version,
-            verdict,
-            evidence=evidence,
-            fingerprint=fingerprint or creation_fingerprint(pending),
-        )
+        print_ = fingerprint or creation_fingerprint(pending)
+        self.propose(tx, ProposalDraft("create", pending, evidence=evidence, fingerprint=print_), verdict)
         return pending
 
-    def propose(  # noqa: PLR0913 - what a proposal says
-        self,
-        tx: Transaction,
-        action: str,
-        record: str,
-        record_id: str,
-        base_version: int,
-        verdict: Verdict,
-        *,
-        payload: Mapping[str, Any] | None = None,
-        evidence: Mapping[str, Any] | None = None,
-        fingerprint: str = "",
-    ) -> Proposal:
+    def propose(self, tx: Transaction, draft: ProposalDraft, verdict: Verdict) -> Proposal:
         """Write and return a proposal; one that would do the same and waits, or was rejected, is returned instead."""
-        plain = msgspec.json.decode(msgspec.json.encode(payload or {}))
-        print_ = fingerprint or fingerprint_of(action, record, record_id, plain)
-        known = self._store.proposals.same(print_)
+        kind, record_id = record_name(draft.record), draft.record.id
+        base_version = draft.record.version if draft.base_version is None else draft.base_version
+        plain = msgspec.json.decode(msgspec.json.encode(draft.payload))
+        fingerprint = draft.fingerprint or fingerprint_of(draft.action, kind, record_id, plain)
+        known = self._store.proposals.same(fingerprint)
         if known is not None and _is_about(known, record_id) and self._answers(known, base_version):
             return known
         fields = {
-            "action": action,
-            "target": record,
+            "action": draft.action,
+            "target": kind,
             "target_id": record_id,
             "base_version": base_version,
             "payload": plain,
-            "evidence": msgspec.json.decode(msgspec.json.encode(evidence or {})),
-            "fingerprint": print_,
+            "evidence": msgspec.json.decode(msgspec.json.encode(draft.evidence)),
+            "fingerprint": fingerprint,
             "reasons": verdict.reasons,
             "proposed_by": self.author.name,
             "session": self.author.session,

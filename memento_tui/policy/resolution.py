@@ -122,7 +122,7 @@ def _resolution_transaction(store: Store, author: Author, note: str) -> Abstract
 
 
 def _require_unresolved(tx: Transaction, contradiction_id: str, seen: int | None) -> Contradiction:
-    found: Contradiction = tx.require("contradiction", contradiction_id)
+    found = tx.require(Contradiction, contradiction_id)
     if found.status == "resolved":
         raise NotAllowed(f"The contradiction {found.id} is resolved already.", "Undo that first.")
     if seen is not None and found.version != seen:
@@ -181,14 +181,14 @@ def withdraw_contradictions(tx: Transaction, store: Store, before: Memory, after
         return
     for found in store.contradictions.of(before.id):
         for name in found.lowered:
-            side: Memory | None = tx.get("memory", name)
+            side = tx.get(Memory, name)
             if side is not None:
                 tx.put(_restore_certainty(found, side), base=side.version)
         tx.remove(found, base=found.version)
 
 
 def _require_memory(tx: Transaction, memory_id: str) -> Memory:
-    memory: Memory | None = tx.get("memory", memory_id)
+    memory = tx.get(Memory, memory_id)
     if memory is None or memory.status not in RECALLED_STATUSES:
         state = "gone" if memory is None else memory.status
         raise Conflict(

@@ -12,7 +12,7 @@ import msgspec
 
 from memento_tui.storage.tables import TABLES
 
-__all__ = ["Actor", "Author", "Change", "Entry", "append_entry", "select_entries", "verify_journal"]
+__all__ = ["Actor", "Author", "Change", "Entry", "EntryFacts", "append_entry", "select_entries", "verify_journal"]
 
 Actor = Literal["person", "agent", "system"]
 
@@ -52,6 +52,22 @@ class Entry(msgspec.Struct, frozen=True):
     hash: bytes
 
 
+class EntryFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """What a new entry says, in the order in which its hash covers it; the sequence number and hash come with it."""
+
+    id: str
+    origin: str
+    at: str
+    actor: str
+    agent: str
+    session: str
+    channel: str
+    action: str
+    note: str
+    batch: str
+    undoes: int | None
+
+
 class Change(msgspec.Struct, frozen=True):
     """What one entry did to one record: its JSON afterwards, or ``None`` where it was removed or purged."""
 
@@ -63,7 +79,8 @@ class Change(msgspec.Struct, frozen=True):
 
 
 _SELECT_CHANGES = "SELECT record, record_id, version, removed, image, nonce, digest, ordinal FROM change"
-_ENTRY_COLUMNS = "seq, id, origin, at, actor, agent, session, channel, action, note, batch, undoes, hash"
+_FACT_COLUMNS = ", ".join(EntryFacts.__struct_fields__)
+_ENTRY_COLUMNS = f"seq, {_FACT_COLUMNS}, hash"
 
 
 def image_digest(nonce: bytes, image: str | None) -> bytes:
@@ -77,13 +94,11 @@ def _entry_hash(previous: bytes, facts: Sequence[object], changes: Sequence[Sequ
 
 def append_entry(
     connection: sqlite3.Connection,
-    facts: tuple[str, str, str, str, str, str, str, str, str, str, int | None],
+    facts: EntryFacts,
     changes: Sequence[Change],
 ) -> int:
-    """Write one entry and its changes in the running transaction; return its sequence number.
-
-    ``facts`` are id, origin, at, actor, agent, session, channel, action, note, batch, undoes.
-    """
+    """Write one entry and its changes in the running transaction; return its sequence number."""
+    values = msgspec.structs.astuple(facts)
     last = connection.execute("SELECT seq, hash FROM entry ORDER BY seq DESC LIMIT 1").fetchone()
     seq, previous = (1, _GENESIS_HASH) if last is None else (last[0] + 1, last[1])
     nonces = os.urandom(16 * len(changes))
@@ -103,11 +118,10 @@ def append_entry(
                 image_digest(nonce, change.image),
             )
         )
-    hashed = _entry_hash(previous, facts, [(*row[2:6], row[8].hex()) for row in rows])
+    hashed = _entry_hash(previous, values, [(*row[2:6], row[8].hex()) for row in rows])
     connection.execute(
-        "INSERT INTO entry (seq, id, origin, at, actor, agent, session, channel, action, note, batch, undoes,"
-        " previous_hash, hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (seq, *facts, previous, hashed),
+        f"INSERT INTO entry (seq, {_FACT_COLUMNS}, previous_hash, hash) VALUES ({', '.join('?' * (len(values) + 3))})",
+        (seq, *values, previous, hashed),
     )
     connection.executemany("INSERT INTO change VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
     return seq
@@ -129,8 +143,7 @@ def verify_journal(connection: sqlite3.Connection, progress: Callable[[int], Non
     """
     previous, expected = _GENESIS_HASH, 1
     emptied: dict[tuple[str, str], int] = {}
-    facts = "id, origin, at, actor, agent, session, channel, action, note, batch, undoes"
-    for row in connection.execute(f"SELECT seq, previous_hash, hash, {facts} FROM entry ORDER BY seq"):
+    for row in connection.execute(f"SELECT seq, previous_hash, hash, {_FACT_COLUMNS} FROM entry ORDER BY seq"):
         seq, action = row[0], row[10]
         progress(seq)
         if seq != expected:

@@ -35,7 +35,7 @@ class ContradictionQueries:
 
     def _select(self, where: str, parameters: Sequence[object]) -> list[Contradiction]:
         with self._database.reading() as connection:
-            return select_records(connection, "contradiction", where, parameters)
+            return select_records(connection, Contradiction, where, parameters)
 
     def page(
         self, *, at: datetime, resolved: bool = False, after: str | None = None, limit: int = 50
@@ -110,7 +110,7 @@ class ProposalQueries:
             where += " AND number > (SELECT number FROM proposal WHERE id = ?)"
             parameters.append(after)
         with self._database.reading() as connection:
-            found = select_records(connection, "proposal", f"{where} ORDER BY number LIMIT ?", [*parameters, limit])
+            found = select_records(connection, Proposal, f"{where} ORDER BY number LIMIT ?", [*parameters, limit])
         return found, found[-1].id if len(found) == limit else None
 
     def count(self, states: Sequence[str], *, at: datetime) -> int:
@@ -127,7 +127,7 @@ class ProposalQueries:
         """Return the proposals about one record of a kind, newest first."""
         where = "target_id = ? AND target = ? ORDER BY number DESC"
         with self._database.reading() as connection:
-            return select_records(connection, "proposal", where, (target_id, record))
+            return select_records(connection, Proposal, where, (target_id, record))
 
     def of(
         self, proposed_by: str, states: Sequence[str], *, after: str | None = None, limit: int = 50
@@ -144,7 +144,7 @@ class ProposalQueries:
             parameters.append(after)
         where += f" ORDER BY {moment} DESC, number DESC LIMIT ?"
         with self._database.reading() as connection:
-            found = select_records(connection, "proposal", where, [*parameters, limit])
+            found = select_records(connection, Proposal, where, [*parameters, limit])
         return found, found[-1].id if len(found) == limit else None
 
     def same(self, fingerprint: str) -> Proposal | None:
@@ -154,7 +154,7 @@ class ProposalQueries:
             " ORDER BY number DESC LIMIT 1"
         )
         with self._database.reading() as connection:
-            return next(iter(select_records(connection, "proposal", where, (fingerprint,))), None)
+            return next(iter(select_records(connection, Proposal, where, (fingerprint,))), None)
 
     def waiting_for(self, reason: str) -> list[Proposal]:
         """Return the proposals with a reason that nobody has decided about, put off or not, oldest first."""
@@ -163,7 +163,7 @@ class ProposalQueries:
             " AND EXISTS (SELECT 1 FROM json_each(proposal.reasons) WHERE value = ?) ORDER BY number"
         )
         with self._database.reading() as connection:
-            return select_records(connection, "proposal", where, (reason,))
+            return select_records(connection, Proposal, where, (reason,))
 
     def merging(self) -> set[str]:
         """Return the ids of the memories on both sides of the merges that wait."""

@@ -8,12 +8,12 @@ from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Generic, Literal, overload
 
 import msgspec
 
 from memento_tui.errors import NotFound
-from memento_tui.model import Crystal, Memory, Skip, WorkingItem
+from memento_tui.model import AnyRecord, Crystal, Memory, Relation, Skip, WorkingItem
 from memento_tui.model.filters import Filter
 from memento_tui.model.validation import new_id
 from memento_tui.moments import format_moment
@@ -28,7 +28,7 @@ from memento_tui.storage.memory_queries import Timeline
 from memento_tui.storage.review import ContradictionQueries, InboxQueries, ProposalQueries
 from memento_tui.storage.settings import Settings
 from memento_tui.storage.statistics import FacetQueries, Statistics
-from memento_tui.storage.tables import TABLES, select_records
+from memento_tui.storage.tables import RECORD_NAMES, TABLES, RecordT, Table, select_records, table_of
 from memento_tui.storage.transaction import Transaction, transaction
 from memento_tui.storage.undo import purge_record, purged_ids, redo_candidate, revert_entry, undo_candidate
 
@@ -38,14 +38,18 @@ _current_batch: ContextVar[str] = ContextVar("batch", default="")
 """What joins the entries of one block of `Store.together`; empty outside of any."""
 
 
-class Revision(msgspec.Struct, frozen=True):
+def _type_of(record: Any) -> Any:  # noqa: ANN401
+    return TABLES[record].record if isinstance(record, str) else record
+
+
+class Revision(msgspec.Struct, Generic[RecordT], frozen=True):
     """One version in a record's history: the entry that made it and the record afterwards (``None`` if removed)."""
 
     entry: Entry
     version: int
     removed: bool
     purged: bool
-    record: Any
+    record: RecordT | None
 
 
 class Store:
@@ -137,18 +141,41 @@ class Store:
             row = self.database.connection.execute("SELECT max(seq) FROM entry").fetchone()
         return int(row[0] or 0)
 
-    def get(self, record: str, record_id: str) -> Any:  # noqa: ANN401 - the record that the name says
+    @overload
+    def get(self, record: type[RecordT], record_id: str) -> RecordT: ...
+
+    @overload
+    def get(self, record: str, record_id: str) -> Any: ...  # noqa: ANN401
+
+    def get(self, record: Any, record_id: str) -> Any:
         """Return a record by its whole id. Raises `NotFound`."""
+        record = _type_of(record)
         found = self.find(record, record_id)
         if found is None:
-            raise NotFound(f"There is no {record} with the id {record_id}.")
+            raise NotFound(f"There is no {RECORD_NAMES[record]} with the id {record_id}.")
         return found
 
-    def find(self, record: str, record_id: str) -> Any:  # noqa: ANN401 - the record that the name says
-        """Return a record by its whole id, or ``None``."""
-        return next(iter(self._select(record, f"{record}.id = ?", (record_id,))), None)
+    def get_named(self, kind: str, record_id: str) -> AnyRecord:
+        """Return a record of a kind given by name by its whole id. Raises `NotFound`."""
+        record: AnyRecord = self.get(TABLES[kind].record, record_id)
+        return record
 
-    def _select(self, record: str, where: str, parameters: Sequence[object] = ()) -> list[Any]:
+    @overload
+    def find(self, record: type[RecordT], record_id: str) -> RecordT | None: ...
+
+    @overload
+    def find(self, record: str, record_id: str) -> Any: ...  # noqa: ANN401
+
+    def find(self, record: Any, record_id: str) -> Any:
+        """Return a record by its whole id, or ``None``."""
+        record = _type_of(record)
+        return next(iter(self._select(record, "id = ?", (record_id,))), None)
+
+    def find_named(self, kind: str, record_id: str) -> AnyRecord | None:
+        """Return a record of a kind given by name by its whole id, or ``None``."""
+        return self.find(TABLES[kind].record, record_id)
+
+    def _select(self, record: type[RecordT], where: str, parameters: Sequence[object] = ()) -> list[RecordT]:
         with self.reading() as connection:
             return select_records(connection, record, where, parameters)
 
@@ -192,9 +219,15 @@ class Store:
         with self.database.translated():
             yield from memory_queries.all_memories(self.database.connection, batch=batch)
 
-    def all_of(self, record: str) -> list[Any]:
+    @overload
+    def all_of(self, record: type[RecordT]) -> list[RecordT]: ...
+
+    @overload
+    def all_of(self, record: str) -> Any: ...  # noqa: ANN401
+
+    def all_of(self, record: Any) -> Any:
         """Return every record of one of the shorter kinds, oldest first; for memories there is `all_memories`."""
-        return self._select(record, "1 ORDER BY number")
+        return self._select(_type_of(record), "1 ORDER BY number")
 
     def count(self, tree: Filter) -> int:
         """Return how many memories a filter selects."""
@@ -223,7 +256,7 @@ class Store:
             if connection.execute(query, (digest,)).fetchone() is None:
                 return []
         where = "digest = ? AND status NOT IN ('deleted', 'rejected', 'archived') ORDER BY number"
-        return self._select("memory", where, (digest,))
+        return self._select(Memory, where, (digest,))
 
     def memories_with_digests(self, digests: Sequence[bytes]) -> list[Memory]:
         """Return the recalled or pending memories whose content has one of the digests, oldest first."""
@@ -234,7 +267,7 @@ class Store:
             "digest IN (SELECT unhex_(value) FROM json_each(?))"
             " AND status NOT IN ('deleted', 'rejected', 'archived') ORDER BY number"
         )
-        return self._select("memory", where, (listed,))
+        return self._select(Memory, where, (listed,))
 
     def successors(self, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
         """Return, for each of the memories that others replace, the ids of those: they supersede or consolidate it.
@@ -245,49 +278,56 @@ class Store:
         with self.reading() as connection:
             return memory_queries.successors(connection, ids)
 
-    def relations_of(self, record_id: str) -> list[Any]:
+    def relations_of(self, record_id: str) -> list[Relation]:
         """Return the relations that begin or end at a memory."""
-        return self._select("relation", "src = ? OR dst = ? ORDER BY number", (record_id, record_id))
+        return self._select(Relation, "src = ? OR dst = ? ORDER BY number", (record_id, record_id))
 
-    def relations_since(self, seq: int) -> list[Any]:
+    def relations_since(self, seq: int) -> list[Relation]:
         """Return the relations that journal entries after ``seq`` wrote, and that exist."""
         where = "relation.id IN (SELECT record_id FROM change WHERE seq > ? AND record = 'relation') ORDER BY number"
-        return self._select("relation", where, (seq,))
+        return self._select(Relation, where, (seq,))
 
     def skips(self, *, at: datetime | None = None) -> list[Skip]:
         """Return the skips, soonest to end first; with ``at`` only those that hold at that moment."""
         if at is None:
-            return self._select("skip", "1 ORDER BY skip.expires_at")
-        return self._select("skip", "skip.expires_at > ? ORDER BY skip.expires_at", (format_moment(at),))
+            return self._select(Skip, "1 ORDER BY skip.expires_at")
+        return self._select(Skip, "skip.expires_at > ? ORDER BY skip.expires_at", (format_moment(at),))
 
     def items(self, *, category: str | None = None, status: str | None = None) -> list[WorkingItem]:
         """Return the working items, highest priority first, then the one changed last."""
         where = "(? IS NULL OR category = ?) AND (? IS NULL OR status = ?) ORDER BY priority DESC, updated_at DESC"
-        return self._select("item", where, (category, category, status, status))
+        return self._select(WorkingItem, where, (category, category, status, status))
 
     def crystals(self, limit: int = 100) -> list[Crystal]:
         """Return the identity crystals, newest first."""
-        return self._select("crystal", "1 ORDER BY created_at DESC, number DESC LIMIT ?", (limit,))
+        return self._select(Crystal, "1 ORDER BY created_at DESC, number DESC LIMIT ?", (limit,))
 
     def current_crystal(self) -> Crystal | None:
         """Return the crystal that holds now, or ``None``."""
-        return next(iter(self._select("crystal", "status = 'current' ORDER BY number DESC LIMIT 1")), None)
+        return next(iter(self._select(Crystal, "status = 'current' ORDER BY number DESC LIMIT 1")), None)
 
     # The journal
 
-    def history(self, record: str, record_id: str) -> list[Revision]:
+    @overload
+    def history(self, record: type[RecordT], record_id: str) -> list[Revision[RecordT]]: ...
+
+    @overload
+    def history(self, record: str, record_id: str) -> Any: ...  # noqa: ANN401
+
+    def history(self, record: Any, record_id: str) -> Any:
         """Return every version of a record, newest first."""
+        record = _type_of(record)
         query = (
             "SELECT seq, version, removed, image, nonce FROM change WHERE record = ? AND record_id = ?"
             " ORDER BY version DESC"
         )
         with self.reading() as connection:
-            rows = connection.execute(query, (record, record_id)).fetchall()
-            return [self._revision(connection, record, row) for row in rows]
+            rows = connection.execute(query, (RECORD_NAMES[record], record_id)).fetchall()
+            return [self._revision(connection, table_of(record), row) for row in rows]
 
-    def _revision(self, connection: sqlite3.Connection, record: str, row: sqlite3.Row) -> Revision:
+    def _revision(self, connection: sqlite3.Connection, table: Table[RecordT], row: sqlite3.Row) -> Revision[RecordT]:
         entry = next(journal.select_entries(connection, "seq = ?", (row[0],)))
-        image = None if row[3] is None else TABLES[record].image.decode(row[3])
+        image = None if row[3] is None else table.image.decode(row[3])
         return Revision(entry, row[1], bool(row[2]), purged=row[4] is None, record=image)
 
     def entries(self, *, before: int | None = None, limit: int = 50) -> list[Entry]:
@@ -360,12 +400,23 @@ class Store:
         with self.reading() as connection:
             return purged_ids(connection, record, msgspec.json.encode(list(ids)).decode())
 
-    def image(self, record: str, record_id: str, version: int) -> Any:  # noqa: ANN401 - the record that the name says
+    @overload
+    def image(self, record: type[RecordT], record_id: str, version: int) -> RecordT | None: ...
+
+    @overload
+    def image(self, record: str, record_id: str, version: int) -> Any: ...  # noqa: ANN401
+
+    def image(self, record: Any, record_id: str, version: int) -> Any:
         """Return a record as it was at a version, or ``None`` where it was removed or purged then."""
+        record = _type_of(record)
         query = "SELECT image FROM change WHERE record = ? AND record_id = ? AND version = ?"
         with self.reading() as connection:
-            row = connection.execute(query, (record, record_id, version)).fetchone()
-        return None if row is None or row[0] is None else TABLES[record].image.decode(row[0])
+            row = connection.execute(query, (RECORD_NAMES[record], record_id, version)).fetchone()
+        return None if row is None or row[0] is None else table_of(record).image.decode(row[0])
+
+    def image_named(self, kind: str, record_id: str, version: int) -> AnyRecord | None:
+        """Return a record of a kind given by name as it was at a version; see `image`."""
+        return self.image(TABLES[kind].record, record_id, version)
 
     def mark(self, seq: int) -> str:
         """Return what tells journal entry ``seq`` from one of another past, as a restored backup has; "" if none."""

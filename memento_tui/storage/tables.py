@@ -14,9 +14,9 @@ from memento_tui.model import AnyRecord, Contradiction, Crystal, Memory, Proposa
 from memento_tui.model.memory import Source, content_digest
 from memento_tui.moments import format_moment
 
-__all__ = ["RECORD_NAMES", "TABLES", "AnyRecord", "Table", "record_name", "select_records"]
+__all__ = ["RECORD_NAMES", "TABLES", "RecordT", "Table", "record_name", "select_records", "table_of"]
 
-Record = TypeVar("Record", bound=msgspec.Struct)
+RecordT = TypeVar("RecordT", bound=AnyRecord)
 
 _USAGE_COUNTERS = {"shown_count": "shown", "used_count": "used", "hits": "used"}
 _USAGE_MOMENTS = {"last_used_at": "last_used_at", "last_hit_at": "last_used_at"}
@@ -41,13 +41,13 @@ def _identity(value: Any) -> Any:  # noqa: ANN401 - a column's value
     return value
 
 
-class Table(Generic[Record]):
+class Table(Generic[RecordT]):
     """The mapping between one record type and its table.
 
     Counters of use live in the table ``usage``: they are read with the record and never written with it.
     """
 
-    def __init__(self, name: str, record: type[Record]) -> None:
+    def __init__(self, name: str, record: type[RecordT]) -> None:
         self.name = name
         self.record = record
         self.image = msgspec.json.Decoder(record)
@@ -78,7 +78,7 @@ class Table(Generic[Record]):
         )
         self.upsert = f"{self.insert} ON CONFLICT (id) DO UPDATE SET {updates}"
 
-    def row(self, record: Record) -> list[Any]:
+    def row(self, record: RecordT) -> list[Any]:
         """Return the values of the table's columns."""
         values = list(self._values(record))
         for place, encode in self._encoders:
@@ -87,14 +87,14 @@ class Table(Generic[Record]):
             values.append(content_digest(record.content))
         return values
 
-    def record_of(self, row: sqlite3.Row) -> Record:
+    def record_of(self, row: sqlite3.Row) -> RecordT:
         """Return the record that a row of ``select`` holds."""
         values = dict(zip(self._fields, row, strict=False))
         for field, decode in self._decoders:
             values[field] = decode(values[field])
         return self.record(**values)
 
-    def image_of(self, record: Record) -> str:
+    def image_of(self, record: RecordT) -> str:
         """Return the JSON that the journal keeps: the record without its counters of use."""
         if self._counters and any(getattr(record, field) for field in self._counters):
             record = msgspec.structs.replace(
@@ -144,9 +144,15 @@ def record_name(record: AnyRecord) -> str:
     return RECORD_NAMES[type(record)]
 
 
+def table_of(record: type[RecordT]) -> Table[RecordT]:
+    """Return the table of a record type."""
+    table: Table[RecordT] = TABLES[RECORD_NAMES[record]]
+    return table
+
+
 def select_records(
-    connection: sqlite3.Connection, record: str, where: str, parameters: Sequence[object] = ()
-) -> list[Any]:
-    """Return the records of a kind that a condition selects."""
-    table = TABLES[record]
+    connection: sqlite3.Connection, record: type[RecordT], where: str, parameters: Sequence[object] = ()
+) -> list[RecordT]:
+    """Return the records of a type that a condition selects."""
+    table = table_of(record)
     return [table.record_of(row) for row in connection.execute(f"{table.select} WHERE {where}", parameters)]

@@ -6,22 +6,20 @@ import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
 
 from memento_tui import clock
 from memento_tui.errors import Conflict, NotFound
-from memento_tui.model import Memory, Relation
+from memento_tui.model import AnyRecord, Memory, Relation
 from memento_tui.model.validation import fold_tag, new_id, to_plain
 from memento_tui.moments import format_moment
 from memento_tui.storage.database import Database
-from memento_tui.storage.journal import Author, Change, append_entry
-from memento_tui.storage.tables import TABLES, AnyRecord, record_name, select_records
+from memento_tui.storage.journal import Author, Change, EntryFacts, append_entry
+from memento_tui.storage.tables import RECORD_NAMES, TABLES, RecordT, record_name, select_records
 
 __all__ = ["Transaction", "transaction", "write_entry"]
-
-Record = TypeVar("Record", bound=AnyRecord)
 
 
 class Transaction:
@@ -37,13 +35,15 @@ class Transaction:
         self.seq = 0
         """The journal entry's sequence number, once the transaction is committed."""
 
-    def get(self, record: str, record_id: str) -> Any:  # noqa: ANN401 - the record that the name says
+    def get(self, record: type[RecordT], record_id: str) -> RecordT | None:
         """Return a record as it stands within this transaction, or ``None``."""
-        table = TABLES[record]
-        row = self.connection.execute(f"{table.select} WHERE {record}.id = ?", (record_id,)).fetchone()
-        return None if row is None else table.record_of(row)
+        return next(iter(select_records(self.connection, record, "id = ?", (record_id,))), None)
 
-    def put(self, record: Record, *, base: int) -> Record:
+    def get_named(self, kind: str, record_id: str) -> AnyRecord | None:
+        """Return a record of a kind given by name as it stands within this transaction, or ``None``."""
+        return self.get(TABLES[kind].record, record_id)
+
+    def put(self, record: RecordT, *, base: int) -> RecordT:
         """Write a record and return it with its new version.
 
         ``base`` is the version that the caller's change was made from; 0 says that the record is new.
@@ -56,7 +56,7 @@ class Transaction:
         record = self._screen(record)
         if base:
             before = self._check_base(name, record, base)
-            written: Record = msgspec.structs.replace(record, version=base + 1)
+            written: RecordT = msgspec.structs.replace(record, version=base + 1)
             self._replace(name, before, written)
         else:
             version = self._last_version(name, record.id) + 1
@@ -75,7 +75,7 @@ class Transaction:
         self.connection.execute(f"DELETE FROM {name} WHERE id = ?", (record.id,))
         self.changes.append(Change(name, record.id, base + 1, removed=True, image=None))
 
-    def add_all(self, records: Sequence[Record]) -> Sequence[Record]:
+    def add_all(self, records: Sequence[RecordT]) -> Sequence[RecordT]:
         """Write many new records of one kind and return them with their versions; the fast way for imports.
 
         Raises:
@@ -117,7 +117,7 @@ class Transaction:
         self.connection.executemany(query, [(fold_tag(tag), memory.id) for tag in memory.tags])
 
     def _check_base(self, name: str, record: AnyRecord, base: int) -> AnyRecord:
-        current: AnyRecord | None = self.get(name, record.id)
+        current = self.get_named(name, record.id)
         if current is None:
             raise Conflict(f"The {name} {record.id} is gone.", "Restore it first.", attempted=to_plain(record))
         if current.version != base:
@@ -140,7 +140,7 @@ class Transaction:
         try:
             self.connection.execute(table.insert, table.row(record))
         except sqlite3.IntegrityError:
-            current = self.get(name, record.id)
+            current = self.get_named(name, record.id)
             if current is None:
                 raise
             raise Conflict(
@@ -162,20 +162,25 @@ class Transaction:
         query = "DELETE FROM memory_tag WHERE tag = ? AND number = (SELECT number FROM memory WHERE id = ?)"
         self.connection.executemany(query, [(fold_tag(tag), memory.id) for tag in memory.tags])
 
-    def with_status(self, record: str, status: str) -> list[Any]:
-        """Return the records of a kind that have a status."""
-        return select_records(self.connection, record, f"{record}.status = ?", (status,))
+    def with_status(self, record: type[RecordT], status: str) -> list[RecordT]:
+        """Return the records of a type that have a status."""
+        return select_records(self.connection, record, "status = ?", (status,))
 
     def relations_from(self, memory_id: str, kind: str) -> list[Relation]:
         """Return the relations of a type that begin at a memory, as they stand within this transaction."""
-        return select_records(self.connection, "relation", "src = ? AND type = ? ORDER BY number", (memory_id, kind))
+        return select_records(self.connection, Relation, "src = ? AND type = ? ORDER BY number", (memory_id, kind))
 
-    def require(self, record: str, record_id: str) -> Any:  # noqa: ANN401 - the record that the name says
+    def require(self, record: type[RecordT], record_id: str) -> RecordT:
         """Return a record as it stands. Raises `NotFound`."""
         found = self.get(record, record_id)
         if found is None:
-            raise NotFound(f"There is no {record} with the id {record_id}.")
+            raise NotFound(f"There is no {RECORD_NAMES[record]} with the id {record_id}.")
         return found
+
+    def require_named(self, kind: str, record_id: str) -> AnyRecord:
+        """Return a record of a kind given by name as it stands. Raises `NotFound`."""
+        record: AnyRecord = self.require(TABLES[kind].record, record_id)
+        return record
 
 
 @contextmanager
@@ -206,17 +211,17 @@ def write_entry(
     database: Database, tx: Transaction, author: Author, action: str, *, note: str, batch: str, undoes: int | None
 ) -> None:
     """Append the journal entry that tells what a running transaction changed."""
-    facts = (
-        new_id(),
-        database.origin,
-        format_moment(tx.now),
-        author.actor,
-        author.agent,
-        author.session,
-        author.channel,
-        action,
-        note,
-        batch,
-        undoes,
+    facts = EntryFacts(
+        id=new_id(),
+        origin=database.origin,
+        at=format_moment(tx.now),
+        actor=author.actor,
+        agent=author.agent,
+        session=author.session,
+        channel=author.channel,
+        action=action,
+        note=note,
+        batch=batch,
+        undoes=undoes,
     )
     tx.seq = append_entry(tx.connection, facts, tx.changes)

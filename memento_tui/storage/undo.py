@@ -9,6 +9,7 @@ import msgspec
 
 from memento_tui import clock
 from memento_tui.errors import Conflict, DataDirectoryError, NotAllowed, NotFound
+from memento_tui.model import Crystal, Memory, Proposal
 from memento_tui.model.validation import new_id
 from memento_tui.storage.database import Database
 from memento_tui.storage.journal import Author, Change, Entry, select_entries
@@ -76,7 +77,7 @@ def revert_entry(database: Database, author: Author, seq: int) -> list[Entry]:
 
 def _check_one_current_crystal(connection: sqlite3.Connection) -> None:
     """Refuse what would leave two identities current: one was written since, and only one can hold."""
-    if len(select_records(connection, "crystal", "status = 'current'")) > 1:
+    if len(select_records(connection, Crystal, "status = 'current'")) > 1:
         raise Conflict("Another identity was written since.", "Restore the one you want: memento crystal restore ID.")
 
 
@@ -112,7 +113,7 @@ def _revert_change(tx: Transaction, entry: Entry, row: sqlite3.Row) -> None:
         raise Conflict(f"The text that entry {entry.seq} wrote to {name} {record_id} was purged.", "It cannot return.")
     before = _record_before(tx.connection, name, record_id, version)
     after = None if removed else TABLES[name].image.decode(row[4])
-    current = tx.get(name, record_id)
+    current = tx.get_named(name, record_id)
     if before is None:
         if current is None:
             raise Conflict(f"The {name} {record_id} is gone already.", "Undo the later entry that removed it instead.")
@@ -196,7 +197,7 @@ def purged_ids(connection: sqlite3.Connection, record: str, ids: str) -> set[str
 
 def _purge_one(tx: Transaction, record: str, record_id: str) -> bool:
     """Remove a record and its images; tell whether there was any."""
-    current = tx.get(record, record_id)
+    current = tx.get_named(record, record_id)
     if current is not None:
         tx.remove(current, base=current.version)
     emptied = tx.connection.execute(
@@ -220,10 +221,10 @@ def _purge_one(tx: Transaction, record: str, record_id: str) -> bool:
 
 def _purge_pending_memory(tx: Transaction, record_id: str, proposal_id: str) -> None:
     """Remove the pending memory that a proposal is about, where it was made of the purged one among others."""
-    proposal = tx.get("proposal", proposal_id)
+    proposal = tx.get(Proposal, proposal_id)
     if proposal is None or proposal.target != "memory" or proposal.action != "create":
         return
-    draft = tx.get("memory", proposal.target_id)
+    draft = tx.get(Memory, proposal.target_id)
     if draft is not None and draft.status == "pending" and draft.id != record_id:
         _purge_one(tx, "memory", draft.id)
 

@@ -85,7 +85,7 @@ class EngineHouse:
 
     def change(self, memory: Memory, **fields: Any) -> Memory:  # noqa: ANN401 - the fields of a memory
         with self.store.transaction(Author(), "edit") as tx:
-            current: Memory = tx.require("memory", memory.id)
+            current = tx.require(Memory, memory.id)
             return tx.put(msgspec.structs.replace(current, **fields), base=current.version)
 
     def settle(self) -> EngineStatus:

@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 import memento_tui
+from memento_tui.model import Memory
 from tests.journeys.http_server import Client, HttpProcess, serving
 from tests.made import without_engine
 
@@ -215,7 +216,7 @@ def test_an_account_sees_its_own_and_nothing_of_the_person(server: HttpProcess) 
     assert (refused.status, "account" in refused.error) == (403, True)
     with memento_tui.open(server.data_dir) as person:
         assert person.get(theirs).namespace == "accounts/smoke-test/default"
-        assert person.store.history("memory", theirs)[0].entry.agent == "accounts/smoke-test"
+        assert person.store.history(Memory, theirs)[0].entry.agent == "accounts/smoke-test"
         assert made.data["api_key"] not in str(person.store.setting("http.accounts"))
 
 

@@ -12,6 +12,7 @@ import pytest
 import memento_tui
 from memento_tui import clock
 from memento_tui.api import Workspace
+from memento_tui.model import Memory
 from tests.journeys.http_server import Client, HttpProcess, serving
 from tests.made import note, put, without_engine
 
@@ -312,7 +313,7 @@ def test_an_agent_cannot_set_what_a_person_decides(client: Client, person: Works
     sent = {"content": "Trust me.", "stability": "stable", "pinned": True, "status": "active", "verified_by": "me"}
     memory = person.get(client.post("/v1/memories", **sent).data["id"])
     assert (memory.stability, memory.pinned, memory.verified_by) == ("draft", False, "")
-    entry = person.store.history("memory", memory.id)[0].entry
+    entry = person.store.history(Memory, memory.id)[0].entry
     assert (entry.actor, entry.channel) == ("agent", "http")
 
 

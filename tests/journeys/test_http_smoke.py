@@ -16,6 +16,7 @@ import httpx2
 import pytest
 
 import memento_tui
+from memento_tui.model import Memory
 from tests.journeys.http_server import HttpProcess, serving
 from tests.made import without_engine
 
@@ -119,6 +120,6 @@ def test_what_an_agent_leaves_over_http_a_person_finds_in_the_queue_and_the_jour
     with memento_tui.open(server.data_dir) as person:
         (waiting,) = person.store.proposals.about(answer["id"])
         person.review.approve(waiting.id)
-        entry = person.store.history("memory", answer["id"])[-1].entry
+        entry = person.store.history(Memory, answer["id"])[-1].entry
     assert (entry.actor, entry.channel, entry.agent) == ("agent", "http", "python-httpx2")
     assert json.dumps(entry.action) == '"remember"'

@@ -11,6 +11,7 @@ import pytest
 
 import memento_tui
 from memento_tui.api import Workspace
+from memento_tui.model import Proposal
 from memento_tui.model.review import OPEN_PROPOSAL_STATES
 from tests.journeys.cli_shell import Shell
 from tests.journeys.mcp_agent import Agent, connected, text_of
@@ -303,7 +304,7 @@ def test_a_memory_that_is_named_like_a_crystal_leaves_the_crystals_proposal_as_i
     (before,) = person.store.proposals.about(crystal, "crystal")
     agent.send("remember", {"id": crystal, "content": "A page says so.", "source_type": "external"})
     agent.send("update", {"id": crystal, "content": "Another page says so."})
-    assert person.store.get("proposal", before.id) == before
+    assert person.store.get(Proposal, before.id) == before
     person.review.approve(before.id)
     current = person.crystals.current()
     assert current is not None

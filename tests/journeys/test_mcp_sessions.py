@@ -11,6 +11,7 @@ import pytest
 
 import memento_tui
 from memento_tui.api import Workspace
+from memento_tui.model import Memory
 from tests.journeys.mcp_agent import NO_ENGINE, Agent, connected
 from tests.journeys.undecided import with_preset
 
@@ -128,7 +129,7 @@ def test_a_stretch_of_work_is_kept_in_one_write_that_one_undo_takes_back(agent: 
     head = person.store.head()
     person.undo(head)
     person.undo(head - 1)
-    assert {person.store.find("memory", memory.id) for memory in memories} == {None}
+    assert {person.store.find(Memory, memory.id) for memory in memories} == {None}
 
 
 def test_of_a_capture_with_a_bad_decision_nothing_is_stored(agent: Agent, person: Workspace) -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from memento_tui.api import Workspace
+from memento_tui.model import Relation
 from tests.journeys.cli_shell import Shell
 from tests.journeys.engine_house import until
 from tests.made import without_engine
@@ -211,7 +212,7 @@ def test_links_relate_and_a_relation_reaches_its_note(shell: Shell, workspace: W
     save_as_editors_do(folder / "Plan.md", "See nothing.\n")
     running.said("related", "Plan.md", "1 taken back")
     assert running.end(signal.SIGINT)[0] == 0
-    assert [one.type for one in workspace.store.all_of("relation")] == ["contradicts"]
+    assert [one.type for one in workspace.store.all_of(Relation)] == ["contradicts"]
 
 
 def test_a_second_mirror_of_a_folder_is_refused(shell: Shell, tmp_path: Path) -> None:

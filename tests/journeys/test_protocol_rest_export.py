@@ -13,6 +13,7 @@ from memento_tui.api import Workspace
 from memento_tui.formats.base import ExportReport
 from memento_tui.formats.import_export import run_export, run_import
 from memento_tui.formats.protocol.vocabulary import section_fields, section_of
+from memento_tui.model import Crystal, Relation, Skip, WorkingItem
 from tests.journeys.http_server import serving
 from tests.made import note, put, without_engine
 
@@ -46,10 +47,10 @@ def lists(workspace: Workspace) -> set[tuple[str, ...]]:
     """Return the items, skips and identity, each by what it says."""
     # The title of a section is its heading, which the server chooses.
     items = {
-        ("item", one.category, section_of(one) or one.title, one.content) for one in workspace.store.all_of("item")
+        ("item", one.category, section_of(one) or one.title, one.content) for one in workspace.store.all_of(WorkingItem)
     }
-    skips = {("skip", one.item, one.reason) for one in workspace.store.all_of("skip")}
-    return items | skips | {("crystal", one.content) for one in workspace.store.all_of("crystal")}
+    skips = {("skip", one.item, one.reason) for one in workspace.store.all_of(Skip)}
+    return items | skips | {("crystal", one.content) for one in workspace.store.all_of(Crystal)}
 
 
 def test_a_store_moves_through_another_memento_once_and_reads_back_the_same(
@@ -81,7 +82,7 @@ def test_a_store_moves_through_another_memento_once_and_reads_back_the_same(
             assert run_import(back, NAME, server.url).refused == []
             assert texts(back) == texts(mine)
             assert lists(back) == lists(mine)
-            joined = {(one.type, one.label) for one in back.store.all_of("relation")}
+            joined = {(one.type, one.label) for one in back.store.all_of(Relation)}
             assert joined == {("related", "replaces"), ("item", "")}
 
 

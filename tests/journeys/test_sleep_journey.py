@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from memento_tui.maintenance.run import LAST_RUN_SETTING
-from memento_tui.model import Memory, make_memory
+from memento_tui.model import Memory, Proposal, make_memory
 from memento_tui.storage.journal import Author
 from memento_tui.storage.store import Store
 from tests.journeys.cli_shell import Shell
@@ -88,10 +88,10 @@ def ask_model(shell: Shell, server: ChatServer, seconds: float = 60) -> None:
 def drafts_of(store: Store) -> dict[frozenset[str], Memory]:
     """Return what was made of several, by the texts of its sources, after checking that nothing of it is missing."""
     found: dict[frozenset[str], Memory] = {}
-    for proposal in store.all_of("proposal"):
+    for proposal in store.all_of(Proposal):
         if "consolidation" not in proposal.reasons:
             continue
-        draft: Memory = store.get("memory", proposal.target_id)
+        draft = store.get(Memory, proposal.target_id)
         sources = {relation.dst for relation in store.relations_of(draft.id) if relation.type == "consolidated_from"}
         assert sources == set(proposal.evidence["about"])
         texts = frozenset(memory.content for memory in store.memories(sorted(sources)).values())
@@ -167,12 +167,12 @@ def found(shell: Shell, query: str) -> list[str]:
 
 
 def _content(store: Store, memory_id: str) -> str:
-    memory: Memory = store.get("memory", memory_id)
+    memory = store.get(Memory, memory_id)
     return memory.content
 
 
 def _status(store: Store, memory_id: str) -> str:
-    memory: Memory = store.get("memory", memory_id)
+    memory = store.get(Memory, memory_id)
     return memory.status
 
 
@@ -210,7 +210,7 @@ def test_a_sleep_that_is_killed_then_interrupted_is_completed_by_the_next(house:
     completed = shell.json("maintain")
     assert (completed["interrupted"], completed["counts"]) == (False, {"consolidate": 2})
     assert drafts_of(store).keys() == GROUPS
-    assert Counter(proposal.action for proposal in store.all_of("proposal")) == {"create": 3, "merge": 1}
+    assert Counter(proposal.action for proposal in store.all_of(Proposal)) == {"create": 3, "merge": 1}
     assert store.setting(LAST_RUN_SETTING) is not None
     assert shell.json("maintain")["deeds"] == []
     assert_sound(shell, store, made)
@@ -334,7 +334,7 @@ def test_a_model_in_trouble_costs_its_drafts_only_and_the_person_is_told(
     for sources, draft in made.items():
         assert draft.system_tags == ("source:extractive",)
         assert {line.removeprefix("- ") for line in draft.content.splitlines()} <= sources
-    assert all(p.evidence["refused"] for p in store.all_of("proposal") if "refused" in p.evidence)
+    assert all(p.evidence["refused"] for p in store.all_of(Proposal) if "refused" in p.evidence)
     if trouble in ("hangs", "drips"):
         assert len(chat.questions) == 1  # what has no answer in time is not waited for again
     assert os.fspath(shell.data_dir) not in str(slept["problems"])

@@ -121,6 +121,6 @@ def picture_of(store: Store) -> Picture:
     memories = [msgspec.structs.replace(m, **counters) for batch in store.all_memories() for m in batch]
     return Picture(
         {memory.id: memory for memory in memories},
-        {proposal.id: proposal for proposal in store.all_of("proposal")},
+        {proposal.id: proposal for proposal in store.all_of(Proposal)},
         {name: [to_plain(one) for one in store.all_of(name)] for name in ("contradiction", "relation", "crystal")},
     )

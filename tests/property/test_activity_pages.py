@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memento_tui.errors import MementoError
+from memento_tui.model import Memory
 from memento_tui.storage.activity import JournalFilter
 from memento_tui.storage.journal import Author, Entry
 from memento_tui.storage.store import Store
@@ -60,7 +61,7 @@ def journal_of(done: list[tuple[Author, str, int, str]], back: list[int]) -> Ite
         store.database.connection.execute("PRAGMA synchronous = OFF")
         for minute, (author, action, which, said) in enumerate(done):
             with store.transaction(author, action, note=said, now=NOW + timedelta(minutes=minute)) as tx:
-                before = tx.get("memory", f"m{which}")
+                before = tx.get(Memory, f"m{which}")
                 if before is None:
                     tx.put(note(f"text {which}", id=f"m{which}"), base=0)
                 else:
@@ -121,7 +122,7 @@ def test_a_row_says_before_it_is_tried_what_cannot_be_taken_back(
     which: int,
 ) -> None:
     with journal_of(done, back) as store:
-        if purging and store.find("memory", "m0") is not None:
+        if purging and store.find(Memory, "m0") is not None:
             store.purge(AUTHORS[0], "memory", "m0", "leaked")
         rows = store.activity.page(JournalFilter(), 0, 100)
         for row in rows:

@@ -371,7 +371,7 @@ def test_a_bulk_decision_decides_what_was_seen_and_never_what_changed_since(
             target = seen[outcome.id].target_id
             assert (outcome.state == "failed") == (target in changed), (target, outcome)
             if target in changed:
-                assert person.store.get("proposal", outcome.id).state in ("pending", "needs_review")
+                assert person.store.get(Proposal, outcome.id).state in ("pending", "needs_review")
                 assert person.get(target) == before[target]
         if merged and decision == "approve":
             assert person.get("night2") == before["night2"]

@@ -19,6 +19,7 @@ from memento_tui.errors import MementoError
 from memento_tui.formats.source_files import LoadedFile
 from memento_tui.mirror.mirror import Mirror
 from memento_tui.mirror.notes import NoteFile, parse_note_file, with_full_text
+from memento_tui.model import Memory, Proposal
 from memento_tui.model.review import OPEN_PROPOSAL_STATES
 from tests.depth import examples
 from tests.made import without_engine
@@ -233,9 +234,9 @@ class MirrorMachine(RuleBasedStateMachine):
         for path, step in ledger.steps.items():
             waiting = ledger.waiting.get(path)
             if waiting is not None:
-                assert store.get("proposal", waiting.id).state in OPEN_PROPOSAL_STATES
+                assert store.get(Proposal, waiting.id).state in OPEN_PROPOSAL_STATES
                 continue
-            memory = store.get("memory", step.id)
+            memory = store.get(Memory, step.id)
             if memory.status in ("rejected", "pending"):  # its file is left alone until the person has decided
                 continue
             loaded = self.mirror.folder.load(path)

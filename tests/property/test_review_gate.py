@@ -20,7 +20,7 @@ from memento_tui import clock
 from memento_tui.api import Workspace
 from memento_tui.api.maintenance import maintain_workspace
 from memento_tui.errors import Conflict, MementoError
-from memento_tui.model import Memory, Proposal, make_contradiction, make_memory
+from memento_tui.model import Contradiction, Memory, Proposal, make_contradiction, make_memory
 from memento_tui.model.memory import (
     KINDS,
     RECALLED_STATUSES,
@@ -293,16 +293,16 @@ class AnAgentAlone(RuleBasedStateMachine):
     def no_proposal_was_decided_by_anyone_but_the_person(self) -> None:
         for pending in self.person.review.list(PROPOSAL_STATES, limit=500)[0]:
             if pending.proposal.state not in ("pending", "expired"):
-                (newest, *_) = self.person.store.history("proposal", pending.proposal.id)
+                (newest, *_) = self.person.store.history(Proposal, pending.proposal.id)
                 assert newest.entry.actor == "person"
 
     def texts(self, memory_id: str) -> set[str]:
-        history = self.person.store.history("memory", memory_id)
+        history = self.person.store.history(Memory, memory_id)
         return {revision.record.content for revision in history if revision.record is not None}
 
     @invariant()
     def no_contradiction_was_resolved_or_put_off(self) -> None:
-        found = self.person.store.find("contradiction", "clash")
+        found = self.person.store.find(Contradiction, "clash")
         if found is None:  # it went with the text that it was about, and is looked for anew
             assert any(len(self.texts(side)) > 1 for side in ("north", "south"))
         else:

@@ -86,7 +86,7 @@ async def test_two_editors_of_one_memory_end_in_a_choice_that_loses_neither(fill
         await app.until(lambda: isinstance(app.app.screen, ConflictScreen), "the choice is offered")
         await app.press("m")
         await app.until(lambda: workspace.get(row.id).content == "mine", "mine is saved over theirs")
-    assert [r.record.content for r in workspace.history(row.id)][:2] == ["mine", "theirs"]
+    assert [r.record and r.record.content for r in workspace.history(row.id)][:2] == ["mine", "theirs"]
 
 
 async def test_deleting_needs_no_question_for_one_and_can_be_undone_after_a_restart(filled: Path) -> None:

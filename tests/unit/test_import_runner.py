@@ -14,6 +14,7 @@ from memento_tui.api import Workspace
 from memento_tui.errors import InvalidInput, NotAllowed
 from memento_tui.formats.import_export import ImportReport, run_export, run_import
 from memento_tui.formats.registry import FORMATS, detect_format
+from memento_tui.model import Relation
 from tests.made import without_engine
 
 
@@ -162,12 +163,12 @@ def test_an_import_is_undone_as_a_whole_and_can_be_done_again(workspace: Workspa
     assert workspace.related(first["one"]) == [("related", "out", first["two"])]
     workspace.undo()
     assert [memory.id for memory in workspace.list().items] == [kept.id]
-    assert workspace.store.all_of("relation") == []
+    assert workspace.store.all_of(Relation) == []
     assert counts(run_import(workspace, "vault", vault)) == (2, 0, 0, 0, 0)
     assert {memory.title: memory.id for memory in workspace.list("ns:vault").items} == first
     assert workspace.related(first["one"]) == [("related", "out", first["two"])]
     assert counts(run_import(workspace, "vault", vault)) == (0, 0, 2, 0, 0)
-    assert len(workspace.store.all_of("relation")) == 1
+    assert len(workspace.store.all_of(Relation)) == 1
 
 
 def test_after_an_undone_import_a_changed_source_is_followed_from_what_it_says_now(
@@ -471,7 +472,7 @@ def test_the_relations_of_a_large_source_come_and_go_with_it(workspace: Workspac
         run_import(workspace, "memento-core", tmp_path / "g.jsonl")
 
     def ends() -> set[tuple[str, str]]:
-        return {(one.src, one.dst) for one in workspace.store.all_of("relation")}
+        return {(one.src, one.dst) for one in workspace.store.all_of(Relation)}
 
     write(1)
     assert ends() == {(f"m{n}", f"m{n - 1}") for n in range(1, 2500)}
@@ -575,16 +576,16 @@ def test_all_real_folders_live_side_by_side_and_are_taken_back_one_by_one(
         run_import(workspace, format_name, real_data / place)
     total = workspace.store.count_all()
     assert total > 222
-    relations = len(workspace.store.all_of("relation"))
+    relations = len(workspace.store.all_of(Relation))
     assert relations > 50
     found = workspace.search("obsidian template", mode="keyword")
     assert found.results
     while workspace.store.count_all():
         workspace.undo()
-    assert workspace.store.all_of("relation") == []
+    assert workspace.store.all_of(Relation) == []
     while workspace.store.count_all() < total:
         workspace.redo()
-    assert len(workspace.store.all_of("relation")) == relations
+    assert len(workspace.store.all_of(Relation)) == relations
     assert workspace.store.verify() is None
     assert [hit.id for hit in workspace.search("obsidian template", mode="keyword").results] == [
         hit.id for hit in found.results

@@ -219,7 +219,7 @@ def test_a_preview_that_is_archived_in_the_end_still_has_its_original(workspace:
     old(workspace, "fading", clock.now() - timedelta(days=400), content=WHOLE)
     maintain_workspace(workspace)
     with workspace.store.transaction(workspace.author, "test") as tx:
-        preview: Memory = tx.require("memory", "fading")
+        preview = tx.require(Memory, "fading")
         compacted_at = f"{clock.now() - timedelta(days=100):%Y-%m-%dT%H:%M:%S+00:00}"
         extra = {**preview.extra, "compacted_at": compacted_at}
         tx.put(msgspec.structs.replace(preview, extra=extra), base=preview.version)

@@ -14,7 +14,7 @@ from memento_tui.formats.discovery import find_sources
 from memento_tui.formats.import_export import ImportReport, run_export, run_import
 from memento_tui.formats.registry import detect_format
 from memento_tui.formats.round_trip import encode_go_json
-from memento_tui.model import make_memory, make_skip
+from memento_tui.model import Relation, make_memory, make_skip
 from tests.unit.interchange_reading import Reading, reading
 
 SESSION = {"id": "s1", "project": "app", "directory": "/work/app", "started_at": "2026-03-01 09:00:00"}
@@ -173,7 +173,7 @@ def test_a_judged_relation_is_drawn_and_goes_back_with_its_chunk(
     home.add(chunk(observations=[OBSERVATION, OTHER]))
     name = home.add(chunk(mutations=[relation(relation=verdict)]))
     assert counts(run_import(workspace, "engram", home.root)) == (2, 0, 0, 0)
-    (drawn,) = workspace.store.all_of("relation")
+    (drawn,) = workspace.store.all_of(Relation)
     assert (drawn.src, drawn.dst, drawn.type, drawn.label) == ("obs-1", "obs-2", *expected)
     assert name in exported(workspace, tmp_path / "out")
 

@@ -11,7 +11,7 @@ from memento_tui.errors import InvalidInput
 from memento_tui.formats import mcp_reference
 from memento_tui.formats.import_export import ImportReport, run_export, run_import
 from memento_tui.formats.registry import detect_format
-from memento_tui.model import Memory, make_memory, make_relation, make_skip
+from memento_tui.model import Memory, Relation, make_memory, make_relation, make_skip
 from tests.made import put
 from tests.unit.interchange_reading import reading
 
@@ -55,7 +55,7 @@ class Graph:
     def arrows(self) -> list[tuple[str, str, str, str]]:
         store = self.workspace.store
         titles = {m.id: m.title for batch in store.all_memories() for m in batch}
-        return [(titles[r.src], r.type, r.label, titles[r.dst]) for r in store.all_of("relation")]
+        return [(titles[r.src], r.type, r.label, titles[r.dst]) for r in store.all_of(Relation)]
 
     def exported(self) -> list[dict[str, Any]]:
         self._exports += 1
@@ -131,7 +131,7 @@ def test_an_entity_deleted_here_is_gone_from_the_export_with_its_relations(graph
 def test_a_relation_removed_here_is_gone_from_the_export(graph: Graph) -> None:
     graph.take(ANNA, FJORD, OWNS, SAILS)
     store = graph.workspace.store
-    owns = next(one for one in store.all_of("relation") if one.label == "owns")
+    owns = next(one for one in store.all_of(Relation) if one.label == "owns")
     with store.transaction(graph.workspace.author, "unlink") as tx:
         tx.remove(owns, base=owns.version)
     assert graph.exported() == [ANNA, FJORD, SAILS]

@@ -14,7 +14,7 @@ from memento_tui.formats.import_export import run_export, run_import
 from memento_tui.formats.protocol import local
 from memento_tui.formats.protocol.local_files import parse_blocks, render_document
 from memento_tui.formats.registry import detect_format
-from memento_tui.model import make_crystal, make_item, make_memory
+from memento_tui.model import Relation, WorkingItem, make_crystal, make_item, make_memory
 from tests.unit.interchange_reading import Reading, reading
 from tests.unit.protocol_sources import as_file, rows
 
@@ -133,7 +133,7 @@ def test_relations_come_from_all_that_a_memory_says_of_others(workspace: Workspa
         memory("a1b2c3d6", consolidated_from=["a1b2c3d4"]),
     )
     run_import(workspace, NAME, place)
-    joined = {(one.src, one.type, one.dst, one.label) for one in workspace.store.all_of("relation")}
+    joined = {(one.src, one.type, one.dst, one.label) for one in workspace.store.all_of(Relation)}
     assert joined == {
         ("a1b2c3d4", "file", "a.py", "source"),
         ("a1b2c3d4", "item", "1e000001", ""),
@@ -159,7 +159,7 @@ def test_a_section_becomes_a_working_item_that_the_tools_find_by_its_key(place: 
 def test_a_section_that_a_person_edits_changes_alone(workspace: Workspace, place: Path, tmp_path: Path) -> None:
     workspace_of(place)
     run_import(workspace, NAME, place)
-    (mine,) = [one for one in workspace.store.all_of("item") if one.title == "My Own"]
+    (mine,) = [one for one in workspace.store.all_of(WorkingItem) if one.title == "My Own"]
     workspace.items.update(mine.id, content="Other words.", title="Ours")
     run_export(workspace, tmp_path / "out", format_name=NAME)
     text = (tmp_path / "out" / "default" / ".memento" / "working-memory.md").read_text(encoding="utf-8")

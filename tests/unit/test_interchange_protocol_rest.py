@@ -9,6 +9,7 @@ from memento_tui.api import Workspace
 from memento_tui.errors import InvalidInput
 from memento_tui.formats.import_export import run_import
 from memento_tui.formats.protocol import rest
+from memento_tui.model import Relation, WorkingItem
 from tests.unit.cli_program import Program, without_engine
 from tests.unit.interchange_reading import Reading, reading
 from tests.unit.protocol_sources import KEY, Account, database, serving
@@ -70,9 +71,9 @@ def test_an_account_is_moved_here_once(workspace: Workspace) -> None:
         again = run_import(workspace, NAME, address + "/")
     assert (again.imported, again.updated, again.unchanged) == (0, 0, 7)
     assert workspace.get("a1b2c3d4").namespace == "global"
-    joined = {(one.src, one.type, one.dst) for one in workspace.store.all_of("relation")}
+    joined = {(one.src, one.type, one.dst) for one in workspace.store.all_of(Relation)}
     assert joined == {("a1b2c3d4", "file", "a.py"), ("a1b2c3d4", "consolidated_from", "a1b2c3d5")}
-    assert {one.title for one in workspace.store.all_of("item")} == {"Search", "Skip: aurora", "Active Work"}
+    assert {one.title for one in workspace.store.all_of(WorkingItem)} == {"Search", "Skip: aurora", "Active Work"}
     crystal = workspace.store.current_crystal()
     assert crystal is not None
     assert crystal.content == "I am."

@@ -14,7 +14,7 @@ from memento_tui.formats.base import ImportRecord
 from memento_tui.formats.import_export import run_export, run_import
 from memento_tui.formats.protocol import sqlite
 from memento_tui.formats.registry import detect_format
-from memento_tui.model import make_memory
+from memento_tui.model import Relation, WorkingItem, make_memory
 from tests.unit.interchange_reading import Reading, reading
 from tests.unit.protocol_sources import database, rows
 
@@ -114,7 +114,7 @@ def test_what_was_consolidated_is_joined_to_what_stands_for_it(workspace: Worksp
             consolidations=[{"id": "c0000001", "summary": "In short.", "source_ids": '["a1b2c3d6"]'}],
         ),
     )
-    joined = {(one.src, one.type, one.dst) for one in workspace.store.all_of("relation")}
+    joined = {(one.src, one.type, one.dst) for one in workspace.store.all_of(Relation)}
     assert joined == {
         ("a1b2c3d4", "consolidated_from", "a1b2c3d5"),
         ("c0000001", "consolidated_from", "a1b2c3d6"),
@@ -128,7 +128,7 @@ def test_a_linkage_becomes_a_relation_with_its_label(workspace: Workspace, tmp_p
     linkages = '[{"type":"memory","id":"a1b2c3d5","label":"see"},{"type":"file","path":"src/a.py"}]'
     source = database(tmp_path / "dev.db", memories=[memory(linkages=linkages), memory("a1b2c3d5")])
     run_import(workspace, NAME, source)
-    joined = {(one.type, one.dst, one.label) for one in workspace.store.all_of("relation")}
+    joined = {(one.type, one.dst, one.label) for one in workspace.store.all_of(Relation)}
     assert joined == {("related", "a1b2c3d5", "see"), ("file", "src/a.py", "")}
 
 
@@ -141,7 +141,7 @@ def test_a_skip_without_a_real_end_becomes_a_standing_decision(tmp_path: Path, e
 
 def test_a_standing_decision_that_the_person_ended_is_no_skip_any_more(workspace: Workspace, tmp_path: Path) -> None:
     run_import(workspace, NAME, database(tmp_path / "dev.db", skip_list=[skip(expires_at="never")]))
-    (decision,) = workspace.store.all_of("item")
+    (decision,) = workspace.store.all_of(WorkingItem)
     workspace.items.update(decision.id, status="completed")
     run_export(workspace, tmp_path / "out", format_name=NAME)
     assert rows(tmp_path / "out" / "default.db")["skip_list"] == []
@@ -197,7 +197,7 @@ def test_encrypted_rows_are_kept_told_of_and_never_recalled(workspace: Workspace
     assert [one.file for one in report.refused] == ["dev.db/memories", "dev.db/skip_list"]
     assert "protocol-rest" in report.refused[0].reason
     assert list(workspace.store.all_memories()) == []
-    assert {one.status for one in workspace.store.all_of("item")} == {"archived"}
+    assert {one.status for one in workspace.store.all_of(WorkingItem)} == {"archived"}
     run_export(workspace, tmp_path / "out", format_name=NAME)
     assert rows(tmp_path / "out" / "default.db") == rows(source)
 

@@ -8,6 +8,7 @@ import memento_tui
 from memento_tui.api import Workspace
 from memento_tui.formats.import_export import run_import
 from memento_tui.mirror.mirror import Mirror
+from memento_tui.model import Relation
 from tests.made import without_engine
 from tests.unit.mirroring import put, step
 
@@ -15,7 +16,7 @@ from tests.unit.mirroring import put, step
 def arrows(workspace: Workspace) -> set[tuple[str, str, str, str]]:
     """Return the relations, each end as its memory's title."""
     named = {memory.id: memory.title for batch in workspace.store.all_memories() for memory in batch}
-    return {(named[one.src], one.type, named[one.dst], one.label) for one in workspace.store.all_of("relation")}
+    return {(named[one.src], one.type, named[one.dst], one.label) for one in workspace.store.all_of(Relation)}
 
 
 VAULT = {
@@ -126,7 +127,7 @@ def test_a_mirror_that_starts_anew_or_holds_draws_nothing_twice(workspace: Works
     put(folder, "B.md", "There.")
     with Mirror(workspace, folder, settling=0, hold=True) as mirror:
         step(mirror)
-    assert workspace.store.all_of("relation") == []
+    assert workspace.store.all_of(Relation) == []
     for asked in workspace.review.list()[0]:
         workspace.review.approve(asked.proposal.id)
     for _ in range(2):

@@ -267,7 +267,7 @@ def test_texts_that_differ_in_a_value_are_no_near_duplicates(workspace: Workspac
 def test_a_purge_takes_the_proposals_that_hold_the_text_with_it(workspace: Workspace, agent: Workspace) -> None:
     _, newer, proposal = merge(workspace, agent)
     workspace.purge(newer.id, "it leaked")
-    assert workspace.store.find("proposal", proposal.id) is None
+    assert workspace.store.find(Proposal, proposal.id) is None
     for path in workspace.paths.root.rglob("*"):
         if path.is_file():
             assert b"drops all open sessions" not in path.read_bytes(), path
@@ -302,7 +302,7 @@ def test_a_proposal_whose_target_was_purged_says_so_and_the_rest_goes_on(
     assert outcome.proposal is not None
     other = agent.remember("From a page.", source_type="external")
     with workspace.store.transaction(workspace.author, "gone") as tx:
-        tx.remove(tx.require("memory", memory.id), base=memory.version)
+        tx.remove(tx.require(Memory, memory.id), base=memory.version)
     seen = {proposal.id: proposal.version for proposal in waiting(workspace)}
     outcomes = decide_all(workspace, seen, "approve")
     assert [outcome.state for outcome in outcomes] == ["failed", "approved"]

@@ -180,4 +180,4 @@ def test_a_purge_of_a_side_takes_the_contradiction_that_quotes_it(
     workspace: Workspace, found: Contradiction, sides: tuple[Memory, Memory]
 ) -> None:
     workspace.purge(sides[1].id, "leaked")
-    assert workspace.store.find("contradiction", found.id) is None
+    assert workspace.store.find(Contradiction, found.id) is None

@@ -18,7 +18,7 @@ from memento_tui.errors import NotAllowed
 from memento_tui.maintenance.consolidation import step
 from memento_tui.maintenance.consolidation.drafting import Draft
 from memento_tui.maintenance.run import MaintenanceReport
-from memento_tui.model import Memory, make_memory, make_skip
+from memento_tui.model import Memory, Proposal, make_memory, make_skip
 from memento_tui.storage.journal import Author
 from tests.clocks import START
 from tests.made import put
@@ -162,13 +162,13 @@ def test_proposals_that_nobody_can_decide_about_expire(workspace: Workspace, age
     verified = workspace.remember("Use port 8080.", stability="verified")
     agent.update(verified.id, content="Use port 9090.")
     with workspace.store.transaction(workspace.author, "test") as tx:
-        tx.remove(tx.require("memory", verified.id), base=verified.version)
-        memory = tx.require("memory", ending.id)
+        tx.remove(tx.require(Memory, verified.id), base=verified.version)
+        memory = tx.require(Memory, ending.id)
         tx.put(msgspec.structs.replace(memory, expires_at=clock.now() - timedelta(minutes=1)), base=memory.version)
     assert len(actions(maintain_workspace(workspace))["expire"]) == 2
-    states = {p.target_id: p.state for p in workspace.store.all_of("proposal")}
+    states = {p.target_id: p.state for p in workspace.store.all_of(Proposal)}
     assert states == {ending.id: "expired", kept.id: "pending", verified.id: "expired"}
-    assert all(p.note for p in workspace.store.all_of("proposal") if p.state == "expired")
+    assert all(p.note for p in workspace.store.all_of(Proposal) if p.state == "expired")
 
 
 def test_confirmed_use_in_three_sessions_asks_a_person_and_verifies_nothing_by_itself(

@@ -9,6 +9,7 @@ import pytest
 import memento_tui
 from memento_tui.api import Workspace
 from memento_tui.errors import DataDirectoryError, NotAllowed, NotFound
+from memento_tui.model import Memory
 from memento_tui.storage.store import Store
 from tests.made import PERSON
 
@@ -130,7 +131,7 @@ def test_a_reader_of_an_older_state_that_keeps_the_text_in_the_log_is_told_of(da
         workspace.store.database.connection.execute("PRAGMA busy_timeout = 0")
         with pytest.raises(DataDirectoryError, match="another program still keeps it"):
             workspace.purge(memory.id, "leaked")
-        assert workspace.store.find("memory", memory.id) is None
+        assert workspace.store.find(Memory, memory.id) is None
         reader.close()
     assert files_with(data_dir, SECRET) == []
 

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from memento_tui.errors import AmbiguousId, Conflict, InvalidInput, NotFound
-from memento_tui.model import make_exposure, make_item, make_relation, make_skip
+from memento_tui.model import Memory, make_exposure, make_item, make_relation, make_skip
 from memento_tui.model.filters import AllOf, HasTag
 from memento_tui.storage.ledgers import ImportedRecord
 from memento_tui.storage.store import Store
@@ -37,8 +37,8 @@ def test_a_record_is_read_back_as_it_was_written(store: Store) -> None:
             source={"agent": "claude"},
         ),
     )
-    assert store.get("memory", memory.id) == memory
-    assert store.image("memory", memory.id, 1) == memory
+    assert store.get(Memory, memory.id) == memory
+    assert store.image(Memory, memory.id, 1) == memory
     assert store.page(AllOf()).items == [memory]
     assert store.memories([memory.id, "none"]) == {memory.id: memory}
 
@@ -69,7 +69,7 @@ def test_a_change_from_an_older_version_is_a_conflict_with_both_sides(store: Sto
     assert (caught.value.current["content"], caught.value.current["version"]) == ("by a person", 2)
     assert caught.value.attempted["content"] == "by an agent"
     assert set(caught.value.attempted) == set(type(memory).__struct_fields__)
-    assert store.get("memory", memory.id).content == "by a person"
+    assert store.get(Memory, memory.id).content == "by a person"
     assert store.head() == 2
 
 
@@ -96,7 +96,7 @@ def test_many_records_are_written_at_once_and_all_or_none(store: Store) -> None:
     (known,) = put(store, note("known", id="known"))
     with pytest.raises(Conflict, match="One of these 2 records exists already"), store.transaction(PERSON, "x") as tx:
         tx.add_all([note("new", id="new"), note("again", id=known.id)])
-    assert store.find("memory", "new") is None
+    assert store.find(Memory, "new") is None
     assert store.verify() is None
 
 
@@ -107,7 +107,7 @@ def test_a_record_that_returns_goes_on_counting_its_versions(store: Store) -> No
     with store.transaction(PERSON, "import") as tx:
         (again,) = tx.add_all([memory])
     assert again.version == 3
-    assert store.get("memory", memory.id).version == 3
+    assert store.get(Memory, memory.id).version == 3
     assert store.verify() is None
 
 
@@ -158,8 +158,8 @@ def test_an_id_is_found_by_a_prefix_that_only_it_has(store: Store) -> None:
 def test_text_that_no_database_can_hold_is_refused_in_words(store: Store, text: str) -> None:
     for ask in (
         lambda: store.resolve("memory", text),
-        lambda: store.find("memory", text),
-        lambda: store.history("memory", text),
+        lambda: store.find(Memory, text),
+        lambda: store.history(Memory, text),
         lambda: store.count(HasTag(text)),
         lambda: store.usage.count("memory", [text]),
     ):

@@ -58,7 +58,7 @@ def check_linkages(call: ApiRequest, given: Sequence[LinkageInput]) -> Sequence[
             raise InvalidField(field, "is missing", "A memory or item is linked by its id, a file by its path.")
         if linkage.type == "file":
             continue
-        found: Any = call.workspace.store.find(linkage.type, end)
+        found: Any = call.workspace.store.find_named(linkage.type, end)
         if found is None or not call.place.holds(found.namespace):
             raise InvalidField(
                 field, f"no {linkage.type} of this workspace has the id {end!r:.80}", "Nothing was done."

@@ -36,7 +36,7 @@ def id_maker(workspace: Workspace) -> Callable[[], str]:
     """Return what makes ids that no memory, working item or skip has."""
 
     def is_taken(made: str) -> bool:
-        return any(workspace.store.find(record, made) is not None for record in _RECORDS_WITH_IDS)
+        return any(workspace.store.find_named(record, made) is not None for record in _RECORDS_WITH_IDS)
 
     return lambda: free_hex_id(is_taken)
 

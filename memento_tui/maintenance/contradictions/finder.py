@@ -316,11 +316,9 @@ class ContradictionFinder:
     def _write(self, found: FoundContradiction) -> Contradiction | None:
         # The entry's note stays for good, so it quotes nothing that a purge would have to take out.
         with self._store.transaction(self._author, "contradiction", batch=self._batch) as tx:
-            sides = [tx.get("memory", side.id) for side in (found.older, found.newer)]
-            if any(
-                now is None or now.content != then.content
-                for now, then in zip(sides, (found.older, found.newer), strict=True)
-            ):
+            current = {side.id: tx.get(Memory, side.id) for side in (found.older, found.newer)}
+            sides = [side for side in current.values() if side is not None]
+            if [side.content for side in sides] != [found.older.content, found.newer.content]:
                 return None  # one was changed or purged while they were compared
             if not self._is_new(found):
                 return None  # another process was faster

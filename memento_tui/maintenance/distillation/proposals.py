@@ -15,7 +15,7 @@ from memento_tui.maintenance.duplicates import NEAR_DUPLICATE_LIKENESS, likeness
 from memento_tui.model import Memory, Skip, WorkingItem, make_item, make_memory, make_skip
 from memento_tui.model.memory import RECALLED_STATUSES, content_digest
 from memento_tui.model.validation import account_of
-from memento_tui.policy.gate import Gate, Screened, creation_fingerprint, fingerprint_of
+from memento_tui.policy.gate import Gate, ProposalDraft, Screened, creation_fingerprint, fingerprint_of
 from memento_tui.policy.policy import WriteIntent
 from memento_tui.policy.secrets import redact_record, redact_text
 from memento_tui.search.keyword_index import KeywordIndex
@@ -173,17 +173,15 @@ class DistillationProposer:
                 return DistillationResult(candidate, "found")
             if verdict.answer != "propose":
                 return DistillationResult(candidate, "stored", self._put(tx, made))
-            self._gate.propose(
-                tx,
+            draft = ProposalDraft(
                 "create",
-                target,
-                made.id,
-                0,
-                verdict,
-                payload={name: getattr(made, name) for name in made.__struct_fields__ if name != "version"},
-                evidence=self._evidence(candidate, screened),
-                fingerprint=fingerprint,
+                made,
+                {name: getattr(made, name) for name in made.__struct_fields__ if name != "version"},
+                self._evidence(candidate, screened),
+                fingerprint,
+                base_version=0,
             )
+            self._gate.propose(tx, draft, verdict)
         return DistillationResult(candidate, "proposed", made.id)
 
     @staticmethod

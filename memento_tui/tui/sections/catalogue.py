@@ -30,7 +30,7 @@ _SECTION_OF_RECORD = {
 
 def section_showing(store: Store, kind: str, record_id: str) -> tuple[str, str] | None:
     """Return the section that shows a record, and the query for it; ``None`` where the record is gone."""
-    record = store.find(kind, record_id)
+    record: Any = store.find_named(kind, record_id)
     if record is None:
         return None
     if kind == "relation":

@@ -126,9 +126,10 @@ class EntryListSection(ListSection[EntryT], Generic[EntryT]):
         """Return what some rows are called."""
         return [row_id if (row := self.seen(row_id)) is None else self.title_of(row) for row_id in ids]
 
-    def history_of(self, row: EntryT) -> list[Revision]:
+    def history_of(self, row: EntryT) -> list[Revision[Any]]:
         """Return the versions of a record, newest first."""
-        return self.memento.workspace.store.history(self.RECORD, row.id)
+        found: list[Revision[Any]] = self.memento.workspace.store.history(self.RECORD, row.id)
+        return found
 
     # Deeds
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from itertools import pairwise
+from typing import Any
 
 from textual.content import Content
 
@@ -141,7 +142,7 @@ _MOST_VERSIONS = 20
 _LONGEST_VALUE = 60
 
 
-def item_details(item: WorkingItem, history: Sequence[Revision]) -> Content:
+def item_details(item: WorkingItem, history: Sequence[Revision[Any]]) -> Content:
     """Return a working item and its versions."""
     now = clock.now()
     facts = [CATEGORY_WORDS[item.category], STATUS_WORDS[item.status], f"priority {item.priority}"]
@@ -159,7 +160,7 @@ def item_details(item: WorkingItem, history: Sequence[Revision]) -> Content:
     return Content("\n").join([*lines, *_versions(history, ITEM_LABELS, now)])
 
 
-def skip_details(skip: Skip, history: Sequence[Revision]) -> Content:
+def skip_details(skip: Skip, history: Sequence[Revision[Any]]) -> Content:
     """Return a skip and its versions."""
     now = clock.now()
     until = f"{_moment(skip.expires_at)} ({ago(skip.expires_at, now)})"
@@ -198,7 +199,7 @@ def _warning(*texts: str) -> list[Content]:
     return [literal(f"! hidden characters, shown as <...>: {told}", "bold $text-warning")]
 
 
-def _versions(history: Sequence[Revision], labels: Mapping[str, str], now: datetime) -> list[Content]:
+def _versions(history: Sequence[Revision[Any]], labels: Mapping[str, str], now: datetime) -> list[Content]:
     """Return a line for each version, newest first: when, who, and what became of which fields."""
     if not history:
         return []
@@ -217,7 +218,7 @@ def _versions(history: Sequence[Revision], labels: Mapping[str, str], now: datet
     return lines
 
 
-def _version_summary(after: Revision, before: Revision | None, labels: Mapping[str, str]) -> str:
+def _version_summary(after: Revision[Any], before: Revision[Any] | None, labels: Mapping[str, str]) -> str:
     if after.removed:
         return "removed"
     if after.purged or after.record is None:

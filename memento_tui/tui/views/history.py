@@ -35,8 +35,8 @@ _LONGEST = 20_000
 class _Version(msgspec.Struct, frozen=True):
     """One row: a version, and the one before it."""
 
-    revision: Revision
-    before: Revision | None
+    revision: Revision[Memory]
+    before: Revision[Memory] | None
     is_present: bool
 
     @property
@@ -58,7 +58,7 @@ class HistoryView(View):
     def __init__(self) -> None:
         super().__init__(id="history")
         self._memory: Memory | None = None
-        self._revisions: Sequence[Revision] = ()
+        self._revisions: Sequence[Revision[Memory]] = ()
         self._told: tuple[str, int] | None = None
         """The memory and the version whose change is shown."""
 
@@ -96,7 +96,7 @@ class HistoryView(View):
             self.memento.show_status(str(error), problem=True)
             return
         self._memory, self._revisions = memory, found
-        older: list[Revision | None] = [*found[1:], None]
+        older: list[Revision[Memory] | None] = [*found[1:], None]
         rows = [
             _Version(revision, before, is_present=revision is found[0])
             for revision, before in zip(found, older, strict=True)
@@ -166,7 +166,7 @@ class HistoryView(View):
         )
 
 
-def _who(revision: Revision) -> str:
+def _who(revision: Revision[Memory]) -> str:
     entry = revision.entry
     return f"{entry.agent or entry.actor} ({entry.channel})"
 
