@@ -13,11 +13,11 @@ from memento_tui.paths import DataPaths
 
 
 def _prepare_environment() -> None:
-    """Set what the libraries read from the environment when they are imported."""
+    """Set the variables that the libraries read when they are imported."""
     # One core stays with the person.
     threads = str(max(1, _usable_cores() - 1))
     settings = {
-        # A look at the model hub would hang for tens of seconds without a network, and tell it of this with one.
+        # Asking the model hub would hang for tens of seconds without a network, and disclose the use with one.
         "HF_HUB_OFFLINE": "1",
         "TRANSFORMERS_OFFLINE": "1",
         "HF_HUB_DISABLE_TELEMETRY": "1",
@@ -32,13 +32,13 @@ def _prepare_environment() -> None:
 
 
 def _usable_cores() -> int:
-    # A container may be allowed fewer than there are; not every system can say.
+    # A container may be allowed fewer cores than the machine has; not every system can say.
     allowed = getattr(os, "sched_getaffinity", None)
     return len(allowed(0)) if allowed else os.cpu_count() or 1
 
 
 def main() -> None:
-    """Be the engine, then leave without waiting for threads that are still loading a model."""
+    """Run the engine, then leave without waiting for threads that are still loading a model."""
     parser = argparse.ArgumentParser(prog="python -m memento_tui.embedding")
     parser.add_argument("--data-dir", required=True, type=Path)
     paths = DataPaths(parser.parse_args().data_dir.expanduser().absolute())

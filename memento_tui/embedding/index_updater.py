@@ -5,82 +5,84 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from memento_tui.embedding.engine_state import EngineState, ModelLock
-from memento_tui.embedding.models import Embedder
-from memento_tui.embedding.vector_index import (
-    IndexState,
-    VectorIndex,
-    Vectors,
-    indexed_facts,
-    is_indexed,
-    text_to_embed,
-)
+from memento_tui.embedding.vector_index import IndexState, VectorIndex, indexed_facts, is_indexed, text_to_embed
 from memento_tui.model import Memory
 from memento_tui.storage.store import Store
 
-__all__ = ["IndexUpdater", "entry_hash"]
+__all__ = ["IndexUpdater"]
+
+if TYPE_CHECKING:
+    from memento_tui.embedding.models import Embedder, Vectors
+
 
 _ROWS_PER_COMMIT = 256
 """Memories in one commit of the index."""
 
 _TEXTS_PER_BATCH = 16
+"""Texts that are embedded at a time."""
+
 _CHARACTERS_PER_BATCH = 4_000
-"""A batch ends at either; on one core it takes a third of a second, and a question waits no longer."""
+"""Characters that are embedded at a time; on one core they take a third of a second, and a query waits no longer."""
 
 _MOST_NEWLY_EMBEDDED = 500
-"""Of a long import the last are compared at once; a sleep compares the rest."""
+"""Of a long import the last are compared at once; the maintenance run compares the rest."""
 
 _CHANGES_PER_COUNT = 20_000
 """Changes that are counted in one read."""
 
+_COMMITS_BEFORE_OPTIMIZE = 64
+"""Each commit leaves a version and a small file, and every query opens them all."""
 
-def entry_hash(store: Store, seq: int) -> str:
+
+def _entry_hash(store: Store, seq: int) -> str:
     """Return the hash of journal entry ``seq``; empty where there is none."""
-    found = store.entries(before=seq + 1, limit=1)
-    return found[0].hash.hex() if found and found[0].seq == seq else ""
+    entries = store.entries(before=seq + 1, limit=1)
+    return entries[0].hash.hex() if entries and entries[0].seq == seq else ""
 
 
 class IndexUpdater:
-    """Carries changes from the store to the index. ``stopping`` ends a step early, with nothing half done."""
+    """Carries changes from the store to the index. ``stopping`` ends a step early, with nothing half done.
+
+    One thread uses it, the one that writes to the index.
+    """
 
     def __init__(
         self,
         store: Store,
         index: VectorIndex,
         embedder: Embedder,
-        turns: ModelLock,
-        board: EngineState,
+        model_lock: ModelLock,
+        state: EngineState,
         stopping: threading.Event,
     ) -> None:
         self._store = store
         self._index = index
         self._embedder = embedder
-        self._turns = turns
-        self._board = board
+        self._model_lock = model_lock
+        self._state = state
         self._stopping = stopping
         self._counted = index.state.seq
-        self._waiting = 0
-        self.commits = 0
-        """How many commits the index had since it was tidied."""
-        self.fresh: deque[str] = deque(maxlen=_MOST_NEWLY_EMBEDDED)
-        """The ids of what was embedded last, for whoever compares it with what is near."""
-        if index.state.entry != entry_hash(store, index.state.seq):
+        self._pending = 0
+        self._commits = 0
+        self._newly_embedded: deque[str] = deque(maxlen=_MOST_NEWLY_EMBEDDED)
+        if index.state.entry != _entry_hash(store, index.state.seq):
             self.restart_index("it reflects another history of this store")
 
     def restart_index(self, reason: str) -> None:
         """Empty the index, so that the next steps fill it."""
         self._index.rebuild(reason)
-        self._counted = self._waiting = 0
+        self._counted = self._index.state.seq
+        self._pending = 0
 
     def step(self) -> bool:
         """Carry over the next changes; tell whether there were any."""
         after, head = self._index.state.seq, self._store.head()
-        if self._index.state.entry != entry_hash(self._store, after):
+        if self._index.state.entry != _entry_hash(self._store, after):
             # A backup was restored; as many entries may have been written since as there were before.
             self.restart_index("it reflects another history of this store")
             return True
@@ -88,41 +90,53 @@ class IndexUpdater:
             return False
         self.count_pending()
         ids, reached = self._store.changed_memories(after, _ROWS_PER_COMMIT)
-        state = msgspec.structs.replace(self._index.state, seq=reached, entry=entry_hash(self._store, reached))
+        state = msgspec.structs.replace(self._index.state, seq=reached, entry=_entry_hash(self._store, reached))
         parts = [ids[start : start + _ROWS_PER_COMMIT] for start in range(0, len(ids), _ROWS_PER_COMMIT)] or [[]]
         for part in parts:
             self._carry(part, state if part is parts[-1] else None)
             if self._stopping.is_set():
                 return True
-            self._waiting = 0 if self._index.state.seq == self._counted else max(1, self._waiting - len(part))
+            self._pending = 0 if self._index.state.seq == self._counted else max(1, self._pending - len(part))
             self.report()
         return True
 
     def count_pending(self) -> None:
-        """Count what was changed since the last count, and say so."""
+        """Count what was changed since the last count, and report it."""
         head = self._store.head()
         while self._counted < head and not self._stopping.is_set():
             ids, self._counted = self._store.changed_memories(self._counted, _CHANGES_PER_COUNT)
-            self._waiting += len(ids)
+            self._pending += len(ids)
         self.report()
 
     def report(self) -> None:
-        """Say how far the index is."""
-        index = self._index
-        self._board.post(
-            replace(
-                self._board.now,
-                state="ready",
-                seq=index.state.seq,
-                pending=self._waiting,
-                total=index.count(),
-                problem="",
-            )
+        """Update the engine's status with how far the index is."""
+        index = self._index.snapshot()
+        self._state.update_status(
+            state="ready", seq=index.state.seq, pending=self._pending, total=index.count(), problem=""
         )
+
+    def take_newly_embedded(self) -> list[str]:
+        """Return the ids of the memories embedded since the last call, to compare them with their neighbours."""
+        taken = list(self._newly_embedded)
+        self._newly_embedded.clear()
+        return taken
+
+    def has_commits(self) -> bool:
+        """Tell whether the index was written since it was optimized."""
+        return self._commits > 0
+
+    def needs_optimize(self) -> bool:
+        """Tell whether the index was written so often since it was optimized that queries become slow."""
+        return self._commits >= _COMMITS_BEFORE_OPTIMIZE
+
+    def optimize(self) -> None:
+        """Optimize the index; what cannot leave the disk yet is left for a later call."""
+        self._index.optimize()
+        self._commits = 0 if self._index.is_optimized() else 1
 
     def _carry(self, ids: Sequence[str], state: IndexState | None) -> None:
         memories = {name: memory for name, memory in self._store.memories(ids).items() if is_indexed(memory)}
-        stored = self._index.stored(ids) if ids else {}
+        stored = self._index.snapshot().rows(ids) if ids else {}
         rows: list[dict[str, Any]] = []
         vectors: list[Vectors] = []
         changed: list[tuple[Memory, dict[str, Any]]] = []
@@ -134,21 +148,20 @@ class IndexUpdater:
                 rows.append(facts)
                 vectors.append(known["vector"])
         for batch in self._batches(changed):
-            found = self._embed([text_to_embed(memory) for memory, _ in batch])
+            embedded = self._embed([text_to_embed(memory) for memory, _ in batch])
             rows.extend(facts for _, facts in batch)
-            self.fresh.extend(memory.id for memory, _ in batch)
-            vectors.extend(found)
+            self._newly_embedded.extend(memory.id for memory, _ in batch)
+            vectors.extend(embedded)
             if self._stopping.is_set():
                 state = None  # some of these changes are not carried over yet
                 break
         self._index.write(rows, vectors, gone=[name for name in stored if name not in memories], state=state)
-        self.commits += 1
+        self._commits += 1
 
     def _embed(self, texts: Sequence[str]) -> Vectors:
-        with self._turns.for_batch():
+        with self._model_lock.for_batch():
             vectors = self._embedder.documents(texts)
-        standing = self._board.now
-        self._board.post(replace(standing, embedded_total=standing.embedded_total + len(texts)))
+        self._state.count_embedded(len(texts))
         return vectors
 
     def _batches(self, changed: list[tuple[Memory, dict[str, Any]]]) -> Iterator[list[tuple[Memory, dict[str, Any]]]]:

@@ -7,7 +7,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from memento_tui.embedding.maintenance_scheduler import MaintenanceScheduler
     from memento_tui.embedding.models import Embedder
     from memento_tui.embedding.similarity import IndexSimilarity
-    from memento_tui.embedding.vector_index import VectorIndex
+    from memento_tui.embedding.vector_index import IndexSnapshot, VectorIndex
 
 
 _log = logging.getLogger(__name__)
@@ -34,17 +34,18 @@ _log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 _POLL_SECONDS = 0.3
-_LONGEST_PAUSE = 60.0
-_COMMITS_BEFORE_OPTIMIZE = 64
-"""Each commit leaves a version and a small file, and every query opens them all."""
+"""Seconds between two looks at the journal, where nobody wakes the worker."""
+
+_LONGEST_RETRY_SECONDS = 60.0
+"""Seconds between two attempts, at most, while the index does not advance; the first wait is 2 s, then doubled."""
 
 _SECONDS_BEFORE_OPTIMIZE = 40.0
-"""After so long without a change the index is tidied; removed vectors leave the disk then."""
+"""After so long without a change the index is optimized; removed vectors leave the disk then."""
 
 
 @dataclass(frozen=True)
 class VectorHits:
-    """What a question found: ids with similarities, and the journal entry that the index reflected at least."""
+    """The result of a query: ids with similarities, and the journal entry that the index reflected at least."""
 
     hits: list[tuple[str, float]]
     seq: int
@@ -52,71 +53,74 @@ class VectorHits:
 
 @dataclass(frozen=True)
 class _Components:
-    """What a loaded engine works with."""
+    """The parts of a loaded engine."""
 
     store: Store
     embedder: Embedder
     index: VectorIndex
-    catch_up: IndexUpdater
-    meaning: IndexSimilarity
-    caretaker: MaintenanceScheduler
+    updater: IndexUpdater
+    scheduler: MaintenanceScheduler
 
 
 class IndexWorker(threading.Thread):
     """Does the engine's work beside the thread that answers the socket.
 
-    ``search`` and ``look`` may be called from any thread once the board's state is ``ready``.
+    ``search`` and ``compare`` may be called from any thread; they return ``None`` until the engine is ready.
     """
 
-    def __init__(self, paths: DataPaths, config: Config, board: EngineState) -> None:
-        super().__init__(name="follower", daemon=True)
+    def __init__(self, paths: DataPaths, config: Config, state: EngineState) -> None:
+        super().__init__(name="index-worker", daemon=True)
         self._paths = paths
         self._config = config
-        self._board = board
-        self._turns = ModelLock()
+        self._state = state
+        self._model_lock = ModelLock()
         self._stopping = threading.Event()
         self._wake = threading.Event()
-        self._suspect = False
+        self._suspect = threading.Event()
         self._changed_at = time.monotonic()
-        self._parts: _Components | None = None
+        # Assigned once, whole; other threads read it.
+        self._components: _Components | None = None
 
     def wake(self) -> None:
-        """Look at the journal now rather than at the next poll."""
+        """Read the journal now rather than at the next poll."""
         self._wake.set()
 
     def stop(self, seconds: float) -> None:
         """End the work within the time given: after the batch that is being embedded, or at once while loading."""
         self._stopping.set()
         self._wake.set()
-        if self._parts is not None:
-            self._parts.caretaker.stop(seconds)
-        if self._board.now.state != "loading":
+        if self._state.status.state != "loading":
             self.join(seconds)
 
     def search(self, text: str, where: str, limit: int) -> VectorHits | None:
-        """Return the memories nearest to a text, or ``None`` where the index is damaged and will be mended.
+        """Return the memories nearest to a text, or ``None`` where the index is damaged and will be rebuilt.
 
         Raises:
             ValueError: the condition cannot be read.
 
         """
-        parts = self._parts
-        if parts is None:
+        components = self._components
+        if components is None:
             return None
-        with self._turns.for_query():
-            vector = parts.embedder.query(text)
-        return self.look(lambda meaning: VectorHits(parts.index.search(vector, where, limit), meaning.seq()))
+        with self._model_lock.for_query():
+            vector = components.embedder.query(text)
+        return self._read(lambda index: VectorHits(index.search(vector, where, limit), index.state.seq))
 
-    def look(self, at: Callable[[IndexSimilarity], T]) -> T | None:
-        """Return what a function finds in the index, or ``None`` where that is damaged and will be mended."""
-        parts = self._parts
-        if parts is None:
+    def compare(self, read: Callable[[IndexSimilarity], T]) -> T | None:
+        """Return what a function reads from the index, or ``None`` where that is damaged and will be rebuilt."""
+        from memento_tui.embedding.similarity import IndexSimilarity  # noqa: PLC0415 - NumPy and Arrow
+
+        return self._read(lambda index: read(IndexSimilarity(lambda: index)))
+
+    def _read(self, read: Callable[[IndexSnapshot], T]) -> T | None:
+        components = self._components
+        if components is None:
             return None
         try:
-            return at(parts.meaning)
+            return read(components.index.snapshot())
         except (OSError, RuntimeError):  # what LanceDB raises for files that are gone or damaged
             _log.exception("the semantic index could not be read")
-            self._suspect = True
+            self._suspect.set()
             self.wake()
             return None
 
@@ -125,10 +129,10 @@ class IndexWorker(threading.Thread):
         # Four thousand modules are loaded: collecting garbage meanwhile finds none and costs a fifth of the time.
         gc.disable()
         try:
-            parts = self._parts = self._load()
+            components = self._load()
         except Exception as error:  # noqa: BLE001 - whatever keeps the model from loading, the clients are told
             _log.exception("the engine cannot work")
-            self._board.post(replace(self._board.now, state="failed", problem=_error_text(error)))
+            self._state.update_status(state="failed", problem=_error_text(error))
             return
         finally:
             gc.freeze()
@@ -136,20 +140,22 @@ class IndexWorker(threading.Thread):
         failures = 0
         while not self._stopping.is_set():
             try:
-                busy = self._follow(parts)
+                busy = self._follow(components)
                 failures = 0
-            except Exception as error:  # noqa: BLE001 - told, and tried again; questions are answered meanwhile
+            except Exception as error:  # noqa: BLE001 - reported, and tried again; queries are answered meanwhile
                 _log.exception("the index does not advance")
-                self._suspect = True
+                self._suspect.set()
                 failures += 1
                 if failures > 1:  # the first may be mended at once
-                    self._board.post(replace(self._board.now, problem=_error_text(error)))
-                self._stopping.wait(min(2.0**failures, _LONGEST_PAUSE))
+                    self._state.update_status(problem=_error_text(error))
+                self._stopping.wait(min(2.0**failures, _LONGEST_RETRY_SECONDS))
                 continue
             if not busy:
                 self._wake.wait(_POLL_SECONDS)
                 self._wake.clear()
-        parts.store.close()
+        # Not before the maintenance run is over: it works with the store. The process waits a few seconds for all this.
+        components.scheduler.join()
+        components.store.close()
 
     def _load(self) -> _Components:
         began = time.monotonic()
@@ -164,47 +170,47 @@ class IndexWorker(threading.Thread):
         embedder = Embedder(folder)
         store = Store(self._paths.database, create=False)
         index = VectorIndex(self._paths.semantic_index, embedder.dimension, store.identity(), embedder.identity)
-        catch_up = IndexUpdater(store, index, embedder, self._turns, self._board, self._stopping)
-        meaning = IndexSimilarity(index)
-        caretaker = MaintenanceScheduler(self._paths, self._config, store, meaning, self._board)
-        self._parts = _Components(store, embedder, index, catch_up, meaning, caretaker)
-        self._board.post(replace(self._board.now, model=name))
-        catch_up.count_pending()
+        updater = IndexUpdater(store, index, embedder, self._model_lock, self._state, self._stopping)
+        similarity = IndexSimilarity(index.snapshot)
+        scheduler = MaintenanceScheduler(
+            self._paths, self._config, store, similarity, self._state, stopping=self._stopping
+        )
+        components = self._components = _Components(store, embedder, index, updater, scheduler)
+        self._state.update_status(model=name)
+        updater.count_pending()
         _log.info("ready after %.1f s with %s, at entry %d", time.monotonic() - began, name, index.state.seq)
-        return self._parts
+        return components
 
-    def _follow(self, parts: _Components) -> bool:
+    def _follow(self, components: _Components) -> bool:
         """Do the next piece of work; tell whether there was any."""
-        index, catch_up = parts.index, parts.catch_up
-        if not index.is_present():
-            catch_up.restart_index("its files were deleted")
-        elif self._suspect:
-            if not index.is_sound():
-                catch_up.restart_index("it is damaged")
-            self._suspect = False
-        if catch_up.step():
+        updater = components.updater
+        self._check_index(components)
+        if updater.step():
             self._changed_at = time.monotonic()
-            if catch_up.commits >= _COMMITS_BEFORE_OPTIMIZE:
-                self._tidy(parts)
+            if updater.needs_optimize():
+                updater.optimize()
             return True
-        if catch_up.commits and time.monotonic() - self._changed_at > _SECONDS_BEFORE_OPTIMIZE:
-            self._tidy(parts)
-            if not index.is_tidy():
-                catch_up.commits, self._changed_at = 1, time.monotonic()
-        if self._board.now.problem:
-            catch_up.report()
-        if catch_up.fresh:
-            fresh = list(catch_up.fresh)
-            catch_up.fresh.clear()
-            parts.caretaker.compare(fresh)
+        if updater.has_commits() and time.monotonic() - self._changed_at > _SECONDS_BEFORE_OPTIMIZE:
+            updater.optimize()
+            self._changed_at = time.monotonic()
+        if self._state.status.problem:
+            updater.report()
+        if newly_embedded := updater.take_newly_embedded():
+            components.scheduler.find_contradictions(newly_embedded)
             return True
-        parts.caretaker.rest()
+        components.scheduler.start_if_due()
         return False
 
-    @staticmethod
-    def _tidy(parts: _Components) -> None:
-        parts.index.tidy()
-        parts.catch_up.commits = 0
+    def _check_index(self, components: _Components) -> None:
+        """Empty the index where it was deleted or is damaged."""
+        index = components.index
+        if not index.is_present():
+            components.updater.restart_index("its files were deleted")
+        elif self._suspect.is_set():
+            # Cleared before the check: whoever finds damage meanwhile sets it for another one.
+            self._suspect.clear()
+            if not index.is_sound():
+                components.updater.restart_index("it is damaged")
 
 
 def _model_folder(setting: str) -> tuple[str, Path]:

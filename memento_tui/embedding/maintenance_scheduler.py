@@ -7,7 +7,6 @@ import threading
 import time
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from functools import cached_property
 from pathlib import Path
 
 from memento_tui import clock
@@ -34,63 +33,80 @@ _log = logging.getLogger(__name__)
 
 _AUTHOR = Author("system", "engine", agent="memento")
 _INTERVAL = timedelta(hours=20)
-"""A sleep a day, at whatever hour it is quiet."""
+"""One run a day, at whatever hour it is quiet."""
 
 _FIRST_RETRY_SECONDS, _LONGEST_RETRY_SECONDS = 60.0, 7200.0
-"""Seconds between two attempts."""
+"""Seconds between two attempts; doubled from the first to the longest."""
 
-_IDLE_DIVISOR = 3
-"""The engine sleeps once it was quiet for a third of the time after which it leaves."""
+_QUIET_DIVISOR = 3
+"""A run begins once the engine was quiet for a third of the time after which it leaves."""
 
 
 class MaintenanceScheduler:
-    """Looks after the memories of one store from within the engine. ``stopping`` ends a sleep early."""
+    """Runs the maintenance of one store from within the engine. ``stopping`` ends a run early.
+
+    One thread, the one that follows the journal, calls the methods; a run has a thread of its own.
+    """
 
     def __init__(
-        self, paths: DataPaths, config: Config, store: Store, meaning: IndexSimilarity, board: EngineState
+        self,
+        paths: DataPaths,
+        config: Config,
+        store: Store,
+        similarity: IndexSimilarity,
+        state: EngineState,
+        *,
+        stopping: threading.Event,
     ) -> None:
         self._paths = paths
         self._config = config
         self._store = store
-        self._meaning = meaning
-        self._board = board
-        self._stopping = threading.Event()
+        self._similarity = similarity
+        self._state = state
+        self._stopping = stopping
+        self._entailment = _EntailmentLoader(config.engine.entailment_model)
         self._run_thread: threading.Thread | None = None
         self._not_before = 0.0
-        self._pause = _FIRST_RETRY_SECONDS
+        self._retry_seconds = _FIRST_RETRY_SECONDS
 
-    @cached_property
-    def _entailment(self) -> EntailmentScorer | None:
-        setting = self._config.engine.entailment_model
-        if not setting:
-            return None
-        from memento_tui.embedding.models import EntailmentModel as Model  # noqa: PLC0415 - most do without
+    def find_contradictions(self, ids: Sequence[str]) -> None:
+        """Find and record contradictions between memories that were just embedded and their neighbours."""
+        neighbours = self._similarity.neighbours(ids, limit=NEIGHBOURS, minimum=SIMILARITY_TO_COMPARE)
+        finder = ContradictionFinder(self._store, _AUTHOR, self._entailment.scorer())
+        for contradiction in finder.write(finder.find(neighbours)):
+            _log.info("contradiction %s between %s and %s", contradiction.id, contradiction.older, contradiction.newer)
 
+    def start_if_due(self) -> None:
+        """Begin a run, on a thread of its own, where it is quiet and the last one was a day ago."""
+        quiet_seconds = self._config.engine.idle_seconds / _QUIET_DIVISOR
+        if not self._has_no_run() or time.monotonic() < self._not_before or not self._state.is_quiet(quiet_seconds):
+            return
+        if not self._is_due() or not self._state.begin_maintenance(quiet_seconds):
+            return
+        thread = threading.Thread(target=self._run, name="maintenance", daemon=True)
         try:
-            return Model(Path(setting).expanduser()).contradiction
-        except MementoError as error:
-            _log.warning("contradictions are weighed without a model: %s", error)
-            return None
+            thread.start()
+        except BaseException:
+            self._state.end_maintenance()
+            raise
+        self._run_thread = thread
 
-    def compare(self, ids: Sequence[str]) -> None:
-        """Look for contradictions between memories that were just embedded and their neighbours."""
-        neighbours = self._meaning.neighbours(ids, limit=NEIGHBOURS, minimum=SIMILARITY_TO_COMPARE)
-        finder = ContradictionFinder(self._store, _AUTHOR, self._entailment)
-        for found in finder.write(finder.find(neighbours)):
-            _log.info("contradiction %s between %s and %s", found.id, found.older, found.newer)
+    def join(self) -> None:
+        """Wait until no run is under way."""
+        if self._run_thread is not None:
+            self._run_thread.join()
 
-    def rest(self) -> None:
-        """Begin a sleep, on a thread of its own, where it is quiet and the last one was a day ago."""
-        if self._run_thread is not None and self._run_thread.is_alive():
-            return
-        quiet = time.monotonic() - self._board.last_request_at
-        if time.monotonic() < self._not_before:
-            return
-        if quiet < self._config.engine.idle_seconds / _IDLE_DIVISOR or not self._is_due():
-            return
-        self._board.sleeping = True
-        self._run_thread = threading.Thread(target=self._sleep, name="sleep", daemon=True)
-        self._run_thread.start()
+    def _has_no_run(self) -> bool:
+        """Tell whether no run is under way; note the end of one that was."""
+        if self._run_thread is None:
+            return True
+        if self._run_thread.is_alive():
+            return False
+        self._run_thread = None
+        # A run that ended well is not due for a day; any other is tried again, ever more seldom.
+        self._not_before = time.monotonic() + self._retry_seconds
+        self._retry_seconds = min(2 * self._retry_seconds, _LONGEST_RETRY_SECONDS)
+        return True
 
     def _is_due(self) -> bool:
         if not self._config.maintenance.run_when_idle:
@@ -102,30 +118,50 @@ class MaintenanceScheduler:
         passed = clock.now() - datetime.fromisoformat(last)
         return passed > _INTERVAL or passed < timedelta()
 
-    def _sleep(self) -> None:
+    def _run(self) -> None:
         try:
             keyword = KeywordIndex(self._paths.keyword_index, self._paths.keyword_lock, self._store)
             keyword.catch_up()
-            senses = Comparators(keyword, self._meaning, self._entailment)
+            comparators = Comparators(keyword, self._similarity, self._entailment.scorer())
             # What the person set since the engine started holds.
             config = load_config(self._paths.config)
-            report = run_maintenance(self._store, config, senses, self._paths.sleep_lock, stopping=self._stopping)
-            _log.info("slept: %d deeds%s", len(report.deeds), ", interrupted" if report.interrupted else "")
+            report = run_maintenance(self._store, config, comparators, self._paths.sleep_lock, stopping=self._stopping)
+            interrupted = ", interrupted" if report.interrupted else ""
+            _log.info("maintenance run: %d actions%s", len(report.deeds), interrupted)
             for problem in report.problems:
-                _log.warning("during the sleep: %s", problem)
+                _log.warning("during the maintenance run: %s", problem)
         except MementoError as error:
-            _log.warning("could not sleep: %s", error)
-        except Exception:  # noqa: BLE001 - a thread's last line of defence; the log tells
-            # Whatever went wrong, questions are answered on.
-            _log.exception("the sleep failed")
+            _log.warning("the maintenance run could not begin: %s", error)
+        except Exception:  # noqa: BLE001 - a thread's last line of defence: queries are answered on
+            _log.exception("the maintenance run failed")
         finally:
-            # A sleep that ended well is not due for a day; any other is tried again, ever more seldom.
-            self._not_before = time.monotonic() + self._pause
-            self._pause = min(2 * self._pause, _LONGEST_RETRY_SECONDS)
-            self._board.sleeping = False
+            self._state.end_maintenance()
 
-    def stop(self, seconds: float) -> None:
-        """End a sleep that is under way, within the time given."""
-        self._stopping.set()
-        if self._run_thread is not None:
-            self._run_thread.join(seconds)
+
+class _EntailmentLoader:
+    """The optional model that weighs contradictions, loaded when it is first needed. Safe for several threads."""
+
+    def __init__(self, setting: str) -> None:
+        self._setting = setting
+        self._lock = threading.Lock()
+        self._is_loaded = False
+        self._scorer: EntailmentScorer | None = None
+
+    def scorer(self) -> EntailmentScorer | None:
+        """Return the model's function; ``None`` where none is configured, or it cannot be loaded."""
+        if not self._setting:
+            return None
+        with self._lock:
+            if not self._is_loaded:
+                self._scorer = self._load()
+                self._is_loaded = True
+            return self._scorer
+
+    def _load(self) -> EntailmentScorer | None:
+        from memento_tui.embedding.models import EntailmentModel  # noqa: PLC0415 - most do without
+
+        try:
+            return EntailmentModel(Path(self._setting).expanduser()).contradiction
+        except MementoError as error:
+            _log.warning("contradictions are weighed without a model: %s", error)
+            return None

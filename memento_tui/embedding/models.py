@@ -6,23 +6,30 @@ Importing this module takes seconds (torch); only the engine does, once it liste
 from __future__ import annotations
 
 import hashlib
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from sentence_transformers import CrossEncoder, SentenceTransformer
 
-from memento_tui.embedding.vector_index import Vectors
 from memento_tui.errors import InvalidInput
 
-__all__ = ["Embedder", "EntailmentModel"]
+__all__ = ["Embedder", "EntailmentModel", "Vectors"]
+
+Vectors = npt.NDArray[np.float32]
+"""One vector, or one vector a row."""
 
 _CHARACTERS_PER_TOKEN = 16
 """Characters. Text beyond this many times the model's token limit cannot reach the model; it is not tokenized."""
 
 _SAMPLED_BYTES = 65_536
+"""Bytes at the beginning and at the end of each file of a model that its identity is computed from."""
+
 _FAST_BFLOAT16 = ("avx512_bf16", "amx_bf16", "bf16")
+"""Capabilities of a processor, as torch names them, with which bfloat16 is faster than float32."""
 
 
 class Embedder:
@@ -51,12 +58,12 @@ class Embedder:
         self.dimension = int(self.query("the first text also warms the model up").shape[0])
 
     def query(self, text: str) -> Vectors:
-        """Return the vector of a question, of length 1."""
+        """Return the vector of a query, of length 1."""
         vectors = self._unit(self._model.encode_query([text[: self.characters]], show_progress_bar=False))
         return np.asarray(vectors[0], dtype=np.float32)
 
     def documents(self, texts: Sequence[str]) -> Vectors:
-        """Return the vectors of texts that are to be found, one row of length 1 each."""
+        """Return the vectors of texts to be indexed, one row of length 1 each."""
         shortened = [text[: self.characters] for text in texts]
         return self._unit(self._model.encode_document(shortened, batch_size=len(shortened), show_progress_bar=False))
 
@@ -89,13 +96,16 @@ def _model_identity(folder: Path) -> str:
 
 _ENTAILMENT_HINT = "It must be a folder with a cross-encoder for natural language inference."
 _ENTAILMENT_CHARACTERS = 4_000
-"""What is read of a text: such models take some hundred tokens."""
+"""Characters of a text that are read: such models take some hundred tokens."""
 
 _ENTAILMENT_BATCH = 16
+"""Pairs that the model reads at a time."""
 
 
 class EntailmentModel:
     """A cross-encoder for natural language inference on the CPU, from a local folder; nothing is ever fetched.
+
+    Safe for several threads; the model works for one of them at a time.
 
     Raises:
         InvalidInput: the folder holds no such model, or none of its labels is a contradiction.
@@ -109,14 +119,15 @@ class EntailmentModel:
             self._model = CrossEncoder(str(folder), device="cpu", local_files_only=True)
         except (OSError, ValueError, KeyError, RuntimeError) as error:
             raise InvalidInput(f"The model in {folder} cannot be loaded: {error}", _ENTAILMENT_HINT) from error
-        labels = {int(at): str(name).lower() for at, name in self._model.config.id2label.items()}
-        places = [at for at, name in labels.items() if name.startswith("contradict")]
-        if len(labels) < 2 or len(places) != 1:  # noqa: PLR2004 - contradiction, and anything else
-            told = ", ".join(labels[at] for at in sorted(labels))
+        labels = {int(number): str(name).lower() for number, name in self._model.config.id2label.items()}
+        contradicting = [number for number, name in labels.items() if name.startswith("contradict")]
+        if len(labels) < 2 or len(contradicting) != 1:  # noqa: PLR2004 - contradiction, and anything else
+            listed = ", ".join(labels[number] for number in sorted(labels))
             raise InvalidInput(
-                f"None of the labels of the model in {folder} is a contradiction: {told}.", _ENTAILMENT_HINT
+                f"None of the labels of the model in {folder} is a contradiction: {listed}.", _ENTAILMENT_HINT
             )
-        self._contradiction = places[0]
+        self._contradiction = contradicting[0]
+        self._lock = threading.Lock()
 
     def contradiction(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
         """Return the probability, from 0 to 1, that the texts of each pair contradict each other.
@@ -125,12 +136,12 @@ class EntailmentModel:
         """
         if not pairs:
             return []
-        cut = [(one[:_ENTAILMENT_CHARACTERS], other[:_ENTAILMENT_CHARACTERS]) for one, other in pairs]
-        read = cut + [(other, one) for one, other in cut]
-        chances = np.asarray(
-            self._model.predict(
-                read, batch_size=_ENTAILMENT_BATCH, show_progress_bar=False, activation_fn=torch.nn.Softmax(dim=-1)
-            ),
-            dtype=np.float64,
-        )[:, self._contradiction]
-        return [float(value) for value in np.maximum(chances[: len(cut)], chances[len(cut) :])]
+        cut = [(first[:_ENTAILMENT_CHARACTERS], second[:_ENTAILMENT_CHARACTERS]) for first, second in pairs]
+        both_ways = cut + [(second, first) for first, second in cut]
+        with self._lock:
+            predicted = self._model.predict(
+                both_ways, batch_size=_ENTAILMENT_BATCH, show_progress_bar=False, activation_fn=torch.nn.Softmax(dim=-1)
+            )
+        probabilities = np.asarray(predicted, dtype=np.float64)[:, self._contradiction]
+        higher = np.maximum(probabilities[: len(cut)], probabilities[len(cut) :])
+        return [float(value) for value in higher]

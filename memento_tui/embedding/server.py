@@ -42,11 +42,34 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 _WATCH_SECONDS = 0.5
+"""Seconds between two checks whether there is a reason to leave."""
+
 _LONGEST_WAIT = 3600.0
+"""Seconds that a request may wait for the index."""
+
 _MOST_HITS = 1000
+"""Results of one search, or neighbours of one memory."""
+
 _CONCURRENT_SEARCHES = 4
+"""Searches that run at the same time; further ones wait."""
+
 _BYTES_BESIDE_RESULTS = 1_000
 """Bytes that an answer may take beside its list of results."""
+
+_LOCK_SECONDS = 5.0
+"""How long to wait for an engine that is just leaving."""
+
+_STOP_SECONDS = 3.0
+"""How long the work in hand may take when the engine leaves."""
+
+_LISTEN_BACKLOG = 64
+"""Connections that wait to be accepted."""
+
+_LARGEST_LOG_BYTES = 1_000_000
+"""Bytes of the log above which only its end is kept when an engine starts."""
+
+_LOG_KEPT_BYTES = 100_000
+"""Bytes of that end."""
 
 
 class _Request(msgspec.Struct):
@@ -70,20 +93,19 @@ _Reply = dict[str, Any]
 class EngineServer:
     """Serves one engine until there is a reason to leave."""
 
-    def __init__(self, paths: DataPaths, config: Config, board: EngineState, follower: IndexWorker) -> None:
+    def __init__(self, paths: DataPaths, config: Config, state: EngineState, worker: IndexWorker) -> None:
         self._paths = paths
         self._config = config
-        self._board = board
-        self._follower = follower
-        self._began = time.monotonic()
-        self._running = 0
-        self._pool = ThreadPoolExecutor(_CONCURRENT_SEARCHES, thread_name_prefix="question")
-        # Apart from the questions, and one at a time: each takes seconds, and some hundred megabytes.
-        self._comparing = ThreadPoolExecutor(1, thread_name_prefix="comparison")
-        self._leaving: asyncio.Future[str]
-        self._moved = asyncio.Event()
-        self._ops: dict[str, Callable[[_Request], Awaitable[_Reply]]] = {
-            "status": self._status,
+        self._state = state
+        self._worker = worker
+        self._started_at = time.monotonic()
+        self._search_pool = ThreadPoolExecutor(_CONCURRENT_SEARCHES, thread_name_prefix="search")
+        # Apart from the searches, and one at a time: each takes seconds, and some hundred megabytes.
+        self._compare_pool = ThreadPoolExecutor(1, thread_name_prefix="comparison")
+        self._reason_to_leave: asyncio.Future[str]
+        self._status_changed = asyncio.Event()
+        self._operations: dict[str, Callable[[_Request], Awaitable[_Reply]]] = {
+            "status": self._get_status,
             "search": self._search,
             "neighbours": self._neighbours,
             "clusters": self._clusters,
@@ -94,28 +116,31 @@ class EngineServer:
     async def serve(self, listening: socket.socket) -> str:
         """Answer requests on a bound socket; return why the engine leaves."""
         loop = asyncio.get_running_loop()
-        self._leaving = loop.create_future()
+        self._reason_to_leave = loop.create_future()
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, self._leave, f"signal {number}")
-        self._board.listen(lambda: loop.call_soon_threadsafe(self._notify_waiters))
+        self._state.set_listener(lambda: loop.call_soon_threadsafe(self._notify_waiters))
         server = await asyncio.start_unix_server(self._converse, sock=listening, limit=LONGEST_LINE)
         watching = loop.create_task(self._watch())
-        self._follower.start()
+        self._worker.start()
         try:
-            return await self._leaving
+            return await self._reason_to_leave
         finally:
+            # The worker goes on for a moment after the loop is closed, and must not call it then.
+            self._state.set_listener(None)
             watching.cancel()
             server.close()
 
     def _leave(self, reason: str) -> None:
-        if not self._leaving.done():
-            self._leaving.set_result(reason)
+        self._state.close()
+        if not self._reason_to_leave.done():
+            self._reason_to_leave.set_result(reason)
 
     # When to leave
 
     async def _watch(self) -> None:
         # An engine whose lock or socket was taken away cannot be found, one whose database was replaced reads the
-        # old one: each leaves, and the next question starts another.
+        # old one: each leaves, and the next request starts another.
         watched = [self._paths.database, self._paths.engine_lock, self._paths.engine_socket]
         at_start = [_file_identity(path) for path in watched]
         config_seen = _modified_at(self._paths.config)
@@ -128,7 +153,7 @@ class EngineServer:
                 config_seen = seen
                 if self._engine_settings_changed():
                     self._leave("the configuration changed")
-            if self._idle_seconds() > self._config.engine.idle_seconds:
+            if self._state.close_if_idle(self._config.engine.idle_seconds):
                 self._leave("idle")
 
     def _engine_settings_changed(self) -> bool:
@@ -137,15 +162,6 @@ class EngineServer:
         except MementoError as error:
             _log.warning("the configuration cannot be read, and the old one stays in force: %s", error)
             return False
-
-    def _idle_seconds(self) -> float:
-        standing = self._board.now
-        busy = standing.state == "loading" or (standing.pending and not standing.problem)
-        if busy or self._running:
-            self._board.last_request_at = time.monotonic()
-        if self._board.sleeping:
-            return 0.0
-        return time.monotonic() - self._board.last_request_at
 
     # The conversation
 
@@ -166,12 +182,8 @@ class EngineServer:
             return False
         if not line.endswith(b"\n"):
             return False
-        self._board.last_request_at = time.monotonic()
-        self._running += 1
-        try:
+        with self._state.request():
             await _send(writer, await self._answer(line))
-        finally:
-            self._running -= 1
         return True
 
     async def _answer(self, line: bytes) -> _Reply:
@@ -179,81 +191,79 @@ class EngineServer:
             request = _decode(line)
         except (msgspec.DecodeError, RecursionError) as error:
             return {"error": f"the request cannot be read: {error}"}
-        op = self._ops.get(request.op)
-        if op is None:
-            return {"id": request.id, "error": f"there is no op {request.op!r:.60}; there are {', '.join(self._ops)}"}
+        operation = self._operations.get(request.op)
+        if operation is None:
+            known = ", ".join(self._operations)
+            return {"id": request.id, "error": f"there is no op {request.op!r:.60}; there are {known}"}
         try:
-            return {"id": request.id, **await op(request)}
+            return {"id": request.id, **await operation(request)}
         except Exception as error:  # noqa: BLE001 - one bad request must not end the conversation
             _log.exception("a request failed: %s", request.op)
             return {"id": request.id, "error": f"{type(error).__name__}: {error}"}
 
-    async def _status(self, _: _Request) -> _Reply:
-        standing = self._board.now
+    async def _get_status(self, _: _Request) -> _Reply:
         status = EngineStatus(
-            state=standing.state,
+            **asdict(self._state.status),
             pid=os.getpid(),
             version=__version__,
-            model=standing.model,
-            seq=standing.seq,
-            pending=standing.pending,
-            total=standing.total,
-            embedded_total=standing.embedded_total,
-            uptime=round(time.monotonic() - self._began, 3),
+            uptime=round(time.monotonic() - self._started_at, 3),
             rss=_resident_bytes(),
-            problem=standing.problem,
         )
         return asdict(status)
 
     async def _search(self, request: _Request) -> _Reply:
-        standing = self._board.now
-        if standing.state != "ready":
-            return {"state": standing.state, "problem": standing.problem}
-        self._follower.wake()
+        status = self._state.status
+        if status.state != "ready":
+            return {"state": status.state, "problem": status.problem}
+        self._worker.wake()
         limit = min(max(request.limit, 1), _MOST_HITS)
         running = asyncio.get_running_loop().run_in_executor(
-            self._pool, self._follower.search, request.text, request.where, limit
+            self._search_pool, self._worker.search, request.text, request.where, limit
         )
         try:
-            answer = await running
+            found = await running
         except ValueError as error:
             return {"error": f"the condition cannot be used: {error}"}
-        if answer is None:
+        if found is None:
             return {"state": "loading"}
-        return {"state": "ready", "hits": answer.hits, "seq": answer.seq}
+        return {"state": "ready", "hits": found.hits, "seq": found.seq}
 
     async def _neighbours(self, request: _Request) -> _Reply:
         """Answer for as many of the ids, from the first on, as one answer can hold."""
         limit = min(max(request.limit, 1), _MOST_HITS)
-        return await self._compare(lambda meaning: _neighbours_reply(meaning, request.ids, limit, request.minimum))
+        return await self._compare(
+            lambda similarity: _neighbours_reply(similarity, request.ids, limit, request.minimum)
+        )
 
     async def _clusters(self, request: _Request) -> _Reply:
         if len(request.ids) > MOST_CLUSTERED:
             return {"error": f"at most {MOST_CLUSTERED:,} memories can be clustered at once; not {len(request.ids):,}"}
-        return await self._compare(lambda meaning: _clusters_reply(meaning, request.ids))
+        return await self._compare(lambda similarity: _clusters_reply(similarity, request.ids))
 
-    async def _compare(self, at: Callable[[IndexSimilarity], _Reply]) -> _Reply:
-        standing = self._board.now
-        if standing.state != "ready":
-            return {"state": standing.state, "problem": standing.problem}
-        answer = await asyncio.get_running_loop().run_in_executor(self._comparing, self._follower.look, at)
-        return {"state": "loading"} if answer is None else {"state": "ready", **answer}
+    async def _compare(self, read: Callable[[IndexSimilarity], _Reply]) -> _Reply:
+        status = self._state.status
+        if status.state != "ready":
+            return {"state": status.state, "problem": status.problem}
+        reply = await asyncio.get_running_loop().run_in_executor(self._compare_pool, self._worker.compare, read)
+        return {"state": "loading"} if reply is None else {"state": "ready", **reply}
 
     async def _wait(self, request: _Request) -> _Reply:
-        self._follower.wake()
-        left = min(max(request.timeout, 0.0), _LONGEST_WAIT)
+        self._worker.wake()
+        seconds = min(max(request.timeout, 0.0), _LONGEST_WAIT)
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(left):
-                while self._board.now.state != "failed" and not self._reflects(request.seq):
-                    await self._moved.wait()
-        return await self._status(request)
+            async with asyncio.timeout(seconds):
+                while not self._is_decided(request.seq):
+                    await self._status_changed.wait()
+        return await self._get_status(request)
 
-    def _reflects(self, seq: int) -> bool:
-        return self._board.now.state == "ready" and self._board.now.seq >= seq
+    def _is_decided(self, seq: int) -> bool:
+        """Tell whether the index reflects a journal entry, or never will."""
+        status = self._state.status
+        return status.state == "failed" or (status.state == "ready" and status.seq >= seq)
 
     def _notify_waiters(self) -> None:
-        self._moved.set()
-        self._moved = asyncio.Event()
+        self._status_changed.set()
+        self._status_changed = asyncio.Event()
 
     async def _stop(self, _: _Request) -> _Reply:
         # Once this answer is on its way.
@@ -261,25 +271,29 @@ class EngineServer:
         return {"pid": os.getpid()}
 
 
-def _neighbours_reply(meaning: IndexSimilarity, ids: list[str], limit: int, minimum: float) -> _Reply:
-    """Return a list for each id, ``None`` for one that the index does not hold."""
-    seq, asked = meaning.seq(), ids[: meaning.at_once()]
-    found = meaning.neighbours(asked, limit=limit, minimum=minimum)
+def _neighbours_reply(similarity: IndexSimilarity, ids: list[str], limit: int, minimum: float) -> _Reply:
+    """Return a list for each id, ``None`` for one that the index does not hold.
+
+    The lists are those of as many ids, from the first on, as can be compared at once and one answer can hold.
+    """
+    first = ids[: similarity.most_ids_at_once()]
+    found = similarity.neighbours(first, limit=limit, minimum=minimum)
     near: list[list[tuple[str, float]] | None] = []
     left = LONGEST_LINE - _BYTES_BESIDE_RESULTS
-    for name in asked:
+    for name in first:
         hits = found.get(name)
         left -= len(msgspec.json.encode(hits)) + 1
         if left < 0:
             break
         near.append(hits)
-    return {"near": near, "seq": seq}
+    return {"near": near, "seq": similarity.seq()}
 
 
-def _clusters_reply(meaning: IndexSimilarity, ids: list[str]) -> _Reply:
-    """Return the clusters as lists of places among the ids: those are too long to send twice."""
-    seq, place = meaning.seq(), {name: number for number, name in enumerate(ids)}
-    return {"clusters": [[place[name] for name in group] for group in meaning.clusters(ids)], "seq": seq}
+def _clusters_reply(similarity: IndexSimilarity, ids: list[str]) -> _Reply:
+    """Return the clusters as lists of positions among the ids: those are too long to send twice."""
+    position = {name: number for number, name in enumerate(ids)}
+    clusters = [[position[name] for name in group] for group in similarity.clusters(ids)]
+    return {"clusters": clusters, "seq": similarity.seq()}
 
 
 async def _send(writer: asyncio.StreamWriter, reply: _Reply) -> None:
@@ -303,24 +317,13 @@ def _modified_at(path: Path) -> int | None:
 
 
 def _resident_bytes() -> int:
-    """Return how much memory the process holds; where the system does not say, the most that it ever held."""
+    """Return the bytes of memory that the process holds; where the system does not say, the most that it ever held."""
     try:
         pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
     except OSError:
         most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         return most if sys.platform == "darwin" else most * 1024
     return pages * os.sysconf("SC_PAGE_SIZE")
-
-
-_process_log = logging.getLogger(__name__)
-
-_LOCK_SECONDS = 5.0
-"""How long to wait for an engine that is just leaving."""
-
-_STOP_SECONDS = 3.0
-_LISTEN_BACKLOG = 64
-_LARGEST_LOG_BYTES = 1_000_000
-_LOG_KEPT_BYTES = 100_000
 
 
 def run_engine(paths: DataPaths) -> int:
@@ -348,16 +351,16 @@ def run_engine(paths: DataPaths) -> int:
 
 def _serve_until_stopped(paths: DataPaths) -> None:
     config = load_config(paths.config)
-    board = EngineState()
-    follower = IndexWorker(paths, config, board)
+    state = EngineState()
+    worker = IndexWorker(paths, config, state)
     listening = _bind_socket(paths)
-    _process_log.info("engine %s at work in %s as process %d", __version__, paths.root, os.getpid())
+    _log.info("engine %s at work in %s as process %d", __version__, paths.root, os.getpid())
     try:
-        reason = asyncio.run(EngineServer(paths, config, board, follower).serve(listening))
+        reason = asyncio.run(EngineServer(paths, config, state, worker).serve(listening))
     finally:
         paths.engine_socket.unlink(missing_ok=True)
-    follower.stop(_STOP_SECONDS)
-    _process_log.info("the engine leaves: %s", reason)
+    worker.stop(_STOP_SECONDS)
+    _log.info("the engine leaves: %s", reason)
 
 
 def _bind_socket(paths: DataPaths) -> socket.socket:

@@ -6,28 +6,32 @@ Neighbours are exact, found in one pass and in bounded memory; clusters are HDBS
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from memento_tui.embedding.vector_index import VectorIndex, Vectors
 from memento_tui.search.engine_protocol import MOST_CLUSTERED, MOST_NEIGHBOURS
 from memento_tui.search.lance_filter import one_of
 
 __all__ = ["IndexSimilarity", "NearestNeighbours", "dense_clusters"]
 
+if TYPE_CHECKING:
+    from memento_tui.embedding.models import Vectors
+    from memento_tui.embedding.vector_index import IndexSnapshot
+
 Positions = npt.NDArray[np.int64]
+"""Numbers of rows, or of vectors."""
 
 
 class NearestNeighbours:
     """Holds the nearest ``limit`` rows to each of some vectors, while rows come in batches.
 
     All vectors have length 1, so that their product is the cosine similarity. A batch of ``b`` rows for ``q`` vectors
-    takes about 16 * q * b bytes while it is looked at; what is held takes 12 * q * limit.
+    takes about 16 * q * b bytes while it is compared; what is held takes 12 * q * limit.
     """
 
     def __init__(self, vectors: Vectors, limit: int, minimum: float) -> None:
@@ -36,14 +40,14 @@ class NearestNeighbours:
         self._similarities = np.full((len(vectors), limit), below, dtype=np.float32)
         self._positions: Positions = np.full((len(vectors), limit), -1, dtype=np.int64)
 
-    def offer(self, rows: Vectors, first: int, itself: tuple[Positions, Positions]) -> None:
-        """Take the next rows, of which the first has position ``first``.
+    def add_rows(self, rows: Vectors, first: int, own: tuple[Positions, Positions]) -> None:
+        """Compare with the next rows, of which the first has position ``first``.
 
-        ``itself`` pairs each vector that is one of these rows with that row's place among them: nothing is its own
+        ``own`` pairs each vector that is one of these rows with that row's position among them: nothing is its own
         neighbour.
         """
         similarities = self._vectors @ rows.T
-        similarities[itself] = -2.0
+        similarities[own] = -2.0
         held = self._similarities.shape[1]
         better = np.flatnonzero((similarities > self._similarities.min(axis=1, keepdims=True)).any(axis=1))
         if not len(better):
@@ -54,7 +58,7 @@ class NearestNeighbours:
         self._positions[better] = np.where(kept < held, positions, first + kept - held)
         self._similarities[better] = np.take_along_axis(joined, kept, axis=1)
 
-    def found(self) -> tuple[Positions, Vectors]:
+    def result(self) -> tuple[Positions, Vectors]:
         """Return for each vector the positions of its nearest rows, nearest first, and their similarities.
 
         The position is -1 where there were fewer than ``limit``.
@@ -74,10 +78,12 @@ _NEIGHBOURS_IN_GRAPH = 16
 pairs, each with the same members, where reducing the vectors to 50 dimensions kept 91 of 468."""
 
 COHESION = 0.4
-"""The least mean cosine similarity of a member to the others. HDBSCAN compares densities only and finds clusters in
-noise too; of random pairs of real texts 99 in 100 are less alike than this."""
+"""The least mean cosine similarity, 0 to 1, of a member to the others. HDBSCAN compares densities only and finds
+clusters in noise too; of random pairs of real texts 99 in 100 are less alike than this."""
 
 _ROWS_PER_BLOCK = 1_024
+"""Vectors that are compared with as many others in one product of matrices."""
+
 _SMALLEST_DISTANCE = 1e-6
 """Stands for a distance of 0, which a sparse matrix cannot tell from a pair that is not there."""
 
@@ -86,7 +92,7 @@ _LARGEST_DISTANCE = 2.0
 
 
 def dense_clusters(vectors: Vectors) -> list[list[int]]:
-    """Return the clusters of vectors of length 1 as lists of their places; what belongs nowhere is left out.
+    """Return the clusters of vectors of length 1 as lists of their positions; what belongs nowhere is left out.
 
     Where the vectors have no parts that differ in density, all of them are one candidate. Members that are less
     alike than `COHESION` are dropped, and with them clusters that become smaller than three.
@@ -94,9 +100,9 @@ def dense_clusters(vectors: Vectors) -> list[list[int]]:
     if len(vectors) < _SMALLEST_CLUSTER:
         return []
     labels = _cluster_labels(vectors)
-    members = [np.flatnonzero(labels == label) for label in range(labels.max() + 1)] or [np.arange(len(vectors))]
-    cohesive = [_cohesive_members(vectors, places) for places in members]
-    return sorted(places.tolist() for places in cohesive if len(places) >= _SMALLEST_CLUSTER)
+    candidates = [np.flatnonzero(labels == label) for label in range(labels.max() + 1)] or [np.arange(len(vectors))]
+    clusters = [_cohesive_members(vectors, members) for members in candidates]
+    return sorted(members.tolist() for members in clusters if len(members) >= _SMALLEST_CLUSTER)
 
 
 def _cluster_labels(vectors: Vectors) -> Positions:
@@ -119,14 +125,14 @@ def _neighbour_graph(vectors: Vectors) -> Any:  # noqa: ANN401 - a sparse matrix
     from scipy.sparse import csgraph  # type: ignore[import-untyped]  # noqa: PLC0415 - as above
 
     count = len(vectors)
-    places, similarities = _nearest_others(vectors, min(_NEIGHBOURS_IN_GRAPH, count - 1))
+    nearest, similarities = _nearest_others(vectors, min(_NEIGHBOURS_IN_GRAPH, count - 1))
     squares = 2.0 - 2.0 * similarities.astype(np.float64)
     distances = np.sqrt(np.maximum(squares, _SMALLEST_DISTANCE**2)).ravel()
-    everyone = np.arange(count)
+    everything = np.arange(count)
     # Each is its own nearest, as it is for HDBSCAN on plain vectors.
     values = np.concatenate([distances, np.full(count, _SMALLEST_DISTANCE)])
-    starts = np.concatenate([np.repeat(everyone, places.shape[1]), everyone])
-    ends = np.concatenate([places.ravel(), everyone])
+    starts = np.concatenate([np.repeat(everything, nearest.shape[1]), everything])
+    ends = np.concatenate([nearest.ravel(), everything])
     graph = sparse.csr_matrix((values, (starts, ends)), shape=(count, count))
     graph = graph.maximum(graph.T)
     parts, part_of = csgraph.connected_components(graph, directed=False)
@@ -140,35 +146,35 @@ def _neighbour_graph(vectors: Vectors) -> Any:  # noqa: ANN401 - a sparse matrix
 
 def _nearest_others(vectors: Vectors, limit: int) -> tuple[Positions, Vectors]:
     """Return for each vector its nearest others and their similarities."""
-    found = []
+    results = []
     for start in range(0, len(vectors), _ROWS_PER_BLOCK):
         nearest = NearestNeighbours(vectors[start : start + _ROWS_PER_BLOCK], limit, -1.5)
         for first in range(0, len(vectors), _ROWS_PER_BLOCK):
             rows = vectors[first : first + _ROWS_PER_BLOCK]
             own = np.arange(len(rows) if first == start else 0)
-            nearest.offer(rows, first, (own, own))
-        found.append(nearest.found())
-    return np.concatenate([places for places, _ in found]), np.concatenate([values for _, values in found])
+            nearest.add_rows(rows, first, (own, own))
+        results.append(nearest.result())
+    return np.concatenate([rows for rows, _ in results]), np.concatenate([values for _, values in results])
 
 
-def _cohesive_members(vectors: Vectors, places: Positions) -> Positions:
+def _cohesive_members(vectors: Vectors, members: Positions) -> Positions:
     """Return the members without those that are unlike the others, the most unlike first."""
-    while len(places) >= _SMALLEST_CLUSTER:
-        members = vectors[places]
-        mean = (members @ members.sum(axis=0) - 1.0) / (len(places) - 1)
+    while len(members) >= _SMALLEST_CLUSTER:
+        rows = vectors[members]
+        mean = (rows @ rows.sum(axis=0) - 1.0) / (len(members) - 1)
         unlike = int((mean < COHESION).sum())
         if not unlike:
             break
         # One at a time where there are few: each that goes makes the rest more alike.
         dropped = np.argsort(mean, kind="stable")[: max(1, unlike // 10)]
-        places = np.delete(places, dropped)
-    return places
+        members = np.delete(members, dropped)
+    return members
 
 
 _log = logging.getLogger(__name__)
 
 _RECALLED_CONDITION = one_of("status", ("active", "compacted"))
-"""Who can be a neighbour: what is pending, superseded, consolidated or archived is compared with nobody."""
+"""Selects what can be a neighbour: what is pending, superseded, consolidated or archived is compared with nothing."""
 
 _ROWS_SCANNED_PER_LOOKUP = 25_000
 """Rows that are compared in about the time that one look-up in the partitioned index takes."""
@@ -180,84 +186,92 @@ _MOST_COMPARISONS = 200_000_000
 class IndexSimilarity:
     """A `memento_tui.maintenance.context.SimilaritySource` on the index in this process.
 
-    May be asked from several threads.
+    ``snapshot`` returns what is read; each method calls it once. Methods may be called from several threads.
 
     Raises:
         OSError, RuntimeError: the index's files are gone or damaged.
 
     """
 
-    def __init__(self, index: VectorIndex) -> None:
-        self._index = index
+    def __init__(self, snapshot: Callable[[], IndexSnapshot]) -> None:
+        self._snapshot = snapshot
 
     def seq(self) -> int:
         """Return the journal entry that the index reflects."""
-        return self._index.state.seq
+        return self._snapshot().state.seq
 
     def neighbours(self, ids: Sequence[str], *, limit: int, minimum: float) -> dict[str, list[tuple[str, float]]]:
         """Return for each id in the index the nearest other recalled memories, nearest first, with similarities."""
-        asked = list(dict.fromkeys(ids))
+        index, unique = self._snapshot(), list(dict.fromkeys(ids))
         found: dict[str, list[tuple[str, float]]] = {}
-        most = self.at_once()
-        for start in range(0, len(asked), most):
-            found.update(self._near(asked[start : start + most], limit, minimum))
+        most = _most_ids_at_once(index)
+        for start in range(0, len(unique), most):
+            found.update(_neighbours(index, unique[start : start + most], limit, minimum))
         return found
 
-    def at_once(self) -> int:
+    def most_ids_at_once(self) -> int:
         """Return for how many ids neighbours can be found in one request of a few seconds."""
-        return max(1, min(MOST_NEIGHBOURS, _MOST_COMPARISONS // max(1, self._index.count())))
+        return _most_ids_at_once(self._snapshot())
 
     def clusters(self, ids: Sequence[str]) -> list[list[str]]:
-        """Return the groups of these memories that are dense in meaning, by ids, each in the order asked."""
-        asked = list(dict.fromkeys(ids))
-        if len(asked) > MOST_CLUSTERED:
-            _log.warning("of %d memories the first %d are clustered", len(asked), MOST_CLUSTERED)
-        names, vectors = self._index.vectors_of(asked[:MOST_CLUSTERED])
-        return [[names[place] for place in places] for places in dense_clusters(vectors)]
-
-    def _near(self, ids: Sequence[str], limit: int, minimum: float) -> dict[str, list[tuple[str, float]]]:
-        names, vectors = self._index.vectors_of(ids)
-        if not names or limit < 1:
-            return {name: [] for name in names}
-        if len(names) <= self._index.count() // _ROWS_SCANNED_PER_LOOKUP:
-            return {name: self._one(name, vector, limit, minimum) for name, vector in zip(names, vectors, strict=True)}
-        return self._all(names, vectors, limit, minimum)
-
-    def _one(self, name: str, vector: Vectors, limit: int, minimum: float) -> list[tuple[str, float]]:
-        hits = self._index.search(vector, _RECALLED_CONDITION, limit + 1)
-        return [(other, near) for other, near in hits if other != name and near >= minimum][:limit]
-
-    def _all(
-        self, names: Sequence[str], vectors: Vectors, limit: int, minimum: float
-    ) -> dict[str, list[tuple[str, float]]]:
-        """Compare with every row, in one pass over the table."""
-        nearest = NearestNeighbours(vectors, limit, minimum)
-        wanted = pa.array(names, pa.string())
-        columns, first = [], 0
-        for column, rows in self._index.batches(_RECALLED_CONDITION):
-            nearest.offer(rows, first, _own_positions(column, wanted))
-            columns.append(column)
-            first += len(rows)
-        positions, similarities = nearest.found()
-        others = _ids_at(columns, positions)
-        found = {}
-        for name, places, values in zip(names, positions.tolist(), similarities.tolist(), strict=True):
-            hits = [(others[place], min(1.0, value)) for place, value in zip(places, values, strict=True) if place >= 0]
-            found[name] = sorted(hits, key=lambda hit: (-hit[1], hit[0]))
-        return found
+        """Return the groups of these memories that are dense in meaning, by ids, each in the order given."""
+        unique = list(dict.fromkeys(ids))
+        if len(unique) > MOST_CLUSTERED:
+            _log.warning("of %d memories the first %d are clustered", len(unique), MOST_CLUSTERED)
+        names, vectors = self._snapshot().vectors_of(unique[:MOST_CLUSTERED])
+        return [[names[member] for member in members] for members in dense_clusters(vectors)]
 
 
-def _own_positions(column: pa.Array, wanted: pa.Array) -> tuple[Positions, Positions]:
-    """Return which of the wanted ids are in a column of ids, and where."""
-    of_row = pc.index_in(column, value_set=wanted).fill_null(-1).to_numpy(zero_copy_only=False)
+def _most_ids_at_once(index: IndexSnapshot) -> int:
+    return max(1, min(MOST_NEIGHBOURS, _MOST_COMPARISONS // max(1, index.count())))
+
+
+def _neighbours(
+    index: IndexSnapshot, ids: Sequence[str], limit: int, minimum: float
+) -> dict[str, list[tuple[str, float]]]:
+    names, vectors = index.vectors_of(ids)
+    if not names or limit < 1:
+        return {name: [] for name in names}
+    if len(names) > index.count() // _ROWS_SCANNED_PER_LOOKUP:
+        return _neighbours_by_scan(index, names, vectors, limit, minimum)
+    found = {}
+    for name, vector in zip(names, vectors, strict=True):
+        hits = index.search(vector, _RECALLED_CONDITION, limit + 1)
+        found[name] = [(other, near) for other, near in hits if other != name and near >= minimum][:limit]
+    return found
+
+
+def _neighbours_by_scan(
+    index: IndexSnapshot, names: Sequence[str], vectors: Vectors, limit: int, minimum: float
+) -> dict[str, list[tuple[str, float]]]:
+    """Compare with every row, in one pass over the table."""
+    nearest = NearestNeighbours(vectors, limit, minimum)
+    names_array = pa.array(names, pa.string())
+    columns, first = [], 0
+    for column, rows in index.batches(_RECALLED_CONDITION):
+        nearest.add_rows(rows, first, _own_positions(column, names_array))
+        columns.append(column)
+        first += len(rows)
+    positions, similarities = nearest.result()
+    others = _ids_at(columns, positions)
+    found = {}
+    for name, near, values in zip(names, positions.tolist(), similarities.tolist(), strict=True):
+        hits = [(others[at], min(1.0, value)) for at, value in zip(near, values, strict=True) if at >= 0]
+        found[name] = sorted(hits, key=lambda hit: (-hit[1], hit[0]))
+    return found
+
+
+def _own_positions(column: pa.Array, names: pa.Array) -> tuple[Positions, Positions]:
+    """Return which of the names are in a column of ids, and where."""
+    of_row = pc.index_in(column, value_set=names).fill_null(-1).to_numpy(zero_copy_only=False)
     rows = np.flatnonzero(of_row >= 0)
     return of_row[rows].astype(np.int64), rows
 
 
 def _ids_at(columns: Sequence[pa.Array], positions: Positions) -> dict[int, str]:
     """Return the ids at the positions in columns that follow each other."""
-    places = np.unique(positions[positions >= 0])
-    if not len(places):
+    needed = np.unique(positions[positions >= 0])
+    if not len(needed):
         return {}
-    ids = pa.chunked_array(columns).take(pa.array(places)).to_pylist()
-    return dict(zip(places.tolist(), ids, strict=True))
+    ids = pa.chunked_array(columns).take(pa.array(needed)).to_pylist()
+    return dict(zip(needed.tolist(), ids, strict=True))

@@ -11,14 +11,14 @@ import hashlib
 import logging
 import shutil
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import lancedb
 import msgspec
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 from lancedb.index import IvfSq
 
@@ -26,7 +26,11 @@ from memento_tui.model import Memory
 from memento_tui.model.validation import fold_tag
 from memento_tui.search.lance_filter import microseconds, one_of
 
-__all__ = ["IndexState", "VectorIndex", "Vectors", "indexed_facts", "is_indexed", "text_to_embed"]
+__all__ = ["IndexSnapshot", "IndexState", "VectorIndex", "indexed_facts", "is_indexed", "text_to_embed"]
+
+if TYPE_CHECKING:
+    from memento_tui.embedding.models import Vectors
+
 
 LAYOUT_VERSION = 1
 """Raised with every change of the columns or of `text_to_embed`; an index of another layout is rebuilt."""
@@ -72,8 +76,6 @@ def indexed_facts(memory: Memory) -> dict[str, Any]:
     }
 
 
-Vectors = npt.NDArray[np.float32]
-
 _log = logging.getLogger(__name__)
 
 _TABLE = "memory"
@@ -111,52 +113,134 @@ class IndexState(msgspec.Struct, frozen=True):
     """How many rows there were when the partitions were made; 0 where there are none."""
 
 
+@dataclass(frozen=True)
+class IndexSnapshot:
+    """A table and the state that it reflects at least: what one reader works with, whatever is written meanwhile.
+
+    Methods may be called from several threads.
+
+    Raises:
+        OSError, RuntimeError: the files are gone or damaged, or the index was rebuilt since.
+
+    """
+
+    table: Any
+    schema: Any
+    state: IndexState
+
+    def count(self) -> int:
+        """Return how many memories the index holds."""
+        return int(self.table.count_rows()) - 1
+
+    def read(self, where: str, columns: list[str], limit: int) -> Any:  # noqa: ANN401 - an Arrow table; untyped
+        """Return some columns of the rows that a condition selects, as an Arrow table."""
+        return self.table.search().where(where).select(columns).limit(limit).to_arrow()
+
+    def rows(self, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
+        """Return the rows of these ids, by id, each with its ``vector``."""
+        found = self.read(one_of("id", ids), self.schema.names, len(ids))
+        vectors = found.column("vector").combine_chunks().flatten().to_numpy().reshape(-1, self._dimension)
+        rows = found.drop_columns(["vector"]).to_pylist()
+        return {row["id"]: {**row, "vector": vector} for row, vector in zip(rows, vectors, strict=True)}
+
+    def vectors_of(self, ids: Sequence[str]) -> tuple[list[str], Vectors]:
+        """Return those of the ids that the index holds, in their order, and a vector of length 1 for each."""
+        found = self.read(one_of("id", ids), ["id", "vector"], max(1, len(ids)))
+        row_of = {name: number for number, name in enumerate(found.column("id").to_pylist())}
+        names = [name for name in ids if name in row_of and name != STATE_ROW_ID]
+        vectors = self._unit_vectors(found.column("vector").combine_chunks())
+        return names, vectors[[row_of[name] for name in names]]
+
+    def batches(self, where: str) -> Iterator[tuple[Any, Vectors]]:
+        """Yield the rows that a condition selects, a thousand at a time: their ids, and vectors of length 1."""
+        # The state's row has no status: a condition on one does not select it.
+        query = self.table.search().where(where).select(["id", "vector"])
+        for batch in query.to_batches(batch_size=_ROWS_PER_BATCH):
+            if batch.num_rows:
+                yield batch.column("id"), self._unit_vectors(batch.column("vector"))
+
+    def search(self, vector: Vectors, where: str, limit: int) -> list[tuple[str, float]]:
+        """Return the ids of the nearest memories that a condition selects, nearest first, with similarity 0 to 1.
+
+        Raises:
+            ValueError: the condition cannot be read.
+
+        """
+        query = self.table.search(vector).distance_type("cosine").select(["id", "_distance"]).limit(limit + 1)
+        query = query.minimum_nprobes(_PARTITIONS_PROBED).maximum_nprobes(0).refine_factor(_REFINE_FACTOR)
+        if where:
+            query = query.where(where, prefilter=True)
+        found = query.to_arrow()
+        pairs = zip(found.column("id").to_pylist(), found.column("_distance").to_pylist(), strict=True)
+        near = [(name, min(1.0, max(0.0, 1.0 - distance))) for name, distance in pairs if name != STATE_ROW_ID]
+        return near[:limit]
+
+    @property
+    def _dimension(self) -> int:
+        return int(self.schema.field("vector").type.list_size)
+
+    def _unit_vectors(self, column: Any) -> Vectors:  # noqa: ANN401 - an Arrow array
+        flat = np.asarray(column.flatten().to_numpy(zero_copy_only=False), dtype=np.float32)
+        vectors = flat.reshape(-1, self._dimension)
+        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+        return np.asarray(vectors / np.maximum(lengths, 1e-12), dtype=np.float32)
+
+
 class VectorIndex:
     """The table in ``directory``, made anew where it is missing, damaged, or of another store or model.
 
-    Queries may come from several threads; writes from one.
+    One thread writes. Any thread may take a `snapshot` and read from it.
     """
 
     def __init__(self, directory: Path, dimension: int, store: str, model: str) -> None:
         self._directory = directory
-        self._fresh = IndexState(LAYOUT_VERSION, store, model)
+        self._dimension = dimension
+        self._empty_state = IndexState(LAYOUT_VERSION, store, model)
         self._schema = _schema(dimension)
-        self.state = self._fresh
-        self._table: Any = None
-        self._open()
+        # The table and its state change in one assignment: a reader never has the one without the other.
+        self._current = self._open()
 
-    def _open(self) -> None:
+    def snapshot(self) -> IndexSnapshot:
+        """Return what is to be read now; taken anew for every request."""
+        return self._current
+
+    @property
+    def state(self) -> IndexState:
+        """What the index reflects."""
+        return self._current.state
+
+    def _open(self) -> IndexSnapshot:
         if not self._directory.exists():
-            self._create()
-            return
+            return self._create()
         try:
-            self._table = lancedb.connect(self._directory).open_table(_TABLE)
-            if not self._table.schema.equals(self._schema):
-                self.rebuild("its columns are of another version")
-                return
-            found = self._read(one_of("id", [STATE_ROW_ID]), ["state"], 1).to_pylist()
-            self.state = msgspec.json.decode(found[0]["state"], type=IndexState)
+            table = lancedb.connect(self._directory).open_table(_TABLE)
+            if not table.schema.equals(self._schema):
+                return self._recreate("its columns are of another version")
+            found = IndexSnapshot(table, self._schema, self._empty_state)
+            row = found.read(one_of("id", [STATE_ROW_ID]), ["state"], 1).to_pylist()[0]
+            state = msgspec.json.decode(row["state"], type=IndexState)
         except Exception as error:  # noqa: BLE001 - LanceDB raises any type for a damaged file, and all mean the same
-            self.rebuild(f"it cannot be read ({error})")
-            return
-        if (self.state.layout, self.state.store, self.state.model) != (
-            LAYOUT_VERSION,
-            self._fresh.store,
-            self._fresh.model,
-        ):
-            self.rebuild("it is of another model, store or version")
+            return self._recreate(f"it cannot be read ({error})")
+        empty = self._empty_state
+        if (state.layout, state.store, state.model) != (empty.layout, empty.store, empty.model):
+            return self._recreate("it is of another model, store or version")
+        return replace(found, state=state)
 
     def rebuild(self, reason: str) -> None:
         """Begin again with an empty table."""
+        self._current = self._recreate(reason)
+
+    def _recreate(self, reason: str) -> IndexSnapshot:
         _log.warning("the semantic index is built anew: %s", reason)
         if self._directory.exists():
             shutil.rmtree(self._directory)
-        self._create()
+        return self._create()
 
-    def _create(self) -> None:
+    def _create(self) -> IndexSnapshot:
         self._directory.mkdir(parents=True)
-        self._table = lancedb.connect(self._directory).create_table(_TABLE, schema=self._schema)
-        self.write([], [], state=self._fresh)
+        table = lancedb.connect(self._directory).create_table(_TABLE, schema=self._schema)
+        self._merge_rows(table, [], [], self._empty_state)
+        return IndexSnapshot(table, self._schema, self._empty_state)
 
     def is_present(self) -> bool:
         """Tell whether the table's files are where they were; anyone may delete them at any moment."""
@@ -165,48 +249,12 @@ class VectorIndex:
     def is_sound(self) -> bool:
         """Tell whether every row can be read."""
         try:
-            for _ in self._table.search().to_batches(batch_size=1024):
+            for _ in self._table.search().to_batches(batch_size=_ROWS_PER_BATCH):
                 pass
         except Exception:  # noqa: BLE001 - as in _open
             _log.exception("the semantic index is damaged")
             return False
         return True
-
-    def count(self) -> int:
-        """Return how many memories the index holds."""
-        return int(self._table.count_rows()) - 1
-
-    def _read(self, where: str, columns: list[str], limit: int) -> Any:  # noqa: ANN401 - an Arrow table; untyped
-        return self._table.search().where(where).select(columns).limit(limit).to_arrow()
-
-    def stored(self, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
-        """Return the rows of these ids, by id, each with its ``vector``."""
-        found = self._read(one_of("id", ids), self._schema.names, len(ids))
-        vectors = found.column("vector").combine_chunks().flatten().to_numpy().reshape(-1, self._dimension)
-        rows = found.drop_columns(["vector"]).to_pylist()
-        return {row["id"]: {**row, "vector": vector} for row, vector in zip(rows, vectors, strict=True)}
-
-    def vectors_of(self, ids: Sequence[str]) -> tuple[list[str], Vectors]:
-        """Return those of the ids that the index holds, in their order, and a vector of length 1 for each."""
-        found = self._read(one_of("id", ids), ["id", "vector"], max(1, len(ids)))
-        place = {name: number for number, name in enumerate(found.column("id").to_pylist())}
-        names = [name for name in ids if name in place and name != STATE_ROW_ID]
-        vectors = self._vectors(found.column("vector").combine_chunks())
-        return names, vectors[[place[name] for name in names]]
-
-    def batches(self, where: str) -> Iterator[tuple[Any, Vectors]]:
-        """Yield the rows that a condition selects, a thousand at a time: their ids, and vectors of length 1."""
-        # The state's row has no status: a condition on one does not select it.
-        reading = self._table.search().where(where).select(["id", "vector"])
-        for batch in reading.to_batches(batch_size=_ROWS_PER_BATCH):
-            if batch.num_rows:
-                yield batch.column("id"), self._vectors(batch.column("vector"))
-
-    def _vectors(self, column: Any) -> Vectors:  # noqa: ANN401 - an Arrow array
-        flat = np.asarray(column.flatten().to_numpy(zero_copy_only=False), dtype=np.float32)
-        vectors = flat.reshape(-1, self._dimension)
-        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-        return np.asarray(vectors / np.maximum(lengths, 1e-12), dtype=np.float32)
 
     def write(
         self,
@@ -216,26 +264,36 @@ class VectorIndex:
         gone: Sequence[str] = (),
         state: IndexState | None = None,
     ) -> None:
-        """Write rows with their vectors, remove those of ``gone``, and say with the same commit what is reflected."""
+        """Write rows with their vectors, remove those of ``gone``, and record the new state with the same commit."""
         if gone:
             self._table.delete(one_of("id", gone))
-        written, all_vectors = list(rows), list(vectors)
+        self._merge_rows(self._table, rows, vectors, state)
         if state is not None:
-            written.append(_state_row(state))
-            all_vectors.append(self._state_vector())
-        if written:
-            facts = pa.Table.from_pylist(written, schema=self._schema.remove(self._schema.get_field_index("vector")))
-            flat = pa.array(np.concatenate(all_vectors).astype(np.float32, copy=False))
-            column = pa.FixedSizeListArray.from_arrays(flat, self._dimension)
-            table = facts.add_column(self._schema.get_field_index("vector"), self._schema.field("vector"), column)
-            merge = self._table.merge_insert("id").when_matched_update_all().when_not_matched_insert_all()
-            merge.execute(table)
-        if state is not None:
-            self.state = state
+            self._current = replace(self._current, state=state)
 
     @property
-    def _dimension(self) -> int:
-        return int(self._schema.field("vector").type.list_size)
+    def _table(self) -> Any:  # noqa: ANN401 - LanceDB has no types
+        return self._current.table
+
+    def _merge_rows(
+        self,
+        table: Any,  # noqa: ANN401 - as above
+        rows: Sequence[dict[str, Any]],
+        vectors: Sequence[Vectors],
+        state: IndexState | None,
+    ) -> None:
+        all_rows, all_vectors = list(rows), list(vectors)
+        if state is not None:
+            all_rows.append(_state_row(state))
+            all_vectors.append(self._state_vector())
+        if not all_rows:
+            return
+        position = self._schema.get_field_index("vector")
+        facts = pa.Table.from_pylist(all_rows, schema=self._schema.remove(position))
+        flat = pa.array(np.concatenate(all_vectors).astype(np.float32, copy=False))
+        column = pa.FixedSizeListArray.from_arrays(flat, self._dimension)
+        merge = table.merge_insert("id").when_matched_update_all().when_not_matched_insert_all()
+        merge.execute(facts.add_column(position, self._schema.field("vector"), column))
 
     def _state_vector(self) -> Vectors:
         # Of length 1, as every other: a null or zero would be a special case wherever vectors are compared.
@@ -243,25 +301,9 @@ class VectorIndex:
         vector[0] = 1.0
         return vector
 
-    def search(self, vector: Vectors, where: str, limit: int) -> list[tuple[str, float]]:
-        """Return the ids of the nearest memories that a condition selects, nearest first, with similarity 0 to 1.
-
-        Raises:
-            ValueError: the condition cannot be read.
-
-        """
-        query = self._table.search(vector).distance_type("cosine").select(["id", "_distance"]).limit(limit + 1)
-        query = query.minimum_nprobes(_PARTITIONS_PROBED).maximum_nprobes(0).refine_factor(_REFINE_FACTOR)
-        if where:
-            query = query.where(where, prefilter=True)
-        found = query.to_arrow()
-        pairs = zip(found.column("id").to_pylist(), found.column("_distance").to_pylist(), strict=True)
-        near = [(name, min(1.0, max(0.0, 1.0 - distance))) for name, distance in pairs if name != STATE_ROW_ID]
-        return near[:limit]
-
-    def tidy(self, *, keep: timedelta = _OLD_VERSIONS_KEPT) -> None:
+    def optimize(self, *, keep: timedelta = _OLD_VERSIONS_KEPT) -> None:
         """Join small files, drop versions older than ``keep``, and partition the rows where they are many."""
-        count = self.count()
+        count = self._current.count()
         if count >= _ROWS_BEFORE_PARTITIONS and count >= _GROWTH_BEFORE_REPARTITION * self.state.trained:
             self._table.create_index("vector", config=IvfSq(distance_type="cosine"))
             self.write([], [], state=msgspec.structs.replace(self.state, trained=count))
@@ -269,8 +311,11 @@ class VectorIndex:
         # Nobody else writes here, so a file that no version names was left by a killed engine.
         self._table.optimize(cleanup_older_than=keep, delete_unverified=True)
 
-    def is_tidy(self) -> bool:
-        """Whether old versions, and with them removed vectors, are off the disk: tidying leaves its own for a while."""
+    def is_optimized(self) -> bool:
+        """Tell whether old versions, and with them removed vectors, are off the disk.
+
+        `optimize` leaves its own version there for a while.
+        """
         return len(self._table.list_versions()) == 1
 
 

@@ -153,11 +153,11 @@ class SemanticClient:
         self._enabled = enabled
         self._starter = EngineLauncher(paths)
         self._known_ready = False
-        self._closed = False
+        self._closed = threading.Event()
 
     def close(self) -> None:
         """Start no engine from now on. One that runs stays until it has been idle for a while."""
-        self._closed = True
+        self._closed.set()
 
     # Asking without waiting
 
@@ -226,7 +226,7 @@ class SemanticClient:
         return SemanticAnswer("off", [], 0, self._starter.problem)
 
     def _may_start(self) -> bool:
-        return self._enabled and not self._closed and self._paths.database.exists()
+        return self._enabled and not self._closed.is_set() and self._paths.database.exists()
 
     def _probe(self) -> EngineStatus:
         status = EngineStatus.of(send_request(self._paths, {"op": "status"}, seconds=_PROBE_SECONDS))

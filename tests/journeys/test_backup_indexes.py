@@ -5,15 +5,17 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from pathlib import Path
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
 from memento_tui.api import Workspace
 from memento_tui.embedding.engine_state import EngineState, ModelLock
 from memento_tui.embedding.index_updater import IndexUpdater
-from memento_tui.embedding.models import Embedder
-from memento_tui.embedding.vector_index import VectorIndex, Vectors
+from memento_tui.embedding.vector_index import VectorIndex
+
+if TYPE_CHECKING:
+    from memento_tui.embedding.models import Embedder, Vectors
 
 WIDTH = 8
 
@@ -29,7 +31,7 @@ class FakeEmbedder:
 
 
 def _ids(index: VectorIndex) -> set[str]:
-    return {name for name, _ in index.search(np.ones(WIDTH, dtype=np.float32), "", 100)}
+    return {name for name, _ in index.snapshot().search(np.ones(WIDTH, dtype=np.float32), "", 100)}
 
 
 def test_the_index_of_meaning_is_begun_again_though_as_many_entries_were_written_since_as_were_lost(

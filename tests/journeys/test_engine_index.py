@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
-from memento_tui.embedding.vector_index import IndexState, VectorIndex, Vectors, indexed_facts
+from memento_tui.embedding.vector_index import IndexState, VectorIndex, indexed_facts
 from memento_tui.model import make_memory
 from tests.journeys.engine_house import until
+
+if TYPE_CHECKING:
+    from memento_tui.embedding.models import Vectors
 
 WIDTH = 16
 
@@ -44,22 +47,22 @@ def test_what_was_written_is_found_after_opening_again_with_the_entry_it_reflect
     index = opened(tmp_path)
     assert index.state.seq == 7
     assert index.state.entry == "hash 7"
-    assert index.count() == 2
-    found = index.search(vectors(2)[1], "", 10)
+    assert index.snapshot().count() == 2
+    found = index.snapshot().search(vectors(2)[1], "", 10)
     assert [name for name, _ in found] == ["b", "a"]
     assert found[0][1] == pytest.approx(1.0, abs=1e-5)
 
 
 def test_similarities_lie_between_zero_and_one(tmp_path: Path) -> None:
     index = filled(tmp_path)
-    similarities = [similarity for _, similarity in index.search(-vectors(2)[0], "", 10)]
+    similarities = [similarity for _, similarity in index.snapshot().search(-vectors(2)[0], "", 10)]
     assert len(similarities) == 2
     assert all(0.0 <= similarity <= 1.0 for similarity in similarities)
 
 
 def test_rows_are_given_back_as_they_were_written(tmp_path: Path) -> None:
     index = filled(tmp_path)
-    stored = index.stored(["a", "nobody"])
+    stored = index.snapshot().rows(["a", "nobody"])
     assert list(stored) == ["a"]
     vector = stored["a"].pop("vector")
     expected = row("a", tags=["X", "y"])
@@ -72,43 +75,43 @@ def test_a_write_replaces_and_removes(tmp_path: Path) -> None:
     index = filled(tmp_path)
     changed = vectors(1, seed=9)
     index.write([row("b", certainty=5)], list(changed), gone=["a"], state=reached(index, 8))
-    assert index.count() == 1
-    assert [name for name, _ in index.search(changed[0], "certainty >= 5", 10)] == ["b"]
-    assert np.array_equal(index.stored(["b"])["b"]["vector"], changed[0])
+    assert index.snapshot().count() == 1
+    assert [name for name, _ in index.snapshot().search(changed[0], "certainty >= 5", 10)] == ["b"]
+    assert np.array_equal(index.snapshot().rows(["b"])["b"]["vector"], changed[0])
     assert opened(tmp_path).state.seq == 8
 
 
 def test_the_row_that_holds_the_state_is_never_a_result(tmp_path: Path) -> None:
     index = filled(tmp_path)
     beside_state = np.eye(WIDTH, dtype=np.float32)[0]
-    assert {name for name, _ in index.search(beside_state, "", 10)} == {"a", "b"}
-    assert {name for name, _ in index.search(beside_state, "id IS NOT NULL", 1)} <= {"a", "b"}
-    assert index.search(beside_state, "false", 10) == []
+    assert {name for name, _ in index.snapshot().search(beside_state, "", 10)} == {"a", "b"}
+    assert {name for name, _ in index.snapshot().search(beside_state, "id IS NOT NULL", 1)} <= {"a", "b"}
+    assert index.snapshot().search(beside_state, "false", 10) == []
 
 
 @pytest.mark.parametrize("other", [{"store": "another"}, {"model": "another"}, {"width": 8}])
 def test_an_index_of_another_store_or_model_is_begun_again(tmp_path: Path, other: dict[str, Any]) -> None:
     filled(tmp_path)
     index = opened(tmp_path, **other)
-    assert index.count() == 0
+    assert index.snapshot().count() == 0
     assert index.state.seq == 0
-    assert opened(tmp_path, **other).count() == 0
+    assert opened(tmp_path, **other).snapshot().count() == 0
 
 
 @pytest.mark.parametrize("part", ["data", "_versions"])
 def test_a_damaged_index_is_noticed_and_begun_again(tmp_path: Path, part: str) -> None:
     index = filled(tmp_path)
-    index.tidy()
+    index.optimize()
     for path in (tmp_path / "index").rglob(f"*.lance/{part}/*"):
         path.write_bytes(path.read_bytes()[:40])
     again = opened(tmp_path)
-    if again.count():
+    if again.snapshot().count():
         assert not again.is_sound()
         again.rebuild("it is damaged")
-    assert again.count() == 0
+    assert again.snapshot().count() == 0
     assert again.is_sound()
     again.write([row("c")], list(vectors(1)))
-    assert again.count() == 1
+    assert again.snapshot().count() == 1
 
 
 def test_a_deleted_index_is_noticed(tmp_path: Path) -> None:
@@ -123,26 +126,26 @@ def test_a_condition_that_cannot_be_read_is_a_value_error(tmp_path: Path) -> Non
     index = filled(tmp_path)
     for condition in ("no such thing", "missing = 1", "(" * 500):
         with pytest.raises(ValueError, match=r"."):
-            index.search(vectors(1)[0], condition, 5)
+            index.snapshot().search(vectors(1)[0], condition, 5)
 
 
-def test_tidying_until_it_is_tidy_takes_removed_vectors_off_the_disk(tmp_path: Path) -> None:
+def test_optimizing_until_it_is_optimized_takes_removed_vectors_off_the_disk(tmp_path: Path) -> None:
     index = filled(tmp_path)
     secret = vectors(2)[0].tobytes()
 
     def on_disk() -> bool:
         return any(secret in path.read_bytes() for path in (tmp_path / "index").rglob("*") if path.is_file())
 
-    def tidied() -> bool:
-        index.tidy(keep=timedelta(milliseconds=50))
-        return index.is_tidy()
+    def optimized() -> bool:
+        index.optimize(keep=timedelta(milliseconds=50))
+        return index.is_optimized()
 
     assert on_disk()
     index.write([], [], gone=["a"], state=reached(index, 8))
-    assert not index.is_tidy()
-    until(tidied, "the old versions are gone")
+    assert not index.is_optimized()
+    until(optimized, "the old versions are gone")
     assert not on_disk()
-    assert index.count() == 1
+    assert index.snapshot().count() == 1
     assert opened(tmp_path).state.seq == 8
 
 
@@ -154,15 +157,15 @@ def test_a_large_index_is_partitioned_and_still_finds_what_is_near(tmp_path: Pat
     for number in (5, 17, 4000):
         rows[number]["namespace"] = "rare"
     index.write(rows, list(many), state=reached(index, 3))
-    index.tidy()
+    index.optimize()
     assert index.state.trained == 20_000
     late = vectors(1, seed=5)
     index.write([row("late")], list(late))
     for number in range(0, 20_000, 1000):
         wanted = [f"m{place}" for place in np.argsort(-(many @ many[number]))[:10]]
-        found = [name for name, _ in index.search(many[number], "", 10)]
+        found = [name for name, _ in index.snapshot().search(many[number], "", 10)]
         assert found[0] == f"m{number}"
         assert len({*found} & {*wanted}) >= 9
-    assert index.search(late[0], "", 1)[0][0] == "late"
-    assert {name for name, _ in index.search(many[9], "namespace = 'rare'", 10)} == {"m5", "m17", "m4000"}
+    assert index.snapshot().search(late[0], "", 1)[0][0] == "late"
+    assert {name for name, _ in index.snapshot().search(many[9], "namespace = 'rare'", 10)} == {"m5", "m17", "m4000"}
     assert opened(tmp_path).state == index.state

@@ -11,13 +11,13 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
 from memento_tui.embedding.similarity import IndexSimilarity, NearestNeighbours, dense_clusters
-from memento_tui.embedding.vector_index import VectorIndex, Vectors, indexed_facts
+from memento_tui.embedding.vector_index import VectorIndex, indexed_facts
 from memento_tui.errors import EngineUnavailable
 from memento_tui.maintenance.context import SimilaritySource
 from memento_tui.model import make_memory
@@ -26,6 +26,9 @@ from memento_tui.search.engine_client import SemanticClient
 from memento_tui.search.engine_protocol import LONGEST_LINE, MOST_CLUSTERED, send_request
 from tests.bounded import bounded
 from tests.journeys.engine_house import EngineHouse, is_alive, until
+
+if TYPE_CHECKING:
+    from memento_tui.embedding.models import Vectors
 
 # One engine serves those that ask one, so one process runs them.
 pytestmark = pytest.mark.xdist_group("meaning")
@@ -67,7 +70,7 @@ def meaning_of_client(client: SemanticClient) -> SimilaritySource:
 
 def meaning_of_index(index: VectorIndex) -> SimilaritySource:
     """Return the index as what upkeep asks for; mypy holds the two together."""
-    return IndexSimilarity(index)
+    return IndexSimilarity(index.snapshot)
 
 
 # The index alone
@@ -119,7 +122,7 @@ def test_an_empty_index_and_no_ids_have_no_neighbours(tmp_path: Path) -> None:
 def test_a_few_ids_in_a_large_index_are_looked_up_with_the_same_result(tmp_path: Path) -> None:
     vectors = random_vectors(26_000)
     index = filled(tmp_path, vectors)
-    index.tidy()
+    index.optimize()
     assert index.state.trained
     meaning = meaning_of_index(index)
     alone = meaning.neighbours(["m00005"], limit=10, minimum=0.3)["m00005"]
@@ -142,9 +145,9 @@ def test_the_nearest_are_held_in_bounded_memory_whatever_comes() -> None:
     nearest = NearestNeighbours(vectors, 5, -1.0)
     nothing = np.arange(0)
     for start in range(0, 1_000, 300):
-        nearest.offer(rows[start : start + 300], start, (nothing, nothing))
+        nearest.add_rows(rows[start : start + 300], start, (nothing, nothing))
         assert nearest._positions.shape == (3, 5)
-    places, similarities = nearest.found()
+    places, similarities = nearest.result()
     exact = np.sort(vectors @ rows.T, axis=1)[:, ::-1][:, :5]
     assert np.allclose(similarities, exact, atol=1e-6)
     assert np.allclose(np.take_along_axis(vectors @ rows.T, places, axis=1), exact, atol=1e-6)
