@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +14,7 @@ from memento_tui.cli.command import CommandFunction, command, current_session, o
 from memento_tui.cli.interaction import confirm
 from memento_tui.cli.output import colour_diff, emit, format_fields, format_time, safe, table
 from memento_tui.errors import InvalidInput, MementoError
+from memento_tui.hosts.registry import HOSTS, Host, HostPaths
 from memento_tui.mcp.profiles import PROFILES
 from memento_tui.paths import data_directory
 
@@ -23,10 +23,6 @@ __all__ = ["commands"]
 if TYPE_CHECKING:
     from memento_tui.hosts.plan import HostFileChange
     from memento_tui.hosts.programs import Programs
-    from memento_tui.hosts.registry import Host, HostPaths
-
-
-_HOST_NAMES = ("claude-code", "codex", "gemini", "cursor", "opencode", "claude-desktop")
 
 
 def _host_options(function: CommandFunction) -> CommandFunction:
@@ -35,7 +31,7 @@ def _host_options(function: CommandFunction) -> CommandFunction:
         click.option("--yes", is_flag=True, help="Do not ask."),
         click.option("--dry-run", is_flag=True, help="Show the difference and write nothing."),
         click.option("--project", is_flag=True, help="The settings of the project in this directory, not yours."),
-        click.argument("host", type=click.Choice(_HOST_NAMES), metavar="HOST"),
+        click.argument("host", type=click.Choice(tuple(HOSTS)), metavar="HOST"),
     ):
         function = option(function)
     return function
@@ -109,8 +105,6 @@ def uninstall(host: str, *, project: bool, dry_run: bool, yes: bool) -> None:
 
 
 def _host(name: str) -> Host:
-    from memento_tui.hosts.registry import HOSTS  # noqa: PLC0415 - a command's help is shown without it
-
     return HOSTS[name]
 
 
@@ -121,8 +115,6 @@ def places_of(host: str, *, project: bool) -> HostPaths:
         InvalidInput: a project was asked for, and the host knows none.
 
     """
-    from memento_tui.hosts.registry import HostPaths  # noqa: PLC0415 - a command's help is shown without it
-
     if project and not _host(host).has_projects:
         raise InvalidInput(f"{_host(host).title} has no settings of a project.", "Leave --project out.")
     return HostPaths(Path.home(), os.environ, Path.cwd() if project else None)
@@ -151,7 +143,7 @@ def _check_not_installed_twice(host: Host, places: HostPaths) -> None:
     """See to it that no prompt would be answered twice. Raises `InvalidInput`."""
     from memento_tui.hosts.status import has_memento, plugin_is_enabled  # noqa: PLC0415 - help is shown without it
 
-    own = replace(places, project=None)
+    own = places._replace(project=None)
     if places.project is not None and has_memento(host, own):
         raise InvalidInput(
             f"{host.title} has memento in your own settings already, and those hold in every project.",
@@ -205,7 +197,7 @@ def _confirm_and_apply(
     copies = apply_changes(changes)
     lines = [f"{_PAST_TENSE[change.action]}  {change.path}" for change in changes]
     lines += [f"kept     {copy}" for copy in copies]
-    lines += [] if changes[0].is_removal else [host.afterwards]
+    lines += [] if changes[0].is_removal else [host.next_step]
     emit(
         {**told, "written": True, "copies": [str(copy) for copy in copies]},
         lambda: safe("\n".join(lines), multiline=True),
@@ -248,8 +240,7 @@ def status(*, project: bool) -> None:
 
     Nothing is started but this installation's own hook, to hear whether it answers.
     """
-    from memento_tui.hosts.registry import HOSTS  # noqa: PLC0415 - a command's help is shown without it
-    from memento_tui.hosts.status import diagnose_hook, host_status  # noqa: PLC0415 - same
+    from memento_tui.hosts.status import diagnose_hook, host_status  # noqa: PLC0415 - a command's help is shown without it
 
     programs, problem = None, ""
     try:

@@ -8,28 +8,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
-__all__ = ["HOOK_HOSTS", "MAX_ANSWER_CHARS", "HookCall", "HookMoment", "format_answer", "moment_of", "parse_call"]
+from memento_tui.hosts.registry import HOSTS, HookMoment
 
-HookMoment = Literal["start", "prompt", "read", "end"]
-
-HOOK_HOSTS = ("claude-code", "codex", "gemini", "cursor", "opencode")
+__all__ = ["MAX_ANSWER_CHARS", "HookCall", "format_answer", "moment_of", "parse_call"]
 
 _MOMENT_OF_EVENT: dict[str, HookMoment] = {
-    "sessionstart": "start",
-    "userpromptsubmit": "prompt",
-    "beforeagent": "prompt",
-    "beforesubmitprompt": "prompt",
-    "pretooluse": "read",
-    "beforetool": "read",
-    "beforereadfile": "read",
-    "precompact": "end",
-    "precompress": "end",
-    "stop": "end",
-    "afteragent": "end",
-    "sessionend": "end",
+    event.name.lower(): event.moment for host in HOSTS.values() for event in host.events
 }
+"""The meaning of each event of any host, by its name in lower case."""
+
 _READING_TOOLS = frozenset({"read", "read_file", "readfile", "view", "read_many_files", "notebookread"})
 _PATH_ARGUMENTS = ("file_path", "absolute_path", "filePath", "path", "notebook_path")
 _FRESH_CONTEXT_SOURCES = frozenset({"startup", "clear", "compact"})
@@ -99,7 +88,8 @@ def format_answer(call: HookCall, text: str) -> str:
     if not text:
         return ""
     told = text[:MAX_ANSWER_CHARS]
-    if call.host == "cursor":
+    host = HOSTS.get(call.host)
+    if host is not None and host.answer == "flat":
         return json.dumps({"additional_context": told})
     return json.dumps({"hookSpecificOutput": {"hookEventName": call.event, "additionalContext": told}})
 

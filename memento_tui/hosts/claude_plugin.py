@@ -13,8 +13,8 @@ from pathlib import Path
 from memento_tui.errors import InvalidInput
 from memento_tui.hosts.files import read_host_file, write_host_file
 from memento_tui.hosts.json_entries import SERVER_NAME
+from memento_tui.hosts.layouts import claude_events
 from memento_tui.hosts.programs import Programs
-from memento_tui.hosts.registry import claude_events
 
 __all__ = ["PLUGIN_FOLDER", "enables_plugin", "plugin_settings", "write_plugin"]
 

@@ -252,7 +252,7 @@ def test_an_engine_that_nobody_asks_sleeps_once_and_then_leaves(tmp_path: Path) 
         assert drafts_of(house.store).keys() == GROUPS
         until(lambda: not is_alive(pid), "the idle engine leaves")
         log = house.client.logs(50)
-        assert log.count("slept: ") == 1
+        assert log.count("maintenance run: ") == 1
         assert log.endswith("leaves: idle")
         sleepers = {entry.actor for entry in house.store.entries(limit=1000) if entry.action == "sleep"}
         assert sleepers == {"system"}

@@ -1,0 +1,163 @@
+"""The files of each host, and what memento puts there."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from memento_tui.errors import InvalidInput
+from memento_tui.hosts.codex_toml import TomlServer
+from memento_tui.hosts.files import InstalledCommand
+from memento_tui.hosts.json_entries import HookEntries, ServerEntry
+from memento_tui.hosts.programs import Programs, json_quoted
+from memento_tui.hosts.registry import HOSTS, Host, HostFile, HostPaths
+
+__all__ = ["claude_code", "claude_desktop", "claude_events", "codex", "cursor", "gemini", "opencode"]
+
+_OPENCODE_TEMPLATE = Path(__file__).with_name("opencode_plugin.ts")
+_OPENCODE_MARK = "// Written by `memento install opencode`"
+_OPENCODE_PROGRAM_LINE = re.compile(r'^const PROGRAM = (".*")$', re.MULTILINE)
+_OPENCODE_OPTIONS_LINE = re.compile(r"^const OPTIONS = (\[.*\])$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class OpenCodePlugin:
+    """The plugin with the hook's command in it."""
+
+    programs: Programs
+
+    def add(self, text: str) -> str:
+        """Return the plugin's text."""
+        if text.strip() and _OPENCODE_MARK not in text:
+            raise InvalidInput(
+                "it is somebody else's file.", "Move it away; memento does not replace what it did not write."
+            )
+        program, _, *options = self.programs.hook_words("", "opencode")
+        template = _OPENCODE_TEMPLATE.read_text(encoding="utf-8")
+        listed = ", ".join(map(json_quoted, options))
+        return template.replace("__PROGRAM__", json_quoted(program)).replace("__OPTIONS__", f"[{listed}]")
+
+    def remove(self, text: str, origin: str | None) -> str:  # noqa: ARG002 - nothing of others is in it
+        """Return nothing where the file is memento's."""
+        return "" if _OPENCODE_MARK in text else text
+
+    def found(self, text: str) -> list[InstalledCommand]:
+        """Return the command that the plugin runs."""
+        program, options = _OPENCODE_PROGRAM_LINE.search(text), _OPENCODE_OPTIONS_LINE.search(text)
+        if _OPENCODE_MARK not in text or program is None or options is None:
+            return []
+        try:
+            words = [json.loads(program[1]), *json.loads(options[1])]
+        except ValueError:
+            return []
+        return [InstalledCommand("hook", tuple(map(str, words)), "every event")]
+
+
+JsonEntry = dict[str, object]
+
+
+def claude_events(programs: Programs) -> dict[str, JsonEntry]:
+    """Return Claude Code's hooks, by event."""
+    host = HOSTS["claude-code"]
+    reading = {event.name for event in host.events if event.moment == "read"}
+    return {
+        event: {
+            **({"matcher": "Read"} if event in reading else {}),
+            "hooks": [_hook_handler(programs, event, host, seconds)],
+        }
+        for event, seconds in host.installed_events().items()
+    }
+
+
+def _hook_handler(programs: Programs, event: str, host: Host, timeout: int) -> JsonEntry:
+    entry: JsonEntry = {"type": "command", "command": programs.hook_command(event, host.name)}
+    return {**entry, "timeout": timeout} if timeout else entry
+
+
+def _server_entry(programs: Programs) -> JsonEntry:
+    """Return the server as most hosts write one."""
+    program, *arguments = programs.server_command()
+    return {"command": program, "args": arguments}
+
+
+def claude_code(_: Host, paths: HostPaths, programs: Programs) -> list[HostFile]:
+    """Return the files of Claude Code."""
+    # The variable moves the settings, and the file beside them into their folder.
+    moved = paths.environ.get("CLAUDE_CONFIG_DIR", "")
+    folder = Path(moved) if moved else paths.home / ".claude"
+    servers = folder / ".claude.json" if moved else paths.home / ".claude.json"
+    settings = folder / "settings.json"
+    if paths.project is not None:
+        # The local settings are not shared by git: the commands are those of this machine.
+        servers, settings = paths.project / ".mcp.json", paths.project / ".claude" / "settings.local.json"
+    server: JsonEntry = {"type": "stdio", **_server_entry(programs)}
+    return [
+        HostFile(servers, (ServerEntry(("mcpServers",), server),)),
+        HostFile(settings, (HookEntries(claude_events(programs)),)),
+    ]
+
+
+def codex(host: Host, paths: HostPaths, programs: Programs) -> list[HostFile]:
+    """Return the files of Codex."""
+    folder = paths.from_variable("CODEX_HOME", paths.home / ".codex")
+    if paths.project is not None:
+        folder = paths.project / ".codex"
+    hooks: dict[str, JsonEntry] = {
+        event: {"hooks": [_hook_handler(programs, event, host, seconds)]}
+        for event, seconds in host.installed_events().items()
+    }
+    return [
+        HostFile(folder / "config.toml", (TomlServer(programs.server_command()),)),
+        HostFile(folder / "hooks.json", (HookEntries(hooks),)),
+    ]
+
+
+def gemini(host: Host, paths: HostPaths, programs: Programs) -> list[HostFile]:
+    """Return the file of Gemini CLI, which takes milliseconds and tells hooks apart by name."""
+    root = paths.project or paths.from_variable("GEMINI_CLI_HOME", paths.home)
+    hooks: dict[str, JsonEntry] = {
+        event: {"hooks": [{"name": "memento", **_hook_handler(programs, event, host, 1000 * seconds)}]}
+        for event, seconds in host.installed_events().items()
+    }
+    parts = (ServerEntry(("mcpServers",), _server_entry(programs)), HookEntries(hooks))
+    return [HostFile(root / ".gemini" / "settings.json", parts)]
+
+
+def cursor(host: Host, paths: HostPaths, programs: Programs) -> list[HostFile]:
+    """Return the files of Cursor."""
+    folder = (paths.project or paths.home) / ".cursor"
+    hooks: dict[str, JsonEntry] = {
+        event: {"command": programs.hook_command(event, host.name), "timeout": seconds}
+        for event, seconds in host.installed_events().items()
+    }
+    return [
+        HostFile(folder / "mcp.json", (ServerEntry(("mcpServers",), _server_entry(programs)),)),
+        HostFile(folder / "hooks.json", (HookEntries(hooks, {"version": 1}),)),
+    ]
+
+
+def opencode(_: Host, paths: HostPaths, programs: Programs) -> list[HostFile]:
+    """Return the files of OpenCode: its settings, and a plugin that calls the hook."""
+    folder = paths.from_variable("XDG_CONFIG_HOME", paths.home / ".config") / "opencode"
+    settings, plugins = folder, folder / "plugins"
+    if paths.project is not None:
+        settings, plugins = paths.project, paths.project / ".opencode" / "plugins"
+    # It reads both; the person's own choice is kept.
+    name = "opencode.jsonc" if (settings / "opencode.jsonc").exists() else "opencode.json"
+    server: JsonEntry = {"type": "local", "command": programs.server_command(), "enabled": True}
+    return [
+        HostFile(settings / name, (ServerEntry(("mcp",), server),)),
+        HostFile(plugins / "memento.ts", (OpenCodePlugin(programs),)),
+    ]
+
+
+def claude_desktop(_: Host, paths: HostPaths, programs: Programs) -> list[HostFile]:
+    """Return the file of Claude Desktop, which has no hooks."""
+    if paths.platform == "darwin":
+        folder = paths.home / "Library" / "Application Support" / "Claude"
+    else:
+        folder = paths.from_variable("XDG_CONFIG_HOME", paths.home / ".config") / "Claude"
+    part = ServerEntry(("mcpServers",), _server_entry(programs))
+    return [HostFile(folder / "claude_desktop_config.json", (part,))]
