@@ -7,6 +7,7 @@ import sqlite3
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from time import monotonic, sleep
@@ -106,6 +107,28 @@ def explain_failure(error: sqlite3.Error, path: Path) -> DataDirectoryError:
     return DataDirectoryError(f"{path}: {text}.", "`memento doctor` may say more.")
 
 
+@dataclass(slots=True)
+class _ThreadConnection:
+    """The connection of one thread, and the number of blocks that use it now."""
+
+    thread: threading.Thread
+    sqlite: sqlite3.Connection
+    uses: int = 0
+    is_due_to_close: bool = False
+    is_closed: bool = False
+
+    def close(self) -> None:
+        """Close it, or leave that to the last block that uses it.
+
+        SQLite crashes where a connection is closed while a query of another thread runs on it.
+        """
+        if self.uses:
+            self.is_due_to_close = True
+        else:
+            self.sqlite.close()
+            self.is_closed = True
+
+
 class Database:
     """One database file, with a connection for each thread that uses it.
 
@@ -117,7 +140,7 @@ class Database:
     def __init__(self, path: Path, *, create: bool = True) -> None:
         self.path = path
         self._local = threading.local()
-        self._connections: list[tuple[threading.Thread, sqlite3.Connection]] = []
+        self._connections: list[_ThreadConnection] = []
         self._guard = threading.Lock()
         if not self._is_there():
             if not create:
@@ -148,19 +171,35 @@ class Database:
 
     @property
     def connection(self) -> sqlite3.Connection:
-        """The connection of the calling thread."""
-        found: sqlite3.Connection | None = getattr(self._local, "connection", None)
-        if found is None:
-            found = self._connect()
-            self._local.connection = found
+        """The connection of the calling thread, to be used inside `translated`, `reading` or `writing`."""
+        return self._own().sqlite
+
+    def _own(self) -> _ThreadConnection:
+        own: _ThreadConnection | None = getattr(self._local, "connection", None)
+        if own is None or own.is_closed:
+            own = self._local.connection = _ThreadConnection(threading.current_thread(), self._connect())
             with self._guard:
                 self._close_orphans()
-                self._connections.append((threading.current_thread(), found))
-        return found
+                self._connections.append(own)
+        return own
+
+    @contextmanager
+    def _in_use(self) -> Iterator[None]:
+        """Keep the connection of the calling thread open for the length of the block."""
+        own = self._own()
+        with self._guard:
+            own.uses += 1
+        try:
+            yield
+        finally:
+            with self._guard:
+                own.uses -= 1
+                if own.is_due_to_close:
+                    own.close()
 
     def _connect(self) -> sqlite3.Connection:
         try:
-            # Closing happens in whichever thread ends the program, hence check_same_thread.
+            # Closing happens in whichever thread ends the program, or comes after one that has ended.
             made = sqlite3.connect(self.path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False)
             _configure_connection(made)
         except sqlite3.Error as error:
@@ -177,7 +216,9 @@ class Database:
     def _connect_reading(self) -> sqlite3.Connection:
         """Open a file on a read-only medium; what is there can still be read."""
         try:
-            made = sqlite3.connect(f"{self.path.as_uri()}?mode=ro&immutable=1", uri=True, isolation_level=None)
+            made = sqlite3.connect(
+                f"{self.path.as_uri()}?mode=ro&immutable=1", uri=True, isolation_level=None, check_same_thread=False
+            )
             made.execute("SELECT 1 FROM sqlite_schema LIMIT 1")
         except sqlite3.Error as error:
             raise explain_failure(error, self.path) from error
@@ -217,7 +258,8 @@ class Database:
     def translated(self) -> Iterator[None]:
         """Turn SQLite's errors into sentences, and those about values that it cannot hold."""
         try:
-            yield
+            with self._in_use():
+                yield
         except sqlite3.Error as error:
             raise explain_failure(error, self.path) from error
         except UnicodeEncodeError as error:
@@ -254,18 +296,17 @@ class Database:
 
     def _close_orphans(self) -> None:
         """Close the connections of threads that have ended."""
-        for thread, connection in self._connections:
-            if not thread.is_alive():
-                connection.close()
-        self._connections = [pair for pair in self._connections if pair[0].is_alive()]
+        for one in self._connections:
+            if not one.thread.is_alive():
+                one.close()
+        self._connections = [one for one in self._connections if one.thread.is_alive()]
 
     def close(self) -> None:
-        """Close the connections of all threads."""
+        """Close the connections of all threads; one that another thread is using, as soon as it is done."""
         with self._guard:
-            for _, connection in self._connections:
-                connection.close()
+            for one in self._connections:
+                one.close()
             self._connections.clear()
-        self._local = threading.local()
 
 
 def _configure_connection(connection: sqlite3.Connection) -> None:
