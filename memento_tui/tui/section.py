@@ -2,12 +2,14 @@
 
 Any read may fail: on a damaged page of the database, on a disk that is gone. Handlers of keys and of messages read in
 many places, so what they let through is caught by `ErrorBoundary`, around all of them, and shown in the status line.
+What takes long runs on a thread by `in_thread`, which never comes back to a widget that has been removed meanwhile.
 """
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, ParamSpec, TypeVar
 
 from textual.containers import Vertical
 from textual.message_pump import MessagePump
@@ -17,7 +19,10 @@ from textual.worker import WorkerFailed
 from memento_tui.errors import MementoError
 from memento_tui.tui.commands import KeyScope
 
-__all__ = ["WIDE_CELLS", "ErrorBoundary", "Section", "app_of", "reportable_error"]
+__all__ = ["WIDE_CELLS", "ErrorBoundary", "Section", "app_of", "in_thread", "reportable_error"]
+
+_Params = ParamSpec("_Params")
+_Result = TypeVar("_Result")
 
 if TYPE_CHECKING:
     from textual.message import Message
@@ -60,6 +65,25 @@ def app_of(widget: Widget) -> MementoApp:
     if not isinstance(app, MementoApp):
         raise TypeError(app)
     return app
+
+
+async def in_thread(
+    widget: Widget, work: Callable[_Params, _Result], *args: _Params.args, **kwargs: _Params.kwargs
+) -> _Result:
+    """Run blocking work on a thread and return its result, to a worker of the widget.
+
+    Where the widget is being removed by then, the worker ends here, whatever the result: the parts that it would show
+    it in are gone. (Textual cancels the workers of a widget too, but only after it has removed the parts.)
+
+    Raises:
+        asyncio.CancelledError: the widget is being removed, or is gone.
+
+    """
+    try:
+        return await asyncio.to_thread(work, *args, **kwargs)
+    finally:
+        if widget._pruning or not widget.is_attached:  # noqa: SLF001 - only this says that a removal has begun
+            raise asyncio.CancelledError
 
 
 class Section(ErrorBoundary, Vertical):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
@@ -20,7 +19,7 @@ from memento_tui.model.filters import with_default_statuses
 from memento_tui.search.query_language import parse
 from memento_tui.tui.display import cells, literal
 from memento_tui.tui.screens.dialogs import AskLine, Confirm, Dialog
-from memento_tui.tui.section import app_of
+from memento_tui.tui.section import app_of, in_thread
 from memento_tui.tui.views.view import FixedRows, ViewList
 from memento_tui.tui.widgets.record_list import Line
 
@@ -116,7 +115,7 @@ class SearchesScreen(Dialog[str | None]):
         for saved in self._saved:
             if saved.query not in self._counts:
                 try:
-                    self._counts[saved.query] = await asyncio.to_thread(_count_results, self.workspace, saved.query)
+                    self._counts[saved.query] = await in_thread(self, _count_results, self.workspace, saved.query)
                 except MementoError as error:
                     self._tell(literal(str(error), "$text-error"))
                     return

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import ClassVar
@@ -22,6 +21,7 @@ from memento_tui.storage.store import Store
 from memento_tui.tui.commands import bindings, commands_in_scopes, key_names
 from memento_tui.tui.display import ago, cells, has_hidden, literal
 from memento_tui.tui.screens.dialogs import AskLine, Confirm
+from memento_tui.tui.section import in_thread
 from memento_tui.tui.sections.catalogue import section_showing
 from memento_tui.tui.sections.list_section import ListSection
 from memento_tui.tui.widgets.paged_rows import PAGE_SIZE, RowSource
@@ -280,7 +280,7 @@ class ActivitySection(ExposureActions):
     async def _read_behind(self, select: str | None) -> None:
         source = self.make_source()
         try:
-            rows = await asyncio.to_thread(source.page, 0, PAGE_SIZE)
+            rows = await in_thread(self, source.page, 0, PAGE_SIZE)
         except MementoError as error:
             self.memento.show_status(str(error), problem=True)
             return
@@ -395,7 +395,7 @@ class ActivitySection(ExposureActions):
     @work(exclusive=True, group="side")
     async def _show_in_full(self, row: ActivityListRow) -> None:
         try:
-            text = await asyncio.to_thread(self._in_full, row)
+            text = await in_thread(self, self._in_full, row)
         except MementoError as error:
             text = literal(str(error), "$text-warning")
         self.set_side_text(text, same=row.id == self._shown_details_id)
@@ -449,9 +449,9 @@ class ActivitySection(ExposureActions):
         if not self._is_here(ledger=False):
             return
         try:
-            rows = await asyncio.to_thread(self.activity_log.rows, [int(row_id) for row_id in self.chosen()])
+            rows = await in_thread(self, self.activity_log.rows, [int(row_id) for row_id in self.chosen()])
             able = [row for row in rows if not row.obstacle]
-            together = await asyncio.to_thread(self.activity_log.together, able)
+            together = await in_thread(self, self.activity_log.together, able)
         except MementoError as error:
             self.memento.show_status(str(error), problem=True)
             return
@@ -460,7 +460,7 @@ class ActivitySection(ExposureActions):
             return
         if together[1] > 1 and not await self._is_sure_to_revert(able, len(rows) - len(able), together):
             return
-        self._tell_reverted(*await asyncio.to_thread(self._revert, able))
+        self._tell_reverted(*await in_thread(self, self._revert, able))
         self.rows.clear_marks()
         self.acted()
         self.memento.refresh_after_write()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from math import inf
@@ -23,6 +22,7 @@ from memento_tui.storage.database import StoppedError, raise_if_stopped
 from memento_tui.tui.commands import KeyScope, bindings
 from memento_tui.tui.row_sources import IndexedListSource
 from memento_tui.tui.screens.dialogs import Confirm
+from memento_tui.tui.section import in_thread
 from memento_tui.tui.sections.health_text import (
     Example,
     HealthRow,
@@ -419,7 +419,7 @@ class HealthSection(LongTaskSection[HealthRow]):
             return
         audit = self.memento.workspace.audit
         try:
-            query = await asyncio.to_thread(audit.query, kind.code, now=clock.now())
+            query = await in_thread(self, audit.query, kind.code, now=clock.now())
         except MementoError as error:
             self.memento.show_status(str(error), problem=True)
             return

@@ -25,6 +25,7 @@ from memento_tui.tui.external_editor import edit_in_external_editor
 from memento_tui.tui.memory_text import memory_line
 from memento_tui.tui.row_sources import FilterSource, HitSource
 from memento_tui.tui.screens.dialogs import AskLine
+from memento_tui.tui.section import in_thread
 from memento_tui.tui.sections.list_section import EditingSection
 from memento_tui.tui.views.memory_side import MemorySide, Preview, SideSubject
 from memento_tui.tui.views.view import FilterChanged, MemoryChosen, ViewClosed
@@ -250,7 +251,7 @@ class MemoriesSection(MemoryActions):
     @work(group="meaning", exclusive=True)
     async def _ask_by_meaning(self, source: str) -> None:
         await asyncio.sleep(_TYPING_PAUSE_SECONDS)
-        answer = await asyncio.to_thread(self._ask, "hybrid")
+        answer = await in_thread(self, self._ask, "hybrid")
         if self.query_asked.source != source:
             return
         self._semantic = answer.semantic
@@ -261,7 +262,7 @@ class MemoriesSection(MemoryActions):
     @work(group="anew", exclusive=True)
     async def _ask_anew(self, source: str) -> None:
         mode = "hybrid" if self._semantic == "ready" else "keyword"
-        answer = await asyncio.to_thread(self._ask, mode)
+        answer = await in_thread(self, self._ask, mode)
         # Meanwhile another query may have been typed, or the answer by meaning may have come.
         if self.query_asked.source == source and (mode == "hybrid" or self._semantic != "ready"):
             self._show_found(answer, first=False)
@@ -377,7 +378,7 @@ class MemoriesSection(MemoryActions):
         if self.query_asked.words:
             found = memory_id in self.hits
         else:
-            found = await asyncio.to_thread(self.make_source().locate, memory_id) is not None
+            found = await in_thread(self, self.make_source().locate, memory_id) is not None
         if found:
             self.rows.refresh_rows(select=memory_id)
         else:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import ClassVar
@@ -23,6 +22,7 @@ from memento_tui.storage.store import Revision
 from memento_tui.tui.commands import KeyScope, bindings
 from memento_tui.tui.display import ago, cells, literal
 from memento_tui.tui.memory_text import text_difference
+from memento_tui.tui.section import in_thread
 from memento_tui.tui.views.view import FixedRows, View, ViewList
 from memento_tui.tui.widgets.record_list import Line, RecordList
 
@@ -91,7 +91,7 @@ class HistoryView(View):
     async def _read(self, memory: Memory) -> None:
         is_other = self._memory is None or self._memory.id != memory.id
         try:
-            found = await asyncio.to_thread(self.workspace.store.history, "memory", memory.id)
+            found = await in_thread(self, self.workspace.store.history, "memory", memory.id)
         except MementoError as error:
             self.memento.show_status(str(error), problem=True)
             return
@@ -124,7 +124,7 @@ class HistoryView(View):
         if row is None or self._memory is None:
             return
         told = (self._memory.id, row.revision.version)
-        change = await asyncio.to_thread(_change, row)
+        change = await in_thread(self, _change, row)
         scroll = self.query_one(".view-change", VerticalScroll)
         scroll.query_one(Static).update(change)
         if told != self._told:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from typing import ClassVar, NamedTuple
 
@@ -17,6 +16,7 @@ from memento_tui.errors import MementoError
 from memento_tui.model import Memory
 from memento_tui.tui.commands import KeyScope, bindings
 from memento_tui.tui.display import cells, literal
+from memento_tui.tui.section import in_thread
 from memento_tui.tui.views.view import FixedRows, MemoryChosen, View, ViewList
 from memento_tui.tui.widgets.record_list import Line
 
@@ -79,7 +79,7 @@ class LinksView(View):
     @work(exclusive=True, group="read")
     async def _read(self, *, first: bool, select: str = "") -> None:
         try:
-            found = await asyncio.to_thread(links_of, self.workspace, self.memory_id)
+            found = await in_thread(self, links_of, self.workspace, self.memory_id)
         except MementoError as error:
             self.memento.show_status(str(error), problem=True)
             return

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import ClassVar
 
 from textual import work
@@ -17,6 +16,7 @@ from memento_tui.storage.memory_queries import TimelineEntry
 from memento_tui.tui.commands import KeyScope, bindings
 from memento_tui.tui.display import cells, has_hidden
 from memento_tui.tui.memory_text import trust_glyph
+from memento_tui.tui.section import in_thread
 from memento_tui.tui.views.view import FixedRows, MemoryChosen, View, ViewList
 from memento_tui.tui.widgets.record_list import Line
 
@@ -62,8 +62,8 @@ class TimelineView(View):
     @work(exclusive=True, group="read")
     async def _read(self, memory_id: str) -> None:
         try:
-            found = await asyncio.to_thread(
-                self.workspace.store.around.window, memory_id, later=_ROWS_EACH_WAY, earlier=_ROWS_EACH_WAY
+            found = await in_thread(
+                self, self.workspace.store.around.window, memory_id, later=_ROWS_EACH_WAY, earlier=_ROWS_EACH_WAY
             )
         except NotFound:
             self.rows.set_rows([], 0, FixedRows[TimelineEntry]([]))

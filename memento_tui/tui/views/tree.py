@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from time import monotonic
@@ -22,6 +21,7 @@ from memento_tui.search.query_language import parse
 from memento_tui.storage.statistics import FACETS, Facet
 from memento_tui.tui.commands import KeyScope, bindings
 from memento_tui.tui.display import cells
+from memento_tui.tui.section import in_thread
 from memento_tui.tui.views.view import FilterChanged, FixedRows, View, ViewClosed, ViewList
 from memento_tui.tui.widgets.record_list import Line
 
@@ -293,7 +293,7 @@ class TreeView(View):
         self._is_counting = True
         try:
             for facet in FACETS:
-                self._counts[facet] = await asyncio.to_thread(self.workspace.store.facets.counts, facet)
+                self._counts[facet] = await in_thread(self, self.workspace.store.facets.counts, facet)
                 self._arrange()
         except MementoError as error:
             self.memento.show_status(str(error), problem=True)

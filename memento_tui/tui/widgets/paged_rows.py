@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections import OrderedDict
 from collections.abc import Collection, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,6 +15,7 @@ from textual.reactive import reactive
 from textual.scroll_view import ScrollView
 
 from memento_tui.errors import MementoError
+from memento_tui.tui.section import in_thread
 
 __all__ = [
     "PAGE_SIZE",
@@ -472,7 +472,7 @@ class PagedRows(ScrollView, Generic[RowT]):
 
     async def _read_page(self, source: RowSource[RowT], number: int) -> None:
         query = self._query
-        rows = await asyncio.to_thread(source.page, number * PAGE_SIZE, PAGE_SIZE)
+        rows = await in_thread(self, source.page, number * PAGE_SIZE, PAGE_SIZE)
         if query == self._query:
             self._pages.put(number, rows)
             self.refresh()
@@ -483,7 +483,7 @@ class PagedRows(ScrollView, Generic[RowT]):
         while True:
             place = self._place(self.size.height)
             around = replace(place, following_ids=self._following_ids())
-            reading = await asyncio.to_thread(read_rows_at_position, source, around, select)
+            reading = await in_thread(self, read_rows_at_position, source, around, select)
             if query != self._query:
                 return
             if place == self._place(self.size.height):

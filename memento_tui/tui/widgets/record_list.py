@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from typing import ClassVar, Generic, TypeAlias, TypeVar
 
@@ -16,6 +15,7 @@ from textual.strip import Strip
 
 from memento_tui.tui.commands import KeyScope, bindings
 from memento_tui.tui.display import shown
+from memento_tui.tui.section import in_thread
 from memento_tui.tui.widgets.paged_rows import PagedRows, Row, RowSource, ids_between
 
 __all__ = ["GUTTER_WIDTH", "Line", "RecordList"]
@@ -280,4 +280,4 @@ class RecordList(PagedRows[RowT], Generic[RowT], can_focus=True, inherit_binding
         return super()._next_read()
 
     async def _mark_between(self, source: RowSource[RowT], one: str, other: str) -> None:
-        self.mark(await asyncio.to_thread(ids_between, source, one, other))
+        self.mark(await in_thread(self, ids_between, source, one, other))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
@@ -23,6 +22,7 @@ from memento_tui.errors import Conflict, InvalidInput, MementoError, NotAllowed
 from memento_tui.model import Crystal, Memory
 from memento_tui.tui.display import cells
 from memento_tui.tui.screens.dialogs import AskLine
+from memento_tui.tui.section import in_thread
 from memento_tui.tui.sections.list_section import EditingSection
 from memento_tui.tui.sections.review.evidence import FocusedItem, read_focused_item
 from memento_tui.tui.widgets.text_draft import TextDraft
@@ -468,7 +468,7 @@ class ReviewDecisions(ReviewEditing):
 
         self._deciding = True
         try:
-            outcomes = await asyncio.to_thread(waiting.decide, decisions, progress=progress)
+            outcomes = await in_thread(self, waiting.decide, decisions, progress=progress)
         finally:
             self._deciding = False
         # Only then the list moves on because of this decision.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import threading
 from collections.abc import Sequence
 from time import monotonic
@@ -23,6 +22,7 @@ from memento_tui.storage.review import INBOX_KINDS
 from memento_tui.tui.commands import KeyScope, bindings
 from memento_tui.tui.display import ago, cells, has_hidden
 from memento_tui.tui.row_sources import ListSource
+from memento_tui.tui.section import in_thread
 from memento_tui.tui.sections.review.decisions import ReviewDecisions
 from memento_tui.tui.sections.review.evidence import FocusedItem, evidence, heading, read_focused_item, size_of
 from memento_tui.tui.text_diff import MIN_SPLIT_WIDTH
@@ -206,7 +206,7 @@ class ReviewSection(ReviewDecisions):
     async def _count(self) -> None:
         """Count what waits, on a thread: it takes as long as the queue is."""
         try:
-            self._counts = await asyncio.to_thread(self.memento.workspace.waiting.counts)
+            self._counts = await in_thread(self, self.memento.workspace.waiting.counts)
         except MementoError as error:
             self.memento.show_status(str(error), problem=True)
             return
@@ -286,7 +286,7 @@ class ReviewSection(ReviewDecisions):
 
     @work(exclusive=True, group="evidence")
     async def _draw_slowly(self, focus: FocusedItem, width: int, *, split: bool) -> None:
-        drawn = await asyncio.to_thread(evidence, focus, width, split=split)
+        drawn = await in_thread(self, evidence, focus, width, split=split)
         if self.focused is focus:
             self.query_one("#review-body", Static).update(drawn)
 
@@ -333,7 +333,7 @@ class ReviewSection(ReviewDecisions):
             )
 
         try:
-            found = await asyncio.to_thread(look)
+            found = await in_thread(self, look)
         except MementoError as error:
             self.memento.show_status(str(error), problem=True)
             return
