@@ -2,144 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
-from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import cast
 
 import msgspec
 
 from memento_tui.api import Workspace
 from memento_tui.errors import InvalidInput, MementoError, NotAllowed
-from memento_tui.formats.base import ExportReport, ImportRecord, Refused
+from memento_tui.formats.base import ExportRecord, ExportReport, ImportRecord, Refused
+from memento_tui.formats.import_plan import ImportGate, ImportPlanner, PlannedRecord, ledger_key, ledger_row
 from memento_tui.formats.registry import FORMATS, Format
-from memento_tui.formats.reimport import (
-    RelationCollector,
-    differing_fields,
-    is_extra_name,
-    is_named_by_source,
-    match_positional_records,
-    with_values_from,
-)
+from memento_tui.formats.reimport import RelationCollector, match_positional_records
 from memento_tui.formats.round_trip import restore_full_text
-from memento_tui.model import (
-    AnyRecord,
-    Crystal,
-    Memory,
-    Relation,
-    make_crystal,
-    make_item,
-    make_memory,
-    make_proposal,
-    make_relation,
-    make_skip,
-)
-from memento_tui.model.memory import content_digest
+from memento_tui.model import AnyRecord, Memory, Relation
 from memento_tui.model.validation import new_id
-from memento_tui.policy.gate import Gate, creation_fingerprint
-from memento_tui.policy.policy import WriteIntent
-from memento_tui.policy.secrets import redact_record
 from memento_tui.storage.journal import Author
 from memento_tui.storage.ledgers import ImportedRecord
-from memento_tui.storage.tables import TABLES
 from memento_tui.storage.transaction import Transaction
 
 __all__ = ["ImportReport", "ImportRun", "run_export", "run_import"]
 
-
-@dataclass(frozen=True)
-class _HoldReason:
-    """Why a new memory waits for a person."""
-
-    reasons: tuple[str, ...]
-    evidence: Mapping[str, Any]
-
-
-class ImportGate:
-    """Looks at every record of one import; ``hold`` lets all new memories wait for a person."""
-
-    def __init__(self, gate: Gate, *, hold: bool) -> None:
-        self.held = 0
-        """How many new memories wait for a person."""
-        self.redacted = 0
-        """How many records held a secret."""
-        self._gate = gate
-        self._hold = hold
-        self._waiting: dict[str, _HoldReason] = {}
-        self._removed: dict[str, Any] = {}
-
-    def clean(self, record: AnyRecord) -> AnyRecord:
-        """Return a record of the source without the secrets it holds: neither the store nor the ledger keeps them."""
-        clean, removals = redact_record(record)
-        if removals:
-            clean = _strip_secret_remnants(record, clean)
-            self.redacted += 1
-            self._removed[record.id] = msgspec.to_builtins(removals)
-        return clean
-
-    def judged(self, memory: Memory) -> Memory:
-        """Return a new memory as it may come in: held back where a person is to look at it first."""
-        screened = self._gate.screen(memory)
-        clean: Memory = screened.record
-        removed = self._removed.get(memory.id)
-        judged = WriteIntent(
-            "create", by_person=True, injection_score=screened.injection_score, secret_found=removed is not None
-        )
-        rules = ("injection_suspected", "secret_found")
-        reasons = [reason for reason in self._gate.judge(judged).reasons if reason in rules]
-        if self._hold:
-            reasons.append("held_import")
-        if memory.status == "pending":
-            reasons.append("pending_in_source")
-        if not reasons:
-            return clean
-        evidence = {**screened.evidence, **({} if removed is None else {"removed": removed})}
-        self._waiting[memory.id] = _HoldReason(tuple(reasons), evidence)
-        self.held += 1
-        return msgspec.structs.replace(clean, status="pending")
-
-    def injection_score(self, memory: Memory) -> float:
-        """Return how much a text reads like orders for a model."""
-        return self._gate.screen(memory).injection_score
-
-    def propose(self, tx: Transaction, pending: Iterable[Memory]) -> None:
-        """Ask a person about new memories that wait, which `judged` returned and which are stored by now."""
-        for record in pending:
-            waiting = self._waiting.pop(record.id)
-            fields = {
-                "action": "create",
-                "target_id": record.id,
-                "base_version": record.version,
-                "reasons": waiting.reasons,
-                "evidence": waiting.evidence,
-                "fingerprint": creation_fingerprint(record),
-                "proposed_by": record.source.agent or "import",
-            }
-            tx.put(make_proposal(fields), base=0)
-
-
-def _strip_secret_remnants(record: AnyRecord, clean: AnyRecord) -> AnyRecord:
-    """Take out of a title what a reader cut from a secret in the text: a part of one is no longer told as one."""
-    if not isinstance(record, Memory) or not isinstance(clean, Memory):
-        return clean
-    words = clean.title.split()
-    kept = [word for word in words if word in clean.content or word.rstrip(".") not in record.content]
-    return clean if kept == words else msgspec.structs.replace(clean, title=" ".join(kept))
-
-
-BATCH = 2000
+IMPORT_BATCH_SIZE = 2000
 """Records of one transaction: other writers wait for tens of milliseconds."""
-
-_MAKERS: Mapping[str, Callable[[Mapping[str, Any]], AnyRecord]] = {
-    "memory": make_memory,
-    "skip": lambda fields: make_skip(fields, stored=True),
-    "item": make_item,
-    "crystal": make_crystal,
-    "relation": make_relation,
-}
 
 
 class ImportReport(msgspec.Struct):
@@ -157,277 +44,118 @@ class ImportReport(msgspec.Struct):
     """How many records held a secret, which was removed before they were stored."""
 
 
-@dataclass(frozen=True)
-class _StoredState:
-    """What is known of some records of one kind, by id."""
-
-    versions: Mapping[str, int]
-    purged: set[str]
-
-
 class ImportRun:
-    """One import under way, batch by batch."""
+    """One import under way, batch by batch. A dry run plans each batch and writes nothing."""
 
     def __init__(self, workspace: Workspace, source: str, *, dry_run: bool, hold: bool) -> None:
         self.report = ImportReport()
         self.seen = 0
-        self._store = workspace.store
-        self._author = Author("person", "import", session=workspace.author.session)
-        self._gate = ImportGate(Gate(self._store, self._author, workspace.gate.rules), hold=hold)
+        """How many records, and refusals, were read so far."""
+        self._session = workspace.import_session(Author("person", "import", session=workspace.author.session))
+        self._gate = ImportGate(self._session.gate, hold=hold)
         self._source = source
         self._dry_run = dry_run
-        self._ledger = self._store.imports.of(source)
+        self._ledger = self._session.ledger.of(source)
+        self._planner = ImportPlanner(self._session, source, self._ledger, self._gate)
         self._journal_batch = new_id()
         self._links = RelationCollector(self._ledger)
-        self._may_have_twins = self._store.count_all() > 0
-        """Whether there was anything before; looking for twins costs a query for each record."""
 
     def match_positions(self, found: Iterable[ImportRecord | Refused]) -> Iterator[ImportRecord | Refused]:
-        """Yield what a reader finds; what only a number names has the number that it had at the import before."""
+        """Yield what a reader yields; a record without a name keeps the number that it had at the import before."""
         return match_positional_records(found, self._ledger, self._text_of)
 
     def _text_of(self, row: ImportedRecord) -> str:
-        said = self._store.imports.said(row)
-        return said.content if isinstance(said, Memory) else ""
+        record = self._session.ledger.said(row)
+        return record.content if isinstance(record, Memory) else ""
 
     def take(self, batch: list[ImportRecord | Refused]) -> None:
-        """Take in one batch in one transaction."""
+        """Import one batch in one transaction."""
         self.seen += len(batch)
-        incoming = []
-        for one in batch:
-            if isinstance(one, Refused):
-                self.report.refused.append(one)
-            else:
-                incoming.append(one)
+        self.report.refused += [one for one in batch if isinstance(one, Refused)]
+        incoming = [one for one in batch if isinstance(one, ImportRecord)]
         if self._dry_run:
-            self._import_batch(None, incoming)
+            for planned in self._planner.plan(incoming):
+                self._count(planned)
             return
         with self._transaction(f"from {self._source}") as tx:
-            rows = self._import_batch(tx, incoming)
-            self._store.imports.write(tx, rows)
-        self._ledger.update({row.key: row for row in rows})
+            rows = self._apply(tx, self._planner.plan(incoming))
+            self._session.ledger.write(tx, rows)
+        taken = {row.key: row for row in rows}
+        self._ledger.update(taken)
+        for one in incoming:
+            if (row := taken.get(ledger_key(one))) is not None:
+                self._links.take(one, row.record_id)
+
+    def _count(self, planned: PlannedRecord | ImportedRecord | Refused) -> None:
+        if isinstance(planned, Refused):
+            self.report.refused.append(planned)
+        elif isinstance(planned, ImportedRecord) or planned.action == "keep":
+            self.report.unchanged += 1
+        elif planned.action == "create":
+            self.report.imported += 1
+        elif planned.action == "update":
+            self.report.updated += 1
+        else:
+            self.report.deleted += 1
+
+    def _apply(
+        self, tx: Transaction, plans: Iterable[PlannedRecord | ImportedRecord | Refused]
+    ) -> list[ImportedRecord]:
+        """Carry out the plans of a batch; return the lines for the ledger. New records are written last, together."""
+        rows: list[ImportedRecord] = []
+        new: dict[str, list[PlannedRecord]] = {}
+        for planned in plans:
+            if isinstance(planned, ImportedRecord):
+                rows.append(planned)
+            elif isinstance(planned, PlannedRecord) and planned.action == "create":
+                new.setdefault(planned.incoming.record, []).append(planned)
+            elif isinstance(planned, PlannedRecord):
+                try:
+                    stored = planned.record if planned.action == "keep" else _write_change(tx, planned)
+                except MementoError as error:
+                    self._count(Refused(planned.incoming.file, planned.incoming.line, str(error)))
+                    continue
+                rows.append(ledger_row(self._source, planned, stored))
+            self._count(planned)
+        for created in new.values():
+            written = tx.add_all([planned.record for planned in created])
+            self._gate.propose(tx, (r for r in written if isinstance(r, Memory) and r.status == "pending"))
+            pairs = zip(created, written, strict=True)
+            rows += [ledger_row(self._source, planned, record) for planned, record in pairs]
+        return rows
 
     def finish(self) -> None:
-        """Draw the relations that the records of this source name, and sum up."""
+        """Draw the relations that the records of this source name, and complete the report."""
         self.report.held, self.report.redacted = self._gate.held, self._gate.redacted
         self.report.refused.sort(key=lambda refused: (refused.file, refused.line))
-        if self._dry_run:
-            return
+        if not self._dry_run:
+            self._draw_relations()
+
+    def _draw_relations(self) -> None:
         drawn = [row.record_id for row in self._ledger.values() if row.record == "relation"]
-        alive = self._store.versions("relation", drawn)
+        alive = self._session.versions("relation", drawn)
         gone, missing = self._links.gone(alive), self._links.missing(alive)
-        while stale := list(islice(gone, BATCH)):
+        while stale := list(islice(gone, IMPORT_BATCH_SIZE)):
             with self._transaction("relations") as tx:
                 for relation_id in stale:
                     tx.remove(tx.require(Relation, relation_id), base=alive[relation_id])
-        while fresh := dict(islice(missing, BATCH)):
+        while fresh := dict(islice(missing, IMPORT_BATCH_SIZE)):
             with self._transaction("relations") as tx:
                 drawn_now = zip(fresh, tx.add_all(list(fresh.values())), strict=True)
                 rows = [
                     ImportedRecord(self._source, key, "relation", one.id, b"", one.version) for key, one in drawn_now
                 ]
-                self._store.imports.write(tx, rows)
+                self._session.ledger.write(tx, rows)
 
     def _transaction(self, note: str) -> AbstractContextManager[Transaction]:
-        return self._store.transaction(self._author, "import", note=note, batch=self._journal_batch)
-
-    def _import_batch(self, tx: Transaction | None, incoming: list[ImportRecord]) -> list[ImportedRecord]:
-        fresh: dict[str, list[AnyRecord]] = {}
-        rows: list[ImportedRecord] = []
-        known = self._standing(incoming)
-        for one in incoming:
-            try:
-                row = self._import_one(tx, one, known[one.record], fresh)
-            except MementoError as error:
-                self.report.refused.append(Refused(one.file, one.line, str(error)))
-                continue
-            if row is not None:
-                rows.append(row)
-                self._links.take(one, row.record_id)
-        if tx is None:
-            return rows
-        for record, records in fresh.items():
-            written = tx.add_all(records)
-            self._gate.propose(tx, (r for r in written if isinstance(r, Memory) and r.status == "pending"))
-            # One that was here before, and was undone, goes on counting its versions.
-            again = {r.id: r.version for r in written if r.version > 1}
-            rows = [
-                msgspec.structs.replace(r, version=again[r.record_id]) if _is_among(r, record, again) else r
-                for r in rows
-            ]
-        return rows
-
-    def _standing(self, incoming: Iterable[ImportRecord]) -> dict[str, _StoredState]:
-        """Return what is known of all the records that a batch may be about, by their kind."""
-        wanted: dict[str, set[str]] = {}
-        for one in incoming:
-            known = self._ledger.get(self._key(one))
-            ids = (known.record_id if known else None, one.fields.get("id"))
-            wanted.setdefault(one.record, set()).update(i for i in ids if isinstance(i, str))
-        return {
-            record: _StoredState(self._store.versions(record, sorted(ids)), self._store.purged(record, sorted(ids)))
-            for record, ids in wanted.items()
-        }
-
-    @staticmethod
-    def _key(one: ImportRecord) -> str:
-        return f"{one.record}:{one.key}"
-
-    def _row(self, one: ImportRecord, kept: AnyRecord, said: AnyRecord) -> ImportedRecord:
-        """Return the line for the ledger: ``kept`` is the record as it is here, ``said`` as the source has it."""
-        image = TABLES[one.record].image_of(said) if differing_fields(kept, said) else None
-        return ImportedRecord(self._source, self._key(one), one.record, kept.id, one.digest, kept.version, image)
-
-    def _import_one(
-        self, tx: Transaction | None, one: ImportRecord, standing: _StoredState, fresh: dict[str, list[AnyRecord]]
-    ) -> ImportedRecord | None:
-        """Decide what becomes of one record; return the line for the ledger, or ``None`` where there is none."""
-        known = self._ledger.get(self._key(one))
-        if known is not None and known.record_id in standing.versions:
-            if known.digest == one.digest:
-                self.report.unchanged += 1
-                return known
-            return self._update(tx, one, known.record_id, self._store.imports.said(known))
-        if one.deleted:
-            return None
-        named = one.fields.get("id")
-        if isinstance(named, str) and named in standing.versions:
-            return self._import_existing(tx, one, named)
-        said = self._make(one, known.record_id if known else None)
-        if said.id in standing.purged:
-            raise InvalidInput(f"the {one.record} {said.id} was purged here.", "Take it out of the source as well.")
-        twin = self._find_duplicate(said) if named is None else None
-        if twin is not None:
-            self.report.unchanged += 1
-            return self._row(one, twin, msgspec.structs.replace(said, id=twin.id))
-        record = self._gate.judged(said) if isinstance(said, Memory) else self._settled(said)
-        fresh.setdefault(one.record, []).append(record)
-        self.report.imported += 1
-        return self._row(one, record, said)
-
-    def _make(self, one: ImportRecord, record_id: str | None) -> AnyRecord:
-        fields = {**one.fields, "version": 1}
-        if record_id is not None:
-            fields["id"] = record_id
-        return self._gate.clean(_MAKERS[one.record](fields))
-
-    def _settled(self, said: AnyRecord) -> AnyRecord:
-        """Return a new record that is no memory as it may come in: never a second identity."""
-        if isinstance(said, Crystal) and said.status == "current" and self._store.current_crystal() is not None:
-            return msgspec.structs.replace(said, status="past")
-        return said
-
-    def _find_duplicate(self, record: AnyRecord) -> Memory | None:
-        """Return a memory that says the same in the same place; the source may have been moved."""
-        if not isinstance(record, Memory) or not self._may_have_twins:
-            return None
-        twins = self._store.twins(content_digest(record.content))
-        return next((t for t in twins if (t.namespace, t.title) == (record.namespace, record.title)), None)
-
-    def _import_existing(self, tx: Transaction | None, one: ImportRecord, record_id: str) -> ImportedRecord:
-        """Take in a record whose id exists, though this source never brought it."""
-        current: Any = self._store.get_named(one.record, record_id)
-        if one.deleted:
-            return self._tombstone(tx, one, current, current)
-        wanted = self._gate.clean(_MAKERS[one.record]({**one.fields, "version": current.version}))
-        differs = differing_fields(current, wanted)
-        # Another place of its own source, such as an export of what came from there, keeps it in its own way.
-        is_same = all(map(is_extra_name, differs)) and (one.record, record_id) in self._others
-        if not differs or is_same:
-            self.report.unchanged += 1
-            return self._row(one, current, wanted)
-        version = one.fields.get("version")
-        if isinstance(version, int):  # it was exported: the change was made from what it said then
-            base = self._store.image_named(one.record, record_id, version)
-        else:
-            base = self._base_of_other_source(one, record_id)
-        return self._update(tx, one, record_id, base, named_only=True)
-
-    def _base_of_other_source(self, one: ImportRecord, record_id: str) -> AnyRecord | None:
-        """Return what the source said that brought a record, if it is gone and may have been moved here, or ``None``.
-
-        Raises:
-            InvalidInput: that source is still where it was, so the two only share an id.
-
-        """
-        other = self._others.get((one.record, record_id))
-        if other is None:
-            return None
-        elsewhere = other.source.partition(":")[2]
-        if Path(elsewhere).exists():
-            raise InvalidInput(
-                f"the {one.record} {record_id} comes from {elsewhere}, and says something else there.",
-                "What is here stays. Give the one in this source another id, or make the two agree.",
-            )
-        said: AnyRecord | None = self._store.imports.said(other)
-        return said
-
-    @cached_property
-    def _others(self) -> dict[tuple[str, str], ImportedRecord]:
-        return self._store.imports.of_others(self._source)
-
-    def _update(
-        self,
-        tx: Transaction | None,
-        one: ImportRecord,
-        record_id: str,
-        base: AnyRecord | None,
-        *,
-        named_only: bool = False,
-    ) -> ImportedRecord:
-        """Take in what the source changed since ``base``, what it said last; ``None`` takes in all that differs.
-
-        ``named_only`` leaves alone what the source does not name: it may be a line that a person wrote by hand.
-        """
-        current: Any = self._store.get_named(one.record, record_id)
-        if one.deleted:
-            return self._tombstone(tx, one, current, base or current)
-        wanted = self._gate.clean(_MAKERS[one.record]({**one.fields, "id": record_id, "version": current.version}))
-        # A source that never was a preview knows nothing of the one that upkeep made here; a change makes it whole.
-        whole = current if getattr(base, "status", "") == "compacted" else restore_full_text(current)
-        changed = differing_fields(whole if base is None else base, wanted)
-        if base is None or named_only:
-            changed = [name for name in changed if is_named_by_source(name, one.fields)]
-        still_other = set(differing_fields(whole, wanted))
-        changed_here = set() if base is None else set(differing_fields(whole, base))
-        disputed = [name for name in changed if name in still_other and name in changed_here]
-        if disputed:
-            raise InvalidInput(
-                f"{', '.join(disputed)} changed both here ({one.record} {record_id}) and in the source.",
-                "What is here stays. Make the two agree, then import again.",
-            )
-        changed = [name for name in changed if name in still_other]
-        if not changed:
-            self.report.unchanged += 1
-            return self._row(one, current, wanted)
-        record = with_values_from(whole, changed, wanted)
-        self.report.updated += 1
-        if tx is None:
-            return self._row(one, current, wanted)
-        values: dict[str, Any] = {}
-        if isinstance(wanted, Memory) and "content" in changed:
-            values["injection_score"] = max(current.injection_score, self._gate.injection_score(wanted))
-        if hasattr(current, "updated_at"):
-            values["updated_at"] = getattr(wanted, "updated_at", tx.now) if "updated_at" in one.fields else tx.now
-        return self._row(one, tx.put(msgspec.structs.replace(record, **values), base=current.version), wanted)
-
-    def _tombstone(self, tx: Transaction | None, one: ImportRecord, current: Any, base: Any) -> ImportedRecord:  # noqa: ANN401 - any record
-        if not isinstance(current, Memory):
-            self.report.unchanged += 1
-            return self._row(one, current, base)
-        said = msgspec.structs.replace(base, status="deleted")
-        if current.status == "deleted":
-            self.report.unchanged += 1
-            return self._row(one, current, said)
-        self.report.deleted += 1
-        if tx is None:
-            return self._row(one, current, said)
-        gone = msgspec.structs.replace(current, status="deleted", updated_at=tx.now)
-        return self._row(one, tx.put(gone, base=current.version), said)
+        return self._session.transaction("import", note=note, batch=self._journal_batch)
 
 
-def _is_among(row: ImportedRecord, record: str, versions: Mapping[str, int]) -> bool:
-    return row.record == record and row.record_id in versions
+def _write_change(tx: Transaction, planned: PlannedRecord) -> AnyRecord:
+    record = planned.record
+    if planned.needs_timestamp:
+        record = msgspec.structs.replace(record, updated_at=tx.now)
+    return tx.put(record, base=record.version)
 
 
 def run_import(
@@ -457,7 +185,7 @@ def run_import(
     run = ImportRun(workspace, f"{format_name}:{chosen.locate(path)}", dry_run=dry_run, hold=hold)
     total = chosen.count(path) if progress is not None else 0
     found = run.match_positions(chosen.read(path))
-    while batch := list(islice(found, BATCH)):
+    while batch := list(islice(found, IMPORT_BATCH_SIZE)):
         run.take(batch)
         if progress is not None:
             progress(min(run.seen, total), total)
@@ -482,13 +210,7 @@ def run_export(workspace: Workspace, path: Path | str, *, format_name: str = "me
     """
     chosen = _format_named(format_name)
     chosen.check_place(path)
-    everything = _all_records(workspace)
-    return chosen.write(everything if chosen.is_own else map(restore_full_text, everything), path)
-
-
-def _all_records(workspace: Workspace) -> Iterator[Any]:
-    store = workspace.store
-    for batch in store.all_memories():
-        yield from batch
-    for record in ("relation", "skip", "item", "crystal"):
-        yield from store.all_of(record)
+    records: Iterator[AnyRecord] = workspace.export_records()
+    if not chosen.is_own:
+        records = map(restore_full_text, records)
+    return chosen.write(cast("Iterator[ExportRecord]", records), path)

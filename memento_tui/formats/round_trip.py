@@ -8,10 +8,10 @@ from typing import Any
 
 import msgspec
 
-from memento_tui.formats.base import ExportRecord, usable_tags
+from memento_tui.formats.base import usable_tags
 from memento_tui.formats.note import property_moment
 from memento_tui.maintenance.aging import ORIGINAL_TEXT_KEY, restore_compacted
-from memento_tui.model import Memory, WorkingItem
+from memento_tui.model import AnyRecord, Memory, WorkingItem
 
 __all__ = [
     "encode_go_json",
@@ -70,8 +70,8 @@ def is_exported(memory: Memory, name: str) -> bool:
     return memory.status not in ("deleted", "rejected")
 
 
-def restore_full_text(record: ExportRecord) -> ExportRecord:
-    """Return a memory with the whole text of which upkeep made a preview, and any other record as it is.
+def restore_full_text(record: AnyRecord) -> AnyRecord:
+    """Return a memory with the whole text of which maintenance made a preview, and any other record as it is.
 
     Other programs, and the files that a memory came from, know nothing of previews. An archived one stays archived.
     """

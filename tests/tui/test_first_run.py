@@ -111,7 +111,7 @@ async def test_an_import_for_review_waits_in_the_queue(empty: Path) -> None:
 
 
 async def test_escape_stops_an_import_and_keeps_what_came_in(empty: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(import_export, "BATCH", 1)
+    monkeypatch.setattr(import_export, "IMPORT_BATCH_SIZE", 1)
     async with opened(empty) as app:
         await _offered(app)
         await app.press("j", "space", "j", "space")

@@ -1,0 +1,342 @@
+"""Plan an import: decide what becomes of each record of a source, without writing anything."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from memento_tui.api.import_session import ImportSession
+from memento_tui.errors import InvalidInput, MementoError
+from memento_tui.formats.base import ImportRecord, Refused
+from memento_tui.formats.reimport import differing_fields, is_extra_name, is_named_by_source, with_values_from
+from memento_tui.formats.round_trip import restore_full_text
+from memento_tui.model import (
+    AnyRecord,
+    Crystal,
+    Memory,
+    Skip,
+    WorkingItem,
+    make_crystal,
+    make_item,
+    make_memory,
+    make_proposal,
+    make_relation,
+    make_skip,
+)
+from memento_tui.policy.gate import Gate, creation_fingerprint
+from memento_tui.policy.policy import WriteIntent
+from memento_tui.policy.secrets import redact_record
+from memento_tui.storage.ledgers import ImportedRecord
+from memento_tui.storage.tables import TABLES
+from memento_tui.storage.transaction import Transaction
+
+__all__ = ["ImportGate", "ImportPlanner", "PlannedRecord", "ledger_key", "ledger_row"]
+
+
+@dataclass(frozen=True)
+class _HoldReason:
+    """Why a new memory waits for a person."""
+
+    reasons: tuple[str, ...]
+    evidence: Mapping[str, Any]
+
+
+class ImportGate:
+    """The screening of every record of one import; ``hold`` makes all new memories wait for a person."""
+
+    def __init__(self, gate: Gate, *, hold: bool) -> None:
+        self.held = 0
+        """How many new memories wait for a person."""
+        self.redacted = 0
+        """How many records held a secret."""
+        self._gate = gate
+        self._hold = hold
+        self._waiting: dict[str, _HoldReason] = {}
+        self._removed: dict[str, Any] = {}
+
+    def redact(self, record: AnyRecord) -> AnyRecord:
+        """Return a record of the source without the secrets it holds: neither the store nor the ledger keeps them."""
+        clean, removals = redact_record(record)
+        if removals:
+            clean = _strip_secret_remnants(record, clean)
+            self.redacted += 1
+            self._removed[record.id] = msgspec.to_builtins(removals)
+        return clean
+
+    def hold_if_needed(self, memory: Memory) -> Memory:
+        """Return a new memory as it may come in: pending where a person is to review it first."""
+        screened = self._gate.screen(memory)
+        clean: Memory = screened.record
+        removed = self._removed.get(memory.id)
+        intent = WriteIntent(
+            "create", by_person=True, injection_score=screened.injection_score, secret_found=removed is not None
+        )
+        rules = ("injection_suspected", "secret_found")
+        reasons = [reason for reason in self._gate.judge(intent).reasons if reason in rules]
+        if self._hold:
+            reasons.append("held_import")
+        if memory.status == "pending":
+            reasons.append("pending_in_source")
+        if not reasons:
+            return clean
+        evidence = {**screened.evidence, **({} if removed is None else {"removed": removed})}
+        self._waiting[memory.id] = _HoldReason(tuple(reasons), evidence)
+        self.held += 1
+        return msgspec.structs.replace(clean, status="pending")
+
+    def injection_score(self, memory: Memory) -> float:
+        """Return how much a text reads like orders for a model, from 0 to 1."""
+        return self._gate.screen(memory).injection_score
+
+    def propose(self, tx: Transaction, pending: Iterable[Memory]) -> None:
+        """Ask a person about new memories that wait, which `hold_if_needed` returned and which are stored by now."""
+        for record in pending:
+            waiting = self._waiting.pop(record.id)
+            fields = {
+                "action": "create",
+                "target_id": record.id,
+                "base_version": record.version,
+                "reasons": waiting.reasons,
+                "evidence": waiting.evidence,
+                "fingerprint": creation_fingerprint(record),
+                "proposed_by": record.source.agent or "import",
+            }
+            tx.put(make_proposal(fields), base=0)
+
+
+def _strip_secret_remnants(record: AnyRecord, clean: AnyRecord) -> AnyRecord:
+    """Remove from a title the parts of a secret that a reader cut from the text: alone they are not recognised."""
+    if not isinstance(record, Memory) or not isinstance(clean, Memory):
+        return clean
+    words = clean.title.split()
+    kept = [word for word in words if word in clean.content or word.rstrip(".") not in record.content]
+    return clean if kept == words else msgspec.structs.replace(clean, title=" ".join(kept))
+
+
+_MAKERS: Mapping[str, Callable[[Mapping[str, Any]], AnyRecord]] = {
+    "memory": make_memory,
+    "skip": lambda fields: make_skip(fields, stored=True),
+    "item": make_item,
+    "crystal": make_crystal,
+    "relation": make_relation,
+}
+
+
+class PlannedRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """One record of a source and what an import does with it."""
+
+    incoming: ImportRecord
+    action: Literal["create", "update", "delete", "keep"]
+    record: AnyRecord
+    """As it is to be stored, at the version that a change is made from; for ``keep`` as it is."""
+    in_source: AnyRecord
+    """As the source has it."""
+    needs_timestamp: bool = False
+    """Whether the moment of the write becomes its ``updated_at``."""
+
+
+@dataclass(frozen=True)
+class _StoredState:
+    """The versions, and the purged ids, of some records of one kind."""
+
+    versions: Mapping[str, int]
+    purged: set[str]
+
+
+class ImportPlanner:
+    """Plans what becomes of the records of one source. It reads the database and never writes."""
+
+    def __init__(
+        self, session: ImportSession, source: str, ledger: Mapping[str, ImportedRecord], gate: ImportGate
+    ) -> None:
+        self._session = session
+        self._source = source
+        self._ledger = ledger
+        self._gate = gate
+        self._may_have_duplicates = session.count_all() > 0
+        """Whether there was anything before; looking for duplicates costs a query for each record."""
+
+    def plan(self, batch: Iterable[ImportRecord]) -> Iterator[PlannedRecord | ImportedRecord | Refused]:
+        """Yield what to do with each record of a batch.
+
+        That is the plan, the line of the ledger where the source has not changed since, or the reason why it cannot be
+        taken in. For a record that the source deleted, and that was never here, nothing is yielded.
+        """
+        incoming = list(batch)
+        stored = self._stored_states(incoming)
+        for one in incoming:
+            try:
+                planned = self._plan_record(one, stored[one.record])
+            except MementoError as error:
+                yield Refused(one.file, one.line, str(error))
+                continue
+            if planned is not None:
+                yield planned
+
+    def _stored_states(self, incoming: Iterable[ImportRecord]) -> dict[str, _StoredState]:
+        """Return the state of all the records that a batch may be about, by their kind."""
+        ids: dict[str, set[str]] = {}
+        for one in incoming:
+            known = self._ledger.get(ledger_key(one))
+            candidates = (known.record_id if known else None, one.fields.get("id"))
+            ids.setdefault(one.record, set()).update(i for i in candidates if isinstance(i, str))
+        return {
+            kind: _StoredState(
+                self._session.versions(kind, sorted(of_kind)), self._session.purged(kind, sorted(of_kind))
+            )
+            for kind, of_kind in ids.items()
+        }
+
+    def _plan_record(self, one: ImportRecord, stored: _StoredState) -> PlannedRecord | ImportedRecord | None:
+        known = self._ledger.get(ledger_key(one))
+        if known is not None and known.record_id in stored.versions:
+            if known.digest == one.digest:
+                return known
+            return self._plan_update(one, known.record_id, self._session.ledger.said(known))
+        if one.deleted:
+            return None
+        given_id = one.fields.get("id")
+        if isinstance(given_id, str) and given_id in stored.versions:
+            return self._plan_existing(one, given_id)
+        in_source = self._make(one, known.record_id if known else None)
+        if in_source.id in stored.purged:
+            raise InvalidInput(
+                f"the {one.record} {in_source.id} was purged here.", "Take it out of the source as well."
+            )
+        duplicate = self._find_duplicate(in_source) if given_id is None else None
+        if duplicate is not None:
+            in_source = msgspec.structs.replace(in_source, id=duplicate.id)
+            return PlannedRecord(incoming=one, action="keep", record=duplicate, in_source=in_source)
+        if isinstance(in_source, Memory):
+            record: AnyRecord = self._gate.hold_if_needed(in_source)
+        else:
+            record = self._without_second_identity(in_source)
+        return PlannedRecord(incoming=one, action="create", record=record, in_source=in_source)
+
+    def _make(self, one: ImportRecord, record_id: str | None) -> AnyRecord:
+        fields = {**one.fields, "version": 1}
+        if record_id is not None:
+            fields["id"] = record_id
+        return self._gate.redact(_MAKERS[one.record](fields))
+
+    def _without_second_identity(self, record: AnyRecord) -> AnyRecord:
+        """Return a new record; a crystal is one of the past where there is a current one already."""
+        if isinstance(record, Crystal) and record.status == "current" and self._session.current_crystal() is not None:
+            return msgspec.structs.replace(record, status="past")
+        return record
+
+    def _find_duplicate(self, record: AnyRecord) -> Memory | None:
+        """Return a memory with the same text, title and namespace; the source may have been moved."""
+        if not isinstance(record, Memory) or not self._may_have_duplicates:
+            return None
+        same = self._session.same_content(record.content)
+        return next((m for m in same if (m.namespace, m.title) == (record.namespace, record.title)), None)
+
+    def _plan_existing(self, one: ImportRecord, record_id: str) -> PlannedRecord:
+        """Plan for a record whose id exists, though this source never brought it."""
+        current = self._session.get_record(one.record, record_id)
+        wanted = self._gate.redact(_MAKERS[one.record]({**one.fields, "version": current.version}))
+        differs = differing_fields(current, wanted)
+        # Another place of its own source, such as an export of what came from there, keeps it in its own way.
+        is_same = all(map(is_extra_name, differs)) and (one.record, record_id) in self._other_sources
+        if not differs or is_same:
+            return PlannedRecord(incoming=one, action="keep", record=current, in_source=wanted)
+        version = one.fields.get("version")
+        if isinstance(version, int):  # it was exported: the change was made from that version
+            base = self._session.record_version(one.record, record_id, version)
+        else:
+            base = self._base_of_other_source(one, record_id)
+        return self._plan_update(one, record_id, base, named_only=True)
+
+    def _base_of_other_source(self, one: ImportRecord, record_id: str) -> AnyRecord | None:
+        """Return a record as the source had it that brought it, if that is gone and may have been moved, or ``None``.
+
+        Raises:
+            InvalidInput: that source is still where it was, so the two only share an id.
+
+        """
+        other = self._other_sources.get((one.record, record_id))
+        if other is None:
+            return None
+        elsewhere = other.source.partition(":")[2]
+        if Path(elsewhere).exists():
+            raise InvalidInput(
+                f"the {one.record} {record_id} comes from {elsewhere}, and says something else there.",
+                "What is here stays. Give the one in this source another id, or make the two agree.",
+            )
+        base: AnyRecord | None = self._session.ledger.said(other)
+        return base
+
+    @cached_property
+    def _other_sources(self) -> dict[tuple[str, str], ImportedRecord]:
+        return self._session.ledger.of_others(self._source)
+
+    def _plan_update(
+        self, one: ImportRecord, record_id: str, base: AnyRecord | None, *, named_only: bool = False
+    ) -> PlannedRecord:
+        """Plan the changes that the source made since ``base``, what it said last; ``None`` takes all that differs.
+
+        ``named_only`` leaves alone what the source does not name: it may be a line that a person wrote by hand.
+        """
+        current = self._session.get_record(one.record, record_id)
+        if one.deleted:
+            return _plan_deletion(one, current, base or current)
+        wanted = self._gate.redact(_MAKERS[one.record]({**one.fields, "id": record_id, "version": current.version}))
+        # A source that never was a preview knows nothing of the one that maintenance made here; a change restores it.
+        whole = current if getattr(base, "status", "") == "compacted" else restore_full_text(current)
+        changed = differing_fields(whole if base is None else base, wanted)
+        if base is None or named_only:
+            changed = [name for name in changed if is_named_by_source(name, one.fields)]
+        still_other = set(differing_fields(whole, wanted))
+        changed_here = set() if base is None else set(differing_fields(whole, base))
+        disputed = [name for name in changed if name in still_other and name in changed_here]
+        if disputed:
+            raise InvalidInput(
+                f"{', '.join(disputed)} changed both here ({one.record} {record_id}) and in the source.",
+                "What is here stays. Make the two agree, then import again.",
+            )
+        changed = [name for name in changed if name in still_other]
+        if not changed:
+            return PlannedRecord(incoming=one, action="keep", record=current, in_source=wanted)
+        values: dict[str, Any] = {}
+        if isinstance(current, Memory) and isinstance(wanted, Memory) and "content" in changed:
+            values["injection_score"] = max(current.injection_score, self._gate.injection_score(wanted))
+        has_time = "updated_at" in one.fields
+        if has_time and isinstance(wanted, Memory | Skip | WorkingItem):
+            values["updated_at"] = wanted.updated_at
+        return PlannedRecord(
+            incoming=one,
+            action="update",
+            record=msgspec.structs.replace(with_values_from(whole, changed, wanted), **values),
+            in_source=wanted,
+            needs_timestamp=isinstance(current, Memory | Skip | WorkingItem) and not has_time,
+        )
+
+
+def _plan_deletion(one: ImportRecord, current: AnyRecord, base: AnyRecord) -> PlannedRecord:
+    """Plan for a record that the source says is gone; only a memory can be deleted by its source."""
+    if not isinstance(current, Memory) or not isinstance(base, Memory):
+        return PlannedRecord(incoming=one, action="keep", record=current, in_source=base)
+    in_source = msgspec.structs.replace(base, status="deleted")
+    if current.status == "deleted":
+        return PlannedRecord(incoming=one, action="keep", record=current, in_source=in_source)
+    gone = msgspec.structs.replace(current, status="deleted")
+    return PlannedRecord(incoming=one, action="delete", record=gone, in_source=in_source, needs_timestamp=True)
+
+
+def ledger_key(one: ImportRecord) -> str:
+    """Return the key of a record in the import ledger."""
+    return f"{one.record}:{one.key}"
+
+
+def ledger_row(source: str, planned: PlannedRecord, stored: AnyRecord) -> ImportedRecord:
+    """Return the line of the import ledger for a plan that was carried out; ``stored`` is the record as it is now."""
+    one = planned.incoming
+    differs = differing_fields(stored, planned.in_source)
+    image = TABLES[one.record].image_of(planned.in_source) if differs else None
+    return ImportedRecord(source, ledger_key(one), one.record, stored.id, one.digest, stored.version, image)
