@@ -104,20 +104,17 @@ _ANTONYM_PAIRS = """
     increase/decrease increased/decreased raise/lower raised/lowered grow/shrink faster/slower fast/slow
     high/low higher/lower max/min maximum/minimum large/small larger/smaller
     big/small big/tiny huge/small long/short longer/shorter best/worst better/worse good/bad easy/hard simple/complex
-    cheap/expensive     safe/dangerous safe/risky clean/dirty empty/full near/far hot/cold wet/dry dark/light loud/quiet
-    alive/dead awake/asleep present/absent
+    cheap/expensive safe/dangerous safe/risky clean/dirty empty/full near/far hot/cold dark/light alive/dead
+    present/absent
     pass/fail passes/fails passed/failed succeed/fail succeeds/fails works/fails works/broken working/broken
     fixed/broken healthy/unhealthy
     love/hate like/dislike likes/dislikes prefer/avoid use/avoid used/avoided keep/drop keep/remove keep/delete
     merge/rebase merged/unmerged squash/rebase
     buy/sell bought/sold win/lose won/lost push/pull send/receive upload/download
     read/write readonly/writable attach/detach mount/unmount install/uninstall
-    arrive/leave enter/leave rise/fall silent/talking silent/speaking
-    indoors/outdoors indoor/outdoor day/night morning/evening summer/winter
-    put/remove catch/miss hit/miss
-    fold/unfold wrap/unwrap tie/untie follow/ignore listen/ignore
+    day/night morning/evening hit/miss follow/ignore listen/ignore
     success/failure strength/weakness advantage/disadvantage
-    approved/rejected guilty/innocent legal/illegal valid/invalid correct/incorrect right/wrong right/left
+    approved/rejected legal/illegal valid/invalid correct/incorrect right/wrong right/left
     possible/impossible necessary/unnecessary available/unavailable
     tabs/spaces sql/nosql monorepo/polyrepo
 """
@@ -128,11 +125,6 @@ ANTONYMS: tuple[tuple[str, str], ...] = tuple(
 """Pairs that cannot both be said of one thing at one time."""
 
 SYNONYMS: tuple[frozenset[str], ...] = (
-    word_set("man guy male men guys"),
-    word_set("woman lady women ladies"),
-    word_set("child kid children kids"),
-    word_set("person people someone somebody anyone"),
-    word_set("slice cut chop"),
     word_set("use utilize employ"),
     word_set("repo repository"),
     word_set("config configuration settings"),
@@ -150,10 +142,8 @@ SYNONYMS: tuple[frozenset[str], ...] = (
     word_set("timeout timeouts"),
     word_set("deploy deployment rollout"),
     word_set("big large huge"),
-    word_set("bike bicycle motorbike motorcycle"),
     word_set("buy purchase"),
     word_set("near close"),
-    word_set("run jog"),
 )
 """Words that name nearly the same thing and count as one when clauses are aligned."""
 
@@ -265,9 +255,6 @@ ENVIRONMENTS = frozenset().union(*ENVIRONMENT_GROUPS)
 
 CONJUNCTIONS = word_set("but because although while whereas however which therefore otherwise")
 """Words that begin a clause of its own."""
-
-ANAPHORA = word_set("it ones one this that they them these those its their he she him her")
-"""Words that point back to what was named before."""
 
 ABBREVIATIONS = word_set("dr mr mrs ms st vs eg ie etc approx no ca fig vol al inc ltd jr sr prof")
 """Words after which a full stop does not end a sentence."""

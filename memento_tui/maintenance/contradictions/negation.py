@@ -42,8 +42,6 @@ _EXACT_SHARE_POWER = 4
 
 _SCOPE = 3
 _QUOTED_BEFORE, _QUOTED = 3, 8
-_PERSONS = frozenset({stem(word) for word in ("man", "woman", "boy", "girl", "child", "player", "driver")})
-_PERSON = stem("person")
 _LEAST_SHARED = 1.5
 """Weight that two claims must share before one can deny the other."""
 
@@ -142,7 +140,6 @@ def _compare_clauses(
     for token, word in opposites:
         weights[0].pop(token.stem, None)
         weights[1].pop(word.stem, None)
-    _join_persons(*weights)
     swapped = len(others) > len(denials) if denied else sum(weights[1].values()) > sum(weights[0].values())
     first, second = (weights[1], weights[0]) if swapped else weights
     shared = first.keys() & second.keys()
@@ -162,13 +159,6 @@ def _compare_clauses(
         quoted = (_quoted(one, [one.index(opposites[0][0])]), _quoted(other, [other.index(opposites[0][1])]))
     change = any(token.low in CHANGE_CUES or token.low == "now" for token in (*one, *other))
     return Difference("denial", features, spans[0], spans[1], quoted, change=change)
-
-
-def _join_persons(one: dict[str, float], other: dict[str, float]) -> None:
-    """Let *person* in one claim stand for the *man* in the other."""
-    for here, there in ((one, other), (other, one)):
-        if _PERSON in here and _PERSON not in there and (found := _PERSONS & there.keys()):
-            there[_PERSON] = there.pop(min(found))
 
 
 def _features(
