@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from memento_tui.text.terms import STOP_WORDS, character_bigrams, is_compound
+from memento_tui.text.terms import EDGE_PUNCTUATION, STOP_WORDS, UNSPACED_CHARACTERS, character_bigrams, is_compound
 
 __all__ = [
     "FEWEST_WORDS",
@@ -64,7 +64,6 @@ _KANA = re.compile(r"[\u3041-\u30ff]")
 _LONGEST_IDEOGRAPH_WORD = 4
 """Ideographs that are taken for one Japanese word; a longer run, and one of Chinese, is several."""
 
-_PUNCTUATION_AROUND_WORDS = ".,;:!?\"'`()[]{}<>*_~|=…“”‘’«»。、，"  # noqa: RUF001 - signs that stand around words
 _CHARACTERS_FROM_START, _CHARACTERS_FROM_END = 6_000, 2_000
 """Characters of a long prompt that are read: its beginning and its end; what is between was mostly pasted."""
 _MOST_WORDS = 400
@@ -111,7 +110,7 @@ def _content_words(text: str) -> list[str]:
     for raw in _SPACES.split(text.replace("’", "'")):  # noqa: RUF001 - what telephones write for an apostrophe
         if character_bigrams(raw):
             found.update(dict.fromkeys(_unspaced_words(raw)))
-        word = raw.strip(_PUNCTUATION_AROUND_WORDS)
+        word = raw.strip(EDGE_PUNCTUATION)
         if word and len(word) <= _LONGEST_WORD and _is_content_word(word):
             found.setdefault(word.removesuffix("'s"))
     return list(found)[:_MOST_WORDS]
@@ -142,7 +141,7 @@ def is_name(word: str) -> bool:
 
 
 _WORD_CHARACTERS = re.compile(r"\w+")
-_SPACED_SCRIPT = re.compile(r"[^\W_\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]+")
+_SPACED_SCRIPT = re.compile(rf"[^\W_{UNSPACED_CHARACTERS}]+")
 
 
 def skip_words(text: str) -> frozenset[str]:

@@ -1,10 +1,15 @@
-"""Closed classes of English words: common, negating and opposite words, synonyms, numbers, units, weekdays.
+# ruff: noqa: RUF001 - the letters of many scripts look like those of this one
+"""Closed classes of words: common, negating and opposite words, synonyms, abbreviations, English unless they say so.
 
 Every list is hand-set from a grammar's point of view, none from a data set. Words stand as they are written; whoever
 compares them asks for their stems.
 """
 
 from __future__ import annotations
+
+import re
+
+from memento_tui.text.quantities import MONTH_NAMES
 
 __all__ = [
     "ABBREVIATIONS",
@@ -25,18 +30,33 @@ __all__ = [
     "NEGATORS",
     "NOUNS_BEFORE_A_NUMBER",
     "NUMBERED_NOUNS",
-    "NUMBER_WORDS",
     "OCCASION_WORDS",
-    "ORDINALS",
     "REPLACED_MARKERS",
     "SINGLE_VALUED_ATTRIBUTES",
     "STATE_CUES",
     "SYNONYMS",
     "TO_BE",
-    "UNITS",
     "UPDATE_CUES",
-    "WEEKDAYS",
+    "count_negations",
+    "is_negator",
 ]
+
+
+_NEGATIONS = re.compile(
+    r"\b(?:not?|never|without|cannot|nicht|kein\w{0,2}|nie|ohne|ne|pas|jamais|sans|nunca|sin|не|нет|без)\b"
+    r"|n['\u2019]t\b|[不没沒無无未非]|ない|ません",
+    re.IGNORECASE,
+)
+
+
+def count_negations(text: str) -> int:
+    """Return how often a text denies something, in English, German, French, Spanish, Russian, Chinese or Japanese."""
+    return len(_NEGATIONS.findall(text))
+
+
+def is_negator(word: str) -> bool:
+    """Tell whether a lower-case word turns what it stands with into its opposite, as *not* and *doesn't* do."""
+    return word in NEGATORS or word.endswith("n't")
 
 
 def word_set(text: str) -> frozenset[str]:
@@ -182,10 +202,9 @@ TO_BE = word_set("is are was were be been being")
 
 OCCASION_WORDS = word_set(
     """
-    yesterday today tomorrow ago tonight january february march april may june july august september october november
-    december released tagged merged fixed closed passed failed landed committed pushed
+    yesterday today tomorrow ago tonight released tagged merged fixed closed passed failed landed committed pushed
     """
-)
+) | frozenset(MONTH_NAMES)
 """Words that tie a sentence to one occasion."""
 
 MULTI_VALUED_VERBS = word_set(
@@ -256,8 +275,24 @@ ENVIRONMENTS = frozenset().union(*ENVIRONMENT_GROUPS)
 CONJUNCTIONS = word_set("but because although while whereas however which therefore otherwise")
 """Words that begin a clause of its own."""
 
-ABBREVIATIONS = word_set("dr mr mrs ms st vs eg ie etc approx no ca fig vol al inc ltd jr sr prof")
-"""Words after which a full stop does not end a sentence."""
+ABBREVIATIONS = word_set(
+    """
+    a.k.a a.m abs al allg approx bsp bspw bzw ca capt cf d.h dr e.g ed eds env est et etc evtl ex fig ggf gr hr i.e inc
+    incl inkl jr lt ltd max mdm min mio mlle mme mr mrd mrs ms mt p.ex p.m pág prof resp rev sog sr sra st tel u.a v.a
+    vgl viz vs w.r.t z.b z.t zzgl г др напр рис см стр т.д т.е т.к т.п ул
+    """
+)
+"""Words that are written with a full stop which ends no sentence, lower-cased and without their last stop."""
+
+ABBREVIATIONS_BEFORE_A_NUMBER = word_set(
+    """
+    apr art aug ch dec eq feb jan jul jun mar no nos nov nr núm oct p pp sec sep sept vol №
+    """
+)
+"""Words that are abbreviations only where a number follows them."""
+
+WORDS_BEFORE_A_DAY = word_set("ab am beim bis dem den der des die im seit vom zum")
+"""German words after which a number of two digits at most is a day's ordinal: ``am 3. Oktober``."""
 
 IRREGULAR_FORMS = {
     past: verb
@@ -328,61 +363,3 @@ NUMBERED_NOUNS = word_set(
     """
 )
 """Nouns whose number tells which one is meant: PR 12 and PR 13 are two things, not two claims of one."""
-
-WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-
-NUMBER_WORDS = {
-    word: number
-    for number, word in enumerate(
-        """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
-        seventeen eighteen nineteen twenty""".split()  # noqa: SIM905 - as above
-    )
-} | {
-    "thirty": 30,
-    "forty": 40,
-    "fifty": 50,
-    "sixty": 60,
-    "seventy": 70,
-    "eighty": 80,
-    "ninety": 90,
-    "hundred": 100,
-    "dozen": 12,
-    "single": 1,
-    "couple": 2,
-}
-
-ORDINALS = {
-    "first": 1,
-    "second": 2,
-    "third": 3,
-    "fourth": 4,
-    "fifth": 5,
-    "sixth": 6,
-    "seventh": 7,
-    "eighth": 8,
-    "ninth": 9,
-    "tenth": 10,
-}
-
-_SECOND, _MINUTE, _HOUR, _DAY = 1.0, 60.0, 3600.0, 86400.0
-_KIBIBYTE = 1024.0
-
-UNITS: dict[str, tuple[str, float]] = {
-    **dict.fromkeys(("ms", "millisecond", "milliseconds"), ("duration", 0.001)),
-    **dict.fromkeys(("s", "sec", "secs", "second", "seconds"), ("duration", _SECOND)),
-    **dict.fromkeys(("min", "mins", "minute", "minutes"), ("duration", _MINUTE)),
-    **dict.fromkeys(("h", "hr", "hrs", "hour", "hours"), ("duration", _HOUR)),
-    **dict.fromkeys(("d", "day", "days"), ("duration", _DAY)),
-    **dict.fromkeys(("w", "week", "weeks"), ("duration", 7 * _DAY)),
-    **dict.fromkeys(("month", "months"), ("duration", 30 * _DAY)),
-    **dict.fromkeys(("y", "year", "years"), ("duration", 365 * _DAY)),
-    **dict.fromkeys(("b", "byte", "bytes"), ("size", 1.0)),
-    **dict.fromkeys(("kb", "kib", "kilobytes"), ("size", _KIBIBYTE)),
-    **dict.fromkeys(("mb", "mib", "megabytes"), ("size", _KIBIBYTE**2)),
-    **dict.fromkeys(("gb", "gib", "gigabytes"), ("size", _KIBIBYTE**3)),
-    **dict.fromkeys(("tb", "tib", "terabytes"), ("size", _KIBIBYTE**4)),
-    **dict.fromkeys(("percent", "%"), ("percent", 1.0)),
-    **dict.fromkeys(("dollars", "dollar", "usd", "euros", "euro", "eur", "pounds_sterling"), ("money", 1.0)),
-    **dict.fromkeys(("times", "time", "x"), ("times", 1.0)),
-}
-"""A unit's dimension, and how many of the dimension's own unit it is."""

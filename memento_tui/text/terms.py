@@ -13,7 +13,9 @@ import tantivy
 
 __all__ = [
     "ANALYZERS",
+    "EDGE_PUNCTUATION",
     "STOP_WORDS",
+    "UNSPACED_CHARACTERS",
     "analyzer",
     "camel_case_parts",
     "character_bigrams",
@@ -46,7 +48,13 @@ _JOINER_INSIDE_WORD = re.compile(r"[-_./:@#+](?=[^\W_])")
 _CAMEL_BOUNDARY = re.compile(r"[A-Z](?:(?<=[a-z].)|(?=[A-Z][a-z]))")
 _JOINERS = re.compile(r"[-_./:@#+]+")
 _CAMEL_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
-_UNSPACED_SCRIPT = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]+")
+UNSPACED_CHARACTERS = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
+"""Characters of scripts that are written without spaces, kana, ideographs and hangul, for a class of a pattern."""
+
+EDGE_PUNCTUATION = ".,;:!?\"'`()[]{}<>*_~|=…“”‘’«»‹›。、，"  # noqa: RUF001 - signs that stand around words
+"""Marks that stand around a word and are no part of it."""
+
+_UNSPACED_SCRIPT = re.compile(f"[{UNSPACED_CHARACTERS}]+")
 _MOST_IDENTIFIERS, _LONGEST_IDENTIFIER, _MOST_CAMEL_PARTS = 20_000, 200, 8
 
 

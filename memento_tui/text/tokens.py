@@ -10,15 +10,15 @@ from itertools import islice
 import msgspec
 
 from memento_tui.text.lexicon import (
-    ABBREVIATIONS,
     COMMON_WORDS,
     FUNCTION_WORDS,
     IRREGULAR_FORMS,
-    NEGATORS,
-    NUMBER_WORDS,
     SYNONYMS,
-    WEEKDAYS,
+    is_negator,
 )
+from memento_tui.text.markdown import Span
+from memento_tui.text.quantities import NUMBER_WORDS, WEEKDAYS
+from memento_tui.text.sentences import sentences
 from memento_tui.text.terms import STOP_WORDS, terms
 
 __all__ = ["MOST_CHARACTERS", "Sentence", "Token", "read_sentences", "stem"]
@@ -33,9 +33,6 @@ _MOST_SENTENCES, _MOST_WORDS = 4_000, 50_000
 """What is read of a text: a quarter of a megabyte of prose has so many words."""
 
 _LONGEST_WORD = 80
-_WIDEST_GAP = 200
-"""Characters between two words that are looked through for the end of a sentence."""
-
 
 _COMMON_WEIGHT, _WORD_WEIGHT, _NAME_WEIGHT = 0.25, 1.0, 1.5
 """What sharing a frequent word, an ordinary one and a name says about a common subject."""
@@ -49,12 +46,13 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE,
 )
-_SENTENCE_BREAK = re.compile(r"[.!?;…](?=[\s\"'\u201d\u2019)\]*_`]|$)|\n")
 _CLAUSE_MARK = re.compile(r"[,;:()\u2014\u2013]|\s-+\s|->|→")
-_LIST_ITEM = re.compile(r"\s*(?:[-*+•#>|]|\d{1,3}[.)]|$)")
 _NUMBER = re.compile(r"[$€£¥~./ ]*+v?\d")
 _ITEM_NUMBER = re.compile(r"\d{1,3}[.)]\s|\d{1,3}\.\d{1,2}\s(?=[A-Z][a-z])")
-"""The number of a list item, which counts nothing: ``2. Install``, ``1.3 Create``."""
+"""A number at the start of a line that counts nothing: ``1.3 Create``."""
+
+_QUESTION = re.compile(r"[?\uff1f\u061f][\"'\u201d\u2019)\]*_`]*\Z")
+_SEMICOLON = re.compile(r";(?=\s)")
 
 _CONTRACTED_ENDING = re.compile(r"['\u2019](?:s|ve|re|ll|d|m)$")
 
@@ -130,7 +128,7 @@ def stem(word: str) -> str:
 @lru_cache(maxsize=50_000)
 def _word_features(raw: str) -> _WordFeatures:
     low = raw.lower().replace("\u2019", "'")
-    denies = low.endswith("n't") or low in NEGATORS or low == "cannot"
+    denies = is_negator(low)
     low = _CONTRACTED_ENDING.sub("", low)
     if low.endswith("n't"):
         low = {"can't": "can", "won't": "will"}.get(low, low[:-3])
@@ -167,62 +165,47 @@ def _token(raw: str, start: int, *, first: bool, code: bool) -> Token:
     return Token(word.low, word.stem, weight, start, end, word.denies, name, word.number)
 
 
-def _ends_sentence(text: str, at: int, last: str) -> bool:
-    mark = text[at]
-    if mark == ".":
-        if last.lower() in ABBREVIATIONS or (len(last) == 1 and last.isalpha()):
-            return False
-        after = text[at + 1 : at + 8].lstrip(" \t\"'\u201d\u2019)]*_`")
-        return not after[:1].islower()
-    if mark == "\n":
-        # A line that only goes on with the next one is no end; a list item, a heading or an empty line is.
-        after = text[at + 1 : at + 9]
-        return bool(_LIST_ITEM.match(after)) or not after.lstrip()[:1].islower()
-    return True
-
-
-def _sentence(tokens: list[Token], text: str, stop: int) -> Sentence:
+def _sentence(tokens: list[Token], *, asks: bool) -> Sentence:
     weights: dict[str, float] = {}
     for token in tokens:
         if token.weight > weights.get(token.stem, 0.0):
             weights[token.stem] = token.weight
-    return Sentence(tuple(tokens), weights, text[stop : stop + 1] == "?")
+    return Sentence(tuple(tokens), weights, asks)
 
 
-def _find_sentence_end(text: str, before: int, start: int, last: Token) -> int | None:
-    """Return where the sentence stops that ``last`` may have ended, or None where it goes on at ``start``."""
-    for mark in _SENTENCE_BREAK.finditer(text, before, min(start, before + _WIDEST_GAP)):
-        if _ends_sentence(text, mark.start(), last.low):
-            return mark.start()
-    return None
+def _tokens(text: str, start: int, end: int) -> Iterator[Token]:
+    """Yield the tokens between two places, of which each knows whether a clause ends behind it."""
+    last: Token | None = None
+    for match in _TOKEN.finditer(text, start, end):
+        if last is not None:
+            gap = text[last.end : match.start()]
+            yield msgspec.structs.replace(last, ends=True) if gap != " " and _CLAUSE_MARK.search(gap) else last
+        elif _ITEM_NUMBER.match(text, match.start(), match.start() + 6):
+            continue
+        code = match.start() > 0 and text[match.start() - 1] == "`"
+        last = _token(match[0], match.start(), first=last is None, code=code)
+    if last is not None:
+        yield last
+
+
+def _statements(text: str) -> Iterator[Span]:
+    """Yield the sentences, and what semicolons part in them: each side of one is a statement of its own."""
+    for start, end in sentences(text):
+        begin = start
+        for mark in _SEMICOLON.finditer(text, start, end):
+            yield begin, mark.end()
+            begin = mark.end()
+        yield begin, end
 
 
 def _sentences(text: str) -> Iterator[Sentence]:
-    count = before = 0
-    tokens: list[Token] = []
-    for match in islice(_TOKEN.finditer(text, 0, MOST_CHARACTERS), _MOST_WORDS):
-        start = match.start()
-        if tokens and (start - before > 1 or text[before] != " "):
-            stop = _find_sentence_end(text, before, start, tokens[-1])
-            if stop is not None:
-                yield _sentence(tokens, text, stop)
-                tokens, count = [], count + 1
-            elif _CLAUSE_MARK.search(text, before, min(start, before + _WIDEST_GAP)):
-                tokens[-1] = msgspec.structs.replace(tokens[-1], ends=True)
-        if len(tokens) >= _MOST_TOKENS:
-            yield _sentence(tokens, text, before)
-            tokens, count = [], count + 1
-        if count >= _MOST_SENTENCES:
-            return
-        if not tokens and _ITEM_NUMBER.match(text, start, start + 6):
-            before = match.end()
-            continue
-        code = start > 0 and text[start - 1] == "`"
-        tokens.append(_token(match[0], start, first=not tokens, code=code))
-        before = match.end()
-    if tokens:
-        mark = _SENTENCE_BREAK.search(text, before, before + _WIDEST_GAP)
-        yield _sentence(tokens, text, mark.start() if mark else before)
+    words = 0
+    for start, end in islice(_statements(text[:MOST_CHARACTERS]), _MOST_SENTENCES):
+        tokens = list(islice(_tokens(text, start, end), _MOST_WORDS - words))
+        words += len(tokens)
+        asks = _QUESTION.search(text, start, end) is not None
+        for begin in range(0, len(tokens), _MOST_TOKENS):
+            yield _sentence(tokens[begin : begin + _MOST_TOKENS], asks=asks)
 
 
 def read_sentences(text: str) -> tuple[Sentence, ...]:

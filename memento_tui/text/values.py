@@ -8,7 +8,8 @@ from typing import Literal
 
 import msgspec
 
-from memento_tui.text.lexicon import NOUNS_BEFORE_A_NUMBER, NUMBER_WORDS, NUMBERED_NOUNS, ORDINALS, UNITS, WEEKDAYS
+from memento_tui.text.lexicon import NOUNS_BEFORE_A_NUMBER, NUMBERED_NOUNS
+from memento_tui.text.quantities import MONTHS, NUMBER_WORDS, ORDINALS, SCALES, UNITS, WEEKDAYS
 from memento_tui.text.tokens import Sentence, Token, stem
 
 __all__ = ["Value", "unit_match", "values"]
@@ -28,28 +29,6 @@ _SLASH_DATE = re.compile(r"(\d{1,2})/(\d{1,2})(?:/\d{2,4})?$")
 _ORDINAL = re.compile(r"(\d{1,2})(?:st|nd|rd|th)$")
 _YEAR = re.compile(r"(?:19|20)\d\d$")
 
-_MONTHS = {
-    name: number
-    for number, names in enumerate(
-        (
-            "january jan",
-            "february feb",
-            "march mar",
-            "april apr",
-            "may",
-            "june jun",
-            "july jul",
-            "august aug",
-            "september sep sept",
-            "october oct",
-            "november nov",
-            "december dec",
-        ),
-        start=1,
-    )
-    for name in names.split()
-}
-_SCALES = {"k": 1e3, "thousand": 1e3, "m": 1e6, "million": 1e6, "bn": 1e9, "b": 1e9, "billion": 1e9}
 _PERIODS = {"hourly": 1 / 24, "daily": 1, "nightly": 1, "weekly": 7, "monthly": 30, "quarterly": 90, "yearly": 365}
 _ONE_OF = {"a", "an", "per", "each", "every"}
 _DETERMINERS = {"the", "this", "that", "which", "another", "no", "any", "every", "each", "new", "old", "good", "big"}
@@ -152,22 +131,22 @@ def _rate(tokens: tuple[Token, ...], at: int) -> Value | None:
 
 
 def _days(low: str) -> float:
-    dimension, size = UNITS.get(low, ("", 0.0))
-    return size / _SECONDS_A_DAY if dimension == "duration" and len(low) > 2 else 0.0  # noqa: PLR2004 - h, d, ms
+    unit = UNITS.get(low)
+    return unit.factor / _SECONDS_A_DAY if unit and unit.dimension == "duration" and len(low) > 2 else 0.0  # noqa: PLR2004 - h, d, ms
 
 
 def _day(tokens: tuple[Token, ...], at: int) -> Value | None:
     low = tokens[at].low
     if low in WEEKDAYS or low.rstrip("s") in WEEKDAYS:
         return _made("weekday", low.rstrip("s"), tokens, at, at)
-    if low in _MONTHS and not (low in ("may", "mar") and not tokens[at].name):
+    if low in MONTHS and not (low in ("may", "mar") and not tokens[at].name):
         day = _day_number(_lowercase_at(tokens, at + 1))
-        return _made("date", f"{_MONTHS[low]}-{day}", tokens, at, at + (day > 0))
+        return _made("date", f"{MONTHS[low]}-{day}", tokens, at, at + (day > 0))
     if day := _day_number(low):
         month = at + 1 + (_lowercase_at(tokens, at + 1) == "of")
         name = _lowercase_at(tokens, month)
-        if name in _MONTHS and (name != "may" or tokens[month].name):
-            return _made("date", f"{_MONTHS[name]}-{day}", tokens, at, month)
+        if name in MONTHS and (name != "may" or tokens[month].name):
+            return _made("date", f"{MONTHS[name]}-{day}", tokens, at, month)
     if _ISO_DATE.match(low) or _YEAR.match(low):
         return _made("date", low, tokens, at, at)
     if (slash := _SLASH_DATE.match(low)) and 1 <= int(slash[1]) <= 12:  # noqa: PLR2004 - months
@@ -240,8 +219,8 @@ def _noun_after(tokens: tuple[Token, ...], at: int) -> bool:
 
 def _money(tokens: tuple[Token, ...], at: int, amount: _Number, suffix: str) -> Value:
     after = _lowercase_at(tokens, at + 1)
-    scale = _SCALES.get(suffix) or _SCALES.get(after, 1.0)
-    last = at + (not suffix and after in _SCALES)
+    scale = SCALES.get(suffix) or SCALES.get(after, 1.0)
+    last = at + (not suffix and after in SCALES)
     return _made("money", _scaled(amount, scale), tokens, at, last)
 
 
@@ -258,17 +237,15 @@ def _version(tokens: tuple[Token, ...], at: int, digits: str) -> Value:
 def _counted(tokens: tuple[Token, ...], at: int, amount: _Number, suffix: str) -> Value:
     last, unit = at, suffix
     after = _lowercase_at(tokens, at + 1) if _joined(tokens, at + 1) else ""
-    if not suffix and after in _SCALES and len(after) > 1:
-        amount, last = _scaled(amount, _SCALES[after]), at + 1
+    if not suffix and after in SCALES and len(after) > 1:
+        amount, last = _scaled(amount, SCALES[after]), at + 1
         after = _lowercase_at(tokens, at + 2)
     if suffix in ("k", "m", "bn") and after not in UNITS:
-        amount, unit = _scaled(amount, _SCALES[suffix]), ""
+        amount, unit = _scaled(amount, SCALES[suffix]), ""
     elif not suffix and after in UNITS and (len(after) > 1 or after in "sh"):
         unit, last = after, last + 1
-    dimension, size = UNITS.get(unit, ("", 1.0))
-    if dimension:
-        kind: ValueKind = dimension  # type: ignore[assignment]
-        return _made(kind, _scaled(amount, size), tokens, at, last)
+    if measure := UNITS.get(unit):
+        return _made(measure.dimension, _scaled(amount, measure.factor), tokens, at, last)
     before = tokens[at - 1] if _joined(tokens, at) else None
     if before and before.low in NOUNS_BEFORE_A_NUMBER and "." not in tokens[at].low:
         return Value("count", amount, frozenset({before.stem}), loose=False, first=at, last=last)

@@ -28,7 +28,7 @@ def _only(text: str) -> Sentence:
         ("Use Node.js 20. Avoid e.g. Deno.", ["Use Node.js 20", "Avoid e.g. Deno"]),
         ("- first item\n- second item", ["first item", "second item"]),
         ("a line that is\nwrapped here", ["a line that is\nwrapped here"]),
-        ("# Ports\nThe API has one.", ["Ports", "The API has one"]),
+        ("# Ports\nThe API has one.\n\n```\nport = 1\n```", ["The API has one"]),
         ("1. Install it\n2. Run it", ["Install it", "Run it"]),
         ("It lives at /v2; /v1 is gone", ["It lives at /v2", "/v1 is gone"]),
         ("", []),

@@ -15,7 +15,10 @@ from operator import itemgetter
 
 import tantivy
 
-from memento_tui.text.sentences import ABBREVIATIONS, code_spans, ends_like_a_sentence, sentences
+from memento_tui.text.lexicon import ABBREVIATIONS
+from memento_tui.text.markdown import code_spans
+from memento_tui.text.quantities import CJK_NUMERALS, FOREIGN_NUMBER_WORDS, NUMBER_WORDS, SCALES, UNITS
+from memento_tui.text.sentences import ends_like_a_sentence, sentences
 from memento_tui.text.terms import STOP_WORDS
 
 __all__ = ["find_problem", "find_reasoning_tag"]
@@ -55,18 +58,7 @@ _FIRST_UNSPACED = "\u0e00"
 
 _KATAKANA = re.compile(r"[\u30a1-\u30fa\u30fc]{3,}")
 _WIDE_NUMERAL = re.compile(r"[〇零二三四五六七八九十百千万億亿两]+")
-_NUMERALS = {
-    "零": "0",
-    "〇": "0",
-    "二": "2",
-    "两": "2",
-    "三": "3",
-    "四": "4",
-    "五": "5",
-    "六": "6",
-    "七": "7",
-    "八": "8",
-}
+_NUMERALS = {numeral: str(number) for numeral, number in CJK_NUMERALS.items()}
 _MARKS_BEFORE_WORDS, _MARKS_BEHIND_WORDS = "\"'“”‘’«»‹›([{<*_#`$€£¥+~≈", ".,;:!?\"'“”‘’«»‹›)]}>*_`…%"
 _NUMBER = re.compile(r"\d++(?:[.,:]\d++)*+")
 _QUANTITY = re.compile(r"[vV]?(\d++(?:[.,:]\d++)*+)(?:st|nd|rd|th|x|[a-zA-Zµ]{1,3})?")
@@ -80,29 +72,21 @@ _IDENTIFIER = re.compile(r"[\d_@\\=/]|\.\w|::|\(|^-|[a-z][A-Z]")
 _MOST_PLACES = 1_000
 """A token that stands within so many longer ones is not looked for any further."""
 
-_UNITS = {
-    word: words.split()[0]
-    for words in (
-        "ms msec millisecond milliseconds", "s sec secs second seconds", "min mins minute minutes",
-        "h hr hrs hour hours", "day days", "week weeks", "month months", "year years", "% percent",
-        "b byte bytes", "kb kilobyte kilobytes kib", "mb megabyte megabytes mib", "gb gigabyte gigabytes gib",
-        "tb terabyte terabytes tib",
-    )
-    for word in words.split()
-}  # fmt: skip
+_UNITS = {word: unit.symbol for word, unit in UNITS.items() if unit.dimension in ("duration", "size", "percent")}
 _NUMBER_WORDS = {
-    word: value
-    for value, words in {
-        "2": "two zwei deux twice", "3": "three drei trois tres", "4": "four vier quatre cuatro", "6": "six sechs seis",
-        "5": "five fünf cinq cinco", "7": "seven sieben siete", "8": "eight ocho", "9": "nine neun nueve",
-        "10": "ten zehn diez", "11": "eleven elf onze", "12": "twelve zwölf douze doce dozen", "13": "thirteen",
-        "14": "fourteen", "15": "fifteen", "16": "sixteen", "17": "seventeen", "18": "eighteen", "19": "nineteen",
-        "20": "twenty", "30": "thirty", "40": "forty", "50": "fifty", "60": "sixty", "70": "seventy", "80": "eighty",
-        "90": "ninety", "100": "hundred hundert", "1000": "thousand tausend", "1000000": "million millionen",
-        "0.5": "half", "0.25": "quarter", "1000000000": "billion",
+    word: f"{number:.10g}"
+    for word, number in {
+        **NUMBER_WORDS,
+        **FOREIGN_NUMBER_WORDS,
+        **{word: scale for word, scale in SCALES.items() if len(word) > 2},  # noqa: PLR2004 - k, m, bn
+        "half": 0.5,
+        "quarter": 0.25,
+        "twice": 2,
     }.items()
-    for word in words.split()
-}  # fmt: skip
+    if number not in (0, 1) and word != "couple"
+}
+"""Words for numbers, as digits; not those for none and one, which are articles and pronouns as well."""
+
 _COMMON_SENTENCE_STARTERS = frozenset(
     """
     add additionally also although always another any apply approve avoid based build call changes check choose clear

@@ -18,6 +18,7 @@ from memento_tui.errors import InvalidInput
 from memento_tui.maintenance.consolidation.draft_check import find_problem, find_reasoning_tag
 from memento_tui.maintenance.consolidation.language_model import LanguageModelEndpoint, LanguageModelError
 from memento_tui.model.memory import SOURCE_TYPES, STABILITIES, Memory
+from memento_tui.text.lexicon import count_negations
 from memento_tui.text.sentences import first_sentence, is_introduction, sentences
 from memento_tui.text.terms import STOP_WORDS, character_bigrams, terms
 
@@ -42,11 +43,6 @@ _REPETITION_LIKENESS, _REPETITION_LIKENESS_IN_ORDER = 0.7, 0.85
 _TRUST_WEIGHT = 0.5
 
 _NUMBERS = re.compile(r"\d+")
-_NEGATIONS = re.compile(
-    r"\b(?:not?|never|without|cannot|nicht|kein\w{0,2}|nie|ohne|ne|pas|jamais|sans|nunca|sin|не|нет|без)\b"
-    r"|n['\u2019]t\b|[不没沒無无未非]|ない|ません",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True)
@@ -122,8 +118,8 @@ def _read_sentences(number: int, content: str, most: int) -> Iterator[_SourceSen
     kept = [(start, end) for start, end in spans if not is_introduction(content[start:end])]
     for place, (start, end) in enumerate((kept or spans)[:most]):
         text = content[start:end]
-        negations = len(_NEGATIONS.findall(text))
-        yield _SourceSentence(text, number, place, tuple(_terms(text)), Counter(_NUMBERS.findall(text)), negations)
+        numbers = Counter(_NUMBERS.findall(text))
+        yield _SourceSentence(text, number, place, tuple(_terms(text)), numbers, count_negations(text))
 
 
 def _terms(text: str) -> list[str]:

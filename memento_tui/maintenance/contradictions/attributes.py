@@ -30,9 +30,9 @@ from memento_tui.text.lexicon import (
     REPLACED_MARKERS,
     SINGLE_VALUED_ATTRIBUTES,
     TO_BE,
-    UNITS,
     UPDATE_CUES,
 )
+from memento_tui.text.quantities import UNITS
 from memento_tui.text.tokens import Token, stem
 
 __all__ = ["changed_attributes", "reported_updates"]

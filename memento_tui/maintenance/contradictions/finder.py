@@ -59,8 +59,8 @@ class FamilyWeights(NamedTuple):
 # how. "slot" and "update" are set by hand, so that a slot needs one subject and one attribute and an update alone
 # is seldom enough; the same program's pairs and real memories were only looked at for false alarms.
 WEIGHTS: Mapping[str, FamilyWeights] = {
-    "value": FamilyWeights((2.7, 1.53, 1.97, -0.88, 1.12, -1.65, -1.18, 0.86, 0.99, 1.0), -5.07),
-    "denial": FamilyWeights((2.43, 0.75, -1.86, -0.86, 2.4, 1.67, -1.31, 3.5, -2.04, -0.29, 4.34), -6.81),
+    "value": FamilyWeights((2.66, 1.49, 1.96, -0.89, 1.12, -1.65, -1.18, 0.86, 1.01, 1.0), -5.03),
+    "denial": FamilyWeights((2.53, 0.58, -2.05, -0.91, 2.41, 1.68, -1.34, 3.5, -2.34, -0.4, 4.16), -6.38),
     "slot": FamilyWeights((1.5, 1.0, 1.5, 1.5, 0.7, 1.0, 1.5, 1.5), -4.7),
     "update": FamilyWeights((2.0, 1.0, 1.0, -1.0, 1.0, 1.0), -5.0),
 }

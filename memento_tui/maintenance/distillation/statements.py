@@ -13,6 +13,8 @@ from typing import Any, Literal, NamedTuple
 
 import msgspec
 
+from memento_tui.text.markdown import Span, blocks
+from memento_tui.text.sentences import split_paragraph
 from memento_tui.text.terms import STOP_WORDS, terms
 
 __all__ = [
@@ -70,7 +72,6 @@ _PROSE_LETTERS = 0.6
 _ROLE_PROMPT = re.compile(r"\s*(?:#[^\n]{1,200}\n\s*)?you are (?:a|an|the|now|\w{3,20}ing)\b", re.IGNORECASE)
 """How the prompts begin that programs send in a person's place: they give a part to play, for this session."""
 
-_FENCE = re.compile(r"^[ \t]{0,8}(`{3,}|~{3,})", re.MULTILINE)
 _NOT_PROSE = re.compile(
     r"""
     [ ]{4}|\t                                       # indented code
@@ -94,13 +95,9 @@ _INTRODUCTION = re.compile(
     r"[^.?!]{0,60}:\s*$",
     re.IGNORECASE,
 )
-_BULLET = re.compile(r"[ \t]{0,3}(?:[-*+•]|\d{1,2}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?")
+_TASK_BOX = re.compile(r"\[[ xX]\][ \t]+")
 _CODE_OR_QUOTE = re.compile(
     r"`[^`\n]{1,300}`|\"[^\"\n]{1,400}\"|“[^”\n]{1,400}”|«[^»\n]{1,400}»|(?<![\w'])'[^'\n]{2,200}'(?![\w'])|https?://\S{1,300}"
-)
-_BREAK = re.compile(r"(?<![.!?\u2026])[.!?\u2026]++[)\"'\u201d*_]{0,3}(?=\s)")
-_ABBREVIATION = re.compile(
-    r"(?:\b(?:e\.g|i\.e|etc|vs|cf|mr|mrs|dr|st|approx|fig|no)|\b[a-z]|\s\d{1,2})\.$", re.IGNORECASE
 )
 _WRAPPED = 60
 """Characters. A line of a paragraph that is this long was broken by its width, a shorter one by its writer."""
@@ -142,7 +139,7 @@ def turn_sentences(text: str, *, is_person: bool) -> Iterator[TurnSentence]:
     if is_person and len(text) > LONGEST_STATEMENT_TURN:
         regions = _first_and_last_paragraph(text)
     for start, end in regions:
-        for block_start, block_end in _blocks(text, start, end, is_person=is_person):
+        for block_start, block_end in _prose(text, start, end, is_person=is_person):
             yield from _split(text, block_start, block_end)
 
 
@@ -155,47 +152,38 @@ def _first_and_last_paragraph(text: str) -> list[tuple[int, int]]:
     return [(start, end) for start, end in found if end - start <= LONGEST_STATEMENT_TURN // 2]
 
 
-def _blocks(text: str, start: int, end: int, *, is_person: bool) -> Iterator[tuple[int, int]]:
+def _prose(text: str, start: int, end: int, *, is_person: bool) -> Iterator[Span]:
     """Yield the places of prose: paragraphs joined over breaks by width, and list items, outside of code."""
-    position, open_fence, block = start, "", -1
-    while position < end:
-        line_end = text.find("\n", position, end)
-        line_end = end if line_end < 0 else line_end
-        line = text[position : min(line_end, position + 2 * LONGEST_SENTENCE)]
-        fence = _FENCE.match(line)
-        if fence and (not open_fence or line.lstrip().startswith(open_fence)):
-            open_fence = "" if open_fence else fence[1]
-            is_prose = False
-        else:
-            is_prose = not open_fence and bool(line.strip()) and not _NOT_PROSE.match(line)
-        bullet = _BULLET.match(line) if is_prose else None
-        if block >= 0 and (not is_prose or bullet or not _continues(text, block, position)):
-            yield block, position
-            block = -1
-        if is_prose and block < 0:
-            block = position + (bullet.end() if bullet else 0)
-        if is_person and is_prose and _INTRODUCTION.search(line[-200:]):
-            return  # what follows is quoted; and so is this line's colon
-        position = line_end + 1
-    if block >= 0:
-        yield block, end
+    for found in blocks(text[start:end]):
+        block = -1
+        previous: Span = (0, 0)
+        for line_start, line_end in found.lines:
+            begin, stop = line_start + start, line_end + start
+            raw = text[text.rfind("\n", 0, begin) + 1 : begin + 2 * LONGEST_SENTENCE]
+            is_prose = found.kind != "code" and begin < stop and not _NOT_PROSE.match(raw)
+            if block >= 0 and not (is_prose and _continues(text, previous, begin)):
+                yield block, previous[1]
+                block = -1
+            if is_prose and block < 0:
+                box = _TASK_BOX.match(text, begin, stop)
+                block = box.end() if box else begin
+            if is_person and is_prose and _INTRODUCTION.search(text, max(begin, stop - 200), stop):
+                return  # what follows is quoted; and so is this line's colon
+            previous = (begin, stop)
+        if block >= 0:
+            yield block, previous[1]
 
 
-def _continues(text: str, block: int, position: int) -> bool:
+def _continues(text: str, previous: Span, start: int) -> bool:
     """Tell whether a line goes on with the paragraph before it, which its width broke."""
-    previous = text.rfind("\n", 0, position - 1) + 1
-    return position - 1 - max(previous, block) >= _WRAPPED and text[position : position + 1].islower()
+    return previous[1] - previous[0] >= _WRAPPED and text[start].islower()
 
 
 def _split(text: str, start: int, end: int) -> Iterator[TurnSentence]:
     block = text[start : min(end, start + 20 * LONGEST_SENTENCE)]
     mask = _mask(block)
-    begin = 0
-    for match in _BREAK.finditer(mask):
-        if not _ABBREVIATION.search(mask[max(begin, match.end() - 8) : match.end()]):
-            yield from _trimmed_sentence(block, mask, begin, match.end(), start)
-            begin = match.end()
-    yield from _trimmed_sentence(block, mask, begin, len(block), start)
+    for sentence_start, sentence_end in split_paragraph(mask, 0, len(mask), is_typed=True):
+        yield from _trimmed_sentence(block, mask, sentence_start, sentence_end, start)
 
 
 def _trimmed_sentence(block: str, mask: str, begin: int, end: int, start: int) -> Iterator[TurnSentence]:

@@ -14,45 +14,30 @@ from memento_tui.maintenance.distillation.statements import (
     content_words,
     filler_length,
 )
+from memento_tui.text.quantities import MONTHS, NUMBER_WORDS, UNITS, VAGUE_COUNTS, WEEKDAYS
 
 __all__ = ["completion_reports", "is_settled_by", "known_broken", "left_open", "to_do", "to_skip", "waiting"]
 
 DEFAULT_SPAN = "30d"
 """For ``for now`` and for conditions (``until the fix is merged``), which have no date."""
 
-_WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-_MONTHS = (
-    "january february march april may june july august september october november december".split()  # noqa: SIM905 - shorter
-)
-_COUNT_WORDS = {
-    "a": 1,
-    "an": 1,
-    "one": 1,
-    "two": 2,
-    "a couple of": 2,
-    "couple of": 2,
-    "three": 3,
-    "a few": 3,
-    "four": 4,
-    "six": 6,
-}
-_UNITS = {"hour": timedelta(hours=1), "day": timedelta(days=1), "week": timedelta(days=7), "month": timedelta(days=30)}
+_COUNT_WORDS = {"a": 1, "an": 1} | NUMBER_WORDS | VAGUE_COUNTS
 _DAYS_OF_THIS = {"today": 1, "tonight": 1, "this week": 7, "this sprint": 14, "this month": 30, "this quarter": 91}
 
-_MONTH_PATTERN = "|".join(f"{name[:3]}(?:{name[3:]})?" if len(name) > 3 else name for name in _MONTHS)  # noqa: PLR2004 - may
+_MONTH_PATTERN = "|".join(sorted(MONTHS, key=len, reverse=True))
 _COUNT_PATTERN = "|".join(sorted(_COUNT_WORDS, key=len, reverse=True))
-_SPAN = re.compile(rf"\bfor\s+(?:the\s+next\s+)?({_COUNT_PATTERN}|\d{{1,3}})\s+(hour|day|week|month)s?\b")
+_SPAN_PATTERN = rf"for\s+(?:the\s+next\s+)?({_COUNT_PATTERN}|\d{{1,3}})\s+(hour|day|week|month)s?"
+_SPAN = re.compile(rf"\b{_SPAN_PATTERN}\b")
 _ISO = re.compile(r"\b(\d{4})-(\d\d)-(\d\d)\b")
 _MONTH_DAY = re.compile(rf"\b({_MONTH_PATTERN})\.?\s+(\d{{1,2}})(?:st|nd|rd|th)?\b(?:,?\s+(\d{{4}}))?")
 _DAY_MONTH = re.compile(rf"\b(\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?({_MONTH_PATTERN})\b(?:,?\s+(\d{{4}}))?")
 _MONTH_ONLY = re.compile(rf"\b(?:until|till|before)\s+({_MONTH_PATTERN})\b")
-_WEEKDAY = re.compile(rf"\b(?:until|till|before|by)\s+(next\s+)?({'|'.join(_WEEKDAYS)})\b")
+_WEEKDAY = re.compile(rf"\b(?:until|till|before|by)\s+(next\s+)?({'|'.join(WEEKDAYS)})\b")
 _RELATIVE = re.compile(
     r"\b(tomorrow|next\s+(?:week|month|sprint|quarter|year)|(?:the\s+)?end\s+of\s+(?:the\s+|this\s+)?(?:day|week|month|sprint|quarter|year))\b"
 )
 SKIP_UNTIL_CUE = re.compile(
-    r"\b(?:for\s+now|for\s+the\s+time\s+being|for\s+the\s+moment|until|till|"
-    r"for\s+(?:the\s+next\s+)?(?:a|an|one|two|three|four|six|\d{1,3}|a\s+couple\s+of|a\s+few)\s+(?:hour|day|week|month)s?|"
+    rf"\b(?:for\s+now|for\s+the\s+time\s+being|for\s+the\s+moment|until|till|{_SPAN_PATTERN}|"
     r"this\s+(?:week|sprint|month|quarter)|today|tonight)\b"
 )
 """Where a sentence begins to say until when."""
@@ -79,7 +64,7 @@ def skip_expiry(mask: str, said_at: datetime | None, now: datetime) -> str | Non
 def _skip_span(mask: str) -> timedelta | None:
     if match := _SPAN.search(mask):
         count = int(match[1]) if match[1].isdigit() else _COUNT_WORDS[" ".join(match[1].split())]
-        return count * _UNITS[match[2]]
+        return count * timedelta(seconds=UNITS[match[2]].factor)
     return next(
         (timedelta(days=days) for words, days in _DAYS_OF_THIS.items() if re.search(rf"\b{words}\b", mask)), None
     )
@@ -91,11 +76,11 @@ def _date(mask: str, since: datetime) -> datetime | None:
         return _day(int(match[1]), int(match[2]), int(match[3]))
     for pattern, month, day in ((_MONTH_DAY, 1, 2), (_DAY_MONTH, 2, 1)):
         if match := pattern.search(mask):
-            return _next_such_day(since, _month(match[month]), int(match[day]), match[3])
+            return _next_such_day(since, MONTHS[match[month]], int(match[day]), match[3])
     if match := _MONTH_ONLY.search(mask):
-        return _next_such_day(since, _month(match[1]), 1, None)
+        return _next_such_day(since, MONTHS[match[1]], 1, None)
     if match := _WEEKDAY.search(mask):
-        days = (_WEEKDAYS.index(match[2]) - since.weekday()) % 7 or 7
+        days = (WEEKDAYS.index(match[2]) - since.weekday()) % 7 or 7
         return _midnight(since + timedelta(days=days + (7 if match[1] and days < 7 else 0)))  # noqa: PLR2004 - a week
     if match := _RELATIVE.search(mask):
         return _relative(match[1], since)
@@ -115,10 +100,6 @@ def _relative(words: str, since: datetime) -> datetime:
 
 def _midnight(moment: datetime) -> datetime:
     return moment.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
-
-
-def _month(name: str) -> int:
-    return next(number for number, full in enumerate(_MONTHS, 1) if full.startswith(name[:3]))
 
 
 def _day(year: int, month: int, day: int) -> datetime | None:

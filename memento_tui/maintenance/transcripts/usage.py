@@ -11,7 +11,7 @@ import msgspec
 
 from memento_tui.maintenance.transcripts.reader import Turn
 from memento_tui.text.keywords import FILLER_WORDS
-from memento_tui.text.terms import STOP_WORDS, is_compound, terms
+from memento_tui.text.terms import EDGE_PUNCTUATION, STOP_WORDS, is_compound, terms
 
 __all__ = ["ShownText", "UsedMemory", "used_memories"]
 
@@ -23,7 +23,6 @@ _CHARACTERS_READ = 4_000
 """Characters of a memory that are compared."""
 _COMMON = frozenset(stem for word in STOP_WORDS | FILLER_WORDS for stem in terms(word))
 """Stems of words that everybody says, whatever the subject is."""
-_EDGES = ".,;:!?\"'`()[]{}<>*_"
 _HAS_DIGIT = re.compile(r"\d")
 _WITHIN_A_NAME = r"[\w./:@#+-]"
 """What an id may be a part of: ``note-1`` is not asked for by asking for ``note-12``."""
@@ -97,7 +96,7 @@ def _own_words(text: str) -> dict[frozenset[str], bool]:
     """Return the words of a text, each as its stems, and whether it is a name or number; a name counts as one word."""
     found = {}
     for raw in text.split():
-        word = raw.strip(_EDGES)
+        word = raw.strip(EDGE_PUNCTUATION)
         stems = frozenset(terms(word))
         if stems - _COMMON:
             found[stems] = is_compound(word) or (len(word) > 1 and _HAS_DIGIT.search(word) is not None)

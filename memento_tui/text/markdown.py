@@ -1,0 +1,131 @@
+"""Find the blocks of Markdown: paragraphs, headings, table rows, code and HTML, and which characters they are.
+
+The block rules are those of CommonMark with tables, read by markdown-it. Front matter is no part of any block. Indented
+lines count as text: notes indent what belongs together far more often than they indent code.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cache
+from itertools import accumulate
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.token import Token
+
+__all__ = ["Block", "Span", "blocks", "code_spans"]
+
+Span = tuple[int, int]
+"""Start and end in a text, in characters."""
+
+_LONGEST_FRONT_MATTER = 200
+"""Lines among which the end of the front matter is searched."""
+
+_TICKS = re.compile(r"`+")
+_LINE_BREAKS = dict.fromkeys(map(ord, "\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"), "\n")
+"""Every character at which `str.splitlines` ends a line."""
+
+
+class Block(NamedTuple):
+    """One block of a Markdown text."""
+
+    kind: Literal["paragraph", "heading", "row", "code", "html"]
+    """``row`` is one row of a table's body; the head of a table is a heading."""
+    lines: tuple[Span, ...]
+    """Start and end of each line, without the marks of lists, quotations and headings and the white space around."""
+    first_line: int
+    """The number of its first line in the text, from 0."""
+    last_line: int
+    """The number of the line behind its last one."""
+    level: int = 0
+    """Of a heading, from 1; 0 for a table's head."""
+    underlined: bool = False
+    """Whether it is a heading only by the rule below it."""
+
+
+def blocks(text: str) -> list[Block]:
+    """Return the blocks of a Markdown text, in order. Takes time in proportion to the length of the text."""
+    # Character for character, so that every place in the one is the same place in the other.
+    source = text.replace("\r\n", " \n").translate(_LINE_BREAKS)
+    if "\n" not in source and source[:1].isalpha():
+        # One line that begins with a letter is a paragraph; most memories need no parser.
+        return [Block("paragraph", ((0, len(source.rstrip())),), 0, 1)]
+    lines = source.split("\n")
+    starts = list(accumulate((len(line) + 1 for line in lines), initial=0))
+    skipped = _front_matter_length(lines)
+    tokens: list[Token] = []
+    parser = _parser()
+    parser.block.parse(source[starts[skipped] :], parser, {}, tokens)
+    return list(_blocks_of_tokens(tokens, lines, starts, skipped))
+
+
+def code_spans(text: str, start: int, end: int) -> list[Span]:
+    """Return the code spans between two places: each from a run of backticks to the next run of the same length."""
+    runs = [found.span() for found in _TICKS.finditer(text, start, end)]
+    closing: dict[int, int] = {}
+    partner = [-1] * len(runs)
+    for index in range(len(runs) - 1, -1, -1):
+        length = runs[index][1] - runs[index][0]
+        partner[index] = closing.get(length, -1)
+        closing[length] = index
+    spans, index = [], 0
+    while index < len(runs):
+        if partner[index] > index:
+            spans.append((runs[index][0], runs[partner[index]][1]))
+            index = partner[index]
+        index += 1
+    return spans
+
+
+@cache
+def _parser() -> MarkdownIt:
+    # Its import takes 40 ms, which a command that shows a list of short notes need not pay.
+    from markdown_it import MarkdownIt  # noqa: PLC0415
+
+    return MarkdownIt("commonmark").enable("table").disable("code")
+
+
+def _front_matter_length(lines: Sequence[str]) -> int:
+    """Return the number of lines that the front matter takes, its marks among them; 0 where there is none."""
+    if lines[0].strip() != "---":
+        return 0
+    marks = (number for number, line in enumerate(lines[1:_LONGEST_FRONT_MATTER], 1) if line.strip() in ("---", "..."))
+    close = next(marks, 0)
+    is_closed = close == 1 or any(":" in line for line in lines[1:3])
+    return close + 1 if close and is_closed else 0
+
+
+def _blocks_of_tokens(
+    tokens: Sequence[Token], lines: Sequence[str], starts: Sequence[int], skipped: int
+) -> Iterator[Block]:
+    def spans(first: int, contents: Sequence[str]) -> tuple[Span, ...]:
+        # Without its marks, what is left of a line is its end.
+        ends = [starts[number] + len(lines[number].rstrip()) for number in range(first, first + len(contents))]
+        return tuple((end - len(part.strip()), end) for end, part in zip(ends, contents, strict=True))
+
+    in_head = False
+    parent = ""
+    for token in tokens:
+        first, last = (number + skipped for number in token.map or (0, 0))
+        if token.type == "inline" and parent == "paragraph_open":
+            yield Block("paragraph", spans(first, token.content.split("\n")), first, last)
+        elif token.type == "heading_open":
+            underlined = token.markup in ("-", "=")
+            level = int(token.tag[1:])
+        elif token.type == "inline" and parent == "heading_open":
+            if underlined:
+                yield Block("heading", spans(first, token.content.split("\n")), first, last + 1, level, underlined)
+            else:
+                start = starts[first] + lines[first].rfind(token.content)
+                yield Block("heading", ((start, start + len(token.content)),), first, last, level)
+        elif token.type in ("thead_open", "thead_close"):
+            in_head = token.type == "thead_open"
+        elif token.type == "tr_open":
+            yield Block("heading" if in_head else "row", spans(first, [lines[first].lstrip("> \t")]), first, last)
+        elif token.type in ("fence", "html_block"):
+            last = min(last, len(lines))
+            yield Block("code" if token.type == "fence" else "html", spans(first, lines[first:last]), first, last)
+        parent = token.type
