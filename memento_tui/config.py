@@ -9,12 +9,12 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
+from memento_tui.defaults import HOOK_LEARNS, HOOK_PROMPT_TOKENS, HOOK_START_TOKENS, HOOK_THRESHOLD, DecayPreset
 from memento_tui.errors import DataDirectoryError, InvalidInput
 
 __all__ = [
     "AppConfig",
     "Config",
-    "DecayPreset",
     "EngineConfig",
     "HooksConfig",
     "LanguageModelConfig",
@@ -22,8 +22,6 @@ __all__ = [
     "ReviewConfig",
     "load_config",
 ]
-
-DecayPreset = Literal["balanced", "protocol", "vault", "bank"]
 
 
 class ReviewConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -68,13 +66,13 @@ class LanguageModelConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=Tru
 class HooksConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What hooks tell an agent unasked. `memento_tui.hooks.settings` reads the same without this module."""
 
-    prompt_tokens: Annotated[int, msgspec.Meta(ge=0)] = 300
+    prompt_tokens: Annotated[int, msgspec.Meta(ge=0)] = HOOK_PROMPT_TOKENS
     """The most that one prompt or file read is told, in tokens; 0 for nothing."""
-    start_tokens: Annotated[int, msgspec.Meta(ge=0)] = 1_000
+    start_tokens: Annotated[int, msgspec.Meta(ge=0)] = HOOK_START_TOKENS
     """The most that the start of a session is told."""
-    threshold: Annotated[float, msgspec.Meta(ge=0)] = 0.62
+    threshold: Annotated[float, msgspec.Meta(ge=0)] = HOOK_THRESHOLD
     """The score below which a memory is not told; scores reach from 0 to about 1."""
-    learn: bool = True
+    learn: bool = HOOK_LEARNS
     """Whether transcripts are handed to distillation, which proposes what it finds."""
 
 

@@ -17,7 +17,8 @@ from memento_tui.model.filters import AllOf, Between, Filter, Not, OneOf, filter
 from memento_tui.paths import DataPaths
 from memento_tui.search.decay import DecayFactor, decay_factor, rank_below_successors
 from memento_tui.search.query_language import Query, parse
-from memento_tui.search.ranking import Relevance, diversify, fuse
+from memento_tui.search.ranking import FUSED_CANDIDATES
+from memento_tui.search.scoring import Relevance, diversify, fuse
 from memento_tui.storage.journal import Author
 from memento_tui.storage.store import Store
 
@@ -31,9 +32,6 @@ if TYPE_CHECKING:
 
 SearchMode = Literal["keyword", "semantic", "hybrid"]
 SemanticState = Literal["ready", "warming", "off"]
-
-_MAX_CANDIDATES = 200
-"""How many each view proposes at least; the fused order of the first tens does not change beyond this."""
 
 _MAX_WAIT_SECONDS = 3600.0
 
@@ -198,7 +196,7 @@ class SearchEngine:
         if not query.words:
             return self._listing(query, tree, limit, now)
         hurried = typing and mode == "keyword"
-        candidates = limit if hurried else max(_MAX_CANDIDATES, 3 * limit)
+        candidates = limit if hurried else max(FUSED_CANDIDATES, 3 * limit)
         keyword: list[tuple[str, float]] = []
         total, ceiling = 0, 0.0
         if mode != "semantic":

@@ -14,6 +14,12 @@ from memento_tui.hooks.worker_launcher import start_worker
 from memento_tui.paths import DataPaths
 from memento_tui.search.decay import decay_factor
 from memento_tui.search.prompt_index import PromptIndex, stems_of
+from memento_tui.search.ranking import (
+    CANDIDATE_CHARACTERS_READ,
+    LEAST_SHARE_OF_BEST,
+    MOST_MEMORIES_SHOWN,
+    PROMPT_CANDIDATES_READ,
+)
 from memento_tui.storage.hook_store import HookStore, MemoryRow
 from memento_tui.text.keywords import content_words_by_sentence
 from memento_tui.text.terms import terms
@@ -76,14 +82,6 @@ def _catch_up(paths: DataPaths) -> None:
     KeywordIndex(paths.keyword_index, paths.keyword_lock, Store(paths.database, create=False)).catch_up()
 
 
-_MAX_MEMORIES = 3
-_MIN_SHARE_OF_BEST = 0.9
-"""What scores less than this share of the best finding is left out: the best is most often what was meant."""
-_MAX_CANDIDATES_READ = 12
-"""Candidates of which the text is read."""
-_MAX_CHARS_READ = 20_000
-"""Characters of a memory in which the words of a prompt are looked for."""
-
 _FILE_KINDS = ("decision", "instruction", "bugfix", "anti_pattern", "discovery", "heuristic", "pattern")
 """What to know before a file is read: what was decided about it, and what went wrong there."""
 _COMMON_FILES = frozenset(
@@ -134,7 +132,7 @@ def memories_for_prompt(
     near = {
         one.id: one
         for one in index.candidates(content_words_by_sentence(prompt), scope.places(), SCOPED_NAMESPACE_ROOTS)[
-            :_MAX_CANDIDATES_READ
+            :PROMPT_CANDIDATES_READ
         ]
     }
     findings = []
@@ -149,12 +147,12 @@ def memories_for_prompt(
             why = {"keyword": keyword, "relevance": keyword, "life": life.factor}
             findings.append(RetrievedMemory(memory, score, why, frozenset(stems_of(about))))
     findings.sort(key=lambda one: (-one.score, one.memory.id))
-    return [one for one in findings if one.score >= _MIN_SHARE_OF_BEST * findings[0].score][:_MAX_MEMORIES]
+    return [one for one in findings if one.score >= LEAST_SHARE_OF_BEST * findings[0].score][:MOST_MEMORIES_SHOWN]
 
 
 def _stem_counts(memory: MemoryRow) -> Counter[str]:
     """Return how often a memory holds each stem, and each part of its names."""
-    text = f"{memory.title}\n{memory.content[:_MAX_CHARS_READ]}"
+    text = f"{memory.title}\n{memory.content[:CANDIDATE_CHARACTERS_READ]}"
     found = Counter(terms(text))
     names = Counter(word for word in text.split() if not (word.isascii() and word.isalpha()))
     for word, count in names.items():
@@ -173,7 +171,9 @@ def memories_for_file(
         ids.update(dict.fromkeys(index.naming(names, _FILE_KINDS)))
     untold = _not_yet_shown(store, ids, scope)
     stems = frozenset(stems_of([path.rpartition("/")[2]]))
-    return [RetrievedMemory(untold[name], 1.0, {"file": 1.0}, stems) for name in ids if name in untold][:_MAX_MEMORIES]
+    return [RetrievedMemory(untold[name], 1.0, {"file": 1.0}, stems) for name in ids if name in untold][
+        :MOST_MEMORIES_SHOWN
+    ]
 
 
 def _names_of_file(path: str) -> list[str]:

@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
+
+from memento_tui.defaults import (
+    DECAY_PRESETS,
+    HOOK_LEARNS,
+    HOOK_PROMPT_TOKENS,
+    HOOK_START_TOKENS,
+    HOOK_THRESHOLD,
+    DecayPreset,
+)
 
 __all__ = ["HookSettings", "read_settings"]
-
-if TYPE_CHECKING:
-    from memento_tui.config import DecayPreset
 
 
 class HookSettings(NamedTuple):
     """The fields of ``[hooks]`` in ``config.toml``, and the preset of decay; `memento_tui.config` checks the values."""
 
-    prompt_tokens: int = 300
+    prompt_tokens: int = HOOK_PROMPT_TOKENS
     """The most that one prompt or file read is told, in tokens; no host passes on more than 2,500."""
-    start_tokens: int = 1_000
+    start_tokens: int = HOOK_START_TOKENS
     """The most that the start of a session is told."""
-    threshold: float = 0.62
+    threshold: float = HOOK_THRESHOLD
     """The score below which a memory is not told; 0 to about 1."""
-    learn: bool = True
+    learn: bool = HOOK_LEARNS
     """Whether transcripts are handed to distillation, which proposes what it finds."""
     decay: DecayPreset = "balanced"
 
@@ -53,7 +59,7 @@ def read_settings(path: Path) -> HookSettings:
         for name in _FIELD_NAMES
         if type(hooks.get(name)) is type(getattr(defaults, name)) or (name == "threshold" and hooks.get(name) in (0, 1))
     }
-    if maintenance.get("decay") in ("balanced", "protocol", "vault", "bank"):
+    if maintenance.get("decay") in DECAY_PRESETS:
         given["decay"] = maintenance["decay"]
     return defaults._replace(**given)
 

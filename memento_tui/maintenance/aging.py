@@ -8,13 +8,14 @@ from typing import Any, Literal
 
 import msgspec
 
-from memento_tui.config import DecayPreset
+from memento_tui.defaults import DecayPreset
 from memento_tui.errors import InvalidField
 from memento_tui.model import Memory, Skip
 from memento_tui.model.memory import RECALLED_STATUSES
 from memento_tui.model.validation import check_extra
 from memento_tui.moments import format_moment
-from memento_tui.search.decay import BANK_DAYS, BANK_USES, last_touched
+from memento_tui.search.decay import last_touched
+from memento_tui.search.ranking import BANK_DAYS, BANK_USES
 from memento_tui.text.sentences import first_sentence
 
 __all__ = [

@@ -10,12 +10,12 @@ from typing import Literal
 
 import msgspec
 
-from memento_tui.config import DecayPreset
+from memento_tui.defaults import DecayPreset
 from memento_tui.model import Memory
 from memento_tui.model.memory import RECALLED_STATUSES, STATUSES
 from memento_tui.policy.prompt_injection import SUSPICIOUS_SCORE, suspicion_of
 from memento_tui.policy.secrets import redact_record
-from memento_tui.search.decay import BANK_USES
+from memento_tui.search.ranking import BANK_USES
 from memento_tui.storage.audit import AuditRules
 from memento_tui.storage.backup import Progress
 from memento_tui.storage.database import raise_if_stopped

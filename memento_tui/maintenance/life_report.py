@@ -6,23 +6,19 @@ import textwrap
 from datetime import datetime, timedelta
 from typing import Any
 
-from memento_tui.config import DecayPreset
+from memento_tui.defaults import DecayPreset
 from memento_tui.maintenance.aging import AgingStep, reason_not_to_age, upcoming_steps
 from memento_tui.maintenance.trust import sessions_needed
 from memento_tui.model import Memory
 from memento_tui.moments import format_moment
-from memento_tui.search.decay import (
+from memento_tui.search.decay import DecayFactor, decay_curve, decay_factor, half_life_days, last_touched
+from memento_tui.search.ranking import (
     BANK_DAYS,
     BANK_USES,
     HIGHEST_FACTOR,
     LOWEST_FACTOR,
     PROTOCOL_ACCESS_HOURS,
     SUPERSEDED_FACTOR,
-    DecayFactor,
-    decay_curve,
-    decay_factor,
-    half_life_days,
-    last_touched,
 )
 
 __all__ = ["life_report_data", "life_report_lines"]

@@ -10,12 +10,27 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from memento_tui.search.ranking import (
+    AGE_PART,
+    BANK_DAYS,
+    BANK_USES,
+    CERTAINTY_OF_DOUBLE_HALF_LIFE,
+    CERTAINTY_WITHOUT_DECAY,
+    FACTOR_WEIGHTS,
+    HALF_LIFE_DAYS,
+    HIGHEST_FACTOR,
+    LOWEST_FACTOR,
+    PROTOCOL_ACCESS_HOURS,
+    PROTOCOL_HIGHEST,
+    PROTOCOL_RECENCY_HOURS,
+    SHARE_OF_SUCCESSOR,
+    STABILITY_SHARES,
+    SUPERSEDED_FACTOR,
+    USE_PART,
+    USES_LOG,
+)
+
 __all__ = [
-    "BANK_DAYS",
-    "BANK_USES",
-    "HIGHEST_FACTOR",
-    "LOWEST_FACTOR",
-    "SUPERSEDED_FACTOR",
     "DecayFactor",
     "decay_curve",
     "decay_factor",
@@ -27,29 +42,11 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from memento_tui.config import DecayPreset
+    from memento_tui.defaults import DecayPreset
 
 
 _HOUR, _DAY = 3600.0, 86_400.0
 """Seconds."""
-
-PROTOCOL_RECENCY_HOURS = 168.0
-PROTOCOL_ACCESS_HOURS = 48.0
-_PROTOCOL_HIGHEST = 3.0
-"""Its product cannot exceed 1 (recency) x 2 (accesses) x 1.5 (last access)."""
-
-_HALF_LIFE_DAYS = 90.0
-"""Memento Vault's."""
-_CERTAINTY_HALF_SPEED, _CERTAINTY_NO_DECAY = 3, 4
-"""The grade of certainty that doubles Memento Vault's half-life, and the one from which a note does not age."""
-
-BANK_DAYS, BANK_USES = 90, 2
-"""Days untouched after which agent-memory demotes what was used fewer times than this."""
-
-_AGE_PART, _USE_PART = 0.10, 0.06
-"""How much of the balanced weight is freshness and how much is use."""
-_USES_LOG = 4.0
-"""The logarithm to base 2 of the uses that count in full, the first one counted twice: 15 uses."""
 
 
 class DecayingMemory(Protocol):
@@ -124,8 +121,8 @@ def _protocol(memory: DecayingMemory, now: datetime) -> DecayWeight:
     if memory.last_used_at is not None:
         last += 0.5 * _exponential_decay((now - memory.last_used_at).total_seconds() / _HOUR, PROTOCOL_ACCESS_HOURS)
     number = recency * access * last
-    use = (access * last - 1) / (_PROTOCOL_HIGHEST - 1)
-    return DecayWeight(number, number / _PROTOCOL_HIGHEST, recency, use)
+    use = (access * last - 1) / (PROTOCOL_HIGHEST - 1)
+    return DecayWeight(number, number / PROTOCOL_HIGHEST, recency, use)
 
 
 def _vault(memory: DecayingMemory, now: datetime) -> DecayWeight:
@@ -162,9 +159,9 @@ def _balanced(memory: DecayingMemory, now: datetime) -> DecayWeight:
     age = _decay_by_certainty(_days(confirmed, now), memory.certainty)
     use = 0.0
     if memory.last_used_at is not None:
-        use = min(1.0, math.log2(1 + memory.used_count) / _USES_LOG)
-        use *= _exponential_decay(_days(memory.last_used_at, now), _HALF_LIFE_DAYS)
-    number = (_AGE_PART * age + _USE_PART * use) / (_AGE_PART + _USE_PART)
+        use = min(1.0, math.log2(1 + memory.used_count) / USES_LOG)
+        use *= _exponential_decay(_days(memory.last_used_at, now), HALF_LIFE_DAYS)
+    number = (AGE_PART * age + USE_PART * use) / (AGE_PART + USE_PART)
     return DecayWeight(number, number, age, use)
 
 
@@ -179,9 +176,9 @@ def last_touched(memory: DecayingMemory) -> datetime:
 
 def half_life_days(certainty: int) -> float | None:
     """Return Memento Vault's half-life in days for a grade of certainty; ``None`` for one that does not age."""
-    if certainty >= _CERTAINTY_NO_DECAY:
+    if certainty >= CERTAINTY_WITHOUT_DECAY:
         return None
-    return _HALF_LIFE_DAYS * (2 if certainty == _CERTAINTY_HALF_SPEED else 1)
+    return HALF_LIFE_DAYS * (2 if certainty == CERTAINTY_OF_DOUBLE_HALF_LIFE else 1)
 
 
 def _days(moment: datetime, now: datetime) -> float:
@@ -195,23 +192,6 @@ def _exponential_decay(passed: float, half_life: float) -> float:
 def _decay_by_certainty(days: float, certainty: int) -> float:
     half_life = half_life_days(certainty)
     return 1.0 if half_life is None else _exponential_decay(days, half_life)
-
-
-if TYPE_CHECKING:
-    from memento_tui.config import DecayPreset
-
-
-LOWEST_FACTOR, HIGHEST_FACTOR = 0.85, 1.15
-"""The bounds of the factor: an old exact match keeps at least 85 % of its relevance, a fresh vague one gains 15 %."""
-
-SUPERSEDED_FACTOR = 0.5
-"""What a memory that another takes the place of keeps of its factor."""
-
-_SHARE_OF_SUCCESSOR = 0.999
-"""A memory reaches at most this share of the score of the one that takes its place."""
-
-_FACTOR_WEIGHTS = {"ageing": 0.16, "certainty": 0.06, "stability": 0.04}
-_STABILITY = {"draft": 0.0, "verified": 0.7, "stable": 1.0}
 
 
 class DecayFactor(NamedTuple):
@@ -246,9 +226,9 @@ def decay_factor(
     """
     aged = decay_weight(preset, memory, now)
     certainty = (memory.certainty - 1) / 4
-    stability = _STABILITY[memory.stability]
+    stability = STABILITY_SHARES[memory.stability]
     values = {"ageing": aged.share, "certainty": certainty, "stability": stability}
-    share = sum(_FACTOR_WEIGHTS[name] * value for name, value in values.items()) / sum(_FACTOR_WEIGHTS.values())
+    share = sum(FACTOR_WEIGHTS[name] * value for name, value in values.items()) / sum(FACTOR_WEIGHTS.values())
     factor = LOWEST_FACTOR + (HIGHEST_FACTOR - LOWEST_FACTOR) * share
     superseded = superseded or memory.status in ("superseded", "consolidated")
     factor *= SUPERSEDED_FACTOR if superseded else 1.0
@@ -279,7 +259,7 @@ def rank_below_successors(
     for start in sorted(scores, key=lambda name: (scores[name], name)):
         for name in _successors_first(start, scores, successors, placed):
             above = [placed[new] for new in successors.get(name, ()) if new in placed]
-            score = min([scores[name], *(_SHARE_OF_SUCCESSOR * score for score, _ in above)])
+            score = min([scores[name], *(SHARE_OF_SUCCESSOR * score for score, _ in above)])
             # Where all scores are nothing, how many follow one another still tells the order.
             placed[name] = (score, 1 + max((depth for _, depth in above), default=-1))
     order = sorted(placed, key=lambda name: (-placed[name][0], placed[name][1], name))

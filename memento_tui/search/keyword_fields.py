@@ -11,7 +11,14 @@ from typing import NamedTuple
 
 import tantivy
 
-from memento_tui.search.bm25 import highest_score
+from memento_tui.search.ranking import (
+    COMPLETIONS,
+    COMPLETIONS_OF_SHORT_PREFIX,
+    IDENTIFIER_BOOST,
+    SHORT_PREFIX,
+    TITLE_BOOST,
+)
+from memento_tui.search.scoring import highest_score
 from memento_tui.text.terms import (
     ANALYZERS,
     analyzer,
@@ -78,11 +85,6 @@ def read_state(searcher: tantivy.Searcher, schema: tantivy.Schema) -> IndexState
     return IndexState(identity, version, int(seq), mark)
 
 
-_TITLE_BOOST = 1.6
-_IDENTIFIER_BOOST = 1.5
-_MOST_COMPLETIONS, _FEW_COMPLETIONS, _SHORT_PREFIX = 64, 16, 2
-"""How many words a beginning is completed to; few where it is so short that they tell nothing yet."""
-
 _Must, _Should = tantivy.Occur.Must, tantivy.Occur.Should
 
 
@@ -97,7 +99,7 @@ class TermQueryBuilder:
         """Return the query for one word in whatever reading it is found; ``typing``: there may be more of it."""
         choices = self._choices(text)
         if is_compound(text) or not text.isascii():
-            choices.append(self._boosted(self._identifier(text), _IDENTIFIER_BOOST))
+            choices.append(self._boosted(self._identifier(text), IDENTIFIER_BOOST))
             choices.append(self._all("parts", camel_case_parts(text)))
         elif text.isalnum():
             choices.append(self._term("parts", text.lower()))
@@ -124,7 +126,7 @@ class TermQueryBuilder:
 
     def _choices(self, text: str) -> list[tantivy.Query]:
         stems = terms(text)
-        return [self._text("body", stems), self._boosted(self._text("title", stems), _TITLE_BOOST)]
+        return [self._text("body", stems), self._boosted(self._text("title", stems), TITLE_BOOST)]
 
     def _text(self, field: str, stems: Sequence[str]) -> tantivy.Query:
         if not stems:
@@ -156,7 +158,7 @@ class TermQueryBuilder:
         sets = []
         before = [(_Must, self._term("words", word)) for word in exact[:-1]]
         for field, prefix in (("words", exact[-1]), ("parts", text.lower().strip("/"))):
-            most = _MOST_COMPLETIONS if len(prefix) > _SHORT_PREFIX else _FEW_COMPLETIONS
+            most = COMPLETIONS if len(prefix) > SHORT_PREFIX else COMPLETIONS_OF_SHORT_PREFIX
             found = [term for term, _ in self._searcher.terms_with_prefix(field, prefix, limit=most)]
             if found:
                 begun = tantivy.Query.term_set_query(self._schema, field, found)

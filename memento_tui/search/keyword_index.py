@@ -30,13 +30,11 @@ from memento_tui.search.keyword_fields import (
 )
 from memento_tui.search.lance_filter import microseconds
 from memento_tui.search.query_language import Phrase, Query, Word
+from memento_tui.search.ranking import SIMILAR_TEXT_CHARACTERS, SIMILAR_TEXT_WORDS
 from memento_tui.storage.store import Store
 from memento_tui.text.terms import STOP_WORDS, identifiers, terms
 
 __all__ = ["KeywordIndex"]
-
-_WORDS_COMPARED, _RAREST_WORDS = 4_000, 10
-"""Characters of a text, and words of it, by which memories that are much like it are looked for."""
 
 _FACETS = ("kind", "stability", "source_type", "sensitivity", "tier", "status")
 _Must, _Should, _MustNot = tantivy.Occur.Must, tantivy.Occur.Should, tantivy.Occur.MustNot
@@ -109,9 +107,9 @@ class QueryCompiler:
 
     def alike(self, text: str) -> tantivy.Query:
         """Return the query for what shares the rarest words of a text; an unknown word can match nothing."""
-        stems = dict.fromkeys(stem for stem in terms(text[:_WORDS_COMPARED]) if stem not in STOP_WORDS)
+        stems = dict.fromkeys(stem for stem in terms(text[:SIMILAR_TEXT_CHARACTERS]) if stem not in STOP_WORDS)
         counted = sorted((found, stem) for stem in stems if (found := self._searcher.doc_freq("body", stem)))
-        rarest = [stem for _, stem in counted[:_RAREST_WORDS]]
+        rarest = [stem for _, stem in counted[:SIMILAR_TEXT_WORDS]]
         parts = [(_Should, tantivy.Query.term_query(self._schema, "body", stem)) for stem in rarest]
         return tantivy.Query.boolean_query(parts) if parts else tantivy.Query.empty_query()
 

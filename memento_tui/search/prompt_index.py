@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 import tantivy
 
-from memento_tui.search.bm25 import density, idf, perfect_score, saturated
 from memento_tui.search.keyword_fields import (
     SCHEMA_VERSION,
     IndexState,
@@ -20,28 +19,20 @@ from memento_tui.search.keyword_fields import (
     read_state,
     register_analyzers,
 )
+from memento_tui.search.ranking import (
+    BIGRAM_WEIGHT,
+    MOST_SALIENT_WORDS,
+    MOST_SENTENCES,
+    NAME_WEIGHT,
+    PROMPT_CANDIDATES,
+    SENTENCE_WEIGHT,
+    UNKNOWN_WORDS_PENALTY,
+)
+from memento_tui.search.scoring import density, idf, perfect_score, saturated
 from memento_tui.text.keywords import FEWEST_WORDS, is_name
 from memento_tui.text.terms import character_bigrams, identifiers, is_compound, terms
 
 __all__ = ["PromptHit", "PromptIndex", "stems_of"]
-
-_MOST_SALIENT_WORDS = 8
-"""Words that are looked for: more say less of what the prompt is about than its rarest do."""
-_NAME_WEIGHT = 1.5
-"""How much more an identifier, a path or a name of several parts says than a plain word of the same rarity."""
-_CANDIDATES = 24
-_MOST_SENTENCES = 12
-
-_UNKNOWN_WORDS_PENALTY = 0.5
-"""How much of a score hangs on the share of a part's words that any memory holds: what is about other things holds few.
-
-This, and the weight of a sentence, were chosen on memories of the engram set with their titles as prompts, against
-what people said in LongMemEval, which is about none of them.
-"""
-_BIGRAM_WEIGHT = 0.5
-"""What a pair of ideographs that no memory holds counts of an unknown word: every other one straddles two words."""
-_SENTENCE_WEIGHT = 0.9
-"""A long prompt has many sentences, each of which may fit something by chance."""
 
 
 class PromptHit(NamedTuple):
@@ -49,7 +40,7 @@ class PromptHit(NamedTuple):
 
     id: str
     keyword: float
-    """Its score from 0 to 1: as in `memento_tui.search.ranking`, less for a part with words that no memory holds."""
+    """Its score from 0 to 1: as in `memento_tui.search.scoring`, less for a part with words that no memory holds."""
     words: tuple[str, ...]
     """The salient words of that part."""
     weights: tuple[float, ...] = ()
@@ -136,7 +127,7 @@ class PromptIndex:
             held = self._searcher.doc_freq("parts", word.lower().strip("/"))
         if not held:
             return 0.0
-        return idf(self._searcher.num_docs, held) * (_NAME_WEIGHT if is_compound(word) else 1.0)
+        return idf(self._searcher.num_docs, held) * (NAME_WEIGHT if is_compound(word) else 1.0)
 
     def _holding_stem(self, stem: str) -> int:
         """Return about how many memories hold a stem, in the text or in the title alone."""
@@ -150,15 +141,15 @@ class PromptIndex:
         What lies in one of the namespaces ``others`` is left out, unless it lies in one of ``places``.
         """
         weighed = [[self._weighed(word) for word in part] for part in parts]
-        weighed.sort(key=lambda part: -sum(sorted((weight for _, weight in part), reverse=True)[:_MOST_SALIENT_WORDS]))
+        weighed.sort(key=lambda part: -sum(sorted((weight for _, weight in part), reverse=True)[:MOST_SALIENT_WORDS]))
         conditions = self._conditions(places, others)
         best: dict[str, PromptHit] = {}
-        for part in weighed[:_MOST_SENTENCES]:
+        for part in weighed[:MOST_SENTENCES]:
             known = sorted(((word, weight) for word, weight in part if weight), key=lambda pair: (-pair[1], pair[0]))
-            unknown = sum(_BIGRAM_WEIGHT if character_bigrams(word) else 1.0 for word, weight in part if not weight)
-            scale = 1 - _UNKNOWN_WORDS_PENALTY * unknown / (len(known) + unknown)
-            scale *= 1.0 if len(parts) == 1 else _SENTENCE_WEIGHT
-            words, weights = zip(*known[:_MOST_SALIENT_WORDS], strict=True) if known else ((), ())
+            unknown = sum(BIGRAM_WEIGHT if character_bigrams(word) else 1.0 for word, weight in part if not weight)
+            scale = 1 - UNKNOWN_WORDS_PENALTY * unknown / (len(known) + unknown)
+            scale *= 1.0 if len(parts) == 1 else SENTENCE_WEIGHT
+            words, weights = zip(*known[:MOST_SALIENT_WORDS], strict=True) if known else ((), ())
             for name, score in self._holding(words, conditions):
                 if name not in best or best[name].keyword < score * scale:
                     best[name] = PromptHit(name, score * scale, words, weights, scale)
@@ -192,7 +183,7 @@ class PromptIndex:
         query = tantivy.Query.boolean_query([(tantivy.Occur.Must, held), *conditions])
         ceiling = self._queries.ceiling(word for word in words if word not in unspaced)
         ceiling += sum(perfect_score(weight) for weight in unspaced.values())
-        for score, address in self._searcher.search(query, limit=_CANDIDATES, count=False).hits:
+        for score, address in self._searcher.search(query, limit=PROMPT_CANDIDATES, count=False).hits:
             yield str(self._searcher.doc(address)["id"][0]), saturated(float(score), ceiling)
 
     def naming(self, paths: Iterable[str], kinds: Iterable[str]) -> list[str]:
@@ -210,6 +201,6 @@ class PromptIndex:
         ]
         query = tantivy.Query.boolean_query([(tantivy.Occur.Must, part) for part in wanted])
         found = self._searcher.search(
-            query, limit=_CANDIDATES, count=False, order_by_field="updated_at", order=tantivy.Order.Desc
+            query, limit=PROMPT_CANDIDATES, count=False, order_by_field="updated_at", order=tantivy.Order.Desc
         )
         return [str(self._searcher.doc(address)["id"][0]) for _, address in found.hits]

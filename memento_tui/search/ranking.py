@@ -1,94 +1,138 @@
-"""Fuse keyword and semantic scores into one relevance, and diversify the kinds among the first results."""
+"""The constants that rank results: weights, bounds and thresholds of searches, of decay, and of memento-hook's context.
 
-from __future__ import annotations
-
-from collections import Counter
-from collections.abc import Mapping, Sequence
-
-import msgspec
-
-from memento_tui.search.bm25 import saturated
-
-__all__ = ["Relevance", "diversify", "fuse"]
-
-KEYWORD_WEIGHT = 0.6
-"""The share of the keyword score where both views exist."""
-
-UNSEEN_SIMILARITY = 0.9
-"""What is nearer than nothing but was not among the nearest: this share of the last one's similarity.
-
-These two were chosen on the development sets of LoCoMo, LongMemEval and engram together.
+Imports nothing: memento-hook ranks with them. The one threshold that a person may set, the least score of a memory
+that a hook shows, has its default in `memento_tui.defaults`.
 """
 
+# The keyword score (`memento_tui.search.scoring`, `keyword_fields`, `keyword_index`)
 
-class Relevance(msgspec.Struct, frozen=True):
-    """How well one memory answers a query, from 0 to 1, and what each view said (``None``: it did not find it)."""
+BM25_K1, BM25_B = 1.2, 0.75
+"""The parameters of BM25, saturation and length normalization: Tantivy's, which cannot be changed."""
 
-    score: float
-    keyword: float | None
-    semantic: float | None
-    keyword_rank: int | None
-    semantic_rank: int | None
+ORDINARY_WORDS = 200
+"""Words of a memory of ordinary length, with which a hook compares one instead of with the average of the store.
 
+Chosen on the engram set and LoCoMo's turns together.
+"""
 
-def fuse(
-    keyword: Sequence[tuple[str, float]], ceiling: float, semantic: Sequence[tuple[str, float]] | None
-) -> dict[str, Relevance]:
-    """Return the relevance of every candidate.
+STEEPNESS = 2.5
+"""How soon a keyword score nears 1: a memory that reaches a third of the perfect BM25 score gets 0.56.
 
-    A BM25 score is divided by ``ceiling``, the score of a perfect match, and saturates: 1 - exp(-2.5 x). Cosine
-    similarities are taken as they are, and the weighted sum is the relevance. ``semantic`` is ``None`` where that view
-    could not be asked: then the keyword score stands alone.
-    """
-    words = {name: (rank, saturated(score, ceiling)) for rank, (name, score) in enumerate(keyword, 1)}
-    if semantic is None:
-        return {name: Relevance(score, score, None, rank, None) for name, (rank, score) in words.items()}
-    meaning = {name: (rank, max(0.0, score)) for rank, (name, score) in enumerate(semantic, 1)}
-    unseen = UNSEEN_SIMILARITY * min((score for _, score in meaning.values()), default=0.0)
-    names = dict.fromkeys([*words, *meaning])
-    return {name: _combine(words.get(name), meaning.get(name), unseen) for name in names}
+Chosen on the development sets of LoCoMo, LongMemEval and engram together.
+"""
 
+TITLE_BOOST = 1.6
+"""The factor of a BM25 score for a word in the title, beside the same word in the text."""
 
-def _combine(words: tuple[int, float] | None, meaning: tuple[int, float] | None, unseen: float) -> Relevance:
-    word_rank, word_score = words or (None, None)
-    meaning_rank, meaning_score = meaning or (None, None)
-    near = unseen if meaning_score is None else meaning_score
-    score = KEYWORD_WEIGHT * (word_score or 0.0) + (1 - KEYWORD_WEIGHT) * near
-    return Relevance(score, word_score, meaning_score, word_rank, meaning_rank)
+IDENTIFIER_BOOST = 1.5
+"""The factor of a BM25 score for a compound name that is matched as a whole."""
 
+COMPLETIONS, COMPLETIONS_OF_SHORT_PREFIX, SHORT_PREFIX = 64, 16, 2
+"""Words that the beginning of a word is completed to; those for a short one, which tells little; its characters."""
 
-_LARGEST_SHARE_OF_A_KIND = 0.6
-"""Of the results that one kind may take while others answer nearly as well."""
+SIMILAR_TEXT_CHARACTERS, SIMILAR_TEXT_WORDS = 4_000, 10
+"""Characters of a text that are read, and rarest words of those that are searched for, to find memories like it."""
 
-_LEAST_RELATIVE_SCORE = 0.7
-"""How much of a result's score one of another kind must have to take its place."""
+# Fusion with the semantic score (`memento_tui.search.scoring`)
 
-_FEWEST_RESULTS = 5
-"""With fewer results than this there is nothing to share out."""
+FUSED_CANDIDATES = 200
+"""Memories that each view proposes at least; the fused order of the first tens does not change beyond this."""
 
+KEYWORD_WEIGHT = 0.6
+"""The share of the keyword score, 0 to 1, where both views answer.
 
-def diversify(ordered: Sequence[tuple[str, float]], kinds: Mapping[str, str], limit: int) -> list[tuple[str, float]]:
-    """Return the ``limit`` best of ids with scores, best first, none of the kinds with more than 60 % of them.
+Chosen, as is `UNSEEN_SIMILARITY`, on the development sets of LoCoMo, LongMemEval and engram together.
+"""
 
-    The last results of a kind that has more give way to the best of the others that have 70 % of their score at least;
-    where there are none, they stay. The order among those that are returned does not change.
-    """
-    chosen = list(ordered[:limit])
-    if limit < _FEWEST_RESULTS or len(ordered) <= limit:
-        return chosen
-    quota = int(_LARGEST_SHARE_OF_A_KIND * limit)
-    counts = Counter(kinds[name] for name, _ in chosen)
-    waiting = [entry for entry in ordered[limit:] if counts[kinds[entry[0]]] < quota]
-    for place in range(limit - 1, -1, -1):
-        name, score = chosen[place]
-        if counts[kinds[name]] <= quota:
-            continue
-        other = next((entry for entry in waiting if counts[kinds[entry[0]]] < quota), None)
-        if other is None or other[1] < _LEAST_RELATIVE_SCORE * score:
-            break
-        waiting.remove(other)
-        counts[kinds[name]] -= 1
-        counts[kinds[other[0]]] += 1
-        chosen[place] = other
-    rank = {name: place for place, (name, _) in enumerate(ordered)}
-    return sorted(chosen, key=lambda entry: rank[entry[0]])
+UNSEEN_SIMILARITY = 0.9
+"""The similarity of a memory that is not among the nearest, as a share of the least of theirs."""
+
+# Kinds among the first results (`memento_tui.search.scoring.diversify`)
+
+LARGEST_SHARE_OF_A_KIND = 0.6
+"""The share of the results that one kind may take while others answer nearly as well."""
+
+LEAST_SHARE_TO_REPLACE = 0.7
+"""The share of a result's score that one of another kind must have to take its place."""
+
+FEWEST_RESULTS_TO_DIVERSIFY = 5
+"""Results below which the kinds are left as they are."""
+
+# The life factor (`memento_tui.search.decay.decay_factor`)
+
+LOWEST_FACTOR, HIGHEST_FACTOR = 0.85, 1.15
+"""The bounds of the factor: an old exact match keeps at least 85 % of its relevance, a fresh vague one gains 15 %."""
+
+FACTOR_WEIGHTS = {"ageing": 0.16, "certainty": 0.06, "stability": 0.04}
+"""How much each part of the factor counts, relative to their sum."""
+
+STABILITY_SHARES = {"draft": 0.0, "verified": 0.7, "stable": 1.0}
+"""What each stability counts, 0 to 1."""
+
+SUPERSEDED_FACTOR = 0.5
+"""The share of its factor that a memory keeps when another takes its place."""
+
+SHARE_OF_SUCCESSOR = 0.999
+"""The share of its successor's score that a superseded memory reaches at most: it ranks below."""
+
+# The presets of decay (`memento_tui.search.decay`)
+
+PROTOCOL_RECENCY_HOURS = 168.0
+"""Hours in which the recency of Memento Protocol halves; published."""
+
+PROTOCOL_ACCESS_HOURS = 48.0
+"""Hours in which the bonus of Memento Protocol for the last access halves; published."""
+
+PROTOCOL_HIGHEST = 3.0
+"""The most that Memento Protocol's product can be: 1 (recency) x 2 (accesses) x 1.5 (last access)."""
+
+HALF_LIFE_DAYS = 90.0
+"""Days in which a memory loses half its weight; published by Memento Vault."""
+
+CERTAINTY_OF_DOUBLE_HALF_LIFE, CERTAINTY_WITHOUT_DECAY = 3, 4
+"""The grade of certainty that doubles the half-life, and the least that does not age; published by Memento Vault."""
+
+BANK_DAYS, BANK_USES = 90, 2
+"""Days untouched after which agent-memory demotes what was used fewer times than this; published."""
+
+AGE_PART, USE_PART = 0.10, 0.06
+"""How much of the balanced weight is freshness and how much is use; together the weight of ageing in the factor."""
+
+USES_LOG = 4.0
+"""The logarithm to base 2 of the uses that count in full in the balanced weight, plus one: 15 uses."""
+
+# The context for a prompt (`memento_tui.search.prompt_index`, `memento_tui.hooks.retrieval`)
+
+MOST_SALIENT_WORDS = 8
+"""Words of a sentence that are searched for: more say less of what the prompt is about than its rarest do."""
+
+MOST_SENTENCES = 12
+"""Sentences of a prompt that are searched for, those with the rarest words first."""
+
+NAME_WEIGHT = 1.5
+"""How much more an identifier, a path or a name of several parts says than a plain word of the same rarity."""
+
+UNKNOWN_WORDS_PENALTY = 0.5
+"""The share of a score, 0 to 1, that is lost in a sentence none of whose words any memory holds.
+
+This, `SENTENCE_WEIGHT` and the threshold were chosen on memories of the engram set with their titles as prompts,
+against what people said in LongMemEval, which is about none of them.
+"""
+
+BIGRAM_WEIGHT = 0.5
+"""What a pair of ideographs that no memory holds counts of an unknown word: every other one straddles two words."""
+
+SENTENCE_WEIGHT = 0.9
+"""The factor of a score for one of several sentences: each may fit something by chance."""
+
+PROMPT_CANDIDATES, PROMPT_CANDIDATES_READ = 24, 12
+"""Memories that the index proposes for a sentence, and those of all proposed whose text is read."""
+
+CANDIDATE_CHARACTERS_READ = 20_000
+"""Characters of such a text in which the words of the prompt are counted."""
+
+MOST_MEMORIES_SHOWN = 3
+"""Memories in the context for one prompt or one file."""
+
+LEAST_SHARE_OF_BEST = 0.9
+"""The share of the best score below which a memory is left out: the best is most often the one that was meant."""

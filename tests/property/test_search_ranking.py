@@ -7,11 +7,11 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memento_tui.config import DecayPreset
+from memento_tui.defaults import DecayPreset
 from memento_tui.model import Memory
 from memento_tui.model.memory import STABILITIES, STATUSES
 from memento_tui.search.decay import decay_curve, decay_factor, preset_weight, rank_below_successors
-from memento_tui.search.ranking import fuse
+from memento_tui.search.scoring import fuse
 from tests.made import NOW, note
 
 PRESETS = st.sampled_from(get_args(DecayPreset))

@@ -10,7 +10,7 @@ from memento_tui import clock
 from memento_tui.api import Workspace
 from memento_tui.errors import NotAllowed
 from memento_tui.search.decay import decay_factor, rank_below_successors
-from memento_tui.search.ranking import fuse
+from memento_tui.search.scoring import fuse
 from tests.made import NOW, note, put
 
 

@@ -5,7 +5,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memento_tui.search.ranking import diversify
+from memento_tui.search.scoring import diversify
 
 SCORED = st.lists(st.tuples(st.sampled_from("abc"), st.floats(0.01, 1.0)), max_size=40)
 

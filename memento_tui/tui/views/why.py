@@ -16,12 +16,12 @@ from textual.widgets import Static
 
 from memento_tui import clock
 from memento_tui.api.search import SearchHit
-from memento_tui.config import DecayPreset
+from memento_tui.defaults import DecayPreset
 from memento_tui.errors import MementoError
 from memento_tui.maintenance.life_report import life_report_lines
 from memento_tui.model import Memory
-from memento_tui.search.decay import HIGHEST_FACTOR, LOWEST_FACTOR, preset_weight
-from memento_tui.search.ranking import KEYWORD_WEIGHT
+from memento_tui.search.decay import preset_weight
+from memento_tui.search.ranking import HIGHEST_FACTOR, KEYWORD_WEIGHT, LOWEST_FACTOR
 from memento_tui.tui.commands import KeyScope, bindings
 from memento_tui.tui.display import cells, literal
 from memento_tui.tui.views.view import View

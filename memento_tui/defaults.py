@@ -1,0 +1,31 @@
+"""Values that the reader of ``config.toml`` shares with memento-hook, which reads it without that module's libraries.
+
+Standard library only.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, get_args
+
+__all__ = ["DECAY_PRESETS", "HOOK_LEARNS", "HOOK_PROMPT_TOKENS", "HOOK_START_TOKENS", "HOOK_THRESHOLD", "DecayPreset"]
+
+DecayPreset = Literal["balanced", "protocol", "vault", "bank"]
+"""A formula by which memories lose weight; `memento_tui.search.decay` computes them."""
+
+DECAY_PRESETS: tuple[str, ...] = get_args(DecayPreset)
+"""The names of the presets."""
+
+HOOK_PROMPT_TOKENS = 300
+"""Tokens: the most that the context for one prompt or file takes."""
+
+HOOK_START_TOKENS = 1_000
+"""Tokens: the most that the context for the start of a session takes."""
+
+HOOK_THRESHOLD = 0.62
+"""The score, 0 to about 1, below which a memory is left out of the context for a prompt.
+
+Chosen with `memento_tui.search.ranking.UNKNOWN_WORDS_PENALTY`, and on the same data.
+"""
+
+HOOK_LEARNS = True
+"""Whether hooks hand transcripts to distillation, which proposes what it finds."""
