@@ -20,14 +20,9 @@ from memento_tui.model.memory import SENSITIVITIES, parse_kind
 from memento_tui.model.validation import check_namespace
 from memento_tui.moments import parse_optional_end
 from memento_tui.operations.contradictions import contradiction_section, contradictions_among
-from memento_tui.operations.memory_status import (
-    bracketed,
-    caution_labels,
-    check_not_rejected,
-    format_time,
-    is_readable,
-    pending_sentence,
-)
+from memento_tui.operations.memories import visible_memory
+from memento_tui.operations.memory_status import bracketed, format_time, is_readable
+from memento_tui.operations.outcome import store_memory
 from memento_tui.operations.recall import MAX_HITS, count_used, namespace_query, plain_query, recall
 from memento_tui.text.fence import one_line, quoted_id
 
@@ -150,16 +145,14 @@ class BankTools:
             author = workspace.author
             fields["source"] = {"agent": author.agent, "session": author.session, "url": source_url}
         place = check_namespace(bank_id, "bank_id")
-        began = clock.now()
-        memory = workspace.remember(content, namespace=place, kind=name, kind_raw=raw, **fields)
-        check_not_rejected(workspace, memory)
+        outcome = store_memory(workspace, content, namespace=place, kind=name, kind_raw=raw, **fields).accepted()
         shape = RetainResult(
-            id=memory.id,
-            bank_id=memory.namespace,
-            kind=bank_kind(memory),
-            duplicate=memory.created_at < began,
-            pending=memory.status == "pending",
-            reason=pending_sentence(workspace, memory),
+            id=outcome.memory.id,
+            bank_id=outcome.memory.namespace,
+            kind=bank_kind(outcome.memory),
+            duplicate=outcome.is_known,
+            pending=outcome.is_pending,
+            reason=outcome.pending_sentence,
         )
         return tool_result(_retain_text(shape), shape)
 
@@ -170,14 +163,14 @@ def bank_kind(memory: Memory) -> str:
 
 
 def _bank_memory(memory: Memory) -> BankMemory:
-    readable = is_readable(memory)
+    view = visible_memory(memory, clock.now())
     return BankMemory(
         id=memory.id,
         bank_id=memory.namespace,
         kind=bank_kind(memory),
-        content=memory.content if readable else "",
-        title=memory.title if readable else "",
-        tags=list(memory.tags) if readable else [],
+        content=view.content,
+        title=view.title,
+        tags=view.tags,
         tier=memory.tier,
         stability=memory.stability,
         source_type=memory.source_type,
@@ -185,11 +178,11 @@ def _bank_memory(memory: Memory) -> BankMemory:
         confidence=memory.confidence,
         certainty=memory.certainty,
         surprise=memory.surprise,
-        labels=caution_labels(memory, clock.now()),
+        labels=view.labels,
         created_at=format_time(memory.created_at),
         updated_at=format_time(memory.updated_at),
         used_count=memory.used_count,
-        withheld="" if readable else f"It is {memory.status}; its text is withheld.",
+        withheld="" if view.is_readable else f"It is {memory.status}; its text is withheld.",
     )
 
 

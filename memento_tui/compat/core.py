@@ -26,13 +26,8 @@ from memento_tui.mcp.workspaces import McpWorkspaces
 from memento_tui.model import Memory
 from memento_tui.model.validation import account_of, check_namespace
 from memento_tui.moments import parse_moment, parse_optional_end
-from memento_tui.operations.memory_status import (
-    caution_labels,
-    check_not_rejected,
-    is_readable,
-    pending_sentence,
-    proposal_sentence,
-)
+from memento_tui.operations.memory_status import caution_labels, is_readable
+from memento_tui.operations.outcome import pending_change_sentence, store_memory
 from memento_tui.operations.recall import MAX_HITS, count_used, namespace_query, plain_query, recall
 from memento_tui.text.fence import one_line
 
@@ -138,7 +133,7 @@ def _json_text(value: object) -> TextContent:
 def find_in_namespace(workspace: Workspace, namespace: str, memory_id: str) -> Memory | None:
     """Return the memory that has an id in a namespace, ``None`` where there is none, deleted ones included."""
     for name in (memory_id, _qualified_id(memory_id, namespace)):
-        found = workspace.store.find("memory", name)
+        found = workspace.find(name)
         if isinstance(found, Memory) and found.namespace == namespace:
             return found
     return None
@@ -146,7 +141,7 @@ def find_in_namespace(workspace: Workspace, namespace: str, memory_id: str) -> M
 
 def available_id(workspace: Workspace, namespace: str, memory_id: str) -> str:
     """Return the id under which a new memory of a namespace is stored."""
-    return memory_id if workspace.store.find("memory", memory_id) is None else _qualified_id(memory_id, namespace)
+    return memory_id if workspace.find(memory_id) is None else _qualified_id(memory_id, namespace)
 
 
 def _qualified_id(memory_id: str, namespace: str) -> str:
@@ -183,7 +178,7 @@ class CoreTools:
         if ttl is not UNCHANGED:
             fields["expires_at"] = _expiry_of(ttl)
         known = find_in_namespace(workspace, check_namespace(namespace), id) if id else None
-        with workspace.store.together():
+        with workspace.one_undo():
             if known is None:
                 stored, memory_id = _store_new(workspace, content, namespace, id or "", fields)
             else:
@@ -240,7 +235,7 @@ class CoreTools:
         if memory is None:
             raise NotFound(f"There is no memory {id!r:.80} in {namespace!r:.80}.", "Look for it with memory_search.")
         outcome = workspace.forget(memory.id)
-        reason = None if outcome.proposal is None else proposal_sentence(outcome.proposal)
+        reason = None if outcome.proposal is None else pending_change_sentence(outcome.proposal)
         pending = None if reason is None else True
         return object_result(
             DeleteResult(id=id, namespace=namespace, deleted=reason is None, pending=pending, reason=reason)
@@ -248,7 +243,7 @@ class CoreTools:
 
     def memory_list_namespaces(self, ctx: Context) -> Annotated[CallToolResult, Namespaces]:
         """List the namespaces with the number of memories in each."""
-        counts = [row for row in self._mcp_workspaces.of(ctx).store.namespaces() if not account_of(row[0])]
+        counts = [row for row in self._mcp_workspaces.of(ctx).namespaces() if not account_of(row[0])]
         return list_result([NamespaceCount(namespace=name, count=count) for name, count in counts])
 
 
@@ -268,24 +263,23 @@ def _store_new(
     workspace: Workspace, content: str, namespace: str, named: str, fields: dict[str, Any]
 ) -> tuple[StoreResult, str]:
     """Store a new memory under the id that was named for it, if any; return what is told, and its id here."""
-    began = clock.now()
     if named:
         fields["id"] = available_id(workspace, namespace, named)
         if fields["id"] != named:
             fields["extra"] = {EXTRA_KEY: {"id": named}}
-    memory = check_not_rejected(workspace, workspace.remember(content, namespace=namespace, **fields))
-    stored = StoreResult(
-        id=memory.id,
-        namespace=memory.namespace,
-        created=memory.created_at >= began,
-        pending=True if memory.status == "pending" else None,
-        reason=pending_sentence(workspace, memory) or None,
+    outcome = store_memory(workspace, content, namespace=namespace, **fields).accepted()
+    result = StoreResult(
+        id=outcome.memory.id,
+        namespace=outcome.memory.namespace,
+        created=not outcome.is_known,
+        pending=True if outcome.is_pending else None,
+        reason=outcome.pending_sentence or None,
     )
-    return stored, memory.id
+    return result, outcome.memory.id
 
 
 def _change_result(outcome: ChangeOutcome) -> StoreResult:
-    reason = None if outcome.proposal is None else proposal_sentence(outcome.proposal)
+    reason = None if outcome.proposal is None else pending_change_sentence(outcome.proposal)
     return StoreResult(
         id=outcome.memory.id,
         namespace=outcome.memory.namespace,
@@ -297,13 +291,13 @@ def _change_result(outcome: ChangeOutcome) -> StoreResult:
 
 def _add_relations(workspace: Workspace, namespace: str, memory_id: str, wanted: list[str]) -> list[str]:
     """Relate a memory to others; return the ids that mean none."""
-    drawn = {relation.dst for relation in workspace.store.relations_of(memory_id)}
+    related = {relation.dst for relation in workspace.relations(memory_id, direction="out")}
     unresolved = []
     for named in dict.fromkeys(wanted):
-        other = find_in_namespace(workspace, namespace, named) or workspace.store.find("memory", named)
+        other = find_in_namespace(workspace, namespace, named) or workspace.find(named)
         if not isinstance(other, Memory) or other.id == memory_id:
             unresolved.append(named)
-        elif other.id not in drawn:
+        elif other.id not in related:
             workspace.relate(memory_id, other.id)
     return unresolved
 
@@ -320,8 +314,7 @@ def _readable_memory(workspace: Workspace, memory_id: str) -> Memory | WholeMemo
 
 
 def _whole_memory(workspace: Workspace, memory: Memory) -> WholeMemory:
-    arrows = [one for one in workspace.store.relations_of(memory.id) if one.src == memory.id]
-    ends = workspace.store.memories([one.dst for one in arrows])
+    ends = workspace.get_many([relation.dst for relation in workspace.relations(memory.id, direction="out")])
     return WholeMemory(
         id=memory.id,
         namespace=memory.namespace,

@@ -66,7 +66,8 @@ class HookContext(NamedTuple):
         project = find_project(self.call.cwd)
         if project is None:
             return SessionScope(self.call.session, "")
-        named = namespace_of_project(project, self.store, claim=self.call.moment == "start")
+        claim = self.store.keep_setting if self.call.moment == "start" else None
+        named = namespace_of_project(project, self.store.setting, claim)
         # Claude Code names the folder of a project's memory after its path.
         path = "".join(letter if letter.isalnum() else "-" for letter in str(project.root))
         return SessionScope(self.call.session, named, (f"claude/{path}",))

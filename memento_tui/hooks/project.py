@@ -9,8 +9,9 @@ from __future__ import annotations
 import os
 import re
 import zlib
+from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 __all__ = ["Project", "find_project", "namespace_of_project"]
 
@@ -26,16 +27,6 @@ class Project(NamedTuple):
     root: Path
     home: Path
     name: str
-
-
-class SettingsStore(Protocol):
-    """Where a store keeps values about itself: a `Store` has it, and so has a `HookStore`."""
-
-    def setting(self, name: str) -> str | None:
-        """Return a value, or ``None``."""
-
-    def keep_setting(self, name: str, value: str) -> None:
-        """Write a value."""
 
 
 def find_project(directory: str | Path) -> Project | None:
@@ -98,22 +89,25 @@ def _safe_name(name: str) -> str:
     return _UNSAFE_CHARS.sub("-", name).strip("-. ").lower()[:_MAX_NAME_CHARS] or "project"
 
 
-def namespace_of_project(project: Project, settings: SettingsStore, *, claim: bool = True) -> str:
+def namespace_of_project(
+    project: Project, read: Callable[[str], str | None], write: Callable[[str, str], None] | None
+) -> str:
     """Return the namespace of a project's memories, ``projects/<name>``.
 
     Two projects of one name do not share it: the first to ask keeps it for as long as its repository is there, and the
-    other is named after its parent folder as well. ``claim`` writes down who has which.
+    other is named after its parent folder as well. ``read`` and ``write`` access the settings of the database, which
+    say what project has which namespace; with ``None`` for ``write`` a new project does not claim one.
     """
     # Told apart by what all worktrees have in common, or each would get a memory of its own.
     parent = _safe_name(_containing_folder(project.home).name)
     for namespace in (f"projects/{project.name}", f"projects/{parent}-{project.name}"):
         key = f"project {namespace}"
-        holder = settings.setting(key)
+        holder = read(key)
         if holder == str(project.home):
             return namespace
         if holder is None or not Path(holder).exists():
-            if claim:
-                settings.keep_setting(key, str(project.home))
+            if write is not None:
+                write(key, str(project.home))
             return namespace
     return f"projects/{project.name}-{zlib.crc32(os.fsencode(project.home)):08x}"
 

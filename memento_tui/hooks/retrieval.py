@@ -20,11 +20,21 @@ from memento_tui.search.ranking import (
     MOST_MEMORIES_SHOWN,
     PROMPT_CANDIDATES_READ,
 )
-from memento_tui.storage.hook_store import HookStore, MemoryRow
+from memento_tui.storage.hook_store import HookStore, ItemRow, MemoryRow, ShownMemory, SkipRow
 from memento_tui.text.keywords import content_words_by_sentence
 from memento_tui.text.terms import terms
 
-__all__ = ["RetrievedMemory", "SessionScope", "memories_for_file", "memories_for_prompt", "up_to_date_index"]
+__all__ = [
+    "HookStore",
+    "ItemRow",
+    "RetrievedMemory",
+    "SessionScope",
+    "ShownMemory",
+    "SkipRow",
+    "memories_for_file",
+    "memories_for_prompt",
+    "up_to_date_index",
+]
 
 _MAX_INLINE_CHANGES = 100
 """Changes that are indexed while the host waits, about 0.15 s in all; more are left to a detached process.

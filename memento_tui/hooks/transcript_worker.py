@@ -84,7 +84,11 @@ def learn_from_transcript(paths: DataPaths, transcript: Path, session: str, *, e
             with Workspace(paths.root, actor="agent", channel="hook", session=session, create=False) as workspace:
                 _record_use(workspace, hooks, transcript, session)
                 project = find_project(cwd)
-                place = "" if project is None else namespace_of_project(project, workspace.store)
+                place = (
+                    ""
+                    if project is None
+                    else namespace_of_project(project, workspace.settings.get, workspace.settings.set)
+                )
                 for problem in distill_transcript(workspace, transcript, namespace=place).problems:
                     _log.warning("%s: %s", transcript, problem)
             hooks.note_learned(session, size)

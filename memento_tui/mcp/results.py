@@ -8,11 +8,11 @@ from datetime import datetime
 from mcp_types import CallToolResult, TextContent
 from pydantic import BaseModel
 
-from memento_tui.api import Workspace
 from memento_tui.api.search import SearchHit
 from memento_tui.mcp.schemas import ChangeResult, ItemEntry, RememberResult, SearchResult, SkipEntry
-from memento_tui.model import Memory, Proposal, Skip, WorkingItem
-from memento_tui.operations.memory_status import bracketed, caution_labels, format_time, pending_reasons, rejection_note
+from memento_tui.model import Proposal, Skip, WorkingItem
+from memento_tui.operations.memory_status import bracketed, caution_labels, format_time
+from memento_tui.operations.outcome import StoreOutcome, because, rejection_reason
 from memento_tui.policy.policy import reasons_in_words
 from memento_tui.text.fence import fenced, one_line, quoted_id
 
@@ -149,21 +149,19 @@ def proposal_result(proposal: Proposal) -> CallToolResult:
         return _rejected_result(proposal)
     why = reasons_in_words(proposal.reasons)
     text = (
-        f"Proposed: a person decides about {quoted_id(proposal.target_id)}, because {'; '.join(why)}."
+        f"Proposed: a person decides about {quoted_id(proposal.target_id)}{because(why)}."
         " Until then nothing changes. Do not propose it again; proposals tells the decision."
     )
     return tool_result(text, ChangeResult(id=proposal.target_id, outcome="proposed", why=why))
 
 
 def _rejected_result(proposal: Proposal) -> CallToolResult:
-    because = f": {one_line(proposal.note)}" if proposal.note else "."
+    target, note = proposal.target_id, proposal.note
     text = (
-        f"Not proposed again: a person rejected the same about {quoted_id(proposal.target_id)} before{because}"
+        f"Not proposed again: a person rejected the same about {quoted_id(target)} before{rejection_reason(note)}"
         " Nothing changed."
     )
-    return tool_result(
-        text, ChangeResult(id=proposal.target_id, outcome="rejected", why=[proposal.note] if proposal.note else [])
-    )
+    return tool_result(text, ChangeResult(id=target, outcome="rejected", why=[note] if note else []))
 
 
 def change_result(made: Skip | WorkingItem | Proposal, verb: str) -> CallToolResult:
@@ -171,34 +169,26 @@ def change_result(made: Skip | WorkingItem | Proposal, verb: str) -> CallToolRes
     return proposal_result(made) if isinstance(made, Proposal) else applied_result(made.id, made.version, verb)
 
 
-def remember_result(workspace: Workspace, memory: Memory, began: datetime) -> RememberResult:
-    """Return what became of a new memory, of which the writing ``began`` at a moment."""
+def remember_result(outcome: StoreOutcome) -> RememberResult:
+    """Return the outcome of storing a memory as it is sent."""
+    note = [outcome.note] if outcome.note else []
     return RememberResult(
-        id=memory.id,
-        status=memory.status,
-        duplicate=memory.created_at < began,
-        why=_pending_or_rejected_reason(workspace, memory),
+        id=outcome.memory.id,
+        status=outcome.memory.status,
+        duplicate=outcome.is_known,
+        why=note if outcome.is_rejected else list(outcome.reasons),
     )
 
 
-def _pending_or_rejected_reason(workspace: Workspace, memory: Memory) -> list[str]:
-    """Return why a memory waits, or what the person said who rejected it."""
-    if memory.status == "rejected":
-        note = rejection_note(workspace, memory)
-        return [note] if note else []
-    return pending_reasons(workspace, memory)
-
-
-def remember_result_text(shape: RememberResult) -> str:
-    """Return what became of a new memory in words."""
-    name = quoted_id(shape.id)
-    if shape.status == "pending":
-        again = "It waits already" if shape.duplicate else "Stored, but it waits"
-        because = f", because {'; '.join(shape.why)}" if shape.why else ""
-        return f"{again} for a person's decision as {name}{because}. Do not store it again."
-    if shape.status == "rejected":
-        because = f": {one_line(shape.why[0])}" if shape.why else "."
-        return f"Not stored: a person rejected the same text before ({name}){because} Do not store it again."
-    if shape.duplicate:
+def remember_result_text(outcome: StoreOutcome) -> str:
+    """Return the outcome of storing a memory in words."""
+    name = quoted_id(outcome.memory.id)
+    if outcome.is_pending:
+        again = "It waits already" if outcome.is_known else "Stored, but it waits"
+        return f"{again} for a person's decision as {name}{because(outcome.reasons)}. Do not store it again."
+    if outcome.is_rejected:
+        reason = rejection_reason(outcome.note)
+        return f"Not stored: a person rejected the same text before ({name}){reason} Do not store it again."
+    if outcome.is_known:
         return f"Known already as {name}; nothing new was stored. Use update to change it."
     return f"Stored as {name}, an unverified draft."

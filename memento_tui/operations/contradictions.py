@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -11,6 +11,7 @@ from memento_tui.api.review import ContradictionWithSides
 from memento_tui.errors import NotFound
 from memento_tui.model import Contradiction, Memory
 from memento_tui.model.validation import account_of
+from memento_tui.operations.memories import is_expired
 from memento_tui.operations.memory_status import bracketed, caution_labels, is_recalled
 from memento_tui.text.fence import fenced, one_line, quoted_id
 
@@ -49,12 +50,20 @@ class ContradictionEntry:
     newer: ContradictionSide
 
 
-def contradictions_among(workspace: Workspace, ids: Sequence[str], now: datetime) -> list[ContradictionEntry]:
-    """Return the unresolved contradictions of some memories whose sides an agent may both see, surest first."""
-    found = [
-        shape for one in workspace.contradictions.around(ids) if (shape := _contradiction_schema(one, now)) is not None
-    ]
-    return found[:_MAX_CONTRADICTIONS]
+def contradictions_among(
+    workspace: Workspace, ids: Sequence[str], now: datetime, sees: Callable[[str], bool] = lambda _: True
+) -> list[ContradictionEntry]:
+    """Return the unresolved contradictions of some memories whose sides an agent may both see, surest first.
+
+    ``sees`` tells of a namespace whether the agent reads there.
+    """
+    pairs = (pair for pair in workspace.contradictions.around(ids) if _are_sides_in(pair, sees))
+    entries = [entry for pair in pairs if (entry := _entry_of(pair, now)) is not None]
+    return entries[:_MAX_CONTRADICTIONS]
+
+
+def _are_sides_in(pair: ContradictionWithSides, sees: Callable[[str], bool]) -> bool:
+    return all(side is not None and sees(side.namespace) for side in (pair.older, pair.newer))
 
 
 def open_contradictions(
@@ -70,38 +79,39 @@ def open_contradictions(
     """
     if after is not None:
         workspace.contradictions.get(after)
-    found, following = workspace.contradictions.list(after=after, limit=limit)
-    return [shape for one in found if (shape := _contradiction_schema(one, now)) is not None], following
+    pairs, next_cursor = workspace.contradictions.list(after=after, limit=limit)
+    return [entry for pair in pairs if (entry := _entry_of(pair, now)) is not None], next_cursor
 
 
-def visible_contradiction(dispute: ContradictionWithSides, now: datetime) -> Contradiction:
-    """Return the contradiction of a dispute. Raises `NotFound` where an agent may not see one of its sides."""
-    if _contradiction_schema(dispute, now) is None:
+def visible_contradiction(pair: ContradictionWithSides, now: datetime) -> Contradiction:
+    """Return the contradiction between two sides. Raises `NotFound` where an agent may not see one of them."""
+    if _entry_of(pair, now) is None:
         raise NotFound(
-            f"One side of the contradiction {dispute.contradiction.id} is not recalled any more.",
+            f"One side of the contradiction {pair.contradiction.id} is not recalled any more.",
             "Call contradictions for those that are open.",
         )
-    return dispute.contradiction
+    return pair.contradiction
 
 
-def _contradiction_schema(dispute: ContradictionWithSides, now: datetime) -> ContradictionEntry | None:
-    older, newer, found = dispute.older, dispute.newer, dispute.contradiction
+def _entry_of(pair: ContradictionWithSides, now: datetime) -> ContradictionEntry | None:
+    """Return a contradiction as it is shown; ``None`` where an agent may not see one of its sides."""
+    older, newer, contradiction = pair.older, pair.newer, pair.contradiction
     if older is None or newer is None or not (is_recalled(older) and is_recalled(newer)):
         return None
     if account_of(older.namespace) != account_of(newer.namespace):
         return None
-    if any(side.expires_at is not None and side.expires_at <= now for side in (older, newer)):
+    if is_expired(older, now) or is_expired(newer, now):
         return None
     return ContradictionEntry(
-        id=found.id,
-        kind=found.kind,
-        why=one_line(found.why, _SIDE_CHARS),
-        older=_side_schema(older, now),
-        newer=_side_schema(newer, now),
+        id=contradiction.id,
+        kind=contradiction.kind,
+        why=one_line(contradiction.why, _SIDE_CHARS),
+        older=_side_of(older, now),
+        newer=_side_of(newer, now),
     )
 
 
-def _side_schema(memory: Memory, now: datetime) -> ContradictionSide:
+def _side_of(memory: Memory, now: datetime) -> ContradictionSide:
     return ContradictionSide(
         id=memory.id,
         text=one_line(memory.content, _SIDE_CHARS),
@@ -110,18 +120,19 @@ def _side_schema(memory: Memory, now: datetime) -> ContradictionSide:
     )
 
 
-def contradiction_section(found: Sequence[ContradictionEntry]) -> str:
-    """Return the section that ends a recall; empty where nothing is disputed."""
-    if not found:
+def contradiction_section(entries: Sequence[ContradictionEntry]) -> str:
+    """Return the section that ends a recall; empty where nothing contradicts anything."""
+    if not entries:
         return ""
-    lines = [line for one in found for line in _contradiction_lines(one)]
+    lines = [line for entry in entries for line in _entry_lines(entry)]
     return f"## Contradictions\nA person has not resolved these yet; weigh both sides.\n{fenced(chr(10).join(lines))}"
 
 
-def _contradiction_lines(one: ContradictionEntry) -> list[str]:
+def _entry_lines(entry: ContradictionEntry) -> list[str]:
+    sides = ("older", entry.older), ("newer", entry.newer)
     return [
-        f"{quoted_id(one.id)} {one.kind}: {one.why}",
-        *(f"  {_side_heading(name, side)}: {side.text}" for name, side in (("older", one.older), ("newer", one.newer))),
+        f"{quoted_id(entry.id)} {entry.kind}: {entry.why}",
+        *(f"  {_side_heading(name, side)}: {side.text}" for name, side in sides),
     ]
 
 

@@ -64,7 +64,7 @@ def count_shown(workspace: Workspace, ids: list[str]) -> None:
     if not ids:
         return
     try:
-        workspace.store.usage.count("memory", ids, shown=1)
+        workspace.exposures.count_shown(ids)
     except DataDirectoryError as error:  # what was found is worth more than the count of it
         _log.warning("Not counted as shown: %s", error)
 
@@ -77,7 +77,7 @@ def record_exposures(workspace: Workspace, hits: list[SearchHit], session: str =
     try:
         made = [_exposure(workspace, session, rank, hit) for rank, hit in enumerate(hits, 1)]
         # The ledger is read from its newest row: what was shown first is to stand first.
-        workspace.store.injections.add(made[::-1])
+        workspace.exposures.record(made[::-1])
     except DataDirectoryError as error:  # as above
         _log.warning("Not entered in the ledger: %s", error)
 
@@ -116,7 +116,7 @@ def record_essentials(workspace: Workspace, memories: list[Memory], session: str
         for rank, memory in enumerate(memories, 1)
     ]
     try:
-        workspace.store.injections.add(made[::-1])
+        workspace.exposures.record(made[::-1])
     except DataDirectoryError as error:  # as above
         _log.warning("Not entered in the ledger: %s", error)
 
@@ -129,7 +129,7 @@ def count_used(workspace: Workspace, ids: list[str], session: str = "") -> None:
     try:
         workspace.used(ids)
         if session:
-            workspace.store.injections.mark_used(session, ids)
+            workspace.exposures.mark_used(session, ids)
     except DataDirectoryError as error:  # as above
         _log.warning("Not counted as used: %s", error)
 

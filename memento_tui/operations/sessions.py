@@ -129,7 +129,7 @@ def open_session(workspace: Workspace, directory: str, namespace: str) -> Sessio
     now = clock.now()
     essentials = [
         memory
-        for memory in workspace.store.page(_ESSENTIAL_FILTER, limit=_MAX_RECORDS * 5).items
+        for memory in workspace.list_where(_ESSENTIAL_FILTER, limit=_MAX_RECORDS * 5).items
         if is_essential(memory)
         and is_relevant_namespace(place, memory.namespace)
         and (memory.expires_at is None or memory.expires_at > now)
@@ -145,7 +145,7 @@ def open_session(workspace: Workspace, directory: str, namespace: str) -> Sessio
 
 def _namespace_of(workspace: Workspace, directory: str) -> str:
     project = find_project(directory)
-    return "" if project is None else namespace_of_project(project, workspace.store)
+    return "" if project is None else namespace_of_project(project, workspace.settings.get, workspace.settings.set)
 
 
 def checked_handle(session: str) -> str:
@@ -178,7 +178,7 @@ def write_handover_note(
         if item.namespace == namespace and item.extra.get("left_by") == agent
     ]
     fields: dict[str, Any] = {"content": summary, "next_action": next_action}
-    with workspace.store.together():
+    with workspace.one_undo():
         mine = next((note for note in notes if note.extra.get("session") == session), None)
         if mine is not None:
             return workspace.items.update(mine.id, **fields)

@@ -111,14 +111,6 @@ def test_hooks_read_the_form_of_the_database_that_this_version_writes() -> None:
     assert newest_format() == hook_store.DATABASE_FORMAT
 
 
-class Kept(dict[str, str]):
-    def setting(self, name: str) -> str | None:
-        return self.get(name)
-
-    def keep_setting(self, name: str, value: str) -> None:
-        self[name] = value
-
-
 def repository(folder: Path) -> Path:
     folder.mkdir(parents=True)
     subprocess.run(["git", "init", "-q", str(folder)], check=True)  # noqa: S603, S607 - a real repository
@@ -131,29 +123,29 @@ def test_a_directory_within_a_repository_belongs_to_it(tmp_path: Path) -> None:
     project = find_project(root / "src")
     assert project is not None
     assert (project.root, project.name) == (root.resolve(), "my-site")
-    assert namespace_of_project(project, Kept()) == "projects/my-site"
+    assert namespace_of_project(project, dict[str, str]().get, None) == "projects/my-site"
 
 
 def test_two_repositories_of_one_name_do_not_share_a_memory(tmp_path: Path) -> None:
-    kept = Kept()
+    kept: dict[str, str] = {}
     first, second = (find_project(repository(tmp_path / owner / "api")) for owner in ("dana", "eli"))
     assert first is not None
     assert second is not None
-    assert namespace_of_project(first, kept) == "projects/api"
-    assert namespace_of_project(second, kept) == "projects/eli-api"
-    assert namespace_of_project(first, kept) == "projects/api"
+    assert namespace_of_project(first, kept.get, kept.__setitem__) == "projects/api"
+    assert namespace_of_project(second, kept.get, kept.__setitem__) == "projects/eli-api"
+    assert namespace_of_project(first, kept.get, kept.__setitem__) == "projects/api"
 
 
 def test_a_repository_that_moved_keeps_its_memory(tmp_path: Path) -> None:
-    kept = Kept()
+    kept: dict[str, str] = {}
     root = repository(tmp_path / "old" / "api")
     before = find_project(root)
     assert before is not None
-    namespace_of_project(before, kept)
+    namespace_of_project(before, kept.get, kept.__setitem__)
     (tmp_path / "new").mkdir()
     moved = find_project(root.rename(tmp_path / "new" / "api"))
     assert moved is not None
-    assert namespace_of_project(moved, kept) == "projects/api"
+    assert namespace_of_project(moved, kept.get, kept.__setitem__) == "projects/api"
 
 
 def test_a_home_directory_and_what_is_not_there_are_no_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,14 +12,6 @@ from memento_tui.hooks.project import Project, find_project, namespace_of_projec
 IDENTITY = ("-c", "user.name=d", "-c", "user.email=d@example.org", "-c", "protocol.file.allow=always")
 
 
-class Kept(dict[str, str]):
-    def setting(self, name: str) -> str | None:
-        return self.get(name)
-
-    def keep_setting(self, name: str, value: str) -> None:
-        self[name] = value
-
-
 def git(folder: Path, *arguments: str) -> None:
     subprocess.run(["git", *IDENTITY, "-C", str(folder), *arguments], check=True, capture_output=True)  # noqa: S603, S607 - a real repository
 
@@ -38,13 +30,13 @@ def project(folder: Path) -> Project:
 
 
 def test_the_worktrees_of_a_second_repository_of_one_name_share_one_memory_wherever_they_are(tmp_path: Path) -> None:
-    kept = Kept()
-    namespace_of_project(project(repository(tmp_path / "dana" / "api")), kept)
+    kept: dict[str, str] = {}
+    namespace_of_project(project(repository(tmp_path / "dana" / "api")), kept.get, kept.__setitem__)
     second = repository(tmp_path / "eli" / "api")
     worktree = tmp_path / "elsewhere" / "hotfix"
     git(second, "worktree", "add", "-q", str(worktree))
-    assert namespace_of_project(project(worktree), kept) == "projects/eli-api"
-    assert namespace_of_project(project(second), kept) == "projects/eli-api"
+    assert namespace_of_project(project(worktree), kept.get, kept.__setitem__) == "projects/eli-api"
+    assert namespace_of_project(project(second), kept.get, kept.__setitem__) == "projects/eli-api"
 
 
 def test_a_bare_repository_beside_its_worktrees_is_named_after_their_folder(tmp_path: Path) -> None:
@@ -59,23 +51,23 @@ def test_a_bare_repository_beside_its_worktrees_is_named_after_their_folder(tmp_
 
 
 def test_a_submodule_is_a_project_of_its_own_and_told_apart_by_what_it_is_a_part_of(tmp_path: Path) -> None:
-    kept = Kept()
+    kept: dict[str, str] = {}
     library = repository(tmp_path / "src" / "parser")
-    namespace_of_project(project(library), kept)
+    namespace_of_project(project(library), kept.get, kept.__setitem__)
     site = repository(tmp_path / "site")
     git(site, "submodule", "--quiet", "add", str(library), "vendor/parser")
     inside = project(site / "vendor" / "parser")
     assert inside.root == (site / "vendor" / "parser").resolve()
     assert inside.name == "parser"
-    assert namespace_of_project(inside, kept) == "projects/site-parser"
+    assert namespace_of_project(inside, kept.get, kept.__setitem__) == "projects/site-parser"
 
 
 def test_many_projects_of_one_name_never_share_a_memory(tmp_path: Path) -> None:
-    kept = Kept()
+    kept: dict[str, str] = {}
     folders = [tmp_path / str(number) / "dana" / "api" for number in range(5)]
-    names = {namespace_of_project(project(repository(folder)), kept) for folder in folders}
+    names = {namespace_of_project(project(repository(folder)), kept.get, kept.__setitem__) for folder in folders}
     assert len(names) == 5
-    assert names == {namespace_of_project(project(folder), kept) for folder in folders}
+    assert names == {namespace_of_project(project(folder), kept.get, kept.__setitem__) for folder in folders}
 
 
 def test_a_home_directory_that_is_a_repository_takes_nothing_in(

@@ -14,44 +14,44 @@ from memento_tui.errors import DataDirectoryError, InvalidField, InvalidInput, N
 
 def test_two_servers_that_start_at_once_have_one_key(workspace: Workspace) -> None:
     with ThreadPoolExecutor(8) as pool:
-        made = list(pool.map(lambda _: ApiKeys(workspace.store, workspace.paths.http_key).own, range(16)))
+        made = list(pool.map(lambda _: ApiKeys(workspace.settings, workspace.paths.http_key).own, range(16)))
     assert len(set(made)) == 1
     assert [path.name for path in workspace.paths.root.glob("http.key*")] == ["http.key"]
 
 
 def test_a_key_that_is_changed_by_one_server_is_changed_for_all(workspace: Workspace) -> None:
-    one, other = (ApiKeys(workspace.store, workspace.paths.http_key) for _ in range(2))
+    one, other = (ApiKeys(workspace.settings, workspace.paths.http_key) for _ in range(2))
     before = one.own
     fresh = one.rotate(Caller())
     assert (other.caller_of(before), other.caller_of(fresh)) == (None, Caller())
 
 
 def test_a_key_file_that_is_gone_lets_nobody_in(workspace: Workspace) -> None:
-    keys = ApiKeys(workspace.store, workspace.paths.http_key)
+    keys = ApiKeys(workspace.settings, workspace.paths.http_key)
     workspace.paths.http_key.unlink()
     with pytest.raises(DataDirectoryError, match="cannot be read"):
         keys.caller_of("mp_live_00000000000000000000000000000000")
 
 
 def test_an_account_is_known_by_its_key_of_which_only_the_hash_is_kept(workspace: Workspace) -> None:
-    keys = ApiKeys(workspace.store, workspace.paths.http_key)
+    keys = ApiKeys(workspace.settings, workspace.paths.http_key)
     caller, key = keys.sign_up("Ana's laptop")
     assert caller.account == "ana-s-laptop"
     assert keys.caller_of(key) == caller
     assert keys.caller_of(key[:-1]) is None
-    assert key not in (workspace.store.setting("http.accounts") or "")
+    assert key not in (workspace.settings.get("http.accounts") or "")
     assert key.encode() not in workspace.paths.database.read_bytes()
 
 
 @pytest.mark.parametrize("name", ["", "///", "...", "ünï", "a" * 500, "accounts/x", "global"])
 def test_any_name_makes_an_account_below_accounts(workspace: Workspace, name: str) -> None:
-    caller, _ = ApiKeys(workspace.store, workspace.paths.http_key).sign_up(name)
+    caller, _ = ApiKeys(workspace.settings, workspace.paths.http_key).sign_up(name)
     parts = caller.namespace_of("default").split("/")
     assert (parts[0], len(parts), parts[2]) == ("accounts", 3, "default")
 
 
 def test_there_is_an_end_to_accounts(workspace: Workspace) -> None:
-    keys = ApiKeys(workspace.store, workspace.paths.http_key)
+    keys = ApiKeys(workspace.settings, workspace.paths.http_key)
     for _ in range(100):
         keys.sign_up("many")
     with pytest.raises(NotAllowed, match="100 accounts"):

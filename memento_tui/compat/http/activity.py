@@ -11,13 +11,12 @@ import msgspec
 from starlette.responses import Response
 
 from memento_tui import clock
+from memento_tui.api.types import Change, Entry, ExposureFilter
 from memento_tui.compat.http.request import ApiRequest, RequestSchema, clamp_limit
 from memento_tui.compat.http.responses import json_response
 from memento_tui.errors import InvalidField
 from memento_tui.moments import parse_moment, parse_span
 from memento_tui.operations.memory_status import format_time
-from memento_tui.storage.journal import Change, Entry
-from memento_tui.storage.ledgers import ExposureFilter
 
 __all__ = ["exposure_density", "list_events"]
 
@@ -44,16 +43,16 @@ class _RecordImage(msgspec.Struct):
 _decode_image = msgspec.json.Decoder(_RecordImage).decode
 
 
-def list_events(call: ApiRequest) -> Response:
+def list_events(request: ApiRequest) -> Response:
     """List what was done to memories, newest first."""
-    asked = call.asked(_ActivityQuery)
+    asked = request.read_query(_ActivityQuery)
     since = _since_time(asked.since)
     types = {name.strip() for name in asked.types.split(",") if name.strip()}
     limit = clamp_limit(asked.limit, _MAX_EVENTS)
     found: list[dict[str, Any]] = []
-    for entry in _entries(call, since):
-        for ordinal, change in enumerate(call.workspace.store.changes(entry.seq)):
-            event = _event_row(call, entry, ordinal, change)
+    for entry in _entries(request, since):
+        for ordinal, change in enumerate(request.workspace.activity.changes(entry.seq)):
+            event = _event_row(request, entry, ordinal, change)
             if event is not None and (not types or event["action"] in types):
                 found.append(event)
                 if len(found) == limit:
@@ -73,10 +72,10 @@ def _since_time(since: str) -> datetime:
     return parse_moment(since.replace(" 00:00", "+00:00"), "since")
 
 
-def _entries(call: ApiRequest, since: datetime) -> Iterator[Entry]:
+def _entries(request: ApiRequest, since: datetime) -> Iterator[Entry]:
     before: int | None = None
     for _ in range(_MAX_ENTRIES // _PAGE_SIZE):
-        page = call.workspace.store.entries(before=before, limit=_PAGE_SIZE)
+        page = request.workspace.activity.entries(before=before, limit=_PAGE_SIZE)
         for entry in page:
             if datetime.fromisoformat(entry.at) < since:
                 return
@@ -86,12 +85,12 @@ def _entries(call: ApiRequest, since: datetime) -> Iterator[Entry]:
         before = page[-1].seq
 
 
-def _event_row(call: ApiRequest, entry: Entry, ordinal: int, change: Change) -> dict[str, Any] | None:
+def _event_row(request: ApiRequest, entry: Entry, ordinal: int, change: Change) -> dict[str, Any] | None:
     """Return what an entry did to one memory of this workspace, in Memento Protocol's words."""
     if change.record != "memory" or change.image is None:
         return None
     image = _decode_image(change.image)
-    if not call.place.holds(image.namespace):
+    if not request.scope.holds_namespace(image.namespace):
         return None
     if entry.action == "consolidate":
         action = "consolidate"
@@ -109,16 +108,16 @@ def _event_row(call: ApiRequest, entry: Entry, ordinal: int, change: Change) -> 
     }
 
 
-def exposure_density(call: ApiRequest) -> Response:
+def exposure_density(request: ApiRequest) -> Response:
     """Count how many memories were shown, by spans of time."""
-    asked = call.asked(_ActivityQuery)
+    asked = request.read_query(_ActivityQuery)
     seconds = clamp_limit(asked.bucket_minutes, _MAX_BUCKET) * 60
     wanted = ExposureFilter(since=_since_time(asked.since))
     counts: Counter[int] = Counter()
     for start in range(0, _MAX_ENTRIES, _PAGE_SIZE):
-        page = call.workspace.store.injections.page(wanted, start, _PAGE_SIZE)
+        page = request.workspace.exposures.page(wanted, start, _PAGE_SIZE)
         for row in page:
-            if row.memory is not None and call.place.holds(row.memory.namespace):
+            if row.memory is not None and request.scope.holds_namespace(row.memory.namespace):
                 counts[int(row.injection.at.timestamp()) // seconds * seconds] += 1
         if len(page) < _PAGE_SIZE:
             break

@@ -16,8 +16,9 @@ from starlette.types import Receive, Scope, Send
 from memento_tui.compat.http import activity, extraction, identity, memories, recall, working_memory, workspaces
 from memento_tui.compat.http.guard import CALLER_SCOPE_KEY, Guard
 from memento_tui.compat.http.keys import ApiKeys, Caller, HttpCaller, HttpWorkspaces
-from memento_tui.compat.http.request import ApiRequest, ProtocolWorkspace
+from memento_tui.compat.http.request import ApiRequest
 from memento_tui.compat.http.responses import error_response, response_of_error, text_response
+from memento_tui.compat.protocol.workspaces import WorkspaceScope
 from memento_tui.errors import MementoError
 from memento_tui.mcp.streamable_http import McpApp
 
@@ -30,8 +31,8 @@ _UNEXPECTED_ERROR = "memento failed in a way that it did not expect; its log on 
 _log = logging.getLogger(__name__)
 
 
-def _service_info(call: ApiRequest) -> Response:
-    return text_response(f"memento: Memento Protocol's API is at {call.address}/v1, MCP at {call.address}/mcp.")
+def _service_info(request: ApiRequest) -> Response:
+    return text_response(f"memento: Memento Protocol's API is at {request.address}/v1, MCP at {request.address}/mcp.")
 
 
 ROUTES: tuple[tuple[str, str, Handler], ...] = (
@@ -39,7 +40,7 @@ ROUTES: tuple[tuple[str, str, Handler], ...] = (
     ("POST", "/v1/auth/signup", workspaces.sign_up),
     ("POST", "/v1/auth/rotate", workspaces.rotate_key),
     ("GET", "/v1/health", workspaces.get_health),
-    ("POST", "/v1/memories", memories.store_memory),
+    ("POST", "/v1/memories", memories.post_memory),
     ("GET", "/v1/memories", memories.list_memories),
     ("GET", "/v1/memories/recall", recall.recall_memories),
     ("POST", "/v1/memories/recall", recall.recall_memories),
@@ -149,18 +150,18 @@ def _answer_request(
     try:
         caller: Caller = request.scope[CALLER_SCOPE_KEY]
         workspace_name = request.headers.get("x-memento-workspace", "").strip() or "default"
-        call = ApiRequest(
+        api_request = ApiRequest(
             workspace=http_workspaces.of(HttpCaller(caller, request.headers.get("user-agent", ""))),
             keys=keys,
             caller=caller,
-            place=ProtocolWorkspace(workspace_name, caller.namespace_of(workspace_name)),
+            scope=WorkspaceScope(caller.namespace_of(workspace_name), label=workspace_name),
             address=f"{request.url.scheme}://{request.headers['host']}",
             body=body,
             query=request.query_params,
             path=request.path_params,
             peek_header=request.headers.get("x-memento-peek-workspaces", ""),
         )
-        return handler(call)
+        return handler(api_request)
     except MementoError as error:
         return response_of_error(error)
     except Exception:  # noqa: BLE001 - the last place that can tell the client; the log says what it was

@@ -27,7 +27,7 @@ from memento_tui.maintenance.distillation.proposals import DistillationResult
 from memento_tui.model.filters import OneOf
 from memento_tui.model.memory import RECALLED_STATUSES
 from memento_tui.operations.memory_status import is_recalled
-from memento_tui.storage.store import memory_slice
+from memento_tui.operations.outcome import rejection_reason
 from memento_tui.text.fence import one_line
 
 __all__ = ["consolidate", "consolidate_group"]
@@ -43,14 +43,13 @@ class _MemoryGroup(RequestSchema):
     tags: list[str] | None = None
 
 
-def consolidate(call: ApiRequest) -> Response:
+def consolidate(request: ApiRequest) -> Response:
     """Look for groups of three or more memories that share a subject's tags, and draft one memory for each."""
-    tree = call.here(OneOf("status", ("active",)))
-    store = call.workspace.store
-    memories = memory_slice(store, tree, order="created", ascending=False, limit=_MAX_CANDIDATES, skip=0)
-    made_before = store.proposals.sources_used("consolidation")
+    tree = request.here(OneOf("status", ("active",)))
+    memories = request.workspace.slice(tree, order="created", limit=_MAX_CANDIDATES)
+    made_before = request.workspace.review.consolidated_sources()
     groups = [group for group in groups_of(memories, []) if frozenset(group.ids) not in made_before]
-    made = [_consolidation_response(call, list(group.ids), _MemoryGroup()) for group in groups]
+    made = [_consolidation_response(request, list(group.ids), _MemoryGroup()) for group in groups]
     fresh = [one for one in made if one.memory.status != "rejected"]
     waiting = [one.memory.id for one in fresh if one.proposal is not None]
     sources = sum(len(one.sources) for one in fresh)
@@ -64,29 +63,29 @@ def consolidate(call: ApiRequest) -> Response:
     return text_response(text, consolidated=len(fresh), ids=[one.memory.id for one in fresh])
 
 
-def consolidate_group(call: ApiRequest) -> Response:
+def consolidate_group(request: ApiRequest) -> Response:
     """Join the memories that the agent names, in its own words or in whole sentences of theirs."""
-    given = call.given(_MemoryGroup)
+    given = request.read_body(_MemoryGroup)
     ids = list(dict.fromkeys(given.source_ids or given.ids or []))
     for name in ids:
-        memory = call.memory(name)
+        memory = request.memory(name)
         if not is_recalled(memory) or memory.status not in RECALLED_STATUSES:
             raise InvalidField("source_ids", f"names what is not recalled: {name!r:.80}", "Leave it out.")
-    outcome = _consolidation_response(call, ids, given)
+    outcome = _consolidation_response(request, ids, given)
     if outcome.memory.status == "rejected":
-        because = f": {outcome.proposal.note}" if outcome.proposal is not None and outcome.proposal.note else "."
-        return error_response(f"Not consolidated: a person turned the same down before{because}", 409)
+        reason = rejection_reason("" if outcome.proposal is None else outcome.proposal.note)
+        return error_response(f"Not consolidated: a person turned the same down before{reason}", 409)
     if outcome.proposal is not None:
         return proposal_response(outcome.proposal, id=outcome.memory.id, sources=ids)
     text = f"Consolidated {len(ids)} memories into {outcome.memory.id}. Sources: [{', '.join(ids)}]"
     return text_response(text, id=outcome.memory.id, sources=ids, status="stored")
 
 
-def _consolidation_response(call: ApiRequest, ids: list[str], given: _MemoryGroup) -> ConsolidationOutcome:
-    fields: dict[str, Any] = {"namespace": call.place.namespace, "tags": given.tags or []}
+def _consolidation_response(request: ApiRequest, ids: list[str], given: _MemoryGroup) -> ConsolidationOutcome:
+    fields: dict[str, Any] = {"namespace": request.scope.namespace, "tags": given.tags or []}
     if given.type:
         fields |= kind_fields(given.type)
-    return consolidated(call.workspace, ids, given.content, fields=fields, make_id=call.new_id)
+    return consolidated(request.workspace, ids, given.content, fields=fields, make_id=request.new_id)
 
 
 _MIN_DISTILLED_CHARS, _MIN_EXTRACTED_CHARS, _MAX_TRANSCRIPT_CHARS = 200, 100, 100_000
@@ -101,12 +100,12 @@ class _Transcript(RequestSchema):
     max_memories: Annotated[int, msgspec.Meta(ge=1)] | None = None
 
 
-def distill_transcript(call: ApiRequest) -> Response:
+def distill_transcript(request: ApiRequest) -> Response:
     """Learn from a transcript; one that is too short says so, and is no failure."""
-    given = call.given(_Transcript)
+    given = request.read_body(_Transcript)
     if len(given.transcript) < _MIN_DISTILLED_CHARS:
         return text_response("Transcript too short — skipping distillation.", memories=[])
-    learned = _learn_from(call, given.transcript, "distill", EXTRACTION_MODES["distill"])
+    learned = _learn_from(request, given.transcript, "distill", EXTRACTION_MODES["distill"])
     if not learned:
         return text_response("No novel memories found in transcript.", memories=[])
     rows = [_lesson_row(one) for one in learned]
@@ -118,13 +117,13 @@ def distill_transcript(call: ApiRequest) -> Response:
     return text_response(text, 202 if waits else 201, memories=rows, **({"status": "proposed"} if waits else {}))
 
 
-def extract_from_transcript(call: ApiRequest) -> Response:
+def extract_from_transcript(request: ApiRequest) -> Response:
     """Learn from a transcript, at most so many things as are asked for."""
-    given = call.given(_Transcript)
+    given = request.read_body(_Transcript)
     if len(given.transcript) < _MIN_EXTRACTED_CHARS:
         raise InvalidField("transcript", f"is too short: {_MIN_EXTRACTED_CHARS} characters is the least")
     most = min(given.max_memories or EXTRACTION_MODES[given.mode], EXTRACTION_MODES["distill"])
-    learned = _learn_from(call, given.transcript, given.mode, most)
+    learned = _learn_from(request, given.transcript, given.mode, most)
     body = {
         "stored": [_lesson_row(one) for one in learned],
         "count": len(learned),
@@ -136,10 +135,10 @@ def extract_from_transcript(call: ApiRequest) -> Response:
     return json_response(body, 201 if learned else 200)
 
 
-def _learn_from(call: ApiRequest, transcript: str, mode: str, most: int) -> list[DistillationResult]:
+def _learn_from(request: ApiRequest, transcript: str, mode: str, most: int) -> list[DistillationResult]:
     """Take what a transcript teaches through the gate; return what was new."""
-    told, namespace = transcript[-_MAX_TRANSCRIPT_CHARS:], call.place.namespace
-    found = extract_lessons(call.workspace, told, _TRANSCRIPT_SOURCE, mode=mode, limit=most, namespace=namespace)
+    told, namespace = transcript[-_MAX_TRANSCRIPT_CHARS:], request.scope.namespace
+    found = extract_lessons(request.workspace, told, _TRANSCRIPT_SOURCE, mode=mode, limit=most, namespace=namespace)
     return [one for one in found.learned if is_new_lesson(one)]
 
 

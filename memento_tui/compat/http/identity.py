@@ -9,10 +9,10 @@ from memento_tui.compat.http.responses import proposal_response, text_response
 from memento_tui.config import LanguageModelConfig
 from memento_tui.errors import InvalidField, NotAllowed
 from memento_tui.maintenance.consolidation.drafting import Drafter
-from memento_tui.model import Crystal, Memory
+from memento_tui.model import Crystal
 from memento_tui.model.filters import AllOf, Not, OneOf
 from memento_tui.operations.memory_status import format_time
-from memento_tui.storage.store import memory_slice
+from memento_tui.operations.outcome import write_identity
 
 __all__ = ["draft_identity", "get_identity", "list_identities", "put_identity"]
 
@@ -36,57 +36,49 @@ class _HistoryQuery(RequestSchema):
     limit: int = 10
 
 
-def get_identity(call: ApiRequest) -> Response:
+def get_identity(request: ApiRequest) -> Response:
     """Return the identity that holds now."""
-    crystal = None if call.caller.account else call.workspace.crystals.current()
+    crystal = None if request.caller.account else request.workspace.crystals.current()
     if crystal is None:
         return text_response(_NO_IDENTITY)
     meta = {"id": crystal.id, "source_count": _source_ids(crystal), "created_at": format_time(crystal.created_at)}
     return text_response(crystal.content, meta=meta)
 
 
-def put_identity(call: ApiRequest) -> Response:
+def put_identity(request: ApiRequest) -> Response:
     """Write the identity anew; earlier ones are kept."""
-    content = call.given(_IdentityText).crystal.strip()
+    content = request.read_body(_IdentityText).crystal.strip()
     if not content:
         raise InvalidField("crystal", "is missing", "Write at least a sentence.")
-    return _store_identity(call, content, f"stored ({len(content)} chars)")
+    return _store_identity(request, content, f"stored ({len(content)} chars)")
 
 
-def draft_identity(call: ApiRequest) -> Response:
+def draft_identity(request: ApiRequest) -> Response:
     """Draft an identity of whole sentences from the memories that say how the agent works, the surest first."""
-    _check_not_account(call)
+    _check_not_account(request)
     telling = AllOf((OneOf("kind", _IDENTITY_KINDS), Not(OneOf("source_type", ("external",)))))
-    sources: list[Memory] = list(
-        memory_slice(
-            call.workspace.store,
-            call.here(AllOf((telling, OneOf("sensitivity", ("normal",))))),
-            order="certainty",
-            ascending=False,
-            limit=_MAX_SOURCES,
-            skip=0,
-        )
-    )
+    among = request.here(AllOf((telling, OneOf("sensitivity", ("normal",)))))
+    sources = list(request.workspace.slice(among, order="certainty", limit=_MAX_SOURCES))
     if not sources:
         return text_response("No identity crystal was drafted: no memory says yet how you work.", status="nothing")
     draft = Drafter(LanguageModelConfig()).draft("consolidate", sources)
     return _store_identity(
-        call, draft.content, f"auto-generated ({len(sources)} sources). Use GET /v1/identity to retrieve it"
+        request, draft.content, f"auto-generated ({len(sources)} sources). Use GET /v1/identity to retrieve it"
     )
 
 
-def _store_identity(call: ApiRequest, content: str, how: str) -> Response:
-    _check_not_account(call)
-    crystal = call.workspace.crystals.write(content)
-    if crystal.status in ("proposed", "rejected"):
-        return proposal_response(call.workspace.store.proposals.about(crystal.id, "crystal")[0], id=crystal.id)
+def _store_identity(request: ApiRequest, content: str, how: str) -> Response:
+    _check_not_account(request)
+    crystal, proposal = write_identity(request.workspace, content)
+    if proposal is not None:
+        return proposal_response(proposal, id=crystal.id)
     return text_response(f"Identity crystal {crystal.id} {how}.", id=crystal.id)
 
 
-def list_identities(call: ApiRequest) -> Response:
+def list_identities(request: ApiRequest) -> Response:
     """List the identities there were, newest first."""
-    limit = clamp_limit(call.asked(_HistoryQuery).limit, _MAX_HISTORY)
-    known = [] if call.caller.account else call.workspace.crystals.timeline()
+    limit = clamp_limit(request.read_query(_HistoryQuery).limit, _MAX_HISTORY)
+    known = [] if request.caller.account else request.workspace.crystals.timeline()
     found = [crystal for crystal in known if crystal.status in ("current", "past")][:limit]
     if not found:
         return text_response("No identity snapshots found.", snapshots=[])
@@ -108,8 +100,8 @@ def _source_ids(crystal: Crystal) -> int:
     return count if isinstance(count, int) else 0
 
 
-def _check_not_account(call: ApiRequest) -> None:
-    if call.caller.account:
+def _check_not_account(request: ApiRequest) -> None:
+    if request.caller.account:
         raise NotAllowed(
             "The identity is that of the person's own agent.", "An account keeps what it is like as memories."
         )

@@ -16,12 +16,12 @@ from typing import NamedTuple, TypeAlias
 import msgspec
 
 from memento_tui import clock
+from memento_tui.api.types import Settings
 from memento_tui.errors import DataDirectoryError, InvalidField, InvalidInput, NotAllowed
 from memento_tui.formats.protocol.vocabulary import namespace_of_workspace, workspace_of_namespace
 from memento_tui.mcp.workspaces import WorkspacePool
 from memento_tui.model.validation import ACCOUNTS_NAMESPACE, account_of, check_namespace
 from memento_tui.moments import format_moment
-from memento_tui.storage.store import Store
 
 __all__ = ["KEY_VARIABLE", "ApiKeys", "Caller", "HttpCaller", "HttpWorkspaces", "check_key", "open_http_workspaces"]
 
@@ -95,8 +95,8 @@ class ApiKeys:
 
     """
 
-    def __init__(self, store: Store, file: Path, given: str = "") -> None:
-        self._store = store
+    def __init__(self, settings: Settings, file: Path, given: str = "") -> None:
+        self._settings = settings
         self._file = file
         self._given = given
         if not given and not file.exists():
@@ -153,7 +153,7 @@ class ApiKeys:
         return Caller(found[0].name) if found else None
 
     def _accounts(self) -> list[_Account]:
-        kept = self._store.setting(_ACCOUNTS_SETTING)
+        kept = self._settings.get(_ACCOUNTS_SETTING)
         return [] if kept is None else _decode_accounts(kept)
 
     def sign_up(self, name: str) -> tuple[Caller, str]:
@@ -183,7 +183,7 @@ class ApiKeys:
             made.append(_Account(free, _digest(key.encode()), format_moment(clock.now())))
             return msgspec.json.encode([*accounts, made[-1]]).decode()
 
-        self._store.change_setting(_ACCOUNTS_SETTING, add)
+        self._settings.change(_ACCOUNTS_SETTING, add)
         return Caller(made[-1].name), key
 
     def rotate(self, caller: Caller) -> str:
@@ -210,7 +210,7 @@ class ApiKeys:
             ]
             return msgspec.json.encode(changed).decode()
 
-        self._store.change_setting(_ACCOUNTS_SETTING, replace)
+        self._settings.change(_ACCOUNTS_SETTING, replace)
         return key
 
 

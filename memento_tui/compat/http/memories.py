@@ -25,9 +25,10 @@ from memento_tui.model import Memory, Proposal, Relation
 from memento_tui.model.filters import AllOf, AnyOf, Between, Filter, HasTag, Not, OneOf, Under
 from memento_tui.model.memory import KINDS
 from memento_tui.moments import parse_optional_end
-from memento_tui.operations.memory_status import is_readable, is_recalled, pending_reasons, rejection_note
+from memento_tui.operations.memories import Link, add_links
+from memento_tui.operations.memory_status import is_readable, is_recalled
+from memento_tui.operations.outcome import StoreOutcome, because, rejection_reason, store_memory
 from memento_tui.operations.recall import count_used
-from memento_tui.storage.store import memory_slice
 
 __all__ = ["get_memory"]
 
@@ -49,38 +50,29 @@ class _GraphQuery(RequestSchema):
     depth: int = 2
 
 
-def check_linkages(call: ApiRequest, given: Sequence[LinkageInput]) -> Sequence[LinkageInput]:
-    """Return linkages whose ends all exist in this workspace. Raises `InvalidField` for the first that does not."""
+def read_links(request: ApiRequest, given: Sequence[LinkageInput]) -> list[Link]:
+    """Return links whose ends all exist in this workspace. Raises `InvalidField` for the first that does not."""
+    links = []
     for number, linkage in enumerate(given):
         field = f"linkages[{number}].{'path' if linkage.type == 'file' else 'id'}"
         end = linkage.path if linkage.type == "file" else linkage.id
         if not end:
             raise InvalidField(field, "is missing", "A memory or item is linked by its id, a file by its path.")
-        if linkage.type == "file":
-            continue
-        found: Any = call.workspace.store.find_named(linkage.type, end)
-        if found is None or not call.place.holds(found.namespace):
-            raise InvalidField(
-                field, f"no {linkage.type} of this workspace has the id {end!r:.80}", "Nothing was done."
-            )
-    return given
+        if linkage.type != "file":
+            target: Any = request.workspace.find_record(linkage.type, end)
+            if target is None or not request.scope.holds(target):
+                raise InvalidField(
+                    field, f"no {linkage.type} of this workspace has the id {end!r:.80}", "Nothing was done."
+                )
+        links.append(Link(RELATION_OF_LINKAGE[linkage.type], end, linkage.label))
+    return links
 
 
-def add_linkages(call: ApiRequest, memory: Memory, wanted: Sequence[LinkageInput]) -> None:
-    """Add the linkages that a memory does not have yet."""
-    known = {(one.type, one.dst, one.label) for one in call.workspace.store.relations_of(memory.id)}
-    for linkage in wanted:
-        relation = RELATION_OF_LINKAGE[linkage.type]
-        end = linkage.path if linkage.type == "file" else linkage.id
-        if (relation, end, linkage.label) not in known:
-            call.workspace.relate(memory.id, end, relation, linkage.label)
-
-
-def get_graph(call: ApiRequest) -> Response:
+def get_graph(request: ApiRequest) -> Response:
     """Return what a memory is connected with, in both directions, nearest first."""
-    depth = clamp_limit(call.asked(_GraphQuery).depth, _MAX_DEPTH)
-    walk = _GraphWalk(call)
-    start = call.memory()
+    depth = clamp_limit(request.read_query(_GraphQuery).depth, _MAX_DEPTH)
+    walk = _GraphWalk(request)
+    start = request.memory()
     walk.from_(start, depth)
     body: dict[str, Any] = {"nodes": walk.nodes, "edges": list(walk.edges.values())}
     if walk.is_cut:
@@ -91,8 +83,8 @@ def get_graph(call: ApiRequest) -> Response:
 class _GraphWalk:
     """A breadth-first walk through the memories of a workspace that an agent may see."""
 
-    def __init__(self, call: ApiRequest) -> None:
-        self._call = call
+    def __init__(self, request: ApiRequest) -> None:
+        self._request = request
         self.nodes: list[dict[str, Any]] = []
         self.edges: dict[tuple[str, str, str], dict[str, str]] = {}
         self.is_cut = False
@@ -115,12 +107,12 @@ class _GraphWalk:
 
     def _neighbours(self, memory: Memory, *, reached: bool) -> Iterator[Memory]:
         """Yield the memories at the other ends; at the last level only what leads out is noted."""
-        for relation in _workspace_relations(self._call, memory):
+        for relation in _workspace_relations(self._request, memory):
             label = linkage_from_relation(relation.type, relation.dst, relation.label).get("label", "")
             if relation.type == "file":
                 self._edge(memory.id, f"file:{relation.dst}", label or "source")
             elif relation.type != "item":
-                other = _other_end(self._call, relation, memory)
+                other = _other_end(self._request, relation, memory)
                 if other is not None and (not reached or relation.src == memory.id):
                     self._edge(relation.src, relation.dst, label or "related")
                     if not reached:
@@ -130,16 +122,16 @@ class _GraphWalk:
         self.edges.setdefault((start, end, label), {"from": start, "to": end, "label": label})
 
 
-def _workspace_relations(call: ApiRequest, memory: Memory) -> list[Relation]:
+def _workspace_relations(request: ApiRequest, memory: Memory) -> list[Relation]:
     """Return a memory's relations. That somebody's file or item is named like it relates it to nothing."""
-    found = call.workspace.store.relations_of(memory.id)
+    found = request.workspace.relations(memory.id)
     return [one for one in found if one.src == memory.id or one.type not in ("file", "item")]
 
 
-def _other_end(call: ApiRequest, relation: Relation, memory: Memory) -> Memory | None:
+def _other_end(request: ApiRequest, relation: Relation, memory: Memory) -> Memory | None:
     """Return the memory at the other end of a relation, or ``None`` where an agent here may not see it."""
     try:
-        other = call.memory(relation.dst if relation.src == memory.id else relation.src)
+        other = request.memory(relation.dst if relation.src == memory.id else relation.src)
     except NotFound:
         return None
     return other if is_recalled(other) else None
@@ -156,14 +148,14 @@ def _graph_node(memory: Memory, depth: int) -> dict[str, Any]:
     }
 
 
-def get_related(call: ApiRequest) -> Response:
+def get_related(request: ApiRequest) -> Response:
     """Return the direct connections of a memory, by direction."""
-    memory = call.memory()
+    memory = request.memory()
     outgoing, incoming = [], []
-    for relation in _workspace_relations(call, memory):
+    for relation in _workspace_relations(request, memory):
         linkage = linkage_from_relation(relation.type, relation.dst, relation.label)
         kind = linkage["type"]
-        if kind == "memory" and _other_end(call, relation, memory) is None:
+        if kind == "memory" and _other_end(request, relation, memory) is None:
             continue
         label = linkage.get("label") or ("source" if kind == "file" else "related")
         if relation.src == memory.id:
@@ -176,7 +168,7 @@ def get_related(call: ApiRequest) -> Response:
 _MAX_INGESTED = 100
 _MAX_LISTED = 100
 _MAX_OFFSET = 1_000_000_000
-_SORT_FIELD: Mapping[str, MemoryOrder] = {
+_ORDER_OF_SORT: Mapping[str, MemoryOrder] = {
     "created_at": "created",
     "relevance": "certainty",
     "access_count": "used",
@@ -218,64 +210,57 @@ class _ListQuery(RequestSchema):
     offset: Annotated[int, msgspec.Meta(ge=0, le=_MAX_OFFSET)] = 0
 
 
-def store_memory(call: ApiRequest) -> Response:
+def post_memory(request: ApiRequest) -> Response:
     """Store a memory."""
-    given = call.given(_NewMemory)
+    given = request.read_body(_NewMemory)
     if given.images:
         raise InvalidField("images", "cannot be stored", _NO_IMAGES_MESSAGE)
-    wanted = check_linkages(call, given.linkages or [])
-    began = clock.now()
-    memory = _store_or_existing(call, given, ())
-    head = f"{memory.id} ({memory_type(memory)}){_tags_text(memory)}"
-    if memory.status == "rejected":
-        return _rejected_response(call, memory)
-    add_linkages(call, memory, wanted)
-    if memory.status == "pending":
-        why = pending_reasons(call.workspace, memory)
-        because = f", because {'; '.join(why)}" if why else ""
-        text = f"Stored memory {head}, but it waits for a person's decision{because}. Do not store it again."
-        return text_response(text, 202, id=memory.id, status="proposed", why=why)
-    if memory.created_at < began:
+    links = read_links(request, given.linkages or [])
+    outcome = _store(request, given, ())
+    memory = outcome.memory
+    if outcome.is_rejected:
+        reason = rejection_reason(outcome.note)
+        sentence = f"Not stored: a person turned the same text down before{reason} Do not store it again."
+        return error_response(sentence, 409)
+    add_links(request.workspace, memory.id, links)
+    tags = f" [{', '.join(memory.tags)}]" if memory.tags else ""
+    head = f"{memory.id} ({memory_type(memory)}){tags}"
+    if outcome.is_pending:
+        why = because(outcome.reasons)
+        text = f"Stored memory {head}, but it waits for a person's decision{why}. Do not store it again."
+        return text_response(text, 202, id=memory.id, status="proposed", why=outcome.reasons)
+    if outcome.is_known:
         text = f"Known memory {head} says this already; nothing new was stored."
         return text_response(text, 200, id=memory.id, status="known")
     return text_response(f"Stored memory {head}", 201, id=memory.id, status="stored")
 
 
-def _store_or_existing(call: ApiRequest, given: _NewMemory, tags: Sequence[str]) -> Memory:
+def _store(request: ApiRequest, given: _NewMemory, tags: Sequence[str]) -> StoreOutcome:
     """Store a memory under an id of 8 digits, or return the one that says the same already."""
     fields: dict[str, Any] = kind_fields(given.type or "")
-    return call.workspace.remember(
+    return store_memory(
+        request.workspace,
         given.content,
-        make_id=call.new_id,
-        namespace=call.place.namespace,
+        make_id=request.new_id,
+        namespace=request.scope.namespace,
         tags=[*(given.tags or []), *tags],
         expires_at=parse_optional_end(given.expires or ""),
         **fields,
     )
 
 
-def _tags_text(memory: Memory) -> str:
-    return f" [{', '.join(memory.tags)}]" if memory.tags else ""
-
-
-def _rejected_response(call: ApiRequest, memory: Memory) -> Response:
-    note = rejection_note(call.workspace, memory)
-    because = f": {note}" if note else "."
-    return error_response(f"Not stored: a person turned the same text down before{because} Do not store it again.", 409)
-
-
-def ingest_memories(call: ApiRequest) -> Response:
+def ingest_memories(request: ApiRequest) -> Response:
     """Store many memories at once; all of them are checked before the first is stored."""
-    given = call.given(_NewMemories)
+    given = request.read_body(_NewMemories)
     source = given.source or "bulk"
     for number, one in enumerate(given.memories):
         if not one.content.strip():
             raise InvalidField(f"memories[{number}].content", "is empty", "Write at least a word.")
     made: list[Memory] = []
-    with call.workspace.store.together():
+    with request.workspace.one_undo():
         for number, one in enumerate(given.memories):
             try:
-                made.append(_store_or_existing(call, one, [f"source:{source}"]))
+                made.append(_store(request, one, [f"source:{source}"]).memory)
             except (InvalidInput, NotAllowed) as error:
                 stored = f" The {number} before it are stored." if number else ""
                 raise InvalidInput(f"memories[{number}]: {error}{stored}") from error
@@ -285,67 +270,66 @@ def ingest_memories(call: ApiRequest) -> Response:
     return json_response(body, 202 if waiting and len(waiting) == len(kept) else 201)
 
 
-def list_memories(call: ApiRequest) -> Response:
+def list_memories(request: ApiRequest) -> Response:
     """List the memories of a workspace."""
-    wanted = call.asked(_ListQuery)
-    tree = _list_filter(call, wanted)
+    wanted = request.read_query(_ListQuery)
+    tree = _list_filter(request, wanted)
     limit = clamp_limit(wanted.limit, _MAX_LISTED)
-    found = memory_slice(
-        call.workspace.store,
+    found = request.workspace.slice(
         tree,
-        order=_SORT_FIELD[wanted.sort],
+        order=_ORDER_OF_SORT[wanted.sort],
         ascending=wanted.order == "asc",
         limit=limit,
         skip=wanted.offset,
     )
-    total = call.workspace.store.count(tree)
-    rows = [memory_row(call, memory) for memory in found]
+    total = request.workspace.count(tree)
+    rows = [memory_row(request, memory) for memory in found]
     return json_response({"memories": rows, "total": total, "offset": wanted.offset, "limit": limit})
 
 
-def _list_filter(call: ApiRequest, wanted: _ListQuery) -> Filter:
+def _list_filter(request: ApiRequest, wanted: _ListQuery) -> Filter:
     parts: list[Filter] = []
     if wanted.type:
         known = (OneOf("kind", (wanted.type,)), OneOf("kind_raw", ("",)))
         parts += known if wanted.type in KINDS else [OneOf("kind_raw", (wanted.type,))]
     if tags := [tag.strip() for tag in wanted.tags.split(",") if tag.strip()]:
         parts.append(AnyOf(tuple(HasTag(tag) for tag in tags)))
-    place = (Under(call.place.namespace), Not(OneOf("sensitivity", ("restricted",))), *parts)
+    scope = (Under(request.scope.namespace), Not(OneOf("sensitivity", ("restricted",))), *parts)
     readable = OneOf("status", ("active", "consolidated", "superseded", "compacted", "archived"))
     match wanted.status:
         case "active":
-            return call.here(AllOf((OneOf("status", ("active", "superseded", "compacted")), *parts)))
+            return request.here(AllOf((OneOf("status", ("active", "superseded", "compacted")), *parts)))
         case "consolidated":
-            return AllOf((OneOf("status", ("consolidated",)), *place))
+            return AllOf((OneOf("status", ("consolidated",)), *scope))
         case "expired":
-            return AllOf((Between("expires_at", None, clock.now()), readable, *place))
+            return AllOf((Between("expires_at", None, clock.now()), readable, *scope))
         case "all":
-            return AllOf((readable, *place))
+            return AllOf((readable, *scope))
 
 
-def get_memory(call: ApiRequest) -> Response:
+def get_memory(request: ApiRequest) -> Response:
     """Read one memory, which counts as use."""
-    memory = call.memory()
+    memory = request.memory()
     if is_readable(memory):
-        count_used(call.workspace, [memory.id])
-    return json_response(memory_row(call, call.memory()))
+        count_used(request.workspace, [memory.id])
+    return json_response(memory_row(request, request.memory()))
 
 
-def update_memory(call: ApiRequest) -> Response:
+def update_memory(request: ApiRequest) -> Response:
     """Change some fields of a memory; linkages are added to those that it has."""
-    given = call.given(_MemoryChange)
-    memory = call.memory()
+    given = request.read_body(_MemoryChange)
+    memory = request.memory()
     changes = _changed_fields(given)
-    wanted = [] if given.linkages is msgspec.UNSET else check_linkages(call, given.linkages)
-    if not changes and not wanted:
+    links = [] if given.linkages is msgspec.UNSET else read_links(request, given.linkages)
+    if not changes and not links:
         raise InvalidInput("No fields to update.", "Give at least one of content, type, tags, expires, linkages.")
     proposal: Proposal | None = None
     if changes:
-        proposal = call.workspace.update(memory.id, base_version=given.base_version, **changes).proposal
+        proposal = request.workspace.update(memory.id, base_version=given.base_version, **changes).proposal
     if proposal is not None:
-        return proposal_row_response(proposal, memory_row(call, call.memory(memory.id)))
-    add_linkages(call, memory, wanted)
-    return json_response(memory_row(call, call.memory(memory.id)))
+        return proposal_row_response(proposal, memory_row(request, request.memory(memory.id)))
+    add_links(request.workspace, memory.id, links)
+    return json_response(memory_row(request, request.memory(memory.id)))
 
 
 def _changed_fields(given: _MemoryChange) -> Mapping[str, Any]:
@@ -361,10 +345,10 @@ def _changed_fields(given: _MemoryChange) -> Mapping[str, Any]:
     return changes
 
 
-def delete_memory(call: ApiRequest) -> Response:
+def delete_memory(request: ApiRequest) -> Response:
     """Delete a memory; a person can bring it back."""
-    memory = call.memory()
-    outcome = call.workspace.forget(memory.id)
+    memory = request.memory()
+    outcome = request.workspace.forget(memory.id)
     if outcome.proposal is not None:
         return proposal_response(outcome.proposal, id=memory.id)
     return text_response(f"Memory {memory.id} deleted.", id=memory.id, status="deleted")

@@ -10,12 +10,14 @@ from starlette.responses import Response
 
 from memento_tui import clock
 from memento_tui.api.search import SearchHit
-from memento_tui.compat.http.request import ApiRequest, ProtocolWorkspace, RequestSchema, clamp_limit
+from memento_tui.compat.http.request import ApiRequest, RequestSchema, clamp_limit
 from memento_tui.compat.http.responses import item_row, json_response, linkage_rows, text_response
-from memento_tui.compat.http.working_memory import matching_skips, workspace_items
+from memento_tui.compat.http.working_memory import matching_skips
 from memento_tui.compat.http.workspaces import setting_number
 from memento_tui.compat.protocol.formatting import SEPARATOR, quoted_block, short_heading
 from memento_tui.compat.protocol.linkages import linkages_text
+from memento_tui.compat.protocol.working_memory import list_items
+from memento_tui.compat.protocol.workspaces import WorkspaceScope
 from memento_tui.errors import InvalidField
 from memento_tui.formats.protocol.vocabulary import memory_type
 from memento_tui.model import Memory
@@ -74,11 +76,11 @@ class RecallResult(msgspec.Struct, frozen=True):
 
 
 def search_workspaces(
-    call: ApiRequest,
+    request: ApiRequest,
     message: str,
     limit: int,
     *,
-    peeked: Sequence[ProtocolWorkspace] = (),
+    peeked: Sequence[WorkspaceScope] = (),
     kind: str = "",
     tags: Sequence[str] = (),
 ) -> RecallResult:
@@ -87,8 +89,8 @@ def search_workspaces(
     if not words:
         return RecallResult([], [], is_hybrid=False)
     found, is_hybrid = [], False
-    for place in (call.place, *peeked):
-        own, hybrid = _search_in(call, place, words, limit, kind=kind, tags=tags)
+    for scope in (request.scope, *peeked):
+        own, hybrid = _search_in(request, scope, words, limit, kind=kind, tags=tags)
         is_hybrid = is_hybrid or hybrid
         found += own
     found.sort(key=lambda one: -one.score)
@@ -97,21 +99,21 @@ def search_workspaces(
 
 
 def _search_in(
-    call: ApiRequest, place: ProtocolWorkspace, words: str, limit: int, *, kind: str, tags: Sequence[str]
+    request: ApiRequest, scope: WorkspaceScope, words: str, limit: int, *, kind: str, tags: Sequence[str]
 ) -> tuple[list[RecalledMemory], bool]:
-    query = f'ns:"{place.namespace}" '
+    query = f'ns:"{scope.namespace}" '
     if kind in KINDS:
         query += f"kind:{kind} "
     if tags and not any(set(tag) & {'"', ",", "#"} for tag in tags):
         query += f'tag:"{",".join(tags)}" '
     # The language knows neither a type of somebody's own nor every tag; those are picked out of more results.
-    more = kind or tags or call.caller.account
-    answer = call.workspace.search(query + words, limit=_MAX_CANDIDATES if more else limit)
+    more = kind or tags or request.caller.account
+    answer = request.workspace.search(query + words, limit=_MAX_CANDIDATES if more else limit)
     wanted = {fold_tag(tag) for tag in tags}
-    threshold = setting_number(call, "recall_threshold") or 0.0
-    alpha = setting_number(call, "recall_alpha") if answer.semantic == "ready" else None
-    other = "" if place == call.place else place.workspace
-    scored = _local_score if call.caller.account else _weighted_score
+    threshold = setting_number(request, "recall_threshold") or 0.0
+    alpha = setting_number(request, "recall_alpha") if answer.semantic == "ready" else None
+    other = "" if scope == request.scope else scope.name
+    scored = _local_score if request.caller.account else _weighted_score
     found = [
         RecalledMemory(hit, score, keyword, other)
         for hit in answer.results
@@ -151,33 +153,33 @@ def _local_score(hit: SearchHit, words: str, alpha: float | None) -> tuple[float
     return (share * keyword + (1 - share) * meaning) * hit.life.factor, keyword
 
 
-def record_recall(call: ApiRequest, found: Sequence[RecalledMemory]) -> None:
+def record_recall(request: ApiRequest, found: Sequence[RecalledMemory]) -> None:
     """Count what was put in front of an agent, and enter it in the ledger. What another workspace lent does not count.
 
     To be shown is no use: it makes no memory rank higher or live longer.
     """
     hits = [one.hit for one in found if not one.workspace]
-    count_shown(call.workspace, [hit.id for hit in hits])
-    record_exposures(call.workspace, hits)
+    count_shown(request.workspace, [hit.id for hit in hits])
+    record_exposures(request.workspace, hits)
 
 
-def recall_memories(call: ApiRequest) -> Response:
+def recall_memories(request: ApiRequest) -> Response:
     """Return the memories that answer a question, in words or, with ``format=json``, in fields too."""
-    asked = call.given(_RecallQuery) if call.body else call.asked(_RecallQuery)
+    asked = request.read_body(_RecallQuery) if request.body else request.read_query(_RecallQuery)
     if not asked.query.strip():
         raise InvalidField("query", "is missing", "Say what to look for.")
-    named = [*_split_list(asked.peek_workspaces), *_split_list(asked.workspace)] if call.body else []
+    named = [*_split_list(asked.peek_workspaces), *_split_list(asked.workspace)] if request.body else []
     answer = search_workspaces(
-        call,
+        request,
         asked.query,
         clamp_limit(asked.limit, _MAX_RECALLED),
-        peeked=call.peeked(named),
+        peeked=request.peeked(named),
         kind=asked.type.strip(),
         tags=_split_list(asked.tags),
     )
     if asked.track_access:
-        record_recall(call, answer.found)
-    text = _recall_text(call, asked.query, answer.found)
+        record_recall(request, answer.found)
+    text = _recall_text(request, asked.query, answer.found)
     if asked.format == "json":
         return json_response({"text": text, "memories": [_recall_row(one) for one in answer.found]})
     return text_response(text)
@@ -202,27 +204,24 @@ def _recall_row(one: RecalledMemory) -> dict[str, Any]:
     return {**row, "workspace": one.workspace} if one.workspace else row
 
 
-def _recall_text(call: ApiRequest, query: str, found: Sequence[RecalledMemory]) -> str:
+def _recall_text(request: ApiRequest, query: str, found: Sequence[RecalledMemory]) -> str:
     if not found:
         return f'No memories found matching "{query}".'
     count = f"{len(found)} memor{'y' if len(found) == 1 else 'ies'}"
-    told = SEPARATOR.join(_memory_text(call, one) for one in found)
-    return "\n\n".join(filter(None, [f"Found {count}:", told, _contradiction_section(call, found)]))
+    told = SEPARATOR.join(_memory_text(request, one) for one in found)
+    return "\n\n".join(filter(None, [f"Found {count}:", told, _contradiction_section(request, found)]))
 
 
-def _memory_text(call: ApiRequest, one: RecalledMemory) -> str:
-    place = f" [{one_line(one.workspace)}]" if one.workspace else ""
+def _memory_text(request: ApiRequest, one: RecalledMemory) -> str:
+    scope = f" [{one_line(one.workspace)}]" if one.workspace else ""
     content = quoted_block(one.memory.content, untrusted=one.memory.source_type == "external")
-    return f"{short_heading(one.memory)}{place}\n{content}{linkages_text(call.workspace, one.memory.id)}"
+    return f"{short_heading(one.memory)}{scope}\n{content}{linkages_text(request.workspace, one.memory.id)}"
 
 
-def _contradiction_section(call: ApiRequest, found: Sequence[RecalledMemory]) -> str:
+def _contradiction_section(request: ApiRequest, found: Sequence[RecalledMemory]) -> str:
     """Return the section on what is found and contradicted, both sides of which the caller may see."""
-    disputed = contradictions_among(call.workspace, [one.memory.id for one in found], clock.now())
-    sides = {side.id for one in disputed for side in (one.older, one.newer)}
-    places = {name: memory.namespace for name, memory in call.workspace.store.memories(list(sides)).items()}
-    seen = [one for one in disputed if all(call.caller.sees(places[side.id]) for side in (one.older, one.newer))]
-    return contradiction_section(seen)
+    ids = [one.memory.id for one in found]
+    return contradiction_section(contradictions_among(request.workspace, ids, clock.now(), request.caller.sees))
 
 
 _MAX_MATCHES = 10
@@ -239,47 +238,47 @@ class _ContextQuery(RequestSchema):
     include_graph: bool = False
 
 
-def get_context(call: ApiRequest) -> Response:
+def get_context(request: ApiRequest) -> Response:
     """Return the parts that are asked for: working items, memories and skips that a message touches, and identity."""
-    given = call.given(_ContextQuery)
-    peeked = call.peeked(given.peek_workspaces)
-    meta: dict[str, Any] = {"workspace": call.place.workspace, "last_updated": format_time(clock.now())}
+    given = request.read_body(_ContextQuery)
+    peeked = request.peeked(given.peek_workspaces)
+    meta: dict[str, Any] = {"workspace": request.scope.name, "last_updated": format_time(clock.now())}
     if peeked:
-        meta["peeked_workspaces"] = [place.workspace for place in peeked]
+        meta["peeked_workspaces"] = [scope.name for scope in peeked]
     body: dict[str, Any] = {"meta": meta}
     if "working_memory" in given.include:
-        body["working_memory"] = _working_part(call, peeked)
+        body["working_memory"] = _working_part(request, peeked)
     if "memories" in given.include and given.message.strip():
-        answer = search_workspaces(call, given.message, _MAX_MATCHES, peeked=peeked)
+        answer = search_workspaces(request, given.message, _MAX_MATCHES, peeked=peeked)
         if given.track_access:
-            record_recall(call, answer.found)
-        body["memories"] = _memories_part(call, answer, with_links=given.include_graph)
-        meta["memory_count"] = call.workspace.store.count(call.here())
+            record_recall(request, answer.found)
+        body["memories"] = _memories_part(request, answer, with_links=given.include_graph)
+        meta["memory_count"] = request.workspace.count(request.here())
     if "skip_list" in given.include and given.message.strip():
-        skips = matching_skips(call, given.message, counted=given.track_access)
+        skips = matching_skips(request, given.message, counted=given.track_access)
         body["skip_matches"] = [
             {"item": skip.item, "reason": skip.reason, "expires": format_time(skip.expires_at)} for skip in skips
         ]
     if "identity" in given.include:
-        crystal = None if call.caller.account else call.workspace.crystals.current()
+        crystal = None if request.caller.account else request.workspace.crystals.current()
         body["identity"] = None if crystal is None else crystal.content
     return json_response(body)
 
 
-def _working_part(call: ApiRequest, peeked: Sequence[ProtocolWorkspace]) -> dict[str, Any]:
-    found = [
-        (item, place)
-        for place in (call.place, *peeked)
-        for item in workspace_items(call, place)
+def _working_part(request: ApiRequest, peeked: Sequence[WorkspaceScope]) -> dict[str, Any]:
+    pairs = [
+        (item, scope)
+        for scope in (request.scope, *peeked)
+        for item in list_items(request.workspace, (scope.namespace,))
         if item.status in ("active", "paused")
     ]
-    found.sort(key=lambda one: (-one[0].priority, -one[0].created_at.timestamp()))
-    rows = [item_row(item) | ({} if place == call.place else {"workspace": place.workspace}) for item, place in found]
-    return {"items": rows, "total_active": sum(place == call.place for _, place in found)}
+    pairs.sort(key=lambda pair: (-pair[0].priority, -pair[0].created_at.timestamp()))
+    rows = [item_row(item) | ({} if scope == request.scope else {"workspace": scope.name}) for item, scope in pairs]
+    return {"items": rows, "total_active": sum(scope == request.scope for _, scope in pairs)}
 
 
-def _memories_part(call: ApiRequest, answer: RecallResult, *, with_links: bool) -> dict[str, Any]:
-    matches = [_match_row(call, one, hybrid=answer.is_hybrid, with_links=with_links) for one in answer.found]
+def _memories_part(request: ApiRequest, answer: RecallResult, *, with_links: bool) -> dict[str, Any]:
+    matches = [_match_row(request, one, hybrid=answer.is_hybrid, with_links=with_links) for one in answer.found]
     return {
         "matches": matches,
         "query_terms": answer.terms,
@@ -287,7 +286,7 @@ def _memories_part(call: ApiRequest, answer: RecallResult, *, with_links: bool) 
     }
 
 
-def _match_row(call: ApiRequest, one: RecalledMemory, *, hybrid: bool, with_links: bool) -> dict[str, Any]:
+def _match_row(request: ApiRequest, one: RecalledMemory, *, hybrid: bool, with_links: bool) -> dict[str, Any]:
     memory, relevance = one.memory, one.hit.relevance
     match: dict[str, Any] = {
         "id": memory.id,
@@ -302,5 +301,5 @@ def _match_row(call: ApiRequest, one: RecalledMemory, *, hybrid: bool, with_link
         match["keyword_score"] = round(one.keyword, 3)
         match["vector_score"] = round(relevance.semantic or 0.0, 3)
     if with_links:
-        match["linkages"] = linkage_rows(call, memory)
+        match["linkages"] = linkage_rows(request, memory)
     return {**match, "workspace": one.workspace} if one.workspace else match

@@ -11,14 +11,13 @@ import msgspec
 from memento_tui import clock
 from memento_tui.api import Workspace
 from memento_tui.compat.http.keys import ApiKeys, Caller
-from memento_tui.compat.protocol.workspaces import id_maker
+from memento_tui.compat.protocol.workspaces import WorkspaceScope, id_maker
 from memento_tui.errors import InvalidField, InvalidInput, NotFound
 from memento_tui.mcp.server import without_surrogates
 from memento_tui.model import Memory
 from memento_tui.model.filters import AllOf, Between, Filter, Not, OneOf, Under, with_default_statuses
-from memento_tui.model.validation import is_under
 
-__all__ = ["ApiRequest", "ProtocolWorkspace", "RequestSchema", "clamp_limit"]
+__all__ = ["ApiRequest", "RequestSchema", "clamp_limit"]
 
 _MAX_PEEKED = 5
 """Workspaces into which one request may look beside its own."""
@@ -38,21 +37,10 @@ _ENUM_PATTERN = re.compile(r"Invalid enum value (.+)")
 
 
 class RequestSchema(msgspec.Struct):
-    """What a body or query holds. Fields that a shape does not name are let be: clients send more than they need."""
+    """The fields of a body or query. Others are ignored: clients send more than they need."""
 
 
 SchemaT = TypeVar("SchemaT", bound=RequestSchema)
-
-
-class ProtocolWorkspace(msgspec.Struct, frozen=True):
-    """A workspace, and the namespace that it is here."""
-
-    workspace: str
-    namespace: str
-
-    def holds(self, namespace: str) -> bool:
-        """Tell whether a namespace is this one or below it."""
-        return is_under(namespace, self.namespace)
 
 
 class ApiRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -61,7 +49,7 @@ class ApiRequest(msgspec.Struct, frozen=True, kw_only=True):
     workspace: Workspace
     keys: ApiKeys
     caller: Caller
-    place: ProtocolWorkspace
+    scope: WorkspaceScope
     address: str
     """Where this server is, as the client calls it."""
     body: bytes
@@ -69,23 +57,23 @@ class ApiRequest(msgspec.Struct, frozen=True, kw_only=True):
     path: Mapping[str, str]
     peek_header: str
 
-    def given(self, shape: type[SchemaT]) -> SchemaT:
+    def read_body(self, schema: type[SchemaT]) -> SchemaT:
         """Return the body. Raises `InvalidInput` where it is not JSON, `InvalidField` where a field is wrong."""
         try:
-            return msgspec.json.decode(_replace_surrogates(self.body) or b"{}", type=shape)
+            return msgspec.json.decode(_replace_surrogates(self.body) or b"{}", type=schema)
         except msgspec.ValidationError as error:
             raise _field_problem(str(error)) from None
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise InvalidInput(f"The body is not JSON: {error}.", "Send a JSON object.") from None
 
-    def asked(self, shape: type[SchemaT]) -> SchemaT:
+    def read_query(self, schema: type[SchemaT]) -> SchemaT:
         """Return the query's parameters. Raises `InvalidField` where one is wrong."""
         try:
-            return msgspec.convert({name: value for name, value in self.query.items() if value}, shape, strict=False)
+            return msgspec.convert({name: value for name, value in self.query.items() if value}, schema, strict=False)
         except msgspec.ValidationError as error:
             raise _field_problem(str(error)) from None
 
-    def peeked(self, named: Iterable[str] = ()) -> list[ProtocolWorkspace]:
+    def peeked(self, named: Iterable[str] = ()) -> list[WorkspaceScope]:
         """Return the other workspaces that a request asks to look into as well.
 
         Raises:
@@ -96,8 +84,8 @@ class ApiRequest(msgspec.Struct, frozen=True, kw_only=True):
         names = dict.fromkeys(name.strip() for name in listed if name.strip())
         if len(names) > _MAX_PEEKED:
             raise InvalidField("peek_workspaces", f"Too many: {len(names)}, and {_MAX_PEEKED} is the most")
-        places = [ProtocolWorkspace(name, self.caller.namespace_of(name)) for name in names]
-        return [place for place in places if place.namespace != self.place.namespace]
+        scopes = [WorkspaceScope(self.caller.namespace_of(name), label=name) for name in names]
+        return [scope for scope in scopes if scope.namespace != self.scope.namespace]
 
     def new_id(self) -> str:
         """Return an id for a new record, as clients expect of one."""
@@ -105,15 +93,15 @@ class ApiRequest(msgspec.Struct, frozen=True, kw_only=True):
 
     def here(self, tree: Filter = AllOf()) -> Filter:  # noqa: B008 - it cannot be changed
         """Return a filter for the memories of the workspace that hold now, not hidden ones."""
-        parts = [with_default_statuses(tree), Under(self.place.namespace), Not(OneOf("sensitivity", ("restricted",)))]
+        parts = [with_default_statuses(tree), Under(self.scope.namespace), Not(OneOf("sensitivity", ("restricted",)))]
         return AllOf((*parts, Not(Between("expires_at", None, clock.now()))))
 
     def memory(self, memory_id: str | None = None) -> Memory:
         """Return the memory that the path names. Raises `NotFound` for one that is not in this workspace."""
         wanted = self.path["id"] if memory_id is None else memory_id
         # By its whole id: to tell that a beginning is not unique would tell of other workspaces.
-        found: Memory | None = self.workspace.store.find("memory", wanted)
-        if found is None or found.status == "deleted" or not self.place.holds(found.namespace):
+        found: Memory | None = self.workspace.find(wanted)
+        if found is None or found.status == "deleted" or not self.scope.holds(found):
             raise NotFound("Memory not found.", f"No memory of this workspace has the id {wanted!r:.80}.")
         return found
 

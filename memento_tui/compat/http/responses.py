@@ -26,7 +26,9 @@ from memento_tui.errors import (
 )
 from memento_tui.formats.protocol.vocabulary import category_of, item_title, linkage_from_relation, memory_type
 from memento_tui.model import Memory, Proposal, Skip, WorkingItem
-from memento_tui.operations.memory_status import caution_labels, format_time, is_readable, is_recalled
+from memento_tui.operations.memories import visible_memory
+from memento_tui.operations.memory_status import format_time, is_recalled
+from memento_tui.operations.outcome import because, rejection_reason
 from memento_tui.policy.policy import reasons_in_words
 
 __all__ = [
@@ -98,8 +100,9 @@ def proposal_row_response(proposal: Proposal, row: Mapping[str, Any]) -> Respons
 
 
 def _is_rejected(proposal: Proposal) -> Response:
-    because = f": {proposal.note}" if proposal.note else "."
-    return error_response(f"A person turned the same down before{because} Nothing was changed.", 409)
+    return error_response(
+        f"A person turned the same down before{rejection_reason(proposal.note)} Nothing was changed.", 409
+    )
 
 
 def _proposal_fields(proposal: Proposal) -> Mapping[str, Any]:
@@ -107,8 +110,9 @@ def _proposal_fields(proposal: Proposal) -> Mapping[str, Any]:
 
 
 def _pending_sentence(proposal: Proposal) -> str:
-    why = "; ".join(reasons_in_words(proposal.reasons))
-    return f"Proposed: a person decides about it, because {why}. Until then nothing changes."
+    return (
+        f"Proposed: a person decides about it{because(reasons_in_words(proposal.reasons))}. Until then nothing changes."
+    )
 
 
 _WITHHELD_REASONS = {
@@ -117,29 +121,29 @@ _WITHHELD_REASONS = {
 }
 
 
-def linkage_rows(call: ApiRequest, memory: Memory) -> list[dict[str, str]]:
+def linkage_rows(request: ApiRequest, memory: Memory) -> list[dict[str, str]]:
     """Return a memory's linkages."""
-    relations = call.workspace.store.relations_of(memory.id)
-    return [linkage_from_relation(one.type, one.dst, one.label) for one in relations if one.src == memory.id]
+    relations = request.workspace.relations(memory.id, direction="out")
+    return [linkage_from_relation(relation.type, relation.dst, relation.label) for relation in relations]
 
 
-def memory_row(call: ApiRequest, memory: Memory) -> dict[str, Any]:
+def memory_row(request: ApiRequest, memory: Memory) -> dict[str, Any]:
     """Return a memory with all of its fields; one that may not be read has no text.
 
     ``relevance`` is its certainty as a share of the highest, ``access_count`` how often it was of use: what was merely
     found is no access.
     """
-    readable = is_readable(memory)
+    view = visible_memory(memory, clock.now())
     into = [
         one.src
-        for one in call.workspace.store.relations_of(memory.id)
-        if one.dst == memory.id and one.type == "consolidated_from" and _is_recalled_id(call, one.src)
+        for one in request.workspace.relations(memory.id)
+        if one.dst == memory.id and one.type == "consolidated_from" and _is_recalled_id(request, one.src)
     ]
     row: dict[str, Any] = {
         "id": memory.id,
-        "content": memory.content if readable else "",
+        "content": view.content,
         "type": memory_type(memory),
-        "tags": list(memory.tags) if readable else [],
+        "tags": view.tags,
         "created_at": format_time(memory.created_at),
         "updated_at": format_time(memory.updated_at),
         "expires_at": None if memory.expires_at is None else format_time(memory.expires_at),
@@ -148,18 +152,18 @@ def memory_row(call: ApiRequest, memory: Memory) -> dict[str, Any]:
         "last_accessed_at": None if memory.last_used_at is None else format_time(memory.last_used_at),
         "consolidated": int(memory.status == "consolidated"),
         "consolidated_into": into[-1] if into else None,
-        "linkages": linkage_rows(call, memory) if readable else [],
+        "linkages": linkage_rows(request, memory) if view.is_readable else [],
         "images": [],
         "status": memory.status,
-        "labels": caution_labels(memory, clock.now()),
+        "labels": view.labels,
         "version": memory.version,
     }
-    return row if readable else {**row, "withheld": _WITHHELD_REASONS[memory.status]}
+    return row if view.is_readable else {**row, "withheld": _WITHHELD_REASONS[memory.status]}
 
 
-def _is_recalled_id(call: ApiRequest, memory_id: str) -> bool:
-    found: Memory | None = call.workspace.store.find("memory", memory_id)
-    return found is not None and is_recalled(found) and call.place.holds(found.namespace)
+def _is_recalled_id(request: ApiRequest, memory_id: str) -> bool:
+    found: Memory | None = request.workspace.find(memory_id)
+    return found is not None and is_recalled(found) and request.scope.holds(found)
 
 
 def item_row(item: WorkingItem) -> dict[str, Any]:

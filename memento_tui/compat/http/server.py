@@ -68,7 +68,7 @@ def serve(
     ):
         # Opened at once, so that a data directory which cannot be used is reported before anything is served.
         workspace = http_workspaces.by_name("")
-        keys = ApiKeys(workspace.store, workspace.paths.http_key, check_key(key) if key else "")
+        keys = ApiKeys(workspace.settings, workspace.paths.http_key, check_key(key) if key else "")
         with _open_listener(host, port) as listener:
             app = build_application(http_workspaces, keys, mcp_app(mcp_workspaces, profile), host=host)
             bound = int(listener.getsockname()[1])

@@ -9,15 +9,16 @@ import msgspec
 from starlette.responses import Response
 
 from memento_tui import clock
-from memento_tui.compat.http.request import ApiRequest, ProtocolWorkspace, RequestSchema
+from memento_tui.compat.http.request import ApiRequest, RequestSchema
 from memento_tui.compat.http.responses import json_response, text_response
-from memento_tui.compat.http.working_memory import workspace_items
+from memento_tui.compat.protocol.working_memory import list_items, workspace_skips
+from memento_tui.compat.protocol.workspaces import WorkspaceScope
 from memento_tui.errors import InvalidField, NotAllowed, NotFound
 from memento_tui.model import Memory, Proposal
-from memento_tui.model.filters import AllOf, Between, OneOf, Under
+from memento_tui.model.filters import AllOf, OneOf, Under
 from memento_tui.moments import format_moment
+from memento_tui.operations.memories import count_memories
 from memento_tui.operations.memory_status import format_time
-from memento_tui.storage.store import memory_slice
 
 __all__ = ["setting_number", "sign_up"]
 
@@ -44,9 +45,9 @@ _decode_settings = msgspec.json.Decoder(dict[str, dict[str, _Setting]]).decode
 """Settings by namespace and name."""
 
 
-def setting_number(call: ApiRequest, name: str) -> float | None:
+def setting_number(request: ApiRequest, name: str) -> float | None:
     """Return what the workspace of a request has set, or ``None``."""
-    found = _all_settings(call.workspace.store.setting(_SETTINGS_KEY)).get(call.place.namespace, {}).get(name)
+    found = _all_settings(request.workspace.settings.get(_SETTINGS_KEY)).get(request.scope.namespace, {}).get(name)
     return None if found is None else found.value
 
 
@@ -54,47 +55,47 @@ def _all_settings(kept: str | None) -> dict[str, dict[str, _Setting]]:
     return {} if kept is None else _decode_settings(kept)
 
 
-def _setting_rows(call: ApiRequest) -> dict[str, dict[str, str]]:
+def _setting_rows(request: ApiRequest) -> dict[str, dict[str, str]]:
     """Return what the workspace of a request has set, by name, as it is sent."""
-    own = _all_settings(call.workspace.store.setting(_SETTINGS_KEY)).get(call.place.namespace, {})
+    own = _all_settings(request.workspace.settings.get(_SETTINGS_KEY)).get(request.scope.namespace, {})
     return {
         name: {"key": name, "value": str(one.value), "updated_at": one.updated_at} for name, one in sorted(own.items())
     }
 
 
-def get_setting(call: ApiRequest) -> Response:
+def get_setting(request: ApiRequest) -> Response:
     """Read one setting; of one that is not set, what holds instead."""
-    name = _checked_setting_name(call)
-    row = _setting_rows(call).get(name)
+    name = _checked_setting_name(request)
+    row = _setting_rows(request).get(name)
     if row is None:
         return text_response(f'Setting "{name}" is not set. It is {_SETTING_NAMES[name]}.', key=name, value=None)
     return text_response(f'Setting "{name}" is "{row["value"]}".', **row)
 
 
-def list_settings(call: ApiRequest) -> Response:
+def list_settings(request: ApiRequest) -> Response:
     """List what is set."""
-    rows = list(_setting_rows(call).values())
+    rows = list(_setting_rows(request).values())
     return text_response(msgspec.json.format(msgspec.json.encode(rows), indent=2).decode(), settings=rows)
 
 
-def put_setting(call: ApiRequest) -> Response:
+def put_setting(request: ApiRequest) -> Response:
     """Set a number from 0 to 1."""
-    name = _checked_setting_name(call)
-    value = _checked_number(call.given(_SettingValue).value)
+    name = _checked_setting_name(request)
+    value = _checked_number(request.read_body(_SettingValue).value)
     now = format_time(clock.now())
-    _write_settings(call, lambda own: {**own, name: _Setting(value, now)})
+    _write_settings(request, lambda own: {**own, name: _Setting(value, now)})
     return text_response(f'Setting "{name}" set to "{value}".', key=name, value=str(value))
 
 
-def delete_setting(call: ApiRequest) -> Response:
+def delete_setting(request: ApiRequest) -> Response:
     """Go back to what holds where nothing is set."""
-    name = _checked_setting_name(call)
-    _write_settings(call, lambda own: {other: one for other, one in own.items() if other != name})
+    name = _checked_setting_name(request)
+    _write_settings(request, lambda own: {other: one for other, one in own.items() if other != name})
     return text_response(f'Setting "{name}" deleted (reverted to default).', key=name)
 
 
-def _checked_setting_name(call: ApiRequest) -> str:
-    name = call.path["key"]
+def _checked_setting_name(request: ApiRequest) -> str:
+    name = request.path["key"]
     if name not in _SETTING_NAMES:
         told = "; ".join(f"{known}: {what}" for known, what in _SETTING_NAMES.items())
         raise NotFound(f"There is no setting {name!r:.60}.", f"There are {told}.")
@@ -111,19 +112,19 @@ def _checked_number(value: float | str) -> float:
     return number
 
 
-def _write_settings(call: ApiRequest, changed: Any) -> None:  # noqa: ANN401 - a function of one workspace's settings
+def _write_settings(request: ApiRequest, changed: Any) -> None:  # noqa: ANN401 - a function of one workspace's settings
     def write(kept: str | None) -> str:
         everything = _all_settings(kept)
-        everything[call.place.namespace] = changed(everything.get(call.place.namespace, {}))
+        everything[request.scope.namespace] = changed(everything.get(request.scope.namespace, {}))
         held = {namespace: own for namespace, own in everything.items() if own}
-        if sum(call.caller.owns(namespace) for namespace in held) > _MAX_WORKSPACES_WITH_SETTINGS:
+        if sum(request.caller.owns(namespace) for namespace in held) > _MAX_WORKSPACES_WITH_SETTINGS:
             raise NotAllowed(
                 f"{_MAX_WORKSPACES_WITH_SETTINGS:,} workspaces have settings, which is the most.",
                 "Delete those of others first.",
             )
         return msgspec.json.encode(held).decode()
 
-    call.workspace.store.change_setting(_SETTINGS_KEY, write)
+    request.workspace.settings.change(_SETTINGS_KEY, write)
 
 
 _WORKSPACES_KEY = "http.workspaces"
@@ -140,107 +141,99 @@ class _NewWorkspace(RequestSchema):
     name: str = _DEFAULT_WORKSPACE
 
 
-def _workspaces_by_name(call: ApiRequest) -> dict[str, str]:
+def _workspaces_by_name(request: ApiRequest) -> dict[str, str]:
     """Return the caller's workspaces by name, with when they were begun where that is known."""
-    kept = call.workspace.store.setting(_WORKSPACES_KEY)
+    kept = request.workspace.settings.get(_WORKSPACES_KEY)
     begun = {} if kept is None else _decode_workspaces(kept)
-    found = [name for name, _ in call.workspace.store.namespaces()]
-    own = [name for name in (*begun, *found) if call.caller.sees(name)]
-    return {_DEFAULT_WORKSPACE: "", **{call.caller.workspace_of(name): begun.get(name, "") for name in own}}
+    found = [name for name, _ in request.workspace.namespaces()]
+    own = [name for name in (*begun, *found) if request.caller.sees(name)]
+    return {_DEFAULT_WORKSPACE: "", **{request.caller.workspace_of(name): begun.get(name, "") for name in own}}
 
 
-def create_workspace(call: ApiRequest) -> Response:
+def create_workspace(request: ApiRequest) -> Response:
     """Begin a workspace; the one that the request itself is in begins with that, as with any other request."""
-    name = call.given(_NewWorkspace).name.strip() or _DEFAULT_WORKSPACE
-    namespace = call.caller.namespace_of(name)
-    if name in _workspaces_by_name(call) or namespace == call.place.namespace:
+    name = request.read_body(_NewWorkspace).name.strip() or _DEFAULT_WORKSPACE
+    namespace = request.caller.namespace_of(name)
+    if name in _workspaces_by_name(request) or namespace == request.scope.namespace:
         return text_response(f'Workspace "{name}" already exists (id: {name}).', id=name)
 
     def add(kept: str | None) -> str:
         begun = {} if kept is None else _decode_workspaces(kept)
-        if sum(call.caller.owns(other) for other in begun) >= _MAX_WORKSPACES:
+        if sum(request.caller.owns(other) for other in begun) >= _MAX_WORKSPACES:
             raise NotAllowed(f"{_MAX_WORKSPACES:,} workspaces were begun, which is the most.", "Delete some of them.")
         return msgspec.json.encode({**begun, namespace: format_moment(clock.now())}).decode()
 
-    call.workspace.store.change_setting(_WORKSPACES_KEY, add)
+    request.workspace.settings.change(_WORKSPACES_KEY, add)
     return text_response(f'Workspace "{name}" created (id: {name}).', 201, id=name)
 
 
-def list_workspaces(call: ApiRequest) -> Response:
+def list_workspaces(request: ApiRequest) -> Response:
     """List the workspaces that the caller sees."""
     rows = [
         {"id": name, "name": name, "created_at": at, "updated_at": at}
-        for name, at in sorted(_workspaces_by_name(call).items())
+        for name, at in sorted(_workspaces_by_name(request).items())
     ]
     return text_response(msgspec.json.format(msgspec.json.encode(rows), indent=2).decode(), workspaces=rows)
 
 
-def delete_workspace(call: ApiRequest) -> Response:
+def delete_workspace(request: ApiRequest) -> Response:
     """Delete what a workspace holds, as one change that a person can take back; what is verified is proposed."""
-    name = call.path["id"]
-    if name not in _workspaces_by_name(call):
+    name = request.path["id"]
+    if name not in _workspaces_by_name(request):
         raise NotFound("Workspace not found.", "GET /v1/workspaces lists them.")
     if name == _DEFAULT_WORKSPACE:
         raise NotAllowed("The workspace default cannot be deleted.", "Delete its memories one by one.")
-    place = ProtocolWorkspace(name, call.caller.namespace_of(name))
-    memories = _memories_in(call, place)
+    scope = WorkspaceScope(request.caller.namespace_of(name), label=name)
+    memories = _memories_in(request, scope)
     if len(memories) > _MAX_DELETED:
         raise NotAllowed(
             f"The workspace holds more than {_MAX_DELETED:,} memories.", "Ask the person to look through it first."
         )
-    with call.workspace.store.together():
-        waiting = _delete_contents(call, place, memories)
+    with request.workspace.one_undo():
+        waiting = _delete_contents(request, scope, memories)
 
     def drop(kept: str | None) -> str:
         begun = {} if kept is None else _decode_workspaces(kept)
-        return msgspec.json.encode({other: at for other, at in begun.items() if other != place.namespace}).decode()
+        return msgspec.json.encode({other: at for other, at in begun.items() if other != scope.namespace}).decode()
 
     if waiting:
         text = f'{waiting} of what workspace "{name}" holds waits for a person\'s decision; the rest is deleted.'
         return text_response(text, 202, status="proposed", proposed=waiting)
-    call.workspace.store.change_setting(_WORKSPACES_KEY, drop)
+    request.workspace.settings.change(_WORKSPACES_KEY, drop)
     return text_response(f'Workspace "{name}" deleted.', id=name)
 
 
-def _memories_in(call: ApiRequest, place: ProtocolWorkspace) -> list[Memory]:
+def _memories_in(request: ApiRequest, scope: WorkspaceScope) -> list[Memory]:
     standing = OneOf("status", ("pending", "active", "consolidated", "superseded", "compacted", "archived"))
-    tree = AllOf((standing, Under(place.namespace)))
-    store = call.workspace.store
-    return list(memory_slice(store, tree, order="created", ascending=True, limit=_MAX_DELETED + 1, skip=0))
+    tree = AllOf((standing, Under(scope.namespace)))
+    return list(request.workspace.slice(tree, order="created", ascending=True, limit=_MAX_DELETED + 1))
 
 
-def _delete_contents(call: ApiRequest, place: ProtocolWorkspace, memories: list[Memory]) -> int:
+def _delete_contents(request: ApiRequest, scope: WorkspaceScope, memories: list[Memory]) -> int:
     """Delete memories, items and skips; return how many deletions wait for a person."""
-    workspace, waiting = call.workspace, 0
+    workspace, waiting = request.workspace, 0
     for memory in memories:
         try:
             waiting += workspace.forget(memory.id).status != "applied"
         except NotAllowed:  # it waits for a decision that somebody else asked for
             waiting += 1
-    items = [item.id for item in workspace.items.list() if place.holds(item.namespace)]
-    skips = [skip.id for skip in workspace.skips.list() if place.holds(skip.namespace)]
+    items = [item.id for item in workspace.items.list() if scope.holds(item)]
+    skips = [skip.id for skip in workspace_skips(workspace, scope)]
     gone: list[Proposal | None] = [workspace.items.remove(name) for name in items]
     gone += [workspace.skips.remove(name) for name in skips]
     return waiting + sum(one is not None for one in gone)
 
 
-def get_health(call: ApiRequest) -> Response:
+def get_health(request: ApiRequest) -> Response:
     """Tell what the workspace holds, in words and in numbers."""
-    store, namespace = call.workspace.store, Under(call.place.namespace)
-    recalled = OneOf("status", ("active", "superseded", "compacted"))
-    counts = {
-        "active": store.count(call.here(recalled)),
-        "expired": store.count(AllOf((namespace, recalled, Between("expires_at", None, clock.now())))),
-        "consolidated": store.count(AllOf((namespace, OneOf("status", ("consolidated",))))),
-        "pending": store.count(AllOf((namespace, OneOf("status", ("pending",))))),
-    }
-    items = workspace_items(call, call.place)
-    skips = [skip for skip in call.workspace.skips.list() if call.place.holds(skip.namespace)]
+    counts = count_memories(request.workspace, request.scope.namespace, with_restricted=False)._asdict()
+    items = list_items(request.workspace, (request.scope.namespace,))
+    skips = workspace_skips(request.workspace, request.scope)
     touched = max((item.updated_at for item in items), default=None)
     numbers: dict[str, Any] = {**counts, "items": len(items), "skips": len(skips)}
     lines = [
         "**Memento Health Report**",
-        f"Workspace: {call.place.workspace}",
+        f"Workspace: {request.scope.name}",
         "",
         "**Working Memory**",
         f"  Items: {len(items)}",
@@ -252,7 +245,7 @@ def get_health(call: ApiRequest) -> Response:
         "**Skip List**",
         f"  Total: {len(skips)} ({len(skips)} active, 0 expired)",
     ]
-    return text_response("\n".join(lines), workspace=call.place.workspace, **numbers)
+    return text_response("\n".join(lines), workspace=request.scope.name, **numbers)
 
 
 _MAX_NAME_CHARS = 100
@@ -263,24 +256,24 @@ class _NewAccount(RequestSchema):
     workspace: str = "default"
 
 
-def sign_up(call: ApiRequest) -> Response:
+def sign_up(request: ApiRequest) -> Response:
     """Make an account. Its key is told once, and is kept nowhere."""
-    given = call.given(_NewAccount)
+    given = request.read_body(_NewAccount)
     workspace = given.workspace.strip() or "default"
-    call.caller.namespace_of(workspace)  # a name that cannot be one is told before there is an account
-    caller, key = call.keys.sign_up(given.name[:_MAX_NAME_CHARS])
+    request.caller.namespace_of(workspace)  # a name that cannot be one is told before there is an account
+    caller, key = request.keys.sign_up(given.name[:_MAX_NAME_CHARS])
     body = {
         "api_key": key,
         "workspace": workspace,
         "user_id": caller.account,
-        "api_url": call.address,
+        "api_url": request.address,
         "plan": "local",
         "limits": {},
     }
     return json_response(body, 201)
 
 
-def rotate_key(call: ApiRequest) -> Response:
+def rotate_key(request: ApiRequest) -> Response:
     """Replace the key that the request came with; the old one opens nothing from now on."""
-    key = call.keys.rotate(call.caller)
+    key = request.keys.rotate(request.caller)
     return json_response({"api_key": key, "message": "The old key does not work any more."})

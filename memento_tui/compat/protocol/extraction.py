@@ -28,6 +28,7 @@ from memento_tui.maintenance.distillation.statements import Candidate
 from memento_tui.mcp.tool import given_arguments
 from memento_tui.model.memory import KINDS
 from memento_tui.model.validation import check_choice
+from memento_tui.policy.policy import reasons_in_words
 from memento_tui.text.fence import one_line, quoted_id
 
 __all__ = ["EXTRACTION_MODES", "ExtractionTools", "extract_lessons", "is_new_lesson", "lesson_text", "lesson_type"]
@@ -84,8 +85,8 @@ _MAX_SOURCES = 100
 class ExtractionTools:
     """The tools that make memories of what there is."""
 
-    def __init__(self, desk: ToolContext) -> None:
-        self._tool_context = desk
+    def __init__(self, tool_context: ToolContext) -> None:
+        self._tool_context = tool_context
 
     def memento_consolidate(
         self,
@@ -97,14 +98,14 @@ class ExtractionTools:
         tags: Annotated[list[str], Field(description="added to those of the sources")] = OMITTED,
     ) -> CallToolResult:
         """Propose one memory for several that overlap. The sources stay until a person agrees, and are never lost."""
-        workspace, place = self._tool_context.of(ctx)
-        ids = [place.memory(workspace, source).id for source in source_ids]
+        workspace, scope = self._tool_context.of(ctx)
+        ids = [scope.memory(workspace, source).id for source in source_ids]
         fields = given_arguments(kind=check_choice(type, "type", KINDS) if type else OMITTED, tags=tags)
         made = consolidate(
             workspace,
             ids,
             content,
-            fields={**fields, "namespace": place.namespace},
+            fields={**fields, "namespace": scope.namespace},
             make_id=id_maker(workspace),
         )
         if made.memory.status == "rejected":
@@ -112,9 +113,9 @@ class ExtractionTools:
         listed = ", ".join(quoted_id(source.id) for source in made.sources)
         what = f"{len(made.sources)} memories into {quoted_id(made.memory.id)}"
         if made.proposal is not None:
+            pending = pending_text(reasons_in_words(made.proposal.reasons))
             return text_result(
-                f"Consolidated {what}{pending_text(made.proposal)}; until then the sources are recalled as before."
-                f" Sources: [{listed}]"
+                f"Consolidated {what}{pending}; until then the sources are recalled as before. Sources: [{listed}]"
             )
         return text_result(f"Consolidated {what}. Sources: [{listed}]")
 
@@ -127,12 +128,12 @@ class ExtractionTools:
         max_memories: int = OMITTED,
     ) -> CallToolResult:
         """Learn from a conversation what will still hold next month; seeds: only what the person is like and likes."""
-        workspace, place = self._tool_context.of(ctx)
+        workspace, scope = self._tool_context.of(ctx)
         check_choice(mode, "mode", EXTRACTION_MODES)
         _check_length(transcript)
         limit = EXTRACTION_MODES[mode] if max_memories is OMITTED else max(1, min(max_memories, _MAX_SOURCES))
         found = extract_lessons(
-            workspace, transcript, "memento_extract", mode=mode, limit=limit, namespace=place.namespace
+            workspace, transcript, "memento_extract", mode=mode, limit=limit, namespace=scope.namespace
         )
         return text_result(_extraction_text(found))
 

@@ -7,7 +7,7 @@ system expect; one that comes from outside, or holds a line that could pass for 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Annotated, Any
 
@@ -19,6 +19,7 @@ from memento_tui.mcp.tool import UNCHANGED
 from memento_tui.model import Memory, Proposal, Skip
 from memento_tui.model.lists import ITEM_STATUSES
 from memento_tui.operations.memory_status import caution_labels, format_time
+from memento_tui.operations.outcome import because, rejection_reason
 from memento_tui.policy.policy import reasons_in_words
 from memento_tui.text.fence import fenced, one_line, quoted_id
 
@@ -103,23 +104,18 @@ def skip_match_text(skip: Skip) -> str:
     return f'SKIP: "{one_line(skip.item)}"\nReason: {one_line(skip.reason)}\nExpires: {format_time(skip.expires_at)}'
 
 
-def _reasons_text(proposal: Proposal) -> str:
-    return f"because {'; '.join(reasons_in_words(proposal.reasons))}"
-
-
-def pending_text(proposal: Proposal) -> str:
-    """Return what is said after what was asked for, where a person decides whether it happens."""
-    return f" - waits for a person's approval, {_reasons_text(proposal)}. Do not send it again"
+def pending_text(reasons: Sequence[str]) -> str:
+    """Return the words that follow a description of a write that waits for a person, with the reasons why it does."""
+    return f" - waits for a person's approval{because(reasons)}. Do not send it again"
 
 
 def not_done_text(what: str, proposal: Proposal) -> str:
-    """Return what is said in place of ``what`` was done, where a person decides or has decided."""
+    """Return that a write, described as not done by ``what``, waits for a person, or was rejected before."""
     if proposal.state == "rejected":
         return rejected_text(what, proposal.note)
-    return f"{what} yet: a person decides, {_reasons_text(proposal)}. Do not send it again."
+    return f"{what} yet: a person decides{because(reasons_in_words(proposal.reasons))}. Do not send it again."
 
 
 def rejected_text(what: str, note: str) -> str:
-    """Return what is said in place of ``what`` was done, where a person turned the same down before."""
-    because = f": {one_line(note)}" if note else "."
-    return f"{what}: a person rejected the same before{because} Do not send it again."
+    """Return that a write, described as not done by ``what``, was rejected by a person before."""
+    return f"{what}: a person rejected the same before{rejection_reason(note)} Do not send it again."

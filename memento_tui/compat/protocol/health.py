@@ -12,10 +12,11 @@ from memento_tui.api import Workspace
 from memento_tui.compat.protocol.formatting import pending_text, rejected_text, text_result
 from memento_tui.compat.protocol.workspaces import ToolContext, WorkspaceScope
 from memento_tui.formats.protocol.vocabulary import section_of
-from memento_tui.model.filters import AllOf, Between, Filter, Not, OneOf, Under
-from memento_tui.model.memory import RECALLED_STATUSES
 from memento_tui.model.validation import check_text
-from memento_tui.operations.memory_status import DECIDED_STATES, ProposalSummary, format_time, proposals_of_agent
+from memento_tui.operations.memories import count_memories
+from memento_tui.operations.memory_status import format_time
+from memento_tui.operations.outcome import DECIDED_STATES, ProposalSummary, proposals_of_agent, write_identity
+from memento_tui.policy.policy import reasons_in_words
 from memento_tui.text.fence import one_line, quoted_id
 
 __all__ = ["HealthTools", "IdentityTools"]
@@ -30,8 +31,8 @@ _NO_IDENTITY = (
 class IdentityTools:
     """The tools for the identity."""
 
-    def __init__(self, desk: ToolContext) -> None:
-        self._tool_context = desk
+    def __init__(self, tool_context: ToolContext) -> None:
+        self._tool_context = tool_context
 
     def memento_identity(self, ctx: Context) -> CallToolResult:
         """Read who you are and how you work, as written so far."""
@@ -42,34 +43,34 @@ class IdentityTools:
     def memento_identity_update(self, ctx: Context, crystal: str) -> CallToolResult:
         """Write the whole identity anew, in prose in the first person. Earlier ones are kept."""
         workspace, _ = self._tool_context.of(ctx)
-        made = workspace.crystals.write(check_text(crystal, "crystal"))
-        proposals = workspace.store.proposals.about(made.id, "crystal")
-        if made.status == "rejected":
-            return text_result(rejected_text("Identity crystal not stored", proposals[0].note if proposals else ""))
-        stored = f"Identity crystal {quoted_id(made.id)} stored ({len(made.content)} chars)"
-        if made.status == "proposed" and proposals:
-            return text_result(f"{stored}{pending_text(proposals[0])}; until then the present one holds.")
-        return text_result(f"{stored}.")
+        written, proposal = write_identity(workspace, check_text(crystal, "crystal"))
+        stored = f"Identity crystal {quoted_id(written.id)} stored ({len(written.content)} chars)"
+        if proposal is None:
+            return text_result(f"{stored}.")
+        if proposal.state == "rejected":
+            return text_result(rejected_text("Identity crystal not stored", proposal.note))
+        reasons = reasons_in_words(proposal.reasons)
+        return text_result(f"{stored}{pending_text(reasons)}; until then the present one holds.")
 
 
 class HealthTools:
     """The tool for the state of things."""
 
-    def __init__(self, desk: ToolContext) -> None:
-        self._tool_context = desk
+    def __init__(self, tool_context: ToolContext) -> None:
+        self._tool_context = tool_context
 
     def memento_health(self, ctx: Context) -> CallToolResult:
         """Call first in a session: what there is, what waits for a person, and what was decided about your proposals.
 
         Then memento_item_list, then memento_recall for the task at hand. Do not repeat what was rejected.
         """
-        workspace, place = self._tool_context.of(ctx)
-        return text_result("\n".join(_health_lines(workspace, place)))
+        workspace, scope = self._tool_context.of(ctx)
+        return text_result("\n".join(_health_lines(workspace, scope)))
 
 
-def _health_lines(workspace: Workspace, place: WorkspaceScope) -> Iterator[str]:
-    yield from ("**Memento Health Report**", f"Workspace: {place.name}", "")
-    items = [item for item in workspace.items.list() if place.holds(item)]
+def _health_lines(workspace: Workspace, scope: WorkspaceScope) -> Iterator[str]:
+    yield from ("**Memento Health Report**", f"Workspace: {scope.name}", "")
+    items = [item for item in workspace.items.list() if scope.holds(item)]
     sections = [item for item in items if section_of(item)]
     active = sum(item.status == "active" for item in items if not section_of(item))
     yield "**Working Memory**"
@@ -77,9 +78,9 @@ def _health_lines(workspace: Workspace, place: WorkspaceScope) -> Iterator[str]:
     yield f"  Items: {len(items) - len(sections)} ({active} active)"
     updated = max((item.updated_at for item in items), default=None)
     yield f"  Last updated: {'never' if updated is None else format_time(updated)}"
-    yield from ("", "**Stored Memories**", f"  Total: {_memory_lines(workspace, place)}")
+    yield from ("", "**Stored Memories**", f"  Total: {_memory_counts_text(workspace, scope)}")
     now = clock.now()
-    skips = [skip for skip in workspace.skips.list(ended=True) if place.holds(skip)]
+    skips = [skip for skip in workspace.skips.list(ended=True) if scope.holds(skip)]
     held = sum(skip.expires_at > now for skip in skips)
     yield from ("", "**Skip List**", f"  Total: {len(skips)} ({held} active, {len(skips) - held} expired)")
     yield from ("", "**Review**", f"  Waiting for a person, in all workspaces: {workspace.review.count()}")
@@ -89,15 +90,8 @@ def _health_lines(workspace: Workspace, place: WorkspaceScope) -> Iterator[str]:
         yield from (f"  - {_decision_line(one)}" for one in decided)
 
 
-def _memory_lines(workspace: Workspace, place: WorkspaceScope) -> str:
-    def count(*parts: Filter) -> int:
-        return workspace.store.count(AllOf((Under(place.namespace), *parts)))
-
-    ended = Between("expires_at", None, clock.now())
-    held = OneOf("status", tuple(status for status in RECALLED_STATUSES if status != "consolidated"))
-    consolidated = count(OneOf("status", ("consolidated",)))
-    expired = count(held, ended)
-    active = count(held, Not(ended))
+def _memory_counts_text(workspace: Workspace, scope: WorkspaceScope) -> str:
+    active, expired, consolidated, _ = count_memories(workspace, scope.namespace)
     return f"{active + expired + consolidated} ({active} active, {expired} expired, {consolidated} consolidated)"
 
 

@@ -18,15 +18,13 @@ from memento_tui.api import Workspace
 from memento_tui.compat.protocol.workspaces import WorkspaceScope
 from memento_tui.errors import InvalidField, InvalidInput, NotFound
 from memento_tui.formats.protocol.vocabulary import RELATION_OF_LINKAGE, linkage_from_relation
-from memento_tui.model import Memory, Relation
 from memento_tui.model.validation import check_line
+from memento_tui.operations.memories import Link
 from memento_tui.text.fence import one_line
 
 __all__ = [
     "IMAGE_LABEL",
-    "Linkage",
     "Linkages",
-    "add_linkages",
     "check_image",
     "image_paths",
     "linkages_text",
@@ -143,16 +141,7 @@ _LINKAGE_EXAMPLE = (
 )
 
 
-class Linkage(NamedTuple):
-    """One link to draw."""
-
-    type: str
-    """A relation's type."""
-    target: str
-    label: str = ""
-
-
-def read_linkages(workspace: Workspace, place: WorkspaceScope, given: Sequence[Mapping[str, Any]]) -> list[Linkage]:
+def read_linkages(workspace: Workspace, scope: WorkspaceScope, given: Sequence[Mapping[str, Any]]) -> list[Link]:
     """Return what is to be linked, each target looked up, so that nothing is stored with a link to nowhere.
 
     Raises:
@@ -160,10 +149,10 @@ def read_linkages(workspace: Workspace, place: WorkspaceScope, given: Sequence[M
         NotFound, AmbiguousId: it leads to no record, or to several.
 
     """
-    return [_read_linkage(workspace, place, one) for one in given]
+    return [_read_linkage(workspace, scope, one) for one in given]
 
 
-def _read_linkage(workspace: Workspace, place: WorkspaceScope, given: Mapping[str, Any]) -> Linkage:
+def _read_linkage(workspace: Workspace, scope: WorkspaceScope, given: Mapping[str, Any]) -> Link:
     kind, label = given.get("type"), given.get("label") or ""
     target = given.get("path" if kind == "file" else "id")
     if (
@@ -175,37 +164,29 @@ def _read_linkage(workspace: Workspace, place: WorkspaceScope, given: Mapping[st
         raise InvalidField("linkages", f"holds what is no link: {given!r:.100}", _LINKAGE_EXAMPLE)
     check_line(label, "linkages.label")
     if kind == "memory":
-        target = place.memory(workspace, target).id
+        target = scope.memory(workspace, target).id
     elif kind == "item":
-        target = place.item(workspace, target).id
+        target = scope.item(workspace, target).id
     else:
         check_line(target, "linkages.path", required=True)
         # Only image_path attaches a picture: that looks at the file first.
         label = "" if label == IMAGE_LABEL else label
-    return Linkage(RELATION_OF_LINKAGE[kind], target, label)
-
-
-def add_linkages(workspace: Workspace, memory: Memory, linkages: Sequence[Linkage]) -> None:
-    """Link a memory; what is linked already is left as it is."""
-    known = {(one.type, one.dst, one.label) for one in _relations_from(workspace, memory.id)}
-    for linkage in dict.fromkeys(linkages):
-        if tuple(linkage) not in known and linkage.target != memory.id:
-            workspace.relate(memory.id, linkage.target, linkage.type, linkage.label)
-
-
-def _relations_from(workspace: Workspace, memory_id: str) -> list[Relation]:
-    return [one for one in workspace.store.relations_of(memory_id) if one.src == memory_id]
+    return Link(RELATION_OF_LINKAGE[kind], target, label)
 
 
 def image_paths(workspace: Workspace, memory_id: str) -> list[str]:
     """Return the paths of the pictures that are attached to a memory."""
-    return [one.dst for one in _relations_from(workspace, memory_id) if (one.type, one.label) == ("file", IMAGE_LABEL)]
+    return [
+        one.dst
+        for one in workspace.relations(memory_id, direction="out")
+        if (one.type, one.label) == ("file", IMAGE_LABEL)
+    ]
 
 
 def linkages_text(workspace: Workspace, memory_id: str) -> str:
     """Return the lines about what a memory is linked to and which pictures it has; each begins with a line break."""
     links, images = [], image_paths(workspace, memory_id)
-    for one in _relations_from(workspace, memory_id):
+    for one in workspace.relations(memory_id, direction="out"):
         if one.type == "file" and one.label == IMAGE_LABEL:
             continue
         linkage = linkage_from_relation(one.type, one.dst, one.label)

@@ -10,7 +10,7 @@ from mcp_types import CallToolResult, ToolAnnotations
 from memento_tui.compat.protocol.extraction import ExtractionTools
 from memento_tui.compat.protocol.health import HealthTools, IdentityTools
 from memento_tui.compat.protocol.memories import MemoryTools
-from memento_tui.compat.protocol.working_memory import ItemTools, SectionTools, SkipTools
+from memento_tui.compat.protocol.working_memory_tools import ItemTools, SectionTools, SkipTools
 from memento_tui.compat.protocol.workspaces import ToolContext
 from memento_tui.mcp.tool import hints, strict_tool
 from memento_tui.mcp.workspaces import McpWorkspaces
@@ -26,10 +26,14 @@ INSTRUCTIONS = (
 
 def all_tools(mcp_workspaces: McpWorkspaces) -> list[Tool]:
     """Return the tools, each running in the workspace of the client that calls it."""
-    desk = ToolContext(mcp_workspaces)
-    memories, skips, items = MemoryTools(desk), SkipTools(desk), ItemTools(desk)
-    sections, identity, gathering = SectionTools(desk), IdentityTools(desk), ExtractionTools(desk)
-    health = HealthTools(desk)
+    tool_context = ToolContext(mcp_workspaces)
+    memories, skips, items = MemoryTools(tool_context), SkipTools(tool_context), ItemTools(tool_context)
+    sections, identity, gathering = (
+        SectionTools(tool_context),
+        IdentityTools(tool_context),
+        ExtractionTools(tool_context),
+    )
+    health = HealthTools(tool_context)
     reads = hints(read_only=True, idempotent=True)
     adds = hints()
     repeats = hints(idempotent=True)

@@ -36,7 +36,7 @@ def id_maker(workspace: Workspace) -> Callable[[], str]:
     """Return what makes ids that no memory, working item or skip has."""
 
     def is_taken(made: str) -> bool:
-        return any(workspace.store.find_named(record, made) is not None for record in _RECORDS_WITH_IDS)
+        return any(workspace.find_record(record, made) is not None for record in _RECORDS_WITH_IDS)
 
     return lambda: free_hex_id(is_taken)
 
@@ -61,11 +61,13 @@ class WorkspaceScope:
 
     namespace: str
     peeked: tuple[str, ...] = ()
+    label: str = ""
+    """What the caller calls the workspace, where that does not follow from the namespace."""
 
     @property
     def name(self) -> str:
         """The workspace as this system calls it."""
-        return workspace_of_namespace(self.namespace)
+        return self.label or workspace_of_namespace(self.namespace)
 
     def read(self, workspace: str) -> tuple[str, ...]:
         """Return the namespaces that a caller reads who names ``workspace`` (empty: all it usually sees).
@@ -80,7 +82,11 @@ class WorkspaceScope:
 
     def holds(self, record: Memory | Skip | WorkingItem) -> bool:
         """Tell whether a record lies in the workspace that is written to."""
-        return is_within_namespaces(record.namespace, (self.namespace,))
+        return self.holds_namespace(record.namespace)
+
+    def holds_namespace(self, namespace: str) -> bool:
+        """Tell whether a namespace is the workspace's own or lies below it."""
+        return is_under(namespace, self.namespace)
 
     def memory(self, workspace: Workspace, memory_id: str) -> Memory:
         """Return a memory of this workspace. Raises `NotFound` or `AmbiguousId`."""
@@ -111,13 +117,13 @@ class WorkspaceScope:
         )
 
 
-def is_within_namespaces(namespace: str, places: tuple[str, ...]) -> bool:
-    """Tell whether a namespace is one of ``places`` or lies below one."""
-    return any(is_under(namespace, place) for place in places)
+def is_within_namespaces(namespace: str, namespaces: tuple[str, ...]) -> bool:
+    """Tell whether a namespace is one of several or lies below one of them."""
+    return any(is_under(namespace, other) for other in namespaces)
 
 
 def find_workspace_scope(directory: Path, environment: Mapping[str, str]) -> WorkspaceScope:
-    """Return the place that ``MEMENTO_WORKSPACE`` names, else ``.memento.json`` in ``directory`` or above it.
+    """Return the workspace that ``MEMENTO_WORKSPACE`` names, else ``.memento.json`` in ``directory`` or above it.
 
     Of that file only the names of workspaces are read. Without both it is the workspace ``default``.
 
@@ -159,15 +165,15 @@ class ToolContext:
         self._directory = _start_directory()
 
     def of(self, ctx: Context) -> tuple[Workspace, WorkspaceScope]:
-        """Return the workspace of the client that sent a request, and its place.
+        """Return the workspace of the client that sent a request, and what it reads and writes in it.
 
         Raises:
             DataDirectoryError: the data directory cannot be used.
             InvalidInput: its ``config.toml`` is wrong, or the name of the workspace is.
 
         """
-        place = find_workspace_scope(self._directory, os.environ)
-        return self._mcp_workspaces.of(ctx), place
+        scope = find_workspace_scope(self._directory, os.environ)
+        return self._mcp_workspaces.of(ctx), scope
 
     def project(self, workspace: Workspace) -> Path:
         """Return where the host started the server: the project that its agent works in.

@@ -105,7 +105,7 @@ def _day_log(path: str, day: str, line: str) -> NoteDraft:
 def captured_note(workspace: Workspace, session: str) -> Memory | None:
     """Return the note that was made of a session, ``None`` where there is none."""
     tree = AllOf((OneOf("session", (session,)), OneOf("status", ("active", "pending", "superseded", "consolidated"))))
-    for memory in workspace.store.page(tree, limit=100).items:
+    for memory in workspace.list_where(tree, limit=100).items:
         properties = memory.extra.get("frontmatter")
         if isinstance(properties, dict) and properties.get("source") == CAPTURE_SOURCE:
             found: Memory = memory

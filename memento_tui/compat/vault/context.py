@@ -23,14 +23,22 @@ from memento_tui.api import Workspace
 from memento_tui.compat.vault.notes import UNKNOWN_PROJECT, namespace_of_named_project, path_of, slug_of_namespace
 from memento_tui.compat.vault.schemas import FoundNote, PromptContext, object_result
 from memento_tui.hooks.formatting import estimate_tokens
-from memento_tui.hooks.retrieval import RetrievedMemory, SessionScope, memories_for_file, memories_for_prompt
+from memento_tui.hooks.retrieval import (
+    HookStore,
+    ItemRow,
+    RetrievedMemory,
+    SessionScope,
+    ShownMemory,
+    SkipRow,
+    memories_for_file,
+    memories_for_prompt,
+)
 from memento_tui.hooks.settings import read_settings
 from memento_tui.mcp.workspaces import McpWorkspaces
 from memento_tui.model import Memory
 from memento_tui.operations.contradictions import contradictions_among
 from memento_tui.operations.memory_status import caution_labels
 from memento_tui.search.prompt_index import PromptIndex
-from memento_tui.storage.hook_store import HookStore, ItemRow, ShownMemory, SkipRow
 from memento_tui.text.fence import fenced, one_line, quoted_id
 from memento_tui.text.keywords import content_words
 from memento_tui.text.passages import best_passage
@@ -62,7 +70,7 @@ def context_result(
     skips: Sequence[SkipRow] = (),
 ) -> CallToolResult:
     """Return what is told of some findings, items and skips, and write down that it was."""
-    memories = workspace.store.memories([one.memory.id for one in findings])
+    memories = workspace.get_many([one.memory.id for one in findings])
     known = [one for one in findings if one.memory.id in memories]
     if not known and not items and not skips:
         return empty_context(source, "no-results", about)

@@ -26,7 +26,8 @@ from memento_tui.hooks.project import find_project, namespace_of_project
 from memento_tui.model import Memory
 from memento_tui.model.filters import AllOf, OneOf
 from memento_tui.model.memory import RECALLED_STATUSES, parse_kind
-from memento_tui.operations.memory_status import caution_labels, check_not_rejected, is_readable, pending_sentence
+from memento_tui.operations.memory_status import caution_labels, is_readable
+from memento_tui.operations.outcome import store_memory
 from memento_tui.operations.recall import plain_query, without_accounts
 
 __all__ = [
@@ -64,7 +65,7 @@ def namespace_of_named_project(workspace: Workspace, named: str) -> str:
     if Path(given).is_absolute():
         project = find_project(given)
         if project is not None:
-            return namespace_of_project(project, workspace.store)
+            return namespace_of_project(project, workspace.settings.get, workspace.settings.set)
     parts = given.replace("\\", "/").rstrip("/").split("/")
     # Of a path on another machine the last part is the project's name; a name of two parts is its owner and it.
     names = parts if len(parts) <= 2 and parts[0] not in ("", "~") and not parts[0].endswith(":") else parts[-1:]  # noqa: PLR2004 - as said
@@ -133,7 +134,7 @@ def find_note(workspace: Workspace, named: str) -> Memory:
     if found:
         return found[0]
     parts = PurePosixPath(name).name.removesuffix(NOTE_SUFFIX).split(".", 1)
-    made_up = workspace.store.find("memory", unquote(parts[1])) if len(parts) > 1 else None
+    made_up = workspace.find(unquote(parts[1])) if len(parts) > 1 else None
     if isinstance(made_up, Memory):
         return made_up
     titled = _memory_titled(workspace, parts[0])
@@ -157,7 +158,7 @@ def _candidate_paths(name: str) -> Iterator[str]:
 def _memories_at(workspace: Workspace, paths: list[str]) -> list[Memory]:
     """Return the memories that keep one of these paths, the first path's first, of one path the latest first."""
     tree = AllOf((OneOf("note_path", tuple(paths)), OneOf("status", _ADDRESSABLE_STATUSES)))
-    found = [memory for memory in workspace.store.page(tree, limit=len(paths) * 2).items if path_of(memory) in paths]
+    found = [memory for memory in workspace.list_where(tree, limit=len(paths) * 2).items if path_of(memory) in paths]
     return sorted(found, key=lambda memory: paths.index(path_of(memory)))
 
 
@@ -173,10 +174,10 @@ def _memory_titled(workspace: Workspace, title: str) -> Memory | None:
 def note_text(workspace: Workspace, memory: Memory) -> str:
     """Return the text of a memory's note with its properties, as an export writes it."""
     linked = LINK_PROPERTIES.values()
-    relations = [one for one in workspace.store.relations_of(memory.id) if one.src == memory.id and one.type in linked]
-    ends = workspace.store.memories([one.dst for one in relations])
+    relations = [relation for relation in workspace.relations(memory.id, direction="out") if relation.type in linked]
+    ends = workspace.get_many([relation.dst for relation in relations])
     notes = NoteExport([memory, *ends.values()])
-    return notes.text(memory, [one for one in relations if one.dst in ends])
+    return notes.text(memory, [relation for relation in relations if relation.dst in ends])
 
 
 def whole_note(workspace: Workspace, memory: Memory) -> WholeNote:
@@ -262,10 +263,8 @@ def put_note(workspace: Workspace, draft: NoteDraft) -> StoredNote:
         fields["namespace"] = draft.namespace
     if draft.certainty is not None:
         fields["certainty"] = draft.certainty
-    began = clock.now()
-    memory = workspace.remember(draft.body.strip(), **fields, **(draft.fields or {}))
-    check_not_rejected(workspace, memory)
-    return StoredNote(memory, memory.created_at >= began, pending_sentence(workspace, memory))
+    outcome = store_memory(workspace, draft.body.strip(), **fields, **(draft.fields or {})).accepted()
+    return StoredNote(outcome.memory, is_new=not outcome.is_known, reason=outcome.pending_sentence)
 
 
 def _draft_properties(draft: NoteDraft) -> dict[str, Any]:

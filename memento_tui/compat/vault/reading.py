@@ -127,15 +127,15 @@ class ReadingTools:
         """Return counts, and how the vault is kept."""
         workspace = self._mcp_workspaces.of(ctx)
         fleeting = recallable_filter(Under(FLEETING_FOLDER), clock.now())
-        namespaces = [name.split("/") for name, _ in workspace.store.namespaces()]
+        namespaces = [name.split("/") for name, _ in workspace.namespaces()]
         config = workspace.config
         return object_result(
             StatusResult(
-                vault_id=workspace.store.identity(),
+                vault_id=workspace.identity,
                 vault_path=str(workspace.paths.root),
-                note_count=workspace.store.count(_notes_filter()),
+                note_count=workspace.count(_notes_filter()),
                 project_count=len({parts[1] for parts in namespaces if parts[0] == "projects" and len(parts) > 1}),
-                fleeting_count=workspace.store.count(fleeting),
+                fleeting_count=workspace.count(fleeting),
                 waiting=workspace.review.count(),
                 config={"review": config.review.preset, "semantic": config.engine.enabled},
             )
@@ -195,7 +195,7 @@ def _notes_filter() -> Filter:
 def _recalled_notes(workspace: Workspace) -> Iterator[Memory]:
     tree, after = _notes_filter(), None
     while True:
-        page = workspace.store.page(tree, after=after, limit=_PAGE_SIZE)
+        page = workspace.list_where(tree, after=after, limit=_PAGE_SIZE)
         yield from page.items
         after = page.next
         if after is None:

@@ -85,7 +85,7 @@ class WritingTools:
             properties={"supersedes": supersedes, "project": project, "branch": branch},
         )
         old, missing = _note_to_replace(workspace, supersedes or "")
-        with workspace.store.together():
+        with workspace.one_undo():
             put = put_note(workspace, draft)
             kept = mark_superseded(workspace, put.memory, old) if old is not None and put.is_new else missing
         return object_result(_store_result(put, draft.title, old if old is not None and not kept else None, kept))
@@ -126,7 +126,7 @@ class WritingTools:
             certainty=2,
             properties=_given_properties(frontmatter_extra or {}) | {"repo_slug": repo_slug},
         )
-        with workspace.store.together():
+        with workspace.one_undo():
             put = put_note(workspace, draft)
             kept = "" if latest is None else mark_superseded(workspace, put.memory, latest)
         replaced = (

@@ -40,7 +40,9 @@ from memento_tui.model import Memory
 from memento_tui.model.validation import check_choice
 from memento_tui.moments import parse_optional_end
 from memento_tui.operations.contradictions import contradiction_section, contradictions_among
-from memento_tui.operations.memory_status import bracketed, caution_labels, format_time, is_readable
+from memento_tui.operations.memories import visible_memory
+from memento_tui.operations.memory_status import bracketed, format_time, is_readable
+from memento_tui.operations.outcome import store_memory
 from memento_tui.operations.recall import MAX_HITS, count_used, recall
 from memento_tui.operations.sessions import optional_handle
 from memento_tui.text.fence import one_line, quoted_id
@@ -103,10 +105,8 @@ class MemoryTools:
         if source_url is not UNCHANGED:
             author = workspace.author
             fields["source"] = {"agent": author.agent, "session": author.session, "url": source_url}
-        began = clock.now()
-        memory = workspace.remember(content, **fields)
-        shape = remember_result(workspace, memory, began)
-        return tool_result(remember_result_text(shape), shape)
+        outcome = store_memory(workspace, content, **fields)
+        return tool_result(remember_result_text(outcome), remember_result(outcome))
 
     def search(
         self,
@@ -213,22 +213,22 @@ def _update_result(outcome: ChangeOutcome, verb: str) -> CallToolResult:
 
 
 def _whole_memory(memory: Memory) -> WholeMemory:
-    readable = is_readable(memory)
+    view = visible_memory(memory, clock.now())
     return WholeMemory(
         id=memory.id,
-        title=memory.title if readable else "",
-        content=memory.content if readable else "",
+        title=view.title,
+        content=view.content,
         kind=memory.kind,
-        labels=caution_labels(memory, clock.now()),
-        tags=list(memory.tags) if readable else [],
+        labels=view.labels,
+        tags=view.tags,
         namespace=memory.namespace,
         certainty=memory.certainty,
         version=memory.version,
         updated_at=format_time(memory.updated_at),
         expires_at="" if memory.expires_at is None else format_time(memory.expires_at),
         source_url=memory.source.url,
-        validity_context=memory.validity_context if readable else "",
-        withheld="" if readable else _WITHHELD_REASONS[memory.status],
+        validity_context=view.validity_context,
+        withheld="" if view.is_readable else _WITHHELD_REASONS[memory.status],
     )
 
 

@@ -64,7 +64,7 @@ class OverviewTools:
         workspace = self._mcp_workspaces.of(ctx)
         shape = StatusResult(
             agent=workspace.author.name,
-            memories=workspace.store.count(OneOf("status", RECALLED_STATUSES)),
+            memories=workspace.count(OneOf("status", RECALLED_STATUSES)),
             working_items=len(workspace.items.list(status="active")),
             skips=len(workspace.skips.list()),
             contradictions=workspace.contradictions.count(),

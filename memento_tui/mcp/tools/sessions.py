@@ -32,13 +32,13 @@ from memento_tui.mcp.schemas import (
     DistillResult,
     EssentialMemory,
     LessonResult,
-    RememberResult,
     SessionOpenResult,
 )
 from memento_tui.mcp.tool import UNCHANGED, Namespace, Session
 from memento_tui.mcp.tools.proposals import proposal_entry, proposal_lines
 from memento_tui.mcp.workspaces import McpWorkspaces
-from memento_tui.operations.memory_status import DECIDED_STATES, caution_labels, proposals_of_agent
+from memento_tui.operations.memory_status import caution_labels
+from memento_tui.operations.outcome import DECIDED_STATES, StoreOutcome, proposals_of_agent, store_memories
 from memento_tui.operations.sessions import SessionStart, checked_handle, open_session, write_handover_note
 from memento_tui.text.fence import fenced, one_line, quoted_id
 
@@ -121,20 +121,19 @@ class SessionTools:
         handle = author.session if session is UNCHANGED else checked_handle(session)
         place = {"namespace": "global" if namespace is UNCHANGED else namespace}
         source = {"source": {"agent": author.agent, "session": handle}}
-        began = clock.now()
         texts = [
             {"content": summary, "kind": "daily"},
             *({"content": text, "kind": "decision"} for text in decisions or ()),
         ]
-        kept = workspace.remember_many([{**text, **place, **source} for text in texts])
-        shape = CaptureResult(memories=[remember_result(workspace, memory, began) for memory in kept])
-        return tool_result(_capture_text(shape.memories), shape)
+        outcomes = store_memories(workspace, [{**text, **place, **source} for text in texts])
+        result = CaptureResult(memories=[remember_result(outcome) for outcome in outcomes])
+        return tool_result(_capture_text(outcomes), result)
 
 
-def _capture_text(kept: list[RememberResult]) -> str:
-    """Return what became of each, by its place: what it says may hold what was just taken out of it."""
-    names = ["summary", *(f"decision {number}" for number in range(1, len(kept)))]
-    return "\n".join(f"{name}: {remember_result_text(one)}" for name, one in zip(names, kept, strict=True))
+def _capture_text(outcomes: list[StoreOutcome]) -> str:
+    """Return the outcomes by their places, not their texts: a text may hold a secret that was just taken out of it."""
+    names = ["summary", *(f"decision {number}" for number in range(1, len(outcomes)))]
+    return "\n".join(f"{name}: {remember_result_text(outcome)}" for name, outcome in zip(names, outcomes, strict=True))
 
 
 def _session_open_text(shape: SessionOpenResult, opening: SessionStart) -> str:

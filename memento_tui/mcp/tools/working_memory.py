@@ -36,6 +36,7 @@ from memento_tui.model import Skip
 from memento_tui.model.lists import ITEM_CATEGORIES, ITEM_STATUSES
 from memento_tui.model.validation import check_choice
 from memento_tui.operations.memory_status import format_time
+from memento_tui.operations.outcome import write_identity
 from memento_tui.operations.sessions import is_relevant_namespace
 from memento_tui.text.fence import fenced, quoted_id
 
@@ -179,7 +180,7 @@ class IdentityTools:
     ) -> Annotated[CallToolResult, ChangeResult]:
         """Write the whole identity anew, in prose. Earlier ones are kept; a person may be asked first."""
         workspace = self._mcp_workspaces.of(ctx)
-        crystal = workspace.crystals.write(content, base_id=base_id)
-        if crystal.status in ("proposed", "rejected"):
-            return proposal_result(workspace.store.proposals.about(crystal.id, "crystal")[0])
+        crystal, proposal = write_identity(workspace, content, base_id)
+        if proposal is not None:
+            return proposal_result(proposal)
         return applied_result(crystal.id, crystal.version, "Wrote the identity")

@@ -1,0 +1,111 @@
+"""Read and relate memories on behalf of an agent, and count them: the rules that all interfaces share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import NamedTuple
+
+from memento_tui import clock
+from memento_tui.api import Workspace
+from memento_tui.model import Memory
+from memento_tui.model.filters import AllOf, Between, Filter, Not, OneOf, Under
+from memento_tui.model.memory import RECALLED_STATUSES
+from memento_tui.operations.memory_status import caution_labels, is_readable
+
+__all__ = [
+    "UNCONSOLIDATED_STATUSES",
+    "Link",
+    "MemoryCounts",
+    "VisibleMemory",
+    "add_links",
+    "count_memories",
+    "is_expired",
+    "visible_memory",
+]
+
+UNCONSOLIDATED_STATUSES = tuple(status for status in RECALLED_STATUSES if status != "consolidated")
+"""The statuses of memories that are recalled and for which no other memory stands."""
+
+
+@dataclass(frozen=True)
+class VisibleMemory:
+    """A memory as an agent may read it: its texts are empty where they are withheld from the agent."""
+
+    memory: Memory
+    is_readable: bool
+    title: str
+    content: str
+    tags: list[str]
+    validity_context: str
+    labels: list[str]
+    """Words of caution, the gravest first."""
+
+
+def visible_memory(memory: Memory, now: datetime) -> VisibleMemory:
+    """Return a memory as an agent may read it at a moment."""
+    readable = is_readable(memory)
+    return VisibleMemory(
+        memory,
+        readable,
+        title=memory.title if readable else "",
+        content=memory.content if readable else "",
+        tags=list(memory.tags) if readable else [],
+        validity_context=memory.validity_context if readable else "",
+        labels=caution_labels(memory, now),
+    )
+
+
+def is_expired(memory: Memory, now: datetime) -> bool:
+    """Tell whether a memory has ended at a moment."""
+    return memory.expires_at is not None and memory.expires_at <= now
+
+
+class Link(NamedTuple):
+    """A relation from a memory to another memory, a working item or a file."""
+
+    type: str
+    """The type of the relation."""
+    target: str
+    """The other memory's or the item's id, or the file's path."""
+    label: str = ""
+
+
+def add_links(workspace: Workspace, memory_id: str, links: Iterable[Link]) -> None:
+    """Link a memory; links that it has already are left as they are. Raises like `Workspace.relate`."""
+    relations = workspace.relations(memory_id, direction="out")
+    known = {(relation.type, relation.dst, relation.label) for relation in relations}
+    for link in dict.fromkeys(links):
+        if tuple(link) not in known:
+            workspace.relate(memory_id, link.target, link.type, link.label)
+
+
+class MemoryCounts(NamedTuple):
+    """The numbers of a namespace's memories, by how they stand."""
+
+    active: int
+    """Those that are recalled."""
+    expired: int
+    """Those that would be recalled if they had not ended."""
+    consolidated: int
+    """Those for which another memory stands."""
+    pending: int
+    """Those that wait for a person."""
+
+
+def count_memories(workspace: Workspace, namespace: str, *, with_restricted: bool = True) -> MemoryCounts:
+    """Count the memories of a namespace and those below it; without restricted ones among the active, if so asked."""
+
+    def count(*parts: Filter) -> int:
+        return workspace.count(AllOf((Under(namespace), *parts)))
+
+    ended = Between("expires_at", None, clock.now())
+    recalled = OneOf("status", UNCONSOLIDATED_STATUSES)
+    shown = AllOf(() if with_restricted else (Not(OneOf("sensitivity", ("restricted",))),))
+    return MemoryCounts(
+        active=count(recalled, Not(ended), shown),
+        expired=count(recalled, ended),
+        consolidated=count(OneOf("status", ("consolidated",))),
+        pending=count(OneOf("status", ("pending",))),
+    )
