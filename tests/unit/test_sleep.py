@@ -136,7 +136,7 @@ def test_two_sleeps_at_once_are_refused(workspace: Workspace, data_dir: Path) ->
 
     def meanwhile(_what: str, _done: int, _total: int) -> None:
         if not refused:
-            with memento_tui.open(data_dir) as other, pytest.raises(NotAllowed, match="under way") as caught:
+            with memento_tui.open(data_dir) as other, pytest.raises(NotAllowed, match="in progress") as caught:
                 maintain_workspace(other)
             refused.append(str(caught.value))
 
