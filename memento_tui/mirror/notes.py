@@ -20,6 +20,7 @@ from memento_tui.formats.vault import (
     note_fields,
     note_text,
     parse_file,
+    read_note_properties,
 )
 from memento_tui.maintenance.aging import restore_compacted
 from memento_tui.model import Memory, make_memory
@@ -30,7 +31,6 @@ __all__ = ["NOTE_FIELDS", "NoteFile", "changed_fields", "memory_id_of_note", "pa
 NOTE_FIELDS = ("content", "title", "kind", "kind_raw", "tags", "certainty", "validity_context", "namespace")
 """The fields of a memory that its note says, and that a change of the note changes."""
 
-_DEFAULT_CERTAINTY = 3
 _IDENTITY, _NAMESPACE, _UPDATED = "memento_id", "memento_namespace", "updated"
 
 
@@ -51,15 +51,7 @@ class NoteFile(msgspec.Struct, frozen=True):
         """
         note = self.note
         fields: dict[str, Any] = {name: getattr(like, name) for name in Memory.__struct_fields__}
-        fields |= {
-            "content": note.content,
-            "title": note.title,
-            "kind": note.kind,
-            "kind_raw": note.kind_raw,
-            "tags": note.tags + note.body_tags,
-            "certainty": note.certainty or _DEFAULT_CERTAINTY,
-            "validity_context": note.validity_context,
-        }
+        fields |= read_note_properties(note)
         if given := property_text(note.properties.get(_NAMESPACE)):
             fields["namespace"] = namespace_from_parts(given.split("/"))
         return redact_record(make_memory(fields))[0]

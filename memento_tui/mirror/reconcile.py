@@ -7,6 +7,7 @@ from pathlib import PurePosixPath
 
 from memento_tui.api.memories import ChangeOutcome
 from memento_tui.errors import DataDirectoryError, MementoError
+from memento_tui.formats.base import ENDED_STATUSES
 from memento_tui.mirror.inbound import InboundChanges
 from memento_tui.mirror.notes import NoteFile, changed_fields, memory_id_of_note, namespace_of_path, with_full_text
 from memento_tui.mirror.outbound import OutboundChanges
@@ -57,9 +58,6 @@ def _shared_suffix_length(one: str, other: str) -> int:
     return next((place for place, (a, b) in enumerate(pairs) if a != b), len(one))
 
 
-_ENDED_STATUSES = ("deleted", "rejected")
-
-
 class NoteReconciler:
     """The decisions on the known notes of one mirror, one note at a time."""
 
@@ -82,7 +80,7 @@ class NoteReconciler:
         step, waiting = self._ledger.steps[path], self._ledger.waiting.get(path)
         memory = self._session.find(step.id)
         digest = GONE_DIGEST if file is None else file.digest
-        if memory is None or memory.status in _ENDED_STATUSES:
+        if memory is None or memory.status in ENDED_STATUSES:
             yield from self._handle_missing_memory(step, waiting, memory, file)
             return
         decided = waiting is not None and self._inbound.open_proposal(path) is None
@@ -239,7 +237,7 @@ class NewNotes:
         """Return the memory that a note names as its own, where that lives and has no other note."""
         named = memory_id_of_note(file.note)
         memory: Memory | None = self._session.find(named) if named else None
-        free = memory is not None and memory.status not in _ENDED_STATUSES and named not in self._ledger.paths
+        free = memory is not None and memory.status not in ENDED_STATUSES and named not in self._ledger.paths
         return memory if free else None
 
     def _brought_back(self, file: NoteFile) -> Memory | None:
