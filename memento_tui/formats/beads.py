@@ -16,7 +16,8 @@ from memento_tui.formats.base import (
     one_line,
     source_digest,
     usable_tags,
-    write_file,
+    write_atomically,
+    write_error,
 )
 from memento_tui.formats.columns import (
     Column,
@@ -350,7 +351,10 @@ def write(records: Iterable[ExportRecord], root: Path) -> ExportReport:
         written += 1
     files = {root: tables[ISSUES] + tables[SETTINGS]} if in_one_file else _files(root, tables)
     for path, lines in files.items():
-        write_file(path, (encode_go_json(line) + b"\n" for line in lines))
+        try:
+            write_atomically(path, (encode_go_json(line) + b"\n" for line in lines))
+        except OSError as error:
+            raise write_error(path, error) from error
     return ExportReport(records=written, files=len(files), left_out=left_out)
 
 

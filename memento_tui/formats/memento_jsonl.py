@@ -9,15 +9,16 @@ from typing import Any, cast
 
 import msgspec
 
+from memento_tui.errors import InvalidInput
 from memento_tui.formats.base import (
     ExportRecord,
     ExportReport,
     ImportRecord,
     RecordName,
     Refused,
-    check_absent,
     source_digest,
-    write_file,
+    write_atomically,
+    write_error,
 )
 from memento_tui.formats.source_files import JsonLine, SourceFile, count_lines, read_objects, walk_files
 from memento_tui.model import Crystal, Memory, Relation, Skip, WorkingItem
@@ -166,7 +167,8 @@ def write(records: Iterable[ExportRecord], root: Path) -> ExportReport:
         InvalidInput: the file is there already, or cannot be written.
 
     """
-    check_absent(root)
+    if root.exists():
+        raise InvalidInput(f"{root} is there already.", "Choose another name, or move it away.")
     written = 0
 
     def counted() -> Iterator[bytes]:
@@ -175,5 +177,8 @@ def write(records: Iterable[ExportRecord], root: Path) -> ExportReport:
             written += 1
             yield line
 
-    write_file(root, counted())
+    try:
+        write_atomically(root, counted())
+    except OSError as error:
+        raise write_error(root, error) from error
     return ExportReport(records=written - 1, files=1)

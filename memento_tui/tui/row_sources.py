@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
 from threading import Lock
 from typing import Generic, TypeVar
 
@@ -14,7 +13,7 @@ from memento_tui.storage.memory_queries import MemorySummary
 from memento_tui.storage.store import Store
 from memento_tui.tui.widgets.paged_rows import Row
 
-__all__ = ["FilterSource", "HitSource", "IndexedListSource", "ListSource"]
+__all__ = ["FilterSource", "HitSource", "ListSource"]
 
 ListRowT = TypeVar("ListRowT", bound=Row)
 
@@ -33,102 +32,69 @@ class FilterSource:
         self._tree = tree
 
     def total(self) -> int:
-        """Return how many there are."""
+        """Return how many rows there are."""
         return self._store.count(self._tree)
 
     def page(self, start: int, count: int) -> Sequence[MemorySummary]:
-        """Return some of them."""
+        """Return ``count`` rows from the index ``start``."""
         rows: list[MemorySummary] = self._store.glances(self._tree, limit=count, skip=start).items
         return rows
 
     def locate(self, row_id: str) -> int | None:
-        """Return where one stands."""
+        """Return the index of a row, ``None`` where it is not among them."""
         return self._store.position(self._tree, row_id)
 
     def ids(self, start: int, count: int) -> Sequence[str]:
-        """Return the ids of some of them."""
+        """Return the ids of ``count`` rows from the index ``start``."""
         return self._store.ids(self._tree, start, count)
 
 
 class ListSource(Generic[ListRowT]):
-    """Rows of a short list, which are read all at once when they are first asked for."""
+    """The rows that ``read`` returns, read when they are first needed and kept. Safe to share between threads."""
 
     def __init__(self, read: Callable[[], Sequence[ListRowT]]) -> None:
         self._read = read
-        self._guard = Lock()
-
-    @cached_property
-    def rows(self) -> Sequence[ListRowT]:
-        """All rows, in order."""
-        with self._guard:
-            return self._read()
-
-    def total(self) -> int:
-        """Return how many there are."""
-        return len(self.rows)
-
-    def page(self, start: int, count: int) -> Sequence[ListRowT]:
-        """Return some of them."""
-        return self.rows[start : start + count]
-
-    def locate(self, row_id: str) -> int | None:
-        """Return where one stands."""
-        return next((index for index, row in enumerate(self.rows) if row.id == row_id), None)
-
-    def ids(self, start: int, count: int) -> Sequence[str]:
-        """Return the ids of some of them."""
-        return [row.id for row in self.page(start, count)]
-
-
-class HitSource(ListSource[MemorySummary]):
-    """The results of a search, best first; all at hand."""
-
-    def __init__(self, hits: Sequence[SearchHit]) -> None:
-        super().__init__(lambda: [summary_of(hit.memory) for hit in hits])
-
-
-IndexedRowT = TypeVar("IndexedRowT", bound=Row)
-
-
-class IndexedListSource(Generic[IndexedRowT]):
-    """What ``read`` returns, as it was when it was first asked for. Safe to share between threads."""
-
-    def __init__(self, read: Callable[[], Sequence[IndexedRowT]]) -> None:
-        self._read = read
         self._lock = Lock()
-        self._rows: Sequence[IndexedRowT] | None = None
+        self._rows: Sequence[ListRowT] | None = None
         self._places: dict[str, int] = {}
 
-    def rows(self) -> Sequence[IndexedRowT]:
-        """Return all of them."""
+    def rows(self) -> Sequence[ListRowT]:
+        """Return all rows, in order."""
         with self._lock:
             if self._rows is None:
                 self._rows = self._read()
                 self._places = {row.id: index for index, row in enumerate(self._rows)}
             return self._rows
 
-    def get(self, row_id: str) -> IndexedRowT | None:
-        """Return one by its id."""
+    def get(self, row_id: str) -> ListRowT | None:
+        """Return the row of an id, ``None`` where there is none."""
         place = self.locate(row_id)
         return None if place is None else self.rows()[place]
 
-    def part(self, belongs: Callable[[IndexedRowT], bool]) -> IndexedListSource[IndexedRowT]:
-        """Return a source of those that belong to a part; all parts are of one reading."""
-        return IndexedListSource(lambda: [row for row in self.rows() if belongs(row)])
+    def part(self, belongs: Callable[[ListRowT], bool]) -> ListSource[ListRowT]:
+        """Return a source of the rows that belong to a part; all parts are of one reading."""
+        return ListSource(lambda: [row for row in self.rows() if belongs(row)])
 
     def total(self) -> int:
-        """Return how many there are."""
+        """Return how many rows there are."""
         return len(self.rows())
 
-    def page(self, start: int, count: int) -> Sequence[IndexedRowT]:
-        """Return some of them."""
+    def page(self, start: int, count: int) -> Sequence[ListRowT]:
+        """Return ``count`` rows from the index ``start``."""
         return self.rows()[start : start + count]
 
     def locate(self, row_id: str) -> int | None:
-        """Return where one stands."""
+        """Return the index of a row, ``None`` where it is not among them."""
         self.rows()
         return self._places.get(row_id)
 
     def ids(self, start: int, count: int) -> Sequence[str]:
-        """Return the ids of some of them."""
+        """Return the ids of ``count`` rows from the index ``start``."""
         return [row.id for row in self.page(start, count)]
+
+
+class HitSource(ListSource[MemorySummary]):
+    """The results of a search, best first."""
+
+    def __init__(self, hits: Sequence[SearchHit]) -> None:
+        super().__init__(lambda: [summary_of(hit.memory) for hit in hits])

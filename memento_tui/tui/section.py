@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import TYPE_CHECKING, ClassVar, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, ClassVar, ParamSpec, Protocol, TypeVar, cast
 
 from textual.containers import Vertical
 from textual.message_pump import MessagePump
@@ -17,15 +17,18 @@ from textual.widget import Widget
 from textual.worker import WorkerFailed
 
 from memento_tui.errors import MementoError
-from memento_tui.tui.commands import KeyScope
-
-__all__ = ["WIDE_CELLS", "ErrorBoundary", "Section", "app_of", "in_thread", "reportable_error"]
-
-_Params = ParamSpec("_Params")
-_Result = TypeVar("_Result")
+from memento_tui.tui.commands import KeyMap, KeyScope
 
 if TYPE_CHECKING:
     from textual.message import Message
+
+    from memento_tui.api import Workspace
+    from memento_tui.api.drafts import UnsavedText
+
+__all__ = ["WIDE_CELLS", "AppServices", "ErrorBoundary", "Section", "app_of", "in_thread", "reportable_error"]
+
+_Params = ParamSpec("_Params")
+_Result = TypeVar("_Result")
 
 
 def reportable_error(error: BaseException) -> MementoError | None:
@@ -35,36 +38,59 @@ def reportable_error(error: BaseException) -> MementoError | None:
 
 
 class ErrorBoundary(MessagePump):
-    """A part of the app whose handlers may fail with a sentence, which then stands in the status line."""
+    """A part of the app whose handlers may fail with a sentence, which is then shown in the status line."""
 
     async def _dispatch_message(self, message: Message) -> None:
         try:
             await super()._dispatch_message(message)
         except MementoError as error:
-            from memento_tui.tui.app import MementoApp  # noqa: PLC0415 - the app is made of this
-
-            if not isinstance(self.app, MementoApp):
+            show_status = getattr(self.app, "show_status", None)
+            if show_status is None:  # a test's own app
                 raise
-            self.app.show_status(str(error), problem=True)
+            show_status(str(error), problem=True)
 
 
-if TYPE_CHECKING:
-    from memento_tui.api.drafts import UnsavedText
-    from memento_tui.tui.app import MementoApp
+class AppServices(Protocol):
+    """The part of the app that its sections, views and dialogs use."""
+
+    workspace: Workspace
+    keys: KeyMap
+    """The keys of each command."""
+
+    @property
+    def section(self) -> Section:
+        """The section that is shown."""
+
+    @property
+    def is_paused(self) -> bool:
+        """Whether the person stopped the live view."""
+
+    def show_status(self, text: str, *, problem: bool = False) -> None:
+        """Show in the status line what was done, or what is wrong."""
+
+    def show_counts(self, **counts: int) -> None:
+        """Show in the tabs how many records the sections of these names hold."""
+
+    def refresh_after_write(self) -> None:
+        """Show at once what this app itself has written."""
+
+    def focus_changed(self) -> None:
+        """Show in the key bar which commands the row in focus allows."""
+
+    def key_was_pressed_since(self, moment: float) -> bool:
+        """Return whether the person pressed a key in the last half second, and after ``moment``."""
+
+    async def open_section(self, name: str, query: str = "") -> None:
+        """Go to a section and show there what ``query`` selects, in that section's own terms."""
 
 
 WIDE_CELLS = 110
-"""From this many cells on, what belongs to a list stands beside it, and below it otherwise."""
+"""From this many cells on, the side pane stands beside the list, and below it otherwise."""
 
 
-def app_of(widget: Widget) -> MementoApp:
-    """Return the app that a widget is part of, by its own type."""
-    from memento_tui.tui.app import MementoApp  # noqa: PLC0415 - the app imports its sections
-
-    app = widget.app
-    if not isinstance(app, MementoApp):
-        raise TypeError(app)
-    return app
+def app_of(widget: Widget) -> AppServices:
+    """Return the app that a widget is part of."""
+    return cast("AppServices", widget.app)
 
 
 async def in_thread(
@@ -87,7 +113,7 @@ async def in_thread(
 
 
 class Section(ErrorBoundary, Vertical):
-    """One room of the app, with the commands of its place."""
+    """One tab of the app, with the commands of its scope."""
 
     SCOPE: ClassVar[KeyScope]
 
@@ -95,8 +121,8 @@ class Section(ErrorBoundary, Vertical):
     """Whether something was written while another section was shown; it is read again when the person comes back."""
 
     @property
-    def memento(self) -> MementoApp:
-        """The app, by its own type."""
+    def memento(self) -> AppServices:
+        """The app, by what sections use of it."""
         return app_of(self)
 
     def on_compose(self) -> None:
@@ -104,7 +130,7 @@ class Section(ErrorBoundary, Vertical):
         self.set_class(self.app.size.width >= WIDE_CELLS, "-wide", update=False)
 
     def on_resize(self) -> None:
-        """Put what belongs to a list where there is room for it."""
+        """Put the side pane where there is room for it."""
         self.set_class(self.size.width >= WIDE_CELLS, "-wide")
 
     def focus_content(self) -> None:
@@ -116,29 +142,29 @@ class Section(ErrorBoundary, Vertical):
         raise NotImplementedError
 
     def show_query(self, query: str) -> None:
-        """Show what another section sent the person here for; each section says what its queries are."""
+        """Show what another section sent the person here for; each section has queries of its own."""
         raise NotImplementedError
 
     def is_available(self, command: str) -> bool:  # noqa: ARG002 - for sections to answer
-        """Tell whether a command, by its id, can act on what is in focus now; the key bar dims those that cannot."""
+        """Return whether a command, by its id, can act on what is in focus now; the key bar dims those that cannot."""
         return True
 
     def reopen_unsaved(self, kept: UnsavedText) -> None:
-        """Open what was being edited when its process ended, for sections where something is edited.
+        """Open the text that was being edited when its process ended, for sections where something is edited.
 
-        Raises `MementoError` where the record that it is about cannot be edited any more.
+        Raises `MementoError` where its record cannot be edited any more.
         """
         raise NotImplementedError
 
     def run_write(self, act: Callable[[], str]) -> bool:
-        """Run something that writes, and tell how it went: the sentence that it returns, or its error."""
+        """Run something that writes, and show the sentence that it returns, or its error; return whether it worked."""
         try:
-            said = act()
+            sentence = act()
         except MementoError as error:
             # A refused decision may have been written down: its proposal then needs another look.
             self.memento.refresh_after_write()
             self.memento.show_status(str(error), problem=True)
             return False
         self.memento.refresh_after_write()
-        self.memento.show_status(said)
+        self.memento.show_status(sentence)
         return True

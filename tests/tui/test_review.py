@@ -6,7 +6,6 @@ import json
 import subprocess
 from datetime import timedelta
 from pathlib import Path
-from time import monotonic
 from typing import Any
 
 import msgspec
@@ -53,7 +52,7 @@ async def _queue(app: Driver) -> None:
 
 async def _awake(app: Driver) -> None:
     """Wait until keys that decide are heard again."""
-    await app.until(lambda: monotonic() >= app.review._ignore_keys_until, "keys are heard again")
+    await app.until(lambda: not app.review.guard.is_blocking, "keys are heard again")
 
 
 def body(app: Driver) -> str:

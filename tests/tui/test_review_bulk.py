@@ -30,7 +30,7 @@ async def test_a_key_while_many_are_decided_is_refused_and_the_outcome_is_told(
         await app.until(lambda: app.review.rows.total == 4, "the queue is read")
         await app.press("space", "j", "space", "a")
         await app.pilot.press("y")
-        await app.until(lambda: app.review._deciding, "the marked are being decided")
+        await app.until(lambda: app.review.decisions.is_running, "the marked are being decided")
         await app.press("l")
         assert "still being carried out" in app.told
         assert len(app.app.screen_stack) == 1

@@ -13,7 +13,7 @@ from memento_tui import clock
 from memento_tui.api import Workspace
 from memento_tui.model import make_contradiction
 from memento_tui.tui.app import MementoApp
-from memento_tui.tui.sections.review import section
+from memento_tui.tui.sections.review import evidence_pane
 from tests.clocks import ticking
 from tests.made import without_engine
 
@@ -43,7 +43,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setattr(clock, "now", lambda: NOW)
     # What surrounds a thing comes a moment later, when the picture may have been taken already.
-    monkeypatch.setattr(section, "_CONTEXT_DELAY_SECONDS", 3600)
+    monkeypatch.setattr(evidence_pane, "_CONTEXT_DELAY_SECONDS", 3600)
     return without_engine(tmp_path / "memories", "strict")
 
 

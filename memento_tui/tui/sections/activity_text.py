@@ -15,7 +15,7 @@ from memento_tui.storage.activity import ActivityRow, ChangedRecord, changed_fie
 from memento_tui.storage.ledgers import SessionTotals
 from memento_tui.tui.display import ago, literal
 from memento_tui.tui.memory_text import memory_body, memory_facts, memory_title, text_difference
-from memento_tui.tui.sections.activity import writer_of
+from memento_tui.tui.sections.activity_rows import writer_name
 
 __all__ = ["entry_heading", "exposure_text", "journal_entry_text"]
 
@@ -33,7 +33,7 @@ def entry_heading(row: ActivityRow) -> Content:
     """Return the lines about an entry itself: what, who, when, and whether it still holds."""
     entry = row.entry
     at = datetime.fromisoformat(entry.at)
-    who = [writer_of(entry), *([entry.actor] if entry.agent else []), f"through {entry.channel}"]
+    who = [writer_name(entry), *([entry.actor] if entry.agent else []), f"through {entry.channel}"]
     who += [f"session {entry.session}"] if entry.session else []
     lines = [
         literal(f"{entry.action}  #{entry.seq}", "bold"),

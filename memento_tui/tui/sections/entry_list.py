@@ -1,4 +1,4 @@
-"""The base of the sections of working items and of skips: whole lists, actions on what was seen, questions, forms."""
+"""The base of the sections of working items and of skips: short lists, conflicts with other writers, forms."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from threading import Lock
 from typing import Any, ClassVar, Generic, TypeVar
 
 import msgspec
+from textual import work
 from textual.content import Content
 
 from memento_tui.api.drafts import UnsavedText, UnsavedTextFile
@@ -15,73 +16,68 @@ from memento_tui.errors import Conflict, InvalidField, InvalidInput, MementoErro
 from memento_tui.model import Proposal, Skip, WorkingItem
 from memento_tui.storage.store import Revision
 from memento_tui.tui.display import cells, shown
-from memento_tui.tui.row_sources import IndexedListSource
+from memento_tui.tui.edit_conflict import other_writer_name
+from memento_tui.tui.row_sources import ListSource
 from memento_tui.tui.screens.dialogs import AskLine
-from memento_tui.tui.screens.form import Field, FormScreen
-from memento_tui.tui.sections.entry_text import format_error, format_value
+from memento_tui.tui.screens.form import FormScreen
 from memento_tui.tui.sections.list_section import ListSection
+from memento_tui.tui.sections.record_spec import RecordSpec
+from memento_tui.tui.selection import Selection
 
-__all__ = ["EntryListSection"]
+__all__ = ["EntryListSection", "EntryWriter"]
 
 EntryT = TypeVar("EntryT", Skip, WorkingItem)
 
 
 class EntryListSection(ListSection[EntryT], Generic[EntryT]):
-    """A list that is read as a whole.
+    """A list whose records are all read at once.
 
-    Every deed is done to the version that the person saw: where another writer was faster, nothing is overwritten and
+    Every action is for the version that the person saw: where another writer was faster, nothing is overwritten and
     the person is told.
     """
 
-    RECORD: ClassVar[str]
-    """What the store calls the records."""
-    LABELS: ClassVar[Mapping[str, str]]
-    """What the fields of a record are called."""
+    SPEC: ClassVar[RecordSpec[Any]]
+    """The fields of the records."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.source: IndexedListSource[EntryT] = IndexedListSource(tuple)
-        """What is listed now."""
+        self.source: ListSource[EntryT] = ListSource(tuple)
+        """The records that are listed now."""
         self._lock = Lock()
         self._entries: Sequence[EntryT] = ()
         self._read_at: str | None = None
-        """What marks the journal entry up to which the records were read."""
-        self._marked: dict[str, EntryT] = {}
-        """The marked rows as they were when they were marked."""
-        self._written: dict[str, EntryT] = {}
-        """What this section wrote itself, which the list may not show yet."""
+        """The mark of the journal entry up to which the records were read."""
         self.with_past = False
-        """Whether what is past is listed too: work that is done, skips that are over."""
+        """Whether past records are listed too: work that is done, skips that have ended."""
         self._shown_id: str | None = None
-        """What stands beside the list."""
+        """The record that is shown beside the list."""
 
-    def read_all(self) -> Sequence[EntryT]:
-        """Return all records of the kind. Called on threads."""
+    def make_selection(self) -> Selection[EntryT]:
+        """Return the selection."""
+        return Selection(lambda: self.rows, fetch=self._fetch)
+
+    def _fetch(self, ids: Sequence[str]) -> Mapping[str, EntryT]:
+        return {row_id: row for row_id in ids if (row := self.source.get(row_id)) is not None}
+
+    def details(self, row: EntryT) -> Content:
+        """Return a record in full, for the side pane."""
         raise NotImplementedError
 
-    def in_full(self, row: EntryT) -> Content:
-        """Return what stands beside the list for a row."""
+    def select(self, entries: Sequence[EntryT]) -> Sequence[EntryT]:
+        """Return the records that are to be listed, in their order. Called on threads."""
         raise NotImplementedError
 
     def show(self, row: EntryT | None) -> None:
-        """Show the row in full."""
+        """Show the record in full."""
         same = row is not None and row.id == self._shown_id
         self._shown_id = None if row is None else row.id
-        self.set_side_text(Content("") if row is None else self.in_full(row), same=same)
-
-    def select(self, entries: Sequence[EntryT]) -> Sequence[EntryT]:
-        """Return those that are to be listed, in their order. Called on threads."""
-        raise NotImplementedError
-
-    def title_of(self, row: EntryT) -> str:
-        """Return what a row is called; it need not be safe to show."""
-        raise NotImplementedError
+        self.set_side_text(Content("") if row is None else self.details(row), same=same)
 
     # Reading
 
-    def make_source(self) -> IndexedListSource[EntryT]:
-        """Return what is to be listed now."""
-        self.source = IndexedListSource(lambda: self.select(self._all_entries()))
+    def make_source(self) -> ListSource[EntryT]:
+        """Return the records that are to be listed now."""
+        self.source = ListSource(lambda: self.select(self._all_entries()))
         return self.source
 
     def _all_entries(self) -> Sequence[EntryT]:
@@ -90,17 +86,24 @@ class EntryListSection(ListSection[EntryT], Generic[EntryT]):
             store = self.memento.workspace.store
             mark = store.mark(store.head())
             if mark != self._read_at:
-                self._entries, self._read_at = self.read_all(), mark
+                self._entries, self._read_at = self.SPEC.read_all(self.memento.workspace), mark
             return self._entries
 
     def focus_content(self) -> None:
-        """Take the focus, and read again what no journal entry tells of: hits, and what has ended meanwhile."""
+        """Take the focus, and read again what has no journal entry: hits, and records that have ended meanwhile."""
         super().focus_content()
         self._read_at = None
         self.reload()
 
+    def reload(self, select: str | None = None) -> None:
+        """Read again, keeping the position; the cursor goes to the row ``select`` if that is given."""
+        if self.rows.total == 0:
+            self.read(select=select)
+        else:
+            self.rows.refresh_rows(self.make_source(), select=select)
+
     def show_query(self, query: str) -> None:
-        """Show what a query of this section selects, among what is past too if it is only there."""
+        """Show the records that a query of this section selects, past ones too if it selects no others."""
         super().show_query(query)
         self.filter = query
         self.filter_changed()
@@ -109,40 +112,29 @@ class EntryListSection(ListSection[EntryT], Generic[EntryT]):
             self.read()
 
     def toggle_past(self) -> None:
-        """List what is past too, or not; the cursor stays with its row."""
+        """List past records too, or not; the cursor stays on its row."""
         self.with_past = not self.with_past
         row = self.rows.current
         self.read(select=row.id if row else None)
 
-    def marks_changed(self) -> None:
-        """Keep each marked row as it is now: what is done later is done to that."""
-        for row_id in self.rows.marks - self._marked.keys():
-            row = self.source.get(row_id)
-            if row is not None:
-                self._marked[row_id] = row
-        self._marked = {row_id: row for row_id, row in self._marked.items() if row_id in self.rows.marks}
-
     def describe_rows(self, ids: Sequence[str]) -> Sequence[str]:
-        """Return what some rows are called."""
-        return [row_id if (row := self.seen(row_id)) is None else self.title_of(row) for row_id in ids]
+        """Return the titles of some records."""
+        return [row_id if (row := self.seen(row_id)) is None else self.SPEC.title_of(row) for row_id in ids]
 
     def history_of(self, row: EntryT) -> list[Revision[Any]]:
         """Return the versions of a record, newest first."""
-        found: list[Revision[Any]] = self.memento.workspace.store.history(self.RECORD, row.id)
-        return found
+        versions: list[Revision[Any]] = self.memento.workspace.store.history(self.SPEC.kind, row.id)
+        return versions
 
-    # Deeds
+    # Actions
 
     def seen(self, row_id: str) -> EntryT | None:
         """Return a record as the person saw it last, or as this section wrote it since."""
-        current = self.rows.current
-        row = self._marked.get(row_id) or (current if current is not None and current.id == row_id else None)
-        row = row or self.source.get(row_id)
-        written = self._written.get(row_id)
-        return written if row is not None and written is not None and written.version > row.version else row
+        row: EntryT | None = self.selection.seen(row_id)
+        return row
 
     def current_seen(self) -> EntryT | None:
-        """Return the record under the cursor if something may be done to it; if not, say why."""
+        """Return the record under the cursor if something may be done to it; if not, say why in the status line."""
         row = self.rows.current
         if not self.check_can_act():
             return None
@@ -151,148 +143,169 @@ class EntryListSection(ListSection[EntryT], Generic[EntryT]):
             return None
         return self.seen(row.id)
 
-    def note(self, written: EntryT | Proposal | None) -> EntryT | None:
-        """Remember what was just written, and return it."""
+    def update(self, row_id: str, base_version: int | None, changes: Mapping[str, Any]) -> EntryT | None:
+        """Change some fields of a record, made from a version of it; return it, or ``None`` where that is proposed."""
+        return self.note_written(self.SPEC.update(self.memento.workspace, row_id, base_version or 0, changes))
+
+    def note_written(self, written: EntryT | Proposal | None) -> EntryT | None:
+        """Count a record that was just written as seen, and return it; return ``None`` for a proposal."""
         if written is None or isinstance(written, Proposal):
             return None
-        self._written[written.id] = written
+        self.selection.note_written(written)
         return written
 
     @contextmanager
-    def conflict_in_plain_words(self) -> Iterator[None]:
-        """Tell that another writer was faster as a person would, who knows of no versions."""
+    def plain_conflicts(self) -> Iterator[None]:
+        """Report that another writer was faster without speaking of versions."""
         try:
             yield
         except Conflict as conflict:
-            told = "It was changed meanwhile, and is shown as it is now."
-            raise InvalidInput(told, "Do it again if it still fits.") from conflict
+            message = "It was changed meanwhile, and is shown as it is now."
+            raise InvalidInput(message, "Do it again if it still fits.") from conflict
 
-    async def each(self, doing: str, done: str, act: Callable[[str, int | None], Any]) -> None:
-        """Do something to each chosen row as it was seen, and tell of each where one failed. Must run in a worker.
+    async def run_on_chosen(self, doing: str, done: str, act: Callable[[str, int | None], object]) -> None:
+        """Do something to each selected record as it was seen, and report where one failed; must run in a worker."""
 
-        ``act`` is given an id and the version that was seen.
-        """
-        names: dict[str, str] = {}
-        problems: dict[str, str] = {}
+        def act_plainly(row_id: str, seen: int | None) -> None:
+            with self.plain_conflicts():
+                act(row_id, seen)
 
-        def tried(row_id: str) -> None:
-            row = self.seen(row_id)
-            names[row_id], problems[row_id] = (row_id if row is None else self.title_of(row)), ""
-            try:
-                with self.conflict_in_plain_words():
-                    act(row_id, None if row is None else row.version)
-            except MementoError as error:
-                problems[row_id] = str(error)
-                raise
+        await super().run_on_chosen(doing, done, act_plainly)
 
-        await self.for_each(doing, done, tried)
-        failed = [(names[row_id], problem) for row_id, problem in problems.items() if problem]
-        if failed and len(names) > 1:
-            from memento_tui.tui.screens.write_problems import OutcomesScreen  # noqa: PLC0415 - seldom needed
-
-            told = Content(f"{len(names) - len(failed):,} of {len(names):,} done; these are as they were")
-            await self.app.push_screen_wait(OutcomesScreen(told, failed))
-
-    async def ask(self, question: str, value: str, take: Callable[[str], str], *, hint: str = "") -> None:
-        """Ask for a line until ``take`` accepts it; what it refuses stays in the line. Must run in a worker.
-
-        ``take`` returns what to say, or raises a `MementoError` that says why not.
-        """
-        while True:
-            asked = await self.app.push_screen_wait(AskLine(question, value, hint=hint))
-            if asked is None:
-                return
-            try:
-                said = take(asked)
-            except MementoError as error:
-                value, hint = asked, shown(f"{self.in_words(error)} Escape leaves.")
-                continue
-            self.memento.refresh_after_write()
-            self.memento.show_status(said)
-            return
-
-    def in_words(self, error: MementoError) -> str:
-        """Return an error in the words that the section uses for its fields."""
-        return format_error(error, self.LABELS)
-
-    def describe_overwrite_conflict(self, seen: EntryT, conflict: Conflict) -> tuple[EntryT, InvalidInput]:
-        """Return a record as it stands after another writer was faster, and what to tell the person.
+    def describe_conflict(self, seen: EntryT, conflict: Conflict) -> tuple[EntryT, InvalidInput]:
+        """Return a record as it is after another writer was faster, and the error to show to the person.
 
         Raises the conflict where the record is gone.
         """
-        standing = self.memento.workspace.store.find(self.RECORD, seen.id)
-        if standing is None:
+        current: EntryT | None = self.memento.workspace.store.find(self.SPEC.kind, seen.id)
+        if current is None:
             raise conflict
-        entry = self.memento.workspace.store.history(self.RECORD, seen.id)[0].entry
-        who = entry.agent or ("You, elsewhere," if entry.actor == "person" else entry.actor)
-        changed = [
-            f'{label} is now "{format_value(getattr(standing, name))}"'
-            for name, label in self.LABELS.items()
-            if getattr(standing, name) != getattr(seen, name)
-        ]
-        what = f": {'; '.join(changed)}" if changed else ", and back again"
-        told = f"{who} changed it meanwhile{what}."
-        return standing, InvalidInput(told, "Save again to put yours over it.")
+        writer = other_writer_name(self.history_of(seen)[0].entry)
+        changes = self.SPEC.describe_changes(seen, current)
+        message = f"{writer} changed it meanwhile{f': {changes}' if changes else ', and back again'}."
+        return current, InvalidInput(message, "Save again to put yours over it.")
 
-    def fields_of(self, row: EntryT) -> Sequence[Field]:
-        """Return the fields of a form with what a record says."""
-        raise NotImplementedError
+    # Questions and forms
 
-    def value_of(self, name: str, text: str) -> Any:  # noqa: ANN401 - the field's own type
-        """Return the value of a field of its text in a form. Raises `InvalidInput`."""
-        raise NotImplementedError
+    def heading(self, word: str, row: EntryT) -> Content:
+        """Return the title of a question about a record."""
+        return Content(f"{word}: {cells(self.SPEC.title_of(row), 50).rstrip()}")
 
-    async def ask_new(self, typed: Mapping[str, str] | None = None) -> None:
-        """Let a person make a record in a form that begins with what was ``typed``. Must run in a worker."""
-        raise NotImplementedError
+    async def ask(self, question: str, value: str, accept: Callable[[str], str], *, hint: str = "") -> None:
+        """Ask for a line until ``accept`` takes it; a refused one stays in the line. Must run in a worker.
 
-    def unsaved(self, row: EntryT | None) -> UnsavedTextFile:
-        """Return where what is typed over a record, or over a new one, is kept."""
+        ``accept`` returns a sentence for the status line, or raises a `MementoError` that says why not.
+        """
+        while True:
+            answer = await self.app.push_screen_wait(AskLine(question, value, hint=hint))
+            if answer is None:
+                return
+            try:
+                sentence = accept(answer)
+            except MementoError as error:
+                value, hint = answer, shown(f"{self.SPEC.format_error(error)} Escape leaves.")
+                continue
+            self.memento.refresh_after_write()
+            self.memento.show_status(sentence)
+            return
+
+    def _unsaved(self, row: EntryT | None) -> UnsavedTextFile:
+        """Return the file that keeps the text that is typed over a record, or over a new one."""
         paths = self.memento.workspace.paths
-        return UnsavedTextFile(paths, self.RECORD, row.id if row else "", row.version if row else 0)
+        return UnsavedTextFile(paths, self.SPEC.kind, row.id if row else "", row.version if row else 0)
 
     def reopen_unsaved(self, kept: UnsavedText) -> None:
         """Open the form that was open when its process ended."""
         typed = msgspec.json.decode(kept.content, type=dict[str, str])
         if kept.record_id:
             store = self.memento.workspace.store
-            standing: EntryT = store.get(self.RECORD, kept.record_id)
-            # What it was typed over: saving it over a newer version is a conflict, which is told.
-            base: EntryT | None = store.image(self.RECORD, kept.record_id, kept.base_version)
-            asking = self.ask_edit(base or standing, typed)
+            current: EntryT = store.get(self.SPEC.kind, kept.record_id)
+            # The record that it was typed over: saving it over a newer version is a conflict, which is reported.
+            base: EntryT | None = store.image(self.SPEC.kind, kept.record_id, kept.base_version)
+            asking = self._ask_edit(base or current, typed)
         else:
-            asking = self.ask_new(typed)
+            asking = self._ask_new(typed)
         self.run_worker(asking, exclusive=True, group="change")
 
-    async def ask_edit(self, seen: EntryT, typed: Mapping[str, str] | None = None) -> None:
-        """Let a person change a record in a form; only the fields that they changed are saved. Must run in a worker."""
-        fields, plain = self.fields_of(seen), self.value_of
-        base, wrote = seen, False
-        began = {field.name: field.value.strip() for field in fields}
+    @work(exclusive=True, group="change")
+    async def action_new(self) -> None:
+        """Add a record."""
+        await self._ask_new()
+
+    @work(exclusive=True, group="change")
+    async def action_edit(self) -> None:
+        """Edit the record under the cursor."""
+        row = self.current_seen()
+        if row is not None:
+            await self._ask_edit(row)
+
+    def new_texts(self) -> Mapping[str, str]:
+        """Return the texts that the form of a new record begins with here, by field."""
+        return {}
+
+    def go_to_new(self, row: EntryT) -> None:
+        """Put the cursor on a record that was just made."""
+        self.reload(row.id)
+
+    async def _ask_new(self, typed: Mapping[str, str] | None = None) -> None:
+        """Let the person make a record in a form that begins with what was ``typed``; must run in a worker."""
+        made: list[EntryT] = []
 
         def save(texts: Mapping[str, str]) -> None:
-            nonlocal base, wrote
             try:
-                changes = {name: plain(name, text) for name, text in texts.items() if text.strip() != began[name]}
-                if changes:
-                    self.note(self.update(seen.id, base.version, changes))
-                    wrote = True
-            except Conflict as conflict:
-                base, told = self.describe_overwrite_conflict(base, conflict)
-                raise told from conflict
+                values = self.SPEC.parse({name: text for name, text in texts.items() if text.strip()})
+                written = self.note_written(self.SPEC.create(self.memento.workspace, values))
             except InvalidField as error:
-                raise InvalidInput(self.in_words(error)) from error
+                raise InvalidInput(self.SPEC.format_error(error)) from error
+            made.extend([written] if written else [])
 
-        form = FormScreen(self.heading("Edit", seen), fields, save, unsaved=self.unsaved(seen), typed=typed)
+        title, fields = Content(f"A new {self.SPEC.noun}"), self.SPEC.new_form_fields(self.new_texts())
+        form = FormScreen(title, fields, save, unsaved=self._unsaved(None), typed=typed)
+        if await self.app.push_screen_wait(form) and made:
+            self.guard.moved_by_person()
+            self.go_to_new(made[0])
+            self.memento.refresh_after_write()
+            self.memento.show_status("Added. z undoes.")
+
+    async def _ask_edit(self, seen: EntryT, typed: Mapping[str, str] | None = None) -> None:
+        """Let the person change a record in a form; only the fields that changed are saved. Must run in a worker."""
+        fields, writer = self.SPEC.form_fields(seen), EntryWriter(self, seen)
+        before = {field.name: field.value.strip() for field in fields}
+
+        def save(texts: Mapping[str, str]) -> None:
+            changed = {name: text for name, text in texts.items() if text.strip() != before[name]}
+            try:
+                changes = self.SPEC.parse(changed)
+                if changes:
+                    writer.write(lambda base: self.update(base.id, base.version, changes))
+            except InvalidField as error:
+                raise InvalidInput(self.SPEC.format_error(error)) from error
+
+        form = FormScreen(self.heading("Edit", seen), fields, save, unsaved=self._unsaved(seen), typed=typed)
         if await self.app.push_screen_wait(form):
-            if wrote:
+            if writer.has_written:
                 self.memento.refresh_after_write()
-            self.memento.show_status("Saved. z undoes." if wrote else "Nothing was changed.")
+            self.memento.show_status("Saved. z undoes." if writer.has_written else "Nothing was changed.")
 
-    def update(self, row_id: str, base_version: int, changes: Mapping[str, Any]) -> EntryT | Proposal:
-        """Change some fields of a record, made from a version of it."""
-        raise NotImplementedError
 
-    def heading(self, word: str, row: EntryT) -> Content:
-        """Return the title of a question about a row."""
-        return Content(f"{word}: {cells(self.title_of(row), 50).rstrip()}")
+class EntryWriter(Generic[EntryT]):
+    """Writes over a record as the person saw it; after a conflict was shown, over the record as it is now."""
+
+    def __init__(self, section: EntryListSection[EntryT], seen: EntryT) -> None:
+        self._section: EntryListSection[EntryT] = section
+        self.base: EntryT = seen
+        """The record that the next write is made from."""
+        self.has_written = False
+
+    def write(self, act: Callable[[EntryT], EntryT | None]) -> EntryT:
+        """Call ``act`` with the base; return the record that it wrote, or the base where it returns none.
+
+        Raises `InvalidInput` with what another writer changed meanwhile; the next call writes over that.
+        """
+        try:
+            written = act(self.base)
+        except Conflict as conflict:
+            self.base, problem = self._section.describe_conflict(self.base, conflict)
+            raise problem from conflict
+        self.has_written = True
+        return written or self.base

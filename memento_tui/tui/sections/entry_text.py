@@ -11,23 +11,13 @@ from textual.content import Content
 
 from memento_tui import clock
 from memento_tui.api.lists import CATEGORY_WORDS, STATUS_WORDS
-from memento_tui.errors import InvalidField, MementoError
 from memento_tui.model import Skip, WorkingItem
 from memento_tui.storage.store import Revision
 from memento_tui.tui.display import ago, cells, has_hidden, hidden_characters, literal
+from memento_tui.tui.sections.record_spec import ITEM_SPEC, SKIP_SPEC, format_value
 from memento_tui.tui.widgets.record_list import Line
 
-__all__ = [
-    "ITEM_LABELS",
-    "SKIP_LABELS",
-    "format_error",
-    "format_value",
-    "item_card",
-    "item_details",
-    "item_line",
-    "skip_details",
-    "skip_line",
-]
+__all__ = ["item_card", "item_details", "item_line", "skip_details", "skip_line"]
 
 CATEGORY_SHORT = {
     "active_work": "doing",
@@ -124,22 +114,8 @@ def _next_action_text(item: WorkingItem) -> str:
     return f"[{STATUS_WORDS[item.status]}] {following}".rstrip()
 
 
-ITEM_LABELS = {
-    "title": "title",
-    "next_action": "next action",
-    "category": "category",
-    "status": "status",
-    "priority": "priority",
-    "tags": "tags",
-    "content": "text",
-    "namespace": "namespace",
-}
-SKIP_LABELS = {"item": "what", "reason": "why", "expires_at": "until", "namespace": "namespace"}
-"""What the fields of a record are called."""
-
 _LONGEST = 20_000
 _MOST_VERSIONS = 20
-_LONGEST_VALUE = 60
 
 
 def item_details(item: WorkingItem, history: Sequence[Revision[Any]]) -> Content:
@@ -157,7 +133,7 @@ def item_details(item: WorkingItem, history: Sequence[Revision[Any]]) -> Content
         lines += [Content(""), Content.styled("Next: ", "bold") + literal(item.next_action)]
     if item.content:
         lines += [Content(""), _body(item.content)]
-    return Content("\n").join([*lines, *_versions(history, ITEM_LABELS, now)])
+    return Content("\n").join([*lines, *_versions(history, ITEM_SPEC.labels, now)])
 
 
 def skip_details(skip: Skip, history: Sequence[Revision[Any]]) -> Content:
@@ -183,7 +159,7 @@ def skip_details(skip: Skip, history: Sequence[Revision[Any]]) -> Content:
         Content(""),
         Content.styled("Why: ", "bold") + literal(skip.reason),
     ]
-    return Content("\n").join([*lines, *_versions(history, SKIP_LABELS, now)])
+    return Content("\n").join([*lines, *_versions(history, SKIP_SPEC.labels, now)])
 
 
 def _body(text: str) -> Content:
@@ -233,23 +209,6 @@ def _version_summary(after: Revision[Any], before: Revision[Any] | None, labels:
         if getattr(before.record, name) != getattr(after.record, name)
     ]
     return "; ".join(changed) or "nothing that shows"
-
-
-def format_error(error: MementoError, labels: Mapping[str, str]) -> str:
-    """Return an error with the name that a person knows of the field that it is about."""
-    if isinstance(error, InvalidField) and error.field in labels:
-        return f"{labels[error.field].capitalize()} {error.reason}. {error.hint}".strip()
-    return str(error)
-
-
-def format_value(value: object) -> str:
-    """Return the value of a field as a person would say it; it need not be safe to show."""
-    if isinstance(value, datetime):
-        return _moment(value)
-    if isinstance(value, tuple):
-        value = ", ".join(value)
-    text = str({**CATEGORY_WORDS, **STATUS_WORDS}.get(str(value), value)) or "none"
-    return text if len(text) <= _LONGEST_VALUE else f"{text[:_LONGEST_VALUE]}..."
 
 
 def _moment(moment: datetime) -> str:

@@ -20,7 +20,7 @@ from memento_tui.errors import MementoError
 from memento_tui.storage.backup import Progress
 from memento_tui.storage.database import StoppedError, raise_if_stopped
 from memento_tui.tui.commands import KeyScope, bindings
-from memento_tui.tui.row_sources import IndexedListSource
+from memento_tui.tui.row_sources import ListSource
 from memento_tui.tui.screens.dialogs import Confirm
 from memento_tui.tui.section import in_thread
 from memento_tui.tui.sections.health_text import (
@@ -153,9 +153,9 @@ class HealthSection(LongTaskSection[HealthRow]):
 
     # The list
 
-    def make_source(self) -> IndexedListSource[HealthRow]:
+    def make_source(self) -> ListSource[HealthRow]:
         """Return what is known now."""
-        return IndexedListSource(self._rows_now)
+        return ListSource(self._rows_now)
 
     def _rows_now(self) -> list[HealthRow]:
         rows = [*rot_rows(self._counts), *check_rows(self._checks), *backup_rows(self._backups)]

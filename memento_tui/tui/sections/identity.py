@@ -15,6 +15,7 @@ from memento_tui.api.review import PendingProposal
 from memento_tui.errors import Conflict, MementoError, NotFound
 from memento_tui.model import Crystal
 from memento_tui.tui.commands import bindings
+from memento_tui.tui.edit_conflict import CurrentText, save_with_conflicts
 from memento_tui.tui.sections.identity_text import (
     CrystalSource,
     crystal_changes,
@@ -25,7 +26,7 @@ from memento_tui.tui.sections.identity_text import (
     local_day,
     other_writer_name,
 )
-from memento_tui.tui.sections.list_section import EditingSection
+from memento_tui.tui.sections.list_section import ListSection
 from memento_tui.tui.widgets.record_list import Line
 from memento_tui.tui.widgets.text_draft import TextDraft
 
@@ -45,7 +46,7 @@ _EXPLANATION = (
 )
 
 
-class IdentitySection(EditingSection[Crystal]):
+class IdentitySection(ListSection[Crystal]):
     """The timeline of the identity, with the prose or the difference of the one under the cursor beside it."""
 
     SCOPE = "identity"
@@ -118,7 +119,7 @@ class IdentitySection(EditingSection[Crystal]):
 
     def show(self, row: Crystal | None) -> None:
         """Show the prose of a crystal, or what changed in it."""
-        present = None if row is None else self._reread(row)
+        present = None if row is None else self._read_crystal(row.id)
         self._pending = None if present is None or present.status != "proposed" else self._pending_of(present.id)
         if present is None:
             self._shown = ()
@@ -139,9 +140,9 @@ class IdentitySection(EditingSection[Crystal]):
         else:
             self.set_side_text(Content("\n\n").join([facts, crystal_changes(other, present)]), same=same)
 
-    def _reread(self, row: Crystal) -> Crystal | None:
-        found: Crystal | None = self.memento.workspace.store.find("crystal", row.id)
-        return found
+    def _read_crystal(self, crystal_id: str) -> Crystal | None:
+        crystal: Crystal | None = self.memento.workspace.store.find("crystal", crystal_id)
+        return crystal
 
     def _pending_of(self, crystal_id: str) -> PendingProposal | None:
         workspace = self.memento.workspace
@@ -193,7 +194,7 @@ class IdentitySection(EditingSection[Crystal]):
 
     def show_query(self, query: str) -> None:
         """Go to the crystal of that id; anything else becomes the filter."""
-        if self.memento.workspace.store.find("crystal", query) is None:
+        if self._read_crystal(query) is None:
             super().show_query(query)
             return
         self.filter_box.value = ""
@@ -207,64 +208,73 @@ class IdentitySection(EditingSection[Crystal]):
         row = self.rows.current
         text = "" if row is None else row.content
         current = self.memento.workspace.crystals.current()
-        heading = "A new identity; the one before stays in the history"
-        self.open_editor(heading, TextDraft(None, None, text), self._unsaved_from(current))
-
-    def _unsaved_from(self, current: Crystal | None) -> UnsavedTextFile:
-        """Return where the text is kept while it is typed, with the crystal that it is to follow."""
         paths = self.memento.workspace.paths
-        return UnsavedTextFile(paths, "crystal", current.id if current else "", current.version if current else 0)
+        # The text is kept with the crystal that it is to follow.
+        unsaved = UnsavedTextFile(paths, "crystal", current.id if current else "", current.version if current else 0)
+        self._open_editor("A new identity; the one before stays in the history", text, unsaved)
+
+    def _open_editor(self, heading: str, text: str, unsaved: UnsavedTextFile, now: str | None = None) -> None:
+        async def save(before: TextDraft, draft: TextDraft) -> bool:
+            current = self.memento.workspace.crystals.current()
+            if before == draft and current is not None and draft.content == current.content:
+                self.memento.show_status("Nothing was changed.")
+                return True
+            return await self._write(draft, unsaved.record_id)
+
+        typed = None if now is None else TextDraft(None, None, now)
+        self.side_pane.open(heading, TextDraft(None, None, text), unsaved, save, now=typed)
 
     def reopen_unsaved(self, kept: UnsavedText) -> None:
-        """Open the editor on a text that was left behind. A newer identity is told when it is saved."""
-        store = self.memento.workspace.store
-        found = store.find("crystal", kept.record_id) if kept.record_id else None
-        before = TextDraft(None, None, found.content if found else "")
+        """Open the editor on a text that was left behind. A newer identity is reported when it is saved."""
+        base = self._read_crystal(kept.record_id) if kept.record_id else None
         unsaved = UnsavedTextFile(self.memento.workspace.paths, "crystal", kept.record_id, kept.base_version)
-        self.open_editor("A new identity, as you left it", before, unsaved, TextDraft(None, None, kept.content))
+        self._open_editor("A new identity, as you left it", base.content if base else "", unsaved, kept.content)
 
-    async def store(self, before: TextDraft, draft: TextDraft) -> bool:
-        """Store what was written as a new crystal."""
-        row = self.memento.workspace.crystals.current()
-        if before == draft and row is not None and draft.content == row.content:
-            self.memento.show_status("Nothing was changed.")
-            return True
-        base = "" if self._unsaved is None else self._unsaved.record_id
-        return await self._write(draft, base)
-
-    async def _write(self, draft: TextDraft, base: str) -> bool:
-        """Write a crystal that follows ``base``; return whether nothing is left to do with the text."""
+    async def _write(self, draft: TextDraft, base_id: str) -> bool:
+        """Write a crystal that follows ``base_id``; return whether nothing is left to do with the text."""
         crystals = self.memento.workspace.crystals
-        try:
-            made = crystals.write(draft.content, base_id=base)
-        except Conflict as conflict:
-            theirs = crystals.current()
-            if theirs is None:
+        made: list[Crystal] = []
+
+        def write(base_id: str) -> None:
+            try:
+                made.append(crystals.write(draft.content, base_id=base_id))
+            except Conflict:
+                if crystals.current() is not None:
+                    raise
                 # The one that it was to follow was taken back; there is nothing that it could overwrite.
-                return await self._write(draft, "")
-            choice = await self.choose(TextDraft(None, None, theirs.content), draft, other_writer_name(theirs))
-            if choice == "mine":
-                return await self._write(draft, theirs.id)
-            self.memento.show_status("Theirs stays; yours was not saved." if choice == "theirs" else conflict.message)
-            return choice == "theirs"
+                made.append(crystals.write(draft.content, base_id=""))
+
+        def read_current() -> tuple[str, CurrentText] | None:
+            current = crystals.current()
+            if current is None:
+                return None
+            return current.id, CurrentText(TextDraft(None, None, current.content), other_writer_name(current))
+
+        try:
+            outcome = await save_with_conflicts(self.app, base_id, draft, write=write, read_current=read_current)
         except MementoError as error:
             self.memento.show_status(str(error), problem=True)
             return False
-        self._tell_written(made, draft.content)
-        return True
+        if outcome == "saved":
+            self._report_written(made[-1], draft.content)
+        else:
+            self.memento.show_status(
+                "Theirs stays; yours was not saved." if outcome == "theirs" else "Not saved: another writer was faster."
+            )
+        return outcome != "edit"
 
-    def _tell_written(self, made: Crystal, wanted: str) -> None:
-        cut = "" if made.content == wanted else " What looked like a secret was taken out."
+    def _report_written(self, made: Crystal, text: str) -> None:
+        cut = "" if made.content == text else " What looked like a secret was taken out."
         waits = " It waits for your decision." if made.status == "proposed" else ""
         self.memento.show_status(f"Saved as the present identity.{cut}{waits} z undoes.", problem=bool(cut or waits))
         self._as_prose = None
-        self.acted()
+        self.guard.moved_by_person()
         self.rows.refresh_rows(self.make_source(), select=made.id)
 
     @work(exclusive=True, group="change")
     async def action_edit_outside(self) -> None:
         """Write a new identity in the person's own editor, from the one under the cursor."""
-        if self.query("Editor"):
+        if self.side_pane.is_editing:
             self.focus_content()
             return
         from memento_tui.tui.external_editor import edit_in_external_editor  # noqa: PLC0415 - seldom needed
@@ -302,7 +312,7 @@ class IdentitySection(EditingSection[Crystal]):
         if not await self.app.push_screen_wait(Confirm(question, first_lines(row))):
             return
         workspace = self.memento.workspace
-        self.acted()
+        self.guard.moved_by_person()
         self.run_write(
             lambda: f"The identity of {local_day(workspace.crystals.restore(row.id).created_at)} holds. z undoes."
         )
@@ -331,7 +341,7 @@ class IdentitySection(EditingSection[Crystal]):
             workspace.review.approve(seen.proposal.id, seen=seen.proposal.version)
             return "Approved: it is the present identity. z undoes."
 
-        self.acted()
+        self.guard.moved_by_person()
         self.run_write(approve)
 
     @work(exclusive=True, group="change")
@@ -352,7 +362,7 @@ class IdentitySection(EditingSection[Crystal]):
             workspace.review.reject(seen.proposal.id, reason.strip(), seen=seen.proposal.version)
             return "Rejected. z undoes."
 
-        self.acted()
+        self.guard.moved_by_person()
         self.run_write(reject)
 
     def _decidable(self) -> PendingProposal | None:

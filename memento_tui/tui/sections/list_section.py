@@ -2,35 +2,30 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
-from time import monotonic
 from typing import Any, ClassVar, Generic, TypeVar, cast
 
-from textual import on, work
+from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Container, Horizontal, Vertical, VerticalScroll
 from textual.content import Content
-from textual.widget import Widget
 from textual.widgets import Input, Static
 
-from memento_tui.api.drafts import UnsavedTextFile
-from memento_tui.errors import MementoError
+from memento_tui.tui.bulk_runner import MAX_ROWS_NAMED, BulkOutcome, BulkRunner
 from memento_tui.tui.commands import KeyScope, bindings
-from memento_tui.tui.display import cells, literal
-from memento_tui.tui.screens.dialogs import Confirm
 from memento_tui.tui.section import Section
+from memento_tui.tui.selection import Selection
+from memento_tui.tui.side_pane import SidePane
+from memento_tui.tui.stale_guard import StaleGuard
 from memento_tui.tui.widgets.paged_rows import PAGE_SIZE, Row, RowSource
 from memento_tui.tui.widgets.record_list import Line, RecordList
-from memento_tui.tui.widgets.text_draft import EditorLeft, EditorSaved, TextDraft
 
-__all__ = ["EditingSection", "ListSection"]
+__all__ = ["ListSection"]
 
 
 class FilterBox(Input):
-    """One line; every letter filters at once. ``to_list`` goes to the list that it filters."""
+    """A line of text that filters the list at every letter. ``to_list`` moves the focus to the list."""
 
     SCOPE: ClassVar[KeyScope] = "search"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("search")]
@@ -54,21 +49,12 @@ class FilterBox(Input):
 
 RowT = TypeVar("RowT", bound=Row)
 
-_IGNORE_KEYS_SECONDS = 0.5
-"""How long deeds are refused after another row came under the cursor by itself."""
-
-_ACTIONS_PER_PROGRESS = 50
-"""Deeds of a bulk between two words of progress: often enough to be seen, seldom enough to cost nothing."""
-
-_MOST_ROWS_NAMED = 5
-"""How many of the rows that a question is about it names."""
-
 
 class ListSection(Section, Generic[RowT]):
-    """What the lists of the app share: reading, filtering, marks, deeds on many rows, and following the journal.
+    """The base of sections with a list: reading, filtering, marks, actions on many rows, and following the journal.
 
-    A subclass says where rows come from (`make_source`), what one looks like (`draw`), what stands beside the list for
-    the row under the cursor (`show`), what the line above says (`head`), and what an empty list says (`nothing`).
+    A subclass returns the source of the rows (`make_source`), the lines of one (`row_lines`), the text above the list
+    (`head_text`) and that of an empty list (`empty_text`), and shows beside the list the row under the cursor (`show`).
     """
 
     FILTER_HINT: ClassVar[str] = "filter"
@@ -77,22 +63,26 @@ class ListSection(Section, Generic[RowT]):
     def __init__(self) -> None:
         super().__init__(id=self.SCOPE)
         self.filter = ""
-        """What the filter box holds."""
+        """The text in the filter box."""
         self.new_above = 0
-        """How many rows have arrived above what is being read."""
+        """How many rows have arrived above the row at the top of the screen."""
         self._known_total = 0
-        self._ignore_keys_until = 0.0
-        self._reached: tuple[str, int] | None = None
-        """The id and the version of the row under the cursor, as it was told last."""
-        self._acted = False
-        self._bulk: asyncio.Task[None] | None = None
-        """What is being done to chosen rows."""
-        self._is_stopping = False
+        self.selection: Selection[Any] = self.make_selection()
+        self.guard = StaleGuard(self._key_was_pressed_since)
+        self.bulk = BulkRunner(self)
+        self.side_pane = SidePane(self.compose_side, self._editing_changed)
 
-    # What a section says of itself
+    def _key_was_pressed_since(self, moment: float) -> bool:
+        return self.memento.key_was_pressed_since(moment)
+
+    # For subclasses
+
+    def make_selection(self) -> Selection[Any]:
+        """Return the selection of rows that commands are for."""
+        return Selection(lambda: self.rows)
 
     def make_source(self) -> RowSource[RowT]:
-        """Return where the rows come from, given the present `filter`. It is read on threads."""
+        """Return the source of the rows that the present `filter` selects. It is read on threads."""
         raise NotImplementedError
 
     def row_lines(self, row: RowT, width: int) -> Sequence[Line]:
@@ -100,19 +90,19 @@ class ListSection(Section, Generic[RowT]):
         raise NotImplementedError
 
     def show(self, row: RowT | None) -> None:
-        """Show what belongs to the row under the cursor; ``None`` where there is none."""
+        """Show beside the list the row under the cursor; ``None`` where there is none."""
         raise NotImplementedError
 
     def head_text(self) -> Content:
-        """Return what stands at the right above the list."""
+        """Return the text at the right above the list."""
         return Content(self.counted())
 
     def empty_text(self) -> str:
-        """Return what an empty list says: what would be here, and what to do next."""
+        """Return the text of an empty list: what would be here, and what to do next."""
         raise NotImplementedError
 
     def id_to_copy(self, row: RowT) -> str:
-        """Return the id that is copied of a row."""
+        """Return the id that is copied for a row."""
         return row.id
 
     def describe_rows(self, ids: Sequence[str]) -> Sequence[str]:
@@ -120,7 +110,7 @@ class ListSection(Section, Generic[RowT]):
         return ids
 
     def compose_side(self) -> ComposeResult:
-        """Make what stands beside the list; by default one text that scrolls (`set_side_text` fills it)."""
+        """Make the content of the side pane; by default one text that scrolls (`set_side_text` fills it)."""
         with VerticalScroll(classes="side-scroll", can_focus=False):
             yield Static(classes="side-text")
 
@@ -135,8 +125,7 @@ class ListSection(Section, Generic[RowT]):
             with Vertical(classes="rows"):
                 yield RecordList(self.row_lines, id=f"{self.SCOPE}-list")
                 yield Static(classes="nothing")
-            with Container(classes="side"):
-                yield from self.compose_side()
+            yield self.side_pane
 
     @property
     def rows(self) -> RecordList[RowT]:
@@ -149,7 +138,7 @@ class ListSection(Section, Generic[RowT]):
         return self.query_one(FilterBox)
 
     def set_side_text(self, text: Content, *, same: bool = False) -> None:
-        """Fill the default side; ``same`` keeps the place in it, because it is about the same row."""
+        """Fill the default side; ``same`` keeps the scroll position, because the text is about the same row."""
         self.query_one(".side-text", Static).update(text)
         if not same:
             self.query_one(".side-scroll").scroll_home(animate=False)
@@ -160,14 +149,20 @@ class ListSection(Section, Generic[RowT]):
 
     def focus_content(self) -> None:
         """Go to the list, or to the editor if one is open."""
-        editors = self.query("Editor")
-        target: Widget = editors.first().query_one("#editor-content") if editors else self.rows
-        self.screen.set_focus(target)
+        if self.side_pane.is_editing:
+            self.side_pane.focus_editor()
+        else:
+            self.screen.set_focus(self.rows)
+
+    def _editing_changed(self, is_editing: bool) -> None:  # noqa: FBT001 - the only argument
+        self.set_class(is_editing, "-editing")
+        if not is_editing:
+            self.screen.set_focus(self.rows)
 
     # Reading
 
     def read(self, *, select: str | None = None) -> None:
-        """Show the answer to another filter, from its beginning."""
+        """Show the rows of another filter from the first, with the cursor on the row ``select`` if it is among them."""
         source = self.make_source()
         rows = source.page(0, PAGE_SIZE)
         self.new_above = 0
@@ -181,7 +176,7 @@ class ListSection(Section, Generic[RowT]):
         self.update_head()
 
     def reload(self) -> None:
-        """Read again, keeping the reader's place."""
+        """Read again, keeping the position in the list."""
         if self.rows.total == 0:
             self.read()
         else:
@@ -198,7 +193,7 @@ class ListSection(Section, Generic[RowT]):
         self.filter_changed()
 
     def filter_changed(self) -> None:
-        """Show what the new filter selects."""
+        """Show the rows that the new filter selects."""
         self.read()
 
     @on(RecordList.Refreshed)
@@ -213,27 +208,19 @@ class ListSection(Section, Generic[RowT]):
     def _row_reached(self, event: RecordList.Highlighted[RowT]) -> None:
         if event.record_list is not self.rows:
             return
-        row = event.row
-        reached = None if row is None else (row.id, getattr(row, "version", 0))
-        by_itself = None not in (reached, self._reached) and reached != self._reached
-        if by_itself and not self._acted and not self.memento.key_was_pressed_since(self._ignore_keys_until):
-            self._ignore_keys_until = monotonic() + _IGNORE_KEYS_SECONDS
-        self._acted = False
-        self._reached = reached
+        self.guard.row_reached(event.row)
         if self.rows.cursor == 0 and self.new_above:
             self.new_above = 0
             self.update_head()
-        self.show(row)
+        self.show(event.row)
         self.memento.focus_changed()
 
     @on(RecordList.MarksChanged)
     def _rows_marked(self, event: RecordList.MarksChanged) -> None:
         if event.record_list is self.rows:
-            self.marks_changed()
+            self.selection.update_marks()
+            self.memento.focus_changed()
             self.update_head()
-
-    def marks_changed(self) -> None:
-        """Take note of what was marked."""
 
     @on(RecordList.LoadFailed)
     def _rows_failed(self, event: RecordList.LoadFailed) -> None:
@@ -249,7 +236,7 @@ class ListSection(Section, Generic[RowT]):
         return "  ".join(words)
 
     def update_head(self) -> None:
-        """Write the line above the list, and what an empty list says."""
+        """Write the line above the list, and the text of an empty list."""
         self.query_one(".head", Static).update(self.head_text())
         empty = self.rows.total == 0
         # The list stays, a line high: a widget that is hidden loses the focus, and the next key would go elsewhere.
@@ -257,90 +244,70 @@ class ListSection(Section, Generic[RowT]):
         if empty:
             self.query_one(".nothing", Static).update(Content(self.empty_text()))
 
-    # Deeds
+    # Actions
 
     def check_can_act(self) -> bool:
-        """Tell whether a key may do something to the row here; if not, say why.
+        """Return whether a key may do something to the selected rows; if not, say why in the status line.
 
-        Just after the row under the cursor became another or changed by itself, the key was meant for what was there.
+        Just after the row under the cursor became another or changed by itself, the key was meant for the one before.
         """
-        if self._is_running_actions:
+        if self.bulk.is_running:
             self.memento.show_status("The last action is still running; Escape stops it.", problem=True)
             return False
         if self.rows.current is None and not self.rows.marks:
             self.memento.show_status("Nothing is selected.", problem=True)
             return False
-        if monotonic() < self._ignore_keys_until and not self.rows.marks:
-            self.memento.show_status(
-                "This has just come up or changed; the key was ignored. Press it again.", problem=True
-            )
+        if self.guard.is_blocking and not self.rows.marks:
+            warning = "This has just come up or changed; the key was ignored. Press it again."
+            self.memento.show_status(warning, problem=True)
             return False
         return True
 
-    def acted(self) -> None:
-        """Note that the person moves the list on: what comes under the cursor next does not come by itself."""
-        self._acted = True
+    async def run_on_chosen(self, doing: str, done: str, act: Callable[[str, int | None], object]) -> None:
+        """Do something to every selected row, each on its own, and report how many it worked for.
 
-    def chosen(self) -> list[str]:
-        """Return the ids that a command is for: the marked ones, else the one under the cursor."""
-        if self.rows.marks:
-            return sorted(self.rows.marks)
-        return [self.rows.current.id] if self.rows.current else []
-
-    async def for_each(self, doing: str, done: str, act: Callable[[str], Any]) -> None:
-        """Do something to every chosen row, each on its own, and tell how many it worked for.
-
-        ``doing`` and ``done`` are the deed in words, such as "Delete" and "Deleted". Must run in a worker.
+        ``act`` is given an id and the version that the person saw, ``None`` where that is not known. ``doing`` and
+        ``done`` name the action, such as "Delete" and "Deleted". Must run in a worker.
         """
         if not self.check_can_act():
             return
-        ids = self.chosen()
-        if len(ids) > 1 and not await self._is_sure(doing, ids):
+        ids = self.selection.ids()
+        seen = {row_id: self.selection.seen_version(row_id) for row_id in ids}
+        if len(ids) > 1 and not await self.confirm_many(doing, ids):
             return
-        # Another key may end this worker. What was begun is carried out all the same, and told of.
-        self._is_stopping = False
-        self._bulk = asyncio.create_task(self._carry_out(doing, done, act, ids))
-        await asyncio.shield(self._bulk)
+        await self.bulk.run(
+            ids,
+            lambda row_id: act(row_id, seen[row_id]),
+            doing,
+            lambda outcome: self._report_outcome(outcome, done, len(ids)),
+        )
 
-    @property
-    def _is_running_actions(self) -> bool:
-        return self._bulk is not None and not self._bulk.done()
+    async def confirm_many(self, doing: str, ids: Sequence[str]) -> bool:
+        """Ask whether to do something to several marked rows; must run in a worker."""
+        question = f"{doing} {len(ids):,} marked?"
+        return await self.bulk.confirm(question, self.describe_rows(ids[:MAX_ROWS_NAMED]), len(ids))
 
-    async def _carry_out(self, doing: str, done: str, act: Callable[[str], Any], ids: Sequence[str]) -> None:
-        worked, problems = 0, []
-        with self.memento.workspace.store.together() if len(ids) > 1 else nullcontext():
-            for index, row_id in enumerate(ids):
-                try:
-                    act(row_id)
-                    worked += 1
-                except MementoError as error:
-                    problems.append(str(error))
-                if (index + 1) % _ACTIONS_PER_PROGRESS == 0:
-                    self.memento.show_status(f"{doing}: {index + 1:,} of {len(ids):,} ...   Escape stops.")
-                    await asyncio.sleep(0)
-                if self._is_stopping:
-                    break
+    def _report_outcome(self, outcome: BulkOutcome, done: str, total: int) -> None:
+        failures = self._describe_failures(outcome.failures) if total > 1 else ()
         self.rows.clear_marks()
-        told = f"{done} {worked:,}." if len(ids) > 1 else f"{done}."
-        told = f"Stopped. {told}" if self._is_stopping else told
-        if problems and len(ids) == 1:
-            self.memento.show_status(problems[0], problem=True)
-        elif problems:
-            self.memento.show_status(
-                f"{told if worked else ''} {len(problems):,} failed: {problems[0]}".strip(), problem=True
-            )
+        text = f"{done} {outcome.done:,}." if total > 1 else f"{done}."
+        text = f"Stopped. {text}" if outcome.was_stopped else text
+        if not outcome.failures:
+            self.memento.show_status(f"{text} z undoes.")
         else:
-            self.memento.show_status(f"{told} z undoes.")
-        self.acted()
+            problem = outcome.failures[0][1]
+            if failures:
+                problem = f"{text if outcome.done else ''} {len(failures):,} failed: {problem}".strip()
+                self.bulk.show_failures(f"{outcome.done:,} of {total:,} done; these are as they were", failures)
+            self.memento.show_status(problem, problem=True)
+        self.guard.moved_by_person()
         self.memento.refresh_after_write()
 
-    async def _is_sure(self, doing: str, ids: Sequence[str]) -> bool:
-        lines = [literal(cells(line, 60).rstrip()) for line in self.describe_rows(ids[:_MOST_ROWS_NAMED])]
-        if len(ids) > len(lines):
-            lines.append(Content(f"and {len(ids) - len(lines):,} more"))
-        question = Content(f"{doing} {len(ids):,} marked?")
-        sure: bool = await self.app.push_screen_wait(Confirm(question, Content("\n").join(lines)))
-        return sure
+    def _describe_failures(self, failures: Sequence[tuple[str, str]]) -> Sequence[tuple[str, str]]:
+        lines = self.describe_rows([row_id for row_id, _ in failures])
+        if len(lines) < len(failures):  # records that are gone have no description
+            return failures
+        return [(line, error) for line, (_, error) in zip(lines, failures, strict=True)]
 
     def action_filter(self) -> None:
         """Go to the filter box."""
@@ -355,17 +322,17 @@ class ListSection(Section, Generic[RowT]):
             self.memento.show_status(f"Copied {copied}.")
 
     def action_unmark(self) -> None:
-        """Unmark all."""
+        """Unmark all rows."""
         self.rows.clear_marks()
 
     def action_scroll_side(self, lines: int) -> None:
-        """Scroll what stands beside the list."""
+        """Scroll the side pane."""
         self.query(".side-scroll").first().scroll_relative(y=lines, animate=False)
 
     def action_clear(self) -> None:
-        """Leave what is transient: the marks first, then the filter."""
-        if self._is_running_actions:
-            self._is_stopping = True
+        """Stop the action that is under way; else remove the marks, else the filter."""
+        if self.bulk.is_running:
+            self.bulk.stop()
         elif self.rows.marks:
             self.rows.clear_marks()
         elif self.filter:
@@ -373,69 +340,4 @@ class ListSection(Section, Generic[RowT]):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002 - Textual's
         """Leave the slash to a text that is being typed."""
-        return action != "filter" or not (isinstance(self.screen.focused, Input) or self.query("Editor"))
-
-
-EditedRowT = TypeVar("EditedRowT", bound=Row)
-
-
-class EditingSection(ListSection[EditedRowT], Generic[EditedRowT]):
-    """Opens an editor in place of what stands beside the list, and keeps what is typed until it is stored.
-
-    A subclass opens it with `open_editor` and stores what comes of it in `store`.
-    """
-
-    BINDINGS: ClassVar[list[BindingType]] = []
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._unsaved: UnsavedTextFile | None = None
-
-    def open_editor(
-        self, heading: str, before: TextDraft, unsaved: UnsavedTextFile, now: TextDraft | None = None
-    ) -> None:
-        """Edit a text. ``before`` is what is stored; ``now`` what the fields begin with where that differs."""
-        if self.query("Editor"):
-            self.memento.show_status("An editor is open already. Save it or leave it first.", problem=True)
-            self.focus_content()
-            return
-        from memento_tui.tui.widgets.editor import Editor  # noqa: PLC0415 - text areas are slow to load
-
-        self._unsaved = unsaved
-        side = self.query_one(".side", Container)
-        for child in side.children:
-            child.add_class("-behind-editor")
-        self.add_class("-editing")
-        side.mount(Editor(heading, before, unsaved, now))
-
-    def close_editor(self) -> None:
-        """Remove the editor and go back to the list; what was typed is kept no longer."""
-        if self._unsaved is not None:
-            self._unsaved.discard()
-        self._unsaved = None
-        self.query("Editor").remove()
-        self.remove_class("-editing")
-        for child in self.query_one(".side", Container).children:
-            child.remove_class("-behind-editor")
-        self.screen.set_focus(self.rows)
-
-    @on(EditorLeft)
-    def _editor_left(self) -> None:
-        self.close_editor()
-
-    @on(EditorSaved)
-    @work(exclusive=True, group="save")
-    async def _editor_saved(self, event: EditorSaved) -> None:
-        if await self.store(event.before, event.draft):
-            self.close_editor()
-            self.memento.refresh_after_write()
-
-    async def store(self, before: TextDraft, draft: TextDraft) -> bool:
-        """Store what was written, and say so; return whether the editor has done its work. Runs in a worker."""
-        raise NotImplementedError
-
-    async def choose(self, theirs: TextDraft, mine: TextDraft, who: str) -> str:
-        """Ask what stays where another writer was faster: ``mine``, ``theirs``, or ``edit`` to go on editing."""
-        from memento_tui.tui.screens.write_problems import ConflictScreen  # noqa: PLC0415 - seldom needed
-
-        return await self.app.push_screen_wait(ConflictScreen(theirs.joined(), mine.joined(), who))
+        return action != "filter" or not (isinstance(self.screen.focused, Input) or self.side_pane.is_editing)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any, ClassVar, cast
+from typing import ClassVar, cast
 
 from textual import events, on, work
 from textual.binding import BindingType
@@ -12,56 +12,20 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Static
 
-from memento_tui.api.lists import (
-    CATEGORY_WORDS,
-    STATUS_WORDS,
-    ItemQuery,
-    parse_category,
-    parse_item_query,
-    parse_status,
-)
-from memento_tui.errors import Conflict, InvalidField, InvalidInput
-from memento_tui.model import Proposal, WorkingItem
+from memento_tui.api.lists import CATEGORY_WORDS, ItemQuery, parse_item_query
+from memento_tui.model import WorkingItem
 from memento_tui.model.lists import ITEM_CATEGORIES
 from memento_tui.tui.commands import KeyScope, bindings
 from memento_tui.tui.screens.dialogs import ChoiceScreen, DialogChoice
-from memento_tui.tui.screens.form import Field, FormScreen
 from memento_tui.tui.section import WIDE_CELLS
-from memento_tui.tui.sections.entry_list import EntryListSection
-from memento_tui.tui.sections.entry_text import ITEM_LABELS, item_card, item_details, item_line
+from memento_tui.tui.sections.entry_list import EntryListSection, EntryWriter
+from memento_tui.tui.sections.entry_text import item_card, item_details, item_line
+from memento_tui.tui.sections.record_spec import ITEM_SPEC
 from memento_tui.tui.widgets.column_board import ColumnBoard
 from memento_tui.tui.widgets.paged_rows import RowSource
 from memento_tui.tui.widgets.record_list import Line, RecordList
 
 __all__ = ["WorkingSection"]
-
-
-def item_fields(item: WorkingItem | None = None, *, category: str = ITEM_CATEGORIES[0]) -> list[Field]:
-    """Return the fields of a form with what an item says, or those of a new one of a category."""
-    word = CATEGORY_WORDS[item.category if item else category]
-    fields = [
-        Field("title", "Title", item.title if item else ""),
-        Field("next_action", "Next action", item.next_action if item else ""),
-        Field("category", "Category (active work, standing, waiting or session)", word),
-        Field("priority", "Priority (the highest comes first)", str(item.priority if item else 0)),
-        Field("tags", "Tags, with commas between", ", ".join(item.tags) if item else ""),
-        Field("content", "What there is to know", item.content if item else "", multiline=True),
-        Field("namespace", "Namespace", item.namespace if item else "global"),
-    ]
-    if item is not None:
-        fields.insert(3, Field("status", f"Status ({', '.join(STATUS_WORDS.values())})", STATUS_WORDS[item.status]))
-    return fields
-
-
-def parse_item_field(name: str, text: str) -> Any:  # noqa: ANN401 - the field's own type
-    """Return the value of a field of its text in the form. Raises `InvalidInput`."""
-    if name == "category":
-        return parse_category(text)
-    if name == "status":
-        return parse_status(text)
-    if name == "tags":
-        return [tag.strip().lstrip("#") for tag in text.split(",") if tag.strip(" #")]
-    return text if name == "content" else text.strip()
 
 
 _FINISHED_STATUSES = ("completed", "archived")
@@ -72,8 +36,7 @@ class WorkingSection(EntryListSection[WorkingItem]):
     """See and steer what is being worked on."""
 
     SCOPE: ClassVar[KeyScope] = "working"
-    RECORD = "item"
-    LABELS = ITEM_LABELS
+    SPEC = ITEM_SPEC
     FILTER_HINT: ClassVar[str] = "filter: words category:waiting status:paused tag:x"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("working")]
 
@@ -88,7 +51,7 @@ class WorkingSection(EntryListSection[WorkingItem]):
 
     def __init__(self) -> None:
         super().__init__()
-        self.asked: ItemQuery = parse_item_query("")
+        self._query: ItemQuery = parse_item_query("")
         self.on_board = False
         """Whether the board is shown, and not the flat list."""
         self._open_count = 0
@@ -105,26 +68,18 @@ class WorkingSection(EntryListSection[WorkingItem]):
         """The board, once it was shown."""
         return cast("ColumnBoard[WorkingItem]", self.query_one(ColumnBoard))
 
-    def read_all(self) -> Sequence[WorkingItem]:
-        """Return all items."""
-        return self.memento.workspace.items.list()
-
     def select(self, entries: Sequence[WorkingItem]) -> Sequence[WorkingItem]:
         """Return the items that the filter selects: open ones by priority, then those that are finished."""
         self._open_count = sum(1 for item in entries if item.status not in _FINISHED_STATUSES)
-        finished = self.with_past or bool(self.asked.statuses)
-        found = [i for i in entries if (finished or i.status not in _FINISHED_STATUSES) and self.asked.matches(i)]
+        finished = self.with_past or bool(self._query.statuses)
+        found = [i for i in entries if (finished or i.status not in _FINISHED_STATUSES) and self._query.matches(i)]
         return sorted(found, key=lambda item: item.status in _FINISHED_STATUSES)
-
-    def title_of(self, row: WorkingItem) -> str:
-        """Return the title."""
-        return row.title
 
     def row_lines(self, row: WorkingItem, width: int) -> Sequence[Line]:
         """Return the row of an item."""
         return item_line(row, width)
 
-    def in_full(self, row: WorkingItem) -> Content:
+    def details(self, row: WorkingItem) -> Content:
         """Return the item in full."""
         return item_details(row, self.history_of(row))
 
@@ -152,9 +107,9 @@ class WorkingSection(EntryListSection[WorkingItem]):
 
     def filter_changed(self) -> None:
         """Show what the new filter selects."""
-        self.asked = parse_item_query(self.filter)
+        self._query = parse_item_query(self.filter)
         self.read()
-        for problem in self.asked.problems[:1]:
+        for problem in self._query.problems[:1]:
             self.memento.show_status(problem, problem=True)
 
     def read(self, *, select: str | None = None) -> None:
@@ -166,20 +121,14 @@ class WorkingSection(EntryListSection[WorkingItem]):
         else:
             super().read(select=select)
 
-    def reload(self) -> None:
-        """Read again, keeping the reader's place."""
-        self.show_again()
-
-    def show_again(self, select: str | None = None) -> None:
-        """Read again; the cursor goes to the row ``select`` if that is given."""
-        source = self.make_source()
+    def reload(self, select: str | None = None) -> None:
+        """Read again, keeping the position; the cursor goes to the row ``select`` if that is given."""
         if self.on_board:
+            self.make_source()
             self.board.refresh_sources(self._column_source, select=select)
             self.update_head()
-        elif self.rows.total == 0:
-            self.read(select=select)
         else:
-            self.rows.refresh_rows(source, select=select)
+            super().reload(select)
 
     def _column_source(self, category: str) -> RowSource[WorkingItem]:
         return self.source.part(lambda item: item.category == category)
@@ -236,9 +185,10 @@ class WorkingSection(EntryListSection[WorkingItem]):
 
     @on(ColumnBoard.ColumnChanged)
     def _column_changed(self) -> None:
-        row = self.rows.current
-        self._reached_id = row.id if row else None
-        self.show(row)
+        # Only the person goes to another column; the row there is the one that the next key is for.
+        self.guard.moved_by_person()
+        self.guard.row_reached(self.rows.current)
+        self.show(self.rows.current)
         self.update_head()
 
     @on(events.Resize)
@@ -252,10 +202,6 @@ class WorkingSection(EntryListSection[WorkingItem]):
 
     # Changing in place
 
-    def update(self, row_id: str, base_version: int, changes: Mapping[str, Any]) -> WorkingItem | Proposal:
-        """Change some fields of an item."""
-        return self.memento.workspace.items.update(row_id, base_version=base_version, **changes)
-
     def action_priority(self, step: int) -> None:
         """Raise or lower the priority of what is chosen; the cursor stays with its item."""
         if self.rows.marks:
@@ -266,52 +212,47 @@ class WorkingSection(EntryListSection[WorkingItem]):
             return
 
         def change() -> str:
-            with self.conflict_in_plain_words():
+            with self.plain_conflicts():
                 return f"Priority {self._prioritised(item, step).priority}. z undoes."
 
         self.run_write(change)
 
     def _prioritised(self, item: WorkingItem, step: int) -> WorkingItem:
-        return self.note(self.update(item.id, item.version, {"priority": item.priority + step})) or item
+        return self.update(item.id, item.version, {"priority": item.priority + step}) or item
 
     @work(exclusive=True, group="change")
     async def _prioritise_marked(self, step: int) -> None:
         doing, done = ("Raise", "Raised") if step > 0 else ("Lower", "Lowered")
 
-        def act(item_id: str, _: int | None) -> None:
+        def act(item_id: str, _seen: int | None) -> None:
             item = self.seen(item_id) or self.memento.workspace.items.get(item_id)
             self._prioritised(item, step)
 
-        await self.each(doing, done, act)
+        await self.run_on_chosen(doing, done, act)
 
     @work(exclusive=True, group="change")
     async def action_next_action(self) -> None:
-        """Change what is next for the item under the cursor."""
+        """Ask for the next action of the item under the cursor."""
         seen = self.current_seen()
         if seen is None:
             return
-        base = seen
+        writer = EntryWriter(self, seen)
 
-        def take(text: str) -> str:
-            nonlocal base
-            if text.strip() == base.next_action:
+        def accept(text: str) -> str:
+            if text.strip() == writer.base.next_action:
                 return "The next action is as it was."
-            try:
-                self.note(self.update(seen.id, base.version, {"next_action": text.strip()}))
-            except Conflict as conflict:
-                base, told = self.describe_overwrite_conflict(base, conflict)
-                raise told from conflict
+            writer.write(lambda base: self.update(base.id, base.version, {"next_action": text.strip()}))
             return "The next action is changed. z undoes."
 
         question = f"Next action - {str(self.heading('of', seen)).removeprefix('of: ')}"
-        await self.ask(question, seen.next_action, take, hint="Empty for none. Enter saves, Escape leaves")
+        await self.ask(question, seen.next_action, accept, hint="Empty for none. Enter saves, Escape leaves")
 
     @work(exclusive=True, group="change")
     async def action_category(self) -> None:
         """Ask for another category for what is chosen."""
         if not self.check_can_act():
             return
-        chosen = self.chosen()
+        chosen = self.selection.ids()
         item = self.seen(chosen[0])
         several = len(chosen) > 1 or item is None
         question = (
@@ -326,13 +267,13 @@ class WorkingSection(EntryListSection[WorkingItem]):
         if all(row is not None and row.category == category for row in map(self.seen, chosen)):
             self.memento.show_status(f"{'They are' if several else 'It is'} under {word} already.")
             return
-        await self.each(
+        await self.run_on_chosen(
             f"Move to {word}",
             f"Moved to {word}:" if several else f"Moved to {word}",
-            lambda item_id, version: self.note(self.update(item_id, version or 0, {"category": category})),
+            lambda item_id, seen: self.update(item_id, seen, {"category": category}),
         )
         if not several and self.on_board:
-            self.show_again(chosen[0])
+            self.reload(chosen[0])
             self.board.go_to(category)
 
     @work(exclusive=True, group="change")
@@ -340,20 +281,20 @@ class WorkingSection(EntryListSection[WorkingItem]):
         """Mark what is chosen as done; open it again where all of it is finished."""
         if not self.check_can_act():
             return
-        items = [self.seen(item_id) for item_id in self.chosen()]
+        items = [self.seen(item_id) for item_id in self.selection.ids()]
         open_again = all(item is not None and item.status in _FINISHED_STATUSES for item in items)
         doing, done, status = ("Open again", "Open again", "active") if open_again else ("Finish", "Done", "completed")
-        await self.each(
+        await self.run_on_chosen(
             doing,
             done,
-            lambda item_id, version: self.note(self.update(item_id, version or 0, {"status": status})),
+            lambda item_id, seen: self.update(item_id, seen, {"status": status}),
         )
 
     @work(exclusive=True, group="change")
     async def action_delete(self) -> None:
         """Delete what is chosen."""
         items = self.memento.workspace.items
-        await self.each("Delete", "Deleted", lambda item_id, version: items.remove(item_id, base_version=version))
+        await self.run_on_chosen("Delete", "Deleted", lambda item_id, seen: items.remove(item_id, base_version=seen))
 
     def action_finished(self) -> None:
         """Show what is done or archived too, or not."""
@@ -362,46 +303,12 @@ class WorkingSection(EntryListSection[WorkingItem]):
 
     # Forms
 
-    @work(exclusive=True, group="change")
-    async def action_new(self) -> None:
-        """Add an item."""
-        await self.ask_new()
+    def new_texts(self) -> Mapping[str, str]:
+        """Return the category that the cursor is in on the board."""
+        return {"category": CATEGORY_WORDS[self.board.active]} if self.on_board else {}
 
-    async def ask_new(self, typed: Mapping[str, str] | None = None) -> None:
-        """Let a person make an item in a form."""
-        category = self.board.active if self.on_board else ITEM_CATEGORIES[0]
-        made: list[WorkingItem] = []
-
-        def save(texts: Mapping[str, str]) -> None:
-            try:
-                values = {name: parse_item_field(name, text) for name, text in texts.items() if text.strip()}
-                written = self.note(self.memento.workspace.items.create(**{"title": "", **values}))
-            except InvalidField as error:
-                raise InvalidInput(self.in_words(error)) from error
-            made.extend([written] if written else [])
-
-        fields = item_fields(category=category)
-        form = FormScreen(Content("A new working item"), fields, save, unsaved=self.unsaved(None), typed=typed)
-        if await self.app.push_screen_wait(form) and made:
-            self.acted()
-            self.show_again(made[0].id)
-            if self.on_board:
-                self.board.go_to(made[0].category)
-            self.memento.refresh_after_write()
-            self.memento.show_status("Added. z undoes.")
-
-    @work(exclusive=True, group="change")
-    async def action_edit(self) -> None:
-        """Edit the item under the cursor."""
-        item = self.current_seen()
-        if item is None:
-            return
-        await self.ask_edit(item)
-
-    def fields_of(self, row: WorkingItem) -> Sequence[Field]:
-        """Return the fields of a form with what an item says."""
-        return item_fields(row)
-
-    def value_of(self, name: str, text: str) -> Any:  # noqa: ANN401 - the field's own type
-        """Return the value of a field of its text in a form."""
-        return parse_item_field(name, text)
+    def go_to_new(self, row: WorkingItem) -> None:
+        """Put the cursor on an item that was just made."""
+        super().go_to_new(row)
+        if self.on_board:
+            self.board.go_to(row.category)

@@ -13,7 +13,7 @@ from textual.message import Message
 from textual.widgets import Static
 
 from memento_tui.tui.commands import KeyScope, bindings
-from memento_tui.tui.section import ErrorBoundary, app_of
+from memento_tui.tui.section import AppServices, ErrorBoundary, app_of
 from memento_tui.tui.widgets.paged_rows import Row
 from memento_tui.tui.widgets.record_list import RecordList
 
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from textual.content import Content
 
     from memento_tui.api import Workspace
-    from memento_tui.tui.app import MementoApp
 
 
 RowT = TypeVar("RowT", bound=Row)
@@ -98,8 +97,8 @@ class View(ErrorBoundary, Vertical):
     """
 
     @property
-    def memento(self) -> MementoApp:
-        """The app, by its own type."""
+    def memento(self) -> AppServices:
+        """The app, by what views use of it."""
         return app_of(self)
 
     @property

@@ -14,59 +14,63 @@ from memento_tui.errors import MementoError
 from memento_tui.tui.display import cells, literal
 from memento_tui.tui.external_editor import edit_in_external_editor
 from memento_tui.tui.screens.dialogs import Confirm
+from memento_tui.tui.section import app_of
 
 __all__ = ["edit_decisions"]
 
 if TYPE_CHECKING:
-    from memento_tui.tui.app import MementoApp
+    from textual.widget import Widget
 
 
 _MOST_DECISIONS_NAMED = 6
 """Decisions that the question names."""
 
 
-async def edit_decisions(app: MementoApp, rows: Sequence[InboxItem]) -> tuple[EditorFile, RequestedDecisions] | None:
-    """Open things that wait in an editor; return the file that keeps the text, and what is wanted and confirmed.
+async def edit_decisions(section: Widget, rows: Sequence[InboxItem]) -> tuple[EditorFile, RequestedDecisions] | None:
+    """Open items of the queue in an editor; return the file that keeps the text, and the decisions, confirmed.
 
-    Where nothing comes of it, why is told, a text that was changed is kept, and ``None`` is returned.
+    Return ``None`` where nothing is decided; the status line says why, and a text that was changed is kept. Must run
+    in a worker.
     """
+    app = app_of(section)
     sheet = make_review_sheet(app.workspace, rows)
     before = sheet.sheet.render()
     try:
-        kept, text = edit_in_external_editor(app, app.workspace.paths, "review", before)
+        kept, text = edit_in_external_editor(section.app, app.workspace.paths, "review", before)
     except MementoError as error:
         app.show_status(str(error), problem=True)
         return None
     try:
-        wanted = sheet.wanted(text)
+        requested = sheet.wanted(text)
     except MementoError as error:
         app.show_status(f"{error} Your text is in {kept.path}.", problem=True)
         return None
-    if not wanted.decisions and not wanted.unclear:
+    if not requested.decisions and not requested.unclear:
         app.show_status("Nothing was decided: the text asks for nothing.")
         kept.discard()
         return None
-    if not wanted.decisions:
-        app.show_status(f"Nothing was decided: {wanted.unclear[0][1]} Your text is in {kept.path}.", problem=True)
+    if not requested.decisions:
+        app.show_status(f"Nothing was decided: {requested.unclear[0][1]} Your text is in {kept.path}.", problem=True)
         return None
-    count = len(wanted.decisions)
+    count = len(requested.decisions)
     question = Content("Carry out this decision?" if count == 1 else f"Carry out these {count:,} decisions?")
-    if not await app.push_screen_wait(Confirm(question, _preview(wanted, {row.id: row.headline for row in rows}))):
+    detail = _preview(requested, {row.id: row.headline for row in rows})
+    if not await section.app.push_screen_wait(Confirm(question, detail)):
         app.show_status(f"Nothing was decided. Your text is in {kept.path}.")
         return None
-    return kept, wanted
+    return kept, requested
 
 
-def _preview(wanted: RequestedDecisions, headlines: dict[str, str]) -> Content:
-    lines = [Content.styled(line, "bold") for line in wanted.preview]
-    if wanted.untouched:
-        lines.append(Content(f"{wanted.untouched:,} left as they are"))
-    for headline, problem in wanted.unclear:
+def _preview(requested: RequestedDecisions, headlines: dict[str, str]) -> Content:
+    lines = [Content.styled(line, "bold") for line in requested.preview]
+    if requested.untouched:
+        lines.append(Content(f"{requested.untouched:,} left as they are"))
+    for headline, problem in requested.unclear:
         lines.append(literal(f"! left alone: {cells(headline, 40).rstrip()}: {problem}", "$text-warning"))
     lines.append(Content(""))
-    for decision in wanted.decisions[:_MOST_DECISIONS_NAMED]:
+    for decision in requested.decisions[:_MOST_DECISIONS_NAMED]:
         word = "edit" if decision.changes and decision.verb == "approve" else decision.verb.replace("_", " ")
         lines.append(literal(f"{word}: {cells(headlines.get(decision.id, decision.id), 50).rstrip()}"))
-    if len(wanted.decisions) > _MOST_DECISIONS_NAMED:
-        lines.append(Content(f"and {len(wanted.decisions) - _MOST_DECISIONS_NAMED:,} more"))
+    if len(requested.decisions) > _MOST_DECISIONS_NAMED:
+        lines.append(Content(f"and {len(requested.decisions) - _MOST_DECISIONS_NAMED:,} more"))
     return Content("\n").join(lines)

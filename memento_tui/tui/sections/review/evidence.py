@@ -45,7 +45,7 @@ class FocusedItem(msgspec.Struct, frozen=True):
         return self.item.proposal.id
 
     @property
-    def record(self) -> str:
+    def record_kind(self) -> str:
         """``proposal`` or ``contradiction``."""
         return "contradiction" if isinstance(self.item, ContradictionWithSides) else "proposal"
 
@@ -56,7 +56,7 @@ class FocusedItem(msgspec.Struct, frozen=True):
         return item.contradiction.version if isinstance(item, ContradictionWithSides) else item.proposal.version
 
     @property
-    def dispute(self) -> ContradictionWithSides | None:
+    def contradiction(self) -> ContradictionWithSides | None:
         """The contradiction that is decided about, with both sides."""
         return self.item if isinstance(self.item, ContradictionWithSides) else self.about
 
@@ -179,8 +179,10 @@ _FIELDS_LEFT_OUT = {"content", "updated_at", "version", "injection_score"}
 def size_of(focus: FocusedItem) -> int:
     """Return how many characters the evidence compares or shows, to tell whether drawing it takes long."""
     item = focus.item
-    if focus.dispute is not None:
-        return sum(len(side.content) for side in (focus.dispute.older, focus.dispute.newer) if side is not None)
+    if focus.contradiction is not None:
+        return sum(
+            len(side.content) for side in (focus.contradiction.older, focus.contradiction.newer) if side is not None
+        )
     if isinstance(item, ContradictionWithSides):
         return 0
     texts = [getattr(item.target, "content", ""), str(item.proposal.payload.get("content", ""))]

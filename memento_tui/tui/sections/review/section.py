@@ -2,32 +2,36 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Sequence
-from time import monotonic
-from typing import ClassVar
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual import work
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import VerticalScroll
 from textual.content import Content
-from textual.timer import Timer
-from textual.widgets import Input, Static
+from textual.widgets import Input
 
 from memento_tui import clock
-from memento_tui.api.inbox import KIND_NAMES, InboxItem
+from memento_tui.api.inbox import KIND_NAMES, MAX_BULK_EDIT_ITEMS, InboxItem
 from memento_tui.errors import MementoError
 from memento_tui.storage.review import INBOX_KINDS
 from memento_tui.tui.commands import KeyScope, bindings
 from memento_tui.tui.display import ago, cells, has_hidden
 from memento_tui.tui.row_sources import ListSource
+from memento_tui.tui.screens.dialogs import AskLine
 from memento_tui.tui.section import in_thread
-from memento_tui.tui.sections.review.decisions import ReviewDecisions
-from memento_tui.tui.sections.review.evidence import FocusedItem, evidence, heading, read_focused_item, size_of
-from memento_tui.tui.text_diff import MIN_SPLIT_WIDTH
+from memento_tui.tui.sections.list_section import ListSection
+from memento_tui.tui.sections.review.decisions import CANNOT_APPROVE_CONTRADICTION, DecisionRunner
+from memento_tui.tui.sections.review.evidence import FocusedItem, read_focused_item
+from memento_tui.tui.sections.review.evidence_pane import EvidencePane
+from memento_tui.tui.sections.review.proposal_editing import ProposalEditing, why_not_editable
+from memento_tui.tui.selection import Selection
 from memento_tui.tui.widgets.paged_rows import RowSource
 from memento_tui.tui.widgets.record_list import Line
+
+if TYPE_CHECKING:
+    from memento_tui.api.drafts import UnsavedText
+    from memento_tui.api.inbox import DecisionVerb
 
 __all__ = ["ReviewSection"]
 
@@ -73,47 +77,44 @@ def waiting_line(row: InboxItem, width: int) -> list[Line]:
     return [[*pieces, (age, "muted")]]
 
 
-_IGNORE_KEYS_SECONDS = 0.5
-"""How long keys that decide are ignored after what is in focus changed by itself."""
-
-_CONTEXT_DELAY_SECONDS = 0.3
-"""How long something must be in focus before its surroundings are looked up."""
-
-_SPLIT_FROM_WIDTH = 100
-"""Cells beside the list from which differences stand side by side unless the person asks otherwise."""
-
 _FILTER_WIDTH = 24
+"""Cells of the filter box, which holds one word."""
 
-_MAX_CHARACTERS_IN_FRAME = 8_000
-"""Characters that are compared and drawn within a frame; more are drawn on a thread."""
+_NEEDS_TEXT = {"review.both", "review.merge"}
+_SIDE_ANSWERS = {"review.newer", "review.older"}
+_DECISION_COMMANDS = _SIDE_ANSWERS | {"review.approve", "review.reject", "review.later"}
+"""Commands that take words for one contradiction; that answer several; that decide, one or all that are marked."""
 
 
-class ReviewSection(ReviewDecisions):
+class ReviewSection(ListSection[InboxItem]):
     """Decide what stays. The filter box holds the kind of item that is shown, or nothing for all."""
 
     SCOPE: ClassVar[KeyScope] = "review"
     FILTER_HINT: ClassVar[str] = "kind: new, merge ..."
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("review")]
-    DEFAULT_CSS = """
-    ReviewSection #review-body { margin-top: 1; }
-    ReviewSection #review-around { margin-top: 1; }
-    """
 
     def __init__(self) -> None:
         super().__init__()
         self._counts: dict[str, int] = {}
-        self._split: bool | None = None
-        """Whether differences stand side by side; ``None`` leaves it to the width."""
-        self._drawn_for = (0, False)
-        self._settled: Timer | None = None
-        self._looking = threading.Event()
+        self.evidence = EvidencePane()
+        self.decisions = DecisionRunner(self, lambda: self.focused)
+        self._editing = ProposalEditing(self, self.decisions.decide)
+
+    def make_selection(self) -> Selection[InboxItem]:
+        """Return the selection; marked items that the list has not loaded are read."""
+        return Selection(lambda: self.rows, fetch=self._fetch_items)
+
+    def _fetch_items(self, ids: Sequence[str]) -> Mapping[str, InboxItem]:
+        return {row.id: row for row in self.memento.workspace.waiting.rows(ids)}
+
+    @property
+    def focused(self) -> FocusedItem | None:
+        """The item in focus, as it is shown."""
+        return self.evidence.focused
 
     def compose_side(self) -> ComposeResult:
-        """Make the three texts beside the list: what is asked, what it is about, and what surrounds it."""
-        with VerticalScroll(classes="side-scroll", can_focus=False):
-            yield Static(id="review-heading")
-            yield Static(id="review-body")
-            yield Static(id="review-around")
+        """Show the evidence beside the list."""
+        yield self.evidence
 
     def on_mount(self) -> None:
         """Read the queue; the evidence gets more room than the list, and the numbers more than the filter."""
@@ -131,7 +132,7 @@ class ReviewSection(ReviewDecisions):
     def update_head(self) -> None:
         """Write the line above the list; an empty queue has the whole room for what it says."""
         super().update_head()
-        self.query_one(".side").display = self.rows.total > 0 or bool(self.query("Editor"))
+        self.query_one(".side").display = self.rows.total > 0 or self.side_pane.is_editing
 
     # The queue
 
@@ -196,10 +197,10 @@ class ReviewSection(ReviewDecisions):
         super().reload()
         self._count()
         row, focus = self.rows.current, self.focused
-        if self._acted or row is None or focus is None or focus.name != row.id:
+        if self.guard.is_moved_by_person or row is None or focus is None or focus.name != row.id:
             return
-        if self._read_focus(row) != focus and not self.query("Editor"):
-            self._ignore_keys_until = monotonic() + _IGNORE_KEYS_SECONDS
+        if self._read_focus(row) != focus and not self.side_pane.is_editing:
+            self.guard.content_changed()
             self.show(row)
 
     @work(exclusive=True, group="count")
@@ -225,7 +226,7 @@ class ReviewSection(ReviewDecisions):
             return
         with self.filter_box.prevent(Input.Changed):
             self.filter_box.value = self.filter = ""
-        self.acted()
+        self.guard.moved_by_person()
         self.read(select=name)
         self.rows.refresh_rows(self.make_source(), select=name)
 
@@ -247,95 +248,153 @@ class ReviewSection(ReviewDecisions):
             return None
 
     def show(self, row: InboxItem | None) -> None:
-        """Show one thing that waits, with its evidence; its surroundings follow after a moment."""
-        focus = None if row is None else self._read_focus(row)
-        same = focus is not None and self.focused is not None and self.focused.name == focus.name
-        self.focused = focus
+        """Show one item of the queue, with its evidence."""
+        self.evidence.show(None if row is None else self._read_focus(row))
         self.memento.focus_changed()
-        self.query_one("#review-around", Static).update("")
-        self._look_around_soon()
-        if focus is None:
-            for name in ("heading", "body"):
-                self.query_one(f"#review-{name}", Static).update("")
-            return
-        self.query_one("#review-heading", Static).update(heading(focus, self.memento.keys))
-        if not same:
-            self.query_one(".side-scroll").scroll_home(animate=False)
-        self._draw_evidence()
-
-    @property
-    def _evidence_width(self) -> int:
-        return max(self.query_one(".side-scroll", VerticalScroll).scrollable_content_region.width, MIN_SPLIT_WIDTH)
-
-    @property
-    def is_split(self) -> bool:
-        """Whether differences stand side by side."""
-        return self._evidence_width >= _SPLIT_FROM_WIDTH if self._split is None else self._split
-
-    def _draw_evidence(self) -> None:
-        focus = self.focused
-        if focus is None:
-            return
-        width, split = self._drawn_for = (self._evidence_width, self.is_split)
-        body = self.query_one("#review-body", Static)
-        if size_of(focus) <= _MAX_CHARACTERS_IN_FRAME:
-            body.update(evidence(focus, width, split=split))
-        else:
-            body.update(Content.styled("comparing ...", "dim"))
-            self._draw_slowly(focus, width, split=split)
-
-    @work(exclusive=True, group="evidence")
-    async def _draw_slowly(self, focus: FocusedItem, width: int, *, split: bool) -> None:
-        drawn = await in_thread(self, evidence, focus, width, split=split)
-        if self.focused is focus:
-            self.query_one("#review-body", Static).update(drawn)
 
     def on_resize(self) -> None:
         """Draw the evidence for the width that there is."""
         super().on_resize()
         self._share_room()
-        self.call_after_refresh(self._draw_again)
-
-    def _draw_again(self) -> None:
-        if self.is_mounted and (self._evidence_width, self.is_split) != self._drawn_for:
-            self._draw_evidence()
+        self.call_after_refresh(self.evidence.redraw_if_resized)
 
     def action_split(self) -> None:
         """Show differences side by side, or one below the other."""
-        self._split = not self.is_split
-        self.memento.show_status("Side by side." if self._split else "One below the other.")
-        self._draw_evidence()
+        self.evidence.toggle_split()
+        self.memento.show_status("Side by side." if self.evidence.is_split else "One below the other.")
 
-    # What surrounds it
+    # Deciding
 
-    def _look_around_soon(self) -> None:
-        self._looking.set()
-        self.workers.cancel_group(self, "around")
-        if self._settled is not None:
-            self._settled.stop()
-        self._settled = self.set_timer(_CONTEXT_DELAY_SECONDS, self._look_around) if self.focused else None
+    def is_available(self, command: str) -> bool:
+        """Return whether a command can decide the item in focus or the marked ones: each kind has its own answers."""
+        focused, marked = self.focused, bool(self.rows.marks)
+        if command in _NEEDS_TEXT:
+            sides = None if focused is None or marked else focused.contradiction
+            both = sides is not None and sides.older is not None and sides.newer is not None
+            return both if command == "review.merge" else sides is not None
+        if marked and command in _DECISION_COMMANDS:
+            return True
+        if command == "review.edit":
+            return focused is not None and not why_not_editable(focused)
+        if command in _SIDE_ANSWERS:
+            return focused is not None and focused.contradiction is not None
+        if command == "review.approve":
+            return focused is not None and focused.record_kind != "contradiction"
+        return focused is not None or command not in _DECISION_COMMANDS
 
-    @work(exclusive=True, group="around")
-    async def _look_around(self) -> None:
-        focus = self.focused
-        if focus is None:
+    def check_can_act(self) -> bool:
+        """Return whether a key may decide; if not, say why in the status line."""
+        if self.decisions.is_running:
+            self.memento.show_status("The last decision is still being carried out.", problem=True)
+            return False
+        if self.rows.total == 0 and not self.rows.marks:
+            self.memento.show_status("Nothing waits for a decision.", problem=True)
+            return False
+        return super().check_can_act()
+
+    def _focused_to_decide(self) -> FocusedItem | None:
+        if not self.check_can_act():
+            return None
+        if self.focused is None:
+            self.memento.show_status("This is gone by now; the list is being read again.", problem=True)
+            self.memento.refresh_after_write()
+        return self.focused
+
+    @work(group="decide")
+    async def action_approve(self) -> None:
+        """Approve the item in focus, or the marked ones."""
+        if self.rows.marks:
+            await self.decisions.decide_marked("approve")
             return
-        # reads transcripts; seldom first
-        from memento_tui.api.review_context import similar_memories, transcript_excerpt  # noqa: PLC0415 - as above
-        from memento_tui.tui.sections.review.context import context_text  # noqa: PLC0415
-
-        self._looking = stopping = threading.Event()
-        workspace = self.memento.workspace
-
-        def look() -> Content:
-            return context_text(
-                similar_memories(workspace, focus.item), transcript_excerpt(focus.item, stopping=stopping)
-            )
-
-        try:
-            found = await in_thread(self, look)
-        except MementoError as error:
-            self.memento.show_status(str(error), problem=True)
+        focused = self._focused_to_decide()
+        if focused is None:
             return
-        if self.focused is focus:
-            self.query_one("#review-around", Static).update(found)
+        if focused.record_kind == "contradiction":
+            self.memento.show_status(CANNOT_APPROVE_CONTRADICTION, problem=True)
+        else:
+            self.decisions.try_to_decide(focused, "approve")
+
+    @work(group="decide")
+    async def action_reject(self) -> None:
+        """Ask why, and reject the item in focus or the marked ones; a contradiction is called none."""
+        marked = len(self.rows.marks)
+        focused = None if marked else self._focused_to_decide()
+        if focused is None and not (marked and self.check_can_act()):
+            return
+        if focused is not None and focused.record_kind == "contradiction":
+            self.decisions.try_to_decide(focused, "not_a_contradiction")
+            return
+        question = "Why reject it?" if focused is not None else f"Why reject {marked:,} marked?"
+        enter = "Enter rejects" if focused is not None else "Enter goes on"
+        hint = f"The agent can read it. {enter}, Escape leaves"
+        reason = await self.app.push_screen_wait(AskLine(question, hint=hint))
+        if reason is None:
+            return
+        if focused is not None:
+            self.decisions.try_to_decide(focused, "reject", reason=reason)
+        else:
+            await self.decisions.decide_marked("reject", reason)
+
+    @work(group="decide")
+    async def action_later(self) -> None:
+        """Put the item in focus, or the marked ones, off for a week."""
+        if self.rows.marks:
+            await self.decisions.decide_marked("later")
+        elif (focused := self._focused_to_decide()) is not None:
+            self.decisions.try_to_decide(focused, "later")
+
+    @work(group="decide")
+    async def action_resolve(self, resolution: str) -> None:
+        """Settle the contradiction in focus, or the marked ones where no words of the person's own are needed."""
+        verb = cast("DecisionVerb", resolution)
+        if self.rows.marks:
+            if verb in ("both_valid", "merged"):
+                message = "That takes words for each contradiction: settle them one by one; u unmarks."
+                self.memento.show_status(message, problem=True)
+            else:
+                await self.decisions.decide_marked(verb)
+            return
+        focused = self._focused_to_decide()
+        if focused is None:
+            return
+        if focused.contradiction is None:
+            message = "This is no contradiction: a approves it, x rejects it."
+            self.memento.show_status(message, problem=True)
+        elif verb == "both_valid":
+            self._editing.ask_contexts(focused)
+        elif verb == "merged":
+            self._editing.edit_merged_text(focused)
+        else:
+            self.decisions.try_to_decide(focused, verb)
+
+    def action_edit(self) -> None:
+        """Edit what is proposed; saving approves it."""
+        if self.side_pane.is_editing:
+            self.focus_content()
+        elif self.check_can_act() and self.focused is not None:
+            self._editing.edit(self.focused)
+
+    def reopen_unsaved(self, kept: UnsavedText) -> None:
+        """Open the editor on a text that was left behind."""
+        self._editing.reopen(kept)
+
+    @work(group="decide")
+    async def action_edit_outside(self) -> None:
+        """Open the marked items, or else the listed ones, in the person's editor, and do what the edited text says."""
+        if not self.check_can_act():
+            return
+        from memento_tui.tui.sections.review.bulk_edit import edit_decisions  # noqa: PLC0415 - seldom needed
+
+        inbox = self.memento.workspace.waiting
+        marks = sorted(self.rows.marks)
+        rows = inbox.rows(marks) if marks else inbox.list(self.kind, limit=MAX_BULK_EDIT_ITEMS)[0]
+        edited = await edit_decisions(self, rows)
+        if edited is None:
+            return
+        kept, requested = edited
+        failed = await self.decisions.decide_many(requested.decisions, "Decided")
+        self.rows.clear_marks()
+        if failed or requested.unclear:
+            self.memento.show_status(f"Not all of it was decided; your text is in {kept.path}.", problem=True)
+        else:
+            kept.discard()

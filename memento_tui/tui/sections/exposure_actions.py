@@ -1,0 +1,90 @@
+"""The actions on the memories that agents were shown: demote, reject, skip their subject."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from textual.content import Content
+
+from memento_tui.errors import InvalidField, InvalidInput, NotAllowed, NotFound
+from memento_tui.storage.ledgers import ExposureRow
+from memento_tui.tui.screens.dialogs import AskLine
+
+if TYPE_CHECKING:
+    from memento_tui.model import Memory
+    from memento_tui.tui.sections.activity_rows import ActivityListRow
+    from memento_tui.tui.sections.list_section import ListSection
+
+__all__ = ["ExposureActions"]
+
+_SKIP_SPAN = "30d"
+"""How long a skip holds unless the person changes that."""
+
+
+class ExposureActions:
+    """Changes the memories whose exposures are selected in a section.
+
+    An action is for the version of the memory that the row shows. The methods must run in a worker of the section.
+    """
+
+    def __init__(self, section: ListSection[ActivityListRow]) -> None:
+        self._section = section
+
+    def _memory_of(self, exposure_id: str) -> Memory:
+        workspace = self._section.memento.workspace
+        row = next(iter(workspace.activity.shown([exposure_id])), None)
+        memory: Memory | None = workspace.store.find("memory", row.injection.memory_id) if row else None
+        if memory is None:
+            raise NotFound("The memory is gone.", "It was purged, or its creation was undone.")
+        return memory
+
+    async def demote(self) -> None:
+        """Lower the certainty of the selected memories by one."""
+        await self._section.run_on_chosen("Demote", "Certainty lowered by one", self._demote)
+
+    def _demote(self, exposure_id: str, seen: int | None) -> None:
+        memory = self._memory_of(exposure_id)
+        if memory.certainty == 1:
+            raise NotAllowed(f"The memory {memory.id} has the lowest certainty already.", "Reject it instead.")
+        self._section.memento.workspace.update(memory.id, base_version=seen, certainty=memory.certainty - 1)
+
+    async def reject(self) -> None:
+        """Ask why, and reject the selected memories: they are recalled no more."""
+        question = "Why? An agent that tries it again reads this (may be empty)"
+        reason = await self._section.app.push_screen_wait(AskLine(question))
+        if reason is None:
+            return
+        workspace = self._section.memento.workspace
+
+        def reject(exposure_id: str, seen: int | None) -> None:
+            workspace.reject(self._memory_of(exposure_id).id, reason, base_version=seen)
+
+        await self._section.run_on_chosen("Reject", "Rejected", reject)
+
+    async def skip(self) -> None:
+        """Ask what to skip, beginning with the memory under the cursor, and put it on the skip list."""
+        row = self._section.rows.current
+        if row is None:
+            return
+        from memento_tui.tui.screens.form import Field, FormScreen  # noqa: PLC0415 - when it is first asked for
+
+        headline = row.memory.headline if isinstance(row, ExposureRow) and row.memory is not None else ""
+        fields = [
+            Field("item", "What to leave alone", headline),
+            Field("reason", "Why", hint="the agent reads this"),
+            Field("until", "Until when", _SKIP_SPAN, "a date, or a span such as 30d"),
+        ]
+        if await self._section.app.push_screen_wait(FormScreen(Content("Skip this subject"), fields, self._add_skip)):
+            self._section.guard.moved_by_person()
+            self._section.memento.show_status("Added to the skip list. z undoes.")
+            self._section.memento.refresh_after_write()
+
+    def _add_skip(self, values: Mapping[str, str]) -> None:
+        from memento_tui.tui.sections.record_spec import SKIP_SPEC  # noqa: PLC0415 - with the form
+
+        skips = self._section.memento.workspace.skips
+        try:
+            skips.add(values["item"], values["reason"], values["until"] or _SKIP_SPAN)
+        except InvalidField as error:
+            raise InvalidInput(SKIP_SPEC.format_error(error)) from error

@@ -1,0 +1,141 @@
+"""The pane with the evidence for the item in focus: its heading, what is decided about, and its context."""
+
+from __future__ import annotations
+
+import threading
+
+from textual import work
+from textual.app import ComposeResult
+from textual.containers import VerticalScroll
+from textual.content import Content
+from textual.timer import Timer
+from textual.widgets import Static
+
+from memento_tui.errors import MementoError
+from memento_tui.tui.section import ErrorBoundary, app_of, in_thread
+from memento_tui.tui.sections.review.evidence import FocusedItem, evidence, heading, size_of
+from memento_tui.tui.text_diff import MIN_SPLIT_WIDTH
+
+__all__ = ["EvidencePane"]
+
+_CONTEXT_DELAY_SECONDS = 0.3
+"""How long an item must be in focus before its context is looked up."""
+
+_SPLIT_FROM_WIDTH = 100
+"""Cells beside the list from which differences stand side by side unless the person asks otherwise."""
+
+_MAX_CHARACTERS_IN_FRAME = 8_000
+"""Characters that are compared and drawn within a frame; more are drawn on a thread."""
+
+
+class EvidencePane(ErrorBoundary, VerticalScroll, can_focus=False):
+    """Shows one item of the queue; its context follows after a moment."""
+
+    DEFAULT_CSS = """
+    EvidencePane #review-body { margin-top: 1; }
+    EvidencePane #review-around { margin-top: 1; }
+    """
+
+    def __init__(self) -> None:
+        super().__init__(classes="side-scroll")
+        self.focused: FocusedItem | None = None
+        """The item that is shown."""
+        self._split: bool | None = None
+        """Whether differences stand side by side; ``None`` leaves it to the width."""
+        self._drawn_for = (0, False)
+        """The width and the split that the evidence was drawn for."""
+        self._context_timer: Timer | None = None
+        self._stop_context = threading.Event()
+
+    def compose(self) -> ComposeResult:
+        """Make the three texts: the heading, the evidence, and the context."""
+        yield Static(id="review-heading")
+        yield Static(id="review-body")
+        yield Static(id="review-around")
+
+    def show(self, focused: FocusedItem | None) -> None:
+        """Show an item, or nothing; the scroll position is kept while it stays the same item."""
+        same = focused is not None and self.focused is not None and self.focused.name == focused.name
+        self.focused = focused
+        self.query_one("#review-around", Static).update("")
+        self._look_up_context_soon()
+        if focused is None:
+            for name in ("heading", "body"):
+                self.query_one(f"#review-{name}", Static).update("")
+            return
+        self.query_one("#review-heading", Static).update(heading(focused, app_of(self).keys))
+        if not same:
+            self.scroll_home(animate=False)
+        self._draw()
+
+    # The evidence
+
+    @property
+    def _text_width(self) -> int:
+        return max(self.scrollable_content_region.width, MIN_SPLIT_WIDTH)
+
+    @property
+    def is_split(self) -> bool:
+        """Whether differences stand side by side."""
+        return self._text_width >= _SPLIT_FROM_WIDTH if self._split is None else self._split
+
+    def toggle_split(self) -> None:
+        """Show differences side by side, or one below the other."""
+        self._split = not self.is_split
+        self._draw()
+
+    def redraw_if_resized(self) -> None:
+        """Draw the evidence again if it was drawn for another width."""
+        if self.is_mounted and (self._text_width, self.is_split) != self._drawn_for:
+            self._draw()
+
+    def _draw(self) -> None:
+        focused = self.focused
+        if focused is None:
+            return
+        width, split = self._drawn_for = (self._text_width, self.is_split)
+        body = self.query_one("#review-body", Static)
+        if size_of(focused) <= _MAX_CHARACTERS_IN_FRAME:
+            body.update(evidence(focused, width, split=split))
+        else:
+            body.update(Content.styled("comparing ...", "dim"))
+            self._draw_on_thread(focused, width, split=split)
+
+    @work(exclusive=True, group="evidence")
+    async def _draw_on_thread(self, focused: FocusedItem, width: int, *, split: bool) -> None:
+        drawn = await in_thread(self, evidence, focused, width, split=split)
+        if self.focused is focused:
+            self.query_one("#review-body", Static).update(drawn)
+
+    # The context
+
+    def _look_up_context_soon(self) -> None:
+        self._stop_context.set()
+        self.workers.cancel_group(self, "context")
+        if self._context_timer is not None:
+            self._context_timer.stop()
+        self._context_timer = self.set_timer(_CONTEXT_DELAY_SECONDS, self._look_up_context) if self.focused else None
+
+    @work(exclusive=True, group="context")
+    async def _look_up_context(self) -> None:
+        focused = self.focused
+        if focused is None:
+            return
+        # It reads transcripts, and is seldom needed first.
+        from memento_tui.api.review_context import similar_memories, transcript_excerpt  # noqa: PLC0415 - as above
+        from memento_tui.tui.sections.review.context import context_text  # noqa: PLC0415 - as above
+
+        self._stop_context = stopping = threading.Event()
+        workspace = app_of(self).workspace
+
+        def look_up() -> Content:
+            similar = similar_memories(workspace, focused.item)
+            return context_text(similar, transcript_excerpt(focused.item, stopping=stopping))
+
+        try:
+            text = await in_thread(self, look_up)
+        except MementoError as error:
+            app_of(self).show_status(str(error), problem=True)
+            return
+        if self.focused is focused:
+            self.query_one("#review-around", Static).update(text)

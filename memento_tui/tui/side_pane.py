@@ -1,0 +1,91 @@
+"""The pane beside a list: what belongs to the row under the cursor, or the editor that is open over it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from textual import on, work
+from textual.app import ComposeResult
+from textual.containers import Container
+
+from memento_tui.api.drafts import UnsavedTextFile
+from memento_tui.tui.section import ErrorBoundary, app_of
+from memento_tui.tui.widgets.text_draft import EditorLeft, EditorSaved, TextDraft
+
+__all__ = ["SaveText", "SidePane"]
+
+SaveText = Callable[[TextDraft, TextDraft], Awaitable[bool]]
+"""Stores a text, given what is stored and what was written; reports it, and returns whether the editor is done."""
+
+
+class SidePane(ErrorBoundary, Container):
+    """Shows what ``content`` composes; `open` puts an editor in its place until the text is saved or left.
+
+    ``editing_changed`` is called with whether an editor is open, whenever that changes.
+    """
+
+    def __init__(self, content: Callable[[], ComposeResult], editing_changed: Callable[[bool], None]) -> None:
+        super().__init__(classes="side")
+        self._content = content
+        self._editing_changed = editing_changed
+        self._unsaved: UnsavedTextFile | None = None
+        self._save: SaveText | None = None
+
+    def compose(self) -> ComposeResult:
+        """Make what belongs to the row under the cursor."""
+        yield from self._content()
+
+    @property
+    def is_editing(self) -> bool:
+        """Whether an editor is open."""
+        return bool(self.query("Editor"))
+
+    def focus_editor(self) -> None:
+        """Go to the text that is being edited."""
+        self.screen.set_focus(self.query_one("#editor-content"))
+
+    def open(
+        self,
+        heading: str,
+        before: TextDraft,
+        unsaved: UnsavedTextFile,
+        save: SaveText,
+        *,
+        now: TextDraft | None = None,
+    ) -> None:
+        """Edit a text. ``before`` is what is stored; ``now`` is what the fields begin with where that differs.
+
+        What is typed is kept in ``unsaved`` until it is stored or left. ``save`` runs in a worker.
+        """
+        if self.is_editing:
+            app_of(self).show_status("An editor is open already. Save it or leave it first.", problem=True)
+            self.focus_editor()
+            return
+        from memento_tui.tui.widgets.editor import Editor  # noqa: PLC0415 - text areas are slow to load
+
+        self._unsaved, self._save = unsaved, save
+        for child in self.children:
+            child.add_class("-behind-editor")
+        self._editing_changed(True)  # noqa: FBT003 - whether an editor is open
+        self.mount(Editor(heading, before, unsaved, now))
+
+    def close(self) -> None:
+        """Remove the editor; what was typed is kept no longer."""
+        if self._unsaved is not None:
+            self._unsaved.discard()
+        self._unsaved = self._save = None
+        self.query("Editor").remove()
+        for child in self.children:
+            child.remove_class("-behind-editor")
+        self._editing_changed(False)  # noqa: FBT003 - whether an editor is open
+
+    @on(EditorLeft)
+    def _editor_left(self) -> None:
+        self.close()
+
+    @on(EditorSaved)
+    @work(exclusive=True, group="save")
+    async def _editor_saved(self, event: EditorSaved) -> None:
+        if self._save is not None and await self._save(event.before, event.draft):
+            self.close()
+            app_of(self).refresh_after_write()
