@@ -13,8 +13,8 @@ from memento_tui import clock
 from memento_tui.api.review import ContradictionQueue, ContradictionWithSides, PendingProposal, ProposalQueue
 from memento_tui.errors import AmbiguousId, InvalidInput, MementoError, NotAllowed, NotFound
 from memento_tui.model import Contradiction
-from memento_tui.model.review import RESOLUTIONS
-from memento_tui.storage.review import INBOX_KINDS, InboxRow
+from memento_tui.model.review import INBOX_KINDS, RESOLUTIONS
+from memento_tui.storage.review import InboxRow
 from memento_tui.storage.store import Store
 
 __all__ = [

@@ -9,7 +9,7 @@ from memento_tui.storage.database import StoppedError, raise_if_stopped
 from memento_tui.storage.journal import Actor, Author, Change, Entry
 from memento_tui.storage.ledgers import ExposureFilter, ExposureRow, ImportedRecord, SessionTotals
 from memento_tui.storage.memory_queries import MemorySummary, Page, TimelineEntry
-from memento_tui.storage.review import INBOX_KINDS, InboxRow
+from memento_tui.storage.review import InboxRow
 from memento_tui.storage.settings import Settings
 from memento_tui.storage.statistics import FACETS, Facet, FacetCounts, Statistics
 from memento_tui.storage.store import MemoryOrder, Revision
@@ -17,7 +17,6 @@ from memento_tui.storage.transaction import Transaction
 
 __all__ = [
     "FACETS",
-    "INBOX_KINDS",
     "ActivityRow",
     "Actor",
     "AgentTotals",

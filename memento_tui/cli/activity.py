@@ -12,8 +12,6 @@ from memento_tui.cli.memories import paging
 from memento_tui.cli.output import bold, emit, format_fields, format_time, safe, table
 from memento_tui.errors import InvalidInput
 from memento_tui.model.validation import to_plain
-from memento_tui.storage.activity import ActivityRow, ChangedRecord, changed_fields
-from memento_tui.storage.journal import Change, Entry
 from memento_tui.text.diff import unified_diff
 
 __all__ = ["commands"]
@@ -21,8 +19,18 @@ __all__ = ["commands"]
 if TYPE_CHECKING:
     from memento_tui.api import Workspace
     from memento_tui.api.activity import JournalAction
-    from memento_tui.storage.activity import AgentTotals, DayCount
-    from memento_tui.storage.ledgers import ExposureRow, SessionTotals
+    from memento_tui.api.types import (
+        ActivityRow,
+        AgentTotals,
+        Change,
+        ChangedRecord,
+        DayCount,
+        Entry,
+        ExposureRow,
+        Revision,
+        SessionTotals,
+    )
+    from memento_tui.model import Memory
 
 
 _MAX_DIFF_LINES = 40
@@ -80,7 +88,7 @@ def activity(
     """
     with open_workspace() as workspace:
         # What is told is what was new before it is marked as seen.
-        head = workspace.store.head()
+        head = workspace.activity.head()
         if entry is not None:
             _print_action(workspace.activity.deed(entry))
         elif summary:
@@ -113,7 +121,7 @@ def _parse_cursor(after: str | None) -> int | None:
 
 def _row_object(workspace: Workspace, row: ActivityRow) -> dict[str, Any]:
     # A part of a bulk write may be thousands of records.
-    changes = None if row.entry.batch else workspace.store.changes(row.entry.seq)
+    changes = None if row.entry.batch else workspace.activity.changes(row.entry.seq)
     return {**journal_entry_object(row.entry), "records": _changes_object(changes), **_row_facts(row)}
 
 
@@ -216,6 +224,8 @@ def _change_text(one: ChangedRecord) -> str:
         )
         content = getattr(one.after, "content", "")
         return "\n".join(filter(None, (f"{head}: new", told, safe(content, multiline=True))))
+    from memento_tui.api.types import changed_fields  # noqa: PLC0415 - a command's help is shown without it
+
     lines = [
         line
         for name, values in changed_fields(one.before, one.after).items()
@@ -341,11 +351,6 @@ def _scores_text(numbers: Mapping[str, float]) -> str:
     return " ".join([*scores, *(told for name, told in _OTHER_REASONS.items() if name in numbers)])
 
 
-if TYPE_CHECKING:
-    from memento_tui.model import Memory
-    from memento_tui.storage.store import Revision
-
-
 @command(
     "history",
     short_help="Show the versions of a memory, or the whole journal.",
@@ -397,6 +402,8 @@ def _revisions_text(revisions: Sequence[Revision[Memory]]) -> str:
 
 
 def _revision_diff(revision: Revision[Memory], before: Revision[Memory] | None) -> str:
+    from memento_tui.api.types import changed_fields  # noqa: PLC0415 - as above
+
     if revision.purged:
         return "its text was purged"
     if revision.removed:

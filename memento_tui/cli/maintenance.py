@@ -372,7 +372,7 @@ def restore_backup(name: str, *, yes: bool) -> None:
     try:
         with open_workspace() as workspace:
             chosen = workspace.backups.find(name)
-            newer = workspace.store.head() - chosen.head
+            newer = workspace.activity.head() - chosen.head
             lost = f" {newer:,} journal entries are newer." if newer > 0 else ""
             _confirm(f"Go back to {chosen.name}?{lost} What is there now is kept as a backup", yes=yes)
             with staged_progress() as progress:
@@ -390,7 +390,7 @@ def restore_backup(name: str, *, yes: bool) -> None:
 
 def _restore_or_replace(name: str, *, yes: bool) -> RestoredBackup:
     from memento_tui.api.backups import replace_damaged  # noqa: PLC0415 - same
-    from memento_tui.storage.journal import Author  # noqa: PLC0415 - only where the database is damaged
+    from memento_tui.api.types import Author  # noqa: PLC0415 - same
 
     _confirm("The database cannot be opened. Put it aside, and the backup in its place", yes=yes)
     return replace_damaged(current_session().paths, Author("person", "cli"), name)

@@ -7,7 +7,6 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -27,6 +26,7 @@ __all__ = ["commands", "memory_rows", "paging"]
 if TYPE_CHECKING:
     from memento_tui.api import ChangeOutcome, Workspace
     from memento_tui.api.drafts import EditorFile
+    from memento_tui.api.types import Provenance
 
 
 def paging(function: CommandFunction) -> CommandFunction:
@@ -162,10 +162,9 @@ def show(id: str, *, raw: bool, life: bool) -> None:  # noqa: A002 - its name in
         memory = workspace.get(id)
         relations = workspace.related(memory.id)
         decay = workspace.config.maintenance.decay
-        known = workspace.store.first_written("memory", [memory.id]).get(memory.id)
-        superseded = memory.id in workspace.store.successors([memory.id])
-    if life:
-        _show_life(memory, decay, known, superseded=superseded)
+        provenance = workspace.provenance([memory.id])[memory.id] if life else None
+    if provenance is not None:
+        _show_life(memory, decay, provenance)
         return
     if raw and not current_session().as_json:
         write((safe(memory.content, multiline=True) if sys.stdout.isatty() else memory.content) + "\n")
@@ -174,12 +173,15 @@ def show(id: str, *, raw: bool, life: bool) -> None:  # noqa: A002 - its name in
     emit({**to_plain(memory), "relations": drawn}, lambda: _memory_text(memory, relations))
 
 
-def _show_life(memory: Memory, decay: DecayPreset, known: datetime | None, *, superseded: bool) -> None:
+def _show_life(memory: Memory, decay: DecayPreset, provenance: Provenance) -> None:
     # most calls do without
     from memento_tui.maintenance.life_report import life_report_data, life_report_lines  # noqa: PLC0415
 
     now, across = clock.now(), shutil.get_terminal_size().columns
-    options: dict[str, Any] = {"superseded": superseded, "known_since": known}
+    options: dict[str, Any] = {
+        "superseded": bool(provenance.superseded_by),
+        "known_since": provenance.first_written,
+    }
     emit(
         lambda: life_report_data(memory, now, decay, **options),
         lambda: life_report_lines(memory, now, decay, across, **options),

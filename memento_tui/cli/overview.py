@@ -105,7 +105,7 @@ def _count_rows(counts: dict[str, int]) -> list[list[str]]:
 def tags(limit: int) -> None:
     """List the tags, most used first."""
     with open_workspace() as workspace:
-        found = workspace.store.tags(limit)
+        found = workspace.tags(limit)
     emit(
         {"items": [{"tag": tag, "count": count} for tag, count in found], "next": None},
         lambda: _count_table("TAG", found),
@@ -123,18 +123,18 @@ def tags(limit: int) -> None:
 def namespaces() -> None:
     """List the namespaces with the number of memories that a search may return."""
     with open_workspace() as workspace:
-        found = workspace.store.namespaces()
+        found = workspace.namespaces()
     items = [{"namespace": name, "count": count} for name, count in found]
     emit({"items": items, "next": None}, lambda: _count_table("NAMESPACE", found))
 
 
-def _count_table(heading: str, found: list[tuple[str, int]]) -> str:
+def _count_table(heading: str, found: Sequence[tuple[str, int]]) -> str:
     return table(["MEMORIES", heading], [[str(count), name] for name, count in found]) or "None yet."
 
 
 if TYPE_CHECKING:
     from memento_tui.api.memory_details import MemoryLink
-    from memento_tui.storage.memory_queries import TimelineEntry
+    from memento_tui.api.types import TimelineEntry
 
 
 @command(
@@ -157,8 +157,8 @@ if TYPE_CHECKING:
 def timeline(id: str, count: int) -> None:  # noqa: A002 - its name in the help
     """Show the memory ID with those remembered just before and just after it, in all namespaces, the latest first."""
     with open_workspace() as workspace:
-        found = workspace.store.resolve("memory", id)
-        moments = workspace.store.around.window(found, later=count, earlier=count)
+        found = workspace.resolve("memory", id)
+        moments = workspace.timeline(found, later=count, earlier=count)
     emit(
         lambda: {"id": found, "items": [_timeline_object(one) for one in moments]},
         lambda: _timeline_table(moments, found),
@@ -198,7 +198,7 @@ def links(id: str) -> None:  # noqa: A002 - its name in the help
     from memento_tui.api.memory_details import links_of  # noqa: PLC0415 - a command's help is shown without it
 
     with open_workspace() as workspace:
-        memory_id = workspace.store.resolve("memory", id)
+        memory_id = workspace.resolve("memory", id)
         found = links_of(workspace, memory_id)
     emit(lambda: {"id": memory_id, "items": [to_plain(link) for link in found]}, lambda: _links_table(found))
 
@@ -223,10 +223,10 @@ def _links_table(found: Sequence[MemoryLink]) -> str:
 )
 def facets() -> None:
     """Count the memories that a search may return: by namespace, kind, tag (the 50 most used), tier and source."""
-    from memento_tui.storage.statistics import FACETS  # noqa: PLC0415 - a command's help is shown without it
+    from memento_tui.api.types import FACETS  # noqa: PLC0415 - a command's help is shown without it
 
     with open_workspace() as workspace:
-        counts = {str(name): workspace.store.facets.counts(name) for name in FACETS}
+        counts = {str(name): workspace.facet_counts(name) for name in FACETS}
     emit(
         lambda: {name: [{"value": value, "count": count} for value, count in found] for name, found in counts.items()},
         lambda: _facets_table(counts),

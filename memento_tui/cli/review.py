@@ -18,11 +18,10 @@ from memento_tui.cli.options import changes_of, memory_options, read_text
 from memento_tui.cli.output import bold, emit, for_each, format_fields, format_time, note, safe, table
 from memento_tui.errors import InvalidInput, MementoError, NotFound
 from memento_tui.model import Memory, Proposal
-from memento_tui.model.review import OPEN_PROPOSAL_STATES, PROPOSAL_STATES
+from memento_tui.model.review import INBOX_KINDS, OPEN_PROPOSAL_STATES, PROPOSAL_STATES
 from memento_tui.model.validation import to_plain
 from memento_tui.policy.decisions import proposal_verb
 from memento_tui.policy.resolution import with_changes
-from memento_tui.storage.review import INBOX_KINDS
 
 __all__ = ["commands"]
 

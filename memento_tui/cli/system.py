@@ -196,7 +196,7 @@ def engine_start(*, wait: bool) -> None:
         semantic = workspace.searching.semantic
         if wait:
             with progress_bar("Embedding") as progress:
-                semantic.wait(workspace.store.head(), timeout=_MAX_WAIT_SECONDS, progress=progress)
+                semantic.wait(workspace.activity.head(), timeout=_MAX_WAIT_SECONDS, progress=progress)
         state = semantic.state()
     emit({"state": state}, lambda: f"The engine is {state}.")
 

@@ -13,6 +13,7 @@ from memento_tui.errors import InvalidField
 from memento_tui.model.validation import check_encodable, check_extra, check_id, check_line, convert_fields, new_id
 
 __all__ = [
+    "INBOX_KINDS",
     "OPEN_PROPOSAL_STATES",
     "PROPOSAL_STATES",
     "PROPOSAL_TARGETS",
@@ -154,3 +155,22 @@ def make_contradiction(fields: Mapping[str, Any], *, now: datetime | None = None
     if (found.status == "resolved") != bool(found.resolution):
         raise InvalidField("resolution", "belongs to a contradiction that is resolved, and to no other")
     return found
+
+
+INBOX_KINDS: tuple[str, ...] = (
+    "secret",
+    "contradiction",
+    "suggestion",
+    "identity",
+    "expiring",
+    "skip",
+    "item",
+    "learned",
+    "consolidation",
+    "merge",
+    "trust",
+    "new",
+    "change",
+    "deletion",
+)
+"""What an item of the queue asks for, the most telling first: a merge that held a secret is a ``secret``."""

@@ -11,12 +11,12 @@ import msgspec
 from memento_tui.errors import InvalidInput
 from memento_tui.model import Contradiction, Proposal
 from memento_tui.model.memory import RECALLED_STATUSES
-from memento_tui.model.review import OPEN_PROPOSAL_STATES
+from memento_tui.model.review import INBOX_KINDS, OPEN_PROPOSAL_STATES
 from memento_tui.moments import format_moment
 from memento_tui.storage.database import Database
 from memento_tui.storage.tables import select_records
 
-__all__ = ["INBOX_KINDS", "ContradictionQueries", "InboxQueries", "InboxRow", "ProposalQueries"]
+__all__ = ["ContradictionQueries", "InboxQueries", "InboxRow", "ProposalQueries"]
 
 _IS_UNRESOLVED = "contradiction.status <> 'resolved'"
 
@@ -183,25 +183,6 @@ class ProposalQueries:
         with self._database.reading() as connection:
             rows = connection.execute(query, (reason,)).fetchall()
         return [frozenset(msgspec.json.decode(row[0], type=list[str])) for row in rows if row[0]]
-
-
-INBOX_KINDS: tuple[str, ...] = (
-    "secret",
-    "contradiction",
-    "suggestion",
-    "identity",
-    "expiring",
-    "skip",
-    "item",
-    "learned",
-    "consolidation",
-    "merge",
-    "trust",
-    "new",
-    "change",
-    "deletion",
-)
-"""What an item of the queue asks for, the most telling first: a merge that held a secret is a ``secret``."""
 
 
 class InboxRow(msgspec.Struct, frozen=True, kw_only=True):

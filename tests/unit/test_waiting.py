@@ -14,9 +14,9 @@ from memento_tui.api.maintenance import maintain_workspace
 from memento_tui.api.review import ContradictionWithSides, PendingProposal
 from memento_tui.errors import AmbiguousId, InvalidInput, NotFound
 from memento_tui.model import Contradiction, make_contradiction, make_proposal, make_skip
+from memento_tui.model.review import INBOX_KINDS
 from memento_tui.moments import format_moment
 from memento_tui.storage.journal import Author
-from memento_tui.storage.review import INBOX_KINDS
 from tests.bounded import bounded
 
 

@@ -14,7 +14,7 @@ from textual.widgets import Input
 from memento_tui import clock
 from memento_tui.api.inbox import KIND_NAMES, MAX_BULK_EDIT_ITEMS, InboxItem
 from memento_tui.errors import MementoError
-from memento_tui.storage.review import INBOX_KINDS
+from memento_tui.model.review import INBOX_KINDS
 from memento_tui.tui.commands import KeyScope, bindings
 from memento_tui.tui.display import ago, cells, has_hidden
 from memento_tui.tui.row_sources import ListSource
