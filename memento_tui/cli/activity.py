@@ -1,4 +1,4 @@
-"""Commands about the past: the journal, what agents were shown, versions, undo and redo."""
+"""The commands ``activity``, ``exposures``, ``history``, ``undo`` and ``redo``."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from memento_tui.cli.command import command, open_workspace
-from memento_tui.cli.memories import paging
-from memento_tui.cli.output import bold, emit, format_fields, format_time, safe, table
+from memento_tui.cli.options import paging
+from memento_tui.cli.output import bold, emit, format_fields, format_time, next_page_note, safe, table
 from memento_tui.errors import InvalidInput
 from memento_tui.model.validation import to_plain
 from memento_tui.text.diff import unified_diff
@@ -34,28 +34,29 @@ if TYPE_CHECKING:
 
 
 _MAX_DIFF_LINES = 40
-"""Lines of a text's difference that are printed."""
+"""Lines of a text's difference that are printed at most."""
 
 _SCORE_PARTS = ("keyword", "semantic", "life")
+"""The parts of a score that are printed; JSON has all of them."""
+
 _OTHER_REASONS = {"essential": "essential", "file": "about the file"}
-"""Why a memory was told that no score chose: at the beginning of a session, and when a file was read."""
-"""The numbers of a score that are printed; JSON has all of them."""
+"""The reasons of memories that were shown without a score: at the start of a session, and when a file was read."""
 
 
 def journal_entry_object(entry: Entry) -> dict[str, Any]:
-    """Return a journal entry as JSON tells it."""
+    """Return a journal entry as JSON."""
     names = ("seq", "id", "at", "actor", "agent", "session", "channel", "action", "note", "batch", "undoes", "origin")
     return {name: getattr(entry, name) for name in names} | {"hash": entry.hash.hex()}
 
 
 def entry_author(entry: Entry) -> str:
-    """Return who made an entry, and through what."""
+    """Return who made an entry, with the channel in parentheses."""
     return f"{entry.agent or entry.actor} ({entry.channel})"
 
 
 @command(
     "activity",
-    short_help="What was done, by whom, and since you last looked.",
+    short_help="Show what was done, by whom, and since you last looked.",
     examples="""
     memento activity
     memento activity agent:claude action:edit since:7d
@@ -66,7 +67,7 @@ def entry_author(entry: Entry) -> str:
     """,
 )
 @click.argument("filter", nargs=-1)
-@click.option("--since-last-look", is_flag=True, help="Only what came since you last looked; the same as is:new.")
+@click.option("--since-last-look", is_flag=True, help="Only entries since you last looked; the same as is:new.")
 @click.option("--entry", type=click.IntRange(1), metavar="SEQ", help="Show one entry in full, and what it changed.")
 @click.option("--summary", is_flag=True, help="Count what agents did since you last looked, and each day's changes.")
 @click.option("--mark-looked", is_flag=True, help="Note that you have seen everything up to now.")
@@ -83,11 +84,11 @@ def activity(
 ) -> None:
     """List the journal, newest first.
 
-    FILTER is words, looked for in notes and in the memories that were touched, and actor: agent: session: channel:
-    action: memory: since: before: is:new. `memento undo SEQ` takes an entry back, whoever made it.
+    FILTER is words, searched in notes and in the memories that were changed, and actor: agent: session: channel:
+    action: memory: since: before: is:new. `memento undo SEQ` undoes an entry, whoever made it.
     """
     with open_workspace() as workspace:
-        # What is told is what was new before it is marked as seen.
+        # The head is read first: entries that come in while the list is made are not marked as seen.
         head = workspace.activity.head()
         if entry is not None:
             _print_action(workspace.activity.deed(entry))
@@ -99,15 +100,15 @@ def activity(
             workspace.activity.mark_looked(head)
 
 
-def list_activity(workspace: Workspace, question: str, after: str | None, limit: int) -> None:
+def list_activity(workspace: Workspace, query: str, after: str | None, limit: int) -> None:
     """Print one page of the journal."""
     from memento_tui.api.activity import parse_activity  # noqa: PLC0415 - help is shown without it
 
-    rows = workspace.activity.page(parse_activity(question), before=_parse_cursor(after), limit=limit)
+    rows = workspace.activity.page(parse_activity(query), before=_parse_cursor(after), limit=limit)
     following = str(rows[-1].entry.seq) if len(rows) == limit and rows[-1].entry.seq > 1 else None
     emit(
         lambda: {"items": [_row_object(workspace, row) for row in rows], "next": following},
-        lambda: _journal_table(rows, following, narrowed=bool(question)),
+        lambda: _journal_table(rows, following, filtered=bool(query)),
     )
 
 
@@ -120,7 +121,7 @@ def _parse_cursor(after: str | None) -> int | None:
 
 
 def _row_object(workspace: Workspace, row: ActivityRow) -> dict[str, Any]:
-    # A part of a bulk write may be thousands of records.
+    # An entry of a bulk write may have changed thousands of records.
     changes = None if row.entry.batch else workspace.activity.changes(row.entry.seq)
     return {**journal_entry_object(row.entry), "records": _changes_object(changes), **_row_facts(row)}
 
@@ -141,9 +142,9 @@ def _changes_object(changes: Sequence[Change] | None) -> list[dict[str, Any]] | 
     return [{"record": c.record, "id": c.record_id, "version": c.version, "removed": c.removed} for c in changes]
 
 
-def _journal_table(rows: Sequence[ActivityRow], following: str | None, *, narrowed: bool) -> str:
+def _journal_table(rows: Sequence[ActivityRow], following: str | None, *, filtered: bool) -> str:
     if not rows:
-        return "No entry of the journal fits." if narrowed else "Nothing has happened yet."
+        return "The filter selects no entry of the journal." if filtered else "Nothing has happened yet."
     cells = [
         [
             str(row.entry.seq),
@@ -155,8 +156,7 @@ def _journal_table(rows: Sequence[ActivityRow], following: str | None, *, narrow
         ]
         for row in rows
     ]
-    more = f"\nThere are more: --after {following}" if following else ""
-    return table(["ENTRY", "WHEN", "WHO", "WHAT", "RECORDS", "SAYS"], cells) + more
+    return table(["ENTRY", "WHEN", "WHO", "WHAT", "RECORDS", "SAYS"], cells) + next_page_note(following)
 
 
 def _action_text(row: ActivityRow) -> str:
@@ -172,11 +172,11 @@ def _headline_text(row: ActivityRow) -> str:
     return "  ".join(filter(None, (row.headline, f"[{row.entry.note}]" if row.entry.note else "")))
 
 
-def _print_action(deed: JournalAction) -> None:
-    emit(lambda: _action_object(deed), lambda: _action_in_full(deed))
+def _print_action(action: JournalAction) -> None:
+    emit(lambda: _action_object(action), lambda: _action_in_full(action))
 
 
-def _action_object(deed: JournalAction) -> dict[str, Any]:
+def _action_object(action: JournalAction) -> dict[str, Any]:
     changed = [
         {
             "record": one.record,
@@ -187,14 +187,14 @@ def _action_object(deed: JournalAction) -> dict[str, Any]:
             "before": None if one.before is None else to_plain(one.before),
             "after": None if one.after is None else to_plain(one.after),
         }
-        for one in deed.changed
+        for one in action.changed
     ]
-    together = {"batch_entries": deed.batch_entries, "batch_records": deed.batch_records}
-    return {**journal_entry_object(deed.row.entry), **_row_facts(deed.row), **together, "changed": changed}
+    batch = {"batch_entries": action.batch_entries, "batch_records": action.batch_records}
+    return {**journal_entry_object(action.row.entry), **_row_facts(action.row), **batch, "changed": changed}
 
 
-def _action_in_full(deed: JournalAction) -> str:
-    entry = deed.row.entry
+def _action_in_full(action: JournalAction) -> str:
+    entry = action.row.entry
     facts = {
         "entry": f"{entry.seq} {entry.action}",
         "when": format_time(entry.at),
@@ -202,13 +202,13 @@ def _action_in_full(deed: JournalAction) -> str:
         "channel": entry.channel,
         "session": entry.session,
         "note": entry.note,
-        "bulk": f"{deed.batch_entries:,} entries, {deed.batch_records:,} records" if entry.batch else "",
-        "undo": deed.row.obstacle or f"memento undo {entry.seq}",
+        "bulk": f"{action.batch_entries:,} entries, {action.batch_records:,} records" if entry.batch else "",
+        "undo": action.row.obstacle or f"memento undo {entry.seq}",
         "hash": entry.hash.hex()[:16],
     }
-    parts = [format_fields(facts), *(_change_text(one) for one in deed.changed)]
-    if deed.row.touched > len(deed.changed):
-        parts.append(f"and {deed.row.touched - len(deed.changed):,} more records")
+    parts = [format_fields(facts), *(_change_text(one) for one in action.changed)]
+    if action.row.touched > len(action.changed):
+        parts.append(f"and {action.row.touched - len(action.changed):,} more records")
     return "\n\n".join(parts)
 
 
@@ -219,11 +219,11 @@ def _change_text(one: ChangedRecord) -> str:
     if one.after is None:
         return f"{head}: removed"
     if one.before is None:
-        told = format_fields(
+        fields = format_fields(
             {name: value for name, value in to_plain(one.after).items() if value and name != "content"}
         )
         content = getattr(one.after, "content", "")
-        return "\n".join(filter(None, (f"{head}: new", told, safe(content, multiline=True))))
+        return "\n".join(filter(None, (f"{head}: new", fields, safe(content, multiline=True))))
     from memento_tui.api.types import changed_fields  # noqa: PLC0415 - a command's help is shown without it
 
     lines = [
@@ -242,26 +242,26 @@ def _field_change_lines(name: str, before: object, after: object) -> Iterable[st
     return [f"  {name}:", *(f"  {line}" for line in lines[:_MAX_DIFF_LINES]), *cut]
 
 
-def _print_summary(tally: AgentTotals, days: Sequence[DayCount]) -> None:
-    data = {**to_plain(tally), "days": [to_plain(day) for day in days]}
-    emit(data, lambda: f"{_totals_text(tally)}\n\n{_days_text(days)}")
+def _print_summary(totals: AgentTotals, days: Sequence[DayCount]) -> None:
+    data = {**to_plain(totals), "days": [to_plain(day) for day in days]}
+    emit(data, lambda: f"{_totals_text(totals)}\n\n{_days_text(days)}")
 
 
-def _totals_text(tally: AgentTotals) -> str:
-    since = f"since you last looked, at entry {tally.after}" if tally.after else "so far"
-    if not tally.entries:
+def _totals_text(totals: AgentTotals) -> str:
+    since = f"since you last looked, at entry {totals.after}" if totals.after else "so far"
+    if not totals.entries:
         return f"Agents did nothing {since}."
-    at_least = "at least " if tally.is_capped else ""
+    at_least = "at least " if totals.is_capped else ""
     counts = {
-        "by agent": tally.by_agent,
-        "by action": tally.by_action,
-        "records": tally.by_record,
+        "by agent": totals.by_agent,
+        "by action": totals.by_action,
+        "records": totals.by_record,
     }
-    told = {
-        name: ", ".join(f"{key or 'without a name'} {number:,}" for key, number in counted.items())
-        for name, counted in counts.items()
+    fields = {
+        name: ", ".join(f"{key or 'without a name'} {number:,}" for key, number in numbers.items())
+        for name, numbers in counts.items()
     }
-    return f"Agents made {at_least}{tally.entries:,} entries {since}.\n{format_fields(told)}"
+    return f"Agents made {at_least}{totals.entries:,} entries {since}.\n{format_fields(fields)}"
 
 
 def _days_text(days: Sequence[DayCount]) -> str:
@@ -271,7 +271,7 @@ def _days_text(days: Sequence[DayCount]) -> str:
 
 @command(
     "exposures",
-    short_help="What agents were shown, why, and at what cost.",
+    short_help="Show what agents were shown, why, and at what cost.",
     examples="""
     memento exposures
     memento exposures session:4tq2
@@ -292,7 +292,7 @@ def exposures(
 ) -> None:
     """List the exposures, newest first: which memories were shown to which session.
 
-    FILTER is words, looked for in the memories, and session: channel: memory: since: before:.
+    FILTER is words, searched in the memories, and session: channel: memory: since: before:.
     """
     from memento_tui.api.activity import parse_activity  # noqa: PLC0415 - help is shown without it
 
@@ -335,8 +335,9 @@ def _exposures_table(rows: Sequence[ExposureRow], following: str | None) -> str:
         ]
         for row in rows
     ]
-    more = f"\nThere are more: --after {following}" if following else ""
-    return table(["MEMORY", "WHEN", "SESSION", "RANK", "SCORE", "TOKENS", "USED", "WHY", "SAYS"], cells) + more
+    return table(
+        ["MEMORY", "WHEN", "SESSION", "RANK", "SCORE", "TOKENS", "USED", "WHY", "SAYS"], cells
+    ) + next_page_note(following)
 
 
 def _session_totals_table(sessions: Sequence[SessionTotals]) -> str:
@@ -348,7 +349,7 @@ def _session_totals_table(sessions: Sequence[SessionTotals]) -> str:
 
 def _scores_text(numbers: Mapping[str, float]) -> str:
     scores = [f"{name} {numbers[name]:.2f}" for name in _SCORE_PARTS if name in numbers]
-    return " ".join([*scores, *(told for name, told in _OTHER_REASONS.items() if name in numbers)])
+    return " ".join([*scores, *(reason for name, reason in _OTHER_REASONS.items() if name in numbers)])
 
 
 @command(
@@ -415,7 +416,7 @@ def _revision_diff(revision: Revision[Memory], before: Revision[Memory] | None) 
 
 @command(
     "undo",
-    short_help="Take back the last change, or any journal entry.",
+    short_help="Undo the last change, or any journal entry.",
     examples="""
     memento undo
     memento undo 341
@@ -424,25 +425,25 @@ def _revision_diff(revision: Revision[Memory], before: Revision[Memory] | None) 
 )
 @click.argument("seq", type=click.IntRange(1), required=False)
 def undo(seq: int | None) -> None:
-    """Take back what you did last, or the journal entry SEQ, whoever made it; a bulk write is taken back whole."""
+    """Undo your last change, or the journal entry SEQ, whoever made it; a bulk write is undone whole."""
     with open_workspace() as workspace:
         entries = workspace.undo(seq)
-    emit({"undone": [journal_entry_object(entry) for entry in entries]}, lambda: _undone_text("Took back", entries))
+    emit({"undone": [journal_entry_object(entry) for entry in entries]}, lambda: _undone_text("Undone", entries))
 
 
 @command(
     "redo",
-    short_help="Do again what was undone last.",
+    short_help="Redo what was undone last.",
     examples="""
     memento redo
     memento redo --json
     """,
 )
 def redo() -> None:
-    """Do again what you undid last, unless you have changed something since."""
+    """Redo what you undid last, unless you have changed something since."""
     with open_workspace() as workspace:
         entries = workspace.redo()
-    emit({"redone": [journal_entry_object(entry) for entry in entries]}, lambda: _undone_text("Did again", entries))
+    emit({"redone": [journal_entry_object(entry) for entry in entries]}, lambda: _undone_text("Redone", entries))
 
 
 def _undone_text(verb: str, entries: Sequence[Entry]) -> str:

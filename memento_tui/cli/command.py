@@ -1,4 +1,4 @@
-"""Declare commands: ``--json`` and ``--data-dir`` wherever they stand, examples, and the open workspace."""
+"""Declare commands: the options that all of them take, examples in their help, and the workspace they open."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ if TYPE_CHECKING:
 
 
 class CliSession:
-    """The choices that hold for one run of the program."""
+    """The options that hold for one run of the program."""
 
     def __init__(self) -> None:
         self.data_dir: Path | None = None
-        """``None`` where ``MEMENTO_HOME`` or the platform decides."""
+        """The value of ``--data-dir``; ``None`` leaves it to ``MEMENTO_HOME`` or the platform."""
         self.as_json = False
 
     @property
     def paths(self) -> DataPaths:
-        """The files of the data directory that this run works on."""
+        """The paths in the data directory of this run."""
         return DataPaths(data_directory(self.data_dir))
 
 
@@ -50,7 +50,7 @@ def open_workspace(*, create: bool = False) -> Iterator[Workspace]:
     from memento_tui.api import Workspace  # noqa: PLC0415 - a command's help is shown without it
 
     if not os.environ.get("MEMENTO_DEBUG"):
-        # What the person is to know is printed; the log would repeat it on standard error.
+        # Problems are printed for the person; the log would repeat them on standard error.
         logging.getLogger("memento_tui").addHandler(logging.NullHandler())
     with Workspace(current_session().data_dir, actor="person", channel="cli", create=create) as workspace:
         yield workspace
@@ -66,7 +66,7 @@ def _set_json(ctx: click.Context, _: click.Parameter, value: bool) -> None:  # n
 
 def _set_data_dir(ctx: click.Context, parameter: click.Parameter, value: str | None) -> None:
     if value == "":
-        # An unset variable of a script; the current directory is not what it meant.
+        # A script's variable is unset; it did not mean the current directory.
         raise click.BadParameter("it is empty; name a directory.", ctx, parameter)
     session = ctx.ensure_object(CliSession)
     session.data_dir = Path(value) if value else session.data_dir
@@ -95,7 +95,7 @@ def shared_options() -> list[click.Parameter]:
 
 
 def _check_utf8(values: Iterable[Any]) -> None:
-    """Refuse arguments that were not UTF-8; only paths may be any bytes."""
+    """Raise `InvalidInput` for arguments that are not UTF-8; only paths may be any bytes."""
     for value in values:
         if isinstance(value, tuple):
             _check_utf8(value)
@@ -110,7 +110,7 @@ def _check_utf8(values: Iterable[Any]) -> None:
 
 
 class _CommandWithExamples(click.Command):
-    """What commands and groups share: the options of all, and a block of examples at the end of the help."""
+    """A command or group with the options of all, and a block of examples at the end of its help."""
 
     def __init__(self, *args: Any, examples: str = "", **options: Any) -> None:  # noqa: ANN401 - click's own
         super().__init__(*args, **options)
@@ -130,7 +130,7 @@ class Command(_CommandWithExamples):
     """One command."""
 
     def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - what the command returns
-        """Run the command once its arguments are known to be text."""
+        """Check that the arguments are UTF-8, and run the command."""
         _check_utf8(ctx.params.values())
         return super().invoke(ctx)
 

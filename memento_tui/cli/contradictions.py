@@ -1,4 +1,4 @@
-"""The command ``contradiction``: memories that cannot both hold as they stand."""
+"""The command ``contradiction``: list, show and resolve memories that contradict each other."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from memento_tui.cli.command import group, open_workspace
-from memento_tui.cli.memories import paging
-from memento_tui.cli.options import read_text
-from memento_tui.cli.output import bold, emit, format_fields, format_time, safe, table
+from memento_tui.cli.options import paging, read_text
+from memento_tui.cli.output import bold, emit, format_fields, format_time, next_page_note, safe, table
 from memento_tui.errors import InvalidInput
 from memento_tui.model import Memory
 from memento_tui.model.review import RESOLUTIONS
@@ -31,19 +30,18 @@ _RESOLUTION_OF_ANSWER = {
 }
 
 
-def contradiction_object(dispute: ContradictionWithSides) -> dict[str, Any]:
-    """Return a contradiction with both sides as JSON tells it."""
+def contradiction_object(item: ContradictionWithSides) -> dict[str, Any]:
+    """Return a contradiction with both sides as JSON."""
     sides = {
-        name: None if side is None else to_plain(side)
-        for name, side in (("older", dispute.older), ("newer", dispute.newer))
+        name: None if side is None else to_plain(side) for name, side in (("older", item.older), ("newer", item.newer))
     }
-    return {**to_plain(dispute.contradiction), "memories": sides}
+    return {**to_plain(item.contradiction), "memories": sides}
 
 
 @group(
     "contradiction",
     invoke_without_command=True,
-    short_help="Memories that cannot both hold.",
+    short_help="Resolve memories that contradict each other.",
     examples="""
     memento contradiction
     memento contradiction show 4tq2
@@ -66,14 +64,14 @@ def contradiction(ctx: click.Context) -> None:
     memento contradiction list --resolved --json
     """,
 )
-@click.option("--resolved", is_flag=True, help="Those that were resolved, the latest first.")
+@click.option("--resolved", is_flag=True, help="List resolved contradictions, the latest first.")
 @paging
 def list_contradictions(after: str | None, limit: int, *, resolved: bool) -> None:
-    """List the contradictions that wait for you, surest first; what was put off appears when its time comes."""
+    """List the open contradictions, the highest score first; those put off appear when their time comes."""
     with open_workspace() as workspace:
         found, following = workspace.contradictions.list(resolved=resolved, after=after, limit=limit)
     emit(
-        lambda: {"items": [contradiction_object(dispute) for dispute in found], "next": following},
+        lambda: {"items": [contradiction_object(item) for item in found], "next": following},
         lambda: _contradiction_rows(found, following),
     )
 
@@ -92,10 +90,9 @@ def _contradiction_rows(found: Sequence[ContradictionWithSides], following: str 
             format_time(one.created_at),
             one.why,
         ]
-        for one in (dispute.contradiction for dispute in found)
+        for one in (item.contradiction for item in found)
     ]
-    more = f"\nThere are more: --after {following}" if following else ""
-    return table(["ID", "KIND", "SCORE", "STATE", "OLDER", "NEWER", "FOUND", "WHY"], rows) + more
+    return table(["ID", "KIND", "SCORE", "STATE", "OLDER", "NEWER", "FOUND", "WHY"], rows) + next_page_note(following)
 
 
 @contradiction.command(
@@ -110,27 +107,27 @@ def _contradiction_rows(found: Sequence[ContradictionWithSides], following: str 
 def show(id: str) -> None:  # noqa: A002 - its name in the help
     """Show both sides in full, with the words that differ in [[double brackets]]."""
     with open_workspace() as workspace:
-        dispute = workspace.contradictions.get(id)
-    emit(lambda: contradiction_object(dispute), lambda: contradiction_text(dispute))
+        item = workspace.contradictions.get(id)
+    emit(lambda: contradiction_object(item), lambda: contradiction_text(item))
 
 
-def contradiction_text(dispute: ContradictionWithSides) -> str:
+def contradiction_text(item: ContradictionWithSides) -> str:
     """Return a contradiction with both sides, the words that differ in double brackets."""
-    found = dispute.contradiction
+    record = item.contradiction
     about = {
-        "contradiction": found.id,
-        "kind": found.kind,
-        "why": found.why,
-        "score": f"{found.score:.2f}",
-        "state": found.resolution or found.status,
-        "until": found.later_until,
-        "resolved by": found.resolved_by,
-        "resolved": found.resolved_at,
-        "version": found.version,
+        "contradiction": record.id,
+        "kind": record.kind,
+        "why": record.why,
+        "score": f"{record.score:.2f}",
+        "state": record.resolution or record.status,
+        "until": record.later_until,
+        "resolved by": record.resolved_by,
+        "resolved": record.resolved_at,
+        "version": record.version,
     }
     sides = [
-        _side_text("older", dispute.older, found.older, found.older_spans),
-        _side_text("newer", dispute.newer, found.newer, found.newer_spans),
+        _side_text("older", item.older, record.older, record.older_spans),
+        _side_text("newer", item.newer, record.newer, record.newer_spans),
     ]
     return "\n\n".join([format_fields(about), *sides])
 
@@ -155,7 +152,7 @@ def _mark_spans(content: str, spans: Sequence[tuple[int, int]]) -> str:
 
 @contradiction.command(
     "resolve",
-    short_help="Say which side holds.",
+    short_help="Resolve a contradiction.",
     examples="""
     memento contradiction resolve 4tq2 newer
     memento contradiction resolve 4tq2 older --seen 1
@@ -169,7 +166,7 @@ def _mark_spans(content: str, spans: Sequence[tuple[int, int]]) -> str:
 @click.option("--older-when", "older_context", default="", help="With `both`: when the older one applies.")
 @click.option("--newer-when", "newer_context", default="", help="With `both`: when the newer one applies.")
 @click.option("--content", help="With `merge`: the one text for both; `-` reads standard input.")
-@click.option("--seen", type=click.IntRange(1), metavar="VERSION", help="The version that you looked at.")
+@click.option("--seen", type=click.IntRange(1), metavar="VERSION", help="The version that you saw.")
 def resolve(
     id: str,  # noqa: A002 - its name in the help
     answer: str,
@@ -178,15 +175,15 @@ def resolve(
     content: str | None,
     seen: int | None,
 ) -> None:
-    """Resolve a contradiction.
+    """Resolve the contradiction ID.
 
-    newer: it takes the older one's place. older: it stands. both: each holds in its own case. merge: one text for
-    both. none: it is no contradiction, and is never raised again. What you let stand is verified by that; one undo
-    takes all of it back.
+    newer: it replaces the older one. older: it stays. both: each holds in its own context. merge: one text replaces
+    both. none: it is no contradiction, and is never raised again. What stays is verified by that; one undo takes all
+    of it back.
     """
     resolution = _RESOLUTION_OF_ANSWER.get(answer, answer)
-    unfit = (older_context or newer_context) if resolution != "both_valid" else content
-    if unfit:
+    misplaced = (older_context or newer_context) if resolution != "both_valid" else content
+    if misplaced:
         raise InvalidInput(
             f"The answer {answer} takes no such option.", "--older-when and --newer-when belong to both."
         )
@@ -211,7 +208,7 @@ def resolve(
 @click.argument("id")
 @click.option("--until", default="7d", show_default=True, metavar="WHEN", help="A date, a time or a span.")
 def later(id: str, until: str) -> None:  # noqa: A002 - its name in the help
-    """Put a contradiction off; both sides are recalled with it meanwhile."""
+    """Put a contradiction off; until then both sides are recalled with it."""
     with open_workspace() as workspace:
         found = workspace.contradictions.later(id, until)
     emit(lambda: to_plain(found), lambda: safe(f"{found.id}  put off until {format_time(found.later_until)}"))

@@ -1,12 +1,12 @@
-"""The command ``crystal``: who the agent is, in prose, who it was, and what changed."""
+"""The command ``crystal``: the agent's identity in prose, its history, and what changed in it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import click
 
-from memento_tui.api import identity
 from memento_tui.cli.command import group, open_workspace
 from memento_tui.cli.options import read_text
 from memento_tui.cli.output import emit, format_fields, format_time, safe, table
@@ -16,11 +16,14 @@ from memento_tui.model.validation import to_plain
 
 __all__ = ["commands"]
 
+if TYPE_CHECKING:
+    from memento_tui.api.identity import CrystalChange
+
 
 @group(
     "crystal",
     invoke_without_command=True,
-    short_help="Who the agent is, in prose.",
+    short_help="Keep the agent's identity, a text in prose.",
     examples="""
     memento crystal
     memento crystal write - < identity.md
@@ -30,14 +33,14 @@ __all__ = ["commands"]
 )
 @click.pass_context
 def crystal(ctx: click.Context) -> None:
-    """Keep the identity crystal. Without a command, show the one that holds."""
+    """Keep the identity crystal. Without a command, show the current one."""
     if ctx.invoked_subcommand is None:
         ctx.invoke(show)
 
 
 @crystal.command(
     "show",
-    short_help="Show the crystal that holds.",
+    short_help="Show the current crystal.",
     examples="""
     memento crystal show
     memento crystal show 6dj9 --json
@@ -45,7 +48,7 @@ def crystal(ctx: click.Context) -> None:
 )
 @click.argument("id", required=False)
 def show(id: str | None = None) -> None:  # noqa: A002 - its name in the help
-    """Show the crystal that holds, or the one whose id is or begins with ID."""
+    """Show the current crystal, or the one whose id is or begins with ID."""
     with open_workspace() as workspace:
         found = workspace.crystals.current() if id is None else workspace.crystals.get(id)
     if found is None:
@@ -66,9 +69,9 @@ def _crystal_object(found: Crystal) -> dict[str, object]:
     """,
 )
 @click.argument("text")
-@click.option("--base", metavar="ID", help="The crystal that you read; another one being current is a conflict.")
+@click.option("--base", metavar="ID", help="The crystal that you read; if another one is current, that is a conflict.")
 def write(text: str, base: str | None) -> None:
-    """Write a new crystal; `-` reads it from standard input. The one before stays in the history."""
+    """Write a new crystal; `-` reads it from standard input. The previous one stays in the history."""
     with open_workspace(create=True) as workspace:
         read = None if base is None else workspace.resolve("crystal", base)
         made = workspace.crystals.write(read_text(text), base_id=read)
@@ -84,7 +87,7 @@ def write(text: str, base: str | None) -> None:
     """,
 )
 def history() -> None:
-    """List all crystals, newest first, those that wait for you among them."""
+    """List all crystals, newest first, including proposed ones."""
     with open_workspace() as workspace:
         found = workspace.crystals.timeline()
     emit(
@@ -110,37 +113,39 @@ def _crystal_rows(found: Sequence[Crystal]) -> str:
 @click.argument("a")
 @click.argument("b", required=False)
 def diff(a: str, b: str | None) -> None:
-    """Show what changed from the crystal A to the crystal B.
+    """Show the difference from the crystal A to the crystal B.
 
-    With A alone, show what changed in it from the one before; for one that is proposed, what approving would change.
+    With A alone, compare it with the one before; a proposed one, with what approving it would replace.
     """
     with open_workspace() as workspace:
-        step = workspace.crystals.compare(a, b)
+        change = workspace.crystals.compare(a, b)
     data = {
-        "before": None if step.before is None else to_plain(step.before),
-        "after": to_plain(step.after),
-        "unified": step.unified,
+        "before": None if change.before is None else to_plain(change.before),
+        "after": to_plain(change.after),
+        "unified": change.unified,
     }
-    emit(data, lambda: _difference_text(step))
+    emit(data, lambda: _difference_text(change))
 
 
-def _difference_text(step: identity.CrystalChange) -> str:
+def _difference_text(change: CrystalChange) -> str:
     names = [
-        _crystal_name(step.before) if step.before is not None else "(there was none before)",
-        _crystal_name(step.after),
+        _crystal_name(change.before) if change.before is not None else "(none before)",
+        _crystal_name(change.after),
     ]
     head = safe(f"--- {names[0]}") + "\n" + safe(f"+++ {names[1]}")
-    changed = "\n".join(step.unified.split("\n")[2:])
-    return f"{head}\n{safe(changed, multiline=True) if changed else 'Both say the same.'}"
+    changed = "\n".join(change.unified.split("\n")[2:])
+    return f"{head}\n{safe(changed, multiline=True) if changed else 'They are the same.'}"
 
 
 def _crystal_name(found: Crystal) -> str:
-    return f"{found.id}  {found.status}, {format_time(found.created_at)}, {identity.writer_of(found)}"
+    from memento_tui.api.identity import writer_of  # noqa: PLC0415 - a command's help is shown without it
+
+    return f"{found.id}  {found.status}, {format_time(found.created_at)}, {writer_of(found)}"
 
 
 @crystal.command(
     "restore",
-    short_help="Write an old text anew.",
+    short_help="Restore an old crystal.",
     examples="""
     memento crystal restore 6dj9
     memento crystal restore 6dj9 --json

@@ -12,7 +12,7 @@ import click
 
 from memento_tui.cli.command import CommandFunction, command, current_session, open_workspace
 from memento_tui.cli.interaction import confirm
-from memento_tui.cli.output import colour_diff, emit, format_fields, format_time, safe, table
+from memento_tui.cli.output import colour_diff, count_of, emit, format_fields, format_time, safe, table
 from memento_tui.errors import InvalidInput, MementoError
 from memento_tui.hosts.registry import HOSTS, Host, HostPaths
 from memento_tui.mcp.profiles import PROFILES
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def _host_options(function: CommandFunction) -> CommandFunction:
-    """Add what `install` and `uninstall` both ask."""
+    """Add the options of both `install` and `uninstall`."""
     for option in (
         click.option("--yes", is_flag=True, help="Do not ask."),
         click.option("--dry-run", is_flag=True, help="Show the difference and write nothing."),
@@ -39,7 +39,7 @@ def _host_options(function: CommandFunction) -> CommandFunction:
 
 @command(
     "install",
-    short_help="Put memento into an agent's host.",
+    short_help="Install memento in an agent's host.",
     examples="""
     memento install claude-code
     memento install codex --dry-run
@@ -54,36 +54,36 @@ def _host_options(function: CommandFunction) -> CommandFunction:
     type=click.Choice(list(PROFILES)),
     default="native",
     show_default=True,
-    help="Whose tools the server offers: memento's own, or those of a system that it stands in for.",
+    help="The tools that the server offers: memento's own, or those of a system that it replaces.",
 )
 @click.option(
     "--plugin", type=click.Path(), metavar="DIR", help="Write Claude Code's plugin into DIR instead of the settings."
 )
 def install(host: str, profile: str, plugin: str | None, *, project: bool, dry_run: bool, yes: bool) -> None:
-    """Put memento's server and hooks into the settings of HOST.
+    """Add memento's server and hooks to the settings of HOST.
 
     HOST is claude-code, codex, gemini, cursor, opencode or claude-desktop. You see the difference first and are asked.
-    What others wrote there stays as it is, and a copy of each file is kept beside it. Doing it again changes nothing.
+    Other settings stay as they are, and a copy of each file is kept beside it. Running it again changes nothing.
 
-    A data directory that --data-dir or MEMENTO_HOME names is written into the commands.
+    A data directory given by --data-dir or MEMENTO_HOME is written into the commands.
     """
     from memento_tui.hosts.plan import plan_installation  # noqa: PLC0415 - a command's help is shown without it
 
-    chosen, places = _host(host), places_of(host, project=project)
+    chosen_host, paths = _host(host), host_paths(host, project=project)
     programs = installed_programs(profile)
     if plugin is not None:
         if host != "claude-code" or project or dry_run:
             raise click.UsageError("--plugin is for claude-code, without --project and --dry-run.")
-        _write_plugin(Path(plugin).expanduser().absolute(), chosen, places, programs, yes=yes)
+        _write_plugin(Path(plugin).expanduser().absolute(), chosen_host, paths, programs, yes=yes)
         return
-    _check_not_installed_twice(chosen, places)
-    changes = plan_installation(chosen.files(places, programs))
-    _confirm_and_apply(chosen, changes, f"{chosen.title} has memento already.", dry_run=dry_run, yes=yes)
+    _check_not_installed_twice(chosen_host, paths)
+    changes = plan_installation(chosen_host.files(paths, programs))
+    _confirm_and_apply(chosen_host, changes, f"{chosen_host.title} has memento already.", dry_run=dry_run, yes=yes)
 
 
 @command(
     "uninstall",
-    short_help="Take memento out of an agent's host.",
+    short_help="Remove memento from an agent's host.",
     examples="""
     memento uninstall claude-code
     memento uninstall codex --dry-run
@@ -92,27 +92,29 @@ def install(host: str, profile: str, plugin: str | None, *, project: bool, dry_r
 )
 @_host_options
 def uninstall(host: str, *, project: bool, dry_run: bool, yes: bool) -> None:
-    """Take out of the settings of HOST what `memento install` put there, and nothing else. No memory is touched."""
+    """Remove from the settings of HOST what `memento install` added, and nothing else. No memory is touched."""
     from memento_tui.hosts.plan import plan_removal  # noqa: PLC0415 - a command's help is shown without it
     from memento_tui.hosts.programs import BARE_PROGRAMS  # noqa: PLC0415 - same
     from memento_tui.hosts.status import plugin_is_enabled  # noqa: PLC0415 - same
 
-    chosen, places = _host(host), places_of(host, project=project)
-    nothing = f"{chosen.title} does not have memento in its settings."
-    if host == "claude-code" and plugin_is_enabled(chosen, places):
+    chosen_host, paths = _host(host), host_paths(host, project=project)
+    nothing = f"{chosen_host.title} does not have memento in its settings."
+    if host == "claude-code" and plugin_is_enabled(chosen_host, paths):
         nothing += " It has the plugin: /plugin uninstall memento takes that out."
-    _confirm_and_apply(chosen, plan_removal(chosen.files(places, BARE_PROGRAMS)), nothing, dry_run=dry_run, yes=yes)
+    _confirm_and_apply(
+        chosen_host, plan_removal(chosen_host.files(paths, BARE_PROGRAMS)), nothing, dry_run=dry_run, yes=yes
+    )
 
 
 def _host(name: str) -> Host:
     return HOSTS[name]
 
 
-def places_of(host: str, *, project: bool) -> HostPaths:
-    """Return where a host looks for its settings.
+def host_paths(host: str, *, project: bool) -> HostPaths:
+    """Return the paths of a host's settings.
 
     Raises:
-        InvalidInput: a project was asked for, and the host knows none.
+        InvalidInput: the host has no settings of a project.
 
     """
     if project and not _host(host).has_projects:
@@ -121,7 +123,7 @@ def places_of(host: str, *, project: bool) -> HostPaths:
 
 
 def installed_programs(profile: str) -> Programs:
-    """Return the programs, with the data directory where this run was given one.
+    """Return memento's programs as a host would start them, with the data directory if this run was given one.
 
     Raises:
         InvalidInput: they are not installed.
@@ -134,33 +136,33 @@ def installed_programs(profile: str) -> Programs:
 
 
 def _create_database() -> None:
-    """Make the database where there is none: hooks make none, and the very first session is to be learned from."""
+    """Create the database if there is none: hooks create none, and the first session is to be recorded too."""
     with open_workspace(create=True):
         pass
 
 
-def _check_not_installed_twice(host: Host, places: HostPaths) -> None:
-    """See to it that no prompt would be answered twice. Raises `InvalidInput`."""
+def _check_not_installed_twice(host: Host, paths: HostPaths) -> None:
+    """Raise `InvalidInput` where another installation would answer every prompt a second time."""
     from memento_tui.hosts.status import has_memento, plugin_is_enabled  # noqa: PLC0415 - help is shown without it
 
-    own = places._replace(project=None)
-    if places.project is not None and has_memento(host, own):
+    own = paths._replace(project=None)
+    if paths.project is not None and has_memento(host, own):
         raise InvalidInput(
             f"{host.title} has memento in your own settings already, and those hold in every project.",
             f"Take it out there first: memento uninstall {host.name}.",
         )
-    if host.name == "claude-code" and (plugin_is_enabled(host, places) or plugin_is_enabled(host, own)):
+    if host.name == "claude-code" and (plugin_is_enabled(host, paths) or plugin_is_enabled(host, own)):
         raise InvalidInput(
             "Claude Code has memento as a plugin already; with both, every prompt would be answered twice.",
             "Take the plugin out first: /plugin uninstall memento.",
         )
 
 
-def _write_plugin(folder: Path, host: Host, places: HostPaths, programs: Programs, *, yes: bool) -> None:
+def _write_plugin(folder: Path, host: Host, paths: HostPaths, programs: Programs, *, yes: bool) -> None:
     from memento_tui.hosts.claude_plugin import write_plugin  # noqa: PLC0415 - help is shown without it
     from memento_tui.hosts.status import has_memento  # noqa: PLC0415 - same
 
-    if has_memento(host, places):
+    if has_memento(host, paths):
         raise InvalidInput(
             "Claude Code has memento in its settings already; with the plugin, every prompt would be answered twice.",
             "Take it out first: memento uninstall claude-code.",
@@ -178,16 +180,16 @@ def _write_plugin(folder: Path, host: Host, places: HostPaths, programs: Program
 def _confirm_and_apply(
     host: Host, changes: Sequence[HostFileChange], nothing: str, *, dry_run: bool, yes: bool
 ) -> None:
-    """Show what would change, ask, do it, and tell."""
+    """Show the difference, ask, write it, and print the outcome."""
     from memento_tui.hosts.plan import apply_changes  # noqa: PLC0415 - help is shown without it
 
-    told: dict[str, Any] = {"host": host.name, "changes": [_change_object(change) for change in changes]}
+    data: dict[str, Any] = {"host": host.name, "changes": [_change_object(change) for change in changes]}
     if not changes:
-        emit({**told, "written": False, "copies": []}, lambda: nothing)
+        emit({**data, "written": False, "copies": []}, lambda: nothing)
         return
     shown = "\n".join(change.difference() for change in changes)
     if dry_run:
-        emit({**told, "written": False, "copies": []}, lambda: colour_diff(shown))
+        emit({**data, "written": False, "copies": []}, lambda: colour_diff(shown))
         return
     if not yes and not current_session().as_json:
         sys.stderr.write(colour_diff(shown) + "\n")
@@ -199,7 +201,7 @@ def _confirm_and_apply(
     lines += [f"kept     {copy}" for copy in copies]
     lines += [] if changes[0].is_removal else [host.next_step]
     emit(
-        {**told, "written": True, "copies": [str(copy) for copy in copies]},
+        {**data, "written": True, "copies": [str(copy) for copy in copies]},
         lambda: safe("\n".join(lines), multiline=True),
     )
 
@@ -227,7 +229,7 @@ if TYPE_CHECKING:
 
 @command(
     "status",
-    short_help="Tell which agents' hosts have memento, and how it stands.",
+    short_help="Show which agents' hosts have memento, and whether it works.",
     examples="""
     memento status
     memento status --json
@@ -236,9 +238,9 @@ if TYPE_CHECKING:
 )
 @click.option("--project", is_flag=True, help="The settings of the project in this directory, not yours.")
 def status(*, project: bool) -> None:
-    """Tell for each host whether memento is in it, what it runs and whether that works; then how the memory stands.
+    """Show for each host whether memento is installed, what it runs and whether that works; then the data directory.
 
-    Nothing is started but this installation's own hook, to hear whether it answers.
+    Only this installation's own hook is started, to check that it answers.
     """
     from memento_tui.hosts.status import diagnose_hook, host_status  # noqa: PLC0415 - a command's help is shown without it
 
@@ -249,16 +251,16 @@ def status(*, project: bool) -> None:
     except InvalidInput as error:
         problem = str(error)
     hosts = [
-        host_status(host, places_of(host.name, project=project), programs)
+        host_status(host, host_paths(host.name, project=project), programs)
         for host in HOSTS.values()
         if host.has_projects or not project
     ]
-    told = {
+    data = {
         "hosts": [_host_object(one) for one in hosts],
         "hook": {"program": programs.hook if programs else "", "answers": not problem, "problem": problem},
         "memory": _memory_status(),
     }
-    emit(told, lambda: _status_text(hosts, told))
+    emit(data, lambda: _status_text(hosts, data))
 
 
 def _host_object(one: HostStatus) -> dict[str, Any]:
@@ -282,7 +284,7 @@ def _host_object(one: HostStatus) -> dict[str, Any]:
 
 
 def _memory_status() -> dict[str, Any]:
-    """Return how the data directory stands; one that is not there yet is no failure."""
+    """Return the state of the data directory; that it does not exist yet is no failure."""
     from memento_tui.api.activity import ActivityQuery  # noqa: PLC0415 - same
     from memento_tui.api.overview import inbox_counts, record_counts  # noqa: PLC0415 - same
     from memento_tui.config import load_config  # noqa: PLC0415 - help is shown without it
@@ -290,27 +292,27 @@ def _memory_status() -> dict[str, Any]:
     from memento_tui.search.engine_client import SemanticClient  # noqa: PLC0415 - same
 
     paths = current_session().paths
-    told: dict[str, Any] = {"data_dir": str(paths.root), "exists": paths.database.exists(), "problem": ""}
+    data: dict[str, Any] = {"data_dir": str(paths.root), "exists": paths.database.exists(), "problem": ""}
     try:
         enabled = load_config(paths.config).engine.enabled
         found = SemanticClient(paths, enabled=enabled).status()
-        told["engine"] = found.state if found is not None else "stopped" if enabled else "off"
-        if told["exists"]:
+        data["engine"] = found.state if found is not None else "stopped" if enabled else "off"
+        if data["exists"]:
             with open_workspace() as workspace:
                 rows, _ = workspace.activity.injections(ActivityQuery(), limit=1)
-                told["amounts"] = to_plain(record_counts(workspace))
-                told["waiting"] = sum(kind.count for kind in inbox_counts(workspace))
-                told["last_injection"] = to_plain(rows[0].injection) if rows else None
+                data["amounts"] = to_plain(record_counts(workspace))
+                data["waiting"] = sum(kind.count for kind in inbox_counts(workspace))
+                data["last_injection"] = to_plain(rows[0].injection) if rows else None
     except MementoError as error:
-        told["problem"] = str(error)
-    return told
+        data["problem"] = str(error)
+    return data
 
 
-def _status_text(hosts: Sequence[HostStatus], told: dict[str, Any]) -> str:
+def _status_text(hosts: Sequence[HostStatus], data: dict[str, Any]) -> str:
     rows = [[one.title, _host_state(one), _host_programs(one)] for one in hosts]
     lines = [table(["HOST", "MEMENTO", "RUNS"], rows)]
     lines += [safe(f"! {one.title}: {problem}") for one in hosts for problem in one.problems]
-    hook, memory = told["hook"], told["memory"]
+    hook, memory = data["hook"], data["memory"]
     last = memory.get("last_injection")
     counts = memory.get("amounts", {})
     lines += [
@@ -322,10 +324,10 @@ def _status_text(hosts: Sequence[HostStatus], told: dict[str, Any]) -> str:
                 "problem": memory["problem"],
                 "engine": memory.get("engine", ""),
                 "holds": ", ".join(
-                    _plural(counts[name], *words) for name, words in _COUNT_NOUNS.items() if name in counts
+                    count_of(counts[name], *words) for name, words in _COUNT_NOUNS.items() if name in counts
                 ),
                 "waiting": f"{memory['waiting']:,} for your decision" if "waiting" in memory else "",
-                "last told": f"{format_time(last['at'])} to session {last['session']}" if last else "",
+                "last data": f"{format_time(last['at'])} to session {last['session']}" if last else "",
             }
         ),
     ]
@@ -337,10 +339,6 @@ _COUNT_NOUNS = {
     "working_items": ("working item", "working items"),
     "skips": ("skip", "skips"),
 }
-
-
-def _plural(count: int, one: str, several: str) -> str:
-    return f"{count:,} {one if count == 1 else several}"
 
 
 def _host_state(one: HostStatus) -> str:

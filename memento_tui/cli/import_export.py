@@ -30,11 +30,11 @@ _SINGLE_FILE_FORMATS = ("memento", "mcp-reference", "mem0", "agents-block")
 
 _REMOTE = next(name for name, one in FORMATS.items() if one.is_remote)
 _MAX_REFUSALS_LISTED = 20
-"""Refusals told to a person one by one; the JSON holds all."""
+"""Refused records that are listed for a person; the JSON holds all."""
 
 
 class _PathOrAddress(click.Path):
-    """A path, or the address of a server as text."""
+    """The type of an argument that is a path, or the address of a server, which stays text."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401 - as click declares it
         if isinstance(value, str) and value.startswith(("http://", "https://")):
@@ -43,26 +43,26 @@ class _PathOrAddress(click.Path):
 
 
 def _explanation(introduction: str, formats: Mapping[str, str]) -> str:
-    """Return the help of a command that names formats: an introduction, then a line for each format."""
+    """Return the help of a command that takes a format: an introduction, then a line for each format."""
     return "\n".join([introduction, "", "\b", *(f"{name}: {about}" for name, about in formats.items())])
 
 
 _IMPORT = """Import the files of PATH, which are in FORMAT.
 
-What was imported before is left alone unless it has changed; then it is updated. Fields that memento does not know are
-kept."""
+Records that were imported before are updated if they have changed, and left alone otherwise. Fields that memento does
+not know are kept."""
 
 _EXPORT = """Write every record to PATH, for `memento import` to read; `-` writes to standard output.
 
-PATH is an address where FORMAT is a server; what that holds already is not sent again.
+PATH is an address where FORMAT is a server; records that it holds already are not sent again.
 
-Memento's own format, one record a line, holds every field of every record; the others what they have a place for."""
+Memento's own format, one record a line, holds every field of every record; others hold what they have fields for."""
 
 
 @command(
     "import",
     short_help="Import memories from files.",
-    help=_explanation(_IMPORT, {"auto": "whichever of these PATH is in", **_DESCRIPTIONS}),
+    help=_explanation(_IMPORT, {"auto": "the format that PATH is in", **_DESCRIPTIONS}),
     examples="""
     memento import vault ~/notes --dry-run
     memento import memento backup.jsonl --json
@@ -73,19 +73,19 @@ Memento's own format, one record a line, holds every field of every record; the 
 )
 @click.argument("format", type=click.Choice(["auto", *FORMATS]), metavar="FORMAT", required=False)
 @click.argument("path", type=_PathOrAddress(exists=True, path_type=Path), required=False)
-@click.option("--find", "look_around", is_flag=True, help="Look around in your home for what could be imported.")
-@click.option("--dry-run", is_flag=True, help="Tell what would happen, and change nothing.")
+@click.option("--find", "find", is_flag=True, help="Search your home directory for memories to import.")
+@click.option("--dry-run", is_flag=True, help="Show what would be imported, and change nothing.")
 @click.option("--hold", is_flag=True, help="Let every new memory wait for review.")
 def import_(
     format: str | None,  # noqa: A002 - its name in the help
     path: Path | str | None,
     *,
-    look_around: bool,
+    find: bool,
     dry_run: bool,
     hold: bool,
 ) -> None:
     """Import files."""
-    if look_around:
+    if find:
         if format is not None:
             raise click.UsageError("--find stands alone; it prints the commands that import.")
         _list_sources()
@@ -109,12 +109,12 @@ def import_(
         "redacted": report.redacted,
         "dry_run": dry_run,
     }
-    guessed = FORMATS[name].title if format == "auto" else ""
-    emit(data, lambda: _import_text(report, guessed, dry_run=dry_run))
+    detected = FORMATS[name].title if format == "auto" else ""
+    emit(data, lambda: _import_text(report, detected, dry_run=dry_run))
 
 
-def _import_text(report: ImportReport, guessed: str, *, dry_run: bool) -> str:
-    counts = f"{guessed}: " if guessed else ""
+def _import_text(report: ImportReport, detected: str, *, dry_run: bool) -> str:
+    counts = f"{detected}: " if detected else ""
     counts += f"{report.imported:,} imported, {report.updated:,} updated, {report.unchanged:,} unchanged"
     counts += f", {report.deleted:,} deleted" if report.deleted else ""
     lines = [f"{counts}, {len(report.refused):,} refused" + (" (nothing was written)" if dry_run else "")]
@@ -131,8 +131,8 @@ def _import_text(report: ImportReport, guessed: str, *, dry_run: bool) -> str:
 
 
 def _list_sources() -> None:
-    """Print what could be imported, with the command for each."""
-    from memento_tui.formats.discovery import find_sources, import_command  # noqa: PLC0415 - only --find looks around
+    """Print the sources that could be imported, with the command for each."""
+    from memento_tui.formats.discovery import find_sources, import_command  # noqa: PLC0415 - only --find needs it
 
     session = current_session()
     findings = find_sources(session.paths.root)
@@ -164,7 +164,7 @@ def _sources_text(findings: DiscoveryReport, data_dir: Path | None) -> str:
         lines.append(f"{FORMATS[one.format].title}: {one.amount}{changed}")
         lines.append(f"  {safe(import_command(one, data_dir))}")
     if not lines:
-        lines.append("Nothing was found. `memento import --help` tells what can be imported from elsewhere.")
+        lines.append("Nothing was found. `memento import --help` lists what can be imported from elsewhere.")
     return "\n".join([*lines, *findings.shortcomings])
 
 
@@ -223,8 +223,8 @@ def _export_to_output(workspace: Workspace, name: str) -> None:
     if sys.stdout.isatty():
         raise InvalidInput("An export is not for a terminal.", "Name a file, or send the output through a pipe.")
     if name not in _SINGLE_FILE_FORMATS:
-        what, wanted = ("on a server", "its address") if name == _REMOTE else ("a folder of files", "a folder")
-        raise InvalidInput(f"The format {name} is {what}.", f"Name {wanted}.")
+        kind, argument = ("on a server", "its address") if name == _REMOTE else ("a folder of files", "a folder")
+        raise InvalidInput(f"The format {name} is {kind}.", f"Name {argument}.")
     from memento_tui.formats.import_export import run_export  # noqa: PLC0415 - a command's help is shown without it
 
     with tempfile.TemporaryDirectory() as folder:

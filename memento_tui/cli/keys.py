@@ -21,13 +21,13 @@ __all__ = ["commands"]
     memento keys --markdown
     """,
 )
-@click.option("--place", metavar="NAME", help="Only the keys of one place, such as review or editor.")
+@click.option("--place", metavar="NAME", help="Only the keys of one part of the app, such as review or editor.")
 @click.option("--markdown", is_flag=True, help="Print the tables that the README shows.")
 @click.pass_context
 def keys(ctx: click.Context, place: str | None, markdown: bool) -> None:  # noqa: FBT001 - click's callback
-    """List every command of the app with its name, its keys and what it does, as config.toml leaves them.
+    """List every command of the app with its name, its keys as config.toml sets them, and what it does.
 
-    To approve with A instead of a, write this into config.toml: a line [keys], and below it "review.approve" = "A".
+    To approve with A instead of a, add to config.toml a section [keys] with the line "review.approve" = "A".
     """
     # Textual
     from memento_tui.tui.commands import COMMANDS, KEY_SCOPES, KeyMap, key_names, markdown_table  # noqa: PLC0415
@@ -51,9 +51,9 @@ def keys(ctx: click.Context, place: str | None, markdown: bool) -> None:  # noqa
         for command in chosen
     ]
     rows = [[key_names(set_by_person.of(command)), command.id, command.help] for command in chosen]
-    told = "".join(f"\n{problem}" for problem in set_by_person.problems)
+    problems = "".join(f"\n{problem}" for problem in set_by_person.problems)
     found = {"items": items, "next": None, "problems": list(set_by_person.problems)}
-    emit(found, lambda: table(["KEY", "COMMAND", "WHAT IT DOES"], rows) + told)
+    emit(found, lambda: table(["KEY", "COMMAND", "WHAT IT DOES"], rows) + problems)
 
 
 commands = {"keys": keys}

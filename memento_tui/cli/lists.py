@@ -21,29 +21,29 @@ if TYPE_CHECKING:
 
 
 def entry_object(entry: Skip | WorkingItem | Proposal, outcome: str) -> dict[str, Any]:
-    """Return an entry of a short list as JSON tells it, or the proposal that it became."""
+    """Return an entry of a list as JSON, or the proposal that it became."""
     if isinstance(entry, Proposal):
         return {"id": entry.target_id, "outcome": "proposed", "proposal": to_plain(entry)}
     return {**to_plain(entry), "outcome": outcome}
 
 
 def entry_text(entry: Skip | WorkingItem | Proposal, outcome: str) -> str:
-    """Return in words what became of an entry of a short list."""
+    """Return the outcome of a write to an entry of a list in words."""
     if isinstance(entry, Proposal):
         return safe(f"{entry.target_id}  waits for review: memento review show {entry.id}")
     return safe(f"{entry.id}  {outcome}")
 
 
 def print_list(found: Sequence[Skip | WorkingItem], text: Callable[[], str]) -> None:
-    """Print a whole list."""
+    """Print all entries of a list."""
     emit(lambda: {"items": [to_plain(entry) for entry in found], "next": None}, text)
 
 
 def remove_each(entries: Items | Skips, ids: Sequence[str]) -> None:
-    """Remove entries of a list, and tell what became of each."""
+    """Remove entries of a list, and print the outcome of each."""
 
-    def remove(given: str) -> dict[str, Any]:
-        found = entries.get(given).id
+    def remove(entry_id: str) -> dict[str, Any]:
+        found = entries.get(entry_id).id
         proposal = entries.remove(found)
         return {"id": found, "status": "removed" if proposal is None else "proposed"}
 
@@ -55,7 +55,7 @@ def _item_options(function: CommandFunction) -> CommandFunction:
     options = [
         click.option("--category", type=click.Choice(ITEM_CATEGORIES)),
         click.option("--status", type=click.Choice(ITEM_STATUSES)),
-        click.option("--content", metavar="TEXT", help="What there is to know; `-` reads standard input."),
+        click.option("--content", metavar="TEXT", help="The details; `-` reads standard input."),
         click.option("--priority", metavar="NUMBER", help="The highest comes first; 0 if not given."),
         click.option("--tag", "tags", multiple=True, metavar="TAG", help="Repeat it, or join with commas."),
         click.option("--next", "next_action", metavar="TEXT", help="The next action."),
@@ -78,7 +78,7 @@ def _given_item_fields(options: dict[str, Any]) -> dict[str, Any]:
 @group(
     "item",
     invoke_without_command=True,
-    short_help="What is being worked on and waited for.",
+    short_help="Keep the list of what is being worked on.",
     examples="""
     memento item add "Move to /v3" --next "write the migration" --priority 2
     memento item list --status active
@@ -195,8 +195,8 @@ def complete_items(ids: tuple[str, ...]) -> None:
     """Mark working items as completed."""
     with open_workspace() as workspace:
 
-        def complete(given: str) -> dict[str, Any]:
-            changed = workspace.items.update(given, status="completed")
+        def complete(item_id: str) -> dict[str, Any]:
+            changed = workspace.items.update(item_id, status="completed")
             if isinstance(changed, WorkingItem):
                 return {"id": changed.id, "status": changed.status}
             return {"id": changed.target_id, "status": "proposed"}
@@ -222,7 +222,7 @@ def remove_items(ids: tuple[str, ...]) -> None:
 @group(
     "skip",
     invoke_without_command=True,
-    short_help="What the agent is not to do, why, and until when.",
+    short_help="Keep the list of what agents are not to do.",
     examples="""
     memento skip add "reading vendor/" --reason "third-party code" --until 30d
     memento skip check "vendor/lib.js"
@@ -232,25 +232,25 @@ def remove_items(ids: tuple[str, ...]) -> None:
 )
 @click.pass_context
 def skip_group(ctx: click.Context) -> None:
-    """Keep the list of what the agent is not to do or read again. Without a command, list it."""
+    """Keep the list of what agents are not to do or read. Without a command, list it."""
     if ctx.invoked_subcommand is None:
         ctx.invoke(list_skips)
 
 
 @skip_group.command(
     "add",
-    short_help="Add to the list.",
+    short_help="Add a skip.",
     examples="""
     memento skip add "reading vendor/" --reason "third-party code" --until 30d
     memento skip add "issue 4711" --reason "waits for upstream" --until 2027-01-31 --json
     """,
 )
 @click.argument("item")
-@click.option("--reason", required=True, help="Why.")
+@click.option("--reason", required=True, help="The reason.")
 @click.option("--until", required=True, metavar="WHEN", help="When it ends: a date, a time or a span such as 7d.")
 @click.option("--namespace", default="global", show_default=True)
 def add_skip(item: str, reason: str, until: str, namespace: str) -> None:
-    """Add ITEM to the list."""
+    """Add ITEM to the skips."""
     with open_workspace(create=True) as workspace:
         made = workspace.skips.add(item, reason, until, namespace=namespace)
     emit(entry_object(made, "added"), lambda: entry_text(made, "added"))
@@ -258,7 +258,7 @@ def add_skip(item: str, reason: str, until: str, namespace: str) -> None:
 
 @skip_group.command(
     "list",
-    short_help="List what is skipped.",
+    short_help="List the skips.",
     examples="""
     memento skip list
     memento skip list vendor "expires:<7d"
@@ -266,9 +266,9 @@ def add_skip(item: str, reason: str, until: str, namespace: str) -> None:
     """,
 )
 @click.argument("query", nargs=-1)
-@click.option("--ended", is_flag=True, help="Those that are over as well.")
+@click.option("--ended", is_flag=True, help="Include those that have ended.")
 def list_skips(query: tuple[str, ...] = (), *, ended: bool = False) -> None:
-    """List the skips that hold, soonest to end first. QUERY selects by words, by:NAME and expires:<7d."""
+    """List the active skips, the first to end first. QUERY selects by words, by:NAME and expires:<7d."""
     with open_workspace() as workspace:
         found = workspace.skips.list(ended=ended, query=" ".join(query))
     print_list(found, lambda: _skip_rows(found) or "Nothing is skipped.")
@@ -281,7 +281,7 @@ def _skip_rows(found: Sequence[Skip]) -> str:
 
 @skip_group.command(
     "check",
-    short_help="Tell whether something is to be skipped.",
+    short_help="Check whether something is to be skipped.",
     examples="""
     memento skip check "vendor/lib.js"
     memento skip check "issue 4711" --json
@@ -289,7 +289,7 @@ def _skip_rows(found: Sequence[Skip]) -> str:
 )
 @click.argument("query")
 def check_skips(query: str) -> None:
-    """Tell whether QUERY, something about to be done, is to be skipped; each match counts as a hit."""
+    """Check whether QUERY, something about to be done, is to be skipped; each match counts as a hit."""
     with open_workspace() as workspace:
         found = workspace.skips.check(query)
     emit(
@@ -308,7 +308,7 @@ def check_skips(query: str) -> None:
 )
 @click.argument("id")
 @click.option("--item", help="What to skip.")
-@click.option("--reason", help="Why.")
+@click.option("--reason", help="The reason.")
 @click.option("--until", "expires_at", metavar="WHEN", help="When it ends.")
 @click.option("--namespace")
 @click.option(
@@ -329,25 +329,25 @@ def edit_skip(id: str, base_version: int | None, **options: str | None) -> None:
 
 @skip_group.command(
     "extend",
-    short_help="Let skips hold longer.",
+    short_help="Extend skips.",
     examples="""
     memento skip extend 8kq2 --until 60d
     memento skip extend 8kq2 3zzt --until 2027-06-30 --json
     """,
 )
 @click.argument("ids", nargs=-1, required=True, metavar="ID...")
-@click.option("--until", required=True, metavar="WHEN", help="When it ends now: a date, a time or a span from now.")
+@click.option("--until", required=True, metavar="WHEN", help="The new end: a date, a time or a span from now.")
 def extend_skips(ids: tuple[str, ...], until: str) -> None:
-    """Let skips hold longer; those that are over hold again."""
+    """Extend skips; those that have ended become active again."""
     with open_workspace() as workspace:
 
-        def lengthen(given: str) -> dict[str, Any]:
-            changed = workspace.skips.extend(given, until)
+        def extend(skip_id: str) -> dict[str, Any]:
+            changed = workspace.skips.extend(skip_id, until)
             if isinstance(changed, Skip):
                 return {"id": changed.id, "status": "extended", "expires_at": to_plain(changed)["expires_at"]}
             return {"id": changed.target_id, "status": "proposed"}
 
-        for_each(ids, lengthen, _extension_text)
+        for_each(ids, extend, _extension_text)
 
 
 def _extension_text(outcome: dict[str, Any]) -> str:
@@ -365,22 +365,22 @@ def _extension_text(outcome: dict[str, Any]) -> str:
     """,
 )
 @click.argument("ids", nargs=-1, required=True, metavar="ID...")
-@click.option("--title", default="", metavar="TEXT", help="What the decision is called; `Skip: ...` if not given.")
+@click.option("--title", default="", metavar="TEXT", help="The title of the decision; `Skip: ...` if not given.")
 def make_decisions(ids: tuple[str, ...], title: str) -> None:
     """Turn skips into standing decisions, which do not end: working items that `memento item` lists.
 
-    One `memento undo` takes back the decision and brings back the skip.
+    One `memento undo` removes the decision and restores the skip.
     """
     if title and len(ids) > 1:
         raise click.UsageError("A title is for one skip; leave it out, or name one ID.")
     with open_workspace() as workspace:
 
-        def settle(given: str) -> dict[str, Any]:
-            found = workspace.skips.get(given).id
+        def decide(skip_id: str) -> dict[str, Any]:
+            found = workspace.skips.get(skip_id).id
             made = workspace.skips.decide(found, title=title)
             return {"id": found, "status": "decided", "item": to_plain(made)}
 
-        for_each(ids, settle, lambda outcome: f"{outcome['id']}  decided: memento item show {outcome['item']['id']}")
+        for_each(ids, decide, lambda outcome: f"{outcome['id']}  decided: memento item show {outcome['item']['id']}")
 
 
 @skip_group.command(

@@ -1,4 +1,4 @@
-"""The program ``memento``: the table of commands, of which only the one used is imported."""
+"""The program ``memento``: the table of its commands; only the command that runs is imported."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ __all__ = ["COMMANDS", "main", "root"]
 
 
 class CommandEntry(NamedTuple):
-    """Where a command is, and what it does in a few words."""
+    """One row of the table: the module of a command in this folder, and its summary for the help."""
 
     module: str
     summary: str
 
 
 COMMANDS: dict[str, CommandEntry] = {
-    "add": CommandEntry("memories", "Remember a text."),
+    "add": CommandEntry("memories", "Add a memory."),
     "list": CommandEntry("memories", "List memories, the latest change first."),
     "search": CommandEntry("search", "Search memories by words and by meaning."),
     "show": CommandEntry("memories", "Show one memory."),
     "edit": CommandEntry("memories", "Change a memory, by options or in your editor."),
     "rm": CommandEntry("memories", "Delete memories; they can be restored."),
-    "reject": CommandEntry("memories", "Turn down memories, with a reason that agents read."),
-    "restore": CommandEntry("memories", "Bring deleted memories back, or an earlier version of one."),
-    "purge": CommandEntry("memories", "Remove every trace of a memory, for a leaked secret."),
-    "searches": CommandEntry("search", "Searches that you keep under a name."),
+    "reject": CommandEntry("memories", "Reject memories, with a reason that agents read."),
+    "restore": CommandEntry("memories", "Restore deleted memories, or an earlier version of one."),
+    "purge": CommandEntry("memories", "Remove a memory with all its versions, for a leaked secret."),
+    "searches": CommandEntry("search", "Keep searches under a name."),
     "timeline": CommandEntry("overview", "Show what was remembered around the same time."),
     "links": CommandEntry("overview", "Show what a memory is related to."),
     "facets": CommandEntry("overview", "Count memories by kind, tag, tier and source."),
@@ -41,32 +41,32 @@ COMMANDS: dict[str, CommandEntry] = {
     "tags": CommandEntry("overview", "List the tags in use."),
     "namespaces": CommandEntry("overview", "List the namespaces in use."),
     "history": CommandEntry("activity", "Show the versions of a memory, or the whole journal."),
-    "activity": CommandEntry("activity", "What was done, by whom, and since you last looked."),
-    "exposures": CommandEntry("activity", "What agents were shown, why, and at what cost."),
-    "undo": CommandEntry("activity", "Take back the last change, or any journal entry."),
-    "redo": CommandEntry("activity", "Do again what was undone last."),
-    "review": CommandEntry("review", "Decide about what waits for a person."),
-    "contradiction": CommandEntry("contradictions", "Memories that cannot both hold."),
-    "policy": CommandEntry("policy", "Which writes wait for a person, and why."),
+    "activity": CommandEntry("activity", "Show what was done, by whom, and since you last looked."),
+    "exposures": CommandEntry("activity", "Show what agents were shown, why, and at what cost."),
+    "undo": CommandEntry("activity", "Undo the last change, or any journal entry."),
+    "redo": CommandEntry("activity", "Redo what was undone last."),
+    "review": CommandEntry("review", "Decide proposals and contradictions."),
+    "contradiction": CommandEntry("contradictions", "Resolve memories that contradict each other."),
+    "policy": CommandEntry("policy", "Show which writes need a person's approval, and why."),
     "maintain": CommandEntry("maintenance", "Maintain the memories: what ages, repeats or contradicts."),
-    "distill": CommandEntry("maintenance", "Learn from an agent's transcript."),
-    "skip": CommandEntry("lists", "What the agent is not to do, why, and until when."),
-    "item": CommandEntry("lists", "What is being worked on and waited for."),
-    "crystal": CommandEntry("crystals", "Who the agent is, in prose."),
+    "distill": CommandEntry("maintenance", "Propose memories from an agent's transcript."),
+    "skip": CommandEntry("lists", "Keep the list of what agents are not to do."),
+    "item": CommandEntry("lists", "Keep the list of what is being worked on."),
+    "crystal": CommandEntry("crystals", "Keep the agent's identity, a text in prose."),
     "import": CommandEntry("import_export", "Import memories from files."),
     "export": CommandEntry("import_export", "Write everything to a file or folder."),
-    "mirror": CommandEntry("mirror", "Keep a folder of notes in step with the memories."),
-    "reindex": CommandEntry("system", "Build the search indexes anew."),
-    "audit": CommandEntry("maintenance", "Look for what has gone bad in the memories."),
+    "mirror": CommandEntry("mirror", "Keep a folder of notes in sync with the memories."),
+    "reindex": CommandEntry("system", "Rebuild the search indexes."),
+    "audit": CommandEntry("maintenance", "Find duplicates, stale memories, secrets and other problems."),
     "backup": CommandEntry("maintenance", "Make, check and restore backups."),
-    "doctor": CommandEntry("system", "Check that everything is in order."),
-    "engine": CommandEntry("system", "Look after the background engine of semantic search."),
+    "doctor": CommandEntry("system", "Check the installation, the database and the indexes."),
+    "engine": CommandEntry("system", "Control the background engine of semantic search."),
     "keys": CommandEntry("keys", "List the keys of the app."),
-    "paths": CommandEntry("system", "Print where everything lies."),
+    "paths": CommandEntry("system", "Print the paths of all files."),
     "web": CommandEntry("serve", "Serve the app to a browser on this machine."),
-    "install": CommandEntry("hosts", "Put memento into an agent's host."),
-    "uninstall": CommandEntry("hosts", "Take memento out of an agent's host."),
-    "status": CommandEntry("hosts", "Tell which agents' hosts have memento, and how it stands."),
+    "install": CommandEntry("hosts", "Install memento in an agent's host."),
+    "uninstall": CommandEntry("hosts", "Remove memento from an agent's host."),
+    "status": CommandEntry("hosts", "Show which agents' hosts have memento, and whether it works."),
     "mcp": CommandEntry("serve", "Serve the memory to an agent over MCP, on stdio."),
     "serve": CommandEntry("serve", "Serve the memory to agents over HTTP."),
 }
@@ -77,10 +77,10 @@ _FORMER_NAMES = {"injections": "exposures", "sleep": "maintain"}
 
 
 class RootGroup(Group):
-    """The commands, by name; a command's module is imported when it is used."""
+    """The group of all commands, whose modules are imported when they run."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
-        """Return the commands in the order in which they are explained."""
+        """Return the names of the commands in the order of the help."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click's signature
@@ -95,7 +95,7 @@ class RootGroup(Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's signature
         """List the commands without importing them."""
         with formatter.section("Commands"):
-            formatter.write_dl([(name, place.summary) for name, place in COMMANDS.items()])
+            formatter.write_dl([(name, entry.summary) for name, entry in COMMANDS.items()])
 
 
 @click.group(
@@ -104,7 +104,7 @@ class RootGroup(Group):
     invoke_without_command=True,
     examples="""
     memento                                 open the app
-    memento --open review                   open it at what waits for you
+    memento --open review                   open it in the review section
     memento add "The API lives at /v2." --tag api
     memento search "where is the api" --json
     MEMENTO_HOME=~/work memento list tag:api
@@ -137,10 +137,10 @@ def root(ctx: click.Context, section: str) -> int | None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the program and return its exit code."""
-    given = list(sys.argv[1:] if arguments is None else arguments)
-    json_wanted = "--json" in (given[: given.index("--")] if "--" in given else given)
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    json_wanted = "--json" in (words[: words.index("--")] if "--" in words else words)
     try:
-        code = root.main(given, prog_name="memento", standalone_mode=False)
-    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - the last place that can tell anyone
+        code = root.main(words, prog_name="memento", standalone_mode=False)
+    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - nothing above this reports an error
         return report_error(error, json_wanted=json_wanted)
     return code if isinstance(code, int) else 0

@@ -15,8 +15,9 @@ import msgspec
 
 from memento_tui.cli.command import command, current_session, group, open_workspace
 from memento_tui.cli.interaction import confirm, progress_bar, staged_progress, stop_on_signals
-from memento_tui.cli.memories import memory_rows, paging
-from memento_tui.cli.output import EXIT_INTERRUPTED, bold, emit, format_time, note, safe, table
+from memento_tui.cli.memories import memory_rows
+from memento_tui.cli.options import paging
+from memento_tui.cli.output import EXIT_INTERRUPTED, bold, emit, format_time, next_page_note, note, safe, table
 from memento_tui.errors import DataDirectoryError
 from memento_tui.model.validation import to_plain
 
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 
 _MAX_LISTED = 40
-"""Lines of a kind that a person is shown; --json lists all."""
+"""Rows of a table that a person is shown; --json lists all."""
 
 
 def _interruptible() -> AbstractContextManager[threading.Event]:
@@ -95,7 +96,7 @@ def _report_text(report: MaintenanceReport) -> str:
 
 @command(
     "distill",
-    short_help="Learn from an agent's transcript.",
+    short_help="Propose memories from an agent's transcript.",
     examples="""
     memento distill ~/.claude/projects/-home-me-site/4f1c.jsonl
     memento distill session.jsonl --dry-run
@@ -103,13 +104,13 @@ def _report_text(report: MaintenanceReport) -> str:
     """,
 )
 @click.argument("transcript", type=click.Path(path_type=Path))
-@click.option("--limit", type=click.IntRange(1, 200), default=20, show_default=True, help="Propose at most so many.")
-@click.option("--dry-run", is_flag=True, help="Only tell what would be proposed.")
+@click.option("--limit", type=click.IntRange(1, 200), default=20, show_default=True, help="Propose this many at most.")
+@click.option("--dry-run", is_flag=True, help="Show what would be proposed, and change nothing.")
 def distill(transcript: Path, limit: int, *, dry_run: bool) -> None:
-    """Propose memories, skips and working items that TRANSCRIPT teaches, each with the lines it rests on.
+    """Propose memories, skips and working items from TRANSCRIPT, each with the lines that it is based on.
 
-    Transcripts of Claude Code and Codex are read, and plain JSON lines with role and content. What is known already,
-    or was rejected before, is not proposed again.
+    Transcripts of Claude Code and Codex are read, and plain JSON lines with role and content. Texts that are stored
+    already, or were rejected before, are not proposed again.
     """
     from memento_tui.api.distillation import distill_transcript  # noqa: PLC0415 - a command's help is shown without it
 
@@ -145,7 +146,7 @@ def _distillation_text(found: DistillationReport) -> str:
     if found.interrupted:
         return "\n".join([*lines, f"Interrupted after {found.turns:,} turns; nothing was proposed."])
     if not found.learned:
-        return "\n".join([*lines, f"{found.turns:,} turns were read; they teach nothing new."])
+        return "\n".join([*lines, f"{found.turns:,} turns were read; nothing new was found."])
     rows = [
         [
             one.outcome,
@@ -177,7 +178,7 @@ if TYPE_CHECKING:
 
 @command(
     "audit",
-    short_help="Look for what has gone bad in the memories.",
+    short_help="Find duplicates, stale memories, secrets and other problems.",
     examples="""
     memento audit
     memento audit --quick --json
@@ -185,13 +186,15 @@ if TYPE_CHECKING:
     memento audit --list secrets --json
     """,
 )
-@click.option("--quick", is_flag=True, help="Read no texts: secrets, orders and hidden characters are left out.")
-@click.option("--list", "code", metavar="KIND", help="List what was found of one kind, in pages.")
+@click.option(
+    "--quick", is_flag=True, help="Read no texts: secrets, injections and hidden characters are not searched."
+)
+@click.option("--list", "code", metavar="KIND", help="List the memories with one kind of problem, in pages.")
 @paging
 def audit(after: str | None, limit: int, code: str | None, *, quick: bool) -> None:
-    """Look for rot: duplicates, what is never used or shown in vain, what is stale, secrets, what waits for long.
+    """Find problems: duplicates, memories that are never used, stale ones, secrets, proposals that wait for long.
 
-    Nothing is changed. For each kind you are told how many there are, what that means and what you can do.
+    Nothing is changed. For each kind the number is shown, what it means and what you can do.
     """
     with open_workspace() as workspace, staged_progress() as progress:
         if code is not None:
@@ -216,7 +219,7 @@ def _findings_table(found: Sequence[AuditFinding]) -> str:
         lines.append(bold(f"{one.count:>9,}  {one.kind.title}") + f"  ({one.kind.code})")
         lines += [f"{'':11}{one.kind.means}", f"{'':11}{one.kind.todo}"]
     if unknown:
-        lines.append(f"Not looked for: {', '.join(one.kind.title.lower() for one in unknown)}.")
+        lines.append(f"Not searched: {', '.join(one.kind.title.lower() for one in unknown)}.")
     if fine:
         lines.append(f"None found: {', '.join(one.kind.title.lower() for one in fine)}.")
     if bad:
@@ -243,7 +246,7 @@ def _finding_page(rot: RotAudit, code: str, found: list[Memory], following: str 
         listed = table(["ID", "STATUS", "FOUND"], [[m.id, m.status, why[m.id]] for m in found])
     else:
         listed = memory_rows(found)
-    return listed + (f"\nThere are more: --after {following}" if following else "")
+    return listed + next_page_note(following)
 
 
 @group(
@@ -259,9 +262,9 @@ def _finding_page(rot: RotAudit, code: str, found: list[Memory], following: str 
 )
 @click.pass_context
 def backup(ctx: click.Context) -> None:
-    """Keep whole copies of the database, and go back to one. Without a command, list them.
+    """Make copies of the database, and restore one. Without a command, list them.
 
-    They lie in the data directory; copy one to another disk to be safe from the loss of this one.
+    They are kept in the data directory; copy one to another disk in case this one fails.
     """
     if ctx.invoked_subcommand is None:
         ctx.invoke(list_backups)
@@ -276,7 +279,12 @@ def backup(ctx: click.Context) -> None:
     """,
 )
 @click.option(
-    "--keep", type=click.IntRange(1, 10_000), metavar="NUMBER", default=10, show_default=True, help="How many stay."
+    "--keep",
+    type=click.IntRange(1, 10_000),
+    metavar="NUMBER",
+    default=10,
+    show_default=True,
+    help="How many backups are kept.",
 )
 def make_backup(keep: int) -> None:
     """Copy the database while it is in use, and check the copy. The oldest backups beyond --keep are removed."""
@@ -302,7 +310,7 @@ def _contents_text(one: Backup) -> str:
     """,
 )
 def list_backups() -> None:
-    """List the backups, newest first. `memento backup verify` reads one whole."""
+    """List the backups, newest first. `memento backup verify` checks one in full."""
     with open_workspace() as workspace:
         found = workspace.backups.list()
     emit(lambda: {"items": [to_plain(one) for one in found]}, lambda: _backups_table(found))
@@ -327,7 +335,7 @@ def _backups_table(found: Sequence[Backup]) -> str:
 
 @backup.command(
     "verify",
-    short_help="Check backups from the first page to the last entry.",
+    short_help="Check backups in full.",
     examples="""
     memento backup verify
     memento backup verify latest --json
@@ -335,7 +343,7 @@ def _backups_table(found: Sequence[Backup]) -> str:
 )
 @click.argument("name", required=False)
 def verify_backups(name: str | None) -> None:
-    """Read the backup NAME whole, or all of them. The exit code is 6 if one cannot be restored.
+    """Check the backup NAME in full, or all of them. The exit code is 6 if one cannot be restored.
 
     NAME may be shortened, with or without `memento-`; `latest` is the newest.
     """
@@ -355,7 +363,7 @@ def verify_backups(name: str | None) -> None:
 
 @backup.command(
     "restore",
-    short_help="Go back to a backup.",
+    short_help="Restore a backup.",
     examples="""
     memento backup restore latest
     memento backup restore 20261121T073114Z --yes --json
@@ -364,17 +372,17 @@ def verify_backups(name: str | None) -> None:
 @click.argument("name")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 def restore_backup(name: str, *, yes: bool) -> None:
-    """Make the workspace what the backup NAME holds. What is there now becomes a backup of its own first.
+    """Restore the backup NAME. A backup of the present state is made first.
 
-    The app, agents and the engine may run on: they see the other state at once. A database that is too damaged to be
-    opened is put aside and replaced; end the other programs before that.
+    The app, agents and the engine may keep running: they see the restored state at once. A database that is too damaged
+    to be opened is moved aside and replaced; end the other programs before that.
     """
     try:
         with open_workspace() as workspace:
             chosen = workspace.backups.find(name)
             newer = workspace.activity.head() - chosen.head
             lost = f" {newer:,} journal entries are newer." if newer > 0 else ""
-            _confirm(f"Go back to {chosen.name}?{lost} What is there now is kept as a backup", yes=yes)
+            _confirm(f"Restore {chosen.name}?{lost} The present state is kept as a backup", yes=yes)
             with staged_progress() as progress:
                 restored = workspace.backups.restore(chosen.name, progress=progress)
     except DataDirectoryError as error:
@@ -384,7 +392,7 @@ def restore_backup(name: str, *, yes: bool) -> None:
         restored = _restore_or_replace(name, yes=yes)
     emit(
         to_plain(restored),
-        lambda: safe(f"Restored {restored.name}.\nWhat was there before: {restored.before}", multiline=True),
+        lambda: safe(f"Restored {restored.name}.\nThe state before: {restored.before}", multiline=True),
     )
 
 
@@ -392,7 +400,7 @@ def _restore_or_replace(name: str, *, yes: bool) -> RestoredBackup:
     from memento_tui.api.backups import replace_damaged  # noqa: PLC0415 - same
     from memento_tui.api.types import Author  # noqa: PLC0415 - same
 
-    _confirm("The database cannot be opened. Put it aside, and the backup in its place", yes=yes)
+    _confirm("The database cannot be opened. Move it aside, and put the backup in its place", yes=yes)
     return replace_damaged(current_session().paths, Author("person", "cli"), name)
 
 
@@ -416,7 +424,7 @@ def _confirm(question: str, *, yes: bool) -> None:
 )
 @click.argument("names", nargs=-1, required=True, metavar="NAME...")
 def remove_backups(names: tuple[str, ...]) -> None:
-    """Remove backups for good, for instance those that still hold what was purged."""
+    """Remove backups for good, for instance those that still hold a purged text."""
     with open_workspace() as workspace:
         chosen = [workspace.backups.find(name).name for name in names]
         removed = [workspace.backups.remove(name).name for name in dict.fromkeys(chosen)]

@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from memento_tui import clock
-from memento_tui.cli.command import CommandFunction, command, current_session, open_workspace
+from memento_tui.cli.command import command, current_session, open_workspace
 from memento_tui.cli.interaction import confirm
-from memento_tui.cli.options import changes_of, fields_of, memory_options, read_text
-from memento_tui.cli.output import bold, emit, for_each, format_fields, format_time, safe, table, write
+from memento_tui.cli.options import changes_of, fields_of, memory_options, paging, read_text
+from memento_tui.cli.output import bold, emit, for_each, format_fields, format_time, next_page_note, safe, table, write
 from memento_tui.defaults import DecayPreset
 from memento_tui.errors import Conflict, InvalidInput, MementoError
 from memento_tui.model import Memory
 from memento_tui.model.validation import to_plain
 
-__all__ = ["commands", "memory_rows", "paging"]
+__all__ = ["commands", "memory_rows"]
 
 if TYPE_CHECKING:
     from memento_tui.api import ChangeOutcome, Workspace
@@ -29,18 +29,11 @@ if TYPE_CHECKING:
     from memento_tui.api.types import Provenance
 
 
-def paging(function: CommandFunction) -> CommandFunction:
-    """Add the options that every list of pages has."""
-    after = click.option("--after", metavar="CURSOR", help="The `next` of the page before.")
-    limit = click.option("--limit", type=click.IntRange(1, 10_000), metavar="NUMBER", default=50, show_default=True)
-    return limit(after(function))
-
-
 def plain_query(words: tuple[str, ...]) -> str:
-    """Return a query made of filters alone.
+    """Return the words as a query that has only filters.
 
     Raises:
-        InvalidInput: a filter cannot be used, or there is free text, which only a search can answer.
+        InvalidInput: a filter is wrong, or there is free text, which only a search can answer.
 
     """
     from memento_tui.search.query_language import parse  # noqa: PLC0415 - a command's help is shown without it
@@ -61,7 +54,7 @@ def plain_query(words: tuple[str, ...]) -> str:
 
 
 def memory_rows(memories: list[Memory]) -> str:
-    """Return memories as rows for a person."""
+    """Return memories as a table."""
     rows = [
         [
             m.id,
@@ -79,7 +72,7 @@ def memory_rows(memories: list[Memory]) -> str:
 
 @command(
     "add",
-    short_help="Remember a text.",
+    short_help="Add a memory.",
     examples="""
     memento add "The API lives at /v2; /v1 answers 404." --kind decision --tag api,web
     memento add "Deploys are frozen." --expires 7d --json
@@ -90,9 +83,9 @@ def memory_rows(memories: list[Memory]) -> str:
 @click.option("--id", "memory_id", metavar="ID", help="An id of your own choice.")
 @memory_options(editing=False)
 def add(text: str, memory_id: str | None, **options: Any) -> None:  # noqa: ANN401 - the options of all fields
-    """Remember TEXT; `-` reads it from standard input.
+    """Add a memory with the content TEXT; `-` reads it from standard input.
 
-    A text that is known already in the same namespace is not stored again.
+    A text that the same namespace holds already is not stored again.
     """
     fields = fields_of(options) | ({} if memory_id is None else {"id": memory_id})
     started = clock.now()
@@ -139,8 +132,7 @@ def list_memories(filter: tuple[str, ...], after: str | None, limit: int) -> Non
 def _memory_page(memories: list[Memory], following: str | None) -> str:
     if not memories:
         return "No memories."
-    more = f"\nThere are more: --after {following}" if following else ""
-    return memory_rows(memories) + more
+    return memory_rows(memories) + next_page_note(following)
 
 
 @command(
@@ -154,8 +146,8 @@ def _memory_page(memories: list[Memory], following: str | None) -> str:
     """,
 )
 @click.argument("id")
-@click.option("--raw", is_flag=True, help="Print the content alone, unaltered unless the output is a terminal.")
-@click.option("--life", is_flag=True, help="Show how its weight will fade, and what would become of it.")
+@click.option("--raw", is_flag=True, help="Print only the content, unaltered unless the output is a terminal.")
+@click.option("--life", is_flag=True, help="Show how its weight will decay, and when maintenance would act on it.")
 def show(id: str, *, raw: bool, life: bool) -> None:  # noqa: A002 - its name in the help
     """Show the memory whose id is or begins with ID."""
     with open_workspace() as workspace:
@@ -169,8 +161,8 @@ def show(id: str, *, raw: bool, life: bool) -> None:  # noqa: A002 - its name in
     if raw and not current_session().as_json:
         write((safe(memory.content, multiline=True) if sys.stdout.isatty() else memory.content) + "\n")
         return
-    drawn = [{"type": type_, "direction": direction, "id": end} for type_, direction, end in relations]
-    emit({**to_plain(memory), "relations": drawn}, lambda: _memory_text(memory, relations))
+    links = [{"type": type_, "direction": direction, "id": end} for type_, direction, end in relations]
+    emit({**to_plain(memory), "relations": links}, lambda: _memory_text(memory, relations))
 
 
 def _show_life(memory: Memory, decay: DecayPreset, provenance: Provenance) -> None:
@@ -262,7 +254,7 @@ def _edit_in_editor(workspace: Workspace, memory: Memory, base_version: int) -> 
 
 @contextmanager
 def _report_kept_text(draft: EditorFile, memory: Memory) -> Iterator[None]:
-    """Say where the text is, whatever went wrong."""
+    """Add the place of the kept text to the hint of any error."""
     try:
         yield
     except MementoError as error:
@@ -287,8 +279,8 @@ def rm(ids: tuple[str, ...]) -> None:
     """Delete the memories with these ids. `memento restore` or `memento undo` brings them back."""
     with open_workspace() as workspace:
 
-        def delete(given: str) -> dict[str, Any]:
-            outcome = workspace.forget(given)
+        def delete(memory_id: str) -> dict[str, Any]:
+            outcome = workspace.forget(memory_id)
             if outcome.proposal is None:
                 return {"id": outcome.memory.id, "status": outcome.memory.status}
             return {"id": outcome.memory.id, "status": "proposed", "proposal": outcome.proposal.id}
@@ -298,7 +290,7 @@ def rm(ids: tuple[str, ...]) -> None:
 
 @command(
     "restore",
-    short_help="Bring deleted memories back, or an earlier version of one.",
+    short_help="Restore deleted memories, or an earlier version of one.",
     examples="""
     memento restore 7f3k
     memento list is:deleted
@@ -306,22 +298,23 @@ def rm(ids: tuple[str, ...]) -> None:
     """,
 )
 @click.argument("ids", nargs=-1, required=True, metavar="ID...")
-@click.option("--version", type=click.IntRange(1), metavar="NUMBER", help="Say again what this version said.")
+@click.option("--version", type=click.IntRange(1), metavar="NUMBER", help="Restore the fields of this version.")
 def restore(ids: tuple[str, ...], version: int | None) -> None:
-    """Bring back memories that were deleted, rejected or archived.
+    """Restore memories that were deleted, rejected or archived.
 
-    With --version the one memory ID says again what it said then, as a new version; `memento history ID` lists them.
+    With --version, restore what the one memory ID said in that version, as a new version; `memento history ID` lists
+    the versions.
     """
     if version is not None:
         _restore_version(ids, version)
         return
     with open_workspace() as workspace:
 
-        def bring_back(given: str) -> dict[str, Any]:
-            memory = workspace.restore(given)
+        def restore_one(memory_id: str) -> dict[str, Any]:
+            memory = workspace.restore(memory_id)
             return {"id": memory.id, "status": memory.status}
 
-        for_each(ids, bring_back, lambda outcome: f"{outcome['id']}  {outcome['status']}")
+        for_each(ids, restore_one, lambda outcome: f"{outcome['id']}  {outcome['status']}")
 
 
 def _restore_version(ids: Sequence[str], version: int) -> None:
@@ -332,16 +325,16 @@ def _restore_version(ids: Sequence[str], version: int) -> None:
     with open_workspace() as workspace:
         restored = restore_version(workspace, ids[0], version)
     memory, fields = restored.memory, restored.fields
-    told = f"set back {', '.join(fields)}" if fields else f"nothing differs from version {version}"
+    change = f"restored {', '.join(fields)}" if fields else f"nothing differs from version {version}"
     emit(
         {"id": memory.id, "version": memory.version, "changed": list(fields), "removed": list(restored.removed)},
-        lambda: safe(f"{memory.id}  version {memory.version}: {told}"),
+        lambda: safe(f"{memory.id}  version {memory.version}: {change}"),
     )
 
 
 @command(
     "purge",
-    short_help="Remove every trace of a memory, for a leaked secret.",
+    short_help="Remove a memory with all its versions, for a leaked secret.",
     examples="""
     memento purge 7f3kq2m9x1ab --reason "it held a password"
     memento purge 7f3kq2m9x1ab --reason "it held a password" --yes
@@ -351,9 +344,9 @@ def _restore_version(ids: Sequence[str], version: int) -> None:
 @click.option("--reason", required=True, help="Why; the journal keeps it.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 def purge(id: str, reason: str, *, yes: bool) -> None:  # noqa: A002 - its name in the help
-    """Remove the memory and every version of its text. Nothing brings it back.
+    """Remove the memory and every version of its text. This cannot be undone.
 
-    Backups that were made before still hold it; they are named.
+    Backups that were made before still hold it; they are listed.
     """
     with open_workspace() as workspace:
         memory = workspace.get(id)
@@ -366,38 +359,37 @@ def purge(id: str, reason: str, *, yes: bool) -> None:  # noqa: A002 - its name 
         )
         derived = workspace.purge(memory.id, reason)
         backups = workspace.backups.holding(memory.id)
-    told = f"{memory.id}  purged"
+    text = f"{memory.id}  purged"
     if derived:
-        told += f"\nThese were made of it, and may say the same: {', '.join(derived)}"
+        text += f"\nThese were derived from it, and may say the same: {', '.join(derived)}"
     if backups:
-        told += f"\nThese backups still hold it; `memento backup rm` removes one: {', '.join(backups)}"
+        text += f"\nThese backups still hold it; `memento backup rm` removes one: {', '.join(backups)}"
     purged = {"id": memory.id, "status": "purged", "derived": derived, "backups": backups}
-    emit(purged, lambda: safe(told, multiline=True))
+    emit(purged, lambda: safe(text, multiline=True))
 
 
 @command(
     "reject",
-    short_help="Turn down memories, with a reason that agents read.",
+    short_help="Reject memories, with a reason that agents read.",
     examples="""
     memento reject 7f3k --reason "That was true of the old cluster only."
     memento reject 7f3k 9x2m --json
     """,
 )
 @click.argument("ids", nargs=-1, required=True, metavar="ID...")
-@click.option("--reason", default="", help="What an agent reads that tries to store the same text again.")
+@click.option("--reason", default="", help="The reason that an agent reads when it tries to store the same text again.")
 def reject(ids: tuple[str, ...], reason: str) -> None:
-    """Turn down the memories with these ids: they are recalled no more, and no agent stores the same text again.
+    """Reject the memories with these ids: no search returns them, and no agent can store the same text again.
 
-    `memento restore` or `memento undo` brings them back. What waits for a decision is rejected with
-    `memento review reject`.
+    `memento restore` or `memento undo` brings them back. Proposals are rejected with `memento review reject`.
     """
     with open_workspace() as workspace:
 
-        def turn_down(given: str) -> dict[str, Any]:
-            memory = workspace.reject(given, reason)
+        def reject_one(memory_id: str) -> dict[str, Any]:
+            memory = workspace.reject(memory_id, reason)
             return {"id": memory.id, "status": memory.status}
 
-        for_each(ids, turn_down, lambda outcome: f"{outcome['id']}  {outcome['status']}")
+        for_each(ids, reject_one, lambda outcome: f"{outcome['id']}  {outcome['status']}")
 
 
 commands = {

@@ -1,4 +1,4 @@
-"""The command ``mirror``: keep a folder of notes in step with the memories."""
+"""The command ``mirror``: keep a folder of notes in sync with the memories."""
 
 from __future__ import annotations
 
@@ -27,26 +27,26 @@ if TYPE_CHECKING:
 
 
 _MIN_POLL_SECONDS = 1.0
-"""Seconds between two looks at the folder."""
+"""Seconds between two scans of the folder at least."""
 _POLL_REST_FACTOR = 25
-"""How many times as long as a look took the program rests at least, so that it costs 4 % of a processor at most."""
+"""The pause after a scan in units of its duration, so that scans take 4 % of a processor at most."""
 _MAX_WAIT_SECONDS = 30.0
 """Seconds for which ``--once`` waits for files that are being written."""
 _WAIT_POLL_SECONDS = 0.2
-"""Seconds between its looks."""
+"""Seconds between two scans while ``--once`` waits."""
 _MAX_LISTED = 20
 """Lines of one step that a person is shown; --json lists all."""
 _QUIET_EVENTS = ("written", "taken", "moved", "related")
-"""What is only counted when a mirror begins."""
+"""Events that are counted and not listed when a mirror begins."""
 
 
 class _StoppedError(Exception):
-    """The person has had enough while notes are read; what was not noted yet is found again."""
+    """The person ended the mirror while notes were read; the next run reads the rest."""
 
 
 @command(
     "mirror",
-    short_help="Keep a folder of notes in step with the memories.",
+    short_help="Keep a folder of notes in sync with the memories.",
     examples="""
     memento mirror ~/notes/memory
     memento mirror ~/notes/api --namespace projects/api
@@ -55,29 +55,29 @@ class _StoppedError(Exception):
     """,
 )
 @click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")
-@click.option("--once", is_flag=True, help="Bring both sides in step once, and end.")
+@click.option("--once", is_flag=True, help="Synchronize once, and end.")
 @click.option("--query", default="", metavar="Q", help="Write only memories that these filters select.")
 @click.option("--namespace", default="", metavar="NS", help="Write only memories in this namespace or below it.")
 @click.option(
     "--hold",
     is_flag=True,
-    help="Let every change made in the folder wait for review; links relate nothing.",
+    help="Hold every change made in the folder for review; links add no relations.",
 )
 @click.option(
     "--vanished",
     type=click.Choice(["ask", "delete", "restore"]),
     default="ask",
     show_default=True,
-    help="What it means that most notes are gone at once: delete their memories, or write them again.",
+    help="If most notes vanish at once: ask, delete their memories, or write the notes again.",
 )
 def mirror(folder: Path, query: str, namespace: str, vanished: str, *, once: bool, hold: bool) -> None:
-    """Keep DIR, a folder of Markdown notes, in step with the memories both ways until ctrl+c.
+    """Keep DIR, a folder of Markdown notes, in sync with the memories in both directions until ctrl+c.
 
-    A note that you edit, in Obsidian or anywhere, changes its memory; a new one is remembered, and one that you delete
-    is deleted, which `memento restore` takes back. What changes here appears there. A change to something verified,
-    and one that was made on both sides, waits in `memento review`; the file stays as it is until you decide. Notes of
-    memories that are deleted here go to the folder's .trash. A link to another note relates the two memories, and a
-    relation that is made here becomes a property of its note.
+    Editing a note, in Obsidian or anywhere, changes its memory; a new note adds a memory, and deleting a note deletes
+    its memory, which `memento restore` undoes. Changes in memento appear in the notes. A change to a verified memory,
+    and a change made on both sides, waits in `memento review`; the file stays as it is until you decide. Notes of
+    memories that are deleted in memento go to the folder's .trash. A link to another note relates the two memories,
+    and a relation made in memento becomes a property of its note.
     """
     if current_session().as_json and not once:
         raise click.UsageError("--json prints one value at the end, so it needs --once.")
@@ -86,24 +86,24 @@ def mirror(folder: Path, query: str, namespace: str, vanished: str, *, once: boo
     with open_workspace(create=True) as workspace, stop_on_signals(signal.SIGINT, signal.SIGTERM) as stopping:
         chosen = cast("VanishedPolicy", vanished)
         with Mirror(workspace, folder, query=query, namespace=namespace, hold=hold, vanished=chosen) as running:
-            happened = _synchronize(running, stopping, patience=_MAX_WAIT_SECONDS if once else 0.0)
+            events = _synchronize(running, stopping, patience=_MAX_WAIT_SECONDS if once else 0.0)
             if once:
                 emit(
-                    lambda: _report_object(running, happened),
-                    lambda: _report_text(running, happened, ended=stopping.is_set()),
+                    lambda: _report_object(running, events),
+                    lambda: _report_text(running, events, ended=stopping.is_set()),
                 )
                 if stopping.is_set():
                     raise click.exceptions.Exit(EXIT_INTERRUPTED)
                 return
             ended = stopping.is_set()
-            write(_report_text(running, happened, ended=ended) + ("\n" if ended else "\nctrl+c ends it.\n"))
-            _follow(running, stopping)
-            note(f"Ended; {_notes(running)} in step.")
+            write(_report_text(running, events, ended=ended) + ("\n" if ended else "\nctrl+c ends it.\n"))
+            _watch(running, stopping)
+            note(f"Ended; {_notes(running)} in sync.")
 
 
 def _synchronize(running: Mirror, stopping: threading.Event, *, patience: float) -> list[MirrorEvent]:
-    """Bring both sides in step, and wait for files that are being written."""
-    happened: list[MirrorEvent] = []
+    """Synchronize both sides; wait up to ``patience`` seconds for files that are being written."""
+    events: list[MirrorEvent] = []
     ends = time.monotonic() + patience
     with staged_progress() as progress, suppress(_StoppedError):
 
@@ -113,17 +113,17 @@ def _synchronize(running: Mirror, stopping: threading.Event, *, patience: float)
             progress(what, done, total)
 
         while True:
-            for happening in running.step(advance):
-                happened.append(happening)
+            for event in running.step(advance):
+                events.append(event)
                 if stopping.is_set():
-                    return happened
+                    return events
             if running.is_settled or time.monotonic() >= ends or stopping.wait(_WAIT_POLL_SECONDS):
-                return happened
-    return happened
+                return events
+    return events
 
 
-def _follow(running: Mirror, stopping: threading.Event) -> None:
-    """Tell what happens, until the person has had enough."""
+def _watch(running: Mirror, stopping: threading.Event) -> None:
+    """Synchronize again and again, and print what happens, until ``stopping`` is set."""
     pause = _MIN_POLL_SECONDS
     while not stopping.wait(pause):
         began = time.monotonic()
@@ -153,30 +153,30 @@ def _notes(running: Mirror) -> str:
     return "1 note is" if running.notes == 1 else f"{running.notes:,} notes are"
 
 
-def _counts(happened: Iterable[MirrorEvent]) -> dict[str, int]:
+def _counts(events: Iterable[MirrorEvent]) -> dict[str, int]:
     from memento_tui.mirror.state import MIRROR_ACTIONS  # noqa: PLC0415 - as above
 
-    counted: Counter[str] = Counter(happening.deed for happening in happened)
-    return {deed: counted[deed] for deed in MIRROR_ACTIONS}
+    counted: Counter[str] = Counter(event.action for event in events)
+    return {action: counted[action] for action in MIRROR_ACTIONS}
 
 
-def _report_object(running: Mirror, happened: list[MirrorEvent]) -> dict[str, Any]:
+def _report_object(running: Mirror, events: list[MirrorEvent]) -> dict[str, Any]:
     return {
         "folder": str(running.folder.root),
         "notes": running.notes,
         "settled": running.is_settled,
-        "counts": _counts(happened),
-        "happened": msgspec.to_builtins(happened),
+        "counts": _counts(events),
+        "happened": msgspec.to_builtins(events),
     }
 
 
-def _report_text(running: Mirror, happened: list[MirrorEvent], *, ended: bool) -> str:
-    counts = ", ".join(f"{count:,} {deed}" for deed, count in _counts(happened).items() if count)
+def _report_text(running: Mirror, events: list[MirrorEvent], *, ended: bool) -> str:
+    counts = ", ".join(f"{count:,} {action}" for action, count in _counts(events).items() if count)
     nothing = "nothing done yet" if ended else "nothing to do"
-    lines = [safe(f"{running.folder.root}: {_notes(running)} in step ({counts or nothing})")]
-    lines += _cut([_event_line(happening) for happening in happened if happening.deed not in _QUIET_EVENTS])
+    lines = [safe(f"{running.folder.root}: {_notes(running)} in sync ({counts or nothing})")]
+    lines += _cut([_event_line(event) for event in events if event.action not in _QUIET_EVENTS])
     if ended:
-        lines.append("That is not all of them; the next run goes on from here.")
+        lines.append("That is not all of them; the next run continues from here.")
     elif not running.is_settled:
         lines.append("Some files are still being written; they are left for later.")
     return "\n".join(lines)

@@ -1,4 +1,4 @@
-"""Options that several commands share: the fields of a memory, and text from standard input."""
+"""Options that several commands share: the fields of a memory, pages of a list, and text from standard input."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from memento_tui.model import Memory
 from memento_tui.model.memory import KINDS, SENSITIVITIES, SOURCE_TYPES, STABILITIES, TIERS
 from memento_tui.model.validation import MAX_CONTENT_BYTES
 
-__all__ = ["changes_of", "fields_of", "memory_options", "read_text", "split_words"]
+__all__ = ["changes_of", "fields_of", "memory_options", "paging", "read_text", "split_words"]
 
 _MAX_INPUT_BYTES = 16 * MAX_CONTENT_BYTES
 """Read from standard input at most, so that an endless stream ends in an error."""
@@ -83,6 +83,13 @@ def memory_options(*, editing: bool) -> Callable[[CommandFunction], CommandFunct
         return function
 
     return add
+
+
+def paging(function: CommandFunction) -> CommandFunction:
+    """Add the options of a command that prints a list page by page."""
+    after = click.option("--after", metavar="CURSOR", help="The `next` of the page before.")
+    limit = click.option("--limit", type=click.IntRange(1, 10_000), metavar="NUMBER", default=50, show_default=True)
+    return limit(after(function))
 
 
 def split_words(values: Iterable[str]) -> list[str]:

@@ -24,10 +24,12 @@ __all__ = [
     "as_json",
     "bold",
     "colour_diff",
+    "count_of",
     "emit",
     "for_each",
     "format_fields",
     "format_time",
+    "next_page_note",
     "note",
     "report_error",
     "safe",
@@ -40,7 +42,7 @@ _EXIT_PIPE_CLOSED = 141
 """What a shell reports of a program whose output nobody reads any more: 128 + SIGPIPE."""
 
 _CHUNK_BYTES = 1 << 20
-"""Bytes."""
+"""Bytes that are read from a file at once."""
 
 _MAX_ID_WIDTH = 40
 _MIN_LAST_COLUMN_WIDTH = 30
@@ -71,7 +73,7 @@ def as_json(value: object) -> str:
 
 
 def write(text: str) -> None:
-    """Print text that is safe to show; a character that the output's encoding lacks is told by its number."""
+    """Print text that is safe to show; a character that the output's encoding lacks becomes a backslash escape."""
     _write_all([text.encode(sys.stdout.encoding or "utf-8", "backslashreplace")])
 
 
@@ -81,13 +83,13 @@ def write_bytes(file: BinaryIO) -> None:
 
 
 def _write_all(parts: Iterable[bytes]) -> None:
-    """Write bytes to standard output to the last; end without a word where its reader has gone away."""
+    """Write all bytes to standard output; exit silently where its reader has gone away."""
     try:
         sys.stdout.flush()
         for part in parts:
             rest = memoryview(part)
             while rest:
-                # An unbuffered output (PYTHONUNBUFFERED) may take less than it is given, and says only how much.
+                # An unbuffered output (PYTHONUNBUFFERED) may write less than it is given, and returns how much.
                 rest = rest[sys.stdout.buffer.write(rest) :]
         sys.stdout.buffer.flush()
     except OSError as error:
@@ -99,7 +101,7 @@ def _write_all(parts: Iterable[bytes]) -> None:
 
 
 def emit(data: Callable[[], object] | object, text: Callable[[], str]) -> None:
-    """Print a command's result: ``data`` with ``--json``, else ``text``. Only the one that is wanted is made."""
+    """Print a command's result: ``data`` with ``--json``, else ``text``. Only the one that is printed is computed."""
     if current_session().as_json:
         write(as_json(data() if callable(data) else data) + "\n")
         return
@@ -109,7 +111,7 @@ def emit(data: Callable[[], object] | object, text: Callable[[], str]) -> None:
 
 
 def note(text: str) -> None:
-    """Tell the person something beside the result, on standard error; scripts find it in the JSON."""
+    """Print a remark beside the result on standard error; with ``--json`` nothing, as the JSON holds it."""
     if not current_session().as_json:
         sys.stderr.write(safe(text) + "\n")
 
@@ -120,17 +122,27 @@ def _uses_colour() -> bool:
 
 
 def bold(text: str) -> str:
-    """Return text with emphasis where the output is a terminal that may be coloured."""
+    """Return text in bold where the output is a terminal with colours."""
     return click.style(text, bold=True) if _uses_colour() else text
 
 
 def colour_diff(text: str) -> str:
-    """Return a unified difference that may be shown; its signs tell what is added, colour only says it again."""
+    """Return a unified difference that is safe to show; colour only repeats what its signs say."""
     shown = safe(text, multiline=True)
     if not _uses_colour():
         return shown
     colours = {"+": "green", "-": "red", "@": "cyan"}
     return "\n".join(click.style(line, fg=colours.get(line[:1])) for line in shown.split("\n"))
+
+
+def next_page_note(cursor: str | None) -> str:
+    """Return the line below a page that says how the next one is listed; empty after the last page."""
+    return f"\nThere are more: --after {cursor}" if cursor else ""
+
+
+def count_of(count: int, singular: str, plural: str = "") -> str:
+    """Return a number with its noun: ``1 memory``, ``2 memories``; the plural ends in s if not given."""
+    return f"{count:,} {singular if count == 1 else plural or singular + 's'}"
 
 
 def format_time(value: datetime | str | None) -> str:
@@ -162,15 +174,15 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def _fitting(widths: list[int]) -> list[int]:
-    """Return the columns that the terminal has room for, and shorten the last one's width to what is left."""
+    """Return the indexes of the columns that fit the terminal, and shorten the width of the last one in ``widths``."""
     last = len(widths) - 1
     if not sys.stdout.isatty():
         widths[last] = min(widths[last], _MAX_LAST_COLUMN_WIDTH)
         return list(range(len(widths)))
     across = shutil.get_terminal_size().columns
-    wanted = min(widths[last], _MIN_LAST_COLUMN_WIDTH)
+    needed = min(widths[last], _MIN_LAST_COLUMN_WIDTH)
     kept = list(range(len(widths)))
-    while len(kept) > 2 and across - _before_last(widths, kept) < wanted:  # noqa: PLR2004 - the first and the last
+    while len(kept) > 2 and across - _before_last(widths, kept) < needed:  # noqa: PLR2004 - the first and the last
         del kept[-2]
     widths[last] = min(widths[last], max(across - _before_last(widths, kept), 1))
     return kept
@@ -189,10 +201,10 @@ def _cell_width(text: str) -> int:
 
 
 def format_fields(values: Mapping[str, object]) -> str:
-    """Return one ``name  value`` line for each value that says something, each made safe to show."""
-    said = {name: value for name, value in values.items() if value not in (None, "", (), [], {})}
-    widest = max(map(len, said), default=0)
-    return "\n".join(f"{bold(name.ljust(widest))}  {safe(_format_value(value))}" for name, value in said.items())
+    """Return one ``name  value`` line for each value that is not empty, each made safe to show."""
+    filled = {name: value for name, value in values.items() if value not in (None, "", (), [], {})}
+    widest = max(map(len, filled), default=0)
+    return "\n".join(f"{bold(name.ljust(widest))}  {safe(_format_value(value))}" for name, value in filled.items())
 
 
 def _format_value(value: object) -> str:
@@ -214,7 +226,7 @@ _MEDIUM_ERRNOS = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO)
 
 
 def report_error(error: BaseException, *, json_wanted: bool) -> int:
-    """Tell about an error, as JSON on standard output or in words on standard error; return the exit code."""
+    """Print an error, as JSON on standard output or in words on standard error; return the exit code."""
     facts, exit_code = _explain_error(error)
     if os.environ.get("MEMENTO_DEBUG") and not isinstance(error, click.UsageError):
         traceback.print_exception(error)
@@ -240,8 +252,8 @@ def _explain_error(error: BaseException) -> tuple[dict[str, Any], int]:
     if isinstance(error, (click.Abort, KeyboardInterrupt)):
         return _error_object("interrupted", "Interrupted.", ""), EXIT_INTERRUPTED
     if isinstance(error, OSError) and (error.filename is not None or error.errno in _MEDIUM_ERRNOS):
-        place = "The output cannot be written" if error.filename is None else str(error.filename)
-        return _error_object("system", f"{place}: {error.strerror}.", ""), _EXIT_USAGE
+        subject = "The output cannot be written" if error.filename is None else str(error.filename)
+        return _error_object("system", f"{subject}: {error.strerror}.", ""), _EXIT_USAGE
     message = f"memento failed unexpectedly: {type(error).__name__}: {error}"
     return _error_object("bug", message, "Run it again with MEMENTO_DEBUG=1 to see where; please report it."), _EXIT_BUG
 
@@ -250,31 +262,34 @@ def _error_object(code: str, message: str, hint: str) -> dict[str, Any]:
     return {"code": code, "message": message, "hint": hint}
 
 
-def for_each(ids: Sequence[str], act: Callable[[str], dict[str, Any]], said: Callable[[dict[str, Any]], str]) -> None:
-    """Act on each id and tell what became of each; end with the exit code of the first that failed.
+def for_each(
+    ids: Sequence[str], act: Callable[[str], dict[str, Any]], format_outcome: Callable[[dict[str, Any]], str]
+) -> None:
+    """Act on each id and print the outcomes; exit with the code of the first failure.
 
-    ``act`` returns the JSON of one outcome, ``said`` the same in words. A single id that fails is a plain error.
+    ``act`` returns the JSON of one outcome, which ``format_outcome`` puts in words. If there is only one id, its error
+    is raised.
     """
     outcomes: list[dict[str, Any]] = []
     failed: list[MementoError] = []
-    for given in ids:
+    for record_id in ids:
         try:
-            outcomes.append(act(given))
+            outcomes.append(act(record_id))
         except MementoError as error:
             if len(ids) == 1:
                 raise
             failed.append(error)
-            outcomes.append({"id": given, "status": "failed", "error": error.as_dict()})
+            outcomes.append({"id": record_id, "status": "failed", "error": error.as_dict()})
     if current_session().as_json:
         problem = {"error": failed[0].as_dict()} if failed else {}
         write(as_json({"outcomes": outcomes, **problem}) + "\n")
     else:
-        write("".join(safe(_outcome_text(outcome, said)) + "\n" for outcome in outcomes))
+        write("".join(safe(_outcome_text(outcome, format_outcome)) + "\n" for outcome in outcomes))
     if failed:
         raise click.exceptions.Exit(failed[0].exit_code)
 
 
-def _outcome_text(outcome: dict[str, Any], said: Callable[[dict[str, Any]], str]) -> str:
+def _outcome_text(outcome: dict[str, Any], format_outcome: Callable[[dict[str, Any]], str]) -> str:
     if outcome["status"] == "failed":
         return f"{outcome['id']}  failed: {outcome['error']['message']} {outcome['error']['hint']}".rstrip()
-    return said(outcome)
+    return format_outcome(outcome)

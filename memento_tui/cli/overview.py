@@ -1,4 +1,4 @@
-"""Commands that show what there is: overview, tags, namespaces, timeline, links and facets."""
+"""The commands ``overview``, ``tags``, ``namespaces``, ``timeline``, ``links`` and ``facets``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import click
 
 from memento_tui import clock
 from memento_tui.cli.command import command, open_workspace
-from memento_tui.cli.output import bold, emit, format_time, safe, table
+from memento_tui.cli.output import bold, count_of, emit, format_time, safe, table
 from memento_tui.model.validation import to_plain
 
 __all__ = ["commands"]
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
     """,
 )
 def overview() -> None:
-    """Show what waits for you, what agents did since you last looked, what there is, and what ends soon.
+    """Show what waits for you, what agents did since you last looked, how much there is, and what ends soon.
 
-    The app shows the same as its first screen. Looking here does not make anything less new there.
+    The app shows the same in its first section. This command does not mark anything as seen.
     """
-    from memento_tui.api.overview import overview as look  # noqa: PLC0415 - help is shown without it
+    from memento_tui.api.overview import overview as read_overview  # noqa: PLC0415 - help is shown without it
 
     with open_workspace() as workspace:
-        found = look(workspace, clock.now())
+        found = read_overview(workspace, clock.now())
     emit(lambda: _overview_object(found), lambda: "\n\n".join(_overview_lines(found)))
 
 
@@ -46,23 +46,23 @@ def _overview_object(found: Overview) -> dict[str, Any]:
 
 
 def _overview_lines(found: Overview) -> Iterator[str]:
-    there = found.amounts
-    sorts = [
-        _plural(there.memories, "memory", "memories"),
-        _plural(there.working_items, "working item"),
-        _plural(there.skips, "skip"),
-        f"{'an' if there.has_identity else 'no'} identity",
+    amounts = found.amounts
+    counts = [
+        count_of(amounts.memories, "memory", "memories"),
+        count_of(amounts.working_items, "working item"),
+        count_of(amounts.skips, "skip"),
+        f"{'an' if amounts.has_identity else 'no'} identity",
     ]
-    yield ", ".join(sorts)
+    yield ", ".join(counts)
     waiting = [[f"{one.count:,}", one.name, format_time(one.since)] for one in found.waiting]
     yield bold("Waiting for you") + "\n" + (table(["", "WHAT", "SINCE"], waiting) or "Nothing.")
-    tally = found.since_looked
-    more = " or more" if tally.is_capped else ""
+    totals = found.since_looked
+    more = " or more" if totals.is_capped else ""
     yield (
         bold("What agents did since you last looked")
         + "\n"
-        + f"{tally.entries:,}{more} changes"
-        + _agents_text(tally.by_agent)
+        + f"{totals.entries:,}{more} changes"
+        + _agents_text(totals.by_agent)
     )
     yield bold("Kinds") + "\n" + (table(["MEMORIES", "KIND"], _count_rows(found.facets.kinds)) or "None yet.")
     yield (
@@ -75,18 +75,14 @@ def _overview_lines(found: Overview) -> Iterator[str]:
     ]
     yield bold("Health") + "\n" + table(["", "WHAT", "STATE"], signs)
     soon = [[format_time(one.ends_at), one.record, one.headline] for one in found.ending.first]
-    memories, skips = _plural(found.ending.memories, "memory", "memories"), _plural(found.ending.skips, "skip")
-    counts = f"{memories} within 7 days, {skips} within 3"
-    yield bold("Ending soon") + f"\n{counts}" + (f"\n{table(['ENDS', 'WHAT', 'TEXT'], soon)}" if soon else "")
-
-
-def _plural(count: int, one: str, several: str = "") -> str:
-    return f"{count:,} {one if count == 1 else several or one + 's'}"
+    memories, skips = count_of(found.ending.memories, "memory", "memories"), count_of(found.ending.skips, "skip")
+    ending = f"{memories} within 7 days, {skips} within 3"
+    yield bold("Ending soon") + f"\n{ending}" + (f"\n{table(['ENDS', 'WHAT', 'TEXT'], soon)}" if soon else "")
 
 
 def _agents_text(agents: dict[str, int]) -> str:
-    told = ", ".join(f"{safe(name or 'unnamed')} {count:,}" for name, count in agents.items())
-    return f": {told}" if told else ""
+    names = ", ".join(f"{safe(name or 'unnamed')} {count:,}" for name, count in agents.items())
+    return f": {names}" if names else ""
 
 
 def _count_rows(counts: dict[str, int]) -> list[list[str]]:
@@ -103,7 +99,7 @@ def _count_rows(counts: dict[str, int]) -> list[list[str]]:
 )
 @click.option("--limit", type=click.IntRange(1, 10_000), metavar="NUMBER", default=100, show_default=True)
 def tags(limit: int) -> None:
-    """List the tags, most used first."""
+    """List the tags, the most used first."""
     with open_workspace() as workspace:
         found = workspace.tags(limit)
     emit(
@@ -121,7 +117,7 @@ def tags(limit: int) -> None:
     """,
 )
 def namespaces() -> None:
-    """List the namespaces with the number of memories that a search may return."""
+    """List the namespaces, each with the number of memories that a search may return."""
     with open_workspace() as workspace:
         found = workspace.namespaces()
     items = [{"namespace": name, "count": count} for name, count in found]
@@ -155,7 +151,7 @@ if TYPE_CHECKING:
     help="How many before it, and how many after.",
 )
 def timeline(id: str, count: int) -> None:  # noqa: A002 - its name in the help
-    """Show the memory ID with those remembered just before and just after it, in all namespaces, the latest first."""
+    """Show the memory ID among those that were added just before and after it, in all namespaces, the latest first."""
     with open_workspace() as workspace:
         found = workspace.resolve("memory", id)
         moments = workspace.timeline(found, later=count, earlier=count)
@@ -194,7 +190,7 @@ def _timeline_table(moments: Sequence[TimelineEntry], memory_id: str) -> str:
 )
 @click.argument("id")
 def links(id: str) -> None:  # noqa: A002 - its name in the help
-    """Show the unresolved contradictions of the memory ID and its relations, each with what is at the other end."""
+    """Show the open contradictions of the memory ID and its relations, each with the record at the other end."""
     from memento_tui.api.memory_details import links_of  # noqa: PLC0415 - a command's help is shown without it
 
     with open_workspace() as workspace:
@@ -210,7 +206,7 @@ def _links_table(found: Sequence[MemoryLink]) -> str:
     rows = [
         [_LINK_ARROWS[link.direction], link.word, link.end, link.state, link.label, link.headline] for link in found
     ]
-    return table(["", "HOW", "OTHER END", "STATUS", "LABEL", "WHAT"], rows) or "It is related to nothing."
+    return table(["", "HOW", "OTHER END", "STATUS", "LABEL", "WHAT"], rows) or "It has no relations."
 
 
 @command(
@@ -222,7 +218,7 @@ def _links_table(found: Sequence[MemoryLink]) -> str:
     """,
 )
 def facets() -> None:
-    """Count the memories that a search may return: by namespace, kind, tag (the 50 most used), tier and source."""
+    """Count the memories that a search may return by namespace, kind, tag (the 50 most used), tier and source."""
     from memento_tui.api.types import FACETS  # noqa: PLC0415 - a command's help is shown without it
 
     with open_workspace() as workspace:

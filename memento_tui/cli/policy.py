@@ -1,4 +1,4 @@
-"""The command ``policy``: which writes wait for a person, and why a given one would."""
+"""The command ``policy``: show which writes need approval, and explain what would become of one."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _ORIGINS = ("consolidation", "distillation", "promotion", "merge", "trust")
 @group(
     "policy",
     invoke_without_command=True,
-    short_help="Which writes wait for a person, and why.",
+    short_help="Show which writes need a person's approval, and why.",
     examples="""
     memento policy
     memento policy explain create memory --external
@@ -31,7 +31,7 @@ _ORIGINS = ("consolidation", "distillation", "promotion", "merge", "trust")
 )
 @click.pass_context
 def policy(ctx: click.Context) -> None:
-    """Tell which writes wait for a person. Without a command, show the rules in force.
+    """Show which writes need a person's approval. Without a command, show the rules in force.
 
     A rule is changed in config.toml, under [review.rules]: new_memory = "propose".
     """
@@ -48,7 +48,7 @@ def policy(ctx: click.Context) -> None:
     """,
 )
 def show() -> None:
-    """Show every rule of the gate, what it says, and who set it."""
+    """Show every rule of the gate, its setting, and who set it."""
     # a command's help is shown without it
     from memento_tui.policy.policy import FIXED_RULES, POLICY_RULES  # noqa: PLC0415
 
@@ -76,7 +76,7 @@ def _rules_text(preset: str, rows: list[dict[str, str]]) -> str:
 
 @policy.command(
     "explain",
-    short_help="Tell what would become of a write, and why.",
+    short_help="Explain what would become of a write, and why.",
     examples="""
     memento policy explain create memory
     memento policy explain create memory --external
@@ -90,8 +90,8 @@ def _rules_text(preset: str, rows: list[dict[str, str]]) -> str:
 @click.option("--person", is_flag=True, help="The write is your own, not an agent's.")
 @click.option("--external", is_flag=True, help="It comes from outside: a page, a tool's output.")
 @click.option("--verified", is_flag=True, help="The memory that would change is verified or stable.")
-@click.option("--persons-identity", is_flag=True, help="You wrote or approved the present identity.")
-@click.option("--origin", type=click.Choice(_ORIGINS), default=None, help="The job that made it.")
+@click.option("--persons-identity", is_flag=True, help="A person wrote or approved the present identity.")
+@click.option("--origin", type=click.Choice(_ORIGINS), default=None, help="The maintenance job that made it.")
 @click.option("--text", help="The text that would be written; `-` reads it from standard input.")
 def explain(
     action: Literal["create", "edit", "delete"],
@@ -104,17 +104,17 @@ def explain(
     origin: str | None,
     text: str | None,
 ) -> None:
-    """Tell what would become of a write: each rule that applies, what it says, and who set it."""
+    """Explain what would become of a write: each rule that applies, its setting, and who set it."""
     from memento_tui.policy.policy import REASONS, WriteIntent, applicable_rulings, judge  # noqa: PLC0415 - as above
     from memento_tui.policy.prompt_injection import suspicion_of  # noqa: PLC0415 - a command's help is shown without it
     from memento_tui.policy.secrets import redact_text  # noqa: PLC0415 - as above
 
     if target == "contradiction" and action != "edit":
         raise InvalidInput("A contradiction is resolved, neither made nor deleted.", "Say edit contradiction.")
-    made = origin in ("consolidation", "distillation")
-    if origin is not None and (action == "create") != made:
-        fits = "create" if made else "edit"
-        raise InvalidInput(f"The origin {origin} belongs to {fits}, not to {action}.", f"Say {fits} {target}.")
+    creates = origin in ("consolidation", "distillation")
+    if origin is not None and (action == "create") != creates:
+        needed = "create" if creates else "edit"
+        raise InvalidInput(f"The origin {origin} belongs to {needed}, not to {action}.", f"Say {needed} {target}.")
     clean, removed = redact_text(read_text(text)) if text is not None else ("", [])
     suspicion = suspicion_of(clean)
     intent = WriteIntent(
@@ -144,7 +144,7 @@ def explain(
 _ANSWERS_IN_WORDS = {
     "apply": "It is applied.",
     "draft": "It is applied as a draft: recalled, labelled unverified, and kept out of the essentials.",
-    "propose": "It waits for you.",
+    "propose": "It becomes a proposal, for you to decide.",
 }
 
 
@@ -157,7 +157,7 @@ def _explanation_text(data: dict[str, Any]) -> str:
         cells = [[r["rule"], r["setting"], r["source"], r["about"]] for r in data["rules"]]
         lines += ["", table(["RULE", "SAYS", "SET BY", "ABOUT"], cells)]
     else:
-        lines.append("You are the one whom the gate asks, so no rule applies to what you do yourself.")
+        lines.append("No rule applies to your own writes: the gate asks you.")
     return "\n".join(lines)
 
 

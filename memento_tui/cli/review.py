@@ -1,4 +1,4 @@
-"""The command ``review``: what waits for a person, the person's decisions, and all of it in an editor."""
+"""The command ``review``: list and show what needs a decision, decide it, or decide all of it in an editor."""
 
 from __future__ import annotations
 
@@ -13,9 +13,8 @@ import msgspec
 from memento_tui.cli.command import command, current_session, group, open_workspace
 from memento_tui.cli.contradictions import contradiction_object, contradiction_text
 from memento_tui.cli.interaction import ask
-from memento_tui.cli.memories import paging
-from memento_tui.cli.options import changes_of, memory_options, read_text
-from memento_tui.cli.output import bold, emit, for_each, format_fields, format_time, note, safe, table
+from memento_tui.cli.options import changes_of, memory_options, paging, read_text
+from memento_tui.cli.output import bold, emit, for_each, format_fields, format_time, next_page_note, note, safe, table
 from memento_tui.errors import InvalidInput, MementoError, NotFound
 from memento_tui.model import Memory, Proposal
 from memento_tui.model.review import INBOX_KINDS, OPEN_PROPOSAL_STATES, PROPOSAL_STATES
@@ -33,7 +32,7 @@ _TARGET_CHANGED = "what it would change has changed since it was proposed"
 
 
 def proposal_object(pending: PendingProposal) -> dict[str, Any]:
-    """Return a proposal with its target as JSON tells it."""
+    """Return a proposal with its target as JSON."""
     record = None if pending.target is None else to_plain(pending.target)
     return {**to_plain(pending.proposal), "why": pending.why, "moved": pending.moved, "record": record}
 
@@ -55,8 +54,7 @@ def proposal_rows(found: list[PendingProposal], following: str | None) -> str:
         ]
         for pending in found
     ]
-    more = f"\nThere are more: --after {following}" if following else ""
-    return table(["ID", "WHAT", "STATE", "FROM", "SINCE", "ABOUT"], rows) + more
+    return table(["ID", "WHAT", "STATE", "FROM", "SINCE", "ABOUT"], rows) + next_page_note(following)
 
 
 def _proposal_headline(pending: PendingProposal) -> str:
@@ -68,7 +66,7 @@ def _proposal_headline(pending: PendingProposal) -> str:
 
 
 def proposal_text(pending: PendingProposal) -> str:
-    """Return all that is known of a proposal."""
+    """Return everything about a proposal."""
     proposal = pending.proposal
     about = {
         "proposal": proposal.id,
@@ -89,7 +87,7 @@ def proposal_text(pending: PendingProposal) -> str:
 
 
 def _proposed_change_text(pending: PendingProposal) -> str:
-    """Return what would be new, or what would change: each changed field before and after."""
+    """Return the new record in full, or each changed field before and after."""
     proposal, record = pending.proposal, pending.target
     if proposal.action in ("edit", "merge") and record is not None:
         before = to_plain(record)
@@ -122,7 +120,7 @@ def _is_contradiction(item: PendingProposal | ContradictionWithSides) -> TypeIs[
 
 
 def _item_object(kind: str, item: PendingProposal | ContradictionWithSides) -> dict[str, Any]:
-    """Return one thing of the queue as JSON tells it; ``waits_as`` is its kind within the queue."""
+    """Return one item of the inbox as JSON; ``waits_as`` is its kind."""
     plain = contradiction_object(item) if _is_contradiction(item) else proposal_object(item)
     return {**plain, "waits_as": kind}
 
@@ -133,20 +131,20 @@ def _item_text(item: PendingProposal | ContradictionWithSides) -> str:
 
 @command(
     "list",
-    short_help="List what waits for a decision.",
+    short_help="List proposals and contradictions.",
     examples="""
     memento review list
     memento review list --kind merge
     memento review list --state rejected --json
     """,
 )
-@click.option("--kind", type=click.Choice(INBOX_KINDS), help="Only what waits as this.")
+@click.option("--kind", type=click.Choice(INBOX_KINDS), help="Only items of this kind.")
 @click.option("--state", "states", multiple=True, type=click.Choice(PROPOSAL_STATES), help="Repeat it for several.")
 @paging
 def list_inbox(kind: str | None, states: tuple[str, ...], after: str | None, limit: int) -> None:
-    """List what waits for a decision, oldest first; what was put off appears when its time comes.
+    """List what needs a decision, oldest first; what was put off appears when its time comes.
 
-    Contradictions are among it; `memento contradiction` settles them. With --state, the proposals in that state.
+    That includes contradictions, which `memento contradiction` resolves. With --state, list proposals in that state.
     """
     if states:
         _list_states(kind, states, after, limit)
@@ -163,7 +161,7 @@ def list_inbox(kind: str | None, states: tuple[str, ...], after: str | None, lim
 
 def _list_states(kind: str | None, states: Sequence[str], after: str | None, limit: int) -> None:
     if kind:
-        raise InvalidInput("--kind is about what waits, whatever its state.", "Give --kind or --state.")
+        raise InvalidInput("--kind selects among open items, whatever their state.", "Give --kind or --state.")
     with open_workspace() as workspace:
         found, following = workspace.review.list(states, after=after, limit=limit)
     emit(
@@ -201,13 +199,13 @@ def _inbox_table(
     lines = [table(["ID", "WHAT", "STATE", "FROM", "SINCE", "ABOUT"], rows)]
     lines.append(f"{total:,} {'waits' if total == 1 else 'wait'}: {counts_in_words(counts)}")
     if "contradiction" in counts:
-        lines.append("A contradiction is settled with: memento contradiction resolve ID newer|older|both|merge|none")
-    return "\n".join([*lines, *([f"There are more: --after {following}"] if following else [])])
+        lines.append("A contradiction is resolved with: memento contradiction resolve ID newer|older|both|merge|none")
+    return "\n".join(lines) + next_page_note(following)
 
 
 @command(
     "show",
-    short_help="Show one thing that waits in full.",
+    short_help="Show one item in full.",
     examples="""
     memento review show 4tq2
     memento review show 4tq2 --around
@@ -215,43 +213,43 @@ def _inbox_table(
     """,
 )
 @click.argument("id")
-@click.option("--around", is_flag=True, help="Also what was said where it was learned, and memories that are alike.")
+@click.option("--around", is_flag=True, help="Also show its place in the transcript, and similar memories.")
 def show_item(id: str, *, around: bool) -> None:  # noqa: A002 - its name in the help
-    """Show one thing that waits in full; ID is its own or that of the memory it is about."""
+    """Show one item in full; ID is its own id or that of the memory it is about."""
     with open_workspace() as workspace:
         name = workspace.waiting.find(id)
         item = workspace.waiting.get(name)
-        extra, told = _context_of(workspace, item) if around else ({}, "")
+        extra, context = _context_of(workspace, item) if around else ({}, "")
     plain = contradiction_object(item) if _is_contradiction(item) else proposal_object(item)
-    emit(lambda: {**plain, **extra}, lambda: "\n\n".join(filter(None, [_item_text(item), told])))
+    emit(lambda: {**plain, **extra}, lambda: "\n\n".join(filter(None, [_item_text(item), context])))
 
 
 def _context_of(workspace: Workspace, item: PendingProposal | ContradictionWithSides) -> tuple[dict[str, Any], str]:
     from memento_tui.api.review_context import similar_memories, transcript_excerpt  # noqa: PLC0415 - seldom needed
 
     workspace.searching.keyword.catch_up()
-    near, said = similar_memories(workspace, item), transcript_excerpt(item)
+    similar, excerpt = similar_memories(workspace, item), transcript_excerpt(item)
     lines = []
-    if said is not None:
-        lines.append(bold(f"said in {safe(said.transcript)}, lines {safe(said.span)}"))
-        lines += [safe(said.problem)] if said.problem else []
-        lines += [f"{one.role}, line {one.first_line}: {safe(one.text, multiline=True)}" for one in said.said]
-    if near:
-        lines.append(bold("memories that say something alike"))
-        lines += [f"{one.likeness:.0%}  {safe(one.memory.id)}  {safe(one.memory.headline)}" for one in near]
-    return {"neighbours": msgspec.to_builtins(near), "spoken": msgspec.to_builtins(said)}, "\n".join(lines)
+    if excerpt is not None:
+        lines.append(bold(f"said in {safe(excerpt.transcript)}, lines {safe(excerpt.span)}"))
+        lines += [safe(excerpt.problem)] if excerpt.problem else []
+        lines += [f"{one.role}, line {one.first_line}: {safe(one.text, multiline=True)}" for one in excerpt.said]
+    if similar:
+        lines.append(bold("similar memories"))
+        lines += [f"{one.likeness:.0%}  {safe(one.memory.id)}  {safe(one.memory.headline)}" for one in similar]
+    return {"neighbours": msgspec.to_builtins(similar), "spoken": msgspec.to_builtins(excerpt)}, "\n".join(lines)
 
 
 @command(
     "next",
-    short_help="Show what has waited longest.",
+    short_help="Show the oldest item.",
     examples="""
     memento review next
     memento review next --json
     """,
 )
 def show_next() -> None:
-    """Show what has waited longest."""
+    """Show the item that has waited longest."""
     with open_workspace() as workspace:
         found, _ = workspace.waiting.list(limit=1)
         left = workspace.waiting.count()
@@ -265,7 +263,7 @@ def show_next() -> None:
 
 @command(
     "edit",
-    short_help="Decide about many in your editor.",
+    short_help="Decide many items in your editor.",
     examples="""
     memento review edit
     memento review edit --kind new --limit 20
@@ -274,15 +272,17 @@ def show_next() -> None:
     """,
 )
 @click.argument("ids", nargs=-1, metavar="[ID]...")
-@click.option("--kind", type=click.Choice(INBOX_KINDS), help="Only what waits as this.")
-@click.option("--limit", type=click.IntRange(1, 1000), default=200, show_default=True, help="The oldest so many.")
-@click.option("--dry-run", is_flag=True, help="Only tell what would be done.")
+@click.option("--kind", type=click.Choice(INBOX_KINDS), help="Only items of this kind.")
+@click.option(
+    "--limit", type=click.IntRange(1, 1000), default=200, show_default=True, help="Take this many, the oldest first."
+)
+@click.option("--dry-run", is_flag=True, help="Show what would be done, and change nothing.")
 @click.option("--yes", is_flag=True, help="Do not ask before it is done.")
 def edit_inbox(ids: tuple[str, ...], kind: str | None, limit: int, *, dry_run: bool, yes: bool) -> None:
-    """Open what waits, or the things named, as one text in $VISUAL, $EDITOR or nano.
+    """Open all items, or those with these ids, as one text in $VISUAL, $EDITOR or nano.
 
     Tick a line to decide, change a text to edit and approve it, delete a block to reject it; what you leave as it is
-    stays undecided. What would be done is told first, and one undo takes all of it back.
+    stays undecided. You see first what would be done, and one undo takes all of it back.
     """
     if current_session().as_json and not (yes or dry_run):
         raise InvalidInput("With --json nobody is asked.", "Add --yes, or --dry-run to see what would be done.")
@@ -301,25 +301,25 @@ def edit_inbox(ids: tuple[str, ...], kind: str | None, limit: int, *, dry_run: b
 def _decide_in_editor(workspace: Workspace, sheet: ReviewSheet, *, dry_run: bool, yes: bool) -> None:
     kept, text = _edit_text(workspace, sheet.sheet.render())
     try:
-        wanted = sheet.wanted(text)
+        requested = sheet.wanted(text)
     except MementoError as error:
         error.hint = f"{error.hint} Your text is in {kept.path}."
         raise
-    for headline, problem in wanted.unclear:
+    for headline, problem in requested.unclear:
         note(f"! left alone: {headline}: {problem}")
-    asked = bool(wanted.decisions) and not dry_run
-    if asked and not yes and not _confirm(wanted):
+    is_requested = bool(requested.decisions) and not dry_run
+    if is_requested and not yes and not _confirm(requested):
         note(f"Nothing was decided. Your text is in {kept.path}.")
         raise click.exceptions.Exit(1)
-    outcomes = workspace.waiting.decide(wanted.decisions) if asked else ()
+    outcomes = workspace.waiting.decide(requested.decisions) if is_requested else ()
     failed = [outcome for outcome in outcomes if outcome.state == "failed"]
-    if failed or wanted.unclear:
+    if failed or requested.unclear:
         note(f"Your text is in {kept.path}.")
     else:
         kept.discard()
     emit(
-        lambda: _outcome_objects(wanted, outcomes, dry_run=dry_run),
-        lambda: _outcomes_text(wanted, outcomes, dry_run=dry_run),
+        lambda: _outcome_objects(requested, outcomes, dry_run=dry_run),
+        lambda: _outcomes_text(requested, outcomes, dry_run=dry_run),
     )
     if failed:
         raise click.exceptions.Exit(1)
@@ -338,29 +338,29 @@ def _edit_text(workspace: Workspace, before: str) -> tuple[EditorFile, str]:
     return kept, text
 
 
-def _confirm(wanted: RequestedDecisions) -> bool:
-    for line in wanted.preview:
+def _confirm(requested: RequestedDecisions) -> bool:
+    for line in requested.preview:
         note(line)
     return ask("Carry that out? Type yes", answer="yes")
 
 
 def _outcome_objects(
-    wanted: RequestedDecisions, outcomes: Sequence[DecisionOutcome], *, dry_run: bool
+    requested: RequestedDecisions, outcomes: Sequence[DecisionOutcome], *, dry_run: bool
 ) -> dict[str, Any]:
     return {
-        "decisions": msgspec.to_builtins(list(wanted.decisions)),
-        "unclear": [{"about": headline, "problem": problem} for headline, problem in wanted.unclear],
-        "untouched": wanted.untouched,
+        "decisions": msgspec.to_builtins(list(requested.decisions)),
+        "unclear": [{"about": headline, "problem": problem} for headline, problem in requested.unclear],
+        "untouched": requested.untouched,
         "outcomes": msgspec.to_builtins(list(outcomes)),
         "dry_run": dry_run,
     }
 
 
-def _outcomes_text(wanted: RequestedDecisions, outcomes: Sequence[DecisionOutcome], *, dry_run: bool) -> str:
-    if not wanted.decisions:
+def _outcomes_text(requested: RequestedDecisions, outcomes: Sequence[DecisionOutcome], *, dry_run: bool) -> str:
+    if not requested.decisions:
         return "Nothing was decided: the text asks for nothing."
     if dry_run:
-        return "\n".join(wanted.preview)
+        return "\n".join(requested.preview)
     lines = [f"{safe(one.id)}  {one.state}{f': {safe(one.error)}' if one.error else ''}" for one in outcomes]
     return "\n".join([*lines, "memento undo takes all of it back."])
 
@@ -372,7 +372,7 @@ if TYPE_CHECKING:
 @group(
     "review",
     invoke_without_command=True,
-    short_help="Decide about what waits for a person.",
+    short_help="Decide proposals and contradictions.",
     examples="""
     memento review
     memento review show 4tq2
@@ -383,14 +383,14 @@ if TYPE_CHECKING:
 )
 @click.pass_context
 def review(ctx: click.Context) -> None:
-    """Decide about what an agent wants to remember or change. Without a command, list what waits."""
+    """Decide what agents propose to add or change. Without a command, list what needs a decision."""
     if ctx.invoked_subcommand is None:
         ctx.invoke(list_inbox)
 
 
 @review.command(
     "approve",
-    short_help="Carry proposals out.",
+    short_help="Approve proposals.",
     examples="""
     memento review approve 4tq2
     memento review approve 4tq2@1 9mzx@2 --json
@@ -398,12 +398,10 @@ def review(ctx: click.Context) -> None:
     """,
 )
 @click.argument("ids", nargs=-1, required=True, metavar="ID...")
-@click.option(
-    "--seen", type=click.IntRange(1), metavar="VERSION", help="The version of the proposal that you looked at."
-)
+@click.option("--seen", type=click.IntRange(1), metavar="VERSION", help="The version of the proposal that you saw.")
 @memory_options(editing=True)
 def approve(ids: tuple[str, ...], seen: int | None, **options: Any) -> None:  # noqa: ANN401 - the options of all fields
-    """Carry proposals out; ID@VERSION refuses one that changed since you looked at it.
+    """Approve proposals; ID@VERSION refuses one that has changed since you saw it.
 
     With options for fields, the one proposal is edited first, then approved.
     """
@@ -411,16 +409,16 @@ def approve(ids: tuple[str, ...], seen: int | None, **options: Any) -> None:  # 
     if len(ids) > 1 and (edits or seen is not None):
         raise InvalidInput(
             "Several proposals cannot be edited at once.",
-            "Approve them one by one; ID@VERSION names what you looked at.",
+            "Approve them one by one; ID@VERSION names the version that you saw.",
         )
     with open_workspace() as workspace:
 
-        def carry_out(given: str) -> dict[str, Any]:
+        def approve_one(given: str) -> dict[str, Any]:
             name, version = parse_id_and_version(given, seen)
             changes = _persons_changes(workspace.review, name, options) if edits else {}
             return _decision_object(workspace.review.approve(name, seen=version, **changes))
 
-        for_each(ids, carry_out, _decision_text)
+        for_each(ids, approve_one, _decision_text)
 
 
 def parse_id_and_version(given: str, seen: int | None) -> tuple[str, int | None]:
@@ -432,14 +430,14 @@ def parse_id_and_version(given: str, seen: int | None) -> tuple[str, int | None]
 
 
 def _persons_changes(queue: ProposalQueue, given: str, options: dict[str, Any]) -> dict[str, Any]:
-    """Return the person's changes to what is proposed: tags are added to the proposed ones."""
+    """Return the person's changes to a proposed record: tags are added to the proposed ones."""
     pending = queue.get(given)
     record, proposal = pending.target, pending.proposal
     if isinstance(record, Memory):
         proposed = with_changes(record, proposal.payload, record.updated_at) if proposal.payload else record
         return changes_of(options, proposed)
-    unfit = [name for name, value in options.items() if name != "content" and value not in (None, ())]
-    if proposal.target != "crystal" or unfit:
+    unsupported = [name for name, value in options.items() if name != "content" and value not in (None, ())]
+    if proposal.target != "crystal" or unsupported:
         raise InvalidInput(
             f"A proposal about a {proposal.target} cannot be edited with these options.",
             "Reject it, and write your own.",
@@ -449,7 +447,7 @@ def _persons_changes(queue: ProposalQueue, given: str, options: dict[str, Any]) 
 
 @review.command(
     "reject",
-    short_help="Turn proposals down.",
+    short_help="Reject proposals.",
     examples="""
     memento review reject 4tq2 --reason "we moved to /v3"
     memento review reject 4tq2 9mzx --json
@@ -457,20 +455,18 @@ def _persons_changes(queue: ProposalQueue, given: str, options: dict[str, Any]) 
 )
 @click.argument("ids", nargs=-1, required=True, metavar="ID...")
 @click.option("--reason", default="", help="Why; the agent can read it.")
-@click.option(
-    "--seen", type=click.IntRange(1), metavar="VERSION", help="The version of the proposal that you looked at."
-)
+@click.option("--seen", type=click.IntRange(1), metavar="VERSION", help="The version of the proposal that you saw.")
 def reject(ids: tuple[str, ...], reason: str, seen: int | None) -> None:
-    """Turn proposals down."""
+    """Reject proposals."""
     if len(ids) > 1 and seen is not None:
         raise InvalidInput("--seen names the version of one proposal.", "Reject them one by one.")
     with open_workspace() as workspace:
 
-        def turn_down(given: str) -> dict[str, Any]:
+        def reject_one(given: str) -> dict[str, Any]:
             name, version = parse_id_and_version(given, seen)
             return _decision_object(workspace.review.reject(name, reason, seen=version))
 
-        for_each(ids, turn_down, _decision_text)
+        for_each(ids, reject_one, _decision_text)
 
 
 @review.command(
@@ -502,7 +498,7 @@ def _decision_text(outcome: dict[str, Any]) -> str:
     return f"{outcome['id']}  {outcome['status']}: {outcome['target']} {outcome['target_id']}"
 
 
-for made in (list_inbox, show_item, show_next, edit_inbox):
-    review.add_command(made)
+for _command in (list_inbox, show_item, show_next, edit_inbox):
+    review.add_command(_command)
 
 commands = {"review": review}

@@ -1,4 +1,4 @@
-"""The commands ``search`` and ``searches``: search, and keep searches under a name."""
+"""The commands ``search`` and ``searches``: search memories, and keep searches under a name."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _SEMANTIC_STATES = {
     "ready": "",
-    "warming": "Semantic search is warming up: these are the results by words. --wait waits for it.",
+    "warming": "Semantic search is loading: these are the results by words. --wait waits for it.",
     "off": "Semantic search does not work: these are the results by words. `memento engine logs` may say why.",
 }
 
@@ -36,14 +36,14 @@ _SEMANTIC_STATES = {
 @click.argument("query", nargs=-1, required=True, metavar="QUERY")
 @click.option("--mode", type=click.Choice(["keyword", "semantic", "hybrid"]), default="hybrid", show_default=True)
 @click.option("--limit", type=click.IntRange(1, 1000), metavar="NUMBER", default=10, show_default=True)
-@click.option("--wait", is_flag=True, help="Wait until the indexes, embeddings too, hold all that was written before.")
-@click.option("--explain", is_flag=True, help="Show every number that made a rank.")
+@click.option("--wait", is_flag=True, help="Wait until the indexes, embeddings included, hold all earlier writes.")
+@click.option("--explain", is_flag=True, help="Show every number behind each rank.")
 def search(
     query: tuple[str, ...], mode: Literal["keyword", "semantic", "hybrid"], limit: int, *, wait: bool, explain: bool
 ) -> None:
     """Search for QUERY: words, "phrases", -not, and filters such as tag:api, as `memento list --help` shows them.
 
-    Put it in quotes: your shell takes "phrases" and -not for its own otherwise.
+    Put it in quotes: otherwise your shell interprets "phrases" and -not itself.
     """
     with open_workspace() as workspace:
         answer = workspace.search(" ".join(query), mode=mode, limit=limit, wait=wait)
@@ -65,9 +65,9 @@ def _answer_object(answer: SearchAnswer, *, explain: bool) -> dict[str, Any]:
 
 
 def _hit_object(hit: SearchHit, *, explain: bool) -> dict[str, Any]:
-    found = {"id": hit.id, "score": round(hit.score, 6), "snippet": hit.snippet, "marks": hit.marks}
+    match = {"id": hit.id, "score": round(hit.score, 6), "snippet": hit.snippet, "marks": hit.marks}
     reasons = {"explain": hit.explain()} if explain else {}
-    return found | to_plain(hit.memory) | reasons
+    return match | to_plain(hit.memory) | reasons
 
 
 def _answer_text(answer: SearchAnswer, *, explain: bool) -> str:
@@ -93,7 +93,7 @@ def _format_number(value: object) -> str:
 
 
 def _marked_snippet(hit: SearchHit) -> str:
-    """Return the snippet with the query's words in bold; each piece is made safe on its own."""
+    """Return the snippet with the query's words in bold; each piece is made safe to show on its own."""
     pieces, end = [], 0
     for start, stop in hit.marks:
         pieces += [safe(hit.snippet[end:start]), bold(safe(hit.snippet[start:stop]))]
@@ -104,7 +104,7 @@ def _marked_snippet(hit: SearchHit) -> str:
 @group(
     "searches",
     invoke_without_command=True,
-    short_help="Searches that you keep under a name.",
+    short_help="Keep searches under a name.",
     examples="""
     memento searches
     memento searches save "API decisions" tag:api kind:decision
@@ -120,7 +120,7 @@ def searches(ctx: click.Context) -> None:
 
 @searches.command(
     "list",
-    short_help="List them.",
+    short_help="List the saved searches.",
     examples="""
     memento searches list
     memento searches list --json
@@ -141,7 +141,7 @@ def list_searches() -> None:
 
 @searches.command(
     "save",
-    short_help="Keep a search.",
+    short_help="Save a search.",
     examples="""
     memento searches save "API decisions" tag:api kind:decision
     memento searches save "API decisions" tag:api,web kind:decision --replace
@@ -149,17 +149,17 @@ def list_searches() -> None:
 )
 @click.argument("name")
 @click.argument("query", nargs=-1, required=True, metavar="QUERY")
-@click.option("--replace", is_flag=True, help="Take the place of the one that has this name.")
+@click.option("--replace", is_flag=True, help="Replace the search of this name.")
 def save_search(name: str, query: tuple[str, ...], *, replace: bool) -> None:
-    """Keep QUERY under NAME."""
+    """Save QUERY under NAME."""
     with open_workspace(create=True) as workspace:
-        made = workspace.saved_searches.save(name, " ".join(query), replace=replace)
-    emit(to_plain(made), lambda: safe(f"{made.name}  saved: {made.query}"))
+        saved = workspace.saved_searches.save(name, " ".join(query), replace=replace)
+    emit(to_plain(saved), lambda: safe(f"{saved.name}  saved: {saved.query}"))
 
 
 @searches.command(
     "rename",
-    short_help="Give one another name.",
+    short_help="Rename a saved search.",
     examples="""
     memento searches rename "API decisions" "decided about the API"
     """,
@@ -167,30 +167,30 @@ def save_search(name: str, query: tuple[str, ...], *, replace: bool) -> None:
 @click.argument("name")
 @click.argument("new_name")
 def rename_search(name: str, new_name: str) -> None:
-    """Give the saved search NAME the name NEW_NAME."""
+    """Rename the saved search NAME to NEW_NAME."""
     with open_workspace() as workspace:
-        made = workspace.saved_searches.rename(name, new_name)
-    emit(to_plain(made), lambda: safe(f"{made.name}  renamed"))
+        saved = workspace.saved_searches.rename(name, new_name)
+    emit(to_plain(saved), lambda: safe(f"{saved.name}  renamed"))
 
 
 @searches.command(
     "remove",
-    short_help="Forget one.",
+    short_help="Remove a saved search.",
     examples="""
     memento searches remove "API decisions"
     """,
 )
 @click.argument("name")
 def remove_search(name: str) -> None:
-    """Forget the saved search NAME; what it finds is untouched."""
+    """Remove the saved search NAME; the memories it finds stay."""
     with open_workspace() as workspace:
-        gone = workspace.saved_searches.remove(name)
-    emit(to_plain(gone), lambda: safe(f"{gone.name}  removed; it was: {gone.query}"))
+        removed = workspace.saved_searches.remove(name)
+    emit(to_plain(removed), lambda: safe(f"{removed.name}  removed; it was: {removed.query}"))
 
 
 @searches.command(
     "run",
-    short_help="Search for what one says.",
+    short_help="Run a saved search.",
     examples="""
     memento searches run "API decisions"
     memento searches run "API decisions" --limit 50 --json
@@ -200,7 +200,7 @@ def remove_search(name: str) -> None:
 @click.option("--limit", type=click.IntRange(1, 1000), metavar="NUMBER", default=10, show_default=True)
 @click.pass_context
 def run_search(ctx: click.Context, name: str, limit: int) -> None:
-    """Search for the query of the saved search NAME, as `memento search` does."""
+    """Run the saved search NAME as `memento search` would."""
     with open_workspace() as workspace:
         saved = workspace.saved_searches.get(name)
     ctx.invoke(search, query=(saved.query,), mode="hybrid", limit=limit, wait=False, explain=False)

@@ -1,4 +1,4 @@
-"""Commands that serve: ``mcp`` on standard input, ``serve`` over HTTP, ``web`` to a browser."""
+"""The commands ``mcp`` (on standard input), ``serve`` (over HTTP) and ``web`` (to a browser)."""
 
 from __future__ import annotations
 
@@ -32,23 +32,23 @@ __all__ = ["commands"]
     default="",
     envvar="CLAUDE_CODE_SESSION_ID",
     metavar="ID",
-    help="What the agent's writes are filed under; if not given, Claude Code's own session, else random.",
+    help="The session of the agent's writes; if not given, Claude Code's own session, else a random one.",
 )
 @click.option(
     "--profile",
     type=click.Choice(list(PROFILES)),
     default="native",
     show_default=True,
-    help="Whose tools: memento's own, or those of a system that it stands in for, under their names.",
+    help="The tools: memento's own, or those of a system that it replaces, under their names.",
 )
 def mcp(session: str, profile: str) -> None:
     """Serve the memory to an agent over the Model Context Protocol, on standard input and output.
 
-    An agent's host starts it; what the agent writes passes the gate, and a person decides with `memento review`. For
-    agents that speak the protocol over HTTP there is `memento serve`.
+    An agent's host starts it. The agent's writes pass the gate, and a person decides with `memento review`. Agents that
+    speak the protocol over HTTP use `memento serve`.
     """
     if sys.stdin.isatty():
-        note("This waits for an agent's messages; hosts start it by themselves, see memento install. ctrl+c ends it.")
+        note("This waits for an agent's messages; a host starts it by itself, see memento install. ctrl+c ends it.")
     from memento_tui.mcp.server import main  # noqa: PLC0415 - the SDK takes a second to import
 
     code = main(current_session().data_dir, session=session, profile=profile)
@@ -83,14 +83,14 @@ if TYPE_CHECKING:
     type=click.Choice(list(PROFILES)),
     default="native",
     show_default=True,
-    help="Whose tools MCP has at /mcp: memento's own, or those of a system that it stands in for.",
+    help="The tools of MCP at /mcp: memento's own, or those of a system that it replaces.",
 )
 def serve(host: str, port: int, profile: str) -> None:
     """Serve the memory over HTTP until ctrl+c: Memento Protocol's REST at /v1, MCP at /mcp.
 
-    Every request needs the key that is shown. It is made once and kept in the data directory; one of your own goes
-    into MEMENTO_API_KEY, and without that nothing but this machine is listened to. What agents write passes the gate,
-    and a person decides with `memento review`.
+    Every request needs the key that is shown. It is made once and kept in the data directory; set MEMENTO_API_KEY to
+    choose your own, which is required to listen to other machines. Agents' writes pass the gate, and a person decides
+    with `memento review`.
     """
     from memento_tui.compat.http.keys import KEY_VARIABLE  # noqa: PLC0415 - only this command pays for the server
     from memento_tui.compat.http.server import serve as run  # noqa: PLC0415 - same
@@ -138,16 +138,16 @@ _LOOPBACK_HOSTS = ("127.0.0.1", "localhost")
 def web(port: int | None, host: str, *, open_browser: bool) -> None:
     """Serve the app to browsers on this machine until ctrl+c.
 
-    The address that is printed holds a token, which is what lets a browser in; it ends with the server. Nothing outside
-    this machine can connect.
+    The printed address holds a token that admits a browser and is valid until the server ends. Other machines cannot
+    connect.
     """
     if host not in _LOOPBACK_HOSTS:
         raise InvalidInput(
-            f"memento serves 127.0.0.1 only, not {host}: whoever reaches it decides what your agent remembers.",
+            f"memento serves 127.0.0.1 only, not {host}: whoever connects decides what your agent remembers.",
             "From another machine, tunnel: ssh -L 8123:127.0.0.1:8123 THIS-MACHINE, here memento web --port 8123.",
         )
     with open_workspace(create=True):
-        pass  # a data directory that cannot be used is told here, not in every browser window
+        pass  # a data directory that cannot be used is an error here, and not in every browser window
     from memento_tui.tui.web.server import WebServer  # noqa: PLC0415 - only this command pays for the server
 
     def ready(guard: AccessGuard) -> None:
@@ -160,11 +160,11 @@ def web(port: int | None, host: str, *, open_browser: bool) -> None:
         if open_browser:
             _open_browser(guard.address_for_once())
 
-    asyncio.run(WebServer(current_session().paths.root, tell=_announce_web).serve(port or 0, ready))
+    asyncio.run(WebServer(current_session().paths.root, report_failure=_print_app_failure).serve(port or 0, ready))
 
 
-def _announce_web(said: str) -> None:
-    sys.stderr.write("memento: an app in the browser said:\n" + safe(said, multiline=True) + "\n")
+def _print_app_failure(output: str) -> None:
+    sys.stderr.write("memento: an app in the browser failed:\n" + safe(output, multiline=True) + "\n")
 
 
 def _open_browser(address: str) -> None:

@@ -1,4 +1,4 @@
-"""Commands about the installation: ``reindex``, ``doctor``, ``paths`` and ``engine``."""
+"""The commands ``reindex``, ``doctor``, ``paths`` and ``engine``."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @command(
     "reindex",
-    short_help="Build the search indexes anew.",
+    short_help="Rebuild the search indexes.",
     examples="""
     memento reindex
     memento reindex --keyword --json
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 @click.option("--keyword", is_flag=True, help="Only the keyword index.")
 @click.option("--semantic", is_flag=True, help="Only the semantic index, in the background.")
 def reindex(*, keyword: bool, semantic: bool) -> None:
-    """Build the search indexes anew from the database. Nothing is lost if this is interrupted."""
+    """Rebuild the search indexes from the database. Nothing is lost if this is interrupted."""
     from memento_tui.api import health  # noqa: PLC0415 - a command's help is shown without it
 
     both = keyword == semantic
@@ -52,7 +52,7 @@ def _reindex_text(data: Mapping[str, object]) -> str:
 
 @command(
     "doctor",
-    short_help="Check that everything is in order.",
+    short_help="Check the installation, the database and the indexes.",
     examples="""
     memento doctor
     memento doctor --json
@@ -61,7 +61,7 @@ def _reindex_text(data: Mapping[str, object]) -> str:
 def doctor() -> None:
     """Check the data directory, the settings, the database, the journal, the backups, the indexes and the engine.
 
-    It changes nothing. What has gone bad in the memories themselves is told by `memento audit`.
+    It changes nothing. Problems in the memories themselves are found by `memento audit`.
 
     The exit code is 6 if something is wrong.
     """
@@ -96,20 +96,20 @@ def _findings_text(findings: list[HealthFinding]) -> str:
 
 @command(
     "paths",
-    short_help="Print where everything lies.",
+    short_help="Print the paths of all files.",
     examples="""
     memento paths
     memento paths --json
     """,
 )
 def print_paths() -> None:
-    """Print where everything lies, whether it exists or not."""
+    """Print the paths of all files, whether they exist or not."""
     found = current_session().paths
     names = list(DataPaths._fields)
     names += [name for name, value in vars(DataPaths).items() if isinstance(value, property)]
-    places = {name: str(getattr(found, name)) for name in names}
-    width = max(map(len, places))
-    emit(places, lambda: "\n".join(f"{name:{width}}  {safe(place)}" for name, place in places.items()))
+    paths = {name: str(getattr(found, name)) for name in names}
+    width = max(map(len, paths))
+    emit(paths, lambda: "\n".join(f"{name:{width}}  {safe(path)}" for name, path in paths.items()))
 
 
 if TYPE_CHECKING:
@@ -117,11 +117,11 @@ if TYPE_CHECKING:
 
 
 _MAX_WAIT_SECONDS = 3600.0
-"""Seconds. A hundred thousand memories are embedded in about fifteen minutes."""
+"""Seconds for which ``--wait`` waits; a hundred thousand memories are embedded in about fifteen minutes."""
 
 
 def _engine_client() -> SemanticClient:
-    """Return the way to the engine, which is there whatever state the database is in."""
+    """Return the client of the engine, which works whatever state the database is in."""
     from memento_tui.config import load_config  # noqa: PLC0415 - a command's help is shown without it
     from memento_tui.search.engine_client import SemanticClient  # noqa: PLC0415 - same
 
@@ -132,7 +132,7 @@ def _engine_client() -> SemanticClient:
 @group(
     "engine",
     invoke_without_command=True,
-    short_help="Look after the background engine of semantic search.",
+    short_help="Control the background engine of semantic search.",
     examples="""
     memento engine
     memento engine logs --lines 20
@@ -141,9 +141,9 @@ def _engine_client() -> SemanticClient:
 )
 @click.pass_context
 def engine(ctx: click.Context) -> None:
-    """Look after the background engine, which embeds memories and finds them by meaning.
+    """Control the background engine, which embeds memories and finds them by meaning.
 
-    A search starts it, and it leaves by itself. Without a command, tell how it is.
+    A search starts it, and it stops by itself when idle. Without a command, show its status.
     """
     if ctx.invoked_subcommand is None:
         ctx.invoke(engine_status)
@@ -151,14 +151,14 @@ def engine(ctx: click.Context) -> None:
 
 @engine.command(
     "status",
-    short_help="Tell how the engine is.",
+    short_help="Show the status of the engine.",
     examples="""
     memento engine status
     memento engine status --json
     """,
 )
 def engine_status() -> None:
-    """Tell whether the engine runs, and how far its index has got. It is not started for that."""
+    """Show whether the engine runs, and how far its index is. This does not start it."""
     found = _engine_client().status()
     if found is None:
         emit({"state": "stopped"}, lambda: "No engine is running; a search starts one.")
@@ -188,7 +188,7 @@ def _status_fields(facts: dict[str, Any]) -> dict[str, Any]:
 )
 @click.option("--wait", is_flag=True, help="Wait until every memory is embedded.")
 def engine_start(*, wait: bool) -> None:
-    """Start the engine unless it runs; loading its model takes some seconds."""
+    """Start the engine unless it runs; loading its model takes a few seconds."""
     from memento_tui.api.health import start_engine  # noqa: PLC0415 - a command's help is shown without it
 
     with open_workspace() as workspace:
@@ -210,16 +210,16 @@ def engine_start(*, wait: bool) -> None:
     """,
 )
 def engine_stop() -> None:
-    """Stop the engine and wait until it is gone. The next search by meaning starts it again."""
+    """Stop the engine and wait until it has ended. The next search by meaning starts it again."""
     from memento_tui.api.health import stop_engine  # noqa: PLC0415 - a command's help is shown without it
 
     stopped = stop_engine(_engine_client())
-    emit({"stopped": stopped}, lambda: "The engine is gone." if stopped else "No engine was running.")
+    emit({"stopped": stopped}, lambda: "The engine has ended." if stopped else "No engine was running.")
 
 
 @engine.command(
     "logs",
-    short_help="Print what the engine wrote down.",
+    short_help="Print the log of the engine.",
     examples="""
     memento engine logs
     memento engine logs --lines 200 --json
@@ -228,10 +228,8 @@ def engine_stop() -> None:
 @click.option("--lines", type=click.IntRange(1, 100_000), metavar="NUMBER", default=50, show_default=True)
 def engine_logs(lines: int) -> None:
     """Print the last lines of the engine's log."""
-    written = _engine_client().logs(lines)
-    emit(
-        {"lines": written.splitlines()}, lambda: safe(written, multiline=True) or "The engine has written nothing yet."
-    )
+    log = _engine_client().logs(lines)
+    emit({"lines": log.splitlines()}, lambda: safe(log, multiline=True) or "The log is empty.")
 
 
 commands = {"reindex": reindex, "doctor": doctor, "paths": print_paths, "engine": engine}

@@ -18,17 +18,17 @@ every part that it finds: a text that an agent made of one line, ten thousand ti
 _CONTEXT_LINES = 3
 
 
-def diff_steps(old: Sequence[str], new: Sequence[str]) -> list[DiffStep]:
+def diff_steps(old: Sequence[str], new: Sequence[str], *, limit: int = _MAX_COMPARISONS) -> list[DiffStep]:
     """Return the steps from one sequence to another.
 
-    What is the same at both ends is always told apart; where comparing the middle would take too long, it is one
-    replacement.
+    The common beginning and end are always found; where comparing the middle would look at more than ``limit``
+    elements, it is one replacement.
     """
     head = _common_prefix_length(old, new)
     tail = _common_prefix_length(old[head:][::-1], new[head:][::-1])
     a, b = old[head : len(old) - tail], new[head : len(new) - tail]
     found: list[DiffStep] = [("equal", 0, head, 0, head)] if head else []
-    found += [(tag, i1 + head, i2 + head, j1 + head, j2 + head) for tag, i1, i2, j1, j2 in _diff_middle(a, b)]
+    found += [(tag, i1 + head, i2 + head, j1 + head, j2 + head) for tag, i1, i2, j1, j2 in _diff_middle(a, b, limit)]
     if tail:
         found.append(("equal", len(old) - tail, len(old), len(new) - tail, len(new)))
     return found
@@ -40,12 +40,12 @@ def _common_prefix_length(old: Sequence[str], new: Sequence[str]) -> int:
     return next((place for place in range(shorter) if old[place] != new[place]), shorter)
 
 
-def _diff_middle(old: Sequence[str], new: Sequence[str]) -> list[DiffStep]:
+def _diff_middle(old: Sequence[str], new: Sequence[str], limit: int) -> list[DiffStep]:
     if not old or not new:
         tag: Literal["insert", "delete"] = "delete" if old else "insert"
         return [(tag, 0, len(old), 0, len(new))] if old or new else []
     try:
-        return _BoundedMatcher(old, new).get_opcodes()
+        return _BoundedMatcher(old, new, limit).get_opcodes()
     except _TooLongError:
         return [("replace", 0, len(old), 0, len(new))]
 
@@ -57,8 +57,9 @@ class _TooLongError(Exception):
 class _BoundedMatcher(SequenceMatcher[str]):
     """Gives up once it has looked at too many elements."""
 
-    def __init__(self, old: Sequence[str], new: Sequence[str]) -> None:
+    def __init__(self, old: Sequence[str], new: Sequence[str], limit: int) -> None:
         super().__init__(None, old, new, autojunk=False)
+        self._limit = limit
         self._old = old
         self._looks = 0
 
@@ -66,7 +67,7 @@ class _BoundedMatcher(SequenceMatcher[str]):
         """Return the longest part that both have in these ranges. Raises `_TooLongError`."""
         places: dict[str, list[int]] = self.b2j  # type: ignore[attr-defined] # the stub lacks it
         self._looks += sum([1 + len(places.get(element, ())) for element in self._old[alo:ahi]])
-        if self._looks > _MAX_COMPARISONS:
+        if self._looks > self._limit:
             raise _TooLongError
         return super().find_longest_match(alo, ahi, blo, bhi)
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from rich.cells import cell_len, get_character_cell_size
 
-__all__ = ["ago", "cells", "has_hidden", "hidden_characters", "literal", "shown"]
+__all__ = ["ago", "cells", "has_hidden", "hidden_characters", "literal", "more_characters", "shown", "time_ago"]
 
 if TYPE_CHECKING:
     from textual.content import Content
@@ -158,6 +158,18 @@ def ago(moment: datetime, now: datetime) -> str:
     seconds = (now - moment).total_seconds()
     span = _span(abs(seconds))
     return f"in {span}" if seconds < 0 and span != "now" else span
+
+
+def time_ago(moment: datetime, now: datetime) -> str:
+    """Return how long ago a moment was in words: ``just now``, ``5m ago``, ``2y ago``."""
+    span = ago(moment, now)
+    return "just now" if span == "now" else f"{span} ago"
+
+
+def more_characters(text: str, limit: int, hint: str = "", *, style: str = "dim") -> Content:
+    """Return the note below a text of which ``limit`` characters are shown; empty where that is all of it."""
+    left = len(text) - limit
+    return literal(f"\n\n... {left:,} more characters{hint}.", style, multiline=True) if left > 0 else literal("")
 
 
 _MINUTE, _HOUR, _DAY = 60, 3_600, 86_400

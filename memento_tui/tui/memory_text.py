@@ -1,19 +1,17 @@
-"""Format a memory: as a row of a list, as the facts and the text of a preview, and what differs between two texts."""
+"""Format a memory: as a row of a list, and as the facts and the text of a preview."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from datetime import datetime
 
 from textual.content import Content
 
 from memento_tui import clock
+from memento_tui.api.types import MemorySummary
 from memento_tui.model import Memory
 from memento_tui.search.query_language import Query
-from memento_tui.storage.memory_queries import MemorySummary
-from memento_tui.text.diff import diff_steps
-from memento_tui.tui.display import ago, cells, has_hidden, hidden_characters, literal, shown
+from memento_tui.tui.display import ago, cells, has_hidden, hidden_characters, literal, more_characters, time_ago
 from memento_tui.tui.widgets.record_list import Line
 
 __all__ = [
@@ -22,12 +20,10 @@ __all__ = [
     "memory_facts",
     "memory_line",
     "memory_title",
-    "text_difference",
     "trust_glyph",
 ]
 
 _LONGEST_PREVIEW = 20_000
-_WORDS = re.compile(r"\s+|[^\w\s]|\w+")
 
 
 def memory_title(memory: Memory) -> Content:
@@ -45,7 +41,7 @@ def memory_facts(memory: Memory) -> Content:
     if memory.source_type == "external":
         trust.append("from outside")
     place = [memory.namespace, *(f"#{tag}" for tag in memory.tags)]
-    life = [f"changed {_moment_text(memory.updated_at, now)}", f"used {memory.used_count}x", *_expiry_text(memory, now)]
+    life = [f"changed {time_ago(memory.updated_at, now)}", f"used {memory.used_count}x", *_expiry_text(memory, now)]
     if memory.source.agent:
         life.append(f"by {memory.source.agent}")
     lines = [literal("  ".join(part), "dim") for part in (trust, place, life)]
@@ -56,11 +52,6 @@ def memory_facts(memory: Memory) -> Content:
         told = ", ".join(f"{count}x {name}" for name, count in hidden.most_common(3))
         lines.append(literal(f"! hidden characters, shown as <...>: {told}", "bold $text-warning"))
     return Content("\n").join(lines)
-
-
-def _moment_text(moment: datetime, now: datetime) -> str:
-    span = ago(moment, now)
-    return "just now" if span == "now" else f"{span} ago"
 
 
 def _expiry_text(memory: Memory, now: datetime) -> Iterator[str]:
@@ -77,55 +68,7 @@ def memory_body(memory: Memory, query: Query | None) -> Content:
 
         for start, end in find_query_matches(query, body.plain):
             body = body.stylize("$text-accent bold underline", start, end)
-    left = len(memory.content) - _LONGEST_PREVIEW
-    if left > 0:
-        body = body + literal(f"\n\n... {left:,} more characters. E opens all of it in your editor.", "dim")
-    return body
-
-
-def text_difference(before: str, after: str) -> Content:
-    """Return what changed between two texts, line by line, with the words that differ in each line marked.
-
-    Removed lines begin with ``-``, added ones with ``+``, so that colour is not needed to read it.
-    """
-    old, new = shown(before, multiline=True).split("\n"), shown(after, multiline=True).split("\n")
-    lines: list[Content] = []
-    for tag, a1, a2, b1, b2 in diff_steps(old, new):
-        if tag == "equal":
-            lines += _unchanged_lines(old[a1:a2])
-        elif tag == "replace" and a2 - a1 == b2 - b1:
-            for was, now in zip(old[a1:a2], new[b1:b2], strict=True):
-                lines += _changed_line(was, now)
-        else:
-            lines += [_difference_line("-", line, "$text-error") for line in old[a1:a2]]
-            lines += [_difference_line("+", line, "$text-success") for line in new[b1:b2]]
-    return Content("\n").join(lines)
-
-
-def _difference_line(sign: str, visible: str, style: str) -> Content:
-    return Content.styled(f"{sign} {visible}", style)
-
-
-def _unchanged_lines(lines: list[str], keep: int = 3) -> list[Content]:
-    if len(lines) <= 2 * keep + 1:
-        return [_difference_line(" ", line, "dim") for line in lines]
-    skipped = Content.styled(f"  ... {len(lines) - 2 * keep} unchanged lines", "dim italic")
-    first, last = lines[:keep], lines[-keep:]
-    return [
-        *(_difference_line(" ", x, "dim") for x in first),
-        skipped,
-        *(_difference_line(" ", x, "dim") for x in last),
-    ]
-
-
-def _changed_line(before: str, after: str) -> list[Content]:
-    old, new = _WORDS.findall(before), _WORDS.findall(after)
-    removed, added = Content.styled("- ", "$text-error"), Content.styled("+ ", "$text-success")
-    for tag, a1, a2, b1, b2 in diff_steps(old, new):
-        emphasis = "" if tag == "equal" else " bold reverse"
-        removed += Content.styled("".join(old[a1:a2]), f"$text-error{emphasis}")
-        added += Content.styled("".join(new[b1:b2]), f"$text-success{emphasis}")
-    return [removed, added]
+    return body + more_characters(memory.content, _LONGEST_PREVIEW, "; E opens all of it in your editor")
 
 
 KIND_WORDS = {

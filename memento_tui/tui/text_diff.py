@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterator, Sequence
 from itertools import groupby, zip_longest
@@ -11,16 +10,25 @@ import msgspec
 from rich.cells import cell_len, chop_cells
 from textual.content import Content
 
+from memento_tui.text.diff import diff_steps
 from memento_tui.tui.display import shown
 
-__all__ = ["MIN_SPLIT_WIDTH", "TextRun", "compare_lines", "draw_side_by_side", "draw_unified", "wrap_runs"]
+__all__ = [
+    "MIN_SPLIT_WIDTH",
+    "TextRun",
+    "compare_lines",
+    "draw_side_by_side",
+    "draw_unified",
+    "text_difference",
+    "wrap_runs",
+]
 
 TextRun = tuple[str, bool]
 """A piece of a line that is safe to show, and whether it is one of the words that differ."""
 
 _TOKENS = re.compile(r"\s+|[^\w\s]|\w+")
-_MOST_COMPARISONS = 250_000
-"""Of larger products of two lengths, what lies between the common beginning and end is shown as replaced."""
+_MAX_COMPARISONS = 250_000
+"""Elements that one comparison looks at, which takes some 50 ms; of texts that need more, the middle is replaced."""
 
 _CONTEXT = 3
 """Unchanged lines that are kept around a change."""
@@ -42,7 +50,7 @@ def compare_lines(before: str, after: str) -> list[LinePair]:
     """Return the lines of two texts beside each other, those that stay the same shortened to what is around changes."""
     old, new = shown(before, multiline=True).split("\n"), shown(after, multiline=True).split("\n")
     pairs: list[LinePair] = []
-    for tag, a1, a2, b1, b2 in _opcodes(old, new):
+    for tag, a1, a2, b1, b2 in diff_steps(old, new, limit=_MAX_COMPARISONS):
         if tag == "equal":
             pairs += _unchanged(old[a1:a2])
         elif a2 - a1 == b2 - b1:
@@ -50,26 +58,6 @@ def compare_lines(before: str, after: str) -> list[LinePair]:
         else:
             pairs += [_changed_pairs(was, now) for was, now in zip_longest(old[a1:a2], new[b1:b2])]
     return pairs
-
-
-def _opcodes(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[str, int, int, int, int]]:
-    """Yield what `difflib` would, after setting the common beginning and end aside."""
-    shorter = min(len(old), len(new))
-    head = next((i for i in range(shorter) if old[i] != new[i]), shorter)
-    rest = shorter - head
-    tail = next((i for i in range(rest) if old[-1 - i] != new[-1 - i]), rest)
-    if head:
-        yield "equal", 0, head, 0, head
-    left, right = old[head : len(old) - tail], new[head : len(new) - tail]
-    if left or right:
-        if len(left) * len(right) > _MOST_COMPARISONS:
-            yield "replace", head, head + len(left), head, head + len(right)
-        else:
-            matcher = difflib.SequenceMatcher(None, left, right, autojunk=False)
-            for tag, a1, a2, b1, b2 in matcher.get_opcodes():
-                yield tag, head + a1, head + a2, head + b1, head + b2
-    if tail:
-        yield "equal", len(old) - tail, len(old), len(new) - tail, len(new)
 
 
 def _unchanged(lines: Sequence[str]) -> Iterator[LinePair]:
@@ -103,7 +91,7 @@ def _marked_words(before: str, after: str) -> LinePair:
     old, new = _TOKENS.findall(before), _TOKENS.findall(after)
     was: list[TextRun] = []
     now: list[TextRun] = []
-    for tag, a1, a2, b1, b2 in _opcodes(old, new):
+    for tag, a1, a2, b1, b2 in diff_steps(old, new, limit=_MAX_COMPARISONS):
         if a2 > a1:
             was.append(("".join(old[a1:a2]), tag != "equal"))
         if b2 > b1:
@@ -115,14 +103,23 @@ MIN_SPLIT_WIDTH = 44
 """Cells that two columns need at least."""
 
 _MOST_PAIRS = 1_000
+_SHOW_ALL_HINT = "; e shows all of the new text"
 _GAP = " | "
 _REMOVED, _ADDED = "$text-error", "$text-success"
 _MARKED = " bold reverse"
 """The words that differ: reversed, which needs no colour."""
 
 
-def draw_unified(pairs: Sequence[LinePair]) -> Content:
-    """Return the lines of both texts one below the other: ``-`` is removed, ``+`` is added."""
+def text_difference(before: str, after: str) -> Content:
+    """Return the difference of two texts in one column, with the words that differ in each line marked."""
+    return draw_unified(compare_lines(before, after), hint="")
+
+
+def draw_unified(pairs: Sequence[LinePair], *, hint: str = _SHOW_ALL_HINT) -> Content:
+    """Return the lines of both texts one below the other: ``-`` is removed, ``+`` is added, so it reads without colour.
+
+    ``hint`` follows the number of the lines that are left out of a very long difference.
+    """
     lines: list[Content] = []
     for is_block, group in groupby(pairs[:_MOST_PAIRS], lambda pair: not (pair.same or pair.alike or pair.skipped)):
         if is_block:
@@ -132,7 +129,7 @@ def draw_unified(pairs: Sequence[LinePair]) -> Content:
         else:
             for pair in group:
                 lines += _unified_pair(pair)
-    return Content("\n").join([*lines, *_more_lines_note(pairs)])
+    return Content("\n").join([*lines, *_more_lines_note(pairs, hint)])
 
 
 def _unified_pair(pair: LinePair) -> Iterator[Content]:
@@ -155,7 +152,7 @@ def draw_side_by_side(pairs: Sequence[LinePair], width: int) -> Content:
             lines += two_columns(pair.before, pair.after, width, signs=("  ", "  "), styles=("dim", "dim"))
         else:
             lines += two_columns(pair.before, pair.after, width, signs=("- ", "+ "), styles=(_REMOVED, _ADDED))
-    return Content("\n").join([*lines, *_more_lines_note(pairs)])
+    return Content("\n").join([*lines, *_more_lines_note(pairs, _SHOW_ALL_HINT)])
 
 
 def two_columns(
@@ -175,9 +172,9 @@ def two_columns(
     return [one + gap + other for one, other in zip_longest(*halves, fillvalue=Content(" " * column))]
 
 
-def _more_lines_note(pairs: Sequence[LinePair]) -> Iterator[Content]:
+def _more_lines_note(pairs: Sequence[LinePair], hint: str) -> Iterator[Content]:
     if len(pairs) > _MOST_PAIRS:
-        yield Content.styled(f"  ... {len(pairs) - _MOST_PAIRS:,} more lines; e shows all of the new text.", "bold")
+        yield Content.styled(f"  ... {len(pairs) - _MOST_PAIRS:,} more lines{hint}.", "bold")
 
 
 def _skipped(pair: LinePair) -> Content:

@@ -150,7 +150,7 @@ def test_an_empty_file_and_one_that_teaches_nothing_are_no_failure(shell: Shell,
     assert (told["learned"], told["problems"]) == ([], ["the file is empty"])
     chat = write(tmp_path / "chat.jsonl", ClaudeSession().user("hello").says("Hello!").lines)
     ended = shell.run("distill", str(chat))
-    assert (ended.returncode, ended.stdout) == (0, b"2 turns were read; they teach nothing new.\n")
+    assert (ended.returncode, ended.stdout) == (0, b"2 turns were read; nothing new was found.\n")
 
 
 def test_an_interrupted_reading_says_so_and_the_next_one_is_whole(

@@ -105,7 +105,7 @@ def test_a_day_with_a_mirror(shell: Shell, workspace: Workspace, tmp_path: Path)
     assert [memory.id for memory in workspace.list().items] == [found.id]
 
     code, said = running.end(signal.SIGINT)
-    assert (code, said) == (0, "Ended; 1 note is in step.\n")
+    assert (code, said) == (0, "Ended; 1 note is in sync.\n")
 
 
 def test_a_conflict_waits_in_the_review_and_the_decision_appears(

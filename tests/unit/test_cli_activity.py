@@ -37,7 +37,7 @@ def test_the_journal_is_listed_with_what_it_touched(memento: Program, given: str
     assert [item["seq"] for item in memento.json("activity", "agent:cl", "action:edit")["items"]] == [2]
     assert [item["seq"] for item in memento.json("activity", "9090", "actor:person")["items"]] == [3]
     assert "claude (mcp)" in memento.run("activity").out
-    assert memento.run("activity", "agent:nobody").out == "No entry of the journal fits.\n"
+    assert memento.run("activity", "agent:nobody").out == "The filter selects no entry of the journal.\n"
 
 
 def test_filtered_activity_comes_in_pages(memento: Program) -> None:

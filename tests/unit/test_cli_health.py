@@ -36,7 +36,7 @@ def test_an_audit_tells_how_many_what_it_means_and_what_to_do(memento: Program) 
 def test_a_quick_audit_reads_no_texts_and_says_so(memento: Program) -> None:
     items = {item["code"]: item["count"] for item in memento.json("audit", "--quick")["items"]}
     assert (items["secrets"], items["copies"]) == (None, 0)
-    assert "Not looked for: secrets in stored text" in memento.run("audit", "--quick").out
+    assert "Not searched: secrets in stored text" in memento.run("audit", "--quick").out
 
 
 def test_what_was_found_is_listed_in_pages(memento: Program) -> None:

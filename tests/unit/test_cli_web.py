@@ -40,7 +40,7 @@ def test_a_data_directory_that_cannot_be_used_is_told_before_anything_is_served(
 
 def test_a_server_that_does_not_listen_has_no_door(tmp_path: Path) -> None:
     with pytest.raises(RuntimeError):
-        _ = WebServer(tmp_path, tell=print).guard
+        _ = WebServer(tmp_path, report_failure=print).guard
 
 
 def test_every_run_has_secrets_of_its_own() -> None:

@@ -238,4 +238,4 @@ def test_what_surrounds_a_proposal_is_shown_on_request(memento: Program) -> None
     shown = memento.json("review", "show", "page", "--around")
     assert [near["memory"]["id"] for near in shown["neighbours"]] == ["alike"]
     assert shown["spoken"] is None
-    assert "memories that say something alike" in memento.run("review", "show", "page", "--around").out
+    assert "similar memories" in memento.run("review", "show", "page", "--around").out

@@ -19,7 +19,7 @@ from textual.worker import get_current_worker
 
 from memento_tui import clock
 from memento_tui.errors import MementoError
-from memento_tui.tui.display import ago, cells, literal
+from memento_tui.tui.display import cells, literal, time_ago
 from memento_tui.tui.screens.dialogs import Dialog
 from memento_tui.tui.section import app_of
 
@@ -44,8 +44,8 @@ def offer_first_import(app: MementoApp) -> None:
     """Look around and ask, if there is no memory here and the person was not asked before. Returns at once."""
 
     def look() -> None:
-        store = app.workspace.store
-        if store.setting(_OFFERED_SETTING) is not None or store.count_all() > 0:
+        workspace = app.workspace
+        if workspace.settings.get(_OFFERED_SETTING) is not None or workspace.count_all() > 0:
             return
         findings = _find_candidates(app)
         if findings.candidates:
@@ -53,7 +53,7 @@ def offer_first_import(app: MementoApp) -> None:
 
     def ask(findings: DiscoveryReport) -> None:
         if len(app.screen_stack) == 1:  # something else may have opened meanwhile; then it is asked the next time
-            app.workspace.store.keep_setting(_OFFERED_SETTING, "yes")
+            app.workspace.settings.set(_OFFERED_SETTING, "yes")
             app.push_screen(FirstRunScreen(findings))
 
     _in_thread(app, look)
@@ -135,7 +135,7 @@ class _Choices(Static, can_focus=True):
         candidate = self._candidates[index]
         mark = f"{'>' if index == self._cursor else ' '} [{'x' if index in self._ticked else ' '}] "
         title = cells(_title(candidate), 22)
-        changed = f"changed {_when(candidate)}" if candidate.changed else ""
+        changed = f"changed {time_ago(candidate.changed, clock.now())}" if candidate.changed else ""
         style = "bold" if index == self._cursor else ""
         head = literal(f"{mark}{title} ", style) + Content(f"{candidate.amount:<18} {changed}")
         return head, literal(" " * 6 + cells(_short(candidate.path), _WIDTH - 6).rstrip(), "dim")
@@ -317,11 +317,6 @@ def _title(candidate: ImportSource) -> str:
     from memento_tui.formats.registry import FORMATS  # noqa: PLC0415 - loaded by whatever found the candidate
 
     return FORMATS[candidate.format].title
-
-
-def _when(candidate: ImportSource) -> str:
-    span = ago(candidate.changed, clock.now()) if candidate.changed else ""
-    return "just now" if span == "now" else f"{span} ago"
 
 
 def _short(path: Path) -> str:

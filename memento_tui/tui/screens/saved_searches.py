@@ -182,4 +182,4 @@ def _count_results(workspace: Workspace, query: str) -> int:
     parsed = parse(query)
     if parsed.words or parsed.unwanted:
         return workspace.search(query, mode="keyword", limit=1).total
-    return workspace.store.count(with_default_statuses(parsed.filter))
+    return workspace.count(with_default_statuses(parsed.filter))

@@ -16,7 +16,7 @@ from textual.widgets import Static
 from memento_tui import clock
 from memento_tui.api.drafts import UnsavedText, find_unsaved_texts
 from memento_tui.errors import MementoError
-from memento_tui.tui.display import ago, cells, literal
+from memento_tui.tui.display import cells, literal, time_ago
 from memento_tui.tui.screens.dialogs import Confirm, Dialog
 
 __all__ = ["UnsavedScreen", "offer_unsaved"]
@@ -56,12 +56,12 @@ class UnsavedScreen(Dialog[Answer]):
     def compose(self) -> ComposeResult:
         """Show the text's beginning and the keys."""
         kept = self._kept
-        span = ago(kept.at, clock.now())
-        when = "just now" if span == "now" else f"{span} ago"
         lines = [line for line in (kept.title or "", *_text_of(kept).splitlines()) if line.strip()]
         shown = [literal(cells(line, _SHOWN_WIDTH).rstrip()) for line in lines[:_SHOWN_LINES]]
         with Vertical(classes="dialog"):
-            yield Static(Content(f"Text that was not saved, typed {when}"), classes="dialog-title")
+            yield Static(
+                Content(f"Text that was not saved, typed {time_ago(kept.at, clock.now())}"), classes="dialog-title"
+            )
             yield Static(Content("\n").join(shown), classes="dialog-text")
             more = f"   ({self._others} more after this)" if self._others else ""
             yield Static(Content(f"r go on with it   d drop it   Escape ask me next time{more}"), classes="dialog-hint")

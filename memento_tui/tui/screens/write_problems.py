@@ -12,8 +12,8 @@ from textual.content import Content
 from textual.widgets import Static
 
 from memento_tui.tui.display import literal
-from memento_tui.tui.memory_text import text_difference
 from memento_tui.tui.screens.dialogs import Dialog
+from memento_tui.tui.text_diff import text_difference
 
 __all__ = ["ConflictScreen", "OutcomesScreen"]
 

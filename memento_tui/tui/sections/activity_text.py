@@ -14,8 +14,9 @@ from memento_tui.model import Exposure, Memory
 from memento_tui.storage.activity import ActivityRow, ChangedRecord, changed_fields
 from memento_tui.storage.ledgers import SessionTotals
 from memento_tui.tui.display import ago, literal
-from memento_tui.tui.memory_text import memory_body, memory_facts, memory_title, text_difference
+from memento_tui.tui.memory_text import memory_body, memory_facts, memory_title
 from memento_tui.tui.sections.activity_rows import writer_name
+from memento_tui.tui.text_diff import text_difference
 
 __all__ = ["entry_heading", "exposure_text", "journal_entry_text"]
 

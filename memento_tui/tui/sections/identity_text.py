@@ -14,7 +14,7 @@ from memento_tui.api import identity
 from memento_tui.api.review import PendingProposal
 from memento_tui.model import Crystal
 from memento_tui.tui.display import cells, has_hidden, hidden_characters, literal, shown
-from memento_tui.tui.memory_text import text_difference
+from memento_tui.tui.text_diff import text_difference
 from memento_tui.tui.widgets.record_list import Line
 
 __all__ = [

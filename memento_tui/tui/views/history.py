@@ -16,13 +16,13 @@ from textual.widgets import Static
 
 from memento_tui import clock
 from memento_tui.api.memory_details import changed_fields, restore_version
+from memento_tui.api.types import Revision
 from memento_tui.errors import MementoError
 from memento_tui.model import Memory
-from memento_tui.storage.store import Revision
 from memento_tui.tui.commands import KeyScope, bindings
 from memento_tui.tui.display import ago, cells, literal
-from memento_tui.tui.memory_text import text_difference
 from memento_tui.tui.section import in_thread
+from memento_tui.tui.text_diff import text_difference
 from memento_tui.tui.views.view import FixedRows, View, ViewList
 from memento_tui.tui.widgets.record_list import Line, RecordList
 
@@ -91,7 +91,7 @@ class HistoryView(View):
     async def _read(self, memory: Memory) -> None:
         is_other = self._memory is None or self._memory.id != memory.id
         try:
-            found = await in_thread(self, self.workspace.store.history, "memory", memory.id)
+            found = await in_thread(self, self.workspace.history, memory.id)
         except MementoError as error:
             self.memento.show_status(str(error), problem=True)
             return

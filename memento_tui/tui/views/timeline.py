@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 from textual import work
@@ -10,9 +11,9 @@ from textual.binding import BindingType
 from textual.content import Content
 from textual.widgets import Static
 
+from memento_tui.api.types import TimelineEntry
 from memento_tui.errors import MementoError, NotFound
 from memento_tui.model import Memory
-from memento_tui.storage.memory_queries import TimelineEntry
 from memento_tui.tui.commands import KeyScope, bindings
 from memento_tui.tui.display import cells, has_hidden
 from memento_tui.tui.memory_text import trust_glyph
@@ -63,7 +64,7 @@ class TimelineView(View):
     async def _read(self, memory_id: str) -> None:
         try:
             found = await in_thread(
-                self, self.workspace.store.around.window, memory_id, later=_ROWS_EACH_WAY, earlier=_ROWS_EACH_WAY
+                self, self.workspace.timeline, memory_id, later=_ROWS_EACH_WAY, earlier=_ROWS_EACH_WAY
             )
         except NotFound:
             self.rows.set_rows([], 0, FixedRows[TimelineEntry]([]))
@@ -83,7 +84,7 @@ class TimelineView(View):
             self.call_after_refresh(self._show_middle)
         self._tell(found)
 
-    def _tell(self, found: list[TimelineEntry]) -> None:
+    def _tell(self, found: Sequence[TimelineEntry]) -> None:
         place = next(index for index, one in enumerate(found) if one.id == self._centre)
         after, before = place, len(found) - place - 1
         words = [f"{n}{'+' if n == _ROWS_EACH_WAY else ''}" for n in (after, before)]

@@ -14,11 +14,11 @@ from textual.binding import BindingType
 from textual.content import Content
 from textual.widgets import Static
 
+from memento_tui.api.types import FACETS, Facet
 from memento_tui.errors import MementoError
 from memento_tui.model.filters import AllOf, Filter, HasTag, OneOf, Under
 from memento_tui.model.memory import KINDS, SOURCE_TYPES, STABILITIES, TIERS
 from memento_tui.search.query_language import parse
-from memento_tui.storage.statistics import FACETS, Facet
 from memento_tui.tui.commands import KeyScope, bindings
 from memento_tui.tui.display import cells
 from memento_tui.tui.section import in_thread
@@ -255,7 +255,7 @@ class TreeView(View):
     def __init__(self) -> None:
         super().__init__(id="tree")
         self._narrowing = FacetFilter()
-        self._counts: dict[Facet, list[tuple[str, int]]] = {}
+        self._counts: dict[Facet, Sequence[tuple[str, int]]] = {}
         self._folded: set[str] = set()
         self._is_shown = False
         self._is_counting = False
@@ -293,7 +293,7 @@ class TreeView(View):
         self._is_counting = True
         try:
             for facet in FACETS:
-                self._counts[facet] = await in_thread(self, self.workspace.store.facets.counts, facet)
+                self._counts[facet] = await in_thread(self, self.workspace.facet_counts, facet)
                 self._arrange()
         except MementoError as error:
             self.memento.show_status(str(error), problem=True)

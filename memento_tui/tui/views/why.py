@@ -95,9 +95,8 @@ class WhyView(View):
             return
         across = self.size.width - _MARGIN
         try:
-            memory = self.workspace.store.find("memory", self._memory.id) or self._memory
-            known = self.workspace.store.first_written("memory", [memory.id]).get(memory.id)
-            superseded = memory.id in self.workspace.store.successors([memory.id])
+            memory = self.workspace.find(self._memory.id) or self._memory
+            provenance = self.workspace.provenance([memory.id])[memory.id]
         except MementoError as error:
             self.memento.show_status(str(error), problem=True)
             return
@@ -107,7 +106,13 @@ class WhyView(View):
         if self._rank is not None:
             parts += [Content.styled("Rank in this search", "bold"), *_ranking_text(self._rank, across), Content("")]
         life = life_report_lines(
-            memory, now, preset, across, days=_FORECAST_DAYS, superseded=superseded, known_since=known
+            memory,
+            now,
+            preset,
+            across,
+            days=_FORECAST_DAYS,
+            superseded=bool(provenance.superseded_by),
+            known_since=provenance.first_written,
         )
         parts += [Content.styled("Weight", "bold"), Content(life), Content("")]
         weights = {name: f"{name} {preset_weight(name, memory, now):.2f}" for name in get_args(DecayPreset)}

@@ -177,12 +177,12 @@ _TOO_MANY_WINDOWS_TEXT = f"{MAX_WINDOWS} windows are open already. Close one of 
 class WebServer:
     """One run of the server on one data directory.
 
-    ``tell`` is called with what an app that failed said; the text may act on a terminal.
+    ``report_failure`` is called with the standard error of an app that failed; the text may act on a terminal.
     """
 
-    def __init__(self, data_dir: Path, *, tell: Callable[[str], None]) -> None:
+    def __init__(self, data_dir: Path, *, report_failure: Callable[[str], None]) -> None:
         self._data_dir = data_dir
-        self._tell = tell
+        self._report_failure = report_failure
         self._windows: set[web.WebSocketResponse] = set()
         self._guard: AccessGuard | None = None
 
@@ -288,7 +288,7 @@ class WebServer:
         finally:
             self._windows.discard(socket)
         if said:
-            self._tell(said)
+            self._report_failure(said)
         return socket
 
     async def _close_windows(self, _: web.Application) -> None:
