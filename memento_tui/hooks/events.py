@@ -125,7 +125,7 @@ def _context_at_start(seat: HookContext) -> str:
     skips = [skip for skip in store.skips() if scope.concerns(skip.namespace)][:_MAX_SKIPS]
     parts.append(fenced_block(_SKIPS_HEADING, [line for line in map(skip_line, skips) if budget.takes(line)]))
     if call.session:
-        store.note_shown(call.session, [one for _, one in shown])
+        store.record_shown(call.session, [one for _, one in shown])
     told = "\n".join(part for part in parts if part)
     return "\n".join(part for part in (f"{_START_HEADING}{place}" if told or place else "", told) if part)
 
@@ -186,7 +186,7 @@ def _record_and_format(
     told = [line for line, _ in lines] + [line for line, _ in shown]
     told += [line for line in _contradiction_lines(seat, scope, [one.memory for _, one in shown]) if budget.takes(line)]
     if seat.call.session:
-        seat.store.note_shown(seat.call.session, [one for _, one in shown], [skip.id for _, skip in lines])
+        seat.store.record_shown(seat.call.session, [one for _, one in shown], [skip.id for _, skip in lines])
     return fenced_block(_MEMORIES_HEADING, told)
 
 
@@ -211,7 +211,7 @@ def _contradiction_lines(seat: HookContext, scope: SessionScope, memories: Seque
     """Return the contradictions in which some memories stand, both sides laid out where both concern the session."""
     if not memories:
         return []
-    disputes = seat.store.disputes([memory.id for memory in memories])
+    disputes = seat.store.unresolved_contradictions([memory.id for memory in memories])
     names = {name for one in disputes for name in (one.older, one.newer)}
     rows = seat.store.memories(names) if names else {}
     sides = {name: row for name, row in rows.items() if scope.concerns(row.namespace)}

@@ -166,7 +166,7 @@ def _start_transcript_worker(call: HookCall, paths: DataPaths) -> None:
     from memento_tui.storage.hook_store import HookStore  # noqa: PLC0415
 
     store = HookStore(paths.database)
-    learned = store.learned(call.session)
+    learned = store.learned_bytes(call.session)
     store.close()
     path = Path(call.transcript)
     if should_read_transcript(call.event, path.stat().st_size if path.exists() else 0, learned):

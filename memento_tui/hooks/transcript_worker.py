@@ -79,7 +79,7 @@ def learn_from_transcript(paths: DataPaths, transcript: Path, session: str, *, e
     with FileLock(paths.hook_lock, timeout=_LOCK_SECONDS):
         hooks = HookStore(paths.database, busy_seconds=60.0)
         try:
-            if not should_read_transcript(event, size, hooks.learned(session)):
+            if not should_read_transcript(event, size, hooks.learned_bytes(session)):
                 return
             with Workspace(paths.root, actor="agent", channel="hook", session=session, create=False) as workspace:
                 _record_use(workspace, hooks, transcript, session)
@@ -91,13 +91,13 @@ def learn_from_transcript(paths: DataPaths, transcript: Path, session: str, *, e
                 )
                 for problem in distill_transcript(workspace, transcript, namespace=place).problems:
                     _log.warning("%s: %s", transcript, problem)
-            hooks.note_learned(session, size)
+            hooks.set_learned_bytes(session, size)
         finally:
             hooks.close()
 
 
 def _record_use(workspace: Workspace, hooks: HookStore, transcript: Path, session: str) -> None:
-    unused = hooks.not_seen_used(session)
+    unused = hooks.shown_and_unused(session)
     if not unused:
         return
     memories = workspace.store.memories(list(unused)).values()

@@ -1,4 +1,4 @@
-"""What a hook reads and writes of the database, with the standard library alone."""
+"""Read and write the database for memento-hook, with the standard library alone."""
 
 from __future__ import annotations
 
@@ -12,6 +12,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from memento_tui import clock
+from memento_tui.storage.statements import (
+    COUNT_USE,
+    NEWEST_ENTRY,
+    SELECT_SETTING,
+    SELECT_SUCCESSORS,
+    WRITE_SETTING,
+)
 
 __all__ = [
     "DATABASE_FORMAT",
@@ -25,12 +32,14 @@ __all__ = [
 ]
 
 DATABASE_FORMAT = 6
-"""The form of the database that this module's statements are written for."""
+"""The schema version (``user_version``) that this module's statements are written for."""
 
 _CURRENT_STATUSES = "('active', 'compacted')"
-"""The statuses of what still speaks for itself: what was superseded or consolidated is told by its successor."""
+"""The statuses of memories that are shown; of one that was superseded or consolidated, its successor is."""
 
-_IS_USABLE = f"status IN {_CURRENT_STATUSES} AND sensitivity <> 'restricted' AND (expires_at IS NULL OR expires_at > ?)"
+_IS_SHOWABLE = (
+    f"status IN {_CURRENT_STATUSES} AND sensitivity <> 'restricted' AND (expires_at IS NULL OR expires_at > ?)"
+)
 
 _MEMORY_COLUMNS = (
     "id, version, namespace, title, substr(content, 1, 20000), kind, tags, certainty, stability, source_type,"
@@ -41,7 +50,7 @@ _MEMORY_COLUMNS = (
 
 
 class FormatMismatch(Exception):
-    """The database is in the form of another version of memento; ``found`` is its number."""
+    """The database has the schema of another version of memento; ``found`` is its number."""
 
     def __init__(self, found: int) -> None:
         super().__init__(f"the database has format {found}; hooks read format {DATABASE_FORMAT}")
@@ -114,11 +123,11 @@ class ShownMemory(NamedTuple):
 
 
 class HookStore:
-    """One data directory's database, as a hook sees it. For one thread.
+    """The database of one data directory, for memento-hook. For one thread.
 
     Raises:
         FileNotFoundError: there is no database.
-        WrongFormat: it is of another version of memento.
+        FormatMismatch: it is of another version of memento.
         sqlite3.Error: it cannot be read.
 
     """
@@ -139,12 +148,12 @@ class HookStore:
         self._connection.close()
 
     def head(self) -> tuple[int, str]:
-        """Return the journal's newest sequence number and what marks that entry; see `Store.mark`."""
-        row = self._connection.execute("SELECT seq, hash FROM entry ORDER BY seq DESC LIMIT 1").fetchone()
+        """Return the journal's newest sequence number and the mark of that entry; see `Store.mark`."""
+        row = self._connection.execute(NEWEST_ENTRY).fetchone()
         return (0, "") if row is None else (int(row[0]), row[1].hex()[:16])
 
     def mark(self, seq: int) -> str:
-        """Return what marks one entry; empty where there is none."""
+        """Return the mark of one entry; empty where there is none."""
         row = self._connection.execute("SELECT hash FROM entry WHERE seq = ?", (seq,)).fetchone()
         return "" if row is None else str(row[0].hex()[:16])
 
@@ -155,36 +164,30 @@ class HookStore:
 
     def memories(self, ids: Iterable[str]) -> dict[str, MemoryRow]:
         """Return those of the memories that may be shown unasked, by id."""
-        query = f"SELECT {_MEMORY_COLUMNS} WHERE id IN (SELECT value FROM json_each(?)) AND {_IS_USABLE}"
+        query = f"SELECT {_MEMORY_COLUMNS} WHERE id IN (SELECT value FROM json_each(?)) AND {_IS_SHOWABLE}"
         rows = self._connection.execute(query, (json.dumps(list(ids)), _now()))
         return {row[0]: _memory_of_row(row) for row in rows}
 
     def essentials(self) -> list[MemoryRow]:
-        """Return what a person wants an agent to know in every session; see `maintenance.trust.is_essential`."""
+        """Return the memories for every session, the last changed first; see `maintenance.trust.is_essential`."""
         # Each half has an index of its own; of an OR the planner reads every memory.
         essential = (
             "SELECT number FROM memory WHERE pinned = 1"
             " UNION SELECT number FROM memory WHERE tier = 'shared' AND stability = 'stable'"
         )
-        query = f"SELECT {_MEMORY_COLUMNS} WHERE number IN ({essential}) AND {_IS_USABLE} ORDER BY updated_at DESC"
+        query = f"SELECT {_MEMORY_COLUMNS} WHERE number IN ({essential}) AND {_IS_SHOWABLE} ORDER BY updated_at DESC"
         return [_memory_of_row(row) for row in self._connection.execute(query, (_now(),))]
 
     def superseded(self, ids: Iterable[str]) -> set[str]:
         """Return those of the memories that another takes the place of; see `Store.successors`."""
-        query = (
-            "SELECT relation.dst FROM relation JOIN memory AS old ON old.id = relation.dst"
-            " JOIN memory AS new ON new.id = relation.src WHERE relation.type IN ('supersedes', 'consolidated_from')"
-            " AND relation.dst IN (SELECT value FROM json_each(?))"
-            f" AND new.status IN {_CURRENT_STATUSES} AND (old.stability = 'draft' OR new.stability <> 'draft')"
-        )
-        return {str(row[0]) for row in self._connection.execute(query, (json.dumps(list(ids)),))}
+        return {str(row[0]) for row in self._connection.execute(SELECT_SUCCESSORS, (json.dumps(list(ids)),))}
 
     def related_to_file(self, names: Sequence[str]) -> list[str]:
         """Return the ids of memories that a relation ties to a file by one of its names."""
         query = "SELECT src FROM relation WHERE type = 'file' AND dst IN (SELECT value FROM json_each(?))"
         return [str(row[0]) for row in self._connection.execute(query, (json.dumps(list(names)),))]
 
-    def disputes(self, ids: Iterable[str]) -> list[ContradictionRow]:
+    def unresolved_contradictions(self, ids: Iterable[str]) -> list[ContradictionRow]:
         """Return the unresolved contradictions of some memories, surest first."""
         query = (
             "SELECT id, kind, why, older, newer FROM contradiction WHERE status <> 'resolved'"
@@ -213,13 +216,13 @@ class HookStore:
         return "" if row is None else str(row[0])
 
     def setting(self, name: str) -> str | None:
-        """Return a value that the store keeps about itself."""
-        row = self._connection.execute("SELECT value FROM setting WHERE name = ?", (name,)).fetchone()
+        """Return a value that the database keeps about itself, or ``None`` where it was never set."""
+        row = self._connection.execute(SELECT_SETTING, (name,)).fetchone()
         return None if row is None else str(row[0])
 
     def keep_setting(self, name: str, value: str) -> None:
         """Write such a value."""
-        self._connection.execute("INSERT OR REPLACE INTO setting VALUES (?, ?)", (name, value))
+        self._connection.execute(WRITE_SETTING, (name, value))
 
     def already_shown(self, session: str) -> dict[str, int]:
         """Return the versions of the memories that the session's context holds already, by id."""
@@ -230,35 +233,35 @@ class HookStore:
         return {str(row[0]): int(row[1]) for row in self._connection.execute(query, (session,))}
 
     def begin_session(self, session: str, host: str, namespace: str, transcript: str, *, fresh: bool) -> None:
-        """Note a session; ``fresh`` says that its context holds nothing of what was shown before."""
+        """Note a session; ``fresh`` says that its context holds nothing that was shown before."""
         query = (
             "INSERT INTO hook_session VALUES (?1, ?2, ?3, ?4, ?5, 0) ON CONFLICT (session) DO UPDATE SET host = ?2,"
             " namespace = ?3, fresh_at = iif(?4 = '', fresh_at, ?4), transcript = iif(?5 = '', transcript, ?5)"
         )
         self._connection.execute(query, (session, host, namespace, _now() if fresh else "", transcript))
 
-    def learned(self, session: str) -> int:
-        """Return how many bytes of a session's transcript were learned from."""
+    def learned_bytes(self, session: str) -> int:
+        """Return how many bytes of a session's transcript have been read."""
         row = self._connection.execute("SELECT learned FROM hook_session WHERE session = ?", (session,)).fetchone()
         return 0 if row is None else int(row[0])
 
-    def note_learned(self, session: str, size: int) -> None:
-        """Note how many bytes of a session's transcript were learned from."""
+    def set_learned_bytes(self, session: str, size: int) -> None:
+        """Record how many bytes of a session's transcript have been read."""
         query = (
             "INSERT INTO hook_session VALUES (?1, '', '', '', '', ?2) ON CONFLICT (session) DO UPDATE SET learned = ?2"
         )
         self._connection.execute(query, (session, size))
 
-    def not_seen_used(self, session: str) -> dict[str, datetime]:
-        """Return the memories that a session was shown and not seen to use: ids, and when each was shown first."""
+    def shown_and_unused(self, session: str) -> dict[str, datetime]:
+        """Return the ids of the memories that a session was shown and did not use, with when each was first shown."""
         query = (
             "SELECT memory_id, min(at) FROM injection WHERE session = ? GROUP BY memory_id HAVING count(used_at) = 0"
         )
         rows = self._connection.execute(query, (session,))
         return {str(row[0]): datetime.fromisoformat(row[1]) for row in rows}
 
-    def note_shown(self, session: str, shown: Sequence[ShownMemory], skip_ids: Sequence[str] = ()) -> None:
-        """Write what is put in front of a session into the ledger, and count it; count a hit for each skip."""
+    def record_shown(self, session: str, shown: Sequence[ShownMemory], skip_ids: Sequence[str] = ()) -> None:
+        """Add what a session is shown to the ledger and to the counters; count a hit for each skip."""
         if not shown and not skip_ids:
             return
         moment = _now()
@@ -266,33 +269,29 @@ class HookStore:
         rows = [
             (
                 os.urandom(8).hex(),
-                one.memory.id,
-                one.memory.version,
+                entry.memory.id,
+                entry.memory.version,
                 session,
                 "hook",
                 moment,
-                one.rank,
-                one.score,
-                one.tokens,
-                json.dumps(one.why),
+                entry.rank,
+                entry.score,
+                entry.tokens,
+                json.dumps(entry.why),
             )
-            for one in reversed(shown)
+            for entry in reversed(shown)
         ]
-        count = (
-            "INSERT INTO usage (record, record_id, shown, used, last_used_at) VALUES (?, ?, ?, ?, ?)"
-            " ON CONFLICT (record, record_id) DO UPDATE SET"
-            " shown = shown + excluded.shown, used = used + excluded.used,"
-            " last_used_at = coalesce(excluded.last_used_at, last_used_at)"
-        )
-        counts: list[tuple[str, str, int, int, str | None]] = [("memory", one.memory.id, 1, 0, None) for one in shown]
-        counts += [("skip", skip_id, 0, 1, moment) for skip_id in skip_ids]
+        counts: list[tuple[str, str, int, int, str | None]] = [
+            *(("memory", entry.memory.id, 1, 0, None) for entry in shown),
+            *(("skip", skip_id, 0, 1, moment) for skip_id in skip_ids),
+        ]
         with self._writing():
             self._connection.executemany(
                 "INSERT INTO injection (id, memory_id, memory_version, session, channel, at, rank, score, tokens, why)"
                 " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 rows,
             )
-            self._connection.executemany(count, counts)
+            self._connection.executemany(COUNT_USE, counts)
 
     @contextmanager
     def _writing(self) -> Iterator[None]:

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from memento_tui.storage.statements import NEWEST_ENTRY
 from memento_tui.storage.tables import TABLES
 
 __all__ = ["Actor", "Author", "Change", "Entry", "EntryFacts", "append_entry", "select_entries", "verify_journal"]
@@ -99,7 +100,7 @@ def append_entry(
 ) -> int:
     """Write one entry and its changes in the running transaction; return its sequence number."""
     values = msgspec.structs.astuple(facts)
-    last = connection.execute("SELECT seq, hash FROM entry ORDER BY seq DESC LIMIT 1").fetchone()
+    last = connection.execute(NEWEST_ENTRY).fetchone()
     seq, previous = (1, _GENESIS_HASH) if last is None else (last[0] + 1, last[1])
     nonces = os.urandom(16 * len(changes))
     rows = []

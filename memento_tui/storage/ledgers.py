@@ -14,6 +14,7 @@ from memento_tui.model import Exposure
 from memento_tui.moments import format_moment
 from memento_tui.storage.database import Database
 from memento_tui.storage.memory_queries import MemorySummary, summaries_by_id
+from memento_tui.storage.statements import COUNT_USE
 from memento_tui.storage.tables import TABLES
 from memento_tui.storage.transaction import Transaction
 
@@ -196,15 +197,9 @@ class UsageLedger:
     def count(self, record: str, ids: Iterable[str], *, shown: int = 0, used: int = 0, session: str = "") -> None:
         """Add to the counters; ``session`` is where a memory was of use, and counts once for each memory."""
         moment = format_moment(clock.now()) if used else None
-        query = (
-            "INSERT INTO usage (record, record_id, shown, used, last_used_at) VALUES (?, ?, ?, ?, ?)"
-            " ON CONFLICT (record, record_id) DO UPDATE SET"
-            " shown = shown + excluded.shown, used = used + excluded.used,"
-            " last_used_at = coalesce(excluded.last_used_at, last_used_at)"
-        )
         counted = list(ids)
         with self._database.writing() as connection:
-            connection.executemany(query, [(record, record_id, shown, used, moment) for record_id in counted])
+            connection.executemany(COUNT_USE, [(record, record_id, shown, used, moment) for record_id in counted])
             if used and session and record == "memory":
                 rows = [(record_id, session, moment) for record_id in counted]
                 connection.executemany("INSERT OR IGNORE INTO confirmation VALUES (?, ?, ?)", rows)

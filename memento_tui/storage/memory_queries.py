@@ -15,6 +15,7 @@ from memento_tui.model.filters import AllOf, Filter, OneOf
 from memento_tui.model.memory import RECALLED_STATUSES
 from memento_tui.storage.database import Database
 from memento_tui.storage.filters import filter_sql
+from memento_tui.storage.statements import SELECT_SUCCESSORS
 from memento_tui.storage.tables import TABLES
 
 __all__ = [
@@ -256,17 +257,9 @@ def resolve_id(connection: sqlite3.Connection, record: str, prefix: str) -> str:
 
 def successors(connection: sqlite3.Connection, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
     """Return, for each of the memories that others replace, the ids of those; see `Store.successors`."""
-    marks = ", ".join("?" * len(RECALLED_STATUSES))
-    query = (
-        "SELECT relation.dst, relation.src FROM relation JOIN memory AS old ON old.id = relation.dst"
-        " JOIN memory AS new ON new.id = relation.src WHERE relation.type IN ('supersedes', 'consolidated_from')"
-        " AND relation.dst IN (SELECT value FROM json_each(?))"
-        f" AND new.status IN ({marks}) AND (old.stability = 'draft' OR new.stability <> 'draft')"
-        " ORDER BY relation.number"
-    )
     listed = msgspec.json.encode(list(ids)).decode()
     found: dict[str, tuple[str, ...]] = {}
-    for old, new in connection.execute(query, (listed, *RECALLED_STATUSES)):
+    for old, new in connection.execute(SELECT_SUCCESSORS, (listed,)):
         if new not in found.get(old, ()):
             found[old] = (*found.get(old, ()), new)
     return found

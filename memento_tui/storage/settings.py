@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Callable
 
 from memento_tui.storage.database import Database
+from memento_tui.storage.statements import SELECT_SETTING, WRITE_SETTING
 
 __all__ = ["Settings"]
 
@@ -19,20 +20,20 @@ class Settings:
     def get(self, name: str) -> str | None:
         """Return a value, or ``None`` where it was never set."""
         with self._database.reading() as connection:
-            row = connection.execute("SELECT value FROM setting WHERE name = ?", (name,)).fetchone()
+            row = connection.execute(SELECT_SETTING, (name,)).fetchone()
         return None if row is None else str(row[0])
 
     def set(self, name: str, value: str) -> None:
         """Write a value."""
         with self._database.writing() as connection:
-            connection.execute("INSERT OR REPLACE INTO setting VALUES (?, ?)", (name, value))
+            connection.execute(WRITE_SETTING, (name, value))
 
     def change(self, name: str, change: Callable[[str | None], str]) -> None:
         """Replace a value by what ``change`` returns for it, without another writer coming between."""
         with self._database.writing() as connection:
-            row = connection.execute("SELECT value FROM setting WHERE name = ?", (name,)).fetchone()
+            row = connection.execute(SELECT_SETTING, (name,)).fetchone()
             value = change(None if row is None else str(row[0]))
-            connection.execute("INSERT OR REPLACE INTO setting VALUES (?, ?)", (name, value))
+            connection.execute(WRITE_SETTING, (name, value))
 
     def identity(self) -> str:
         """Return a short digest that tells this database from every other, so that an index knows whose it is."""

@@ -157,8 +157,8 @@ def test_the_work_afterwards_holds_no_file_of_the_hosts_open(host: HookHost, tmp
         os.close(writing)
         with os.fdopen(reading, "rb") as stream:
             assert stream.read() == b""
-        assert store.learned("s") == 0
-    until(lambda: store.learned("s") > 0, "the transcript was not learned from")
+        assert store.learned_bytes("s") == 0
+    until(lambda: store.learned_bytes("s") > 0, "the transcript was not learned from")
     store.close()
 
 

@@ -10,7 +10,9 @@ import pytest
 
 import memento_tui
 from memento_tui.api import Workspace
+from memento_tui.model.memory import RECALLED_STATUSES
 from memento_tui.storage.hook_store import HookStore, ShownMemory
+from memento_tui.storage.statements import RECALLED
 from tests.journeys.mcp_agent import NO_ENGINE
 
 
@@ -35,11 +37,11 @@ QUERIES: dict[str, Callable[[HookStore], object]] = {
     "essentials": lambda store: store.essentials(),
     "superseded": lambda store: store.superseded(["a"]),
     "related_to_file": lambda store: store.related_to_file(["a"]),
-    "disputes": lambda store: store.disputes(["a"]),
+    "unresolved_contradictions": lambda store: store.unresolved_contradictions(["a"]),
     "skips": lambda store: store.skips(),
     "already_shown": lambda store: store.already_shown("s"),
-    "not_seen_used": lambda store: store.not_seen_used("s"),
-    "learned": lambda store: store.learned("s"),
+    "shown_and_unused": lambda store: store.shown_and_unused("s"),
+    "learned_bytes": lambda store: store.learned_bytes("s"),
 }
 
 
@@ -62,19 +64,19 @@ def test_no_question_of_a_hook_reads_a_whole_table(
 
 
 def show(store: HookStore, session: str, memory_id: str) -> None:
-    store.note_shown(session, [ShownMemory(store.memories([memory_id])[memory_id], 1, 0.7, 20, {})])
+    store.record_shown(session, [ShownMemory(store.memories([memory_id])[memory_id], 1, 0.7, 20, {})])
 
 
 def test_a_session_that_no_hook_saw_begin_keeps_what_it_was_told(person: Workspace, store: HookStore) -> None:
     memory = person.remember("Deploys go to fly.io.")
     show(store, "s", memory.id)
-    store.note_learned("s", 1_000)
+    store.set_learned_bytes("s", 1_000)
     assert store.already_shown("s") == {memory.id: 1}
     store.begin_session("s", "codex", "", "", fresh=False)
     assert store.already_shown("s") == {memory.id: 1}
     store.begin_session("s", "codex", "", "", fresh=True)
     assert store.already_shown("s") == {}
-    assert store.learned("s") == 1_000
+    assert store.learned_bytes("s") == 1_000
 
 
 def test_what_was_seen_to_be_used_is_not_looked_for_again(person: Workspace, store: HookStore) -> None:
@@ -82,7 +84,7 @@ def test_what_was_seen_to_be_used_is_not_looked_for_again(person: Workspace, sto
     for memory in (first, second, second):
         show(store, "s", memory.id)
     person.store.injections.mark_used("s", [first.id])
-    assert list(store.not_seen_used("s")) == [second.id]
+    assert list(store.shown_and_unused("s")) == [second.id]
 
 
 @pytest.mark.parametrize(("stored", "behind"), [(100, False), (101, True)])
@@ -105,3 +107,7 @@ def test_essentials_are_pinned_or_shared_and_stable_and_nothing_else(person: Wor
     person.remember("Stable, and not shared.", stability="stable")
     person.remember("Pinned and restricted.", pinned=True, sensitivity="restricted")
     assert {memory.id for memory in store.essentials()} == {pinned.id, shared.id}
+
+
+def test_the_statuses_in_statements_are_those_of_what_is_recalled() -> None:
+    assert f"({', '.join(map(repr, RECALLED_STATUSES))})" == RECALLED

@@ -84,7 +84,7 @@ def context_result(
     untrusted = any("UNTRUSTED" in note.labels for note in notes)
     session = str(about.get("session_id") or workspace.author.session)
     pairs = enumerate(zip(known, notes, strict=True), 1)
-    store.note_shown(
+    store.record_shown(
         session, [ShownMemory(f.memory, rank, f.score, estimate_tokens(n.snippet), f.why) for rank, (f, n) in pairs]
     )
     return object_result(

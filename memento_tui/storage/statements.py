@@ -1,0 +1,38 @@
+"""SQL that the store shares with memento-hook, which reads the database with the standard library alone."""
+
+from __future__ import annotations
+
+__all__ = [
+    "COUNT_USE",
+    "NEWEST_ENTRY",
+    "RECALLED",
+    "SELECT_SETTING",
+    "SELECT_SUCCESSORS",
+    "WRITE_SETTING",
+]
+
+RECALLED = "('active', 'consolidated', 'superseded', 'compacted')"
+"""`memento_tui.model.memory.RECALLED_STATUSES`, as a list of SQL."""
+
+NEWEST_ENTRY = "SELECT seq, hash FROM entry ORDER BY seq DESC LIMIT 1"
+
+SELECT_SETTING = "SELECT value FROM setting WHERE name = ?"
+
+WRITE_SETTING = "INSERT OR REPLACE INTO setting VALUES (?, ?)"
+
+COUNT_USE = (
+    "INSERT INTO usage (record, record_id, shown, used, last_used_at) VALUES (?, ?, ?, ?, ?)"
+    " ON CONFLICT (record, record_id) DO UPDATE SET"
+    " shown = shown + excluded.shown, used = used + excluded.used,"
+    " last_used_at = coalesce(excluded.last_used_at, last_used_at)"
+)
+"""Adds to the counters of a record; the moment is that of its last use, null where it was only shown."""
+
+SELECT_SUCCESSORS = (
+    "SELECT relation.dst, relation.src FROM relation JOIN memory AS old ON old.id = relation.dst"
+    " JOIN memory AS new ON new.id = relation.src WHERE relation.type IN ('supersedes', 'consolidated_from')"
+    " AND relation.dst IN (SELECT value FROM json_each(?))"
+    f" AND new.status IN {RECALLED} AND (old.stability = 'draft' OR new.stability <> 'draft')"
+    " ORDER BY relation.number"
+)
+"""Selects pairs of a memory, of those in a JSON list of ids, and one that takes its place; see `Store.successors`."""
