@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from datetime import datetime
 from typing import NamedTuple
 
 from memento_tui.hooks.host_events import MAX_ANSWER_CHARS
 from memento_tui.storage.hook_store import ContradictionRow, ItemRow, MemoryRow, SkipRow
-from memento_tui.text import fence
-from memento_tui.text.fence import fenced, quoted_id
+from memento_tui.text.fence import caution_labels, fenced, quoted_id, visible_line, without_invisible
 
 __all__ = [
     "CostedLine",
@@ -32,13 +30,6 @@ _MAX_TOKENS = MAX_ANSWER_CHARS // _BYTES_PER_TOKEN
 
 Hosts written in JavaScript count units of UTF-16, of which no text has more than bytes of UTF-8.
 """
-
-_INVISIBLE_CHARS = re.compile(
-    "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
-    "\u202a-\u202e\u2060-\u206f\u3164\ud800-\udfff\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U0001bca0-\U0001bca3"
-    "\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
-)
-"""What a model reads and a person who looks at the memory does not see: controls, bidi marks, tags, fillers."""
 
 _IDENTITY_CHARS = 1_600
 
@@ -80,14 +71,9 @@ def _costed_line(text: str) -> CostedLine:
     return CostedLine(text, estimate_tokens(text) + 1)
 
 
-def visible_line(text: str, limit: int) -> str:
-    """Return a text as one line of what a person would see of it."""
-    return fence.one_line(_INVISIBLE_CHARS.sub("", text), limit)
-
-
 def identity_line(identity: str) -> CostedLine:
     """Return who the agent is: prose that keeps its own lines."""
-    text = "\n".join(" ".join(line.split()) for line in _INVISIBLE_CHARS.sub("", identity).splitlines())
+    text = "\n".join(" ".join(line.split()) for line in without_invisible(identity).splitlines())
     if len(text) > _IDENTITY_CHARS:
         cut = max(text.rfind(" ", 0, _IDENTITY_CHARS), text.rfind("\n", 0, _IDENTITY_CHARS))
         text = f"{text[: cut if cut > 0 else _IDENTITY_CHARS]} ..."
@@ -105,8 +91,8 @@ def memory_line(memory: MemoryRow, passage: str, *, characters: int) -> CostedLi
 
 
 def _caution_labels(memory: MemoryRow) -> list[str]:
-    untrusted = ["UNTRUSTED"] if memory.source_type == "external" else []
-    return [*untrusted, "unverified"] if memory.stability == "draft" else untrusted
+    # A budget of tokens has no room for what is in order.
+    return caution_labels(memory.source_type, memory.stability if memory.stability == "draft" else "")
 
 
 def skip_line(skip: SkipRow) -> CostedLine:

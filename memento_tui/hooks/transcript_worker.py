@@ -100,12 +100,12 @@ def _record_use(workspace: Workspace, hooks: HookStore, transcript: Path, sessio
     unused = hooks.shown_and_unused(session)
     if not unused:
         return
-    memories = workspace.store.memories(list(unused)).values()
+    memories = workspace.get_many(list(unused)).values()
     shown = [ShownText(memory.id, f"{memory.title}\n{memory.content}", unused[memory.id]) for memory in memories]
     used = used_memories(shown, read_transcript(transcript, on_problem=lambda _: None))
     # Whoever fetched a memory by its id was counted by the tool that gave it.
-    workspace.store.usage.count("memory", used.reused - used.fetched, used=1, session=session)
-    workspace.store.injections.mark_used(session, used.fetched | used.reused)
+    workspace.exposures.count_used(used.reused - used.fetched, session)
+    workspace.exposures.mark_used(session, used.fetched | used.reused)
 
 
 def _settled_size(transcript: Path) -> int:

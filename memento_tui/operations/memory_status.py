@@ -7,6 +7,7 @@ from datetime import datetime
 
 from memento_tui.model import Memory
 from memento_tui.model.memory import RECALLED_STATUSES
+from memento_tui.text import fence
 
 __all__ = ["bracketed", "caution_labels", "format_time", "is_readable", "is_recalled"]
 
@@ -33,17 +34,12 @@ def bracketed(labels: Iterable[str]) -> str:
 
 def caution_labels(memory: Memory, now: datetime) -> list[str]:
     """Return the words of caution about a memory, the gravest first."""
-    labels = []
-    if memory.source_type == "external":
-        labels.append("UNTRUSTED")
-    if memory.status != "active":
-        labels.append(memory.status)
-    if memory.sensitivity != "normal":
-        labels.append(memory.sensitivity)
-    labels.append("unverified" if memory.stability == "draft" else memory.stability)
-    if memory.expires_at is not None:
-        verb = "expired" if memory.expires_at <= now else "expires"
-        labels.append(f"{verb} {memory.expires_at:%Y-%m-%d}")
-    if memory.pinned:
-        labels.append("essential")
-    return labels
+    return fence.caution_labels(
+        memory.source_type,
+        memory.stability,
+        status=memory.status,
+        sensitivity=memory.sensitivity,
+        expires_at=memory.expires_at,
+        now=now,
+        is_essential=memory.pinned,
+    )

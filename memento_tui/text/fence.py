@@ -9,8 +9,16 @@ from __future__ import annotations
 import json
 import os
 import re
+from datetime import datetime
 
-__all__ = ["fenced", "one_line", "quoted_id"]
+__all__ = ["caution_labels", "fenced", "one_line", "quoted_id", "visible_line", "without_invisible"]
+
+_INVISIBLE_CHARS = re.compile(
+    "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
+    "\u202a-\u202e\u2060-\u206f\u3164\ud800-\udfff\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U0001bca0-\U0001bca3"
+    "\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+)
+"""Characters that a model reads and a person does not see: controls, bidi marks, tags, fillers."""
 
 _PLAIN_ID = re.compile(r"[\w./:@#+-]+", re.ASCII)
 
@@ -42,3 +50,39 @@ def one_line(text: str, limit: int = 1000) -> str:
 def quoted_id(record_id: str) -> str:
     """Return an id as it may stand outside a fence: plain ones as they are, any other in quotation marks."""
     return record_id if _PLAIN_ID.fullmatch(record_id) else json.dumps(record_id, ensure_ascii=True)
+
+
+def without_invisible(text: str) -> str:
+    """Return a text without the characters that a model reads and a person does not see."""
+    return _INVISIBLE_CHARS.sub("", text)
+
+
+def visible_line(text: str, limit: int) -> str:
+    """Return what a person sees of a text as `one_line`."""
+    return one_line(without_invisible(text), limit)
+
+
+def caution_labels(
+    source_type: str,
+    stability: str = "",
+    *,
+    status: str = "active",
+    sensitivity: str = "normal",
+    expires_at: datetime | None = None,
+    now: datetime | None = None,
+    is_essential: bool = False,
+) -> list[str]:
+    """Return the words of caution about a memory with these facts, the gravest first; none for a fact left out."""
+    labels = ["UNTRUSTED"] if source_type == "external" else []
+    if status != "active":
+        labels.append(status)
+    if sensitivity != "normal":
+        labels.append(sensitivity)
+    if stability:
+        labels.append("unverified" if stability == "draft" else stability)
+    if expires_at is not None:
+        verb = "expired" if now is not None and expires_at <= now else "expires"
+        labels.append(f"{verb} {expires_at:%Y-%m-%d}")
+    if is_essential:
+        labels.append("essential")
+    return labels
