@@ -19,7 +19,7 @@ _MAX_WAIT_SECONDS = 3600.0
 
 
 class _StoppedWaiting(Exception):
-    """The person ended the sleep while it waited for the engine."""
+    """The person ended the run while it waited for the engine."""
 
 
 def maintain_workspace(
@@ -29,12 +29,12 @@ def maintain_workspace(
     stopping: threading.Event | None = None,
     progress: Progress | None = None,
 ) -> MaintenanceReport:
-    """Expire, demote, compare and gather what is due; propose what a person decides about.
+    """Expire, demote, compare and consolidate what is due; propose what a person decides about.
 
     Waits until everything is embedded. Where the engine cannot be had, only words are compared, and the report says so.
 
     Raises:
-        NotAllowed: another sleep is under way.
+        NotAllowed: another maintenance run is in progress.
 
     """
     meaning, problem = None, ""

@@ -11,6 +11,7 @@ from memento_tui.api.queries import LinkDirection
 from memento_tui.errors import NotAllowed, NotFound
 from memento_tui.maintenance.aging import restore_compacted
 from memento_tui.model import Memory, Relation, WorkingItem
+from memento_tui.model.memory_fields import FIELDS
 
 __all__ = ["MemoryLink", "changed_fields", "links_of", "restore_version"]
 
@@ -103,20 +104,8 @@ if TYPE_CHECKING:
     from memento_tui.storage.store import Revision
 
 
-RESTORED_FIELDS = (
-    "content",
-    "title",
-    "kind",
-    "namespace",
-    "tags",
-    "certainty",
-    "validity_context",
-    "valid_from",
-    "valid_to",
-    "expires_at",
-    "sensitivity",
-)
-"""What an earlier version gives back: what the memory says, and what a person sets in an edit.
+RESTORED_FIELDS = tuple(field.name for field in FIELDS if field.restorable)
+"""The fields that an earlier version gives back: what the memory says, and what a person sets in an edit.
 
 Status, tier, pin and verification tell what became of the memory since, and stay as they are.
 """

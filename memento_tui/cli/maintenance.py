@@ -70,25 +70,25 @@ def _proposals_waiting_text(count: int) -> str:
 
 
 def _report_object(report: MaintenanceReport) -> dict[str, Any]:
-    counts = Counter(action.action for action in report.deeds)
+    counts = Counter(action.action for action in report.actions)
     plain: dict[str, Any] = msgspec.to_builtins(report)
-    return {**plain, "counts": dict(counts), "waiting": sum(action.waits for action in report.deeds)}
+    return {**plain, "counts": dict(counts), "waiting": sum(action.waits for action in report.actions)}
 
 
 def _report_text(report: MaintenanceReport) -> str:
     lines = [*(f"! {safe(problem)}" for problem in report.problems)]
     if report.interrupted:
         lines.append("Interrupted; the rest is done next time.")
-    if not report.deeds:
+    if not report.actions:
         return "\n".join([*lines, "Nothing is due."])
-    counts = Counter(action.action for action in report.deeds)
+    counts = Counter(action.action for action in report.actions)
     done = ", ".join(f"{count:,} {action}" for action, count in counts.items())
     lines.append(bold(f"{'Would be done' if report.dry_run else 'Done'}: {done}"))
-    rows = [[d.action, d.record, d.id, "you" if d.waits else "-", d.why] for d in report.deeds[:_MAX_LISTED]]
+    rows = [[d.action, d.record, d.id, "you" if d.waits else "-", d.why] for d in report.actions[:_MAX_LISTED]]
     lines.append(table(["WHAT", "OF", "ID", "DECIDES", "WHY"], rows))
-    if len(report.deeds) > _MAX_LISTED:
-        lines.append(f"... and {len(report.deeds) - _MAX_LISTED:,} more; --json lists all.")
-    waiting = sum(action.waits for action in report.deeds)
+    if len(report.actions) > _MAX_LISTED:
+        lines.append(f"... and {len(report.actions) - _MAX_LISTED:,} more; --json lists all.")
+    waiting = sum(action.waits for action in report.actions)
     if waiting and not report.dry_run:
         lines.append(f"{_proposals_waiting_text(waiting)}: memento review, memento contradiction")
     return "\n".join(lines)

@@ -141,7 +141,7 @@ def _event_line(event: MirrorEvent) -> str:
     about = event.note or event.memory
     known = f" ({event.memory})" if event.note and event.memory else ""
     why = f": {event.why}" if event.why else ""
-    return bold(event.deed.ljust(8)) + safe(f" {about}{known}{why}")
+    return bold(event.action.ljust(8)) + safe(f" {about}{known}{why}")
 
 
 def _cut(lines: list[str]) -> list[str]:
@@ -156,7 +156,7 @@ def _notes(running: Mirror) -> str:
 def _counts(events: Iterable[MirrorEvent]) -> dict[str, int]:
     from memento_tui.mirror.state import MIRROR_ACTIONS  # noqa: PLC0415 - as above
 
-    counted: Counter[str] = Counter(event.deed for event in events)
+    counted: Counter[str] = Counter(event.action for event in events)
     return {action: counted[action] for action in MIRROR_ACTIONS}
 
 
@@ -174,7 +174,7 @@ def _report_text(running: Mirror, events: list[MirrorEvent], *, ended: bool) -> 
     counts = ", ".join(f"{count:,} {action}" for action, count in _counts(events).items() if count)
     nothing = "nothing done yet" if ended else "nothing to do"
     lines = [safe(f"{running.folder.root}: {_notes(running)} in sync ({counts or nothing})")]
-    lines += _cut([_event_line(event) for event in events if event.deed not in _QUIET_EVENTS])
+    lines += _cut([_event_line(event) for event in events if event.action not in _QUIET_EVENTS])
     if ended:
         lines.append("That is not all of them; the next run continues from here.")
     elif not running.is_settled:

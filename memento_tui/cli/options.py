@@ -12,7 +12,7 @@ import click
 from memento_tui.cli.command import CommandFunction
 from memento_tui.errors import InvalidField, InvalidInput
 from memento_tui.model import Memory
-from memento_tui.model.memory import KINDS, SENSITIVITIES, SOURCE_TYPES, STABILITIES, TIERS
+from memento_tui.model.memory_fields import FIELDS, FieldOption, MemoryField
 from memento_tui.model.validation import MAX_CONTENT_BYTES
 
 __all__ = ["changes_of", "fields_of", "memory_options", "paging", "read_text", "split_words"]
@@ -20,61 +20,25 @@ __all__ = ["changes_of", "fields_of", "memory_options", "paging", "read_text", "
 _MAX_INPUT_BYTES = 16 * MAX_CONTENT_BYTES
 """Read from standard input at most, so that an endless stream ends in an error."""
 
-_FIELD_OF_OPTION = {"expires": "expires_at", "pin": "pinned", "validity": "validity_context"}
-"""The fields whose option has a shorter name."""
+_OPTIONS = {field.option.name.removeprefix("--").replace("-", "_"): field for field in FIELDS if field.option}
+"""The fields that have an option, by the name that click gives its value."""
 
-_PLAIN_OPTIONS = (
-    "title",
-    "kind",
-    "namespace",
-    "source_type",
-    "certainty",
-    "confidence",
-    "stability",
-    "tier",
-    "sensitivity",
-)
-_MOMENT_OPTIONS = ("expires", "valid_from", "valid_to")
-_SOURCE_OPTIONS = ("agent", "session", "transcript", "span", "url")
-
-_CHOICE_OPTIONS = [
-    ("--kind", KINDS, "What it is."),
-    ("--source-type", SOURCE_TYPES, "Who knows it: you, the agent's own reasoning, or the outside."),
-    ("--stability", STABILITIES, "How far it is confirmed."),
-    ("--tier", TIERS, "How long it is meant to live."),
-    ("--sensitivity", SENSITIVITIES, "Who may see it."),
-]
-_TEXT_OPTIONS = [
-    ("--title", "TEXT", "One line that names it."),
-    ("--namespace", "PATH", "Such as projects/site; `global` if not given."),
-    ("--certainty", "1-5", "How sure it is, 5 for certain."),
-    ("--confidence", "0-1", "How far the source is trusted."),
-    ("--expires", "WHEN", "A date, a time or a span such as 7d; `never` clears it."),
-    ("--validity", "TEXT", "When it applies, in words."),
-    ("--valid-from", "WHEN", "When it began to hold; `never` clears it."),
-    ("--valid-to", "WHEN", "When it ceases to hold; `never` clears it."),
-    ("--agent", "NAME", "The agent that it came from."),
-    ("--session", "ID", "The agent's session."),
-    ("--transcript", "PATH", "The transcript that it was learned from."),
-    ("--span", "PLACE", "The place in the transcript."),
-    ("--url", "URL", "The page that it came from."),
-    ("--extra", "JSON", "An object of fields that memento keeps for other programs."),
-]
+_SOURCE_OPTIONS = tuple(name for name, field in _OPTIONS.items() if field.path.startswith("source."))
+_PLAIN_OPTIONS = tuple(name for name in _OPTIONS if name not in (*_SOURCE_OPTIONS, "extra"))
 
 
 def memory_options(*, editing: bool) -> Callable[[CommandFunction], CommandFunction]:
     """Return a decorator that adds an option for each field; ``editing`` adds those that only a change needs."""
-    options = [click.option("--tag", "tags", multiple=True, metavar="TAG", help="Repeat it, or join with commas.")]
+    options: list[Callable[[CommandFunction], CommandFunction]] = [
+        click.option("--tag", "tags", multiple=True, metavar="TAG", help="Repeat it, or join with commas.")
+    ]
     if editing:
         options += [
             click.option("--untag", "untags", multiple=True, metavar="TAG", help="A tag to take off."),
             click.option("--content", metavar="TEXT", help="The text itself; `-` reads standard input."),
         ]
-    options += [click.option(name, metavar=metavar, help=text) for name, metavar, text in _TEXT_OPTIONS]
-    options += [
-        click.option(name, type=click.Choice(known), metavar="WORD", help=f"{text} One of {', '.join(known)}.")
-        for name, known, text in _CHOICE_OPTIONS
-    ]
+    # Those with a choice of words stand together, after the others.
+    options += [_field_option(field) for field in sorted(_OPTIONS.values(), key=lambda field: bool(field.choices))]
     options.append(click.option("--pin/--no-pin", default=None, help="Offer it to the agent in every session."))
 
     def add(function: CommandFunction) -> CommandFunction:
@@ -90,6 +54,14 @@ def paging(function: CommandFunction) -> CommandFunction:
     after = click.option("--after", metavar="CURSOR", help="The `next` of the page before.")
     limit = click.option("--limit", type=click.IntRange(1, 10_000), metavar="NUMBER", default=50, show_default=True)
     return limit(after(function))
+
+
+def _field_option(field: MemoryField) -> Callable[[CommandFunction], CommandFunction]:
+    option = field.option or FieldOption("--" + field.name, "TEXT", "")
+    if field.choices:
+        text = f"{option.help} One of {', '.join(field.choices)}."
+        return click.option(option.name, type=click.Choice(field.choices), metavar=option.metavar, help=text)
+    return click.option(option.name, metavar=option.metavar, help=option.help)
 
 
 def split_words(values: Iterable[str]) -> list[str]:
@@ -147,13 +119,17 @@ def changes_of(options: Mapping[str, Any], present: Memory) -> dict[str, Any]:
 
 
 def _given_fields(options: Mapping[str, Any]) -> dict[str, Any]:
-    fields = {name: options[name] for name in (*_PLAIN_OPTIONS, "pin", "validity") if options[name] is not None}
-    for name in _MOMENT_OPTIONS:
-        if options[name] is not None:
-            fields[name] = None if options[name].strip().lower() == "never" else options[name]
+    fields: dict[str, Any] = {}
+    for name in _PLAIN_OPTIONS:
+        value, field = options[name], _OPTIONS[name]
+        if value is not None:
+            cleared = field.accepts == "a moment" and value.strip().lower() == "never"
+            fields[field.name] = None if cleared else value
+    if options["pin"] is not None:
+        fields["pinned"] = options["pin"]
     if options["extra"] is not None:
         fields["extra"] = _parse_json_object(options["extra"])
-    return {_FIELD_OF_OPTION.get(name, name): value for name, value in fields.items()}
+    return fields
 
 
 def _parse_json_object(text: str) -> dict[str, Any]:

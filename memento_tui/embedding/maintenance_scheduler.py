@@ -127,7 +127,7 @@ class MaintenanceScheduler:
             config = load_config(self._paths.config)
             report = run_maintenance(self._store, config, comparators, self._paths.sleep_lock, stopping=self._stopping)
             interrupted = ", interrupted" if report.interrupted else ""
-            _log.info("maintenance run: %d actions%s", len(report.deeds), interrupted)
+            _log.info("maintenance run: %d actions%s", len(report.actions), interrupted)
             for problem in report.problems:
                 _log.warning("during the maintenance run: %s", problem)
         except MementoError as error:

@@ -23,6 +23,7 @@ import pyarrow as pa
 from lancedb.index import IvfSq
 
 from memento_tui.model import Memory
+from memento_tui.model.memory_fields import MemoryField, filter_fields, value_getter
 from memento_tui.model.validation import fold_tag
 from memento_tui.search.lance_filter import microseconds, one_of
 
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
 
 LAYOUT_VERSION = 1
-"""Raised with every change of the columns or of `text_to_embed`; an index of another layout is rebuilt."""
+"""Raised with every change of `text_to_embed`; an index of another layout, or with other columns, is rebuilt."""
 
 STATE_ROW_ID = ""
 """The id of the row that says what the index reflects; no record's id is empty."""
@@ -53,27 +54,28 @@ def text_to_embed(memory: Memory) -> str:
 
 def indexed_facts(memory: Memory) -> dict[str, Any]:
     """Return the values of a memory's row, all but its vector."""
-    text = text_to_embed(memory)
     return {
-        "id": memory.id,
-        "digest": hashlib.blake2b(text.encode(), digest_size=16).hexdigest(),
+        "digest": hashlib.blake2b(text_to_embed(memory).encode(), digest_size=16).hexdigest(),
         "namespace": memory.namespace,
-        "kind": memory.kind,
         "tags": sorted({fold_tag(tag) for tag in memory.tags}),
-        "stability": memory.stability,
-        "source_type": memory.source_type,
-        "sensitivity": memory.sensitivity,
-        "tier": memory.tier,
-        "status": memory.status,
-        "agent": memory.source.agent or None,
-        "session": memory.source.session or None,
-        "pinned": memory.pinned,
-        "certainty": memory.certainty,
-        "created_at": microseconds(memory.created_at),
-        "updated_at": microseconds(memory.updated_at),
-        "expires_at": None if memory.expires_at is None else microseconds(memory.expires_at),
+        **{name: _column_value(field, get(memory)) for name, (field, get) in _COLUMNS.items()},
         "state": None,
     }
+
+
+# That a memory has a tag is told by its tags.
+_COLUMNS = {
+    name: (field, value_getter(field))
+    for name, field in filter_fields("word", "flag", "number", "moment", indexed=True).items()
+    if name != "tagged"
+}
+"""The columns that a query filters by, each with the function that takes its value from a memory."""
+
+
+def _column_value(field: MemoryField, value: Any) -> Any:  # noqa: ANN401 - a column's value
+    if field.filter == "moment":
+        return None if value is None else microseconds(value)
+    return value or None if field.path else value
 
 
 _log = logging.getLogger(__name__)
@@ -214,8 +216,10 @@ class VectorIndex:
             return self._create()
         try:
             table = lancedb.connect(self._directory).open_table(_TABLE)
-            if not table.schema.equals(self._schema):
+            # The order of the columns says nothing: a table keeps the one that it was made with.
+            if {field.name: field for field in table.schema} != {field.name: field for field in self._schema}:
                 return self._recreate("its columns are of another version")
+            self._schema = table.schema
             found = IndexSnapshot(table, self._schema, self._empty_state)
             row = found.read(one_of("id", [STATE_ROW_ID]), ["state"], 1).to_pylist()[0]
             state = msgspec.json.decode(row["state"], type=IndexState)
@@ -321,26 +325,15 @@ class VectorIndex:
 
 def _schema(dimension: int) -> Any:  # noqa: ANN401 - pyarrow has no types
     text, number = pa.string(), pa.int64()
+    types = {"word": text, "flag": pa.bool_(), "number": number, "moment": number}
     return pa.schema(
         [
             pa.field("id", text, nullable=False),
             pa.field("vector", pa.list_(pa.float32(), dimension), nullable=False),
             pa.field("digest", text),
             pa.field("namespace", text),
-            pa.field("kind", text),
             pa.field("tags", pa.list_(text)),
-            pa.field("stability", text),
-            pa.field("source_type", text),
-            pa.field("sensitivity", text),
-            pa.field("tier", text),
-            pa.field("status", text),
-            pa.field("agent", text),
-            pa.field("session", text),
-            pa.field("pinned", pa.bool_()),
-            pa.field("certainty", number),
-            pa.field("created_at", number),
-            pa.field("updated_at", number),
-            pa.field("expires_at", number),
+            *(pa.field(name, types[field.filter]) for name, (field, _) in _COLUMNS.items() if name != "id"),
             pa.field("state", text),
         ]
     )

@@ -12,12 +12,15 @@ import msgspec
 from memento_tui import clock
 from memento_tui.errors import InvalidInput
 from memento_tui.formats.base import (
+    ENDED_STATUSES,
     ExportRecord,
     ExportReport,
     ImportRecord,
     Refused,
     namespace_from_parts,
     one_line,
+    read_existing,
+    replace_if_unchanged,
     source_digest,
     write_atomically,
     write_error,
@@ -201,9 +204,6 @@ def _heading_of(line: str) -> tuple[int, str] | None:
     return found if found is not None and found[0] <= _MAX_SECTION_LEVEL else None
 
 
-_UNEXPORTED_STATUSES = ("deleted", "rejected")
-
-
 def write(records: Iterable[ExportRecord], path: Path) -> ExportReport:
     """Write the files that sections were read from, below a folder, or to ``path`` itself if that is a ``.md`` file.
 
@@ -225,18 +225,19 @@ def write(records: Iterable[ExportRecord], path: Path) -> ExportReport:
         raise InvalidInput(f"There are sections of {len(files)} files.", "Name a folder for all of them.")
     for name, parts in sorted(files.items()):
         target = path if path.suffix.lower() == ".md" else path / name
-        there = _read_existing(target)
+        there = read_existing(target)
         digest = _last_read_digest(parts, there)
         # A section with another digest was no longer there when the file was read last.
         present = sorted((part for part in parts if part[0].digest == digest), key=_position)
         left_out += len(parts) - len(present)
         text, stay = _whole_text(present, there if source_digest(there).hex() == digest else b"")
-        outcome = _write_file(path, target, name, text.encode(errors="surrogateescape"), digest)
+        top = path.parent if target == path else path
+        outcome = replace_if_unchanged(target, top, name, text.encode(errors="surrogateescape"), digest)
         if isinstance(outcome, Refused):
             refused.append(outcome)
             continue
         written += outcome
-        count += sum(memory.status not in _UNEXPORTED_STATUSES for _, memory in present)
+        count += sum(memory.status not in ENDED_STATUSES for _, memory in present)
         if stay:
             told.append(f"{name}: {stay} of its sections stayed as they were, because no import took them in.")
     return ExportReport(records=count, files=written, left_out=left_out, refused=tuple(refused), told=tuple(told))
@@ -247,14 +248,6 @@ _Part = tuple[KeptSection, Memory]
 
 def _position(part: _Part) -> tuple[int, str]:
     return part[0].place, part[1].id
-
-
-def _read_existing(target: Path) -> bytes:
-    """Return what a file holds now; nothing where it cannot be read, which is told of when it is to be written."""
-    try:
-        return b"" if target.is_symlink() else target.read_bytes()
-    except OSError:
-        return b""
 
 
 def _last_read_digest(parts: Iterable[_Part], there: bytes) -> str:
@@ -289,27 +282,10 @@ def _kept_section(memory: Memory) -> KeptSection | None:
 
 
 def _section_text(kept: KeptSection, memory: Memory) -> str:
-    if memory.status not in _UNEXPORTED_STATUSES:
+    if memory.status not in ENDED_STATUSES:
         return kept.before + memory.content + kept.after
     # The headings that stand before a section may belong to those after it as well.
     return kept.before if kept.before.strip() else ""
-
-
-def _write_file(root: Path, target: Path, name: str, data: bytes, digest: str) -> Refused | bool:
-    try:
-        top = root.resolve() if target != root else root.parent.resolve()
-        if target.is_symlink() or not target.parent.resolve().is_relative_to(top):
-            return Refused(name, 0, "lies behind a link, and is not written")
-        if target.exists():
-            present = target.read_bytes()
-            if present == data:
-                return False
-            if source_digest(present).hex() != digest:
-                return Refused(name, 0, "is there already with another text, and is not replaced; import it first")
-        write_atomically(target, [data])
-    except OSError as error:
-        return Refused(name, 0, f"cannot be written: {error.strerror or error}")
-    return True
 
 
 def write_block(records: Iterable[ExportRecord], path: Path) -> ExportReport:

@@ -19,6 +19,7 @@ from memento_tui.model.validation import MAX_NAMESPACE_LENGTH, MAX_TAG_LENGTH, M
 
 __all__ = [
     "CONTENT_DIGEST_PART",
+    "ENDED_STATUSES",
     "MAX_KIND_LENGTH",
     "MAX_NAME_LENGTH",
     "ExportRecord",
@@ -26,19 +27,26 @@ __all__ = [
     "ImportRecord",
     "RecordName",
     "Refused",
+    "check_absent",
     "namespace_from_parts",
     "one_line",
     "positional_digest",
+    "read_existing",
+    "replace_if_unchanged",
     "source_digest",
     "usable_tags",
     "write_atomically",
     "write_error",
+    "write_file",
 ]
 
 MAX_KIND_LENGTH = 100
 """Characters of a foreign kind that are kept."""
 MAX_NAME_LENGTH = 100
 """Characters of a foreign agent, session or label that are kept."""
+
+ENDED_STATUSES = ("deleted", "rejected")
+"""The statuses of memories that have no place in the files of other programs."""
 
 RecordName = Literal["memory", "skip", "item", "crystal", "relation"]
 
@@ -134,6 +142,48 @@ def write_atomically(path: Path, chunks: Iterable[bytes]) -> None:
     except BaseException:
         temporary.unlink()
         raise
+
+
+def write_file(path: Path, chunks: Iterable[bytes]) -> None:
+    """Write a file as `write_atomically` does. Raises `InvalidInput` where the system does not let us."""
+    try:
+        write_atomically(path, chunks)
+    except OSError as error:
+        raise write_error(path, error) from error
+
+
+def check_absent(path: Path, advice: str = "Choose another name, or move it away.") -> None:
+    """Raise `InvalidInput` if there is something at a path already."""
+    if path.exists():
+        raise InvalidInput(f"{path} is there already.", advice)
+
+
+def read_existing(path: Path) -> bytes:
+    """Return the bytes of a file; none where it cannot be read, which writing it reports."""
+    try:
+        return b"" if path.is_symlink() else path.read_bytes()
+    except OSError:
+        return b""
+
+
+def replace_if_unchanged(path: Path, top: Path, name: str, data: bytes, digest: str) -> bool | Refused:
+    """Write a file below the folder ``top``, unless it changed since it was read; return whether it had to be written.
+
+    ``name`` is its name in a report, and ``digest`` the hexadecimal digest of its bytes when it was read.
+    """
+    try:
+        if path.is_symlink() or not path.parent.resolve().is_relative_to(top.resolve()):
+            return Refused(name, 0, "lies behind a link, and is not written")
+        if path.exists():
+            present = path.read_bytes()
+            if present == data:
+                return False
+            if source_digest(present).hex() != digest:
+                return Refused(name, 0, "is there already with another text, and is not replaced; import it first")
+        write_atomically(path, [data])
+    except OSError as error:
+        return Refused(name, 0, f"cannot be written: {error.strerror or error}")
+    return True
 
 
 _FORBIDDEN_IN_NAMES = re.compile(r"[\x00-\x1f\x7f\\/]+")

@@ -16,8 +16,7 @@ from memento_tui.formats.base import (
     one_line,
     source_digest,
     usable_tags,
-    write_atomically,
-    write_error,
+    write_file,
 )
 from memento_tui.formats.columns import (
     Column,
@@ -351,10 +350,7 @@ def write(records: Iterable[ExportRecord], root: Path) -> ExportReport:
         written += 1
     files = {root: tables[ISSUES] + tables[SETTINGS]} if in_one_file else _files(root, tables)
     for path, lines in files.items():
-        try:
-            write_atomically(path, (encode_go_json(line) + b"\n" for line in lines))
-        except OSError as error:
-            raise write_error(path, error) from error
+        write_file(path, (encode_go_json(line) + b"\n" for line in lines))
     return ExportReport(records=written, files=len(files), left_out=left_out)
 
 

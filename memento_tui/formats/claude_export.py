@@ -10,7 +10,15 @@ from typing import Any
 
 import msgspec
 
-from memento_tui.formats.base import ExportRecord, ExportReport, Refused, source_digest, write_atomically
+from memento_tui.formats.base import (
+    ENDED_STATUSES,
+    ExportRecord,
+    ExportReport,
+    Refused,
+    read_existing,
+    replace_if_unchanged,
+    source_digest,
+)
 from memento_tui.formats.claude import (
     EXTRA_KEY,
     INDEX_FILE,
@@ -33,7 +41,6 @@ MAX_INDEX_LINES, MAX_INDEX_BYTES = 200, 25_000
 """What Claude Code loads of an index."""
 
 _NAMESPACE = "claude/"
-_UNEXPORTED_STATUSES = ("deleted", "rejected")
 _TYPE_OF_KIND = {kind: name for name, kind in KIND_OF_TYPE.items()}
 _NOT_IN_A_SLUG = re.compile(r"[^\w]+")
 _BULLET = re.compile(r"[-*+][ \t]+")
@@ -120,9 +127,9 @@ class _ExportCounts:
 
     def put(self, folder: Path, project: str, name: str, data: bytes, digest: str) -> bool:
         """Put one file in place; tell whether it holds these bytes now."""
-        outcome = _write_file(folder, name, data, digest)
-        if isinstance(outcome, str):
-            self.refused.append(Refused(f"{project}/{name}", 0, outcome))
+        outcome = replace_if_unchanged(folder / name, folder, f"{project}/{name}", data, digest)
+        if isinstance(outcome, Refused):
+            self.refused.append(outcome)
             return False
         self.files += outcome
         return True
@@ -151,7 +158,7 @@ def _folder(root: Path, project: str) -> Path:
 
 
 def _write_project(folder: Path, name: str, project: _ProjectMemories, report: _ExportCounts) -> None:
-    alive = {path: memory for path, (memory, _) in project.topics.items() if memory.status not in _UNEXPORTED_STATUSES}
+    alive = {path: memory for path, (memory, _) in project.topics.items() if memory.status not in ENDED_STATUSES}
     for path, memory in alive.items():
         kept = project.topics[path][1]
         report.records += report.put(folder, name, path, _render_topic(memory, kept).encode(), kept.digest)
@@ -160,16 +167,14 @@ def _write_project(folder: Path, name: str, project: _ProjectMemories, report: _
         path = _new_path(memory, {*project.topics, *(entry[0] for entry in added)})
         added.append((path, memory))
         report.records += report.put(folder, name, path, _new_topic(memory, path).encode(), "")
-    whole = project.index(_read_existing(folder / INDEX_FILE))
+    whole = project.index(read_existing(folder / INDEX_FILE))
     text = "".join(_render_index(whole, project.statements, set(project.topics), set(alive)))
     for path, memory in added:
         text += ("\n" if text and not text.endswith("\n") else "") + f"- [{_plain(memory.headline)}]({path})\n"
     if not text and not whole:
         return
     stands = {_key_of_part(part) for part in parse_statements(split_note(whole).body, set(project.topics))}
-    stated = sum(
-        memory.status not in _UNEXPORTED_STATUSES for name, memory in project.statements.items() if name in stands
-    )
+    stated = sum(memory.status not in ENDED_STATUSES for name, memory in project.statements.items() if name in stands)
     report.left_out += len(project.statements.keys() - stands)
     if report.put(folder, name, INDEX_FILE, text.encode(), source_digest(whole.encode()).hex()):
         report.records += stated
@@ -180,32 +185,6 @@ def _write_project(folder: Path, name: str, project: _ProjectMemories, report: _
                 f"Claude Code loads the first {MAX_INDEX_LINES} lines"
                 f" or {MAX_INDEX_BYTES:,} bytes of it."
             )
-
-
-def _read_existing(path: Path) -> bytes:
-    """Return what a file holds now; nothing where it cannot be read, which is told of when it is to be written."""
-    try:
-        return b"" if path.is_symlink() else path.read_bytes()
-    except OSError:
-        return b""
-
-
-def _write_file(folder: Path, name: str, data: bytes, digest: str) -> bool | str:
-    """Put a file in place; return whether it had to be written, or why it was not."""
-    path = folder / name
-    try:
-        if path.is_symlink() or not path.parent.resolve().is_relative_to(folder.resolve()):
-            return "lies behind a link, and is not written"
-        if path.exists():
-            present = path.read_bytes()
-            if present == data:
-                return False
-            if source_digest(present).hex() != digest:
-                return "is there already with another text, and is not replaced; import it first"
-        write_atomically(path, [data])
-    except OSError as error:
-        return f"cannot be written: {error.strerror or error}"
-    return True
 
 
 # The index
@@ -231,7 +210,7 @@ def _render_index(
             yield (section if part.target in alive else section.replace(part.text, "", 1).lstrip("\n")) + following
             continue
         memory = said.get(_key_of_part(part))
-        is_gone = memory is not None and memory.status in _UNEXPORTED_STATUSES
+        is_gone = memory is not None and memory.status in ENDED_STATUSES
         changed = memory is not None and not is_gone and memory.content != part.content
         if is_gone:
             yield following.lstrip("\n")

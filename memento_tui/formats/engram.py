@@ -22,8 +22,7 @@ from memento_tui.formats.base import (
     namespace_from_parts,
     one_line,
     source_digest,
-    write_atomically,
-    write_error,
+    write_file,
 )
 from memento_tui.formats.columns import (
     Column,
@@ -415,10 +414,8 @@ def write(records: Iterable[ExportRecord], root: Path) -> ExportReport:
     if fresh:
         whole.append(_chunk_of_new(fresh, whole))
     manifest = [_write_chunk(chunk, folder) for chunk in whole]
-    _write_file(
-        root / MANIFEST,
-        msgspec.json.format(encode_go_json({"version": _MANIFEST_VERSION, "chunks": manifest}), indent=2),
-    )
+    whole_manifest = encode_go_json({"version": _MANIFEST_VERSION, "chunks": manifest})
+    write_file(root / MANIFEST, [msgspec.json.format(whole_manifest, indent=2)])
     return ExportReport(records=written + len(fresh), files=len(manifest) + 1, left_out=left_out)
 
 
@@ -484,7 +481,7 @@ def _write_chunk(chunk: _ChunkDraft, folder: Path) -> dict[str, Any]:
     if chunk_id(escaped) == chunk.entry["id"]:
         data = escaped
     path = folder / f"{chunk_id(data)}{CHUNK_SUFFIX}"
-    _write_file(path, gzip.compress(data, mtime=0))
+    write_file(path, [gzip.compress(data, mtime=0)])
     counts = {"sessions": "session", "memories": "observation", "prompts": "prompt"}
     return {
         **chunk.entry,
@@ -496,10 +493,3 @@ def _write_chunk(chunk: _ChunkDraft, folder: Path) -> dict[str, Any]:
 def chunk_id(data: bytes) -> str:
     """Return the id of a chunk that holds these bytes before they are compressed."""
     return hashlib.sha256(data).hexdigest()[:_ID_LENGTH]
-
-
-def _write_file(path: Path, data: bytes) -> None:
-    try:
-        write_atomically(path, [data])
-    except OSError as error:
-        raise write_error(path, error) from error

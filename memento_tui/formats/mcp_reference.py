@@ -8,17 +8,16 @@ from typing import Any
 
 import msgspec
 
-from memento_tui.errors import InvalidInput
 from memento_tui.formats.base import (
     MAX_KIND_LENGTH,
     ExportRecord,
     ExportReport,
     ImportRecord,
     Refused,
+    check_absent,
     one_line,
     source_digest,
-    write_atomically,
-    write_error,
+    write_file,
 )
 from memento_tui.formats.columns import (
     Column,
@@ -254,8 +253,7 @@ def write(records: Iterable[ExportRecord], root: Path) -> ExportReport:
         InvalidInput: the file is there already, or cannot be written.
 
     """
-    if root.exists():
-        raise InvalidInput(f"{root} is there already.", "Choose another name, or move it away.")
+    check_absent(root)
     memories: list[Memory] = []
     gone: set[str] = set()
     arrows: dict[str, dict[_Edge, None]] = {}
@@ -272,10 +270,7 @@ def write(records: Iterable[ExportRecord], root: Path) -> ExportReport:
             left_out += 1
     graph = _ExportGraph(memories, gone, arrows)
     lines = [*graph.entities(), *graph.relations()]
-    try:
-        write_atomically(root, (msgspec.json.encode(line) + b"\n" for line in lines))
-    except OSError as error:
-        raise write_error(root, error) from error
+    write_file(root, (msgspec.json.encode(line) + b"\n" for line in lines))
     return ExportReport(records=len(lines), files=1, left_out=left_out)
 
 

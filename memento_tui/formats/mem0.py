@@ -11,17 +11,16 @@ from typing import Any
 
 import msgspec
 
-from memento_tui.errors import InvalidInput
 from memento_tui.formats.base import (
     MAX_NAME_LENGTH,
     ExportRecord,
     ExportReport,
     ImportRecord,
     Refused,
+    check_absent,
     namespace_from_parts,
     source_digest,
-    write_atomically,
-    write_error,
+    write_file,
 )
 from memento_tui.formats.columns import (
     Column,
@@ -324,8 +323,7 @@ def write(records: Iterable[ExportRecord], root: Path) -> ExportReport:
         InvalidInput: the file is there already, or cannot be written.
 
     """
-    if root.exists():
-        raise InvalidInput(f"{root} is there already.", "Choose another name, or move it away.")
+    check_absent(root)
     results: list[dict[str, Any]] = []
     relations: list[dict[str, Any]] = []
     left_out = 0
@@ -337,10 +335,7 @@ def write(records: Iterable[ExportRecord], root: Path) -> ExportReport:
         else:
             results.append(_result(record))
     document = {"results": results, **({"relations": relations} if relations else {})}
-    try:
-        write_atomically(root, [msgspec.json.format(msgspec.json.encode(document), indent=2), b"\n"])
-    except OSError as error:
-        raise write_error(root, error) from error
+    write_file(root, [msgspec.json.format(msgspec.json.encode(document), indent=2), b"\n"])
     return ExportReport(records=len(results) + len(relations), files=1, left_out=left_out)
 
 

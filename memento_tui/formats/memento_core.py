@@ -15,11 +15,11 @@ from memento_tui.formats.base import (
     ExportReport,
     ImportRecord,
     Refused,
+    check_absent,
     namespace_from_parts,
     source_digest,
     usable_tags,
-    write_atomically,
-    write_error,
+    write_file,
 )
 from memento_tui.formats.source_files import JsonLine, SourceFile, count_lines, read_objects, walk_files
 from memento_tui.model import Memory, Relation
@@ -214,8 +214,7 @@ def write(records: Iterable[ExportRecord], root: Path) -> ExportReport:
 
     """
     folder = root / "memories"
-    if folder.exists():
-        raise InvalidInput(f"{folder} is there already.", "Choose an empty folder.")
+    check_absent(folder, "Choose an empty folder.")
     memories: list[Memory] = []
     targets: dict[str, list[str]] = {}
     left_out = 0
@@ -234,11 +233,7 @@ def write(records: Iterable[ExportRecord], root: Path) -> ExportReport:
         line = msgspec.json.encode(_line(memory, foreign[memory.id], relations, present))
         lines.setdefault(memory.namespace, []).append(line + b"\n")
     for namespace, encoded in lines.items():
-        path = folder / f"{namespace}.jsonl"
-        try:
-            write_atomically(path, encoded)
-        except OSError as error:
-            raise write_error(path, error) from error
+        write_file(folder / f"{namespace}.jsonl", encoded)
     related = sum(len(targets.get(memory.id, ())) for memory in memories)
     return ExportReport(records=len(memories) + related, files=len(lines), left_out=left_out)
 

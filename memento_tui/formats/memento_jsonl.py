@@ -9,16 +9,15 @@ from typing import Any, cast
 
 import msgspec
 
-from memento_tui.errors import InvalidInput
 from memento_tui.formats.base import (
     ExportRecord,
     ExportReport,
     ImportRecord,
     RecordName,
     Refused,
+    check_absent,
     source_digest,
-    write_atomically,
-    write_error,
+    write_file,
 )
 from memento_tui.formats.source_files import JsonLine, SourceFile, count_lines, read_objects, walk_files
 from memento_tui.model import Crystal, Memory, Relation, Skip, WorkingItem
@@ -167,8 +166,7 @@ def write(records: Iterable[ExportRecord], root: Path) -> ExportReport:
         InvalidInput: the file is there already, or cannot be written.
 
     """
-    if root.exists():
-        raise InvalidInput(f"{root} is there already.", "Choose another name, or move it away.")
+    check_absent(root)
     written = 0
 
     def counted() -> Iterator[bytes]:
@@ -177,8 +175,5 @@ def write(records: Iterable[ExportRecord], root: Path) -> ExportReport:
             written += 1
             yield line
 
-    try:
-        write_atomically(root, counted())
-    except OSError as error:
-        raise write_error(root, error) from error
+    write_file(root, counted())
     return ExportReport(records=written - 1, files=1)

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from memento_tui.formats.base import usable_tags
+from memento_tui.formats.base import ENDED_STATUSES, usable_tags
 from memento_tui.formats.note import property_moment
 from memento_tui.maintenance.aging import ORIGINAL_TEXT_KEY, restore_compacted
 from memento_tui.model import AnyRecord, Memory, WorkingItem
@@ -67,7 +67,7 @@ def is_exported(memory: Memory, name: str) -> bool:
     """
     if memory.status == "pending":
         return bool(kept_fields(memory, name))
-    return memory.status not in ("deleted", "rejected")
+    return memory.status not in ENDED_STATUSES
 
 
 def restore_full_text(record: AnyRecord) -> AnyRecord:

@@ -19,8 +19,8 @@ from memento_tui.formats.base import (
     ImportRecord,
     Refused,
     namespace_from_parts,
+    replace_if_unchanged,
     source_digest,
-    write_atomically,
 )
 from memento_tui.formats.frontmatter import MAX_FRONTMATTER_LENGTH, InvalidFrontmatter, change_properties
 from memento_tui.formats.note import LINK_PROPERTIES, LinkTargets, Note, property_text, property_texts, read_note
@@ -43,6 +43,7 @@ __all__ = [
     "parse_file",
     "paths_of",
     "read",
+    "read_note_properties",
     "write",
 ]
 
@@ -124,20 +125,73 @@ def parse_file(name: str, loaded: LoadedFile) -> Note | Refused:
     return note
 
 
+class NoteProperty(msgspec.Struct, frozen=True):
+    """One property of a note's frontmatter that memento understands, both ways."""
+
+    name: str
+    read: Callable[[Note], Mapping[str, Any]]
+    """Returns fields of a memory."""
+    write: Callable[[Memory, Note], Any]
+    """Returns the value for a memory, given what the note says; ``None`` for no property."""
+    agrees: Callable[[Memory, Note], bool] | None = None
+    """Tells whether the note says what the memory says, where that is not a comparison of the fields."""
+
+    def has_changed(self, memory: Memory, note: Note) -> bool:
+        """Tell whether the note says something else than the memory."""
+        if self.agrees is not None:
+            return not self.agrees(memory, note)
+        return any(getattr(memory, field) != value for field, value in self.read(note).items())
+
+
+def _frontmatter_tags(memory: Memory, note: Note) -> tuple[str, ...]:
+    return tuple(tag for tag in memory.tags if tag not in note.body_tags)
+
+
+_DEFAULT_CERTAINTY = 3
+NOTE_PROPERTIES: tuple[NoteProperty, ...] = (
+    NoteProperty("title", lambda note: {"title": note.title}, lambda memory, _: memory.title),
+    NoteProperty(
+        "type",
+        lambda note: {"kind": note.kind, "kind_raw": note.kind_raw},
+        lambda memory, _: memory.kind_raw or memory.kind,
+    ),
+    NoteProperty(
+        "tags",
+        lambda note: {"tags": note.tags + note.body_tags},
+        lambda memory, note: list(_frontmatter_tags(memory, note)) or None,
+        agrees=lambda memory, note: _frontmatter_tags(memory, note) == note.tags,
+    ),
+    NoteProperty(
+        "certainty",
+        lambda note: {"certainty": note.certainty or _DEFAULT_CERTAINTY},
+        lambda memory, _: memory.certainty,
+    ),
+    NoteProperty(
+        "validity-context",
+        lambda note: {"validity_context": note.validity_context},
+        lambda memory, _: memory.validity_context or None,
+    ),
+)
+"""The properties that change with their memory."""
+
+
+def read_note_properties(note: Note) -> dict[str, Any]:
+    """Return the fields of a memory that a note's text and properties give."""
+    fields: dict[str, Any] = {"content": note.content}
+    for known in NOTE_PROPERTIES:
+        fields |= known.read(note)
+    return fields
+
+
 def note_fields(note: Note, loaded: LoadedFile) -> dict[str, Any]:
-    """Return the fields that every kind of note has: its text, and what its properties say about it."""
-    fields: dict[str, Any] = {
-        "content": note.content,
-        "title": note.title,
-        "kind": note.kind,
-        "kind_raw": note.kind_raw,
-        "tags": note.tags + note.body_tags,
+    """Return the fields that a new memory has of any kind of note; what the note does not give is left out."""
+    fields = {
+        **read_note_properties(note),
         "created_at": note.created_at or loaded.modified,
-        "validity_context": note.validity_context,
         **_source(note.properties),
     }
-    if note.certainty is not None:
-        fields["certainty"] = note.certainty
+    if note.certainty is None:
+        del fields["certainty"]
     if note.updated_at is not None:
         fields["updated_at"] = note.updated_at
     return fields
@@ -191,7 +245,6 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _MAX_NAME_BYTES = 120
 _MAX_ID_BYTES = 80
 """Bytes; with an ending, a name and an id stay below the 255 that file systems take."""
-_DEFAULT_CERTAINTY = 3
 _SOURCE_WORDS = {"user": "manual", "derived": "session", "external": "external"}
 _LINK_PROPERTY_OF_RELATION = {relation: name for name, relation in LINK_PROPERTIES.items()}
 
@@ -235,9 +288,8 @@ def write(records: Iterable[ExportRecord], root: Path) -> ExportReport:
     files = linked = 0
     for memory in memories:
         own = relations.get(memory.id, [])
-        outcome = _write_note(
-            root, notes.paths[memory.id], notes.text(memory, own).encode(), notes.kept[memory.id].digest
-        )
+        path, text = notes.paths[memory.id], notes.text(memory, own)
+        outcome = replace_if_unchanged(root / path, root, path, text.encode(), notes.kept[memory.id].digest)
         if isinstance(outcome, Refused):
             refused.append(outcome)
         else:
@@ -246,25 +298,6 @@ def write(records: Iterable[ExportRecord], root: Path) -> ExportReport:
     return ExportReport(
         records=len(memories) - len(refused) + linked, files=files, left_out=left_out, refused=tuple(refused)
     )
-
-
-def _write_note(root: Path, name: str, data: bytes, digest: str) -> Refused | bool:
-    """Put a note in place; return whether the file had to be written."""
-    path = root / name
-    try:
-        top = root.resolve()
-        if not path.parent.resolve().is_relative_to(top) or path.is_symlink():
-            return Refused(name, 0, "lies behind a link, and is not written")
-        if path.exists():
-            present = path.read_bytes()
-            if present == data:
-                return False
-            if source_digest(present).hex() != digest:
-                return Refused(name, 0, "is there already with another text, and is not replaced; import it first")
-        write_atomically(path, [data])
-    except OSError as error:
-        return Refused(name, 0, f"cannot be written: {error.strerror or error}")
-    return True
 
 
 class NoteExport:
@@ -327,7 +360,8 @@ def note_text(
         raise InvalidInput(f"The memory {memory.id} has no text, so it cannot be a note.")
     if kept.body is not None and before.content == body:
         body = kept.body  # a note of properties only: its content stands for them and is in no file
-    changes = {**_changed_properties(memory, before), **more(before)}
+    changed = (known for known in NOTE_PROPERTIES if known.has_changed(memory, before))
+    changes = {**{known.name: known.write(memory, before) for known in changed}, **more(before)}
     if not kept.path:
         changes |= _memento_properties(memory)
     head = change_properties(head, changes, line_break)
@@ -375,23 +409,6 @@ def _file_name(text: str, limit: int) -> str:
     """Return a name that every file system and every wikilink can hold, of at most ``limit`` bytes."""
     plain = "".join(letter if letter.isprintable() else " " for letter in _NOT_IN_A_FILE_NAME.sub(" ", text))
     return " ".join(plain.split()).strip(" .").encode()[:limit].decode(errors="ignore").strip(" .") or "unnamed"
-
-
-def _changed_properties(memory: Memory, before: Note) -> dict[str, Any]:
-    """Return the properties whose values the note would say differently from the memory."""
-    changes: dict[str, Any] = {}
-    own_tags = tuple(tag for tag in memory.tags if tag not in before.body_tags)
-    if memory.title != before.title:
-        changes["title"] = memory.title
-    if (memory.kind, memory.kind_raw) != (before.kind, before.kind_raw):
-        changes["type"] = memory.kind_raw or memory.kind
-    if own_tags != before.tags:
-        changes["tags"] = list(own_tags) or None
-    if memory.certainty != (before.certainty or _DEFAULT_CERTAINTY):
-        changes["certainty"] = memory.certainty
-    if memory.validity_context != before.validity_context:
-        changes["validity-context"] = memory.validity_context or None
-    return changes
 
 
 def _memento_properties(memory: Memory) -> dict[str, Any]:

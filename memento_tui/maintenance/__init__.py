@@ -1,1 +1,1 @@
-"""How memories age, earn trust, are compared, gathered and learned: rules, and the jobs that apply them."""
+"""Maintenance of memories: aging, trust, comparison, consolidation and distillation, as rules and jobs."""

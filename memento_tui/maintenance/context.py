@@ -1,4 +1,4 @@
-"""What every step of a maintenance run works with, and how it reports what it did."""
+"""The context of a maintenance run: its stores, its settings, and the record of what it did."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ __all__ = ["Comparators", "MaintenanceAction", "MaintenanceContext", "Progress",
 
 
 class SimilaritySource(Protocol):
-    """The meaning of memories, as far as the index reflects them. ``None`` stands for "there is no engine".
+    """Similarity of memories in meaning, as far as the vector index reflects them.
 
-    Every method raises `EngineUnavailable` where it cannot be had now.
+    Every method raises `EngineUnavailable` where the engine cannot answer now.
     """
 
     def neighbours(self, ids: Sequence[str], *, limit: int, minimum: float) -> dict[str, list[tuple[str, float]]]:
@@ -41,112 +41,112 @@ class SimilaritySource(Protocol):
     def clusters(self, ids: Sequence[str]) -> list[list[str]]:
         """Return groups of these memories that are dense in meaning (HDBSCAN), by ids; noise is left out.
 
-        The first `memento_tui.search.engine_protocol.MOST_CLUSTERED` ids are looked at, and no more: clusters of
-        parts are not the clusters of the whole. Give those that matter most first.
+        Only the first `memento_tui.search.engine_protocol.MOST_CLUSTERED` ids are clustered: clusters of parts are
+        not the clusters of the whole. Pass the most important ids first.
         """
         ...
 
     def seq(self) -> int:
-        """Return the journal entry that the index reflects."""
+        """Return the sequence number of the journal entry that the index reflects."""
         ...
 
 
 Progress = Callable[[str, int, int], None]
-"""Called with what is being done, how much of it is done, and of how much."""
+"""A function called with the name of the work at hand, the parts done, and the number of parts."""
 
 T = TypeVar("T")
 
 
 class MaintenanceAction(msgspec.Struct, frozen=True):
-    """One thing that a sleep did, proposed, or in a dry run would do."""
+    """One action of a maintenance run: done, proposed, or in a dry run only planned."""
 
     action: str
     record: str
     id: str
     why: str
     waits: bool = False
-    """Whether a person decides about it."""
+    """Whether it waits for a person's decision."""
 
 
 class Comparators(msgspec.Struct):
-    """What a sleep compares memories with; without ``meaning`` only words are compared."""
+    """The means of comparing memories; without ``similarity`` only words are compared."""
 
     keyword: KeywordIndex
-    meaning: SimilaritySource | None = None
+    similarity: SimilaritySource | None = None
     entailment: EntailmentScorer | None = None
 
 
 @dataclass
 class MaintenanceContext:
-    """One sleep under way. Everything is written in the name of the gate's author."""
+    """A maintenance run in progress. Everything is written in the name of the gate's author."""
 
     store: Store
     gate: Gate
     config: Config
     keyword: KeywordIndex
-    meaning: SimilaritySource | None
+    similarity: SimilaritySource | None
     """``None`` where only words can be compared."""
     entailment: EntailmentScorer | None
     now: datetime
     dry_run: bool
     batch: str
-    """Joins the journal entries of this sleep, so that one undo takes back all of it."""
+    """The id that joins the journal entries of this run, so that one undo takes back all of them."""
     stopping: threading.Event
-    tell: Progress
-    deeds: list[MaintenanceAction] = field(default_factory=list)
+    report_progress: Progress
+    actions: list[MaintenanceAction] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     merging: set[str] = field(default_factory=set)
-    """The memories that are a side of a merge which waits, or which this sleep proposes."""
+    """The ids of the memories in a merge that waits for a decision, or that this run proposes."""
 
     @property
     def active(self) -> Filter:
-        """The filter for the memories that may be gathered: active, not expired, and not restricted."""
+        """The filter for the memories that may be consolidated: active, not expired, and not restricted."""
         not_over = Not(Between("expires_at", None, self.now))
         return AllOf((OneOf("status", ("active",)), not_over, Not(OneOf("sensitivity", ("restricted",)))))
 
     @property
     def interrupted(self) -> bool:
-        """Whether the sleep is to end now; every step looks, and leaves nothing half done."""
+        """Whether the run is to end now; every step checks it, and leaves nothing half done."""
         return self.stopping.is_set()
 
-    def writing(self, note: str) -> AbstractContextManager[Transaction]:
-        """Begin one write of this sleep."""
+    def transaction(self, note: str) -> AbstractContextManager[Transaction]:
+        """Begin a transaction whose journal entries belong to this run."""
         return self.store.transaction(self.gate.author, "sleep", note=note, batch=self.batch)
 
-    def watched(self, what: str, parts: Sequence[T]) -> Iterator[T]:
-        """Yield the parts of a step's work, telling how far it is, until the sleep is interrupted."""
+    def with_progress(self, work: str, parts: Sequence[T]) -> Iterator[T]:
+        """Yield the parts of a step's work, reporting progress before each, until the run is interrupted."""
         for done, part in enumerate(parts):
             if self.interrupted:
                 return
-            self.tell(what, done, len(parts))
+            self.report_progress(work, done, len(parts))
             yield part
-        self.tell(what, len(parts), len(parts))
+        self.report_progress(work, len(parts), len(parts))
 
-    def did(self, deeds: Iterable[MaintenanceAction]) -> None:
-        """Note what was done."""
-        self.deeds.extend(deeds)
+    def record(self, actions: Iterable[MaintenanceAction]) -> None:
+        """Add actions to the report."""
+        self.actions.extend(actions)
 
     def propose(
         self,
-        deed: MaintenanceAction,
+        entry: MaintenanceAction,
         memory: Memory,
         action: str,
         payload: Mapping[str, Any],
         verdict: Verdict,
         evidence: Mapping[str, Any],
     ) -> None:
-        """Propose a change of a memory, unless the same waits already or was rejected."""
+        """Propose a change of a memory and record it as ``entry``, unless the same waits already or was rejected."""
         if self.store.proposals.same(fingerprint_of(action, "memory", memory.id, payload)) is not None:
             return
-        self.did([deed])
+        self.record([entry])
         if self.dry_run:
             return
-        with self.writing(deed.why) as tx:
+        with self.transaction(entry.why) as tx:
             if is_current(tx, memory):
                 self.gate.propose(tx, ProposalDraft(action, memory, payload, evidence), verdict)
 
 
 def is_current(tx: Transaction, memory: Memory) -> bool:
-    """Tell whether a memory is as it was when a step looked at it."""
+    """Tell whether a memory still has the version that a step read."""
     current = tx.get(Memory, memory.id)
     return current is not None and current.version == memory.version

@@ -1,4 +1,4 @@
-"""The maintenance run over all memories. Interruptible at any moment, and safe to run twice."""
+"""Run every step of maintenance over all memories. Interruptible at any moment, and safe to run twice."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ __all__ = ["LAST_RUN_SETTING", "MaintenanceReport", "run_maintenance"]
 _log = logging.getLogger(__name__)
 
 LAST_RUN_SETTING = "last sleep"
-"""The setting that says when a sleep last came to its end."""
+"""The setting that holds the moment of the last complete maintenance run."""
 
 _STEPS: tuple[tuple[str, Callable[[MaintenanceContext], None]], ...] = (
     ("ages", age_memories),
@@ -44,16 +44,16 @@ _STEPS: tuple[tuple[str, Callable[[MaintenanceContext], None]], ...] = (
     ("expiring skips", ask_about_skips),
     ("use", apply_confirmed_use),
     ("pairs", compare_pairs),
-    ("gathering", consolidate),
+    ("consolidation", consolidate),
 )
 
 
-class MaintenanceReport(msgspec.Struct, frozen=True):
-    """What a sleep did, or in a dry run would do."""
+class MaintenanceReport(msgspec.Struct, frozen=True, rename={"actions": "deeds"}):
+    """The actions of a maintenance run, or in a dry run the planned ones."""
 
-    deeds: tuple[MaintenanceAction, ...]
+    actions: tuple[MaintenanceAction, ...]
     problems: tuple[str, ...]
-    """A sentence for everything that could not be done; the rest went on."""
+    """A sentence for each part that could not be done; the rest was done."""
     interrupted: bool
     dry_run: bool
 
@@ -61,52 +61,56 @@ class MaintenanceReport(msgspec.Struct, frozen=True):
 def run_maintenance(
     store: Store,
     config: Config,
-    senses: Comparators,
+    comparators: Comparators,
     lock: Path,
     *,
     dry_run: bool = False,
     stopping: threading.Event | None = None,
     progress: Progress | None = None,
 ) -> MaintenanceReport:
-    """Look after all memories. ``lock`` is held meanwhile; ``stopping`` ends it after the piece of work at hand.
+    """Run all steps and return the report. ``lock`` is held meanwhile; ``stopping`` ends it after the part at hand.
 
     Raises:
-        NotAllowed: another sleep is under way.
+        NotAllowed: another maintenance run is in progress.
         InvalidInput: the rules in the configuration contradict each other.
 
     """
-    night = MaintenanceContext(
+    context = MaintenanceContext(
         store=store,
         gate=Gate(store, Author("system", "sleep", agent="memento"), rules_in_force(config.review)),
         config=config,
-        keyword=senses.keyword,
-        meaning=senses.meaning,
-        entailment=senses.entailment,
+        keyword=comparators.keyword,
+        similarity=comparators.similarity,
+        entailment=comparators.entailment,
         now=clock.now(),
         dry_run=dry_run,
         batch=new_id(),
         stopping=stopping or threading.Event(),
-        tell=progress or (lambda _what, _done, _total: None),
+        report_progress=progress or (lambda _work, _done, _total: None),
     )
     try:
         with FileLock(lock, timeout=0):
-            _run_steps(night)
-            if not dry_run and not night.interrupted:
-                store.keep_setting(LAST_RUN_SETTING, format_moment(night.now))
+            _run_steps(context)
+            if not dry_run and not context.interrupted:
+                store.keep_setting(LAST_RUN_SETTING, format_moment(context.now))
     except Timeout:
-        raise NotAllowed("Another sleep is under way.", "Wait until it has ended; `memento history` tells.") from None
-    return MaintenanceReport(tuple(night.deeds), tuple(dict.fromkeys(night.problems)), night.interrupted, dry_run)
+        raise NotAllowed(
+            "Another maintenance run is in progress.", "Wait until it has ended; `memento history` shows it."
+        ) from None
+    return MaintenanceReport(
+        tuple(context.actions), tuple(dict.fromkeys(context.problems)), context.interrupted, dry_run
+    )
 
 
-def _run_steps(night: MaintenanceContext) -> None:
+def _run_steps(context: MaintenanceContext) -> None:
     for name, step in _STEPS:
-        if night.interrupted:
+        if context.interrupted:
             return
         try:
-            step(night)
+            step(context)
         except MementoError as error:
-            # What one step cannot do keeps no other from its work; the person is told.
-            night.problems.append(f"The step {name} was cut short: {error}")
-        except Exception as error:  # noqa: BLE001 - a fault of ours, or of an index; the same holds
-            _log.exception("the step %s of a sleep failed", name)
-            night.problems.append(f"The step {name} failed and was left out ({type(error).__name__}: {error}).")
+            # A step that fails keeps no other from its work; the report says so.
+            context.problems.append(f"The step {name} was cut short: {error}")
+        except Exception as error:  # noqa: BLE001 - a defect here or in an index; the same holds
+            _log.exception("the maintenance step %s failed", name)
+            context.problems.append(f"The step {name} failed and was left out ({type(error).__name__}: {error}).")

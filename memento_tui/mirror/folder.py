@@ -108,7 +108,7 @@ class MirrorFolder:
 
     # Reading
 
-    def look(self) -> FolderListing:
+    def scan(self) -> FolderListing:
         """Return the notes that are there now. Raises `OSError` where the folder cannot be opened."""
         notes: dict[str, FileStatus] = {}
         refused: list[Refused] = []
@@ -116,14 +116,14 @@ class MirrorFolder:
         while waiting:
             place, prefix = waiting.pop()
             try:
-                self._look_into(place, prefix, waiting, notes, refused)
+                self._scan_folder(place, prefix, waiting, notes, refused)
             except OSError as error:
                 if not prefix:
                     raise
                 refused.append(Refused(prefix.rstrip("/"), 0, f"cannot be opened: {error.strerror}"))
         return FolderListing(notes, tuple(refused))
 
-    def _look_into(
+    def _scan_folder(
         self,
         place: str,
         prefix: str,
@@ -410,21 +410,21 @@ class FolderWatch:
         self,
         folder: MirrorFolder,
         *,
-        settling: float = SETTLING_SECONDS,
+        quiet_seconds: float = SETTLING_SECONDS,
         monotonic: Callable[[], float] = time.monotonic,
         calendar: Callable[[], float] = _seconds,
     ) -> None:
         self._folder = folder
-        self._settling = settling
+        self._quiet_seconds = quiet_seconds
         self._monotonic = monotonic
         self._calendar = calendar
         self._since: dict[str, tuple[FileStatus, float]] = {}
         self._first: dict[str, float] = {}
         self._missing: dict[str, float] = {}
 
-    def look(self, known: set[str]) -> FolderSnapshot:
+    def scan(self, known: set[str]) -> FolderSnapshot:
         """Look at the folder; ``known`` are the notes that were there. Raises `OSError` where it cannot be opened."""
-        found = self._folder.look()
+        found = self._folder.scan()
         now, today = self._monotonic(), self._calendar()
         self._since = {name: self._seen(name, status, now) for name, status in found.notes.items()}
         self._first = {name: self._first.get(name, now) for name in found.notes}
@@ -435,9 +435,9 @@ class FolderWatch:
         settled = frozenset(
             name
             for name, (status, since) in self._since.items()
-            if now - since >= self._settling or today - status.modified / 1e9 > self._settling
+            if now - since >= self._quiet_seconds or today - status.modified / 1e9 > self._quiet_seconds
         )
-        gone = frozenset(name for name, since in self._missing.items() if now - since >= self._settling)
+        gone = frozenset(name for name, since in self._missing.items() if now - since >= self._quiet_seconds)
         young = frozenset(
             name for name, first in self._first.items() if name not in settled and now - first < _MAX_WAIT_SECONDS
         )

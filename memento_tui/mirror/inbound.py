@@ -8,31 +8,29 @@ from typing import Any
 import msgspec
 
 from memento_tui import clock
-from memento_tui.api.memories import ChangeOutcome, MemoryEditor
+from memento_tui.api.memories import ChangeOutcome
 from memento_tui.errors import Conflict
 from memento_tui.mirror.notes import NOTE_FIELDS, NoteFile, changed_fields, with_full_text
-from memento_tui.mirror.state import GONE_DIGEST, MirrorLedger, SyncPoint
+from memento_tui.mirror.state import GONE_DIGEST, MirrorContext, SyncPoint
 from memento_tui.model import Memory, Proposal, make_memory
-from memento_tui.model.memory import content_digest
 from memento_tui.model.review import OPEN_PROPOSAL_STATES
-from memento_tui.policy.gate import Gate, ProposalDraft, creation_fingerprint, fingerprint_of
+from memento_tui.policy.gate import ProposalDraft, creation_fingerprint, fingerprint_of
 from memento_tui.policy.policy import Verdict, WriteIntent
 from memento_tui.policy.resolution import with_changes
 from memento_tui.policy.secrets import redact_record
-from memento_tui.storage.store import Store
 
 __all__ = ["InboundChanges"]
 
 
 class InboundChanges:
-    """The way of one mirror's notes into the store."""
+    """The changes that one mirror's notes make to memories."""
 
-    def __init__(self, store: Store, gate: Gate, ledger: MirrorLedger, *, hold: bool) -> None:
-        self._store = store
-        self._gate = gate
-        self._ledger = ledger
-        self._hold = hold
-        self._changing = MemoryEditor(store, gate)
+    def __init__(self, context: MirrorContext) -> None:
+        self._session = context.session
+        self._gate = context.session.gate
+        self._ledger = context.ledger
+        self._hold = context.hold
+        self._editor = context.session.editor
 
     # New notes
 
@@ -44,7 +42,7 @@ class InboundChanges:
 
         """
         wanted = self._made(file, namespace)
-        for twin in self._store.twins(content_digest(wanted.content)):
+        for twin in self._session.same_content(wanted.content):
             same = all(getattr(twin, name) == getattr(wanted, name) for name in NOTE_FIELDS if name != "namespace")
             if same and twin.id not in self._ledger.paths:
                 return twin
@@ -60,7 +58,7 @@ class InboundChanges:
 
         """
         outcome: dict[str, Memory | Proposal] = {}
-        with self._store.transaction(self._gate.author, "mirror", note="new notes") as tx:
+        with self._session.transaction("mirror", note="new notes") as tx:
             for file, namespace in files:
                 screened = self._gate.screen(make_memory(file.fields(namespace)))
                 if (before := self._gate.refused_before(creation_fingerprint(screened.record))) is not None:
@@ -95,16 +93,16 @@ class InboundChanges:
             NotAllowed: the memory takes no change.
 
         """
-        asked = self._asked(file.path)
+        known = self.open_proposal(file.path)
         reasons = self._reasons(memory, base, changes)
         # The gate is to see the secrets that a text holds; it takes them out and asks.
         raw = {"content": file.note.content, "title": file.note.title}
         changes = {name: raw.get(name, value) for name, value in changes.items()}
-        if asked is None and not reasons:
+        if known is None and not reasons:
             extra = {} if memory.pinned or memory.stability != "draft" else {"extra": file.kept_in(memory.extra)}
-            outcome = self._changing.update(memory.id, memory.version, {**changes, **extra})
+            outcome = self._editor.update(memory.id, memory.version, {**changes, **extra})
             if outcome.proposal is not None and outcome.status == "proposed":
-                self._ledger.waits(file.path, outcome.proposal, file.digest)
+                self._ledger.set_pending(file.path, outcome.proposal, file.digest)
             return outcome
         payload = dict(changes)
         if memory.status in ("compacted", "archived"):
@@ -127,33 +125,33 @@ class InboundChanges:
         """Delete the memory of a note that is gone, or propose it. Raises like `change`."""
         if self._hold and memory.status != "pending":
             return self._propose("delete", path, GONE_DIGEST, memory, {}, ("held_import",))
-        outcome = self._changing.forget(memory.id, memory.version)
+        outcome = self._editor.forget(memory.id, memory.version)
         if outcome.proposal is not None and outcome.status == "proposed":
-            self._ledger.waits(path, outcome.proposal, GONE_DIGEST)
+            self._ledger.set_pending(path, outcome.proposal, GONE_DIGEST)
         return outcome
 
     def bring_back(self, left: SyncPoint) -> Memory | None:
         """Restore a memory that was deleted with its note, unless something else became of it since then."""
-        memory = self._store.find(Memory, left.id)
+        memory = self._session.find(left.id)
         if self._hold or memory is None or (memory.status, memory.version) != ("deleted", left.version):
             return None
-        return self._changing.restore(left.id)
+        return self._editor.restore(left.id)
 
     # Waiting
 
-    def _asked(self, path: str) -> Proposal | None:
+    def open_proposal(self, path: str) -> Proposal | None:
         """Return the open proposal that a note waits on."""
         waiting = self._ledger.waiting.get(path)
-        found: Proposal | None = None if waiting is None else self._store.find(Proposal, waiting.id)
+        found: Proposal | None = None if waiting is None else self._session.find_proposal(waiting.id)
         return found if found is not None and found.state in OPEN_PROPOSAL_STATES else None
 
     def withdraw(self, path: str) -> None:
         """Close the question that a note asks no more."""
-        if (asked := self._asked(path)) is not None:
-            with self._store.transaction(self._gate.author, "mirror", note="changed back in the folder") as tx:
+        if (known := self.open_proposal(path)) is not None:
+            with self._session.transaction("mirror", note="changed back in the folder") as tx:
                 closed = {"state": "expired", "decided_at": tx.now, "note": "The note was changed back."}
-                tx.put(msgspec.structs.replace(asked, **closed), base=asked.version)
-        self._ledger.decided(path)
+                tx.put(msgspec.structs.replace(known, **closed), base=known.version)
+        self._ledger.clear_pending(path)
 
     def _propose(
         self, action: str, path: str, digest: bytes, memory: Memory, payload: dict[str, Any], reasons: tuple[str, ...]
@@ -172,26 +170,26 @@ class InboundChanges:
             )
             judged = self._gate.judge(intent)
             reasons = tuple(dict.fromkeys([*reasons, *(judged.reasons if judged.answer == "propose" else ())]))
-        with self._store.transaction(self._gate.author, "mirror", note=f"proposed by {path}") as tx:
+        with self._session.transaction("mirror", note=f"proposed by {path}") as tx:
             if tx.require(Memory, memory.id).version != memory.version:
                 raise Conflict(f"The memory {memory.id} changed while its note was read.")
-            asked = self._asked(path)
-            if asked is not None and asked.action == action:
+            known = self.open_proposal(path)
+            if known is not None and known.action == action:
                 plain = msgspec.json.decode(msgspec.json.encode(payload))
                 followed = msgspec.structs.replace(
-                    asked,
+                    known,
                     payload=plain,
                     base_version=memory.version,
                     evidence=msgspec.json.decode(msgspec.json.encode(evidence)),
-                    reasons=reasons or asked.reasons,
+                    reasons=reasons or known.reasons,
                     fingerprint=fingerprint_of(action, "memory", memory.id, plain),
                     state="pending",
                 )
-                proposal = tx.put(followed, base=asked.version)
+                proposal = tx.put(followed, base=known.version)
             else:
                 verdict = Verdict("propose", reasons or ("held_import",))
                 proposal = self._gate.propose(tx, ProposalDraft(action, memory, payload, evidence), verdict)
             rejected = proposal.state == "rejected"
             if not rejected:
-                self._ledger.waits(path, proposal, digest, tx)
+                self._ledger.set_pending(path, proposal, digest, tx)
         return ChangeOutcome("rejected" if rejected else "proposed", memory, proposal)

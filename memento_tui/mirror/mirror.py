@@ -8,6 +8,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Literal, Self
 
+import msgspec
+
 from memento_tui.api import Workspace
 from memento_tui.errors import Conflict, DataDirectoryError, InvalidInput, MementoError
 from memento_tui.formats.base import Refused, source_digest
@@ -18,9 +20,8 @@ from memento_tui.mirror.notes import NoteFile, parse_note_file
 from memento_tui.mirror.outbound import OutboundChanges, mirror_filter
 from memento_tui.mirror.reconcile import MissingNotes, NewNotes, NoteReconciler
 from memento_tui.mirror.relations import RelationSync
-from memento_tui.mirror.state import GONE_DIGEST, MirrorEvent, MirrorLedger
+from memento_tui.mirror.state import GONE_DIGEST, MirrorContext, MirrorEvent, MirrorLedger
 from memento_tui.model.validation import new_id
-from memento_tui.policy.gate import Gate
 from memento_tui.storage.journal import Author
 
 __all__ = ["Mirror", "VanishedPolicy"]
@@ -36,6 +37,25 @@ _MIN_DELETABLE = 5
 """So many notes may be deleted at once, however few there are."""
 _BATCH_SIZE = 500
 """New notes in one transaction, and lines of the ledger that a killed process may lose."""
+
+
+class _StepState(msgspec.Struct):
+    """The state that one step leaves to the next; a step that fails begins anew."""
+
+    done: dict[str, FileStatus] = {}
+    """The files that were dealt with, as they were then."""
+    later: set[str] = set()
+    """Notes to reconcile as soon as their files may be read."""
+    failed: set[str] = set()
+    """Notes of which one side could not be changed; it is tried again."""
+    postponed: set[str] = set()
+    """Notes that one step leaves to the next: they may be such as were moved, or only copies."""
+    due: set[str] = set()
+    """Memories that may need a note."""
+    is_all_due: bool = True
+    """Whether any memory may."""
+    head: int | None = None
+    """The journal entry that the last step reached."""
 
 
 class Mirror:
@@ -57,30 +77,33 @@ class Mirror:
         namespace: str = "",
         hold: bool = False,
         vanished: VanishedPolicy = "ask",
-        settling: float = SETTLING_SECONDS,
+        quiet_seconds: float = SETTLING_SECONDS,
     ) -> None:
-        self._store = store = workspace.store
+        author = Author("system", "mirror", agent="mirror", session=workspace.author.session)
+        self._session = session = workspace.import_session(author)
         self._vanished = vanished
-        self._author = Author("system", "mirror", agent="mirror", session=workspace.author.session)
-        chosen = mirror_filter(query, namespace.strip("/"))
+        within = namespace.strip("/")
+        chosen = mirror_filter(query, within)
         self.folder = MirrorFolder(root)
         try:
-            self._source = f"mirror:{self.folder.root}"
-            self._ledger = MirrorLedger(store, self._source, self._author)
-            self._mark = self._know_folder()
+            source = f"mirror:{self.folder.root}"
+            self._ledger = MirrorLedger(session, source)
+            self._mark = self._recognise_folder(f"{source}:mark")
         except BaseException:
             self.folder.close()
             raise
-        arriving = InboundChanges(store, Gate(store, self._author, workspace.gate.rules), self._ledger, hold=hold)
-        self._leaving = OutboundChanges(store, self.folder, self._ledger, chosen)
-        self._relation_sync = (
-            None if hold else RelationSync(store, self._author, self._source, self.folder, self._ledger, self._leaving)
-        )
-        self._settling = NoteReconciler(store, self.folder, self._ledger, arriving, self._leaving)
-        self._new_notes = NewNotes(store, self._ledger, arriving, self._settling, namespace.strip("/"))
-        self._watch = FolderWatch(self.folder, settling=settling)
-        self._reset_progress()
-        self._told: set[MirrorEvent] = set()
+        context = MirrorContext(session, source, self.folder, self._ledger, hold, within)
+        inbound = InboundChanges(context)
+        self._outbound = OutboundChanges(context, chosen, self._note_written)
+        self._relation_sync = RelationSync(context, self._outbound)
+        self._reconciler = NoteReconciler(context, inbound, self._outbound)
+        self._new_notes = NewNotes(context, inbound, self._reconciler)
+        self._watch = FolderWatch(self.folder, quiet_seconds=quiet_seconds)
+        self._state = _StepState()
+        self._refusals: set[MirrorEvent] = set()
+        """The refusals of the last step, which are not reported again."""
+        self.is_settled = False
+        """Whether the last step left nothing for a file that was still being written, or a change made meanwhile."""
 
     def __enter__(self) -> Self:
         return self
@@ -97,10 +120,9 @@ class Mirror:
         """How many notes have a memory."""
         return len(self._ledger.steps)
 
-    def _know_folder(self) -> str:
-        """Recognise the folder by its mark, or give it one; return that. Raises `InvalidInput` where it is another."""
-        setting = f"{self._source}:mark"
-        known, found = self._store.setting(setting), self.folder.mark()
+    def _recognise_folder(self, setting: str) -> str:
+        """Return the mark of the folder, a new one if it has none. Raises `InvalidInput` where it is another folder."""
+        known, found = self._session.settings.get(setting), self.folder.mark()
         if known is not None and known == found:
             return known
         if known is not None and self._ledger.steps and self._vanished == "ask":
@@ -114,25 +136,15 @@ class Mirror:
         mark = found or new_id()
         if not found:
             self.folder.set_mark(mark)
-        self._store.keep_setting(setting, mark)
+        self._session.settings.set(setting, mark)
         return mark
 
-    def _reset_progress(self) -> None:
-        self._done: dict[str, FileStatus] = {}
-        """The files that were dealt with, as they were then."""
-        self._later: set[str] = set()
-        """Notes to settle as soon as their files may be read."""
-        self._failed: set[str] = set()
-        """Notes of which one side could not be changed; it is tried again."""
-        self._postponed: set[str] = set()
-        """Notes that one step leaves to the next: they may be such as were moved, or only copies."""
-        self._due: set[str] = set()
-        """Memories that may need a note."""
-        self._all_due = True
-        """Whether any memory may."""
-        self._head: int | None = None
+    def _start_over(self) -> None:
+        self._state = _StepState()
         self.is_settled = False
-        """Whether the last step left nothing for a file that was still being written, or a change made meanwhile."""
+
+    def _note_written(self, path: str, status: FileStatus) -> None:
+        self._state.done[path] = status
 
     # One step
 
@@ -147,133 +159,139 @@ class Mirror:
         """
         refusals: set[MirrorEvent] = set()
         try:
-            for happening in self._work(progress):
-                if happening.deed == "refused":
-                    refusals.add(happening)
-                    if happening in self._told:
+            for event in self._work(progress):
+                if event.action == "refused":
+                    refusals.add(event)
+                    if event in self._refusals:
                         continue
-                yield happening
+                yield event
             self._ledger.flush()
-            self._told = refusals
+            self._refusals = refusals
         except GeneratorExit:
             self._ledger.flush()
-            self._reset_progress()
+            self._start_over()
             raise
         except BaseException:
             self._ledger.reload()  # what was noted in memory may not have been written
-            if self._relation_sync is not None:
-                self._relation_sync.reload()
-            self._reset_progress()
+            self._relation_sync.reload()
+            self._start_over()
             raise
 
     def _work(self, progress: ProgressCallback) -> Iterator[MirrorEvent]:
-        head = self._store.head()
+        head = self._session.head()
         try:
-            sight = self._watch.look(set(self._ledger.steps))
+            snapshot = self._watch.scan(set(self._ledger.steps))
         except OSError as error:
             self.is_settled = True
             yield MirrorEvent("refused", "", why=f"the folder cannot be opened: {error.strerror or error}")
             return
-        for refused in sight.refused:
+        for refused in snapshot.refused:
             yield _refused_event(refused)
-        self._leaving.know([*sight.notes, *self._ledger.steps])
+        self._outbound.set_taken_paths([*snapshot.notes, *self._ledger.steps])
         changed = self._changed_here(head)
-        self._postponed.clear()
-        for path in sight.gone | sight.awaited:  # the very same file may return
-            self._done.pop(path, None)
-        fresh = self._fresh(sight)
+        yield from self._read_folder(snapshot, changed, head, progress)
+        self._state.due |= changed
+        # A note that is young may be one of these memories', written by a mirror that was killed.
+        if not (self._state.is_all_due and snapshot.young - self._ledger.steps.keys()):
+            due, self._state.due = self._state.due, set()
+            yield from self._write_new(None if self._state.is_all_due else due, progress)
+            self._state.is_all_due = False
+        self._ledger.flush()
+        yield from self._relation_sync.sync(head)
+        self._state.head = head
+        self.is_settled = self._has_nothing_left(snapshot)
+
+    def _read_folder(
+        self, snapshot: FolderSnapshot, changed: set[str], head: int, progress: ProgressCallback
+    ) -> Iterator[MirrorEvent]:
+        """Bring the notes that are there, and those that are gone, in step; ``changed`` are ids of memories."""
+        self._state.postponed.clear()
+        for path in snapshot.gone | snapshot.awaited:  # the very same file may return
+            self._state.done.pop(path, None)
+        fresh = self._fresh(snapshot)
         files: dict[str, NoteFile] = {}
         for done, path in enumerate(sorted(fresh), 1):
             progress("Reading notes", done, len(fresh))
-            yield from self._read(path, sight, files)
-        yield from self._apply_moves(sight, files)
-        self._later |= {self._ledger.paths[one] for one in changed if one in self._ledger.paths}
-        self._later |= {path for path in self._ledger.waiting if self._head != head}
-        yield from self._settle_known(sight, progress)
-        yield from self._vanish(sight)
-        yield from self._take_new(sight, files, progress)
-        self._due |= changed
-        # A note that is young may be one of these memories', written by a mirror that was killed.
-        if not (self._all_due and sight.young - self._ledger.steps.keys()):
-            due, self._due = self._due, set()
-            yield from self._write_new(None if self._all_due else due, progress)
-            self._all_due = False
-        self._ledger.flush()
-        if self._relation_sync is not None:  # with hold a relation would have to wait, and cannot
-            yield from self._relation_sync.settle(head)
-            self._done |= self._leaving.written
-            self._leaving.written.clear()
-        self._head = head
-        read = sight.settled | {path for path, status in self._done.items() if sight.notes.get(path) == status}
-        self.is_settled = not (
-            sight.awaited or self._all_due or self._later & sight.notes.keys() or sight.notes.keys() - read
-        )
+            yield from self._read(path, snapshot, files)
+        yield from self._apply_moves(snapshot, files)
+        self._state.later |= {self._ledger.paths[one] for one in changed if one in self._ledger.paths}
+        self._state.later |= {path for path in self._ledger.waiting if self._state.head != head}
+        yield from self._settle_known(snapshot, progress)
+        yield from self._handle_vanished(snapshot)
+        yield from self._add_new_notes(snapshot, files, progress)
+
+    def _has_nothing_left(self, snapshot: FolderSnapshot) -> bool:
+        """Tell whether nothing is left to do for the notes that were seen."""
+        if snapshot.awaited or self._state.is_all_due or self._state.later & snapshot.notes.keys():
+            return False
+        done = self._state.done.items()
+        read = snapshot.settled | {path for path, status in done if snapshot.notes.get(path) == status}
+        return not snapshot.notes.keys() - read
 
     def _changed_here(self, head: int) -> set[str]:
         """Return the ids of the memories that may have changed since the last step, but by this mirror."""
-        if self._head is None:
+        if self._state.head is None:
             found = set(self._ledger.paths)
         else:
             found = set()
-            reached = self._head
+            reached = self._state.head
             while reached < head:
-                ids, reached = self._store.changed_memories(reached, _BATCH_SIZE)
+                ids, reached = self._session.changed_memories(reached, _BATCH_SIZE)
                 found.update(ids)
-        versions = self._store.versions("memory", list(found))
+        versions = self._session.versions("memory", list(found))
         paths, steps = self._ledger.paths, self._ledger.steps
         return {one for one in found if one not in paths or versions.get(one) != steps[paths[one]].version}
 
-    def _fresh(self, sight: FolderSnapshot) -> set[str]:
+    def _fresh(self, snapshot: FolderSnapshot) -> set[str]:
         """Return the notes without a memory that may be read and were not yet."""
-        new = sight.settled - self._ledger.steps.keys() - self._postponed
-        return {path for path in new if self._done.get(path) != sight.notes[path]}
+        new = snapshot.settled - self._ledger.steps.keys() - self._state.postponed
+        return {path for path in new if self._state.done.get(path) != snapshot.notes[path]}
 
-    def _read(self, path: str, sight: FolderSnapshot, files: dict[str, NoteFile]) -> Iterator[MirrorEvent]:
+    def _read(self, path: str, snapshot: FolderSnapshot, files: dict[str, NoteFile]) -> Iterator[MirrorEvent]:
         """Put a note that can be used into ``files``."""
         loaded = self.folder.load(path)
         found = parse_note_file(path, loaded) if isinstance(loaded, LoadedFile) else loaded
         if isinstance(found, Refused):
-            self._done[path] = sight.notes[path]
+            self._state.done[path] = snapshot.notes[path]
             yield _refused_event(found)
         else:
             files[path] = found
-            if self._relation_sync is not None:
-                self._relation_sync.saw(found)
+            self._relation_sync.remember_read(found)
 
-    def _apply_moves(self, sight: FolderSnapshot, files: dict[str, NoteFile]) -> Iterator[MirrorEvent]:
+    def _apply_moves(self, snapshot: FolderSnapshot, files: dict[str, NoteFile]) -> Iterator[MirrorEvent]:
         """Let a note keep its memory that has another path than before.
 
         Its old path must have been empty for a while: where a synchronisation puts a conflicting copy aside, or an
         editor its backup, the note itself is about to return.
         """
-        missing = MissingNotes(self._ledger, sight.gone | sight.awaited)
+        missing = MissingNotes(self._ledger, snapshot.gone | snapshot.awaited)
         for path, file in list(files.items()):
             before = missing.previous_path(file)
-            if before in sight.awaited:
-                self._postponed.add(files.pop(path).path)
+            if before in snapshot.awaited:
+                self._state.postponed.add(files.pop(path).path)
             elif before:
                 missing.found(before)
                 self._ledger.move(before, path)
-                self._later.add(path)
+                self._state.later.add(path)
                 yield MirrorEvent("moved", path, self._ledger.steps[path].id, f"it was {before}")
 
-    def _settle_known(self, sight: FolderSnapshot, progress: ProgressCallback) -> Iterator[MirrorEvent]:
-        known = self._ledger.steps.keys() & sight.notes.keys()
-        again = self._later | self._failed
-        dirty = {path for path in known if path in again or self._done.get(path) != sight.notes[path]}
-        ready = sorted(dirty & sight.settled)
+    def _settle_known(self, snapshot: FolderSnapshot, progress: ProgressCallback) -> Iterator[MirrorEvent]:
+        known = self._ledger.steps.keys() & snapshot.notes.keys()
+        again = self._state.later | self._state.failed
+        dirty = {path for path in known if path in again or self._state.done.get(path) != snapshot.notes[path]}
+        ready = sorted(dirty & snapshot.settled)
         for done, path in enumerate(ready, 1):
             progress("Comparing notes", done, len(ready))
             if path not in again and self._is_as_before(path):
-                self._done[path] = sight.notes[path]
+                self._state.done[path] = snapshot.notes[path]
                 continue
             files: dict[str, NoteFile] = {}
-            yield from self._read(path, sight, files)
-            self._later.discard(path)
-            self._failed.discard(path)
+            yield from self._read(path, snapshot, files)
+            self._state.later.discard(path)
+            self._state.failed.discard(path)
             if path in files:
-                yield from self._guarded(path, partial(self._settling.settle, path, files[path]), sight)
-            self._flush_some()
+                yield from self._guarded(path, partial(self._reconciler.settle, path, files[path]), snapshot)
+            self._flush_if_large()
 
     def _is_as_before(self, path: str) -> bool:
         """Tell without reading what it says whether a note is the one that was in step, or that waits."""
@@ -285,53 +303,52 @@ class Mirror:
         return source_digest(loaded.data) == step.digest
 
     def _guarded(
-        self, path: str, work: Callable[[], Iterator[MirrorEvent]], sight: FolderSnapshot
+        self, path: str, work: Callable[[], Iterator[MirrorEvent]], snapshot: FolderSnapshot
     ) -> Iterator[MirrorEvent]:
         """Do the work for one note; what goes wrong with it costs no other."""
+        before = self._state.done.get(path)
         try:
             yield from work()
         except Conflict:
-            self._later.add(path)
+            self._state.later.add(path)
             return
         except DataDirectoryError:
             raise
         except MementoError as error:
-            self._failed.add(path)
+            self._state.failed.add(path)
             yield MirrorEvent("refused", path, why=str(error))
             return
-        if path in sight.notes and path in self._ledger.steps:
-            self._done[path] = sight.notes[path]
-        self._done |= self._leaving.written
-        self._leaving.written.clear()
+        if path in snapshot.notes and path in self._ledger.steps and self._state.done.get(path) == before:
+            self._state.done[path] = snapshot.notes[path]
 
-    def _flush_some(self) -> None:
+    def _flush_if_large(self) -> None:
         if self._ledger.unwritten >= _BATCH_SIZE:
             self._ledger.flush()
 
     # What is gone, new and missing
 
-    def _vanish(self, sight: FolderSnapshot) -> Iterator[MirrorEvent]:
+    def _handle_vanished(self, snapshot: FolderSnapshot) -> Iterator[MirrorEvent]:
         """Settle the notes that are gone, unless that looks like the folder being gone."""
         waiting = {path for path, step in self._ledger.waiting.items() if step.digest == GONE_DIGEST}
-        gone = sorted(sight.gone & self._ledger.steps.keys())
+        gone = sorted(snapshot.gone & self._ledger.steps.keys())
         newly = [path for path in gone if path not in waiting]
-        if newly and not sight.settled >= sight.notes.keys() - self._ledger.steps.keys():
+        if newly and not snapshot.settled >= snapshot.notes.keys() - self._ledger.steps.keys():
             return  # one of the files that are being written may be a note that was moved
-        if newly and self._vanished == "ask" and (why := self._why_not(len(newly))):
+        if newly and self._vanished == "ask" and (why := self._refuse_vanish_reason(len(newly))):
             yield MirrorEvent("refused", "", why=why)
             gone = [path for path in gone if path in waiting]
         restore = self._vanished == "restore"
         happened: list[MirrorEvent] = []
-        with self._store.together():  # one undo brings all of them back
+        with self._session.one_undo():  # one undo brings all of them back
             for path in gone:
-                self._later.discard(path)
-                work = partial(self._settling.settle, path, None, restore=restore)
-                happened += self._guarded(path, work, sight)
+                self._state.later.discard(path)
+                work = partial(self._reconciler.settle, path, None, restore=restore)
+                happened += self._guarded(path, work, snapshot)
         yield from happened
-        if not sight.awaited:
+        if not snapshot.awaited:
             self._vanished = "ask"
 
-    def _why_not(self, gone: int) -> str:
+    def _refuse_vanish_reason(self, gone: int) -> str:
         if self.folder.mark() != self._mark:
             return (
                 f"{gone} notes are gone, and the folder is not the one that was mirrored: the mark left in it is gone"
@@ -344,34 +361,32 @@ class Mirror:
             )
         return ""
 
-    def _take_new(
-        self, sight: FolderSnapshot, files: dict[str, NoteFile], progress: ProgressCallback
+    def _add_new_notes(
+        self, snapshot: FolderSnapshot, files: dict[str, NoteFile], progress: ProgressCallback
     ) -> Iterator[MirrorEvent]:
-        fresh = self._fresh(sight)
+        fresh = self._fresh(snapshot)
         for path in sorted(fresh - files.keys()):  # one whose memory was deleted here while it changed there
-            yield from self._read(path, sight, files)
+            yield from self._read(path, snapshot, files)
         new = [files[path] for path in sorted(fresh) if path in files]
         for start in range(0, len(new), _BATCH_SIZE):
             progress("Remembering notes", start, len(new))
             batch = new[start : start + _BATCH_SIZE]
             yield from self._new_notes.take(batch)
             progress("Remembering notes", start + len(batch), len(new))
-            self._done.update((file.path, sight.notes[file.path]) for file in batch)
+            self._state.done.update((file.path, snapshot.notes[file.path]) for file in batch)
 
     def _write_new(self, ids: Iterable[str] | None, progress: ProgressCallback) -> Iterator[MirrorEvent]:
-        wanted = self._leaving.without_note(ids)
+        wanted = self._outbound.without_note(ids)
         for start in range(0, len(wanted), _BATCH_SIZE):
-            for done, memory in enumerate(self._leaving.chosen(wanted[start : start + _BATCH_SIZE]), start + 1):
+            for done, memory in enumerate(self._outbound.chosen(wanted[start : start + _BATCH_SIZE]), start + 1):
                 progress("Writing notes", done, len(wanted))
                 try:
-                    yield self._leaving.write_new(memory)
+                    yield self._outbound.write_new(memory)
                 except DataDirectoryError:
                     raise
                 except MementoError as error:
-                    self._due.add(memory.id)
+                    self._state.due.add(memory.id)
                     yield MirrorEvent("refused", "", memory.id, str(error))
-            self._done |= self._leaving.written
-            self._leaving.written.clear()
             self._ledger.flush()
 
 

@@ -20,6 +20,7 @@ from memento_tui.formats.vault import (
     note_fields,
     note_text,
     parse_file,
+    read_note_properties,
 )
 from memento_tui.maintenance.aging import restore_compacted
 from memento_tui.model import Memory, make_memory
@@ -30,7 +31,6 @@ __all__ = ["NOTE_FIELDS", "NoteFile", "changed_fields", "memory_id_of_note", "pa
 NOTE_FIELDS = ("content", "title", "kind", "kind_raw", "tags", "certainty", "validity_context", "namespace")
 """The fields of a memory that its note says, and that a change of the note changes."""
 
-_DEFAULT_CERTAINTY = 3
 _IDENTITY, _NAMESPACE, _UPDATED = "memento_id", "memento_namespace", "updated"
 
 
@@ -42,8 +42,8 @@ class NoteFile(msgspec.Struct, frozen=True):
     note: Note
     digest: bytes
 
-    def said(self, like: Memory) -> Memory:
-        """Return what the note says, as a memory that is in everything else as ``like``; without the secrets in it.
+    def as_memory(self, like: Memory) -> Memory:
+        """Return the memory that the note says, in everything else the same as ``like``, without the secrets in it.
 
         Raises:
             InvalidField: a value of the note breaks a rule.
@@ -51,27 +51,19 @@ class NoteFile(msgspec.Struct, frozen=True):
         """
         note = self.note
         fields: dict[str, Any] = {name: getattr(like, name) for name in Memory.__struct_fields__}
-        fields |= {
-            "content": note.content,
-            "title": note.title,
-            "kind": note.kind,
-            "kind_raw": note.kind_raw,
-            "tags": note.tags + note.body_tags,
-            "certainty": note.certainty or _DEFAULT_CERTAINTY,
-            "validity_context": note.validity_context,
-        }
+        fields |= read_note_properties(note)
         if given := property_text(note.properties.get(_NAMESPACE)):
             fields["namespace"] = namespace_from_parts(given.split("/"))
         return redact_record(make_memory(fields))[0]
 
-    def says(self, memory: Memory) -> bool:
+    def matches(self, memory: Memory) -> bool:
         """Tell whether the note says what a memory says."""
-        return not changed_fields(memory, self.said(memory))
+        return not changed_fields(memory, self.as_memory(memory))
 
     def rewritten(self, memory: Memory, *, moved: bool = False) -> str:
         """Return the note's text as it is when it says what the memory says; ``moved`` writes its namespace too."""
         note = self.note
-        unchanged = self.said(memory).content == memory.content
+        unchanged = self.as_memory(memory).content == memory.content
         # A secret that was taken out of the memory stays in the person's own file.
         wanted = msgspec.structs.replace(memory, content=note.content) if unchanged else memory
         kept = KeptNote(path=self.path, head=note.parts.head, body=note.parts.body if unchanged else None)
@@ -86,7 +78,7 @@ class NoteFile(msgspec.Struct, frozen=True):
     def changed_since(self, base: Memory) -> dict[str, Any]:
         """Return the fields that the note says otherwise than a note of the same make would for ``base``."""
         before = parse_generated_note(self.path, self.rewritten(base).encode(), self.loaded)
-        return changed_fields(before.said(base), self.said(base))
+        return changed_fields(before.as_memory(base), self.as_memory(base))
 
     def fields(self, namespace: str) -> dict[str, Any]:
         """Return the fields of the new memory that the note would be; ``namespace`` holds where it names none."""

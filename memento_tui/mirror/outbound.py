@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 
 from memento_tui.errors import InvalidInput
 from memento_tui.formats.base import source_digest
 from memento_tui.formats.vault import kept_note, paths_of
-from memento_tui.mirror.folder import FileStatus, MirrorFolder
+from memento_tui.mirror.folder import FileStatus
 from memento_tui.mirror.notes import NoteFile, changed_fields, render_new_note, with_full_text
-from memento_tui.mirror.state import MirrorEvent, MirrorLedger
+from memento_tui.mirror.state import MirrorContext, MirrorEvent
 from memento_tui.model import Memory
 from memento_tui.model.filters import AllOf, Filter, Not, OneOf, Under, filters_on, with_default_statuses
 from memento_tui.model.validation import check_namespace
 from memento_tui.search.query_language import parse
-from memento_tui.storage.store import Store
 
 __all__ = ["OutboundChanges", "mirror_filter"]
 
@@ -44,19 +43,21 @@ def mirror_filter(query: str, namespace: str) -> Filter:
 
 
 class OutboundChanges:
-    """The way of one mirror's memories into the folder."""
+    """The changes that memories make to one mirror's notes.
 
-    def __init__(self, store: Store, folder: MirrorFolder, ledger: MirrorLedger, chosen: Filter) -> None:
-        self._store = store
-        self._folder = folder
-        self._ledger = ledger
+    ``on_written`` is called with the path and the status of every file that was written.
+    """
+
+    def __init__(self, context: MirrorContext, chosen: Filter, on_written: Callable[[str, FileStatus], None]) -> None:
+        self._session = context.session
+        self._folder = context.folder
+        self._ledger = context.ledger
         self._chosen = chosen
+        self._on_written = on_written
         self._taken: set[str] = set()
-        self.written: dict[str, FileStatus] = {}
-        """The files that were written since the caller last emptied this, as they were then."""
 
-    def know(self, paths: Iterable[str]) -> None:
-        """Take note of the files that are there; names that differ in case alone are one on some file systems."""
+    def set_taken_paths(self, paths: Iterable[str]) -> None:
+        """Set the paths at which files are; names that differ in case alone are one on some file systems."""
         self._taken = {path.casefold() for path in paths}
 
     def without_note(self, ids: Iterable[str] | None) -> list[str]:
@@ -66,10 +67,10 @@ class OutboundChanges:
 
     def chosen(self, ids: Sequence[str]) -> list[Memory]:
         """Return the memories among these that are to have a note."""
-        return list(self._store.memories(ids, self._chosen).values())
+        return list(self._session.get_many(ids, self._chosen).values())
 
     def _every_id(self) -> list[str]:
-        return self._store.ids(self._chosen, 0, self._store.count_all())
+        return self._session.ids(self._chosen)
 
     def write_new(self, memory: Memory, path: str = "", why: str = "") -> MirrorEvent:
         """Write the note of a memory that has none, at ``path`` if nothing lies there. Raises `InvalidInput`."""
@@ -79,7 +80,7 @@ class OutboundChanges:
                 continue
             data = render_new_note(wanted, place).encode()
             if (status := self._folder.write(place, data, expected=None)) is not None:
-                self.written[place] = status
+                self._on_written(place, status)
                 break
         self._taken.add(place.casefold())
         self._ledger.in_step(place, memory, source_digest(data))
@@ -90,7 +91,7 @@ class OutboundChanges:
         wanted = with_full_text(memory)
         moved = base is not None and base.namespace != wanted.namespace
         data = file.loaded.data
-        if moved or not file.says(wanted):
+        if moved or not file.matches(wanted):
             data = file.rewritten(wanted, moved=moved).encode()
         if data == file.loaded.data:
             self._ledger.in_step(file.path, memory, file.digest)
@@ -98,11 +99,11 @@ class OutboundChanges:
         kept = [wanted.content, *([with_full_text(base).content] if base is not None else ())]
         copy = "" if file.note.content in kept else self._folder.copy_to_trash(file.path, file.loaded.data)
         if (status := self._folder.write(file.path, data, expected=file.digest)) is not None:
-            self.written[file.path] = status
+            self._on_written(file.path, status)
             self._ledger.in_step(file.path, memory, source_digest(data))
             if copy:
                 yield MirrorEvent("trashed", file.path, memory.id, f"what it said before is kept at {copy}")
-            differing = ", ".join(changed_fields(file.said(wanted), wanted)) or "namespace"
+            differing = ", ".join(changed_fields(file.as_memory(wanted), wanted)) or "namespace"
             yield MirrorEvent("written", file.path, memory.id, differing)
 
     def add_links(self, file: NoteFile, memory: Memory, links: Iterable[tuple[str, str]]) -> bool:
@@ -115,6 +116,6 @@ class OutboundChanges:
         data = file.with_links(with_full_text(memory), links).encode()
         if (status := self._folder.write(file.path, data, expected=file.digest)) is None:
             return False
-        self.written[file.path] = status
+        self._on_written(file.path, status)
         self._ledger.in_step(file.path, memory, source_digest(data))
         return True

@@ -7,14 +7,20 @@ from pathlib import PurePosixPath
 
 from memento_tui.api.memories import ChangeOutcome
 from memento_tui.errors import DataDirectoryError, MementoError
-from memento_tui.mirror.folder import MirrorFolder
+from memento_tui.formats.base import ENDED_STATUSES
 from memento_tui.mirror.inbound import InboundChanges
 from memento_tui.mirror.notes import NoteFile, changed_fields, memory_id_of_note, namespace_of_path, with_full_text
 from memento_tui.mirror.outbound import OutboundChanges
-from memento_tui.mirror.state import GONE_DIGEST, MOVED_DIGEST, UNKNOWN_DIGEST, MirrorEvent, MirrorLedger, SyncPoint
+from memento_tui.mirror.state import (
+    GONE_DIGEST,
+    MOVED_DIGEST,
+    UNKNOWN_DIGEST,
+    MirrorContext,
+    MirrorEvent,
+    MirrorLedger,
+    SyncPoint,
+)
 from memento_tui.model import Memory, Proposal
-from memento_tui.model.review import OPEN_PROPOSAL_STATES
-from memento_tui.storage.store import Store
 
 __all__ = ["MissingNotes", "NewNotes", "NoteReconciler"]
 
@@ -52,25 +58,15 @@ def _shared_suffix_length(one: str, other: str) -> int:
     return next((place for place, (a, b) in enumerate(pairs) if a != b), len(one))
 
 
-_DELETED_STATUSES = ("deleted", "rejected")
-
-
 class NoteReconciler:
-    """Settles the notes of one mirror, one at a time."""
+    """The decisions on the known notes of one mirror, one note at a time."""
 
-    def __init__(
-        self,
-        store: Store,
-        folder: MirrorFolder,
-        ledger: MirrorLedger,
-        arriving: InboundChanges,
-        leaving: OutboundChanges,
-    ) -> None:
-        self._store = store
-        self._folder = folder
-        self._ledger = ledger
-        self._arriving = arriving
-        self._leaving = leaving
+    def __init__(self, context: MirrorContext, inbound: InboundChanges, outbound: OutboundChanges) -> None:
+        self._session = context.session
+        self._folder = context.folder
+        self._ledger = context.ledger
+        self._inbound = inbound
+        self._outbound = outbound
 
     def settle(self, path: str, file: NoteFile | None, *, restore: bool = False) -> Iterator[MirrorEvent]:
         """Bring a note and its memory in step; ``file`` is ``None`` where the note is gone.
@@ -82,42 +78,38 @@ class NoteReconciler:
 
         """
         step, waiting = self._ledger.steps[path], self._ledger.waiting.get(path)
-        memory = self._store.find(Memory, step.id)
+        memory = self._session.find(step.id)
         digest = GONE_DIGEST if file is None else file.digest
-        if memory is None or memory.status in _DELETED_STATUSES:
+        if memory is None or memory.status in ENDED_STATUSES:
             yield from self._handle_missing_memory(step, waiting, memory, file)
             return
-        decided = waiting is not None and not self._is_open(waiting)
+        decided = waiting is not None and self._inbound.open_proposal(path) is None
         if waiting is not None and not decided:
             if digest == waiting.digest:
                 return
             if file is not None and digest == step.digest:
-                self._arriving.withdraw(path)
+                self._inbound.withdraw(path)
         if decided:
-            self._ledger.decided(path)
+            self._ledger.clear_pending(path)
         if file is None:
             yield from self._handle_missing_note(step, memory, restore=restore or decided)
             return
-        base = None if step.digest == UNKNOWN_DIGEST else self._store.image(Memory, step.id, step.version)
+        base = None if step.digest == UNKNOWN_DIGEST else self._session.version_of(step.id, step.version)
         is_decided = decided and waiting is not None and digest == waiting.digest
-        if digest == step.digest or is_decided or file.says(with_full_text(memory)):
-            yield from self._leaving.rewrite(file, memory, base)
+        if digest == step.digest or is_decided or file.matches(with_full_text(memory)):
+            yield from self._outbound.rewrite(file, memory, base)
         else:
             yield from self._apply_note_change(file, memory, base, moved=step.digest == MOVED_DIGEST)
-
-    def _is_open(self, waiting: SyncPoint) -> bool:
-        proposal = self._store.find(Proposal, waiting.id)
-        return proposal is not None and proposal.state in OPEN_PROPOSAL_STATES
 
     def _apply_note_change(
         self, file: NoteFile, memory: Memory, base: Memory | None, *, moved: bool
     ) -> Iterator[MirrorEvent]:
         changes = (
-            changed_fields(with_full_text(memory), file.said(with_full_text(memory)))
+            changed_fields(with_full_text(memory), file.as_memory(with_full_text(memory)))
             if base is None
             else file.changed_since(with_full_text(base))
         )
-        outcome = self._arriving.change(file, memory, base, changes)
+        outcome = self._inbound.change(file, memory, base, changes)
         if outcome.status == "proposed":
             yield MirrorEvent("waits", file.path, memory.id, _pending_reason(outcome))
             return
@@ -127,25 +119,25 @@ class NoteReconciler:
             removed = f"; a secret was taken out of what is remembered ({', '.join(outcome.removed)})"
             said = ", ".join(changes) or "other properties"
             yield MirrorEvent("changed", file.path, memory.id, said + (removed if outcome.removed else ""))
-        yield from self._leaving.rewrite(file, outcome.memory, base)
+        yield from self._outbound.rewrite(file, outcome.memory, base)
 
     def _handle_missing_note(self, step: SyncPoint, memory: Memory, *, restore: bool) -> Iterator[MirrorEvent]:
-        base = self._store.image(Memory, step.id, step.version)
+        base = self._session.version_of(step.id, step.version)
         why = "it was gone, and is written again"
         if base is not None and changed_fields(with_full_text(base), with_full_text(memory)):
             restore, why = True, "it was gone, but changed here since"
         if not restore:
-            outcome = self._arriving.delete(step.path, memory)
+            outcome = self._inbound.delete(step.path, memory)
             if outcome.status == "applied":
-                self._ledger.leave(step.path, outcome.memory)
+                self._ledger.mark_deleted(step.path, outcome.memory)
                 yield MirrorEvent("deleted", step.path, memory.id, "it is gone from the folder; restore brings it back")
                 return
             if outcome.status == "proposed":
                 yield MirrorEvent("waits", step.path, memory.id, _pending_reason(outcome))
                 return
             why = _rejection_reason(outcome.proposal)
-        self._ledger.decided(step.path)
-        written = self._leaving.write_new(memory, step.path, why)
+        self._ledger.clear_pending(step.path)
+        written = self._outbound.write_new(memory, step.path, why)
         if written.note != step.path:
             self._ledger.forget(step.path)
         yield written
@@ -155,7 +147,7 @@ class NoteReconciler:
     ) -> Iterator[MirrorEvent]:
         proposed = waiting is not None and file is not None and file.digest == waiting.digest
         if file is not None and (proposed or file.digest == step.digest):
-            if memory is None and not proposed and self._store.purged("memory", [step.id]):
+            if memory is None and not proposed and self._session.purged("memory", [step.id]):
                 self._folder.remove(step.path, expected=file.digest)
                 copies = ", ".join(self._folder.in_trash(step.path))
                 left = f"; look yourself at what was put into {copies}" if copies else ""
@@ -169,7 +161,7 @@ class NoteReconciler:
         self._ledger.forget(step.path)
 
     def _never_held(self, step: SyncPoint) -> bool:
-        before = self._store.image(Memory, step.id, step.version)
+        before = self._session.version_of(step.id, step.version)
         return before is not None and before.status == "pending"
 
 
@@ -183,20 +175,15 @@ def _rejection_reason(proposal: Proposal | None) -> str:
     return f"a person turned this down before{said}"
 
 
-_ENDED_STATUSES = ("deleted", "rejected")
-
-
 class NewNotes:
-    """Finds or makes the memories of new notes."""
+    """The search for the memories of new notes, and their creation."""
 
-    def __init__(
-        self, store: Store, ledger: MirrorLedger, arriving: InboundChanges, settling: NoteReconciler, within: str
-    ) -> None:
-        self._store = store
-        self._ledger = ledger
-        self._arriving = arriving
-        self._settling = settling
-        self._within = within
+    def __init__(self, context: MirrorContext, inbound: InboundChanges, reconciler: NoteReconciler) -> None:
+        self._session = context.session
+        self._ledger = context.ledger
+        self._inbound = inbound
+        self._reconciler = reconciler
+        self._within = context.namespace
 
     def take(self, files: Iterable[NoteFile]) -> Iterator[MirrorEvent]:
         """Give each note its memory, and yield what became of it. Raises `DataDirectoryError`."""
@@ -209,11 +196,11 @@ class NewNotes:
                     yield MirrorEvent("refused", file.path, memory_id_of_note(file.note), why)
                 elif (memory := self._named(file)) is not None:
                     self._adopt(file, memory)
-                    yield from self._settling.settle(file.path, file)
+                    yield from self._reconciler.settle(file.path, file)
                 elif (memory := self._brought_back(file)) is not None:
                     yield MirrorEvent("restored", file.path, memory.id, "its note is back")
-                    yield from self._settling.settle(file.path, file)
-                elif (twin := self._arriving.known(file, namespace)) is not None:
+                    yield from self._reconciler.settle(file.path, file)
+                elif (twin := self._inbound.known(file, namespace)) is not None:
                     self._ledger.in_step(file.path, twin, file.digest)
                 else:
                     new.append((file, namespace))
@@ -228,7 +215,7 @@ class NewNotes:
         """Remember new notes together, or one by one where one of them cannot be stored."""
         self._ledger.flush()
         try:
-            outcomes = self._arriving.take(new)
+            outcomes = self._inbound.take(new)
         except DataDirectoryError:
             raise
         except MementoError as error:
@@ -244,31 +231,31 @@ class NewNotes:
 
     def _is_purged(self, file: NoteFile) -> bool:
         named = memory_id_of_note(file.note)
-        return bool(named) and bool(self._store.purged("memory", [named]))
+        return bool(named) and bool(self._session.purged("memory", [named]))
 
     def _named(self, file: NoteFile) -> Memory | None:
         """Return the memory that a note names as its own, where that lives and has no other note."""
         named = memory_id_of_note(file.note)
-        memory: Memory | None = self._store.find(Memory, named) if named else None
-        free = memory is not None and memory.status not in _ENDED_STATUSES and named not in self._ledger.paths
+        memory: Memory | None = self._session.find(named) if named else None
+        free = memory is not None and memory.status not in ENDED_STATUSES and named not in self._ledger.paths
         return memory if free else None
 
     def _brought_back(self, file: NoteFile) -> Memory | None:
         """Return the memory that was deleted when this note went, restored: a branch or a disk that is back."""
         named = memory_id_of_note(file.note)
-        left = self._ledger.left.get(named) or self._ledger.left.get(
+        left = self._ledger.deleted.get(named) or self._ledger.deleted.get(
             self._ledger.deleted_by_digest.get(file.digest, "")
         )
-        if left is None or (memory := self._arriving.bring_back(left)) is None:
+        if left is None or (memory := self._inbound.bring_back(left)) is None:
             return None
-        self._ledger.back(memory.id)
+        self._ledger.clear_deleted(memory.id)
         self._ledger.adopt(file.path, memory.id, left.digest, memory.version)
         return memory
 
     def _adopt(self, file: NoteFile, memory: Memory) -> None:
         """Let a note be a memory's: it was written from one of its versions, or changed since in unknown ways."""
-        for revision in self._store.history(Memory, memory.id):
-            if revision.record is not None and file.says(with_full_text(revision.record)):
+        for revision in self._session.history(memory.id):
+            if revision.record is not None and file.matches(with_full_text(revision.record)):
                 self._ledger.adopt(file.path, memory.id, file.digest, revision.version)
                 return
         self._ledger.adopt(file.path, memory.id, UNKNOWN_DIGEST, memory.version)

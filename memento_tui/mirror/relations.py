@@ -9,15 +9,12 @@ import msgspec
 from memento_tui.errors import MementoError
 from memento_tui.formats.base import Refused, source_digest
 from memento_tui.formats.note import LINK_PROPERTIES, LinkTargets
-from memento_tui.mirror.folder import MirrorFolder
 from memento_tui.mirror.notes import NoteFile, parse_note_file
 from memento_tui.mirror.outbound import OutboundChanges
-from memento_tui.mirror.state import MirrorEvent, MirrorLedger, SyncPoint
+from memento_tui.mirror.state import MirrorContext, MirrorEvent, SyncPoint
 from memento_tui.model import Memory, Relation, make_relation
 from memento_tui.policy.secrets import redact_text
-from memento_tui.storage.journal import Author
 from memento_tui.storage.ledgers import ImportedRecord
-from memento_tui.storage.store import Store
 from memento_tui.storage.transaction import Transaction
 
 __all__ = ["RelationSync"]
@@ -50,23 +47,18 @@ class _NoteLinks(msgspec.Struct, frozen=True):
 
 
 class RelationSync:
-    """Relates the memories of one mirror's notes as their links do."""
+    """The relations between the memories of one mirror's notes, kept the same as the links between the notes.
 
-    def __init__(
-        self,
-        store: Store,
-        author: Author,
-        source: str,
-        folder: MirrorFolder,
-        ledger: MirrorLedger,
-        leaving: OutboundChanges,
-    ) -> None:
-        self._store = store
-        self._author = author
-        self._source = f"links of {source}"
-        self._folder = folder
-        self._ledger = ledger
-        self._leaving = leaving
+    With `MirrorContext.hold` it does nothing: a relation would have to wait for a person, and cannot.
+    """
+
+    def __init__(self, context: MirrorContext, outbound: OutboundChanges) -> None:
+        self._is_active = not context.hold
+        self._session = context.session
+        self._source = f"links of {context.source}"
+        self._folder = context.folder
+        self._ledger = context.ledger
+        self._outbound = outbound
         self._read: dict[str, NoteFile] = {}
         self._unshown: dict[str, Relation] = {}
         """Relations that have no place in a note yet, by id."""
@@ -74,27 +66,30 @@ class RelationSync:
 
     def reload(self) -> None:
         """Read what is kept in the database; everything is looked at again."""
-        rows = self._store.imports.of(self._source).values()
+        rows = self._session.ledger.of(self._source).values()
         self._digests = {row.record_id: row.digest for row in rows}
         self._said = {row.record_id: msgspec.json.decode(row.said or "{}", type=_NoteLinks) for row in rows}
         self._reached = 0
 
-    def saw(self, file: NoteFile) -> None:
+    def remember_read(self, file: NoteFile) -> None:
         """Remember a file that was read in this step, to spare reading it again."""
-        self._read[file.path] = file
+        if self._is_active:
+            self._read[file.path] = file
 
-    def settle(self, head: int) -> Iterator[MirrorEvent]:
-        """Relate what changed up to the journal entry ``head``. Raises `DataDirectoryError`."""
+    def sync(self, head: int) -> Iterator[MirrorEvent]:
+        """Apply what changed up to the journal entry ``head`` on either side. Raises `DataDirectoryError`."""
+        if not self._is_active:
+            return
         touched = self._ledger.pop_touched() & self._ledger.steps.keys()
         steps = (self._ledger.steps[path] for path in sorted(touched))
         fresh = {step.id: links for step in steps if (links := self._links(step)) is not None}
         self._read.clear()
-        gone = self._said.keys() - self._ledger.paths.keys() - self._ledger.left.keys()
+        gone = self._said.keys() - self._ledger.paths.keys() - self._ledger.deleted.keys()
         arrived = bool(fresh.keys() - self._said.keys())
         if fresh or gone:
             yield from self._draw(fresh, gone)
         if arrived or self._reached < head:
-            changed = self._store.relations_since(0 if arrived else self._reached)
+            changed = self._session.relations_since(0 if arrived else self._reached)
             self._unshown |= {relation.id: relation for relation in changed}
             self._reached = head
         yield from self._show()
@@ -126,7 +121,7 @@ class RelationSync:
                 links.setdefault(name, list(said.links))
         targets = self._targets() if any(links.values()) else LinkTargets()
         told, rows = [], []
-        with self._store.transaction(self._author, "mirror", note="links of notes") as tx:
+        with self._session.transaction("mirror", note="links of notes") as tx:
             for name, named in links.items():
                 step, before = self._ledger.steps[self._ledger.paths[name]], self._said.get(name, _NoteLinks())
                 after = _NoteLinks(tuple(self._drawn(tx, step, before, named, targets)), before.shown)
@@ -138,8 +133,8 @@ class RelationSync:
                 if parts:
                     told.append(MirrorEvent("related", step.path, step.id, ", ".join(parts)))
                 rows.append(self._note(step, after, fresh=name in fresh))
-            self._store.imports.write(tx, rows)
-            self._store.imports.drop(tx, self._source, gone)
+            self._session.ledger.write(tx, rows)
+            self._session.ledger.drop(tx, self._source, gone)
         for name in gone:
             del self._said[name], self._digests[name]
         return sorted(told, key=lambda one: one.note)
@@ -162,7 +157,7 @@ class RelationSync:
                 yield _StoredLink(link.kind, link.written, link.label)
                 continue
             if there is None:
-                there = {(one.type, one.dst): one.id for one in self._store.relations_of(step.id) if one.src == step.id}
+                there = {(one.type, one.dst): one.id for one in self._session.relations(step.id) if one.src == step.id}
             is_new = (link.kind, end) not in there
             if is_new:
                 there[link.kind, end] = _draw_relation(tx, link, step.id, end)
@@ -174,7 +169,7 @@ class RelationSync:
         targets, paths = LinkTargets(), list(self._ledger.steps)
         for start in range(0, len(paths), _PAGE_SIZE):
             part = paths[start : start + _PAGE_SIZE]
-            memories = self._store.memories([self._ledger.steps[path].id for path in part])
+            memories = self._session.get_many([self._ledger.steps[path].id for path in part])
             for path in part:
                 if (memory := memories.get(self._ledger.steps[path].id)) is not None:
                     properties = memory.extra.get("frontmatter")
@@ -211,17 +206,17 @@ class RelationSync:
     def _write(self, path: str, relations: list[Relation]) -> Iterator[MirrorEvent]:
         step, file = self._ledger.steps[path], self._in_step(self._ledger.steps[path])
         said = self._said[step.id]
-        memory = self._store.find(Memory, step.id)
+        memory = self._session.find(step.id)
         if path in self._ledger.waiting or file is None or memory is None or memory.version != step.version:
             return
-        present = {one.id: one for one in self._store.relations_of(step.id)}
+        present = {one.id: one for one in self._session.relations(step.id)}
         says = {(one.type, one.dst) for one in present.values() if one.id in said.relations()}
         missing = [one for one in relations if one.id in present and (one.type, one.dst) not in says]
         links = [(one.type, self._ledger.paths[one.dst]) for one in missing]
-        if not links or self._leaving.add_links(file, memory, links):
+        if not links or self._outbound.add_links(file, memory, links):
             after = _NoteLinks(said.links, (*said.shown, *(one.id for one in relations)))
-            with self._store.transaction(self._author, "mirror") as tx:
-                self._store.imports.write(tx, [self._note(step, after, fresh=not links)])
+            with self._session.transaction("mirror") as tx:
+                self._session.ledger.write(tx, [self._note(step, after, fresh=not links)])
             for one in relations:
                 del self._unshown[one.id]
             if links:

@@ -6,10 +6,10 @@ from typing import Literal, get_args
 
 import msgspec
 
+from memento_tui.api.import_session import ImportSession
+from memento_tui.mirror.folder import MirrorFolder
 from memento_tui.model import Memory, Proposal
-from memento_tui.storage.journal import Author
 from memento_tui.storage.ledgers import ImportedRecord
-from memento_tui.storage.store import Store
 from memento_tui.storage.transaction import Transaction
 
 __all__ = [
@@ -17,6 +17,7 @@ __all__ = [
     "MIRROR_ACTIONS",
     "MOVED_DIGEST",
     "UNKNOWN_DIGEST",
+    "MirrorContext",
     "MirrorEvent",
     "MirrorLedger",
     "SyncPoint",
@@ -44,13 +45,13 @@ the review, or could not be used."""
 class MirrorEvent(msgspec.Struct, frozen=True):
     """One thing that happened to one note."""
 
-    deed: MirrorAction
+    action: MirrorAction
     note: str
     """The note's path within the folder; empty where the folder as a whole is meant."""
     memory: str = ""
     """The id of its memory, where it has one."""
     why: str = ""
-    """What a person should know beyond the deed, as the end of a sentence."""
+    """What a person should know beyond the action, as the end of a sentence."""
 
 
 _NOTE_PREFIX, _PENDING_PREFIX, _DELETED_PREFIX = "note:", "waits:", "left:"
@@ -74,17 +75,16 @@ class SyncPoint(msgspec.Struct, frozen=True):
 class MirrorLedger:
     """The lines of one mirror. Only one process has them, which the folder's lock sees to."""
 
-    def __init__(self, store: Store, source: str, author: Author) -> None:
-        self._store = store
+    def __init__(self, session: ImportSession, source: str) -> None:
+        self._session = session
         self._source = source
-        self._author = author
         self.steps: dict[str, SyncPoint] = {}
         """What was last in step, by the note's path."""
         self.waiting: dict[str, SyncPoint] = {}
         """The proposals that notes wait on, by the note's path."""
         self.paths: dict[str, str] = {}
         """The notes' paths by their memories' ids."""
-        self.left: dict[str, SyncPoint] = {}
+        self.deleted: dict[str, SyncPoint] = {}
         """What was last in step of the memories that were deleted with their notes, by id."""
         self.deleted_by_digest: dict[bytes, str] = {}
         """The ids of those memories by the digests of their notes."""
@@ -99,9 +99,9 @@ class MirrorLedger:
 
     def reload(self) -> None:
         """Read the lines as they stand in the database; what was noted and not written is forgotten."""
-        for known in (self.steps, self.waiting, self.paths, self.left, self.deleted_by_digest, self._unwritten):
+        for known in (self.steps, self.waiting, self.paths, self.deleted, self.deleted_by_digest, self._unwritten):
             known.clear()
-        for key, row in self._store.imports.of(self._source).items():
+        for key, row in self._session.ledger.of(self._source).items():
             self._take(key, SyncPoint(key.partition(":")[2], row.record_id, row.digest, row.version))
 
     def pop_touched(self) -> set[str]:
@@ -119,9 +119,9 @@ class MirrorLedger:
             return
         if key.startswith(_DELETED_PREFIX):
             if step is None:
-                self.deleted_by_digest.pop(self.left.pop(path).digest, None)
+                self.deleted_by_digest.pop(self.deleted.pop(path).digest, None)
             else:
-                self.left[path] = step
+                self.deleted[path] = step
                 self.deleted_by_digest[step.digest] = path
             return
         self._touched.add(path)
@@ -153,8 +153,8 @@ class MirrorLedger:
             for key, step in changes.items()
             if step is not None
         ]
-        self._store.imports.write(tx, rows)
-        self._store.imports.drop(tx, self._source, [key for key, step in changes.items() if step is None])
+        self._session.ledger.write(tx, rows)
+        self._session.ledger.drop(tx, self._source, [key for key, step in changes.items() if step is None])
 
     def in_step(self, path: str, memory: Memory, digest: bytes, tx: Transaction | None = None) -> None:
         """Note that a note and its memory say the same; without ``tx`` it is written with the next `flush`.
@@ -167,27 +167,27 @@ class MirrorLedger:
         """Note that a note is that of a memory, and which version it was made from."""
         self._set(_NOTE_PREFIX + path, SyncPoint(path, memory_id, digest, version), None)
 
-    def waits(self, path: str, proposal: Proposal, digest: bytes, tx: Transaction | None = None) -> None:
+    def set_pending(self, path: str, proposal: Proposal, digest: bytes, tx: Transaction | None = None) -> None:
         """Note that the bytes of a note wait on a proposal."""
         self._set(_PENDING_PREFIX + path, SyncPoint(path, proposal.id, digest, proposal.base_version), tx)
 
-    def decided(self, path: str) -> None:
+    def clear_pending(self, path: str) -> None:
         """Note that a note waits no longer."""
         if path in self.waiting:
             self._set(_PENDING_PREFIX + path, None, None)
 
     def forget(self, path: str) -> None:
         """Let a note go: it has no memory any more."""
-        self.decided(path)
+        self.clear_pending(path)
         self._set(_NOTE_PREFIX + path, None, None)
 
-    def leave(self, path: str, memory: Memory) -> None:
+    def mark_deleted(self, path: str, memory: Memory) -> None:
         """Note that a memory was deleted because its note is gone; ``memory`` is as it is since then."""
         step = self.steps[path]
         self.forget(path)
         self._set(_DELETED_PREFIX + memory.id, SyncPoint(memory.id, memory.id, step.digest, memory.version), None)
 
-    def back(self, memory_id: str) -> None:
+    def clear_deleted(self, memory_id: str) -> None:
         """Note that such a memory is not to come back any more, or did."""
         self._set(_DELETED_PREFIX + memory_id, None, None)
 
@@ -203,6 +203,20 @@ class MirrorLedger:
         """Write what was noted."""
         if not self._unwritten:
             return
-        with self._store.transaction(self._author, "mirror") as tx:
+        with self._session.transaction("mirror") as tx:
             self._write(tx, self._unwritten)
         self._unwritten.clear()
+
+
+class MirrorContext(msgspec.Struct, frozen=True):
+    """The database, the folder and the options of one mirror, which its parts share."""
+
+    session: ImportSession
+    source: str
+    """The name of the mirror in the import ledger."""
+    folder: MirrorFolder
+    ledger: MirrorLedger
+    hold: bool
+    """Whether every change from the folder waits for a person."""
+    namespace: str
+    """The namespace of new notes, and the part of the memories that get a note; empty for all."""

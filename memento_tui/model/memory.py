@@ -12,6 +12,21 @@ import msgspec
 
 from memento_tui import clock
 from memento_tui.errors import InvalidField
+from memento_tui.model.memory_fields import (
+    FIELDS,
+    KINDS,
+    SENSITIVITIES,
+    SOURCE_TYPES,
+    STABILITIES,
+    STATUSES,
+    TIERS,
+    Kind,
+    Sensitivity,
+    SourceType,
+    Stability,
+    Status,
+    Tier,
+)
 from memento_tui.model.validation import (
     check_encodable,
     check_extra,
@@ -43,42 +58,6 @@ __all__ = [
     "make_relation",
     "parse_kind",
 ]
-
-Kind = Literal[
-    "fact",
-    "decision",
-    "instruction",
-    "observation",
-    "preference",
-    "pattern",
-    "anti_pattern",
-    "heuristic",
-    "discovery",
-    "bugfix",
-    "tool",
-    "daily",
-]
-Stability = Literal["draft", "verified", "stable"]
-SourceType = Literal["user", "derived", "external"]
-Sensitivity = Literal["normal", "confidential", "restricted"]
-Tier = Literal["working", "short_term", "long_term", "shared"]
-Status = Literal[
-    "pending",
-    "active",
-    "consolidated",
-    "superseded",
-    "compacted",
-    "archived",
-    "rejected",
-    "deleted",
-]
-
-KINDS: tuple[str, ...] = get_args(Kind)
-STABILITIES: tuple[str, ...] = get_args(Stability)
-SOURCE_TYPES: tuple[str, ...] = get_args(SourceType)
-SENSITIVITIES: tuple[str, ...] = get_args(Sensitivity)
-TIERS: tuple[str, ...] = get_args(Tier)
-STATUSES: tuple[str, ...] = get_args(Status)
 
 RESERVED_EXTRA: tuple[str, ...] = ("original_content", "demoted_at", "compacted_at")
 """The names in `Memory.extra` under which upkeep keeps what a preview was made of, and when."""
@@ -166,42 +145,9 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=F
         return self.content.strip()
 
 
-_MEMORY_FIELDS: Mapping[str, str] = {
-    "id": "text",
-    "content": "text",
-    "namespace": "text",
-    "title": "text",
-    "kind": f"one of {', '.join(KINDS)}",
-    "kind_raw": "text",
-    "tags": "a list of words",
-    "system_tags": "a list of words",
-    "certainty": "a whole number from 1 to 5",
-    "confidence": "a number from 0 to 1",
-    "stability": f"one of {', '.join(STABILITIES)}",
-    "source_type": f"one of {', '.join(SOURCE_TYPES)}",
-    "source": "an object with any of agent, session, transcript, span, url",
-    "sensitivity": f"one of {', '.join(SENSITIVITIES)}",
-    "injection_score": "a number from 0 to 1",
-    "validity_context": "text",
-    "verified_by": "text",
-    "tier": f"one of {', '.join(TIERS)}",
-    "status": f"one of {', '.join(STATUSES)}",
-    "pinned": "true or false",
-    "surprise": "a number from 0 to 1",
-    "extra": "an object",
-    "shown_count": "a whole number",
-    "used_count": "a whole number",
-    "version": "a whole number",
-}
-_MEMORY_MOMENTS = (
-    "verified_at",
-    "created_at",
-    "updated_at",
-    "valid_from",
-    "valid_to",
-    "expires_at",
-    "last_used_at",
-)
+_EXPECTED: Mapping[str, str] = {field.name: field.accepts for field in FIELDS if not field.path}
+_BOUNDED = [field for field in FIELDS if field.bounds is not None]
+_MOMENTS = tuple(field.name for field in msgspec.structs.fields(Memory) if field.type in (datetime, datetime | None))
 _FOREIGN_KINDS = {
     "antipattern": "anti_pattern",
     "bug": "bugfix",
@@ -243,7 +189,7 @@ def make_memory(fields: Mapping[str, Any], *, now: datetime | None = None) -> Me
         values["tags"] = [tag for tag in values["tags"].split(",") if tag.strip()]
     if "content" not in values:
         raise InvalidField("content", "is missing", "A memory needs a text.")
-    return check_memory(convert_fields(values, Memory, expected=_MEMORY_FIELDS, moments=_MEMORY_MOMENTS))
+    return check_memory(convert_fields(values, Memory, expected=_EXPECTED, moments=_MOMENTS))
 
 
 def check_memory(memory: Memory) -> Memory:
@@ -277,17 +223,14 @@ def _check_source(value: str, field: str) -> None:
 
 
 def _check_ranges(memory: Memory) -> None:
-    if not 1 <= memory.certainty <= 5:  # noqa: PLR2004 - the scale
-        raise InvalidField("certainty", f"must be {_MEMORY_FIELDS['certainty']}; not {memory.certainty}")
-    for name in ("confidence", "injection_score", "surprise"):
-        value = getattr(memory, name)
-        if value is not None and not 0 <= value <= 1:
-            raise InvalidField(name, f"must be a number from 0 to 1; not {value}")
-    for name in ("shown_count", "used_count"):
-        if getattr(memory, name) < 0:
-            raise InvalidField(name, "cannot be negative")
-    if memory.version < 1:
-        raise InvalidField("version", "must be 1 or more")
+    for field in _BOUNDED:
+        value = getattr(memory, field.name)
+        least, greatest = field.bounds or (0, None)
+        if value is None or (least <= value and (greatest is None or value <= greatest)):
+            continue
+        if greatest is not None:
+            raise InvalidField(field.name, f"must be {field.accepts}; not {value}")
+        raise InvalidField(field.name, f"must be {least} or more" if least else "cannot be negative")
 
 
 RelationType = Literal["related", "supersedes", "contradicts", "consolidated_from", "file", "item"]

@@ -9,6 +9,7 @@ import msgspec
 
 from memento_tui.config import ReviewConfig
 from memento_tui.errors import InvalidInput
+from memento_tui.model.memory_fields import FIELDS
 from memento_tui.policy.prompt_injection import SUSPICIOUS_SCORE
 
 __all__ = [
@@ -187,28 +188,8 @@ def reasons_in_words(codes: Iterable[str]) -> list[str]:
     return [REASONS.get(code, code) for code in codes]
 
 
-AGENT_FIELDS = frozenset(
-    {
-        "certainty",
-        "confidence",
-        "content",
-        "expires_at",
-        "extra",
-        "id",
-        "kind",
-        "kind_raw",
-        "namespace",
-        "sensitivity",
-        "source",
-        "source_type",
-        "tags",
-        "title",
-        "valid_from",
-        "valid_to",
-        "validity_context",
-    }
-)
-"""What an agent may say of a memory. Trust, life and use are not its to set."""
+AGENT_FIELDS = frozenset(field.name for field in FIELDS if field.agent_may_set)
+"""The fields of a memory that an agent may set. Trust, life and use are not its to set."""
 
 _GENERAL_REASONS = frozenset({"strict_policy", "own_rule"})
 

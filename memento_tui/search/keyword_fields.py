@@ -30,8 +30,8 @@ from memento_tui.text.terms import (
 )
 
 __all__ = [
-    "SCHEMA_VERSION",
     "STATE_ID",
+    "TEXT_VERSION",
     "IndexState",
     "TermQueryBuilder",
     "make_schema",
@@ -39,8 +39,12 @@ __all__ = [
     "register_analyzers",
 ]
 
-SCHEMA_VERSION = "3"
-"""Raised with every change of the fields or analyzers; an index of another version is rebuilt."""
+TEXT_VERSION = "3"
+"""Raised with every change of the text fields or analyzers; an index of another version is rebuilt.
+
+A hook reads nothing else of the index. The whole version, `IndexState.version`, begins with it and goes on with a
+digest of the fields that memories are filtered by.
+"""
 
 STATE_ID = "\x01state"
 """The id of the document that says which journal entry the index reflects; no record can have it."""
@@ -54,8 +58,13 @@ class IndexState(NamedTuple):
     seq: int
     mark: str
 
+    @property
+    def text_version(self) -> str:
+        """The version of the text fields and analyzers."""
+        return self.version.partition("-")[0]
 
-def make_schema() -> tantivy.Schema:
+
+def make_schema(number_fields: Iterable[str]) -> tantivy.Schema:
     """Return the schema: text in three readings, facts as prefixed terms, numbers as columns."""
     builder = tantivy.SchemaBuilder()
     builder.add_text_field("id", stored=True, tokenizer_name="raw", index_option="basic")
@@ -65,7 +74,7 @@ def make_schema() -> tantivy.Schema:
     builder.add_text_field("words", tokenizer_name="exact", index_option="basic")
     builder.add_text_field("parts", tokenizer_name="whole", index_option="freq")
     builder.add_text_field("fact", tokenizer_name="raw", index_option="basic")
-    for column in ("certainty", "created_at", "updated_at", "expires_at"):
+    for column in number_fields:
         builder.add_integer_field(column, fast=True)
     return builder.build()
 

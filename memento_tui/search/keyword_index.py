@@ -18,10 +18,11 @@ from filelock import FileLock, Timeout
 from memento_tui.errors import DataDirectoryError
 from memento_tui.model import Memory
 from memento_tui.model.filters import AllOf, AnyOf, Between, Filter, HasTag, Not, OneOf, Under
+from memento_tui.model.memory_fields import declaration_digest, filter_fields, value_getter
 from memento_tui.model.validation import fold_tag
 from memento_tui.search.keyword_fields import (
-    SCHEMA_VERSION,
     STATE_ID,
+    TEXT_VERSION,
     IndexState,
     TermQueryBuilder,
     make_schema,
@@ -36,7 +37,15 @@ from memento_tui.text.terms import STOP_WORDS, identifiers, terms
 
 __all__ = ["KeywordIndex"]
 
-_FACETS = ("kind", "stability", "source_type", "sensitivity", "tier", "status")
+_WORDS = {name: value_getter(field) for name, field in filter_fields("word", indexed=True).items() if name != "id"}
+_FLAGS = {name: value_getter(field) for name, field in filter_fields("flag", indexed=True).items()}
+_NUMBERS = {name: value_getter(field) for name, field in filter_fields("number", "moment", indexed=True).items()}
+
+SCHEMA_VERSION = "-".join(
+    (TEXT_VERSION, declaration_digest(filter_fields("word", "flag", "number", "moment", indexed=True).values()))
+)
+"""The version of an index's fields and analyzers; an index of another version is rebuilt."""
+
 _Must, _Should, _MustNot = tantivy.Occur.Must, tantivy.Occur.Should, tantivy.Occur.MustNot
 
 
@@ -47,33 +56,24 @@ def _levels(namespace: str) -> list[str]:
 
 def make_document(memory: Memory) -> tantivy.Document:
     """Return the index's document for a memory."""
-    facts = [f"{field}:{getattr(memory, field)}" for field in _FACETS]
+    facts = [f"{name}:{value}" for name, get in _WORDS.items() if (value := get(memory))]
+    facts += [f"{name}:1" for name, get in _FLAGS.items() if get(memory)]
     facts += [f"ns:{level}" for level in _levels(memory.namespace)]
     facts += [f"tag:{fold_tag(tag)}" for tag in memory.tags]
-    if memory.tags:
-        facts.append("tagged:1")
-    if memory.pinned:
-        facts.append("pinned:1")
-    if memory.source.agent:
-        facts.append(f"agent:{memory.source.agent}")
-    if memory.source.session:
-        facts.append(f"session:{memory.source.session}")
     text = f"{memory.title}\n{memory.content}" if memory.title else memory.content
     fields: dict[str, Any] = {
         "id": memory.id,
         "body": memory.content,
         "words": text,
         "fact": facts,
-        "certainty": memory.certainty,
-        "created_at": microseconds(memory.created_at),
-        "updated_at": microseconds(memory.updated_at),
     }
+    for name, get in _NUMBERS.items():
+        if (value := get(memory)) is not None:
+            fields[name] = microseconds(value) if isinstance(value, datetime) else value
     if memory.title:
         fields["title"] = memory.title
     if parts := identifiers(text):
         fields["parts"] = parts
-    if memory.expires_at is not None:
-        fields["expires_at"] = microseconds(memory.expires_at)
     return tantivy.Document(**fields)
 
 
@@ -125,7 +125,7 @@ class QueryCompiler:
             case OneOf("id", values):
                 return tantivy.Query.term_set_query(self._schema, "id", list(values))
             case OneOf(field, values):
-                return self._words.facts(f"{field}:{value}" for value in values)
+                return self._one_of(field, values)
             case HasTag(tag):
                 return self._words.facts([f"tag:{fold_tag(tag)}"])
             case Under(namespace):
@@ -142,7 +142,20 @@ class QueryCompiler:
             case AnyOf(parts):
                 return tantivy.Query.boolean_query([(_Should, self.condition(part)) for part in parts])
 
+    def _one_of(self, field: str, values: Sequence[str]) -> tantivy.Query:
+        if field in _WORDS:
+            return self._words.facts(f"{field}:{value}" for value in values)
+        if field not in _FLAGS:
+            raise ValueError(field)
+        held, chosen = self._words.facts([f"{field}:1"]), {bool(int(value)) for value in values}
+        parts = [held] if True in chosen else []
+        if False in chosen:
+            parts.append(tantivy.Query.boolean_query([(_Must, tantivy.Query.all_query()), (_MustNot, held)]))
+        return tantivy.Query.boolean_query([(_Should, part) for part in parts])
+
     def _between(self, field: str, low: datetime | int | None, high: datetime | int | None) -> tantivy.Query:
+        if field not in _NUMBERS:
+            raise ValueError(field)
         first = microseconds(low) if isinstance(low, datetime) else low
         last = microseconds(high) if isinstance(high, datetime) else high
         if first is None and last is None:
@@ -208,7 +221,7 @@ class KeywordIndex:
         self._directory = directory
         self._lock_path = lock
         self._store = store
-        self._schema = make_schema()
+        self._schema = make_schema(_NUMBERS)
         self._guard = threading.RLock()
         self._index: tantivy.Index | None = None
         self._reflects = -1

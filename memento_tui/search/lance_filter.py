@@ -6,13 +6,17 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 
 from memento_tui.model.filters import AllOf, AnyOf, Between, Filter, HasTag, Not, OneOf, Under
+from memento_tui.model.memory_fields import filter_fields
 from memento_tui.model.validation import fold_tag
 
 __all__ = ["compile_lance_filter", "microseconds", "one_of", "quoted"]
 
-_WORDS = {"id", "kind", "stability", "source_type", "sensitivity", "tier", "status", "agent", "session"}
-_FLAGS = {"pinned": "pinned", "tagged": "(coalesce(array_length(tags), 0) > 0)"}
-_RANGES = {"certainty", "created_at", "updated_at", "expires_at"}
+_WORDS = filter_fields("word", indexed=True)
+_RANGES = filter_fields("number", "moment", indexed=True)
+_FLAGS = {name: name for name in filter_fields("flag", indexed=True)} | {
+    # No column of its own: the list of tags says it.
+    "tagged": "(coalesce(array_length(tags), 0) > 0)"
+}
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import tantivy
 
 from memento_tui.search.keyword_fields import (
-    SCHEMA_VERSION,
+    TEXT_VERSION,
     IndexState,
     TermQueryBuilder,
     read_state,
@@ -107,7 +107,7 @@ class PromptIndex:
         self._schema = index.schema
         self._searcher = index.searcher()
         state = read_state(self._searcher, self._schema)
-        if state is None or state.version != SCHEMA_VERSION:
+        if state is None or state.text_version != TEXT_VERSION:
             raise ValueError("the keyword index is of another version")
         self.state: IndexState = state
         self._queries = TermQueryBuilder(self._schema, self._searcher)

@@ -11,7 +11,8 @@ import msgspec
 from memento_tui import clock
 from memento_tui.errors import InvalidField
 from memento_tui.model.filters import AllOf, AnyOf, Between, Filter, HasTag, Not, OneOf, Under
-from memento_tui.model.memory import KINDS, SENSITIVITIES, SOURCE_TYPES, STABILITIES, STATUSES, TIERS, parse_kind
+from memento_tui.model.memory import KINDS, SOURCE_TYPES, STATUSES, TIERS, parse_kind
+from memento_tui.model.memory_fields import FIELDS as MEMORY_FIELDS
 from memento_tui.moments import parse_moment, parse_span
 
 __all__ = ["FIELDS", "Phrase", "Query", "Word", "parse"]
@@ -197,6 +198,10 @@ def _literal(column: str, field: str) -> Callable[[str, datetime], Filter]:
     return read
 
 
+_QUERY_WORD_FIELDS = [field for field in MEMORY_FIELDS if field.query_words]
+"""The fields whose values are words after ``is:``."""
+
+
 def _is(value: str, now: datetime) -> Filter:
     word = value.lower().replace("-", "_")
     if word in ("pinned", "essential"):
@@ -206,17 +211,11 @@ def _is(value: str, now: datetime) -> Filter:
         return tagged if word == "tagged" else Not(tagged)
     if word == "expired":
         return Between("expires_at", None, now)
-    for column, known in (
-        ("stability", STABILITIES),
-        ("status", STATUSES),
-        ("source_type", SOURCE_TYPES),
-        ("sensitivity", SENSITIVITIES),
-        ("tier", TIERS),
-    ):
-        if word in known:
-            return OneOf(column, (word,))
-    words = ", ".join(("pinned", "untagged", "expired", *STABILITIES, *STATUSES, *SOURCE_TYPES, *SENSITIVITIES[1:]))
-    raise InvalidField("is", f"it takes {words}")
+    for field in _QUERY_WORD_FIELDS:
+        if word in field.choices:
+            return OneOf(field.name, (word,))
+    choices = (word for field in _QUERY_WORD_FIELDS for word in field.choices)
+    raise InvalidField("is", f"it takes {', '.join(['pinned', 'untagged', 'expired', *choices])}")
 
 
 def _past(value: str, field: str, now: datetime) -> datetime:

@@ -6,32 +6,14 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from memento_tui.model.filters import AllOf, AnyOf, Between, Filter, HasTag, Not, OneOf, Under
+from memento_tui.model.memory_fields import FIELDS, filter_fields
 from memento_tui.model.validation import fold_tag
 from memento_tui.moments import format_moment
 
 __all__ = ["filter_sql"]
 
-_JSON_FIELDS = {
-    "agent": "json_extract(memory.source, '$.agent')",
-    "session": "json_extract(memory.source, '$.session')",
-    "note_path": "json_extract(memory.extra, '$.vault.path')",
-}
-"""What is kept within a column of JSON; no index helps to find it."""
-_EQUALITY_FIELDS = {
-    "id",
-    "kind",
-    "kind_raw",
-    "stability",
-    "source_type",
-    "sensitivity",
-    "tier",
-    "status",
-    *_JSON_FIELDS,
-}
-_FLAG_FIELDS = {"pinned": "memory.pinned", "tagged": "(memory.tags <> '[]')"}
-"""What is 0 or 1 of a memory; that it has a tag at all is one of them."""
-
-_RANGE_FIELDS = {"certainty", "created_at", "updated_at", "expires_at"}
+_COLUMNS = {field.name: field.sql or f"memory.{field.name}" for field in FIELDS if field.filter}
+_WORDS, _FLAGS, _RANGES = filter_fields("word"), filter_fields("flag"), filter_fields("number", "moment")
 
 
 def filter_sql(tree: Filter) -> tuple[str, list[object]]:  # noqa: PLR0911 - one for each kind of condition
@@ -67,21 +49,21 @@ def _join_sql(parts: Sequence[Filter], word: str, empty: str) -> tuple[str, list
 
 def _one_of_sql(field: str, values: tuple[str, ...]) -> tuple[str, list[object]]:
     marks = ", ".join("?" * len(values))
-    if field in _FLAG_FIELDS:
-        return f"{_FLAG_FIELDS[field]} IN ({marks})", [int(value) for value in values]
-    if field not in _EQUALITY_FIELDS:
+    if field in _FLAGS:
+        return f"{_COLUMNS[field]} IN ({marks})", [int(value) for value in values]
+    if field not in _WORDS:
         raise ValueError(field)
-    column = _JSON_FIELDS.get(field, f"memory.{field}")
-    return f"{column} IN ({marks})", list(values)
+    return f"{_COLUMNS[field]} IN ({marks})", list(values)
 
 
 def _between_sql(field: str, low: datetime | int | None, high: datetime | int | None) -> tuple[str, list[object]]:
-    if field not in _RANGE_FIELDS:
+    if field not in _RANGES:
         raise ValueError(field)
-    parts = [f"memory.{field} IS NOT NULL"]
+    column = _COLUMNS[field]
+    parts = [f"{column} IS NOT NULL"]
     parameters: list[object] = []
     for sign, bound in ((">=", low), ("<", high)):
         if bound is not None:
-            parts.append(f"memory.{field} {sign} ?")
+            parts.append(f"{column} {sign} ?")
             parameters.append(format_moment(bound) if isinstance(bound, datetime) else bound)
     return f"({' AND '.join(parts)})", parameters

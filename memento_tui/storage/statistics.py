@@ -11,6 +11,7 @@ import msgspec
 
 from memento_tui.model.filters import AllOf, Between, OneOf
 from memento_tui.model.memory import KINDS, RECALLED_STATUSES, STABILITIES, STATUSES, TIERS
+from memento_tui.model.memory_fields import FIELDS_BY_NAME
 from memento_tui.moments import format_moment
 from memento_tui.storage import memory_queries
 from memento_tui.storage.database import Database
@@ -124,7 +125,6 @@ def _most_first(counts: dict[str, int]) -> dict[str, int]:
 Facet = Literal["namespace", "kind", "tag", "tier", "stability", "source_type", "agent"]
 FACETS: tuple[Facet, ...] = get_args(Facet)
 
-_FACET_COLUMNS = {"agent": "coalesce(json_extract(source, '$.agent'), '')"}
 _MAX_TAGS = 50
 _MAX_VALUES = 5_000
 """Namespaces or agents that are told apart; the rarest beyond are left out."""
@@ -147,7 +147,7 @@ class FacetQueries:
         with self._database.reading() as connection:
             if facet == "tag":
                 return tag_counts(connection, _MAX_TAGS)
-            column = _FACET_COLUMNS.get(facet, facet)
+            column = FIELDS_BY_NAME[facet].sql or f"memory.{facet}"
             recalled, parameters = filter_sql(OneOf("status", RECALLED_STATUSES))
             query = (
                 f"SELECT {column} AS value, count(*) AS found FROM memory WHERE {recalled} GROUP BY value"

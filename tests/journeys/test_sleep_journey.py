@@ -189,8 +189,8 @@ def test_a_sleep_that_is_killed_then_interrupted_is_completed_by_the_next(house:
     killed = in_the_middle(shell, chat)
     second = shell.run("maintain", "--json")
     assert second.returncode == NOT_ALLOWED
-    assert b"Another sleep is under way." in second.stdout
-    assert b"Another sleep is under way." in shell.run("maintain").stderr
+    assert b"Another maintenance run is in progress." in second.stdout
+    assert b"Another maintenance run is in progress." in shell.run("maintain").stderr
     killed.kill()
     killed.communicate()
     assert store.setting(LAST_RUN_SETTING) is None

@@ -44,7 +44,7 @@ class MirrorMachine(RuleBasedStateMachine):
         self.mirror = self.started()
 
     def started(self) -> Mirror:
-        return Mirror(self.workspace, self.folder, settling=0, vanished="delete")
+        return Mirror(self.workspace, self.folder, quiet_seconds=0, vanished="delete")
 
     def paragraph(self) -> str:
         made = f"paragraph {next(self.numbers)} stands."
@@ -201,7 +201,7 @@ class MirrorMachine(RuleBasedStateMachine):
 
             return do
 
-        folder, ledger, arriving = self.mirror.folder, self.mirror._ledger, self.mirror._settling._arriving
+        folder, ledger, arriving = self.mirror.folder, self.mirror._ledger, self.mirror._reconciler._inbound
         for owner, name in (
             (folder, "write"),
             (folder, "trash"),
@@ -227,9 +227,9 @@ class MirrorMachine(RuleBasedStateMachine):
             return
         for _ in range(3):
             list(self.mirror.step())
-        assert [happening for happening in self.mirror.step() if happening.deed != "refused"] == []
+        assert [event for event in self.mirror.step() if event.action != "refused"] == []
         self.restart()
-        assert [happening for happening in self.mirror.step() if happening.deed != "refused"] == []
+        assert [event for event in self.mirror.step() if event.action != "refused"] == []
         store, ledger = self.workspace.store, self.mirror._ledger
         for path, step in ledger.steps.items():
             waiting = ledger.waiting.get(path)
@@ -243,7 +243,7 @@ class MirrorMachine(RuleBasedStateMachine):
             assert isinstance(loaded, LoadedFile)
             file = parse_note_file(path, loaded)
             assert isinstance(file, NoteFile)
-            assert file.says(with_full_text(memory)), (path, memory)
+            assert file.matches(with_full_text(memory)), (path, memory)
         self.mirror.close()
         self.workspace.close()
         self.home.cleanup()

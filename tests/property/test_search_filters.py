@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 import memento_tui
 from memento_tui.api.search import recallable_filter
 from memento_tui.model.filters import AllOf, AnyOf, Between, Filter, HasTag, Not, OneOf, Under, with_default_statuses
-from memento_tui.model.memory import KINDS, SENSITIVITIES, SOURCE_TYPES, STABILITIES, STATUSES, TIERS
+from memento_tui.model.memory_fields import FIELDS
 from memento_tui.search.keyword_index import KeywordIndex
 from memento_tui.search.query_language import Query
 from memento_tui.storage.store import Store
 from tests.depth import examples
+from tests.filter_leaves import field_leaves
 from tests.made import NOW, note, put, without_engine
 
 TAGS = ("api", "API", "Über", "über", "straße", "STRASSE", "a b", "x:y", "日本", "it's")
@@ -24,14 +25,7 @@ NAMESPACES = ("global", "a", "a/b", "a/b/c", "ab", "a0", "a.b", "A", "a/b0", "a!
 AGENTS = ("", "claude", "claude:2", "Ünïcode", "it's", "pinned")
 STEPS = (0, 1, 999_999, 1_000_000, 86_400_000_000, -1, -86_400_000_000)
 MOMENTS = [NOW + timedelta(microseconds=step) for step in STEPS]
-CHOICES: dict[str, tuple[str, ...]] = {
-    "kind": KINDS,
-    "stability": STABILITIES,
-    "source_type": SOURCE_TYPES,
-    "sensitivity": SENSITIVITIES,
-    "tier": TIERS,
-    "status": STATUSES,
-}
+CHOICES = {field.name: field.choices for field in FIELDS if field.choices}
 NO_WORDS = Query("", (), (), AllOf())
 
 
@@ -61,21 +55,11 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Store, Ke
         yield workspace.store, workspace.searching.keyword
 
 
-def _one_of(field: str, values: tuple[str, ...]) -> st.SearchStrategy[Filter]:
-    return st.lists(st.sampled_from([*values, "none such"]), max_size=3).map(lambda v: OneOf(field, tuple(v)))
-
-
-BOUND = st.none() | st.sampled_from(MOMENTS)
+VALUES = {"agent": AGENTS[1:], "session": AGENTS[1:], "id": tuple(f"m{number}" for number in range(0, 200, 9))}
 LEAF: st.SearchStrategy[Filter] = st.one_of(
-    *(_one_of(field, values) for field, values in CHOICES.items()),
-    _one_of("agent", AGENTS[1:]),
-    _one_of("session", AGENTS[1:]),
-    _one_of("id", tuple(f"m{number}" for number in range(0, 200, 9))),
-    st.sampled_from(["pinned", "tagged"]).map(lambda field: OneOf(field, ("1",))),
+    *field_leaves(VALUES, ["none such"], MOMENTS),
     st.sampled_from([*TAGS, "none such", "ÜBER", "strasse"]).map(HasTag),
     st.sampled_from([*NAMESPACES, "a/", "b", ""]).map(Under),
-    st.builds(Between, st.sampled_from(["created_at", "updated_at", "expires_at"]), BOUND, BOUND),
-    st.builds(Between, st.just("certainty"), st.none() | st.integers(0, 6), st.none() | st.integers(0, 6)),
 )
 TREES = st.recursive(
     LEAF,

@@ -18,5 +18,5 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def mirror(workspace: Workspace, folder: Path) -> Iterator[Mirror]:
-    with Mirror(workspace, folder, settling=0) as made:
+    with Mirror(workspace, folder, quiet_seconds=0) as made:
         yield made

@@ -17,4 +17,4 @@ def put(folder: Path, name: str, text: str) -> Path:
 
 
 def step(mirror: Mirror) -> list[tuple[str, str]]:
-    return [(happening.deed, happening.note) for happening in mirror.step()]
+    return [(event.action, event.note) for event in mirror.step()]

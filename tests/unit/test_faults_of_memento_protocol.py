@@ -104,7 +104,7 @@ def test_memories_that_share_only_a_tag_of_provenance_are_never_merged(workspace
         "A rook behind a passed pawn is worth more than one beside it.",
     )
     made = [agent.remember(text, tags=["source:distill:2026-01-02"]) for text in texts]
-    assert maintain_workspace(workspace).deeds == ()
+    assert maintain_workspace(workspace).actions == ()
     assert [workspace.get(memory.id) for memory in made] == made
     assert workspace.store.count_all() == 4
 
@@ -116,7 +116,7 @@ def test_even_what_shares_a_subject_is_proposed_and_its_sources_stay(workspace: 
         "A failed deploy is rolled back with make undo.",
     )
     made = [agent.remember(text, tags=["deploy", "source:distill:2026-01-02"]) for text in texts]
-    (deed,) = maintain_workspace(workspace).deeds
+    (deed,) = maintain_workspace(workspace).actions
     assert (deed.action, deed.waits) == ("consolidate", True)
     assert [workspace.get(memory.id) for memory in made] == made
 
@@ -131,7 +131,7 @@ def test_being_found_and_shown_counts_as_no_use(workspace: Workspace, agent: Wor
     brief(agent, "where does the staging proxy listen", "", 5)
     shown = workspace.get(memory.id)
     assert (shown.shown_count, shown.used_count, shown.last_used_at) == (2, 0, None)
-    assert maintain_workspace(workspace).deeds == ()
+    assert maintain_workspace(workspace).actions == ()
 
 
 def test_what_was_found_but_not_put_before_the_agent_is_not_even_counted_as_shown(

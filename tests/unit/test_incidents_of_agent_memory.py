@@ -240,5 +240,5 @@ def test_nothing_that_a_sleep_made_of_others_is_removed_by_the_next_one(workspac
     workspace.review.approve(pending.proposal.id)
     before = {memory.id: memory.content for batch in workspace.store.all_memories() for memory in batch}
     for _ in range(3):
-        assert maintain_workspace(workspace).deeds == ()
+        assert maintain_workspace(workspace).actions == ()
     assert {memory.id: memory.content for batch in workspace.store.all_memories() for memory in batch} == before

@@ -19,6 +19,7 @@ from memento_tui.search.lance_filter import compile_lance_filter, microseconds, 
 from memento_tui.storage.journal import Author
 from memento_tui.storage.store import Store
 from tests.depth import examples
+from tests.filter_leaves import field_leaves
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 HOSTILE = ["it's", "a''b", 'say "x"', "back\\slash", "'; DROP TABLE memory; --", "%_*", "snow ☃", "') OR ('1'='1"]
@@ -72,23 +73,12 @@ def both(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Both]:
     store.close()
 
 
-def words(*known: str) -> st.SearchStrategy[tuple[str, ...]]:
-    return st.lists(st.sampled_from([*known, *HOSTILE, ""]), max_size=3).map(tuple)
-
-
-MOMENTS = st.none() | st.integers(-3, 30).map(lambda days: NOON + timedelta(days=days, microseconds=days))
-NUMBERS = st.none() | st.integers(0, 6)
+VALUES = {"id": [memory.id for memory in memories()], "agent": ["it's me", "bot"], "session": ["s1"]}
+MOMENTS = [NOON + timedelta(days=days, microseconds=days) for days in range(-3, 31)]
 LEAVES: st.SearchStrategy[Filter] = st.one_of(
-    st.builds(OneOf, st.just("id"), words(*(memory.id for memory in memories()))),
-    st.builds(OneOf, st.just("kind"), words("fact", "decision")),
-    st.builds(OneOf, st.just("stability"), words("draft", "verified")),
-    st.builds(OneOf, st.just("agent"), words("it's me", "bot")),
-    st.builds(OneOf, st.just("session"), words("s1")),
-    st.builds(OneOf, st.sampled_from(["pinned", "tagged"]), st.sampled_from([("0",), ("1",), ("0", "1"), ()])),
+    *field_leaves(VALUES, [*HOSTILE, ""], MOMENTS),
     st.builds(HasTag, st.sampled_from(["api", "API", "Db", "é", "none", *HOSTILE])),
     st.builds(Under, st.sampled_from(["global", "a", "a/b", "it's", "b", *HOSTILE])),
-    st.builds(Between, st.just("certainty"), NUMBERS, NUMBERS),
-    st.builds(Between, st.sampled_from(["created_at", "updated_at", "expires_at"]), MOMENTS, MOMENTS),
 )
 TREES: st.SearchStrategy[Filter] = st.recursive(
     LEAVES,
@@ -133,7 +123,7 @@ def test_moments_are_exact_to_the_microsecond() -> None:
     )
 
 
-@pytest.mark.parametrize("tree", [OneOf("content", ("x",)), Between("version", 1, 2)])
+@pytest.mark.parametrize("tree", [OneOf("content", ("x",)), OneOf("note_path", ("x",)), Between("version", 1, 2)])
 def test_a_field_that_nothing_is_filtered_by_is_refused(tree: Filter) -> None:
-    with pytest.raises(ValueError, match=r"content|version"):
+    with pytest.raises(ValueError, match=r"content|note_path|version"):
         compile_lance_filter(tree)

@@ -101,7 +101,7 @@ def test_a_change_that_is_turned_down_is_taken_back_in_the_file_and_kept_in_the_
     assert step(mirror) == [("trashed", "a.md"), ("written", "a.md")]
     assert (path.read_text(), (folder / ".trash/a.md").read_text()) == ("First.", "Second.")
     path.write_text("Second.")
-    why = {happening.deed: happening.why for happening in mirror.step()}
+    why = {event.action: event.why for event in mirror.step()}
     assert why["refused"] == "a person turned this down before: not so"
     assert path.read_text() == "First."
 
@@ -147,7 +147,7 @@ def test_a_note_that_reads_like_orders_or_holds_a_secret_waits(
 
 def test_hold_lets_everything_that_arrives_wait(workspace: Workspace, folder: Path) -> None:
     known = workspace.remember("Known.", title="k")
-    with Mirror(workspace, folder, settling=0, hold=True) as mirror:
+    with Mirror(workspace, folder, quiet_seconds=0, hold=True) as mirror:
         step(mirror)
         path = folder / "global/k.md"
         path.write_text(path.read_text().replace("Known.", "Changed."))
@@ -246,7 +246,7 @@ def test_a_memory_that_was_undone_is_not_taken_for_a_purged_one(
 
 def test_a_person_s_own_note_that_is_not_to_be_remembered_stays_where_it_is(workspace: Workspace, folder: Path) -> None:
     path = put(folder, "a.md", "One.")
-    with Mirror(workspace, folder, settling=0, hold=True) as mirror:
+    with Mirror(workspace, folder, quiet_seconds=0, hold=True) as mirror:
         step(mirror)
         workspace.review.reject(workspace.review.list()[0][0].proposal.id)
         assert step(mirror) == []
@@ -256,20 +256,20 @@ def test_a_person_s_own_note_that_is_not_to_be_remembered_stays_where_it_is(work
 def test_most_notes_gone_at_once_delete_nothing_until_a_person_says_so(workspace: Workspace, folder: Path) -> None:
     for number in range(8):
         workspace.remember(f"Memory {number}.", title=f"m{number}")
-    with Mirror(workspace, folder, settling=0) as mirror:
+    with Mirror(workspace, folder, quiet_seconds=0) as mirror:
         step(mirror)
         for number in range(6):
             (folder / f"global/m{number}.md").unlink()
         assert only_why(mirror.step()).startswith("6 of 8 notes are gone at once. Nothing is deleted")
         assert step(mirror) == []
     assert len(workspace.list().items) == 8
-    with Mirror(workspace, folder, settling=0, vanished="restore") as mirror:
+    with Mirror(workspace, folder, quiet_seconds=0, vanished="restore") as mirror:
         assert len(step(mirror)) == 6
         (folder / "global/m7.md").unlink()
         assert step(mirror) == [("deleted", "global/m7.md")]
         for number in range(6):
             (folder / f"global/m{number}.md").unlink()
-    with Mirror(workspace, folder, settling=0, vanished="delete") as mirror:
+    with Mirror(workspace, folder, quiet_seconds=0, vanished="delete") as mirror:
         assert len(step(mirror)) == 6
     workspace.undo(workspace.store.head())
     assert len(workspace.list().items) == 7
@@ -277,7 +277,7 @@ def test_most_notes_gone_at_once_delete_nothing_until_a_person_says_so(workspace
 
 def test_a_folder_that_was_unmounted_deletes_nothing(workspace: Workspace, folder: Path) -> None:
     put(folder, "a.md", "One.")
-    with Mirror(workspace, folder, settling=0) as mirror:
+    with Mirror(workspace, folder, quiet_seconds=0) as mirror:
         step(mirror)
         folder.rename(folder.with_name("elsewhere"))
         assert "cannot be opened" in only_why(mirror.step())
@@ -288,7 +288,7 @@ def test_a_folder_that_was_unmounted_deletes_nothing(workspace: Workspace, folde
         Mirror(workspace, folder)
     folder.rename(folder.with_name("empty"))
     folder.with_name("elsewhere").rename(folder)
-    with Mirror(workspace, folder, settling=0) as mirror:
+    with Mirror(workspace, folder, quiet_seconds=0) as mirror:
         assert step(mirror) == []
 
 
@@ -311,7 +311,7 @@ def test_links_are_neither_followed_nor_written_through(
     (folder / "link.md").symlink_to(outside)
     (folder / "global").symlink_to(outside.parent)
     workspace.remember("Text.", title="secret")
-    happened = {happening.note or happening.memory: happening.why for happening in mirror.step()}
+    happened = {event.note or event.memory: event.why for event in mirror.step()}
     assert happened["link.md"] == "is a link, and is not followed"
     assert any("lies behind a link" in why for why in happened.values())
     assert outside.read_text() == "Not yours."
@@ -357,7 +357,7 @@ def test_a_file_that_cannot_be_a_note_is_told_once_and_costs_nothing(
 ) -> None:
     put(folder, "good.md", "Good.")
     (folder / "bad.md").write_bytes(data)
-    told = {happening.note: happening.why for happening in mirror.step()}
+    told = {event.note: event.why for event in mirror.step()}
     assert why in told["bad.md"]
     (folder / "good.md").write_bytes(data)
     assert why in only_why(mirror.step())
@@ -371,7 +371,7 @@ def test_a_query_and_a_namespace_choose_what_is_written(workspace: Workspace, fo
     workspace.remember("b", title="b", namespace="projects/api/v2")
     workspace.remember("c", title="c", tags=["x"])
     workspace.remember("d", title="d", namespace="projects/api", tags=["x"], sensitivity="restricted")
-    with Mirror(workspace, folder, settling=0, query="tag:x", namespace="projects/api") as mirror:
+    with Mirror(workspace, folder, quiet_seconds=0, query="tag:x", namespace="projects/api") as mirror:
         put(folder, "new.md", "New.")
         put(folder, "sub/new.md", "New below.")
         assert step(mirror) == [("taken", "new.md"), ("taken", "sub/new.md"), ("written", "projects/api/a.md")]
@@ -399,7 +399,7 @@ def test_notes_that_were_imported_from_the_folder_are_known_again(workspace: Wor
 
     put(folder, "a.md", OWN)
     run_import(workspace, "vault", folder)
-    with Mirror(workspace, folder, settling=0) as mirror:
+    with Mirror(workspace, folder, quiet_seconds=0) as mirror:
         assert step(mirror) == []
         assert mirror.notes == 1
         assert (folder / "a.md").read_text() == OWN
@@ -411,23 +411,23 @@ def test_notes_that_were_imported_from_the_folder_are_known_again(workspace: Wor
 def test_a_file_is_read_once_it_has_settled_and_missed_once_it_stays_away(folder: Path) -> None:
     made = MirrorFolder(folder)
     now = 100.0
-    watch = FolderWatch(made, settling=1, monotonic=lambda: now, calendar=lambda: 1_000.0)
+    watch = FolderWatch(made, quiet_seconds=1, monotonic=lambda: now, calendar=lambda: 1_000.0)
     path = put(folder, "a.md", "half")
     os.utime(path, (1_000, 1_000))
-    assert watch.look(set()).settled == frozenset()
+    assert watch.scan(set()).settled == frozenset()
     path.write_text("half and more")
     os.utime(path, (1_000, 1_000))
     now = 100.9
-    assert watch.look(set()).settled == frozenset()
+    assert watch.scan(set()).settled == frozenset()
     now = 101.9
-    assert watch.look(set()).settled == {"a.md"}
+    assert watch.scan(set()).settled == {"a.md"}
     path.unlink()
-    assert watch.look({"a.md"}).awaited == {"a.md"}
+    assert watch.scan({"a.md"}).awaited == {"a.md"}
     now = 103.0
-    assert watch.look({"a.md"}).gone == {"a.md"}
+    assert watch.scan({"a.md"}).gone == {"a.md"}
     old = put(folder, "old.md", "text")
     os.utime(old, (10, 10))
-    assert watch.look({"a.md"}).settled == {"old.md"}
+    assert watch.scan({"a.md"}).settled == {"old.md"}
     made.close()
 
 

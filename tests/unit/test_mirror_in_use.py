@@ -22,7 +22,7 @@ from tests.unit.mirroring import put, step
 
 
 def told(mirror: Mirror) -> dict[str, str]:
-    return {happening.note: happening.why for happening in mirror.step()}
+    return {event.note: event.why for event in mirror.step()}
 
 
 def only(workspace: Workspace) -> Memory:
@@ -37,14 +37,14 @@ def only(workspace: Workspace) -> Memory:
 def test_machines_that_share_a_folder_do_not_take_it_for_another(workspace: Workspace, tmp_path: Path) -> None:
     shared = tmp_path / "shared"
     put(shared, "a.md", "One.")
-    with Mirror(workspace, shared, settling=0) as mirror:
+    with Mirror(workspace, shared, quiet_seconds=0) as mirror:
         step(mirror)
     with (
         memento_tui.open(without_engine(tmp_path / "other machine")) as other,
-        Mirror(other, shared, settling=0) as mirror,
+        Mirror(other, shared, quiet_seconds=0) as mirror,
     ):
         step(mirror)
-    with Mirror(workspace, shared, settling=0) as mirror:
+    with Mirror(workspace, shared, quiet_seconds=0) as mirror:
         assert step(mirror) == []
         (shared / "a.md").unlink()
         assert step(mirror) == [("deleted", "a.md")]
@@ -53,11 +53,11 @@ def test_machines_that_share_a_folder_do_not_take_it_for_another(workspace: Work
 def test_a_conflicting_copy_that_is_put_aside_does_not_take_the_memory_with_it(
     workspace: Workspace, folder: Path
 ) -> None:
-    with Mirror(workspace, folder, settling=0) as mirror:
+    with Mirror(workspace, folder, quiet_seconds=0) as mirror:
         found = workspace.remember("Mine.", title="A")
         step(mirror)
     path = folder / "global/A.md"
-    with Mirror(workspace, folder, settling=0.05) as mirror:
+    with Mirror(workspace, folder, quiet_seconds=0.05) as mirror:
         step(mirror)
         mine = path.read_text()
         os.utime(path, (1_000_000_000, 1_000_000_000))  # it was last written long ago
@@ -174,7 +174,10 @@ def test_a_folder_within_a_mirrored_one_is_refused(workspace: Workspace, mirror:
 
 def test_a_folder_with_a_mirror_of_its_own_is_left_to_it(workspace: Workspace, folder: Path) -> None:
     workspace.remember("One.", title="A")
-    with Mirror(workspace, folder / "api", settling=0) as inner, Mirror(workspace, folder, settling=0) as outer:
+    with (
+        Mirror(workspace, folder / "api", quiet_seconds=0) as inner,
+        Mirror(workspace, folder, quiet_seconds=0) as outer,
+    ):
         step(inner)
         assert "has a mirror of its own" in told(outer)["api"]
         for _ in range(3):

@@ -125,13 +125,13 @@ def test_links_of_a_text_that_waits_wait_with_it(workspace: Workspace, mirror: M
 def test_a_mirror_that_starts_anew_or_holds_draws_nothing_twice(workspace: Workspace, folder: Path) -> None:
     put(folder, "A.md", "To [[B]].")
     put(folder, "B.md", "There.")
-    with Mirror(workspace, folder, settling=0, hold=True) as mirror:
+    with Mirror(workspace, folder, quiet_seconds=0, hold=True) as mirror:
         step(mirror)
     assert workspace.store.all_of(Relation) == []
     for asked in workspace.review.list()[0]:
         workspace.review.approve(asked.proposal.id)
     for _ in range(2):
-        with Mirror(workspace, folder, settling=0) as mirror:
+        with Mirror(workspace, folder, quiet_seconds=0) as mirror:
             step(mirror)
             assert step(mirror) == []
     assert arrows(workspace) == {("A", "related", "B", "")}

@@ -117,10 +117,10 @@ def test_templates_and_lists_are_no_contradictions(workspace: Workspace) -> None
     )
     before = [memory.certainty for memory in workspace.list(limit=1000).items]
     report = maintain_workspace(workspace)
-    assert sum(deed.action == "contradiction" for deed in report.deeds) <= 10
+    assert sum(deed.action == "contradiction" for deed in report.actions) <= 10
     after = [memory.certainty for memory in workspace.list(limit=1000).items]
     assert sum(before) - sum(after) <= 20
-    assert sum(deed.action == "contradiction" for deed in maintain_workspace(workspace).deeds) == 0
+    assert sum(deed.action == "contradiction" for deed in maintain_workspace(workspace).actions) == 0
 
 
 def test_however_many_texts_contradict_a_draft_it_loses_one_grade(workspace: Workspace, agent: Workspace) -> None:
@@ -209,7 +209,7 @@ def test_what_contradicts_itself_is_not_gathered(workspace: Workspace, agent: Wo
         )
     )
     report = maintain_workspace(workspace)
-    actions = {deed.action for deed in report.deeds}
+    actions = {deed.action for deed in report.actions}
     assert "contradiction" in actions
     assert "consolidate" not in actions
 
@@ -258,7 +258,7 @@ def test_what_one_step_of_a_sleep_cannot_do_keeps_no_other_from_its_work(
         [{"content": "One thing that is long over.", "expires_at": clock.now() - timedelta(days=1)}]
     )
     report = maintain_workspace(workspace)
-    assert [deed.action for deed in report.deeds] == ["expire"]
+    assert [deed.action for deed in report.actions] == ["expire"]
 
 
 def test_distilling_tells_no_secret(workspace: Workspace, tmp_path: Path) -> None:

@@ -77,7 +77,7 @@ def test_each_field_is_one_condition(source: str, tree: Filter) -> None:
     ("source", "problem"),
     [
         ("kind:rumour", "kind:rumour was left out: it takes fact, decision, "),
-        ("is:blue", "is:blue was left out: it takes pinned, untagged, expired, draft, "),
+        ("is:blue", "is:blue was left out: it takes pinned, untagged, expired, user, "),
         ("certainty:9", "certainty:9 was left out: it takes a number from 1 to 5"),
         ("certainty:4..", "certainty:4.. was left out: it takes a number from 1 to 5"),
         ("status:gone", "status:gone was left out: it takes pending, active, "),

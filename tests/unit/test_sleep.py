@@ -29,7 +29,7 @@ AGO = {days: START - timedelta(days=days) for days in (5, 100, 200, 400)}
 
 def actions(report: MaintenanceReport) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
-    for deed in report.deeds:
+    for deed in report.actions:
         found.setdefault(deed.action, []).append(deed.id)
     return found
 
@@ -66,12 +66,12 @@ def test_restoring_a_compacted_memory_brings_its_whole_text_back_for_good(worksp
     old(workspace, "fading", 200, content="The first sentence stays. The second is kept aside.")
     maintain_workspace(workspace)
     assert workspace.restore("fading").content == "The first sentence stays. The second is kept aside."
-    assert maintain_workspace(workspace).deeds == ()
+    assert maintain_workspace(workspace).actions == ()
 
 
 def test_a_memory_that_was_imported_yesterday_does_not_age_by_what_it_did_elsewhere(workspace: Workspace) -> None:
     put(workspace.store, make_memory({"content": "Old elsewhere. New here.", "created_at": AGO[400]}))
-    assert maintain_workspace(workspace).deeds == ()
+    assert maintain_workspace(workspace).actions == ()
 
 
 def test_what_a_sleep_compacted_is_there_after_many_more_sleeps(workspace: Workspace) -> None:
@@ -102,9 +102,9 @@ def test_a_second_sleep_finds_nothing_to_do(workspace: Workspace, agent: Workspa
     memory = agent.remember("Use the staging proxy for every test of the payment flow.")
     for number in range(3):
         workspace.store.usage.count("memory", [memory.id], used=1, session=f"s{number}")
-    assert maintain_workspace(workspace).deeds
+    assert maintain_workspace(workspace).actions
     before = everything(workspace)
-    assert maintain_workspace(workspace).deeds == ()
+    assert maintain_workspace(workspace).actions == ()
     assert everything(workspace) == before
 
 
@@ -127,7 +127,7 @@ def test_an_interrupted_sleep_says_so_and_the_next_one_does_the_rest(workspace: 
     stopping = threading.Event()
     stopping.set()
     report = maintain_workspace(workspace, stopping=stopping)
-    assert (report.interrupted, report.deeds) == (True, ())
+    assert (report.interrupted, report.actions) == (True, ())
     assert actions(maintain_workspace(workspace)) == {"expire": ["m0", "m1", "m2"]}
 
 
@@ -136,7 +136,7 @@ def test_two_sleeps_at_once_are_refused(workspace: Workspace, data_dir: Path) ->
 
     def meanwhile(_what: str, _done: int, _total: int) -> None:
         if not refused:
-            with memento_tui.open(data_dir) as other, pytest.raises(NotAllowed, match="under way") as caught:
+            with memento_tui.open(data_dir) as other, pytest.raises(NotAllowed, match="in progress") as caught:
                 maintain_workspace(other)
             refused.append(str(caught.value))
 
@@ -192,7 +192,7 @@ def test_use_in_one_session_and_being_shown_earn_nothing(workspace: Workspace, a
     for _ in range(50):
         workspace.store.usage.count("memory", [memory.id], shown=1)
         workspace.store.usage.count("memory", [memory.id], used=1, session="s1")
-    assert maintain_workspace(workspace).deeds == ()
+    assert maintain_workspace(workspace).actions == ()
 
 
 def test_a_verified_memory_of_use_is_offered_a_longer_life(workspace: Workspace) -> None:
@@ -211,7 +211,7 @@ def test_near_duplicates_that_came_in_bulk_are_proposed_one_merge_for_each(works
     workspace.remember_many({"content": text} for text in texts)
     report = maintain_workspace(workspace)
     assert len(actions(report)["merge"]) == 2
-    assert maintain_workspace(workspace).deeds == ()
+    assert maintain_workspace(workspace).actions == ()
 
 
 def test_contradictions_are_found_by_words_alone_where_there_is_no_engine(workspace: Workspace) -> None:
@@ -227,7 +227,7 @@ def test_contradictions_are_found_by_words_alone_where_there_is_no_engine(worksp
     start, end = dispute.contradiction.older_spans[0]
     assert "8080" in dispute.older.content[start:end]
     assert dispute.contradiction.lowered
-    assert maintain_workspace(workspace).deeds == ()
+    assert maintain_workspace(workspace).actions == ()
 
 
 def test_what_was_called_no_contradiction_is_never_raised_again(workspace: Workspace) -> None:
@@ -249,7 +249,7 @@ def test_what_was_called_no_contradiction_is_never_raised_again(workspace: Works
 def test_a_clock_that_was_set_back_ages_nothing(workspace: Workspace) -> None:
     ahead = make_memory({"content": "From the future.", "created_at": clock.now() + timedelta(days=500)})
     put(workspace.store, ahead)
-    assert maintain_workspace(workspace).deeds == ()
+    assert maintain_workspace(workspace).actions == ()
 
 
 def test_the_command_line_tells_what_a_sleep_did(tmp_path: Path) -> None:

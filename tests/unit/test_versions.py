@@ -25,7 +25,7 @@ def test_an_earlier_version_says_again_what_it_said(workspace: Workspace) -> Non
 def test_a_moment_that_an_earlier_version_did_not_have_is_cleared(workspace: Workspace) -> None:
     memory = workspace.remember("text")
     workspace.update(memory.id, expires_at=NOW + timedelta(days=900), validity_context="in March")
-    assert restore_version(workspace, memory.id, 1).fields == ("validity_context", "expires_at")
+    assert restore_version(workspace, memory.id, 1).fields == ("expires_at", "validity_context")
     assert workspace.get(memory.id).expires_at is None
 
 

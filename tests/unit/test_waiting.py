@@ -221,7 +221,7 @@ def ending(workspace: Workspace) -> Workspace:
 
 def test_a_skip_that_ends_soon_and_was_hit_is_offered_its_own_length_again(ending: Workspace) -> None:
     report = maintain_workspace(ending)
-    assert [(deed.action, deed.id, deed.waits) for deed in report.deeds] == [("extend", "vendor", True)]
+    assert [(deed.action, deed.id, deed.waits) for deed in report.actions] == [("extend", "vendor", True)]
     (row,) = ending.waiting.view().page(0, 5)
     assert (row.kind, row.headline, row.row.who) == ("expiring", "vendor folder", "memento")
     skip = ending.skips.get("vendor")
@@ -229,16 +229,16 @@ def test_a_skip_that_ends_soon_and_was_hit_is_offered_its_own_length_again(endin
     assert isinstance(found, PendingProposal)
     assert found.proposal.payload == {"expires_at": format_moment(skip.expires_at + timedelta(days=7))}
     assert found.why == ["the skip ends within three days, and it has kept the agent from something"]
-    assert maintain_workspace(ending).deeds == ()
+    assert maintain_workspace(ending).actions == ()
     ending.review.approve(row.id)
     longer = ending.skips.get("vendor")
     assert longer.expires_at == skip.expires_at + timedelta(days=7)
     assert longer.hits == 1
-    assert maintain_workspace(ending).deeds == ()
+    assert maintain_workspace(ending).actions == ()
 
 
 def test_a_dry_run_asks_about_no_skip(ending: Workspace) -> None:
-    assert len(maintain_workspace(ending, dry_run=True).deeds) == 1
+    assert len(maintain_workspace(ending, dry_run=True).actions) == 1
     assert ending.waiting.count() == 0
 
 
@@ -255,7 +255,7 @@ def test_a_skip_that_was_extended_before_is_offered_the_length_of_that(ending: W
 def test_a_rejected_extension_is_not_offered_again(ending: Workspace) -> None:
     maintain_workspace(ending)
     ending.review.reject(names(ending)[0])
-    assert maintain_workspace(ending).deeds == ()
+    assert maintain_workspace(ending).actions == ()
     assert names(ending) == []
 
 
@@ -265,7 +265,7 @@ def test_an_extension_lapses_when_the_skip_was_changed(ending: Workspace, change
     (asked,) = names(ending)
     ending.skips.update("vendor", **change)
     report = maintain_workspace(ending)
-    assert ("expire", asked, "The skip was changed since.") in [(d.action, d.id, d.why) for d in report.deeds]
+    assert ("expire", asked, "The skip was changed since.") in [(d.action, d.id, d.why) for d in report.actions]
     assert asked not in names(ending)
 
 
@@ -280,4 +280,4 @@ def test_a_skip_that_was_never_hit_or_ends_later_is_left_alone(workspace: Worksp
     workspace.skips.add("one", "never hit", "2d")
     workspace.skips.add("two", "far away", "30d")
     workspace.skips.check("two")
-    assert maintain_workspace(workspace).deeds == ()
+    assert maintain_workspace(workspace).actions == ()

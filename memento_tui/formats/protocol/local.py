@@ -21,9 +21,9 @@ from memento_tui.formats.base import (
     ImportRecord,
     RecordName,
     Refused,
+    check_absent,
     source_digest,
-    write_atomically,
-    write_error,
+    write_file,
 )
 from memento_tui.formats.base import (
     namespace_from_parts as namespace_of_parts,
@@ -341,19 +341,14 @@ def write(records: Iterable[ExportRecord], root: Path) -> ExportReport:
     workspaces = group_by_workspace(records, FILE_FORM)
     folders = {root / name / FOLDER: workspace for name, workspace in workspaces.by_name.items()}
     for folder in folders:
-        if folder.exists():
-            raise InvalidInput(f"{folder} is there already.", "Choose an empty folder.")
+        check_absent(folder, "Choose an empty folder.")
     files = left_out = written = 0
     for folder, workspace in folders.items():
         keepers = [item for item in workspace.items if "rows" in item.kept]
         left_out += len(workspace.crystals) + len(keepers)
         written += len(workspace.memories) + len(workspace.skips) + len(workspace.items) - len(keepers)
         for name, text in _render_files(workspace):
-            path = folder / name
-            try:
-                write_atomically(path, [text.encode("utf-8", "backslashreplace")])
-            except OSError as error:
-                raise write_error(path, error) from error
+            write_file(folder / name, [text.encode("utf-8", "backslashreplace")])
             files += 1
     return ExportReport(records=written + workspaces.relations, files=files, left_out=workspaces.left_out + left_out)
 

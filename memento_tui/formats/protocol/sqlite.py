@@ -16,13 +16,13 @@ from typing import Any
 
 import msgspec
 
-from memento_tui.errors import InvalidInput
 from memento_tui.formats.base import (
     ExportRecord,
     ExportReport,
     ImportRecord,
     RecordName,
     Refused,
+    check_absent,
     write_atomically,
     write_error,
 )
@@ -368,8 +368,7 @@ def write(records: Iterable[ExportRecord], root: Path) -> ExportReport:
     workspaces = group_by_workspace(records)
     files = {root / f"{name}.db": workspace for name, workspace in workspaces.by_name.items()}
     for path in files:
-        if path.exists():
-            raise InvalidInput(f"{path} is there already.", "Choose an empty folder.")
+        check_absent(path, "Choose an empty folder.")
     refused: list[Refused] = []
     written = 0
     for path, workspace in files.items():

@@ -22,65 +22,65 @@ from memento_tui.policy.policy import WriteIntent
 __all__ = ["consolidate"]
 
 _MOST_PROPOSALS = 5_000
-"""The memories, most recently changed first, among which groups are looked for."""
+"""The number of memories, most recently changed first, among which groups are searched."""
 
 _LONGEST_NOTE, _FEWEST_NOTE_WORDS = 4_000, 5
 _PROSE_WORD = re.compile(r"[^\W\d_]{2,}(?=[\s.,;!?)]|$)|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{2}")
-"""A word of prose is followed by a space or a mark of a sentence; names of fields and links are not."""
+"""A word of prose: it is followed by a space or a punctuation mark; names of fields and links are not."""
 
 _SAME_SOURCES = 0.5
-"""Two groups that share so much of their memories are the same, though one or two were added since."""
+"""The share of common memories from which two groups count as the same, though one has grown since."""
 
 _NEIGHBOUR_SIMILARITY, _NEIGHBOURS_PER_MEMORY = 0.6, 12
 
 
-def consolidate(night: MaintenanceContext) -> None:
-    """Look for groups and lessons among the active memories, and propose one memory for each."""
-    memories = _candidates(night)
+def consolidate(context: MaintenanceContext) -> None:
+    """Find groups and lessons among the active memories, and propose one memory for each."""
+    memories = _candidates(context)
     if len(memories) < 2:  # noqa: PLR2004 - one alone is no group
         return
-    groups = groups_of(memories, _clusters(night, memories))
-    made = night.store.proposals.sources_used("consolidation")
-    drafter = _drafter(night)
+    groups = groups_of(memories, _clusters(context, memories))
+    made = context.store.proposals.sources_used("consolidation")
+    drafter = _drafter(context)
     titles = {memory.id: memory.title for memory in memories if memory.title}
     by_id = {memory.id: memory for memory in memories}
     fresh = [
         group
         for group in groups
-        if not _was_proposed_before(group.ids, made) and not _has_open_contradiction(night, group.ids)
+        if not _was_proposed_before(group.ids, made) and not _has_open_contradiction(context, group.ids)
     ]
-    for group in night.watched("Gathering what belongs together", fresh):
+    for group in context.with_progress("Consolidating groups", fresh):
         sources = [by_id[name] for name in group.ids]
-        _propose(night, drafter, sources, "consolidate", _kind_of(sources), group.why, _group_facts(group), titles)
-    learned = lessons(memories, groups, _neighbours(night, memories), set(made) | {frozenset(g.ids) for g in fresh})
-    learned = [lesson for lesson in learned if not _has_open_contradiction(night, lesson.ids)]
-    for lesson in night.watched("Learning from what recurs", learned):
+        _propose(context, drafter, sources, "consolidate", _kind_of(sources), group.why, _group_facts(group), titles)
+    learned = lessons(memories, groups, _neighbours(context, memories), set(made) | {frozenset(g.ids) for g in fresh})
+    learned = [lesson for lesson in learned if not _has_open_contradiction(context, lesson.ids)]
+    for lesson in context.with_progress("Learning from recurring observations", learned):
         sources = [by_id[name] for name in lesson.ids]
-        _propose(night, drafter, sources, lesson.purpose, lesson.kind, lesson.why, _lesson_facts(lesson), titles)
+        _propose(context, drafter, sources, lesson.purpose, lesson.kind, lesson.why, _lesson_facts(lesson), titles)
 
 
-def _drafter(night: MaintenanceContext) -> Drafter:
-    """Return what drafts; a dry run asks no language model, and neither does one that is set up wrongly."""
-    if not night.dry_run:
+def _drafter(context: MaintenanceContext) -> Drafter:
+    """Return the drafter; a dry run uses no language model, and neither does a wrong configuration."""
+    if not context.dry_run:
         try:
-            return Drafter(night.config.language_model)
+            return Drafter(context.config.language_model)
         except InvalidInput as error:
-            night.problems.append(f"Drafts are taken from the sources: {error}")
+            context.problems.append(f"Drafts are taken from the sources: {error}")
     return Drafter(LanguageModelConfig())
 
 
-def _has_open_contradiction(night: MaintenanceContext, ids: Sequence[str]) -> bool:
+def _has_open_contradiction(context: MaintenanceContext, ids: Sequence[str]) -> bool:
     """Tell whether two of the memories contradict each other: a person says first which of them holds."""
     among = set(ids)
-    return any({one.older, one.newer} <= among for one in night.store.contradictions.around(list(ids)))
+    return any({one.older, one.newer} <= among for one in context.store.contradictions.around(list(ids)))
 
 
-def _candidates(night: MaintenanceContext) -> list[Memory]:
-    """Return the memories that may be gathered; what an account wrote is anybody's, and stays by itself."""
+def _candidates(context: MaintenanceContext) -> list[Memory]:
+    """Return the memories that may be consolidated; those in the namespaces of accounts are left out."""
     found: list[Memory] = []
     after: str | None = None
     while len(found) < _MOST_PROPOSALS:
-        page = night.store.page(night.active, after=after, limit=500)
+        page = context.store.page(context.active, after=after, limit=500)
         found += page.items
         after = page.next
         if after is None:
@@ -90,7 +90,7 @@ def _candidates(night: MaintenanceContext) -> list[Memory]:
 
 
 def _is_consolidated(memory: Memory) -> bool:
-    """Tell whether a memory was gathered itself. Only patterns are looked at again, for patterns among them."""
+    """Tell whether a memory came from a consolidation. Patterns do not count: higher patterns are made of them."""
     was_made = any(tag in ("source:extractive", "source:model") for tag in memory.system_tags)
     return was_made and memory.kind != "pattern"
 
@@ -100,28 +100,28 @@ def _is_note(content: str) -> bool:
     return len(content) <= _LONGEST_NOTE and len(_PROSE_WORD.findall(content[:_LONGEST_NOTE])) >= _FEWEST_NOTE_WORDS
 
 
-def _clusters(night: MaintenanceContext, memories: Sequence[Memory]) -> list[list[str]]:
-    if night.meaning is None:
+def _clusters(context: MaintenanceContext, memories: Sequence[Memory]) -> list[list[str]]:
+    if context.similarity is None:
         return []
     try:
-        night.tell("Grouping by meaning", 0, 1)
-        return night.meaning.clusters([memory.id for memory in memories])
+        context.report_progress("Grouping by meaning", 0, 1)
+        return context.similarity.clusters([memory.id for memory in memories])
     except EngineUnavailable as error:
-        night.problems.append(f"Meaning could not be asked, so memories were grouped by tags only: {error}")
-        night.meaning = None
+        context.problems.append(f"The engine did not answer, so memories were grouped by tags only: {error}")
+        context.similarity = None
         return []
 
 
-def _neighbours(night: MaintenanceContext, memories: Sequence[Memory]) -> Mapping[str, list[tuple[str, float]]]:
-    if night.meaning is None:
+def _neighbours(context: MaintenanceContext, memories: Sequence[Memory]) -> Mapping[str, list[tuple[str, float]]]:
+    if context.similarity is None:
         return {}
     try:
-        return night.meaning.neighbours(
+        return context.similarity.neighbours(
             [m.id for m in memories], limit=_NEIGHBOURS_PER_MEMORY, minimum=_NEIGHBOUR_SIMILARITY
         )
     except EngineUnavailable as error:
-        night.problems.append(f"Meaning could not be asked, so patterns were looked for by tags only: {error}")
-        night.meaning = None
+        context.problems.append(f"The engine did not answer, so patterns were looked for by tags only: {error}")
+        context.similarity = None
         return {}
 
 
@@ -143,7 +143,7 @@ def _lesson_facts(lesson: Lesson) -> dict[str, Any]:
 
 
 def _propose(
-    night: MaintenanceContext,
+    context: MaintenanceContext,
     drafter: Drafter,
     sources: Sequence[Memory],
     purpose: Any,  # noqa: ANN401 - one of the drafter's purposes
@@ -153,16 +153,16 @@ def _propose(
     titles: Mapping[str, str],
 ) -> None:
     draft: Draft = drafter.draft(purpose, sources)
-    if draft.refused and draft.refused not in night.problems:
-        night.problems.append(draft.refused)
+    if draft.refused and draft.refused not in context.problems:
+        context.problems.append(draft.refused)
     others = [title for name, title in titles.items() if name not in {source.id for source in sources}]
     if not draft.content.strip() or is_known_title(draft.title, others):
         return
-    screened = night.gate.screen(_make_consolidated_memory(draft, sources, kind, purpose))
+    screened = context.gate.screen(_make_consolidated_memory(draft, sources, kind, purpose))
     memory: Memory = screened.record
-    # The same words about other memories are another proposal.
+    # The same words made of other memories are another proposal.
     fingerprint = fingerprint_of("create", "memory", "", {"from": sorted(source.id for source in sources)})
-    if night.store.proposals.same(fingerprint) is not None:
+    if context.store.proposals.same(fingerprint) is not None:
         return
     intent = WriteIntent(
         "create",
@@ -171,10 +171,10 @@ def _propose(
         origin="consolidation",
         secret_found=screened.secret_found,
     )
-    verdict = night.gate.judge(intent)
+    verdict = context.gate.judge(intent)
     action = "consolidate" if purpose == "consolidate" else "learn"
-    night.did([MaintenanceAction(action, "memory", memory.id, why, waits=verdict.answer == "propose")])
-    if night.dry_run:
+    context.record([MaintenanceAction(action, "memory", memory.id, why, waits=verdict.answer == "propose")])
+    if context.dry_run:
         return
     about = {
         "about": [source.id for source in sources],
@@ -182,10 +182,10 @@ def _propose(
         "draft": draft.method,
         "refused": draft.refused,
     }
-    with night.writing("gathered") as tx:
+    with context.transaction("consolidated") as tx:
         if not all(is_current(tx, source) for source in sources):
             return
-        stored = night.gate.admit(tx, memory, verdict, {**evidence, **about, **screened.evidence}, fingerprint)
+        stored = context.gate.admit(tx, memory, verdict, {**evidence, **about, **screened.evidence}, fingerprint)
         for source in sources:
             relation = {"src": stored.id, "dst": source.id, "type": "consolidated_from"}
             tx.put(make_relation(relation, now=tx.now), base=0)

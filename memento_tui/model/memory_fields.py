@@ -1,0 +1,294 @@
+"""The one declaration of a memory's fields: who may set them, how they are filtered, and what each takes.
+
+The three compilers of filters (SQL, Tantivy, LanceDB), the columns of both indexes, the rules of who may set what and
+the options of the command line are derived from `FIELDS`. A new field is a line there, a field of
+`memento_tui.model.memory.Memory`, a migration, and its place on a screen and in a format where it has one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable
+from operator import attrgetter
+from typing import Any, Literal, get_args
+
+import msgspec
+
+__all__ = [
+    "FIELDS",
+    "FIELDS_BY_NAME",
+    "KINDS",
+    "SENSITIVITIES",
+    "SOURCE_TYPES",
+    "STABILITIES",
+    "STATUSES",
+    "TIERS",
+    "FieldOption",
+    "FilterKind",
+    "Kind",
+    "MemoryField",
+    "Sensitivity",
+    "SourceType",
+    "Stability",
+    "Status",
+    "Tier",
+    "declaration_digest",
+    "filter_fields",
+    "value_getter",
+]
+
+Kind = Literal[
+    "fact",
+    "decision",
+    "instruction",
+    "observation",
+    "preference",
+    "pattern",
+    "anti_pattern",
+    "heuristic",
+    "discovery",
+    "bugfix",
+    "tool",
+    "daily",
+]
+Stability = Literal["draft", "verified", "stable"]
+SourceType = Literal["user", "derived", "external"]
+Sensitivity = Literal["normal", "confidential", "restricted"]
+Tier = Literal["working", "short_term", "long_term", "shared"]
+Status = Literal[
+    "pending",
+    "active",
+    "consolidated",
+    "superseded",
+    "compacted",
+    "archived",
+    "rejected",
+    "deleted",
+]
+
+KINDS: tuple[str, ...] = get_args(Kind)
+STABILITIES: tuple[str, ...] = get_args(Stability)
+SOURCE_TYPES: tuple[str, ...] = get_args(SourceType)
+SENSITIVITIES: tuple[str, ...] = get_args(Sensitivity)
+TIERS: tuple[str, ...] = get_args(Tier)
+STATUSES: tuple[str, ...] = get_args(Status)
+
+FilterKind = Literal["", "word", "flag", "number", "moment"]
+"""How memories are filtered by a field: by equality, as true or false, by a range; empty for not at all."""
+
+
+class FieldOption(msgspec.Struct, frozen=True):
+    """The command line's option for a field."""
+
+    name: str
+    """Such as ``--expires``."""
+    metavar: str
+    help: str
+
+
+class MemoryField(msgspec.Struct, frozen=True, kw_only=True):
+    """One field of a memory, or one part of a field that memories are filtered by."""
+
+    name: str
+    """The name in filters and columns; that of the record's field unless ``path`` says otherwise."""
+    path: str = ""
+    """The attributes that lead from a memory to the value, such as ``source.agent``, where that is not ``name``."""
+    expects: str = ""
+    """The values that it takes, in words for an error; "one of ..." where it has choices."""
+    choices: tuple[str, ...] = ()
+    bounds: tuple[float, float | None] | None = None
+    """The least and the greatest value; ``None`` for no greatest."""
+    filter: FilterKind = ""
+    sql: str = ""
+    """The SQL expression of its value, where that is not the column ``memory.<name>``."""
+    indexed: bool = True
+    """Whether the indexes hold a field that memories are filtered by; without it only the database can select by it."""
+    query_words: bool = False
+    """Whether ``is:<choice>`` in a query means that the field has this value."""
+    agent_may_set: bool = False
+    restorable: bool = False
+    """Whether going back to an earlier version brings its value back."""
+    option: FieldOption | None = None
+
+    @property
+    def accepts(self) -> str:
+        """The values that it takes, in words."""
+        return self.expects or f"one of {', '.join(self.choices)}"
+
+
+FIELDS: tuple[MemoryField, ...] = (
+    MemoryField(name="id", expects="text", filter="word", agent_may_set=True),
+    MemoryField(name="content", expects="text", agent_may_set=True, restorable=True),
+    MemoryField(
+        name="title",
+        expects="text",
+        agent_may_set=True,
+        restorable=True,
+        option=FieldOption("--title", "TEXT", "One line that names it."),
+    ),
+    MemoryField(
+        name="kind",
+        choices=KINDS,
+        filter="word",
+        agent_may_set=True,
+        restorable=True,
+        option=FieldOption("--kind", "WORD", "What it is."),
+    ),
+    MemoryField(name="kind_raw", expects="text", filter="word", indexed=False, agent_may_set=True),
+    MemoryField(
+        name="namespace",
+        expects="text",
+        agent_may_set=True,
+        restorable=True,
+        option=FieldOption("--namespace", "PATH", "Such as projects/site; `global` if not given."),
+    ),
+    MemoryField(name="tags", expects="a list of words", agent_may_set=True, restorable=True),
+    MemoryField(name="tagged", path="tags", filter="flag", sql="(memory.tags <> '[]')"),
+    MemoryField(name="system_tags", expects="a list of words"),
+    MemoryField(
+        name="source_type",
+        choices=SOURCE_TYPES,
+        filter="word",
+        query_words=True,
+        agent_may_set=True,
+        option=FieldOption("--source-type", "WORD", "Who knows it: you, the agent's own reasoning, or the outside."),
+    ),
+    MemoryField(
+        name="certainty",
+        expects="a whole number from 1 to 5",
+        bounds=(1, 5),
+        filter="number",
+        agent_may_set=True,
+        restorable=True,
+        option=FieldOption("--certainty", "1-5", "How sure it is, 5 for certain."),
+    ),
+    MemoryField(
+        name="confidence",
+        expects="a number from 0 to 1",
+        bounds=(0, 1),
+        agent_may_set=True,
+        option=FieldOption("--confidence", "0-1", "How far the source is trusted."),
+    ),
+    MemoryField(
+        name="stability",
+        choices=STABILITIES,
+        filter="word",
+        query_words=True,
+        option=FieldOption("--stability", "WORD", "How far it is confirmed."),
+    ),
+    MemoryField(
+        name="tier",
+        choices=TIERS,
+        filter="word",
+        query_words=True,
+        option=FieldOption("--tier", "WORD", "How long it is meant to live."),
+    ),
+    MemoryField(
+        name="sensitivity",
+        choices=SENSITIVITIES,
+        filter="word",
+        query_words=True,
+        agent_may_set=True,
+        restorable=True,
+        option=FieldOption("--sensitivity", "WORD", "Who may see it."),
+    ),
+    MemoryField(name="status", choices=STATUSES, filter="word", query_words=True),
+    MemoryField(name="injection_score", expects="a number from 0 to 1", bounds=(0, 1)),
+    MemoryField(name="verified_at", expects="a moment"),
+    MemoryField(name="verified_by", expects="text"),
+    MemoryField(name="pinned", expects="true or false", filter="flag"),
+    MemoryField(name="created_at", expects="a moment", filter="moment"),
+    MemoryField(name="updated_at", expects="a moment", filter="moment"),
+    MemoryField(
+        name="expires_at",
+        expects="a moment",
+        filter="moment",
+        agent_may_set=True,
+        restorable=True,
+        option=FieldOption("--expires", "WHEN", "A date, a time or a span such as 7d; `never` clears it."),
+    ),
+    MemoryField(
+        name="validity_context",
+        expects="text",
+        agent_may_set=True,
+        restorable=True,
+        option=FieldOption("--validity", "TEXT", "When it applies, in words."),
+    ),
+    MemoryField(
+        name="valid_from",
+        expects="a moment",
+        agent_may_set=True,
+        restorable=True,
+        option=FieldOption("--valid-from", "WHEN", "When it began to hold; `never` clears it."),
+    ),
+    MemoryField(
+        name="valid_to",
+        expects="a moment",
+        agent_may_set=True,
+        restorable=True,
+        option=FieldOption("--valid-to", "WHEN", "When it ceases to hold; `never` clears it."),
+    ),
+    MemoryField(
+        name="source", expects="an object with any of agent, session, transcript, span, url", agent_may_set=True
+    ),
+    MemoryField(
+        name="agent",
+        path="source.agent",
+        filter="word",
+        sql="json_extract(memory.source, '$.agent')",
+        option=FieldOption("--agent", "NAME", "The agent that it came from."),
+    ),
+    MemoryField(
+        name="session",
+        path="source.session",
+        filter="word",
+        sql="json_extract(memory.source, '$.session')",
+        option=FieldOption("--session", "ID", "The agent's session."),
+    ),
+    MemoryField(
+        name="transcript",
+        path="source.transcript",
+        option=FieldOption("--transcript", "PATH", "The transcript that it was learned from."),
+    ),
+    MemoryField(name="span", path="source.span", option=FieldOption("--span", "PLACE", "The place in the transcript.")),
+    MemoryField(name="url", path="source.url", option=FieldOption("--url", "URL", "The page that it came from.")),
+    MemoryField(name="surprise", expects="a number from 0 to 1", bounds=(0, 1)),
+    MemoryField(
+        name="extra",
+        expects="an object",
+        agent_may_set=True,
+        option=FieldOption("--extra", "JSON", "An object of fields that memento keeps for other programs."),
+    ),
+    # A path within ``extra``; no getter leads there, and only the database selects by it.
+    MemoryField(
+        name="note_path",
+        path="extra",
+        filter="word",
+        sql="json_extract(memory.extra, '$.vault.path')",
+        indexed=False,
+    ),
+    MemoryField(name="shown_count", expects="a whole number", bounds=(0, None)),
+    MemoryField(name="used_count", expects="a whole number", bounds=(0, None)),
+    MemoryField(name="last_used_at", expects="a moment"),
+    MemoryField(name="version", expects="a whole number", bounds=(1, None)),
+)
+"""Every field, in the order in which the command line's help lists their options."""
+
+FIELDS_BY_NAME = {field.name: field for field in FIELDS}
+
+
+def filter_fields(*kinds: FilterKind, indexed: bool = False) -> dict[str, MemoryField]:
+    """Return the fields that memories are filtered by in one of the ways, by name; ``indexed`` those of the indexes."""
+    return {f.name: f for f in FIELDS if f.filter and f.filter in kinds and (f.indexed or not indexed)}
+
+
+def value_getter(field: MemoryField) -> Callable[[Any], Any]:
+    """Return the function that takes a field's value from a memory; that of a flag is a truth value."""
+    get = attrgetter(field.path or field.name)
+    return (lambda memory: bool(get(memory))) if field.filter == "flag" else get
+
+
+def declaration_digest(fields: Iterable[MemoryField]) -> str:
+    """Return 8 hexadecimal digits that change with every change in how these fields are filtered."""
+    facts = [(field.name, field.filter, field.path) for field in fields]
+    return hashlib.blake2b(msgspec.json.encode(facts), digest_size=4).hexdigest()
