@@ -20,8 +20,7 @@ from memento_tui.model.memory import SENSITIVITIES, parse_kind
 from memento_tui.model.validation import check_namespace
 from memento_tui.moments import parse_optional_end
 from memento_tui.operations.contradictions import contradiction_section, contradictions_among
-from memento_tui.operations.memories import visible_memory
-from memento_tui.operations.memory_status import bracketed, format_time, is_readable
+from memento_tui.operations.memories import bracketed, format_time, is_readable, visible_memory
 from memento_tui.operations.outcome import store_memory
 from memento_tui.operations.recall import MAX_HITS, count_used, namespace_query, plain_query, recall
 from memento_tui.text.fence import one_line, quoted_id
@@ -72,7 +71,7 @@ class RetainResult(BaseModel):
     reason: str = ""
 
 
-BANK_KINDS = ("decision", "pattern", "anti-pattern", "preference", "observation", "fact", "heuristic")
+_BANK_KINDS = ("decision", "pattern", "anti-pattern", "preference", "observation", "fact", "heuristic")
 """The kinds as this system writes them."""
 
 BankId = Annotated[str, Field(description="e.g. projects/site")]
@@ -102,7 +101,7 @@ class BankTools:
         hits, found = recall(workspace, f"{place} {words}", limit)
         now = clock.now()
         memories = [
-            search_result(hit, now).model_copy(update={"kind": bank_kind(hit.memory)}, deep=False) for hit in hits
+            search_result(hit, now).model_copy(update={"kind": _bank_kind(hit.memory)}, deep=False) for hit in hits
         ]
         disputed = contradictions_among(workspace, [hit.id for hit in hits], now)
         told = search_result_lines(memories) if memories else "No memory of this bank answers the query."
@@ -125,7 +124,7 @@ class BankTools:
         bank_id: BankId,
         content: Annotated[str, Field(description="what to do next time, and why; not a log")],
         *,
-        kind: Annotated[str, Field(json_schema_extra={"enum": list(BANK_KINDS)})] = "observation",
+        kind: Annotated[str, Field(json_schema_extra={"enum": list(_BANK_KINDS)})] = "observation",
         tags: list[str] = UNCHANGED,
         title: str = UNCHANGED,
         confidence: Annotated[float, Field(description="0 to 1")] = UNCHANGED,
@@ -149,7 +148,7 @@ class BankTools:
         shape = RetainResult(
             id=outcome.memory.id,
             bank_id=outcome.memory.namespace,
-            kind=bank_kind(outcome.memory),
+            kind=_bank_kind(outcome.memory),
             duplicate=outcome.is_known,
             pending=outcome.is_pending,
             reason=outcome.pending_sentence,
@@ -157,7 +156,7 @@ class BankTools:
         return tool_result(_retain_text(shape), shape)
 
 
-def bank_kind(memory: Memory) -> str:
+def _bank_kind(memory: Memory) -> str:
     """Return the kind of a memory as this system writes it."""
     return memory.kind_raw or memory.kind.replace("_", "-")
 
@@ -167,7 +166,7 @@ def _bank_memory(memory: Memory) -> BankMemory:
     return BankMemory(
         id=memory.id,
         bank_id=memory.namespace,
-        kind=bank_kind(memory),
+        kind=_bank_kind(memory),
         content=view.content,
         title=view.title,
         tags=view.tags,

@@ -26,7 +26,7 @@ from memento_tui.mcp.workspaces import McpWorkspaces
 from memento_tui.model import Memory
 from memento_tui.model.validation import account_of, check_namespace
 from memento_tui.moments import parse_moment, parse_optional_end
-from memento_tui.operations.memory_status import caution_labels, is_readable
+from memento_tui.operations.memories import caution_labels, is_readable
 from memento_tui.operations.outcome import pending_change_sentence, store_memory
 from memento_tui.operations.recall import MAX_HITS, count_used, namespace_query, plain_query, recall
 from memento_tui.text.fence import one_line
@@ -109,19 +109,19 @@ class Namespaces(BaseModel):
     result: list[NamespaceCount]
 
 
-def object_result(shape: BaseModel) -> CallToolResult:
+def _object_result(shape: BaseModel) -> CallToolResult:
     """Return an object as a result."""
     plain = shape.model_dump(mode="json", exclude_none=True)
     return CallToolResult(content=[_json_text(plain)], structured_content=plain)
 
 
-def list_result(shapes: Sequence[BaseModel]) -> CallToolResult:
+def _list_result(shapes: Sequence[BaseModel]) -> CallToolResult:
     """Return a list as a result."""
     plain = [shape.model_dump(mode="json", exclude_none=True) for shape in shapes]
     return CallToolResult(content=[_json_text(plain)], structured_content={"result": plain})
 
 
-def javascript_time(moment: datetime) -> str:
+def _javascript_time(moment: datetime) -> str:
     """Return a moment as JavaScript writes it: ``2026-02-26T14:30:00.000Z``."""
     return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
@@ -130,7 +130,7 @@ def _json_text(value: object) -> TextContent:
     return TextContent(type="text", text=json.dumps(value, ensure_ascii=False))
 
 
-def find_in_namespace(workspace: Workspace, namespace: str, memory_id: str) -> Memory | None:
+def _find_in_namespace(workspace: Workspace, namespace: str, memory_id: str) -> Memory | None:
     """Return the memory that has an id in a namespace, ``None`` where there is none, deleted ones included."""
     for name in (memory_id, _qualified_id(memory_id, namespace)):
         found = workspace.find(name)
@@ -139,7 +139,7 @@ def find_in_namespace(workspace: Workspace, namespace: str, memory_id: str) -> M
     return None
 
 
-def available_id(workspace: Workspace, namespace: str, memory_id: str) -> str:
+def _available_id(workspace: Workspace, namespace: str, memory_id: str) -> str:
     """Return the id under which a new memory of a namespace is stored."""
     return memory_id if workspace.find(memory_id) is None else _qualified_id(memory_id, namespace)
 
@@ -177,14 +177,14 @@ class CoreTools:
         fields = given_arguments(tags=tags)
         if ttl is not UNCHANGED:
             fields["expires_at"] = _expiry_of(ttl)
-        known = find_in_namespace(workspace, check_namespace(namespace), id) if id else None
+        known = _find_in_namespace(workspace, check_namespace(namespace), id) if id else None
         with workspace.one_undo():
             if known is None:
                 stored, memory_id = _store_new(workspace, content, namespace, id or "", fields)
             else:
                 stored, memory_id = _change_result(workspace.update(known.id, content=content, **fields)), known.id
             stored.unresolved = _add_relations(workspace, namespace, memory_id, relations or []) or None
-        return object_result(stored)
+        return _object_result(stored)
 
     def memory_search(
         self,
@@ -199,7 +199,7 @@ class CoreTools:
         place = namespace_query(namespace, tags or [])
         hits, _ = recall(workspace, f"{place} {plain_query(query)}".strip(), limit)
         now = clock.now()
-        return list_result(
+        return _list_result(
             [
                 SearchResult(
                     id=hit.id,
@@ -207,7 +207,7 @@ class CoreTools:
                     tags=list(hit.memory.tags),
                     snippet=one_line(hit.snippet, _SNIPPET_CHARS),
                     score=round(min(hit.score, 1.0), 4),
-                    updated=javascript_time(hit.memory.updated_at),
+                    updated=_javascript_time(hit.memory.updated_at),
                     labels=caution_labels(hit.memory, now),
                 )
                 for hit in hits
@@ -221,7 +221,7 @@ class CoreTools:
         workspace = self._mcp_workspaces.of(ctx)
         memories = [_readable_memory(workspace, memory_id) for memory_id in ids]
         count_used(workspace, [memory.id for memory in memories if isinstance(memory, Memory)])
-        return list_result([_whole_memory(workspace, one) if isinstance(one, Memory) else one for one in memories])
+        return _list_result([_whole_memory(workspace, one) if isinstance(one, Memory) else one for one in memories])
 
     def memory_delete(
         self,
@@ -231,20 +231,20 @@ class CoreTools:
     ) -> Annotated[CallToolResult, DeleteResult]:
         """Delete a memory that is wrong or of no more use. A person can restore it."""
         workspace = self._mcp_workspaces.of(ctx)
-        memory = find_in_namespace(workspace, namespace, id)
+        memory = _find_in_namespace(workspace, namespace, id)
         if memory is None:
             raise NotFound(f"There is no memory {id!r:.80} in {namespace!r:.80}.", "Look for it with memory_search.")
         outcome = workspace.forget(memory.id)
         reason = None if outcome.proposal is None else pending_change_sentence(outcome.proposal)
         pending = None if reason is None else True
-        return object_result(
+        return _object_result(
             DeleteResult(id=id, namespace=namespace, deleted=reason is None, pending=pending, reason=reason)
         )
 
     def memory_list_namespaces(self, ctx: Context) -> Annotated[CallToolResult, Namespaces]:
         """List the namespaces with the number of memories in each."""
         counts = [row for row in self._mcp_workspaces.of(ctx).namespaces() if not account_of(row[0])]
-        return list_result([NamespaceCount(namespace=name, count=count) for name, count in counts])
+        return _list_result([NamespaceCount(namespace=name, count=count) for name, count in counts])
 
 
 def _expiry_of(ttl: str | int) -> datetime | None:
@@ -264,7 +264,7 @@ def _store_new(
 ) -> tuple[StoreResult, str]:
     """Store a new memory under the id that was named for it, if any; return what is told, and its id here."""
     if named:
-        fields["id"] = available_id(workspace, namespace, named)
+        fields["id"] = _available_id(workspace, namespace, named)
         if fields["id"] != named:
             fields["extra"] = {EXTRA_KEY: {"id": named}}
     outcome = store_memory(workspace, content, namespace=namespace, **fields).accepted()
@@ -294,7 +294,7 @@ def _add_relations(workspace: Workspace, namespace: str, memory_id: str, wanted:
     related = {relation.dst for relation in workspace.relations(memory_id, direction="out")}
     unresolved = []
     for named in dict.fromkeys(wanted):
-        other = find_in_namespace(workspace, namespace, named) or workspace.find(named)
+        other = _find_in_namespace(workspace, namespace, named) or workspace.find(named)
         if not isinstance(other, Memory) or other.id == memory_id:
             unresolved.append(named)
         elif other.id not in related:
@@ -320,11 +320,11 @@ def _whole_memory(workspace: Workspace, memory: Memory) -> WholeMemory:
         namespace=memory.namespace,
         content=memory.content,
         tags=list(memory.tags),
-        created=javascript_time(memory.created_at),
-        updated=javascript_time(memory.updated_at),
+        created=_javascript_time(memory.created_at),
+        updated=_javascript_time(memory.updated_at),
         source=memory.source.agent or memory.source_type,
         relations=list(ends),
-        ttl=None if memory.expires_at is None else javascript_time(memory.expires_at),
+        ttl=None if memory.expires_at is None else _javascript_time(memory.expires_at),
         labels=caution_labels(memory, clock.now()),
     )
 

@@ -11,7 +11,7 @@ from pydantic import BaseModel
 from memento_tui.api.search import SearchHit
 from memento_tui.mcp.schemas import ChangeResult, ItemEntry, RememberResult, SearchResult, SkipEntry
 from memento_tui.model import Proposal, Skip, WorkingItem
-from memento_tui.operations.memory_status import bracketed, caution_labels, format_time
+from memento_tui.operations.memories import bracketed, caution_labels, format_time
 from memento_tui.operations.outcome import StoreOutcome, because, rejection_reason
 from memento_tui.policy.policy import reasons_in_words
 from memento_tui.text.fence import fenced, one_line, quoted_id

@@ -51,7 +51,7 @@ __all__ = ["build_server", "main", "without_surrogates"]
 
 
 @contextmanager
-def open_request_stream() -> Iterator[io.TextIOWrapper]:
+def _open_request_stream() -> Iterator[io.TextIOWrapper]:
     """Read the process's standard input, and point it at the null device meanwhile so that nothing else does."""
     wire = os.dup(0)
     null = os.open(os.devnull, os.O_RDONLY)
@@ -171,7 +171,7 @@ class _MemoryServer(MCPServer[None]):
     async def run_stdio_async(self) -> None:
         """Serve standard input and output; what SDK's own way leaves unanswered is answered here."""
         server = self._lowlevel_server
-        with open_request_stream() as lines:
+        with _open_request_stream() as lines:
             async with stdio_server(stdin=anyio.wrap_file(lines)) as (incoming, outgoing):
                 await server.run(incoming, outgoing, server.create_initialization_options())
 

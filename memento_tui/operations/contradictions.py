@@ -11,8 +11,7 @@ from memento_tui.api.review import ContradictionWithSides
 from memento_tui.errors import NotFound
 from memento_tui.model import Contradiction, Memory
 from memento_tui.model.validation import account_of
-from memento_tui.operations.memories import is_expired
-from memento_tui.operations.memory_status import bracketed, caution_labels, is_recalled
+from memento_tui.operations.memories import bracketed, caution_labels, is_expired, is_recalled
 from memento_tui.text.fence import fenced, one_line, quoted_id
 
 __all__ = [

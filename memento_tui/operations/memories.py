@@ -1,4 +1,4 @@
-"""Read and relate memories on behalf of an agent, and count them: the rules that all interfaces share."""
+"""The rules by which every interface shows memories to agents, links them and counts them."""
 
 from __future__ import annotations
 
@@ -12,21 +12,57 @@ from memento_tui.api import Workspace
 from memento_tui.model import Memory
 from memento_tui.model.filters import AllOf, Between, Filter, Not, OneOf, Under
 from memento_tui.model.memory import RECALLED_STATUSES
-from memento_tui.operations.memory_status import caution_labels, is_readable
+from memento_tui.text import fence
 
 __all__ = [
     "UNCONSOLIDATED_STATUSES",
     "Link",
-    "MemoryCounts",
-    "VisibleMemory",
     "add_links",
+    "bracketed",
+    "caution_labels",
     "count_memories",
+    "format_time",
     "is_expired",
+    "is_readable",
+    "is_recalled",
     "visible_memory",
 ]
 
 UNCONSOLIDATED_STATUSES = tuple(status for status in RECALLED_STATUSES if status != "consolidated")
 """The statuses of memories that are recalled and for which no other memory stands."""
+
+
+def is_readable(memory: Memory) -> bool:
+    """Tell whether an agent may read the text by id: not while it waits for a person, nor once it was turned down."""
+    return memory.status not in ("pending", "rejected", "deleted")
+
+
+def is_recalled(memory: Memory) -> bool:
+    """Tell whether a search may show the memory to an agent, whatever its query asks for."""
+    return memory.status in (*RECALLED_STATUSES, "archived") and memory.sensitivity != "restricted"
+
+
+def format_time(moment: datetime) -> str:
+    """Return a moment in UTC to the second: ``2026-12-31T18:00:00Z``."""
+    return f"{moment:%Y-%m-%dT%H:%M:%SZ}"
+
+
+def bracketed(labels: Iterable[str]) -> str:
+    """Return labels as they stand behind a memory's name, each with a space before it."""
+    return "".join(f" [{label}]" for label in labels)
+
+
+def caution_labels(memory: Memory, now: datetime) -> list[str]:
+    """Return the words of caution about a memory, the gravest first."""
+    return fence.caution_labels(
+        memory.source_type,
+        memory.stability,
+        status=memory.status,
+        sensitivity=memory.sensitivity,
+        expires_at=memory.expires_at,
+        now=now,
+        is_essential=memory.pinned,
+    )
 
 
 @dataclass(frozen=True)

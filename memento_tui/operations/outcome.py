@@ -12,13 +12,12 @@ from memento_tui.api import Workspace
 from memento_tui.api.review import PendingProposal
 from memento_tui.errors import NotAllowed
 from memento_tui.model import Crystal, Memory, Proposal, Skip, WorkingItem
-from memento_tui.operations.memory_status import is_readable
+from memento_tui.operations.memories import is_readable
 from memento_tui.policy.policy import reasons_in_words
 from memento_tui.text.fence import one_line
 
 __all__ = [
     "DECIDED_STATES",
-    "IdentityOutcome",
     "ProposalSummary",
     "StoreOutcome",
     "because",

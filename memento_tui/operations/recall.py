@@ -11,7 +11,7 @@ from memento_tui.api.search import SearchAnswer, SearchHit
 from memento_tui.errors import DataDirectoryError, InvalidInput
 from memento_tui.model import Exposure, Memory, make_exposure
 from memento_tui.model.validation import ACCOUNTS_NAMESPACE
-from memento_tui.operations.memory_status import is_recalled
+from memento_tui.operations.memories import is_recalled
 from memento_tui.search.query_language import FIELDS
 
 __all__ = [

@@ -16,7 +16,7 @@ from memento_tui.compat.http.request import ApiRequest, RequestSchema, clamp_lim
 from memento_tui.compat.http.responses import json_response
 from memento_tui.errors import InvalidField
 from memento_tui.moments import parse_moment, parse_span
-from memento_tui.operations.memory_status import format_time
+from memento_tui.operations.memories import format_time
 
 __all__ = ["exposure_density", "list_events"]
 

@@ -26,11 +26,11 @@ from memento_tui.maintenance.consolidation.grouping import groups_of
 from memento_tui.maintenance.distillation.proposals import DistillationResult
 from memento_tui.model.filters import OneOf
 from memento_tui.model.memory import RECALLED_STATUSES
-from memento_tui.operations.memory_status import is_recalled
+from memento_tui.operations.memories import is_recalled
 from memento_tui.operations.outcome import rejection_reason
 from memento_tui.text.fence import one_line
 
-__all__ = ["consolidate", "consolidate_group"]
+__all__ = ["consolidate", "consolidate_group", "distill_transcript", "extract_from_transcript"]
 
 _MAX_CANDIDATES = 5_000
 

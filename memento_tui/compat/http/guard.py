@@ -22,12 +22,12 @@ from memento_tui.compat.http.responses import error_response, response_of_error
 from memento_tui.errors import MementoError
 from memento_tui.mcp.streamable_http import replay_body
 
-__all__ = ["CALLER_SCOPE_KEY", "MAX_BODY_BYTES", "Guard", "is_loopback"]
+__all__ = ["CALLER_SCOPE_KEY", "Guard", "is_loopback"]
 
 CALLER_SCOPE_KEY = "memento.caller"
 """Where a request's scope keeps its `Caller`."""
 
-MAX_BODY_BYTES = 4 * 1024 * 1024
+_MAX_BODY_BYTES = 4 * 1024 * 1024
 """Bytes. A hundred memories of ten pages each, or a transcript of the greatest length written in escapes."""
 
 _MAX_DISCARDED_BYTES = 64 * 1024 * 1024
@@ -151,9 +151,9 @@ def _host_name(host: str) -> str:
 async def _read_body(scope: Scope, receive: Receive, body: list[bytes]) -> Response | None:
     """Read a request's body into ``body``; return why it is refused."""
     told = Headers(scope=scope).get("content-length", "")
-    too_long = error_response(f"The body is larger than {MAX_BODY_BYTES // 1024**2} MB, which is the most.", 413)
+    too_long = error_response(f"The body is larger than {_MAX_BODY_BYTES // 1024**2} MB, which is the most.", 413)
     too_long.headers["Connection"] = "close"
-    if told.isdecimal() and int(told) > MAX_BODY_BYTES + _MAX_DISCARDED_BYTES:
+    if told.isdecimal() and int(told) > _MAX_BODY_BYTES + _MAX_DISCARDED_BYTES:
         return too_long
     size = 0
     while True:
@@ -162,7 +162,7 @@ async def _read_body(scope: Scope, receive: Receive, body: list[bytes]) -> Respo
             return error_response("The request broke off.", 400)
         part: bytes = message.get("body", b"")
         size += len(part)
-        if size <= MAX_BODY_BYTES:
+        if size <= _MAX_BODY_BYTES:
             body.append(part)
-        if not message.get("more_body", False) or size > MAX_BODY_BYTES + _MAX_DISCARDED_BYTES:
-            return too_long if size > MAX_BODY_BYTES else None
+        if not message.get("more_body", False) or size > _MAX_BODY_BYTES + _MAX_DISCARDED_BYTES:
+            return too_long if size > _MAX_BODY_BYTES else None

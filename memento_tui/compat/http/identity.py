@@ -11,7 +11,7 @@ from memento_tui.errors import InvalidField, NotAllowed
 from memento_tui.maintenance.consolidation.drafting import Drafter
 from memento_tui.model import Crystal
 from memento_tui.model.filters import AllOf, Not, OneOf
-from memento_tui.operations.memory_status import format_time
+from memento_tui.operations.memories import format_time
 from memento_tui.operations.outcome import write_identity
 
 __all__ = ["draft_identity", "get_identity", "list_identities", "put_identity"]

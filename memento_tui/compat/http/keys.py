@@ -121,7 +121,7 @@ class ApiKeys:
 
     def _make(self) -> None:
         """Make the key, unless another server does so at the same time."""
-        fresh = self._written(new_key())
+        fresh = self._written(_new_key())
         try:
             os.link(fresh, self._file)
         except FileExistsError:
@@ -165,7 +165,7 @@ class ApiKeys:
             NotAllowed: there are too many accounts.
 
         """
-        key = new_key()
+        key = _new_key()
         plain = "-".join(re.findall(r"[a-z0-9]+", name.lower()))[:_MAX_NAME_CHARS] or "default"
         made: list[_Account] = []
 
@@ -193,7 +193,7 @@ class ApiKeys:
             NotAllowed: the person chose the key, and only the person changes it.
 
         """
-        key = new_key()
+        key = _new_key()
         if not caller.account:
             if self._given:
                 raise NotAllowed(
@@ -214,7 +214,7 @@ class ApiKeys:
         return key
 
 
-def new_key() -> str:
+def _new_key() -> str:
     """Return a random key of 128 bits in the form that Memento Protocol's clients know."""
     return f"mp_live_{secrets.token_hex(16)}"
 

@@ -25,12 +25,20 @@ from memento_tui.model import Memory, Proposal, Relation
 from memento_tui.model.filters import AllOf, AnyOf, Between, Filter, HasTag, Not, OneOf, Under
 from memento_tui.model.memory import KINDS
 from memento_tui.moments import parse_optional_end
-from memento_tui.operations.memories import Link, add_links
-from memento_tui.operations.memory_status import is_readable, is_recalled
+from memento_tui.operations.memories import Link, add_links, is_readable, is_recalled
 from memento_tui.operations.outcome import StoreOutcome, because, rejection_reason, store_memory
 from memento_tui.operations.recall import count_used
 
-__all__ = ["get_memory"]
+__all__ = [
+    "delete_memory",
+    "get_graph",
+    "get_memory",
+    "get_related",
+    "ingest_memories",
+    "list_memories",
+    "post_memory",
+    "update_memory",
+]
 
 _MAX_DEPTH = 5
 _MAX_NODES = 500
@@ -50,7 +58,7 @@ class _GraphQuery(RequestSchema):
     depth: int = 2
 
 
-def read_links(request: ApiRequest, given: Sequence[LinkageInput]) -> list[Link]:
+def _read_links(request: ApiRequest, given: Sequence[LinkageInput]) -> list[Link]:
     """Return links whose ends all exist in this workspace. Raises `InvalidField` for the first that does not."""
     links = []
     for number, linkage in enumerate(given):
@@ -215,7 +223,7 @@ def post_memory(request: ApiRequest) -> Response:
     given = request.read_body(_NewMemory)
     if given.images:
         raise InvalidField("images", "cannot be stored", _NO_IMAGES_MESSAGE)
-    links = read_links(request, given.linkages or [])
+    links = _read_links(request, given.linkages or [])
     outcome = _store(request, given, ())
     memory = outcome.memory
     if outcome.is_rejected:
@@ -320,7 +328,7 @@ def update_memory(request: ApiRequest) -> Response:
     given = request.read_body(_MemoryChange)
     memory = request.memory()
     changes = _changed_fields(given)
-    links = [] if given.linkages is msgspec.UNSET else read_links(request, given.linkages)
+    links = [] if given.linkages is msgspec.UNSET else _read_links(request, given.linkages)
     if not changes and not links:
         raise InvalidInput("No fields to update.", "Give at least one of content, type, tags, expires, linkages.")
     proposal: Proposal | None = None

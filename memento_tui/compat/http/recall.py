@@ -24,10 +24,12 @@ from memento_tui.model import Memory
 from memento_tui.model.memory import KINDS
 from memento_tui.model.validation import fold_tag
 from memento_tui.operations.contradictions import contradiction_section, contradictions_among
-from memento_tui.operations.memory_status import caution_labels, format_time, is_recalled
+from memento_tui.operations.memories import caution_labels, format_time, is_recalled
 from memento_tui.operations.recall import count_shown, plain_query, record_exposures
 from memento_tui.text.fence import one_line
 from memento_tui.text.terms import STOP_WORDS, terms
+
+__all__ = ["get_context", "recall_memories"]
 
 _MAX_RECALLED = 100
 _MAX_CANDIDATES = 200
@@ -50,7 +52,7 @@ class _RecallQuery(RequestSchema):
     workspace: str = ""
 
 
-class RecalledMemory(msgspec.Struct, frozen=True):
+class _RecalledMemory(msgspec.Struct, frozen=True):
     """A memory that answers, its score from 0 to about 1, and the other workspace that it is from."""
 
     hit: SearchHit
@@ -65,17 +67,17 @@ class RecalledMemory(msgspec.Struct, frozen=True):
         return self.hit.memory
 
 
-class RecallResult(msgspec.Struct, frozen=True):
+class _RecallResult(msgspec.Struct, frozen=True):
     """What a search found, best first."""
 
-    found: list[RecalledMemory]
+    found: list[_RecalledMemory]
     terms: list[str]
     """The words that were looked for."""
     is_hybrid: bool
     """Whether meaning counted beside words."""
 
 
-def search_workspaces(
+def _search_workspaces(
     request: ApiRequest,
     message: str,
     limit: int,
@@ -83,11 +85,11 @@ def search_workspaces(
     peeked: Sequence[WorkspaceScope] = (),
     kind: str = "",
     tags: Sequence[str] = (),
-) -> RecallResult:
+) -> _RecallResult:
     """Return the best ``limit`` memories of the workspace and of each peeked one; nothing is counted."""
     words = plain_query(message[:_MAX_QUERY_CHARS])
     if not words:
-        return RecallResult([], [], is_hybrid=False)
+        return _RecallResult([], [], is_hybrid=False)
     found, is_hybrid = [], False
     for scope in (request.scope, *peeked):
         own, hybrid = _search_in(request, scope, words, limit, kind=kind, tags=tags)
@@ -95,12 +97,12 @@ def search_workspaces(
         found += own
     found.sort(key=lambda one: -one.score)
     terms = [word for word in words.lower().split() if word not in STOP_WORDS]
-    return RecallResult(found, terms, is_hybrid)
+    return _RecallResult(found, terms, is_hybrid)
 
 
 def _search_in(
     request: ApiRequest, scope: WorkspaceScope, words: str, limit: int, *, kind: str, tags: Sequence[str]
-) -> tuple[list[RecalledMemory], bool]:
+) -> tuple[list[_RecalledMemory], bool]:
     query = f'ns:"{scope.namespace}" '
     if kind in KINDS:
         query += f"kind:{kind} "
@@ -115,7 +117,7 @@ def _search_in(
     other = "" if scope == request.scope else scope.name
     scored = _local_score if request.caller.account else _weighted_score
     found = [
-        RecalledMemory(hit, score, keyword, other)
+        _RecalledMemory(hit, score, keyword, other)
         for hit in answer.results
         if is_recalled(hit.memory)
         and hit.memory.status != "consolidated"
@@ -153,7 +155,7 @@ def _local_score(hit: SearchHit, words: str, alpha: float | None) -> tuple[float
     return (share * keyword + (1 - share) * meaning) * hit.life.factor, keyword
 
 
-def record_recall(request: ApiRequest, found: Sequence[RecalledMemory]) -> None:
+def _record_recall(request: ApiRequest, found: Sequence[_RecalledMemory]) -> None:
     """Count what was put in front of an agent, and enter it in the ledger. What another workspace lent does not count.
 
     To be shown is no use: it makes no memory rank higher or live longer.
@@ -169,7 +171,7 @@ def recall_memories(request: ApiRequest) -> Response:
     if not asked.query.strip():
         raise InvalidField("query", "is missing", "Say what to look for.")
     named = [*_split_list(asked.peek_workspaces), *_split_list(asked.workspace)] if request.body else []
-    answer = search_workspaces(
+    answer = _search_workspaces(
         request,
         asked.query,
         clamp_limit(asked.limit, _MAX_RECALLED),
@@ -178,7 +180,7 @@ def recall_memories(request: ApiRequest) -> Response:
         tags=_split_list(asked.tags),
     )
     if asked.track_access:
-        record_recall(request, answer.found)
+        _record_recall(request, answer.found)
     text = _recall_text(request, asked.query, answer.found)
     if asked.format == "json":
         return json_response({"text": text, "memories": [_recall_row(one) for one in answer.found]})
@@ -190,7 +192,7 @@ def _split_list(written: list[str] | str) -> list[str]:
     return [part.strip() for part in parts if part.strip()]
 
 
-def _recall_row(one: RecalledMemory) -> dict[str, Any]:
+def _recall_row(one: _RecalledMemory) -> dict[str, Any]:
     row: dict[str, Any] = {
         "id": one.memory.id,
         "content": one.memory.content,
@@ -204,7 +206,7 @@ def _recall_row(one: RecalledMemory) -> dict[str, Any]:
     return {**row, "workspace": one.workspace} if one.workspace else row
 
 
-def _recall_text(request: ApiRequest, query: str, found: Sequence[RecalledMemory]) -> str:
+def _recall_text(request: ApiRequest, query: str, found: Sequence[_RecalledMemory]) -> str:
     if not found:
         return f'No memories found matching "{query}".'
     count = f"{len(found)} memor{'y' if len(found) == 1 else 'ies'}"
@@ -212,13 +214,13 @@ def _recall_text(request: ApiRequest, query: str, found: Sequence[RecalledMemory
     return "\n\n".join(filter(None, [f"Found {count}:", told, _contradiction_section(request, found)]))
 
 
-def _memory_text(request: ApiRequest, one: RecalledMemory) -> str:
+def _memory_text(request: ApiRequest, one: _RecalledMemory) -> str:
     scope = f" [{one_line(one.workspace)}]" if one.workspace else ""
     content = quoted_block(one.memory.content, untrusted=one.memory.source_type == "external")
     return f"{short_heading(one.memory)}{scope}\n{content}{linkages_text(request.workspace, one.memory.id)}"
 
 
-def _contradiction_section(request: ApiRequest, found: Sequence[RecalledMemory]) -> str:
+def _contradiction_section(request: ApiRequest, found: Sequence[_RecalledMemory]) -> str:
     """Return the section on what is found and contradicted, both sides of which the caller may see."""
     ids = [one.memory.id for one in found]
     return contradiction_section(contradictions_among(request.workspace, ids, clock.now(), request.caller.sees))
@@ -249,9 +251,9 @@ def get_context(request: ApiRequest) -> Response:
     if "working_memory" in given.include:
         body["working_memory"] = _working_part(request, peeked)
     if "memories" in given.include and given.message.strip():
-        answer = search_workspaces(request, given.message, _MAX_MATCHES, peeked=peeked)
+        answer = _search_workspaces(request, given.message, _MAX_MATCHES, peeked=peeked)
         if given.track_access:
-            record_recall(request, answer.found)
+            _record_recall(request, answer.found)
         body["memories"] = _memories_part(request, answer, with_links=given.include_graph)
         meta["memory_count"] = request.workspace.count(request.here())
     if "skip_list" in given.include and given.message.strip():
@@ -277,7 +279,7 @@ def _working_part(request: ApiRequest, peeked: Sequence[WorkspaceScope]) -> dict
     return {"items": rows, "total_active": sum(scope == request.scope for _, scope in pairs)}
 
 
-def _memories_part(request: ApiRequest, answer: RecallResult, *, with_links: bool) -> dict[str, Any]:
+def _memories_part(request: ApiRequest, answer: _RecallResult, *, with_links: bool) -> dict[str, Any]:
     matches = [_match_row(request, one, hybrid=answer.is_hybrid, with_links=with_links) for one in answer.found]
     return {
         "matches": matches,
@@ -286,7 +288,7 @@ def _memories_part(request: ApiRequest, answer: RecallResult, *, with_links: boo
     }
 
 
-def _match_row(request: ApiRequest, one: RecalledMemory, *, hybrid: bool, with_links: bool) -> dict[str, Any]:
+def _match_row(request: ApiRequest, one: _RecalledMemory, *, hybrid: bool, with_links: bool) -> dict[str, Any]:
     memory, relevance = one.memory, one.hit.relevance
     match: dict[str, Any] = {
         "id": memory.id,

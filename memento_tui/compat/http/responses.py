@@ -26,8 +26,7 @@ from memento_tui.errors import (
 )
 from memento_tui.formats.protocol.vocabulary import category_of, item_title, linkage_from_relation, memory_type
 from memento_tui.model import Memory, Proposal, Skip, WorkingItem
-from memento_tui.operations.memories import visible_memory
-from memento_tui.operations.memory_status import format_time, is_recalled
+from memento_tui.operations.memories import format_time, is_recalled, visible_memory
 from memento_tui.operations.outcome import because, rejection_reason
 from memento_tui.policy.policy import reasons_in_words
 

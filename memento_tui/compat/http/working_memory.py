@@ -30,17 +30,21 @@ from memento_tui.errors import InvalidField, InvalidInput, NotFound
 from memento_tui.formats.protocol.vocabulary import SECTIONS, section_key, section_of
 from memento_tui.model import Proposal, Skip, WorkingItem
 from memento_tui.moments import parse_moment
-from memento_tui.operations.memory_status import format_time
+from memento_tui.operations.memories import format_time
 
 __all__ = [
     "add_item",
     "add_skip",
     "check_skips",
+    "get_document",
+    "get_item",
+    "get_section",
     "list_items",
     "list_skips",
     "matching_skips",
     "remove_item",
     "remove_skip",
+    "update_item",
     "write_section",
 ]
 

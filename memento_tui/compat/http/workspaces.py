@@ -17,10 +17,21 @@ from memento_tui.errors import InvalidField, NotAllowed, NotFound
 from memento_tui.model import Memory, Proposal
 from memento_tui.model.filters import AllOf, OneOf, Under
 from memento_tui.moments import format_moment
-from memento_tui.operations.memories import count_memories
-from memento_tui.operations.memory_status import format_time
+from memento_tui.operations.memories import count_memories, format_time
 
-__all__ = ["setting_number", "sign_up"]
+__all__ = [
+    "create_workspace",
+    "delete_setting",
+    "delete_workspace",
+    "get_health",
+    "get_setting",
+    "list_settings",
+    "list_workspaces",
+    "put_setting",
+    "rotate_key",
+    "setting_number",
+    "sign_up",
+]
 
 _SETTINGS_KEY = "http.settings"
 _MAX_WORKSPACES_WITH_SETTINGS = 200

@@ -18,7 +18,7 @@ from memento_tui.formats.protocol.vocabulary import ITEM_CATEGORIES, memory_type
 from memento_tui.mcp.tool import UNCHANGED
 from memento_tui.model import Memory, Proposal, Skip
 from memento_tui.model.lists import ITEM_STATUSES
-from memento_tui.operations.memory_status import caution_labels, format_time
+from memento_tui.operations.memories import caution_labels, format_time
 from memento_tui.operations.outcome import because, rejection_reason
 from memento_tui.policy.policy import reasons_in_words
 from memento_tui.text.fence import fenced, one_line, quoted_id

@@ -13,8 +13,7 @@ from memento_tui.compat.protocol.formatting import pending_text, rejected_text, 
 from memento_tui.compat.protocol.workspaces import ToolContext, WorkspaceScope
 from memento_tui.formats.protocol.vocabulary import section_of
 from memento_tui.model.validation import check_text
-from memento_tui.operations.memories import count_memories
-from memento_tui.operations.memory_status import format_time
+from memento_tui.operations.memories import count_memories, format_time
 from memento_tui.operations.outcome import DECIDED_STATES, ProposalSummary, proposals_of_agent, write_identity
 from memento_tui.policy.policy import reasons_in_words
 from memento_tui.text.fence import one_line, quoted_id

@@ -46,8 +46,14 @@ from memento_tui.model.memory import KINDS
 from memento_tui.model.validation import check_choice
 from memento_tui.moments import parse_optional_end
 from memento_tui.operations.contradictions import contradiction_section, contradictions_among
-from memento_tui.operations.memories import UNCONSOLIDATED_STATUSES, Link, add_links, is_expired
-from memento_tui.operations.memory_status import is_readable, is_recalled
+from memento_tui.operations.memories import (
+    UNCONSOLIDATED_STATUSES,
+    Link,
+    add_links,
+    is_expired,
+    is_readable,
+    is_recalled,
+)
 from memento_tui.operations.outcome import StoreOutcome, store_memory
 from memento_tui.operations.recall import count_shown, count_used, plain_query, recall
 from memento_tui.text.fence import one_line, quoted_id

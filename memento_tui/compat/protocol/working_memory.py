@@ -26,7 +26,7 @@ from memento_tui.formats.protocol.vocabulary import (
 from memento_tui.model import Proposal, Skip, WorkingItem
 from memento_tui.model.lists import ITEM_STATUSES
 from memento_tui.model.validation import check_choice, check_line
-from memento_tui.operations.memory_status import format_time
+from memento_tui.operations.memories import format_time
 from memento_tui.operations.recall import plain_query
 from memento_tui.text.fence import one_line
 

@@ -38,7 +38,7 @@ from memento_tui.mcp.tool import Tags, changed_arguments, given_arguments
 from memento_tui.model import Proposal, Skip, WorkingItem
 from memento_tui.model.filters import Under
 from memento_tui.model.validation import check_line
-from memento_tui.operations.memory_status import format_time
+from memento_tui.operations.memories import format_time
 from memento_tui.text.fence import one_line, quoted_id
 
 __all__ = ["ItemTools", "SectionTools", "SkipTools"]

@@ -39,7 +39,7 @@ from memento_tui.text.fence import one_line
 
 __all__ = ["CaptureTools", "is_worth_keeping", "log_session"]
 
-CAPTURE_SOURCE = "mcp-capture"
+_CAPTURE_SOURCE = "mcp-capture"
 """The property ``source`` of a captured session."""
 
 _LOG_LIFETIME = "30d"
@@ -102,18 +102,18 @@ def _day_log(path: str, day: str, line: str) -> NoteDraft:
     )
 
 
-def captured_note(workspace: Workspace, session: str) -> Memory | None:
+def _captured_note(workspace: Workspace, session: str) -> Memory | None:
     """Return the note that was made of a session, ``None`` where there is none."""
     tree = AllOf((OneOf("session", (session,)), OneOf("status", ("active", "pending", "superseded", "consolidated"))))
     for memory in workspace.list_where(tree, limit=100).items:
         properties = memory.extra.get("frontmatter")
-        if isinstance(properties, dict) and properties.get("source") == CAPTURE_SOURCE:
+        if isinstance(properties, dict) and properties.get("source") == _CAPTURE_SOURCE:
             found: Memory = memory
             return found
     return None
 
 
-def checked_transcript(workspace: Workspace, named: str) -> Path:
+def _checked_transcript(workspace: Workspace, named: str) -> Path:
     """Return the path of a transcript that an agent may have read here.
 
     Raises:
@@ -193,12 +193,12 @@ class CaptureTools:
             session_id or secrets.token_hex(6), namespace, cwd, branch, agent, tuple(files_edited or ())
         )
         captured = CaptureResult(session_id=ended.id, project=slug_of_namespace(namespace))
-        known = captured_note(workspace, ended.id)
+        known = _captured_note(workspace, ended.id)
         if known is not None:
             captured.note_path, captured.deduplicated = path_of(known), True
             return object_result(captured)
         if transcript_path:  # first: where it cannot be read, nothing is stored
-            captured.proposed = _propose_lessons(workspace, checked_transcript(workspace, transcript_path))
+            captured.proposed = _propose_lessons(workspace, _checked_transcript(workspace, transcript_path))
         logged = log_session(workspace, ended.id, ended.line())
         captured.fleeting, reasons = logged.path, [logged.reason]
         if session_summary.strip() and not fleeting_only:
@@ -238,7 +238,7 @@ class _EndedSession(NamedTuple):
             title=title,
             body=f"{summary}\n\n## Files edited{listed}" if listed else summary,
             kind="discovery",
-            source=CAPTURE_SOURCE,
+            source=_CAPTURE_SOURCE,
             namespace=self.namespace,
             certainty=2,
             session=self.id,

@@ -37,7 +37,7 @@ from memento_tui.hooks.settings import read_settings
 from memento_tui.mcp.workspaces import McpWorkspaces
 from memento_tui.model import Memory
 from memento_tui.operations.contradictions import contradictions_among
-from memento_tui.operations.memory_status import caution_labels
+from memento_tui.operations.memories import caution_labels
 from memento_tui.search.prompt_index import PromptIndex
 from memento_tui.text.fence import fenced, one_line, quoted_id
 from memento_tui.text.keywords import content_words
@@ -52,14 +52,14 @@ _PASSAGE_CHARS = 200
 _CAUTION_LABELS = ("UNTRUSTED", "unverified")
 
 
-def empty_context(source: str, reason: str, about: dict[str, Any]) -> CallToolResult:
+def _empty_context(source: str, reason: str, about: dict[str, Any]) -> CallToolResult:
     """Return that nothing is to be told, and why."""
     return object_result(
         PromptContext(should_inject=False, content="", source=source, results=[], reason=reason, metadata=about)
     )
 
 
-def context_result(
+def _context_result(
     workspace: Workspace,
     store: HookStore,
     source: str,
@@ -73,7 +73,7 @@ def context_result(
     memories = workspace.get_many([one.memory.id for one in findings])
     known = [one for one in findings if one.memory.id in memories]
     if not known and not items and not skips:
-        return empty_context(source, "no-results", about)
+        return _empty_context(source, "no-results", about)
     now = clock.now()
     notes = [_context_note(memories[one.memory.id], one, now) for one in known]
     disputed = contradictions_among(workspace, [note.id for note in notes], now)[:1]
@@ -158,17 +158,17 @@ class ContextTools:
         workspace = self._mcp_workspaces.of(ctx)
         about = {"cwd": cwd, "session_id": session_id}
         if not cwd.strip():
-            return empty_context("briefing", "missing-cwd", about)
+            return _empty_context("briefing", "missing-cwd", about)
         scope = _session_scope(workspace, cwd, session_id)
         slug = slug_of_namespace(scope.namespace)
         about["project_slug"] = slug
         if slug == UNKNOWN_PROJECT:
-            return empty_context("briefing", "unknown-project", about)
+            return _empty_context("briefing", "unknown-project", about)
         with _open_hook_store(workspace) as store:
             findings = _essentials(workspace, store, scope)[:_MAX_NOTES]
             items = [item for item in store.items() if scope.concerns(item.namespace)]
             skips = [skip for skip in store.skips() if scope.concerns(skip.namespace)]
-            return context_result(workspace, store, "briefing", f"Known about {slug}:", findings, about, items, skips)
+            return _context_result(workspace, store, "briefing", f"Known about {slug}:", findings, about, items, skips)
 
     def memento_recall(
         self, ctx: Context, prompt: str, cwd: str = "", session_id: str = ""
@@ -177,15 +177,15 @@ class ContextTools:
         workspace = self._mcp_workspaces.of(ctx)
         about = {"cwd": cwd, "session_id": session_id}
         if not prompt.strip():
-            return empty_context("recall", "empty-prompt", about)
+            return _empty_context("recall", "empty-prompt", about)
         if len(content_words(prompt)) < _MIN_WORDS:
-            return empty_context("recall", "low-signal-prompt", about)
+            return _empty_context("recall", "low-signal-prompt", about)
         scope = _session_scope(workspace, cwd, session_id)
         with _open_hook_store(workspace) as store:
             findings = _notes_for_text(workspace, store, prompt, scope)
             if not findings and _notes_for_text(workspace, store, prompt, scope._replace(session="")):
-                return empty_context("recall", "duplicate", about)
-            return context_result(workspace, store, "recall", "Notes that may apply:", findings, about)
+                return _empty_context("recall", "duplicate", about)
+            return _context_result(workspace, store, "recall", "Notes that may apply:", findings, about)
 
     def memento_tool_context(
         self,
@@ -200,17 +200,17 @@ class ContextTools:
         about = {"cwd": cwd, "session_id": session_id, "tool_name": tool_name, "file_path": file_path}
         path = PurePosixPath(file_path.strip().replace("\\", "/"))
         if tool_name.lower() not in _READING_TOOLS:
-            return empty_context("tool-context", "unsupported-tool", about)
+            return _empty_context("tool-context", "unsupported-tool", about)
         if not path.name:
-            return empty_context("tool-context", "missing-file-path", about)
+            return _empty_context("tool-context", "missing-file-path", about)
         if _GENERATED_FOLDERS & set(path.parts):
-            return empty_context("tool-context", "skipped-path", about)
+            return _empty_context("tool-context", "skipped-path", about)
         scope = _session_scope(workspace, cwd, session_id)
         with _open_hook_store(workspace) as store:
             findings = _notes_for_file(workspace, store, path, scope)
             if not findings and _notes_for_file(workspace, store, path, scope._replace(session="")):
-                return empty_context("tool-context", "duplicate", about)
-            return context_result(workspace, store, "tool-context", f"Notes about {path.name}:", findings, about)
+                return _empty_context("tool-context", "duplicate", about)
+            return _context_result(workspace, store, "tool-context", f"Notes about {path.name}:", findings, about)
 
 
 def _open_hook_store(workspace: Workspace) -> closing[HookStore]:

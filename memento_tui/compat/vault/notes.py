@@ -26,7 +26,7 @@ from memento_tui.hooks.project import find_project, namespace_of_project
 from memento_tui.model import Memory
 from memento_tui.model.filters import AllOf, OneOf
 from memento_tui.model.memory import RECALLED_STATUSES, parse_kind
-from memento_tui.operations.memory_status import caution_labels, is_readable
+from memento_tui.operations.memories import caution_labels, is_readable
 from memento_tui.operations.outcome import store_memory
 from memento_tui.operations.recall import plain_query, without_accounts
 

@@ -40,7 +40,7 @@ from memento_tui.mcp.workspaces import McpWorkspaces
 from memento_tui.model import Memory
 from memento_tui.model.filters import AllOf, Filter, Not, Under
 from memento_tui.model.validation import ACCOUNTS_NAMESPACE, check_choice
-from memento_tui.operations.memory_status import caution_labels, is_recalled
+from memento_tui.operations.memories import caution_labels, is_recalled
 from memento_tui.operations.recall import (
     MAX_HITS,
     count_shown,

@@ -40,8 +40,7 @@ from memento_tui.model import Memory
 from memento_tui.model.validation import check_choice
 from memento_tui.moments import parse_optional_end
 from memento_tui.operations.contradictions import contradiction_section, contradictions_among
-from memento_tui.operations.memories import visible_memory
-from memento_tui.operations.memory_status import bracketed, format_time, is_readable
+from memento_tui.operations.memories import bracketed, format_time, is_readable, visible_memory
 from memento_tui.operations.outcome import store_memory
 from memento_tui.operations.recall import MAX_HITS, count_used, recall
 from memento_tui.operations.sessions import optional_handle

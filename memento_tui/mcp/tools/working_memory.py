@@ -35,7 +35,7 @@ from memento_tui.mcp.workspaces import McpWorkspaces
 from memento_tui.model import Skip
 from memento_tui.model.lists import ITEM_CATEGORIES, ITEM_STATUSES
 from memento_tui.model.validation import check_choice
-from memento_tui.operations.memory_status import format_time
+from memento_tui.operations.memories import format_time
 from memento_tui.operations.outcome import write_identity
 from memento_tui.operations.sessions import is_relevant_namespace
 from memento_tui.text.fence import fenced, quoted_id
