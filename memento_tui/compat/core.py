@@ -109,15 +109,15 @@ class Namespaces(BaseModel):
     result: list[NamespaceCount]
 
 
-def _object_result(shape: BaseModel) -> CallToolResult:
+def _object_result(result: BaseModel) -> CallToolResult:
     """Return an object as a result."""
-    plain = shape.model_dump(mode="json", exclude_none=True)
+    plain = result.model_dump(mode="json", exclude_none=True)
     return CallToolResult(content=[_json_text(plain)], structured_content=plain)
 
 
-def _list_result(shapes: Sequence[BaseModel]) -> CallToolResult:
+def _list_result(results: Sequence[BaseModel]) -> CallToolResult:
     """Return a list as a result."""
-    plain = [shape.model_dump(mode="json", exclude_none=True) for shape in shapes]
+    plain = [result.model_dump(mode="json", exclude_none=True) for result in results]
     return CallToolResult(content=[_json_text(plain)], structured_content={"result": plain})
 
 
@@ -133,9 +133,9 @@ def _json_text(value: object) -> TextContent:
 def _find_in_namespace(workspace: Workspace, namespace: str, memory_id: str) -> Memory | None:
     """Return the memory that has an id in a namespace, ``None`` where there is none, deleted ones included."""
     for name in (memory_id, _qualified_id(memory_id, namespace)):
-        found = workspace.find(name)
-        if isinstance(found, Memory) and found.namespace == namespace:
-            return found
+        memory = workspace.find(name)
+        if isinstance(memory, Memory) and memory.namespace == namespace:
+            return memory
     return None
 
 
@@ -177,14 +177,17 @@ class CoreTools:
         fields = given_arguments(tags=tags)
         if ttl is not UNCHANGED:
             fields["expires_at"] = _expiry_of(ttl)
-        known = _find_in_namespace(workspace, check_namespace(namespace), id) if id else None
+        existing = _find_in_namespace(workspace, check_namespace(namespace), id) if id else None
         with workspace.one_undo():
-            if known is None:
-                stored, memory_id = _store_new(workspace, content, namespace, id or "", fields)
+            if existing is None:
+                result, memory_id = _store_new(workspace, content, namespace, id or "", fields)
             else:
-                stored, memory_id = _change_result(workspace.update(known.id, content=content, **fields)), known.id
-            stored.unresolved = _add_relations(workspace, namespace, memory_id, relations or []) or None
-        return _object_result(stored)
+                result, memory_id = (
+                    _change_result(workspace.update(existing.id, content=content, **fields)),
+                    existing.id,
+                )
+            result.unresolved = _add_relations(workspace, namespace, memory_id, relations or []) or None
+        return _object_result(result)
 
     def memory_search(
         self,
@@ -196,8 +199,8 @@ class CoreTools:
     ) -> Annotated[CallToolResult, SearchResults]:
         """Find memories before you act and before you store. Text labelled UNTRUSTED came from outside."""
         workspace = self._mcp_workspaces.of(ctx)
-        place = namespace_query(namespace, tags or [])
-        hits, _ = recall(workspace, f"{place} {plain_query(query)}".strip(), limit)
+        filters = namespace_query(namespace, tags or [])
+        hits, _ = recall(workspace, f"{filters} {plain_query(query)}".strip(), limit)
         now = clock.now()
         return _list_result(
             [
@@ -260,13 +263,13 @@ def _expiry_of(ttl: str | int) -> datetime | None:
 
 
 def _store_new(
-    workspace: Workspace, content: str, namespace: str, named: str, fields: dict[str, Any]
+    workspace: Workspace, content: str, namespace: str, given_id: str, fields: dict[str, Any]
 ) -> tuple[StoreResult, str]:
     """Store a new memory under the id that was named for it, if any; return what is told, and its id here."""
-    if named:
-        fields["id"] = _available_id(workspace, namespace, named)
-        if fields["id"] != named:
-            fields["extra"] = {EXTRA_KEY: {"id": named}}
+    if given_id:
+        fields["id"] = _available_id(workspace, namespace, given_id)
+        if fields["id"] != given_id:
+            fields["extra"] = {EXTRA_KEY: {"id": given_id}}
     outcome = store_memory(workspace, content, namespace=namespace, **fields).accepted()
     result = StoreResult(
         id=outcome.memory.id,
@@ -289,14 +292,14 @@ def _change_result(outcome: ChangeOutcome) -> StoreResult:
     )
 
 
-def _add_relations(workspace: Workspace, namespace: str, memory_id: str, wanted: list[str]) -> list[str]:
+def _add_relations(workspace: Workspace, namespace: str, memory_id: str, ids: list[str]) -> list[str]:
     """Relate a memory to others; return the ids that mean none."""
     related = {relation.dst for relation in workspace.relations(memory_id, direction="out")}
     unresolved = []
-    for named in dict.fromkeys(wanted):
-        other = _find_in_namespace(workspace, namespace, named) or workspace.find(named)
+    for given_id in dict.fromkeys(ids):
+        other = _find_in_namespace(workspace, namespace, given_id) or workspace.find(given_id)
         if not isinstance(other, Memory) or other.id == memory_id:
-            unresolved.append(named)
+            unresolved.append(given_id)
         elif other.id not in related:
             workspace.relate(memory_id, other.id)
     return unresolved
@@ -339,7 +342,7 @@ INSTRUCTIONS = (
 def all_tools(mcp_workspaces: McpWorkspaces) -> list[Tool]:
     """Return the tools, each running in its caller's workspace on a thread of its own."""
     tools = CoreTools(mcp_workspaces)
-    listed: list[tuple[Callable[..., CallToolResult], str, bool, bool]] = [
+    specifications: list[tuple[Callable[..., CallToolResult], str, bool, bool]] = [
         (tools.memory_store, "Store a memory", False, False),
         (tools.memory_search, "Search memories", True, False),
         (tools.memory_recall, "Read memories", True, False),
@@ -348,5 +351,5 @@ def all_tools(mcp_workspaces: McpWorkspaces) -> list[Tool]:
     ]
     return [
         strict_tool(function, title, hints(read_only=reads, destructive=removes, idempotent=True), mcp_workspaces)
-        for function, title, reads, removes in listed
+        for function, title, reads, removes in specifications
     ]

@@ -29,8 +29,8 @@ class Profile(NamedTuple):
 
     def instructions(self) -> str:
         """Return what a host tells its model about the server."""
-        told: str = importlib.import_module(self.module).INSTRUCTIONS
-        return told
+        instructions: str = importlib.import_module(self.module).INSTRUCTIONS
+        return instructions
 
     def tools(self, mcp_workspaces: McpWorkspaces) -> list[Tool]:
         """Return the tools in the order in which they are listed, each running in its caller's workspace."""
@@ -41,10 +41,10 @@ class Profile(NamedTuple):
         """Return what puts a sentence into the shape of this system's errors: its own ``refusal`` or memento's."""
         from memento_tui.mcp import results  # noqa: PLC0415 - see above
 
-        made: Callable[[str], CallToolResult] = vars(importlib.import_module(self.module)).get(
+        refusal: Callable[[str], CallToolResult] = vars(importlib.import_module(self.module)).get(
             "refusal", results.refusal
         )
-        return made
+        return refusal
 
 
 PROFILES: dict[str, Profile] = {

@@ -60,14 +60,14 @@ class Prompts:
         return [
             Prompt(
                 name=name,
-                title=told.title,
-                description=told.description,
+                title=prompt.title,
+                description=prompt.description,
                 arguments=[
-                    PromptArgument(name=argument, description=what, required=True)
-                    for argument, what in told.arguments.items()
+                    PromptArgument(name=argument, description=meaning, required=True)
+                    for argument, meaning in prompt.arguments.items()
                 ],
             )
-            for name, told in _PROMPTS.items()
+            for name, prompt in _PROMPTS.items()
         ]
 
     async def text(self, name: str, arguments: Mapping[str, Any], ctx: Context[Any, Any]) -> str:
@@ -84,9 +84,9 @@ class Prompts:
         match name:
             case "recall":
                 topic = arguments["topic"]
-                found = _text_of_result(await self._mcp_workspaces.run(self._overview.context, ctx, topic))
+                context = _text_of_result(await self._mcp_workspaces.run(self._overview.context, ctx, topic))
                 return (
-                    f"This is what memento remembers about {one_line(topic, 200)}:\n\n{found}\n\nUse it from here on."
+                    f"This is what memento remembers about {one_line(topic, 200)}:\n\n{context}\n\nUse it from here on."
                 )
             case "remember_session":
                 return _KEEP_PROMPT
@@ -100,11 +100,12 @@ def _check_arguments(name: str, arguments: Mapping[str, Any]) -> None:
     takes = f"It takes {', '.join(known)}." if known else "It takes no arguments."
     unknown = [argument for argument in arguments if argument not in known]
     if unknown:
-        raise InvalidInput(f"{name} does not take {', '.join(f'{one!r:.60}' for one in unknown[:10])}.", takes)
+        listed = ", ".join(f"{argument!r:.60}" for argument in unknown[:10])
+        raise InvalidInput(f"{name} does not take {listed}.", takes)
     for argument in known:
         if not isinstance(arguments.get(argument), str) or not arguments[argument].strip():
             raise InvalidInput(f"{name} needs {argument}, a text.", takes)
 
 
-def _text_of_result(answered: CallToolResult) -> str:
-    return "\n".join(block.text for block in answered.content if isinstance(block, TextContent))
+def _text_of_result(result: CallToolResult) -> str:
+    return "\n".join(block.text for block in result.content if isinstance(block, TextContent))

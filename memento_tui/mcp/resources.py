@@ -67,11 +67,11 @@ class Resources:
 
         """
         try:
-            answered = await self._mcp_workspaces.run(self._read, uri, ctx)
+            result = await self._mcp_workspaces.run(self._read, uri, ctx)
         except MementoError as error:
             kind = ResourceNotFoundError if isinstance(error, NotFound) else ResourceError
             raise kind(str(error)) from error
-        return "\n".join(block.text for block in answered.content if isinstance(block, TextContent))
+        return "\n".join(block.text for block in result.content if isinstance(block, TextContent))
 
     def _read(self, uri: str, ctx: Context[Any, Any]) -> CallToolResult:
         if uri.startswith(_MEMORY_URI_PREFIX):

@@ -35,9 +35,9 @@ __all__ = [
 ]
 
 
-def tool_result(text: str, shape: BaseModel) -> CallToolResult:
+def tool_result(text: str, result: BaseModel) -> CallToolResult:
     """Return a result: ``text`` for the model and ``shape`` for programs."""
-    structured = shape.model_dump(mode="json", exclude_defaults=True)
+    structured = result.model_dump(mode="json", exclude_defaults=True)
     return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=structured)
 
 
@@ -61,16 +61,16 @@ def search_result(hit: SearchHit, now: datetime) -> SearchResult:
     )
 
 
-def search_result_lines(found: Sequence[SearchResult]) -> str:
+def search_result_lines(results: Sequence[SearchResult]) -> str:
     """Return search results in words, fenced: two lines for each, of which only the second holds its text."""
-    return fenced("\n".join(line for number, memory in enumerate(found, 1) for line in _hit_lines(number, memory)))
+    return fenced("\n".join(line for number, result in enumerate(results, 1) for line in _hit_lines(number, result)))
 
 
-def _hit_lines(number: int, memory: SearchResult) -> tuple[str, str]:
-    head = f"{number}. {quoted_id(memory.id)} {memory.kind} {memory.score:.2f}{bracketed(memory.labels)}"
+def _hit_lines(number: int, result: SearchResult) -> tuple[str, str]:
+    head = f"{number}. {quoted_id(result.id)} {result.kind} {result.score:.2f}{bracketed(result.labels)}"
     # The headline is the beginning of the text where there is no title of its own.
-    beginning = memory.title.removesuffix(" ...")
-    text = memory.snippet if memory.snippet.startswith(beginning) else f"{memory.title}: {memory.snippet}"
+    beginning = result.title.removesuffix(" ...")
+    text = result.snippet if result.snippet.startswith(beginning) else f"{result.title}: {result.snippet}"
     return head, f"   {text}"
 
 
@@ -132,9 +132,9 @@ def _item_line(item: WorkingItem) -> str:
     return f"{quoted_id(item.id)} {item.category}, {item.status}, priority {item.priority}: {text}"
 
 
-def next_page_text(following: str | None) -> str:
+def next_page_text(next_cursor: str | None) -> str:
     """Return what to add to a page after which there is another one."""
-    return f"\nThere may be more: after={quoted_id(following)}" if following else ""
+    return f"\nThere may be more: after={quoted_id(next_cursor)}" if next_cursor else ""
 
 
 def applied_result(record_id: str, version: int, verb: str) -> CallToolResult:
@@ -164,9 +164,11 @@ def _rejected_result(proposal: Proposal) -> CallToolResult:
     return tool_result(text, ChangeResult(id=target, outcome="rejected", why=[note] if note else []))
 
 
-def change_result(made: Skip | WorkingItem | Proposal, verb: str) -> CallToolResult:
+def change_result(outcome: Skip | WorkingItem | Proposal, verb: str) -> CallToolResult:
     """Return the result of a change to a skip or working item, whichever of the two it came to."""
-    return proposal_result(made) if isinstance(made, Proposal) else applied_result(made.id, made.version, verb)
+    return (
+        proposal_result(outcome) if isinstance(outcome, Proposal) else applied_result(outcome.id, outcome.version, verb)
+    )
 
 
 def remember_result(outcome: StoreOutcome) -> RememberResult:

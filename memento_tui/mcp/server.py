@@ -132,7 +132,7 @@ class _MemoryServer(MCPServer[None]):
         return {
             name: served.title
             for name, served in others.items()
-            if any(known.name == tool for known in served.tools(self._mcp_workspaces))
+            if any(offered.name == tool for offered in served.tools(self._mcp_workspaces))
         }
 
     async def list_resources(self) -> list[Resource]:

@@ -69,10 +69,10 @@ def given_arguments(**arguments: object) -> dict[str, Any]:
 
 def changed_arguments(**arguments: object) -> dict[str, Any]:
     """Return the arguments that were given, of which a change needs at least one. Raises `InvalidInput`."""
-    found = given_arguments(**arguments)
-    if not found:
+    changes = given_arguments(**arguments)
+    if not changes:
         raise InvalidInput("Nothing to change was given.", f"Give at least one of {', '.join(arguments)}.")
-    return found
+    return changes
 
 
 def hints(*, read_only: bool = False, destructive: bool = False, idempotent: bool = False) -> ToolAnnotations:

@@ -149,8 +149,8 @@ def client_name(ctx: Context[Any, Any]) -> str:
     the header ``User-Agent``; where that is missing too the name is ``agent``.
     """
     params = ctx.session.client_params
-    given = params.client_info.name if params is not None else _program_name(ctx.headers or {})
-    shown = "".join(character for character in one_line(given, _MAX_NAME_CHARS) if character.isprintable())
+    name = params.client_info.name if params is not None else _program_name(ctx.headers or {})
+    shown = "".join(character for character in one_line(name, _MAX_NAME_CHARS) if character.isprintable())
     return shown or _DEFAULT_NAME
 
 

@@ -75,9 +75,9 @@ def record_exposures(workspace: Workspace, hits: list[SearchHit], session: str =
     if not hits or not session:
         return
     try:
-        made = [_exposure(workspace, session, rank, hit) for rank, hit in enumerate(hits, 1)]
+        exposures = [_exposure(workspace, session, rank, hit) for rank, hit in enumerate(hits, 1)]
         # The ledger is read from its newest row: what was shown first is to stand first.
-        workspace.exposures.record(made[::-1])
+        workspace.exposures.record(exposures[::-1])
     except DataDirectoryError as error:  # as above
         _log.warning("Not entered in the ledger: %s", error)
 
@@ -100,7 +100,7 @@ def _exposure(workspace: Workspace, session: str, rank: int, hit: SearchHit) -> 
 def record_essentials(workspace: Workspace, memories: list[Memory], session: str) -> None:
     """Count and write into the ledger that a session began with some memories."""
     count_shown(workspace, [memory.id for memory in memories])
-    made = [
+    exposures = [
         make_exposure(
             {
                 "memory_id": memory.id,
@@ -116,7 +116,7 @@ def record_essentials(workspace: Workspace, memories: list[Memory], session: str
         for rank, memory in enumerate(memories, 1)
     ]
     try:
-        workspace.exposures.record(made[::-1])
+        workspace.exposures.record(exposures[::-1])
     except DataDirectoryError as error:  # as above
         _log.warning("Not entered in the ledger: %s", error)
 

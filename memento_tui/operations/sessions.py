@@ -67,25 +67,25 @@ def brief(workspace: Workspace, message: str, namespace: str, limit: int, sessio
 def _briefing_hits(
     workspace: Workspace, words: str, namespace: str, limit: int, session: str
 ) -> tuple[list[SearchHit], str]:
-    place = ""
+    namespaces = ""
     if namespace:
         if '"' in check_namespace(namespace) or "," in namespace:
             raise InvalidField("namespace", "must not hold a quotation mark or a comma")
-        place = f'ns:"{namespace},global" '
+        namespaces = f'ns:"{namespace},global" '
     if not words:
         return [], "off"
-    hits, answer = recall(workspace, place + words, limit, session)
+    hits, answer = recall(workspace, namespaces + words, limit, session)
     return hits, answer.semantic
 
 
-def is_relevant_namespace(asked: str, namespace: str) -> bool:
+def is_relevant_namespace(current: str, namespace: str) -> bool:
     """Tell whether a record of ``namespace`` matters in ``asked``: the same, one above or below it, or for all.
 
     What an account wrote concerns nobody who does not ask for that account.
     """
-    if account_of(namespace) != account_of(asked):
+    if account_of(namespace) != account_of(current):
         return False
-    return not asked or namespace == "global" or is_under(namespace, asked) or is_under(asked, namespace)
+    return not current or namespace == "global" or is_under(namespace, current) or is_under(current, namespace)
 
 
 _HANDLE_PATTERN = re.compile(r"[\w.:-]{1,100}", re.ASCII)
@@ -123,7 +123,7 @@ def open_session(workspace: Workspace, directory: str, namespace: str) -> Sessio
         InvalidField: the namespace is not one.
 
     """
-    place = check_namespace(namespace) if namespace else _namespace_of(workspace, directory)
+    project_namespace = check_namespace(namespace) if namespace else _namespace_of(workspace, directory)
     author = workspace.author
     session = (author.session if author.channel != "http" else "") or new_id()
     now = clock.now()
@@ -131,15 +131,19 @@ def open_session(workspace: Workspace, directory: str, namespace: str) -> Sessio
         memory
         for memory in workspace.list_where(_ESSENTIAL_FILTER, limit=_MAX_RECORDS * 5).items
         if is_essential(memory)
-        and is_relevant_namespace(place, memory.namespace)
+        and is_relevant_namespace(project_namespace, memory.namespace)
         and (memory.expires_at is None or memory.expires_at > now)
     ][:_MAX_RECORDS]
     if essentials:
         record_essentials(workspace, essentials, session)
-    items = [item for item in workspace.items.list(status="active") if is_relevant_namespace(place, item.namespace)]
-    skips = [skip for skip in workspace.skips.list() if is_relevant_namespace(place, skip.namespace)]
+    items = [
+        item
+        for item in workspace.items.list(status="active")
+        if is_relevant_namespace(project_namespace, item.namespace)
+    ]
+    skips = [skip for skip in workspace.skips.list() if is_relevant_namespace(project_namespace, skip.namespace)]
     return SessionStart(
-        session, place, workspace.crystals.current(), essentials, items[:_MAX_RECORDS], skips[:_MAX_RECORDS]
+        session, project_namespace, workspace.crystals.current(), essentials, items[:_MAX_RECORDS], skips[:_MAX_RECORDS]
     )
 
 
@@ -184,8 +188,10 @@ def write_handover_note(
             return workspace.items.update(mine.id, **fields)
         title = f"Session of {clock.now():%Y-%m-%d}"
         extra = {"session": session, "left_by": agent}
-        left = workspace.items.create(title, category="session_note", namespace=namespace, extra=extra, **fields)
-        if isinstance(left, WorkingItem):
+        note_outcome = workspace.items.create(
+            title, category="session_note", namespace=namespace, extra=extra, **fields
+        )
+        if isinstance(note_outcome, WorkingItem):
             for note in notes:
                 workspace.items.update(note.id, status="completed")
-        return left
+        return note_outcome

@@ -45,19 +45,19 @@ _decode_image = msgspec.json.Decoder(_RecordImage).decode
 
 def list_events(request: ApiRequest) -> Response:
     """List what was done to memories, newest first."""
-    asked = request.read_query(_ActivityQuery)
-    since = _since_time(asked.since)
-    types = {name.strip() for name in asked.types.split(",") if name.strip()}
-    limit = clamp_limit(asked.limit, _MAX_EVENTS)
-    found: list[dict[str, Any]] = []
+    query = request.read_query(_ActivityQuery)
+    since = _since_time(query.since)
+    types = {name.strip() for name in query.types.split(",") if name.strip()}
+    limit = clamp_limit(query.limit, _MAX_EVENTS)
+    events: list[dict[str, Any]] = []
     for entry in _entries(request, since):
         for ordinal, change in enumerate(request.workspace.activity.changes(entry.seq)):
             event = _event_row(request, entry, ordinal, change)
             if event is not None and (not types or event["action"] in types):
-                found.append(event)
-                if len(found) == limit:
-                    return json_response({"events": found})
-    return json_response({"events": found})
+                events.append(event)
+                if len(events) == limit:
+                    return json_response({"events": events})
+    return json_response({"events": events})
 
 
 def _since_time(since: str) -> datetime:
@@ -110,12 +110,12 @@ def _event_row(request: ApiRequest, entry: Entry, ordinal: int, change: Change) 
 
 def exposure_density(request: ApiRequest) -> Response:
     """Count how many memories were shown, by spans of time."""
-    asked = request.read_query(_ActivityQuery)
-    seconds = clamp_limit(asked.bucket_minutes, _MAX_BUCKET) * 60
-    wanted = ExposureFilter(since=_since_time(asked.since))
+    query = request.read_query(_ActivityQuery)
+    seconds = clamp_limit(query.bucket_minutes, _MAX_BUCKET) * 60
+    shown = ExposureFilter(since=_since_time(query.since))
     counts: Counter[int] = Counter()
     for start in range(0, _MAX_ENTRIES, _PAGE_SIZE):
-        page = request.workspace.exposures.page(wanted, start, _PAGE_SIZE)
+        page = request.workspace.exposures.page(shown, start, _PAGE_SIZE)
         for row in page:
             if row.memory is not None and request.scope.holds_namespace(row.memory.namespace):
                 counts[int(row.injection.at.timestamp()) // seconds * seconds] += 1

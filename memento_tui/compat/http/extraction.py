@@ -49,29 +49,29 @@ def consolidate(request: ApiRequest) -> Response:
     memories = request.workspace.slice(tree, order="created", limit=_MAX_CANDIDATES)
     made_before = request.workspace.review.consolidated_sources()
     groups = [group for group in groups_of(memories, []) if frozenset(group.ids) not in made_before]
-    made = [_consolidation_response(request, list(group.ids), _MemoryGroup()) for group in groups]
-    fresh = [one for one in made if one.memory.status != "rejected"]
-    waiting = [one.memory.id for one in fresh if one.proposal is not None]
-    sources = sum(len(one.sources) for one in fresh)
-    count = f"{len(fresh)} group{'' if len(fresh) == 1 else 's'} from {sources} source memories"
-    if not fresh:
+    outcomes = [_consolidation_response(request, list(group.ids), _MemoryGroup()) for group in groups]
+    accepted = [outcome for outcome in outcomes if outcome.memory.status != "rejected"]
+    waiting = [outcome.memory.id for outcome in accepted if outcome.proposal is not None]
+    sources = sum(len(outcome.sources) for outcome in accepted)
+    count = f"{len(accepted)} group{'' if len(accepted) == 1 else 's'} from {sources} source memories"
+    if not accepted:
         return text_response("No consolidation candidates found (need 3+ memories sharing tags).", consolidated=0)
     if waiting:
         text = f"Proposed one memory for each of {count}; a person decides, and the sources stay."
-        return text_response(text, 202, status="proposed", consolidated=len(fresh) - len(waiting), ids=waiting)
-    text = f"Consolidated {count} into {len(fresh)} new memor{'y' if len(fresh) == 1 else 'ies'}."
-    return text_response(text, consolidated=len(fresh), ids=[one.memory.id for one in fresh])
+        return text_response(text, 202, status="proposed", consolidated=len(accepted) - len(waiting), ids=waiting)
+    text = f"Consolidated {count} into {len(accepted)} new memor{'y' if len(accepted) == 1 else 'ies'}."
+    return text_response(text, consolidated=len(accepted), ids=[outcome.memory.id for outcome in accepted])
 
 
 def consolidate_group(request: ApiRequest) -> Response:
     """Join the memories that the agent names, in its own words or in whole sentences of theirs."""
-    given = request.read_body(_MemoryGroup)
-    ids = list(dict.fromkeys(given.source_ids or given.ids or []))
+    group = request.read_body(_MemoryGroup)
+    ids = list(dict.fromkeys(group.source_ids or group.ids or []))
     for name in ids:
         memory = request.memory(name)
         if not is_recalled(memory) or memory.status not in RECALLED_STATUSES:
             raise InvalidField("source_ids", f"names what is not recalled: {name!r:.80}", "Leave it out.")
-    outcome = _consolidation_response(request, ids, given)
+    outcome = _consolidation_response(request, ids, group)
     if outcome.memory.status == "rejected":
         reason = rejection_reason("" if outcome.proposal is None else outcome.proposal.note)
         return error_response(f"Not consolidated: a person turned the same down before{reason}", 409)
@@ -81,11 +81,11 @@ def consolidate_group(request: ApiRequest) -> Response:
     return text_response(text, id=outcome.memory.id, sources=ids, status="stored")
 
 
-def _consolidation_response(request: ApiRequest, ids: list[str], given: _MemoryGroup) -> ConsolidationOutcome:
-    fields: dict[str, Any] = {"namespace": request.scope.namespace, "tags": given.tags or []}
-    if given.type:
-        fields |= kind_fields(given.type)
-    return consolidated(request.workspace, ids, given.content, fields=fields, make_id=request.new_id)
+def _consolidation_response(request: ApiRequest, ids: list[str], group: _MemoryGroup) -> ConsolidationOutcome:
+    fields: dict[str, Any] = {"namespace": request.scope.namespace, "tags": group.tags or []}
+    if group.type:
+        fields |= kind_fields(group.type)
+    return consolidated(request.workspace, ids, group.content, fields=fields, make_id=request.new_id)
 
 
 _MIN_DISTILLED_CHARS, _MIN_EXTRACTED_CHARS, _MAX_TRANSCRIPT_CHARS = 200, 100, 100_000
@@ -102,16 +102,16 @@ class _Transcript(RequestSchema):
 
 def distill_transcript(request: ApiRequest) -> Response:
     """Learn from a transcript; one that is too short says so, and is no failure."""
-    given = request.read_body(_Transcript)
-    if len(given.transcript) < _MIN_DISTILLED_CHARS:
+    body = request.read_body(_Transcript)
+    if len(body.transcript) < _MIN_DISTILLED_CHARS:
         return text_response("Transcript too short — skipping distillation.", memories=[])
-    learned = _learn_from(request, given.transcript, "distill", EXTRACTION_MODES["distill"])
-    if not learned:
+    lessons = _learn_from(request, body.transcript, "distill", EXTRACTION_MODES["distill"])
+    if not lessons:
         return text_response("No novel memories found in transcript.", memories=[])
-    rows = [_lesson_row(one) for one in learned]
+    rows = [_lesson_row(lesson) for lesson in lessons]
     lines = "\n".join(f"- {entry_id(row['id'])} ({row['type']}): {one_line(row['content'])}" for row in rows)
     count = f"{len(rows)} memor{'y' if len(rows) == 1 else 'ies'}"
-    waits = _are_all_pending(learned)
+    waits = _are_all_pending(lessons)
     decides = "; a person decides about them" if waits else ""
     text = f"Distilled {count} from transcript{decides}:\n\n{lines}"
     return text_response(text, 202 if waits else 201, memories=rows, **({"status": "proposed"} if waits else {}))
@@ -119,32 +119,32 @@ def distill_transcript(request: ApiRequest) -> Response:
 
 def extract_from_transcript(request: ApiRequest) -> Response:
     """Learn from a transcript, at most so many things as are asked for."""
-    given = request.read_body(_Transcript)
-    if len(given.transcript) < _MIN_EXTRACTED_CHARS:
+    transcript = request.read_body(_Transcript)
+    if len(transcript.transcript) < _MIN_EXTRACTED_CHARS:
         raise InvalidField("transcript", f"is too short: {_MIN_EXTRACTED_CHARS} characters is the least")
-    most = min(given.max_memories or EXTRACTION_MODES[given.mode], EXTRACTION_MODES["distill"])
-    learned = _learn_from(request, given.transcript, given.mode, most)
+    most = min(transcript.max_memories or EXTRACTION_MODES[transcript.mode], EXTRACTION_MODES["distill"])
+    lessons = _learn_from(request, transcript.transcript, transcript.mode, most)
     body = {
-        "stored": [_lesson_row(one) for one in learned],
-        "count": len(learned),
-        "mode": given.mode,
+        "stored": [_lesson_row(lesson) for lesson in lessons],
+        "count": len(lessons),
+        "mode": transcript.mode,
         "source": "transcript",
     }
-    if learned and _are_all_pending(learned):
+    if lessons and _are_all_pending(lessons):
         return json_response({**body, "status": "proposed"}, 202)
-    return json_response(body, 201 if learned else 200)
+    return json_response(body, 201 if lessons else 200)
 
 
 def _learn_from(request: ApiRequest, transcript: str, mode: str, most: int) -> list[DistillationResult]:
     """Take what a transcript teaches through the gate; return what was new."""
-    told, namespace = transcript[-_MAX_TRANSCRIPT_CHARS:], request.scope.namespace
-    found = extract_lessons(request.workspace, told, _TRANSCRIPT_SOURCE, mode=mode, limit=most, namespace=namespace)
-    return [one for one in found.learned if is_new_lesson(one)]
+    text, namespace = transcript[-_MAX_TRANSCRIPT_CHARS:], request.scope.namespace
+    report = extract_lessons(request.workspace, text, _TRANSCRIPT_SOURCE, mode=mode, limit=most, namespace=namespace)
+    return [lesson for lesson in report.learned if is_new_lesson(lesson)]
 
 
-def _are_all_pending(learned: Sequence[DistillationResult]) -> bool:
-    return all(one.outcome == "proposed" for one in learned)
+def _are_all_pending(lessons: Sequence[DistillationResult]) -> bool:
+    return all(lesson.outcome == "proposed" for lesson in lessons)
 
 
-def _lesson_row(one: DistillationResult) -> dict[str, Any]:
-    return {"id": one.id, "content": lesson_text(one), "type": lesson_type(one)}
+def _lesson_row(lesson: DistillationResult) -> dict[str, Any]:
+    return {"id": lesson.id, "content": lesson_text(lesson), "type": lesson_type(lesson)}

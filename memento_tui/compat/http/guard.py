@@ -101,8 +101,8 @@ class Guard:
             if scope["method"] == "POST" and not is_loopback((scope["client"] or ("", 0))[0]):
                 return error_response("Accounts are made on the machine that memento runs on only.", 403)
             return None
-        given = Headers(scope=scope).getlist("authorization")
-        scheme, _, key = given[0].partition(" ") if len(given) == 1 else ("", "", "")
+        headers = Headers(scope=scope).getlist("authorization")
+        scheme, _, key = headers[0].partition(" ") if len(headers) == 1 else ("", "", "")
         caller = await self._caller_of(key.strip()) if scheme.lower() == "bearer" and key.strip() else None
         if caller is None:
             refusal = error_response(_NO_KEY_MESSAGE, 401)
@@ -144,16 +144,16 @@ def _host_name(host: str) -> str:
 
     The port may be another one: a tunnel's own end has its own.
     """
-    found = _HOST_PATTERN.fullmatch(host)
-    return found["name"].strip("[]").lower() if found else ""
+    match = _HOST_PATTERN.fullmatch(host)
+    return match["name"].strip("[]").lower() if match else ""
 
 
 async def _read_body(scope: Scope, receive: Receive, body: list[bytes]) -> Response | None:
     """Read a request's body into ``body``; return why it is refused."""
-    told = Headers(scope=scope).get("content-length", "")
+    announced = Headers(scope=scope).get("content-length", "")
     too_long = error_response(f"The body is larger than {_MAX_BODY_BYTES // 1024**2} MB, which is the most.", 413)
     too_long.headers["Connection"] = "close"
-    if told.isdecimal() and int(told) > _MAX_BODY_BYTES + _MAX_DISCARDED_BYTES:
+    if announced.isdecimal() and int(announced) > _MAX_BODY_BYTES + _MAX_DISCARDED_BYTES:
         return too_long
     size = 0
     while True:

@@ -56,8 +56,8 @@ def put_identity(request: ApiRequest) -> Response:
 def draft_identity(request: ApiRequest) -> Response:
     """Draft an identity of whole sentences from the memories that say how the agent works, the surest first."""
     _check_not_account(request)
-    telling = AllOf((OneOf("kind", _IDENTITY_KINDS), Not(OneOf("source_type", ("external",)))))
-    among = request.here(AllOf((telling, OneOf("sensitivity", ("normal",)))))
+    about_self = AllOf((OneOf("kind", _IDENTITY_KINDS), Not(OneOf("source_type", ("external",)))))
+    among = request.here(AllOf((about_self, OneOf("sensitivity", ("normal",)))))
     sources = list(request.workspace.slice(among, order="certainty", limit=_MAX_SOURCES))
     if not sources:
         return text_response("No identity crystal was drafted: no memory says yet how you work.", status="nothing")
@@ -78,9 +78,9 @@ def _store_identity(request: ApiRequest, content: str, how: str) -> Response:
 def list_identities(request: ApiRequest) -> Response:
     """List the identities there were, newest first."""
     limit = clamp_limit(request.read_query(_HistoryQuery).limit, _MAX_HISTORY)
-    known = [] if request.caller.account else request.workspace.crystals.timeline()
-    found = [crystal for crystal in known if crystal.status in ("current", "past")][:limit]
-    if not found:
+    crystals = [] if request.caller.account else request.workspace.crystals.timeline()
+    adopted = [crystal for crystal in crystals if crystal.status in ("current", "past")][:limit]
+    if not adopted:
         return text_response("No identity snapshots found.", snapshots=[])
     rows = [
         {
@@ -89,7 +89,7 @@ def list_identities(request: ApiRequest) -> Response:
             "length": len(crystal.content),
             "source_count": _source_ids(crystal),
         }
-        for crystal in found
+        for crystal in adopted
     ]
     lines = [f"{r['id']} — {r['created_at']} ({r['length']} chars, {r['source_count']} sources)" for r in rows]
     return text_response(f"Identity crystal history ({len(rows)} snapshots):\n\n" + "\n".join(lines), snapshots=rows)

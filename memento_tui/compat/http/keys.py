@@ -95,11 +95,11 @@ class ApiKeys:
 
     """
 
-    def __init__(self, settings: Settings, file: Path, given: str = "") -> None:
+    def __init__(self, settings: Settings, file: Path, chosen: str = "") -> None:
         self._settings = settings
         self._file = file
-        self._given = given
-        if not given and not file.exists():
+        self._given = chosen
+        if not chosen and not file.exists():
             self._make()
         _ = self.own
 
@@ -121,13 +121,13 @@ class ApiKeys:
 
     def _make(self) -> None:
         """Make the key, unless another server does so at the same time."""
-        fresh = self._written(_new_key())
+        file = self._written(_new_key())
         try:
-            os.link(fresh, self._file)
+            os.link(file, self._file)
         except FileExistsError:
             pass
         finally:
-            fresh.unlink()
+            file.unlink()
 
     def _written(self, key: str) -> Path:
         """Write a key into a new file beside the old one, whole and on the disk before it takes that one's place."""
@@ -145,16 +145,16 @@ class ApiKeys:
 
     def caller_of(self, key: str) -> Caller | None:
         """Return whose key it is, in a time that tells nothing about the key; ``None`` for nobody's."""
-        given = key.encode("utf-8", "surrogateescape")
-        if secrets.compare_digest(given, self.own.encode()):
+        written = key.encode("utf-8", "surrogateescape")
+        if secrets.compare_digest(written, self.own.encode()):
             return Caller()
-        digest = _digest(given)
-        found = [one for one in self._accounts() if secrets.compare_digest(one.digest, digest)]
-        return Caller(found[0].name) if found else None
+        digest = _digest(written)
+        accounts = [account for account in self._accounts() if secrets.compare_digest(account.digest, digest)]
+        return Caller(accounts[0].name) if accounts else None
 
     def _accounts(self) -> list[_Account]:
-        kept = self._settings.get(_ACCOUNTS_SETTING)
-        return [] if kept is None else _decode_accounts(kept)
+        stored = self._settings.get(_ACCOUNTS_SETTING)
+        return [] if stored is None else _decode_accounts(stored)
 
     def sign_up(self, name: str) -> tuple[Caller, str]:
         """Make an account; return its caller and its key, which nobody can read again.
@@ -167,10 +167,10 @@ class ApiKeys:
         """
         key = _new_key()
         plain = "-".join(re.findall(r"[a-z0-9]+", name.lower()))[:_MAX_NAME_CHARS] or "default"
-        made: list[_Account] = []
+        added: list[_Account] = []
 
-        def add(kept: str | None) -> str:
-            accounts = [] if kept is None else _decode_accounts(kept)
+        def add(stored: str | None) -> str:
+            accounts = [] if stored is None else _decode_accounts(stored)
             if len(accounts) >= _MAX_ACCOUNTS:
                 raise NotAllowed(
                     f"There are {_MAX_ACCOUNTS} accounts, which is as many as memento keeps.",
@@ -178,13 +178,15 @@ class ApiKeys:
                 )
             taken = {account.name for account in accounts}
             free = next(
-                one for n in range(1, _MAX_ACCOUNTS + 2) if (one := f"{plain}-{n}" if n > 1 else plain) not in taken
+                candidate
+                for n in range(1, _MAX_ACCOUNTS + 2)
+                if (candidate := f"{plain}-{n}" if n > 1 else plain) not in taken
             )
-            made.append(_Account(free, _digest(key.encode()), format_moment(clock.now())))
-            return msgspec.json.encode([*accounts, made[-1]]).decode()
+            added.append(_Account(free, _digest(key.encode()), format_moment(clock.now())))
+            return msgspec.json.encode([*accounts, added[-1]]).decode()
 
         self._settings.change(_ACCOUNTS_SETTING, add)
-        return Caller(made[-1].name), key
+        return Caller(added[-1].name), key
 
     def rotate(self, caller: Caller) -> str:
         """Put a new key in the place of a caller's; return it.
@@ -202,11 +204,13 @@ class ApiKeys:
             self._written(key).replace(self._file)
             return key
 
-        def replace(kept: str | None) -> str:
-            accounts = [] if kept is None else _decode_accounts(kept)
+        def replace(stored: str | None) -> str:
+            accounts = [] if stored is None else _decode_accounts(stored)
             changed = [
-                msgspec.structs.replace(one, digest=_digest(key.encode())) if one.name == caller.account else one
-                for one in accounts
+                msgspec.structs.replace(account, digest=_digest(key.encode()))
+                if account.name == caller.account
+                else account
+                for account in accounts
             ]
             return msgspec.json.encode(changed).decode()
 

@@ -58,10 +58,10 @@ class _GraphQuery(RequestSchema):
     depth: int = 2
 
 
-def _read_links(request: ApiRequest, given: Sequence[LinkageInput]) -> list[Link]:
+def _read_links(request: ApiRequest, linkages: Sequence[LinkageInput]) -> list[Link]:
     """Return links whose ends all exist in this workspace. Raises `InvalidField` for the first that does not."""
     links = []
-    for number, linkage in enumerate(given):
+    for number, linkage in enumerate(linkages):
         field = f"linkages[{number}].{'path' if linkage.type == 'file' else 'id'}"
         end = linkage.path if linkage.type == "file" else linkage.id
         if not end:
@@ -100,20 +100,20 @@ class _GraphWalk:
     def from_(self, start: Memory, depth: int) -> None:
         seen, level = {start.id}, [start]
         for distance in range(depth + 1):
-            following: list[Memory] = []
+            next_level: list[Memory] = []
             for memory in level:
                 self.nodes.append(_graph_node(memory, distance))
-                for other in self._neighbours(memory, reached=distance == depth):
+                for other in self._neighbours(memory, is_last=distance == depth):
                     if other.id in seen:
                         continue
                     if len(seen) >= _MAX_NODES:
                         self.is_cut = True
                         return
                     seen.add(other.id)
-                    following.append(other)
-            level = following
+                    next_level.append(other)
+            level = next_level
 
-    def _neighbours(self, memory: Memory, *, reached: bool) -> Iterator[Memory]:
+    def _neighbours(self, memory: Memory, *, is_last: bool) -> Iterator[Memory]:
         """Yield the memories at the other ends; at the last level only what leads out is noted."""
         for relation in _workspace_relations(self._request, memory):
             label = linkage_from_relation(relation.type, relation.dst, relation.label).get("label", "")
@@ -121,9 +121,9 @@ class _GraphWalk:
                 self._edge(memory.id, f"file:{relation.dst}", label or "source")
             elif relation.type != "item":
                 other = _other_end(self._request, relation, memory)
-                if other is not None and (not reached or relation.src == memory.id):
+                if other is not None and (not is_last or relation.src == memory.id):
                     self._edge(relation.src, relation.dst, label or "related")
-                    if not reached:
+                    if not is_last:
                         yield other
 
     def _edge(self, start: str, end: str, label: str) -> None:
@@ -132,8 +132,8 @@ class _GraphWalk:
 
 def _workspace_relations(request: ApiRequest, memory: Memory) -> list[Relation]:
     """Return a memory's relations. That somebody's file or item is named like it relates it to nothing."""
-    found = request.workspace.relations(memory.id)
-    return [one for one in found if one.src == memory.id or one.type not in ("file", "item")]
+    relations = request.workspace.relations(memory.id)
+    return [relation for relation in relations if relation.src == memory.id or relation.type not in ("file", "item")]
 
 
 def _other_end(request: ApiRequest, relation: Relation, memory: Memory) -> Memory | None:
@@ -220,11 +220,11 @@ class _ListQuery(RequestSchema):
 
 def post_memory(request: ApiRequest) -> Response:
     """Store a memory."""
-    given = request.read_body(_NewMemory)
-    if given.images:
+    body = request.read_body(_NewMemory)
+    if body.images:
         raise InvalidField("images", "cannot be stored", _NO_IMAGES_MESSAGE)
-    links = _read_links(request, given.linkages or [])
-    outcome = _store(request, given, ())
+    links = _read_links(request, body.linkages or [])
+    outcome = _store(request, body, ())
     memory = outcome.memory
     if outcome.is_rejected:
         reason = rejection_reason(outcome.note)
@@ -243,76 +243,76 @@ def post_memory(request: ApiRequest) -> Response:
     return text_response(f"Stored memory {head}", 201, id=memory.id, status="stored")
 
 
-def _store(request: ApiRequest, given: _NewMemory, tags: Sequence[str]) -> StoreOutcome:
+def _store(request: ApiRequest, body: _NewMemory, tags: Sequence[str]) -> StoreOutcome:
     """Store a memory under an id of 8 digits, or return the one that says the same already."""
-    fields: dict[str, Any] = kind_fields(given.type or "")
+    fields: dict[str, Any] = kind_fields(body.type or "")
     return store_memory(
         request.workspace,
-        given.content,
+        body.content,
         make_id=request.new_id,
         namespace=request.scope.namespace,
-        tags=[*(given.tags or []), *tags],
-        expires_at=parse_optional_end(given.expires or ""),
+        tags=[*(body.tags or []), *tags],
+        expires_at=parse_optional_end(body.expires or ""),
         **fields,
     )
 
 
 def ingest_memories(request: ApiRequest) -> Response:
     """Store many memories at once; all of them are checked before the first is stored."""
-    given = request.read_body(_NewMemories)
-    source = given.source or "bulk"
-    for number, one in enumerate(given.memories):
-        if not one.content.strip():
+    batch = request.read_body(_NewMemories)
+    source = batch.source or "bulk"
+    for number, entry in enumerate(batch.memories):
+        if not entry.content.strip():
             raise InvalidField(f"memories[{number}].content", "is empty", "Write at least a word.")
-    made: list[Memory] = []
+    stored: list[Memory] = []
     with request.workspace.one_undo():
-        for number, one in enumerate(given.memories):
+        for number, entry in enumerate(batch.memories):
             try:
-                made.append(_store(request, one, [f"source:{source}"]).memory)
+                stored.append(_store(request, entry, [f"source:{source}"]).memory)
             except (InvalidInput, NotAllowed) as error:
-                stored = f" The {number} before it are stored." if number else ""
-                raise InvalidInput(f"memories[{number}]: {error}{stored}") from error
-    kept = [memory for memory in made if memory.status != "rejected"]
-    waiting = [memory.id for memory in kept if memory.status == "pending"]
-    body = {"ingested": len(kept), "ids": [memory.id for memory in kept], "source": source, "proposed": waiting}
-    return json_response(body, 202 if waiting and len(waiting) == len(kept) else 201)
+                stored_text = f" The {number} before it are stored." if number else ""
+                raise InvalidInput(f"memories[{number}]: {error}{stored_text}") from error
+    accepted = [memory for memory in stored if memory.status != "rejected"]
+    waiting = [memory.id for memory in accepted if memory.status == "pending"]
+    body = {"ingested": len(accepted), "ids": [memory.id for memory in accepted], "source": source, "proposed": waiting}
+    return json_response(body, 202 if waiting and len(waiting) == len(accepted) else 201)
 
 
 def list_memories(request: ApiRequest) -> Response:
     """List the memories of a workspace."""
-    wanted = request.read_query(_ListQuery)
-    tree = _list_filter(request, wanted)
-    limit = clamp_limit(wanted.limit, _MAX_LISTED)
-    found = request.workspace.slice(
-        tree,
-        order=_ORDER_OF_SORT[wanted.sort],
-        ascending=wanted.order == "asc",
+    query = request.read_query(_ListQuery)
+    among = _list_filter(request, query)
+    limit = clamp_limit(query.limit, _MAX_LISTED)
+    memories = request.workspace.slice(
+        among,
+        order=_ORDER_OF_SORT[query.sort],
+        ascending=query.order == "asc",
         limit=limit,
-        skip=wanted.offset,
+        skip=query.offset,
     )
-    total = request.workspace.count(tree)
-    rows = [memory_row(request, memory) for memory in found]
-    return json_response({"memories": rows, "total": total, "offset": wanted.offset, "limit": limit})
+    total = request.workspace.count(among)
+    rows = [memory_row(request, memory) for memory in memories]
+    return json_response({"memories": rows, "total": total, "offset": query.offset, "limit": limit})
 
 
-def _list_filter(request: ApiRequest, wanted: _ListQuery) -> Filter:
+def _list_filter(request: ApiRequest, query: _ListQuery) -> Filter:
     parts: list[Filter] = []
-    if wanted.type:
-        known = (OneOf("kind", (wanted.type,)), OneOf("kind_raw", ("",)))
-        parts += known if wanted.type in KINDS else [OneOf("kind_raw", (wanted.type,))]
-    if tags := [tag.strip() for tag in wanted.tags.split(",") if tag.strip()]:
+    if query.type:
+        of_known_kind = (OneOf("kind", (query.type,)), OneOf("kind_raw", ("",)))
+        parts += of_known_kind if query.type in KINDS else [OneOf("kind_raw", (query.type,))]
+    if tags := [tag.strip() for tag in query.tags.split(",") if tag.strip()]:
         parts.append(AnyOf(tuple(HasTag(tag) for tag in tags)))
-    scope = (Under(request.scope.namespace), Not(OneOf("sensitivity", ("restricted",))), *parts)
+    among = (Under(request.scope.namespace), Not(OneOf("sensitivity", ("restricted",))), *parts)
     readable = OneOf("status", ("active", "consolidated", "superseded", "compacted", "archived"))
-    match wanted.status:
+    match query.status:
         case "active":
             return request.here(AllOf((OneOf("status", ("active", "superseded", "compacted")), *parts)))
         case "consolidated":
-            return AllOf((OneOf("status", ("consolidated",)), *scope))
+            return AllOf((OneOf("status", ("consolidated",)), *among))
         case "expired":
-            return AllOf((Between("expires_at", None, clock.now()), readable, *scope))
+            return AllOf((Between("expires_at", None, clock.now()), readable, *among))
         case "all":
-            return AllOf((readable, *scope))
+            return AllOf((readable, *among))
 
 
 def get_memory(request: ApiRequest) -> Response:
@@ -325,31 +325,31 @@ def get_memory(request: ApiRequest) -> Response:
 
 def update_memory(request: ApiRequest) -> Response:
     """Change some fields of a memory; linkages are added to those that it has."""
-    given = request.read_body(_MemoryChange)
+    body = request.read_body(_MemoryChange)
     memory = request.memory()
-    changes = _changed_fields(given)
-    links = [] if given.linkages is msgspec.UNSET else _read_links(request, given.linkages)
+    changes = _changed_fields(body)
+    links = [] if body.linkages is msgspec.UNSET else _read_links(request, body.linkages)
     if not changes and not links:
         raise InvalidInput("No fields to update.", "Give at least one of content, type, tags, expires, linkages.")
     proposal: Proposal | None = None
     if changes:
-        proposal = request.workspace.update(memory.id, base_version=given.base_version, **changes).proposal
+        proposal = request.workspace.update(memory.id, base_version=body.base_version, **changes).proposal
     if proposal is not None:
         return proposal_row_response(proposal, memory_row(request, request.memory(memory.id)))
     add_links(request.workspace, memory.id, links)
     return json_response(memory_row(request, request.memory(memory.id)))
 
 
-def _changed_fields(given: _MemoryChange) -> Mapping[str, Any]:
+def _changed_fields(body: _MemoryChange) -> Mapping[str, Any]:
     changes: dict[str, Any] = {}
-    if given.content is not msgspec.UNSET:
-        changes["content"] = given.content
-    if given.tags is not msgspec.UNSET:
-        changes["tags"] = given.tags
-    if given.type is not msgspec.UNSET:
-        changes |= {"kind_raw": "", **kind_fields(given.type)}
-    if given.expires is not msgspec.UNSET:
-        changes["expires_at"] = parse_optional_end(given.expires or "")
+    if body.content is not msgspec.UNSET:
+        changes["content"] = body.content
+    if body.tags is not msgspec.UNSET:
+        changes["tags"] = body.tags
+    if body.type is not msgspec.UNSET:
+        changes |= {"kind_raw": "", **kind_fields(body.type)}
+    if body.expires is not msgspec.UNSET:
+        changes["expires_at"] = parse_optional_end(body.expires or "")
     return changes
 
 

@@ -90,14 +90,14 @@ def _search_workspaces(
     words = plain_query(message[:_MAX_QUERY_CHARS])
     if not words:
         return _RecallResult([], [], is_hybrid=False)
-    found, is_hybrid = [], False
+    memories, is_hybrid = [], False
     for scope in (request.scope, *peeked):
-        own, hybrid = _search_in(request, scope, words, limit, kind=kind, tags=tags)
+        in_scope, hybrid = _search_in(request, scope, words, limit, kind=kind, tags=tags)
         is_hybrid = is_hybrid or hybrid
-        found += own
-    found.sort(key=lambda one: -one.score)
+        memories += in_scope
+    memories.sort(key=lambda memory: -memory.score)
     terms = [word for word in words.lower().split() if word not in STOP_WORDS]
-    return _RecallResult(found, terms, is_hybrid)
+    return _RecallResult(memories, terms, is_hybrid)
 
 
 def _search_in(
@@ -109,34 +109,34 @@ def _search_in(
     if tags and not any(set(tag) & {'"', ",", "#"} for tag in tags):
         query += f'tag:"{",".join(tags)}" '
     # The language knows neither a type of somebody's own nor every tag; those are picked out of more results.
-    more = kind or tags or request.caller.account
-    answer = request.workspace.search(query + words, limit=_MAX_CANDIDATES if more else limit)
-    wanted = {fold_tag(tag) for tag in tags}
+    is_filtered_here = kind or tags or request.caller.account
+    answer = request.workspace.search(query + words, limit=_MAX_CANDIDATES if is_filtered_here else limit)
+    folded_tags = {fold_tag(tag) for tag in tags}
     threshold = setting_number(request, "recall_threshold") or 0.0
     alpha = setting_number(request, "recall_alpha") if answer.semantic == "ready" else None
-    other = "" if scope == request.scope else scope.name
+    workspace_name = "" if scope == request.scope else scope.name
     scored = _local_score if request.caller.account else _weighted_score
-    found = [
-        _RecalledMemory(hit, score, keyword, other)
+    memories = [
+        _RecalledMemory(hit, score, keyword, workspace_name)
         for hit in answer.results
         if is_recalled(hit.memory)
         and hit.memory.status != "consolidated"
         and (not kind or memory_type(hit.memory) == kind)
-        and (not wanted or wanted & {fold_tag(tag) for tag in hit.memory.tags})
+        and (not folded_tags or folded_tags & {fold_tag(tag) for tag in hit.memory.tags})
         for score, keyword in [scored(hit, words, alpha)]
         if score >= threshold
     ]
-    found.sort(key=lambda one: -one.score)
-    return found[:limit], answer.semantic == "ready"
+    memories.sort(key=lambda memory: -memory.score)
+    return memories[:limit], answer.semantic == "ready"
 
 
 def _weighted_score(hit: SearchHit, _: str, alpha: float | None) -> tuple[float, float]:
     """Return a result's score, with words and meaning weighed as the workspace has set, and that of its words."""
-    found = hit.relevance
-    keyword = found.keyword or 0.0
-    if alpha is None or not found.score:
+    relevance = hit.relevance
+    keyword = relevance.keyword or 0.0
+    if alpha is None or not relevance.score:
         return hit.score, keyword
-    return (alpha * keyword + (1 - alpha) * (found.semantic or 0.0)) * hit.score / found.score, keyword
+    return (alpha * keyword + (1 - alpha) * (relevance.semantic or 0.0)) * hit.score / relevance.score, keyword
 
 
 def _local_score(hit: SearchHit, words: str, alpha: float | None) -> tuple[float, float]:
@@ -145,9 +145,9 @@ def _local_score(hit: SearchHit, words: str, alpha: float | None) -> tuple[float
     How rare a word is, which counts otherwise, would tell the account whether others have written it.
     """
     memory = hit.memory
-    asked = {term for word in words.split() if word.lower() not in STOP_WORDS for term in terms(word)}
-    held = set(terms(f"{memory.title}\n{memory.content}\n{' '.join(memory.tags)}"))
-    keyword = len(asked & held) / len(asked) if asked else 0.0
+    query_terms = {term for word in words.split() if word.lower() not in STOP_WORDS for term in terms(word)}
+    memory_terms = set(terms(f"{memory.title}\n{memory.content}\n{' '.join(memory.tags)}"))
+    keyword = len(query_terms & memory_terms) / len(query_terms) if query_terms else 0.0
     meaning = hit.relevance.semantic
     if meaning is None:
         return keyword * hit.life.factor, keyword
@@ -155,35 +155,35 @@ def _local_score(hit: SearchHit, words: str, alpha: float | None) -> tuple[float
     return (share * keyword + (1 - share) * meaning) * hit.life.factor, keyword
 
 
-def _record_recall(request: ApiRequest, found: Sequence[_RecalledMemory]) -> None:
+def _record_recall(request: ApiRequest, recalled: Sequence[_RecalledMemory]) -> None:
     """Count what was put in front of an agent, and enter it in the ledger. What another workspace lent does not count.
 
     To be shown is no use: it makes no memory rank higher or live longer.
     """
-    hits = [one.hit for one in found if not one.workspace]
+    hits = [memory.hit for memory in recalled if not memory.workspace]
     count_shown(request.workspace, [hit.id for hit in hits])
     record_exposures(request.workspace, hits)
 
 
 def recall_memories(request: ApiRequest) -> Response:
     """Return the memories that answer a question, in words or, with ``format=json``, in fields too."""
-    asked = request.read_body(_RecallQuery) if request.body else request.read_query(_RecallQuery)
-    if not asked.query.strip():
+    query = request.read_body(_RecallQuery) if request.body else request.read_query(_RecallQuery)
+    if not query.query.strip():
         raise InvalidField("query", "is missing", "Say what to look for.")
-    named = [*_split_list(asked.peek_workspaces), *_split_list(asked.workspace)] if request.body else []
-    answer = _search_workspaces(
+    peeked_names = [*_split_list(query.peek_workspaces), *_split_list(query.workspace)] if request.body else []
+    result = _search_workspaces(
         request,
-        asked.query,
-        clamp_limit(asked.limit, _MAX_RECALLED),
-        peeked=request.peeked(named),
-        kind=asked.type.strip(),
-        tags=_split_list(asked.tags),
+        query.query,
+        clamp_limit(query.limit, _MAX_RECALLED),
+        peeked=request.peeked(peeked_names),
+        kind=query.type.strip(),
+        tags=_split_list(query.tags),
     )
-    if asked.track_access:
-        _record_recall(request, answer.found)
-    text = _recall_text(request, asked.query, answer.found)
-    if asked.format == "json":
-        return json_response({"text": text, "memories": [_recall_row(one) for one in answer.found]})
+    if query.track_access:
+        _record_recall(request, result.found)
+    text = _recall_text(request, query.query, result.found)
+    if query.format == "json":
+        return json_response({"text": text, "memories": [_recall_row(memory) for memory in result.found]})
     return text_response(text)
 
 
@@ -192,37 +192,38 @@ def _split_list(written: list[str] | str) -> list[str]:
     return [part.strip() for part in parts if part.strip()]
 
 
-def _recall_row(one: _RecalledMemory) -> dict[str, Any]:
+def _recall_row(recalled: _RecalledMemory) -> dict[str, Any]:
     row: dict[str, Any] = {
-        "id": one.memory.id,
-        "content": one.memory.content,
-        "type": memory_type(one.memory),
-        "tags": list(one.memory.tags),
+        "id": recalled.memory.id,
+        "content": recalled.memory.content,
+        "type": memory_type(recalled.memory),
+        "tags": list(recalled.memory.tags),
         "images": [],
-        "created_at": format_time(one.memory.created_at),
-        "relevance_score": round(one.score, 3),
-        "labels": caution_labels(one.memory, clock.now()),
+        "created_at": format_time(recalled.memory.created_at),
+        "relevance_score": round(recalled.score, 3),
+        "labels": caution_labels(recalled.memory, clock.now()),
     }
-    return {**row, "workspace": one.workspace} if one.workspace else row
+    return {**row, "workspace": recalled.workspace} if recalled.workspace else row
 
 
-def _recall_text(request: ApiRequest, query: str, found: Sequence[_RecalledMemory]) -> str:
-    if not found:
+def _recall_text(request: ApiRequest, query: str, recalled: Sequence[_RecalledMemory]) -> str:
+    if not recalled:
         return f'No memories found matching "{query}".'
-    count = f"{len(found)} memor{'y' if len(found) == 1 else 'ies'}"
-    told = SEPARATOR.join(_memory_text(request, one) for one in found)
-    return "\n\n".join(filter(None, [f"Found {count}:", told, _contradiction_section(request, found)]))
+    count = f"{len(recalled)} memor{'y' if len(recalled) == 1 else 'ies'}"
+    entries = SEPARATOR.join(_memory_text(request, memory) for memory in recalled)
+    return "\n\n".join(filter(None, [f"Found {count}:", entries, _contradiction_section(request, recalled)]))
 
 
-def _memory_text(request: ApiRequest, one: _RecalledMemory) -> str:
-    scope = f" [{one_line(one.workspace)}]" if one.workspace else ""
-    content = quoted_block(one.memory.content, untrusted=one.memory.source_type == "external")
-    return f"{short_heading(one.memory)}{scope}\n{content}{linkages_text(request.workspace, one.memory.id)}"
+def _memory_text(request: ApiRequest, recalled: _RecalledMemory) -> str:
+    memory = recalled.memory
+    workspace_name = f" [{one_line(recalled.workspace)}]" if recalled.workspace else ""
+    content = quoted_block(memory.content, untrusted=memory.source_type == "external")
+    return f"{short_heading(memory)}{workspace_name}\n{content}{linkages_text(request.workspace, memory.id)}"
 
 
-def _contradiction_section(request: ApiRequest, found: Sequence[_RecalledMemory]) -> str:
+def _contradiction_section(request: ApiRequest, recalled: Sequence[_RecalledMemory]) -> str:
     """Return the section on what is found and contradicted, both sides of which the caller may see."""
-    ids = [one.memory.id for one in found]
+    ids = [memory.memory.id for memory in recalled]
     return contradiction_section(contradictions_among(request.workspace, ids, clock.now(), request.caller.sees))
 
 
@@ -242,26 +243,26 @@ class _ContextQuery(RequestSchema):
 
 def get_context(request: ApiRequest) -> Response:
     """Return the parts that are asked for: working items, memories and skips that a message touches, and identity."""
-    given = request.read_body(_ContextQuery)
-    peeked = request.peeked(given.peek_workspaces)
+    query = request.read_body(_ContextQuery)
+    peeked = request.peeked(query.peek_workspaces)
     meta: dict[str, Any] = {"workspace": request.scope.name, "last_updated": format_time(clock.now())}
     if peeked:
         meta["peeked_workspaces"] = [scope.name for scope in peeked]
     body: dict[str, Any] = {"meta": meta}
-    if "working_memory" in given.include:
+    if "working_memory" in query.include:
         body["working_memory"] = _working_part(request, peeked)
-    if "memories" in given.include and given.message.strip():
-        answer = _search_workspaces(request, given.message, _MAX_MATCHES, peeked=peeked)
-        if given.track_access:
-            _record_recall(request, answer.found)
-        body["memories"] = _memories_part(request, answer, with_links=given.include_graph)
+    if "memories" in query.include and query.message.strip():
+        result = _search_workspaces(request, query.message, _MAX_MATCHES, peeked=peeked)
+        if query.track_access:
+            _record_recall(request, result.found)
+        body["memories"] = _memories_part(request, result, with_links=query.include_graph)
         meta["memory_count"] = request.workspace.count(request.here())
-    if "skip_list" in given.include and given.message.strip():
-        skips = matching_skips(request, given.message, counted=given.track_access)
+    if "skip_list" in query.include and query.message.strip():
+        skips = matching_skips(request, query.message, counted=query.track_access)
         body["skip_matches"] = [
             {"item": skip.item, "reason": skip.reason, "expires": format_time(skip.expires_at)} for skip in skips
         ]
-    if "identity" in given.include:
+    if "identity" in query.include:
         crystal = None if request.caller.account else request.workspace.crystals.current()
         body["identity"] = None if crystal is None else crystal.content
     return json_response(body)
@@ -279,29 +280,31 @@ def _working_part(request: ApiRequest, peeked: Sequence[WorkspaceScope]) -> dict
     return {"items": rows, "total_active": sum(scope == request.scope for _, scope in pairs)}
 
 
-def _memories_part(request: ApiRequest, answer: _RecallResult, *, with_links: bool) -> dict[str, Any]:
-    matches = [_match_row(request, one, hybrid=answer.is_hybrid, with_links=with_links) for one in answer.found]
+def _memories_part(request: ApiRequest, result: _RecallResult, *, with_links: bool) -> dict[str, Any]:
+    matches = [
+        _match_row(request, recalled, hybrid=result.is_hybrid, with_links=with_links) for recalled in result.found
+    ]
     return {
         "matches": matches,
-        "query_terms": answer.terms,
-        "ranking": "hybrid" if answer.is_hybrid else "keyword",
+        "query_terms": result.terms,
+        "ranking": "hybrid" if result.is_hybrid else "keyword",
     }
 
 
-def _match_row(request: ApiRequest, one: _RecalledMemory, *, hybrid: bool, with_links: bool) -> dict[str, Any]:
-    memory, relevance = one.memory, one.hit.relevance
+def _match_row(request: ApiRequest, recalled: _RecalledMemory, *, hybrid: bool, with_links: bool) -> dict[str, Any]:
+    memory, relevance = recalled.memory, recalled.hit.relevance
     match: dict[str, Any] = {
         "id": memory.id,
         "content": memory.content,
         "type": memory_type(memory),
         "tags": list(memory.tags),
-        "score": round(one.score, 3),
+        "score": round(recalled.score, 3),
         "created_at": format_time(memory.created_at),
         "labels": caution_labels(memory, clock.now()),
     }
     if hybrid:
-        match["keyword_score"] = round(one.keyword, 3)
+        match["keyword_score"] = round(recalled.keyword, 3)
         match["vector_score"] = round(relevance.semantic or 0.0, 3)
     if with_links:
         match["linkages"] = linkage_rows(request, memory)
-    return {**match, "workspace": one.workspace} if one.workspace else match
+    return {**match, "workspace": recalled.workspace} if recalled.workspace else match

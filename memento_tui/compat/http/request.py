@@ -73,18 +73,18 @@ class ApiRequest(msgspec.Struct, frozen=True, kw_only=True):
         except msgspec.ValidationError as error:
             raise _field_problem(str(error)) from None
 
-    def peeked(self, named: Iterable[str] = ()) -> list[WorkspaceScope]:
+    def peeked(self, names: Iterable[str] = ()) -> list[WorkspaceScope]:
         """Return the other workspaces that a request asks to look into as well.
 
         Raises:
             InvalidField: there are too many, or one has a name that no workspace can have.
 
         """
-        listed = [*named, *self.query.get("peek_workspaces", "").split(","), *self.peek_header.split(",")]
-        names = dict.fromkeys(name.strip() for name in listed if name.strip())
-        if len(names) > _MAX_PEEKED:
-            raise InvalidField("peek_workspaces", f"Too many: {len(names)}, and {_MAX_PEEKED} is the most")
-        scopes = [WorkspaceScope(self.caller.namespace_of(name), label=name) for name in names]
+        all_names = [*names, *self.query.get("peek_workspaces", "").split(","), *self.peek_header.split(",")]
+        distinct = dict.fromkeys(name.strip() for name in all_names if name.strip())
+        if len(distinct) > _MAX_PEEKED:
+            raise InvalidField("peek_workspaces", f"Too many: {len(distinct)}, and {_MAX_PEEKED} is the most")
+        scopes = [WorkspaceScope(self.caller.namespace_of(name), label=name) for name in distinct]
         return [scope for scope in scopes if scope.namespace != self.scope.namespace]
 
     def new_id(self) -> str:
@@ -98,12 +98,12 @@ class ApiRequest(msgspec.Struct, frozen=True, kw_only=True):
 
     def memory(self, memory_id: str | None = None) -> Memory:
         """Return the memory that the path names. Raises `NotFound` for one that is not in this workspace."""
-        wanted = self.path["id"] if memory_id is None else memory_id
+        whole_id = self.path["id"] if memory_id is None else memory_id
         # By its whole id: to tell that a beginning is not unique would tell of other workspaces.
-        found: Memory | None = self.workspace.find(wanted)
-        if found is None or found.status == "deleted" or not self.scope.holds(found):
-            raise NotFound("Memory not found.", f"No memory of this workspace has the id {wanted!r:.80}.")
-        return found
+        memory: Memory | None = self.workspace.find(whole_id)
+        if memory is None or memory.status == "deleted" or not self.scope.holds(memory):
+            raise NotFound("Memory not found.", f"No memory of this workspace has the id {whole_id!r:.80}.")
+        return memory
 
 
 def _replace_surrogates(body: bytes) -> bytes:
@@ -111,9 +111,9 @@ def _replace_surrogates(body: bytes) -> bytes:
     return without_surrogates(body.decode()).encode() if b"\\ud" in body or b"\\uD" in body else body
 
 
-def clamp_limit(given: int, most: int) -> int:
+def clamp_limit(limit: int, most: int) -> int:
     """Return a limit within what the interface allows; clients that ask for more get the most."""
-    return max(1, min(most, given))
+    return max(1, min(most, limit))
 
 
 def _field_problem(problem: str) -> InvalidField:
@@ -124,8 +124,8 @@ def _field_problem(problem: str) -> InvalidField:
         inside = "" if name == "body" else f"{name}."
         return InvalidField(f"{inside}{missing[1]}", "is missing")
     if expected := _EXPECTED_PATTERN.search(what):
-        wanted = " or ".join(_TYPE_NAMES.get(part.strip(), part.strip()) for part in expected[1].split("|"))
-        return InvalidField(name, f"must be {wanted}, not {_TYPE_NAMES.get(expected[2], expected[2])}")
+        expected_types = " or ".join(_TYPE_NAMES.get(part.strip(), part.strip()) for part in expected[1].split("|"))
+        return InvalidField(name, f"must be {expected_types}, not {_TYPE_NAMES.get(expected[2], expected[2])}")
     if value := _ENUM_PATTERN.search(what):
         return InvalidField(name, f"cannot be {value[1]}")
     return InvalidField(name, what[:1].lower() + what[1:])

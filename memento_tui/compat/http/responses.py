@@ -133,10 +133,10 @@ def memory_row(request: ApiRequest, memory: Memory) -> dict[str, Any]:
     found is no access.
     """
     view = visible_memory(memory, clock.now())
-    into = [
-        one.src
-        for one in request.workspace.relations(memory.id)
-        if one.dst == memory.id and one.type == "consolidated_from" and _is_recalled_id(request, one.src)
+    merged_ids = [
+        relation.src
+        for relation in request.workspace.relations(memory.id)
+        if relation.dst == memory.id and relation.type == "consolidated_from" and _is_recalled_id(request, relation.src)
     ]
     row: dict[str, Any] = {
         "id": memory.id,
@@ -150,7 +150,7 @@ def memory_row(request: ApiRequest, memory: Memory) -> dict[str, Any]:
         "access_count": memory.used_count,
         "last_accessed_at": None if memory.last_used_at is None else format_time(memory.last_used_at),
         "consolidated": int(memory.status == "consolidated"),
-        "consolidated_into": into[-1] if into else None,
+        "consolidated_into": merged_ids[-1] if merged_ids else None,
         "linkages": linkage_rows(request, memory) if view.is_readable else [],
         "images": [],
         "status": memory.status,
@@ -161,8 +161,8 @@ def memory_row(request: ApiRequest, memory: Memory) -> dict[str, Any]:
 
 
 def _is_recalled_id(request: ApiRequest, memory_id: str) -> bool:
-    found: Memory | None = request.workspace.find(memory_id)
-    return found is not None and is_recalled(found) and request.scope.holds(found)
+    memory: Memory | None = request.workspace.find(memory_id)
+    return memory is not None and is_recalled(memory) and request.scope.holds(memory)
 
 
 def item_row(item: WorkingItem) -> dict[str, Any]:

@@ -113,12 +113,12 @@ def list_skips(request: ApiRequest) -> Response:
 
 def add_skip(request: ApiRequest) -> Response:
     """Add a skip, which ends at a real date to come."""
-    given = request.read_body(_NewSkip)
-    missing = [name for name in ("item", "reason", "expires") if not getattr(given, name)]
+    body = request.read_body(_NewSkip)
+    missing = [name for name in ("item", "reason", "expires") if not getattr(body, name)]
     if missing:
         raise InvalidField(missing[0], "is missing", 'A skip needs "item", "reason" and "expires".')
-    end = parse_moment(given.expires, "expires")
-    skip = protocol.add_skip(request.workspace, request.scope, given.item, given.reason, end)
+    end = parse_moment(body.expires, "expires")
+    skip = protocol.add_skip(request.workspace, request.scope, body.item, body.reason, end)
     if isinstance(skip, Proposal):
         return proposal_response(skip)
     text = f'Added to skip list: "{skip.item}" (expires {format_time(skip.expires_at)})'
@@ -175,15 +175,15 @@ def list_items(request: ApiRequest) -> Response:
 
 def add_item(request: ApiRequest) -> Response:
     """Add a working item."""
-    given = request.read_body(_NewItem)
+    body = request.read_body(_NewItem)
     for name in ("category", "title"):
-        if not getattr(given, name):
+        if not getattr(body, name):
             raise InvalidField(name, "is missing", 'A working item needs "category" and "title".')
-    values = {name: getattr(given, name) for name in ("content", "status", "priority", "tags", "next_action")}
+    values = {name: getattr(body, name) for name in ("content", "status", "priority", "tags", "next_action")}
     fields = {name: value for name, value in values.items() if value is not None}
-    item = protocol.create_item(request.workspace, request.scope, given.category, given.title, fields)
+    item = protocol.create_item(request.workspace, request.scope, body.category, body.title, fields)
     if isinstance(item, Proposal):
-        return proposal_row_response(item, {"id": item.target_id, "category": given.category, "title": given.title})
+        return proposal_row_response(item, {"id": item.target_id, "category": body.category, "title": body.title})
     return json_response(item_row(item), 201)
 
 
@@ -194,9 +194,9 @@ def get_item(request: ApiRequest) -> Response:
 
 def update_item(request: ApiRequest) -> Response:
     """Change some fields of a working item."""
-    given = request.read_body(_ItemChange)
+    body = request.read_body(_ItemChange)
     item = _requested_item(request)
-    values = ((name, getattr(given, name)) for name in given.__struct_fields__)
+    values = ((name, getattr(body, name)) for name in body.__struct_fields__)
     changes: dict[str, Any] = {name: value for name, value in values if value is not msgspec.UNSET}
     if not changes:
         raise InvalidInput("No fields to update.", "Give at least one field of the item.")

@@ -58,19 +58,20 @@ _decode_settings = msgspec.json.Decoder(dict[str, dict[str, _Setting]]).decode
 
 def setting_number(request: ApiRequest, name: str) -> float | None:
     """Return what the workspace of a request has set, or ``None``."""
-    found = _all_settings(request.workspace.settings.get(_SETTINGS_KEY)).get(request.scope.namespace, {}).get(name)
-    return None if found is None else found.value
+    setting = _all_settings(request.workspace.settings.get(_SETTINGS_KEY)).get(request.scope.namespace, {}).get(name)
+    return None if setting is None else setting.value
 
 
-def _all_settings(kept: str | None) -> dict[str, dict[str, _Setting]]:
-    return {} if kept is None else _decode_settings(kept)
+def _all_settings(stored: str | None) -> dict[str, dict[str, _Setting]]:
+    return {} if stored is None else _decode_settings(stored)
 
 
 def _setting_rows(request: ApiRequest) -> dict[str, dict[str, str]]:
     """Return what the workspace of a request has set, by name, as it is sent."""
     own = _all_settings(request.workspace.settings.get(_SETTINGS_KEY)).get(request.scope.namespace, {})
     return {
-        name: {"key": name, "value": str(one.value), "updated_at": one.updated_at} for name, one in sorted(own.items())
+        name: {"key": name, "value": str(setting.value), "updated_at": setting.updated_at}
+        for name, setting in sorted(own.items())
     }
 
 
@@ -101,15 +102,15 @@ def put_setting(request: ApiRequest) -> Response:
 def delete_setting(request: ApiRequest) -> Response:
     """Go back to what holds where nothing is set."""
     name = _checked_setting_name(request)
-    _write_settings(request, lambda own: {other: one for other, one in own.items() if other != name})
+    _write_settings(request, lambda own: {other: setting for other, setting in own.items() if other != name})
     return text_response(f'Setting "{name}" deleted (reverted to default).', key=name)
 
 
 def _checked_setting_name(request: ApiRequest) -> str:
     name = request.path["key"]
     if name not in _SETTING_NAMES:
-        told = "; ".join(f"{known}: {what}" for known, what in _SETTING_NAMES.items())
-        raise NotFound(f"There is no setting {name!r:.60}.", f"There are {told}.")
+        descriptions = "; ".join(f"{known}: {meaning}" for known, meaning in _SETTING_NAMES.items())
+        raise NotFound(f"There is no setting {name!r:.60}.", f"There are {descriptions}.")
     return name
 
 
@@ -123,17 +124,17 @@ def _checked_number(value: float | str) -> float:
     return number
 
 
-def _write_settings(request: ApiRequest, changed: Any) -> None:  # noqa: ANN401 - a function of one workspace's settings
-    def write(kept: str | None) -> str:
-        everything = _all_settings(kept)
-        everything[request.scope.namespace] = changed(everything.get(request.scope.namespace, {}))
-        held = {namespace: own for namespace, own in everything.items() if own}
-        if sum(request.caller.owns(namespace) for namespace in held) > _MAX_WORKSPACES_WITH_SETTINGS:
+def _write_settings(request: ApiRequest, change: Any) -> None:  # noqa: ANN401 - a function of one workspace's settings
+    def write(stored: str | None) -> str:
+        everything = _all_settings(stored)
+        everything[request.scope.namespace] = change(everything.get(request.scope.namespace, {}))
+        nonempty = {namespace: own for namespace, own in everything.items() if own}
+        if sum(request.caller.owns(namespace) for namespace in nonempty) > _MAX_WORKSPACES_WITH_SETTINGS:
             raise NotAllowed(
                 f"{_MAX_WORKSPACES_WITH_SETTINGS:,} workspaces have settings, which is the most.",
                 "Delete those of others first.",
             )
-        return msgspec.json.encode(held).decode()
+        return msgspec.json.encode(nonempty).decode()
 
     request.workspace.settings.change(_SETTINGS_KEY, write)
 
@@ -154,11 +155,11 @@ class _NewWorkspace(RequestSchema):
 
 def _workspaces_by_name(request: ApiRequest) -> dict[str, str]:
     """Return the caller's workspaces by name, with when they were begun where that is known."""
-    kept = request.workspace.settings.get(_WORKSPACES_KEY)
-    begun = {} if kept is None else _decode_workspaces(kept)
-    found = [name for name, _ in request.workspace.namespaces()]
-    own = [name for name in (*begun, *found) if request.caller.sees(name)]
-    return {_DEFAULT_WORKSPACE: "", **{request.caller.workspace_of(name): begun.get(name, "") for name in own}}
+    stored = request.workspace.settings.get(_WORKSPACES_KEY)
+    begun_at = {} if stored is None else _decode_workspaces(stored)
+    with_memories = [name for name, _ in request.workspace.namespaces()]
+    own = [name for name in (*begun_at, *with_memories) if request.caller.sees(name)]
+    return {_DEFAULT_WORKSPACE: "", **{request.caller.workspace_of(name): begun_at.get(name, "") for name in own}}
 
 
 def create_workspace(request: ApiRequest) -> Response:
@@ -168,11 +169,11 @@ def create_workspace(request: ApiRequest) -> Response:
     if name in _workspaces_by_name(request) or namespace == request.scope.namespace:
         return text_response(f'Workspace "{name}" already exists (id: {name}).', id=name)
 
-    def add(kept: str | None) -> str:
-        begun = {} if kept is None else _decode_workspaces(kept)
-        if sum(request.caller.owns(other) for other in begun) >= _MAX_WORKSPACES:
+    def add(stored: str | None) -> str:
+        begun_at = {} if stored is None else _decode_workspaces(stored)
+        if sum(request.caller.owns(other) for other in begun_at) >= _MAX_WORKSPACES:
             raise NotAllowed(f"{_MAX_WORKSPACES:,} workspaces were begun, which is the most.", "Delete some of them.")
-        return msgspec.json.encode({**begun, namespace: format_moment(clock.now())}).decode()
+        return msgspec.json.encode({**begun_at, namespace: format_moment(clock.now())}).decode()
 
     request.workspace.settings.change(_WORKSPACES_KEY, add)
     return text_response(f'Workspace "{name}" created (id: {name}).', 201, id=name)
@@ -203,9 +204,9 @@ def delete_workspace(request: ApiRequest) -> Response:
     with request.workspace.one_undo():
         waiting = _delete_contents(request, scope, memories)
 
-    def drop(kept: str | None) -> str:
-        begun = {} if kept is None else _decode_workspaces(kept)
-        return msgspec.json.encode({other: at for other, at in begun.items() if other != scope.namespace}).decode()
+    def drop(stored: str | None) -> str:
+        begun_at = {} if stored is None else _decode_workspaces(stored)
+        return msgspec.json.encode({other: at for other, at in begun_at.items() if other != scope.namespace}).decode()
 
     if waiting:
         text = f'{waiting} of what workspace "{name}" holds waits for a person\'s decision; the rest is deleted.'
@@ -230,9 +231,9 @@ def _delete_contents(request: ApiRequest, scope: WorkspaceScope, memories: list[
             waiting += 1
     items = [item.id for item in workspace.items.list() if scope.holds(item)]
     skips = [skip.id for skip in workspace_skips(workspace, scope)]
-    gone: list[Proposal | None] = [workspace.items.remove(name) for name in items]
-    gone += [workspace.skips.remove(name) for name in skips]
-    return waiting + sum(one is not None for one in gone)
+    proposals: list[Proposal | None] = [workspace.items.remove(name) for name in items]
+    proposals += [workspace.skips.remove(name) for name in skips]
+    return waiting + sum(proposal is not None for proposal in proposals)
 
 
 def get_health(request: ApiRequest) -> Response:
@@ -269,10 +270,10 @@ class _NewAccount(RequestSchema):
 
 def sign_up(request: ApiRequest) -> Response:
     """Make an account. Its key is told once, and is kept nowhere."""
-    given = request.read_body(_NewAccount)
-    workspace = given.workspace.strip() or "default"
+    account = request.read_body(_NewAccount)
+    workspace = account.workspace.strip() or "default"
     request.caller.namespace_of(workspace)  # a name that cannot be one is told before there is an account
-    caller, key = request.keys.sign_up(given.name[:_MAX_NAME_CHARS])
+    caller, key = request.keys.sign_up(account.name[:_MAX_NAME_CHARS])
     body = {
         "api_key": key,
         "workspace": workspace,

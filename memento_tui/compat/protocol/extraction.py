@@ -41,16 +41,16 @@ _SEED_KINDS = ("preference", "fact", "observation")
 
 
 def extract_lessons(
-    workspace: Workspace, transcript: str, named: str, *, mode: str, limit: int, namespace: str
+    workspace: Workspace, transcript: str, source: str, *, mode: str, limit: int, namespace: str
 ) -> DistillationReport:
     """Propose what a transcript teaches; ``named`` says where it is from, ``mode`` is one of `MODES`."""
-    wanted: Callable[[Candidate], bool] | None = _is_seed if mode == "seeds" else None
+    selects: Callable[[Candidate], bool] | None = _is_seed if mode == "seeds" else None
     return distill_text(
         workspace,
         transcript,
-        named,
+        source,
         limit=limit,
-        wanted=wanted,
+        wanted=selects,
         fields={"namespace": namespace},
         make_id=id_maker(workspace),
     )
@@ -60,20 +60,22 @@ def _is_seed(candidate: Candidate) -> bool:
     return candidate.target == "memory" and candidate.fields["kind"] in _SEED_KINDS
 
 
-def is_new_lesson(one: DistillationResult) -> bool:
+def is_new_lesson(lesson: DistillationResult) -> bool:
     """Tell whether something that was learned is new here: stored, or proposed to a person."""
-    return one.outcome in ("proposed", "stored")
+    return lesson.outcome in ("proposed", "stored")
 
 
-def lesson_text(one: DistillationResult) -> str:
+def lesson_text(lesson: DistillationResult) -> str:
     """Return what was learned, in its own words."""
-    fields = one.candidate.fields
+    fields = lesson.candidate.fields
     return str(fields.get("content") or fields.get("title") or fields.get("item") or "")
 
 
-def lesson_type(one: DistillationResult) -> str:
+def lesson_type(lesson: DistillationResult) -> str:
     """Return the type of what was learned: a memory's own, else ``skip`` or ``item``."""
-    return one.candidate.fields.get("kind", "fact") if one.candidate.target == "memory" else one.candidate.target
+    return (
+        lesson.candidate.fields.get("kind", "fact") if lesson.candidate.target == "memory" else lesson.candidate.target
+    )
 
 
 _MIN_TRANSCRIPT_CHARS, _MAX_TRANSCRIPT_CHARS = 100, 1_000_000
@@ -101,23 +103,23 @@ class ExtractionTools:
         workspace, scope = self._tool_context.of(ctx)
         ids = [scope.memory(workspace, source).id for source in source_ids]
         fields = given_arguments(kind=check_choice(type, "type", KINDS) if type else OMITTED, tags=tags)
-        made = consolidate(
+        outcome = consolidate(
             workspace,
             ids,
             content,
             fields={**fields, "namespace": scope.namespace},
             make_id=id_maker(workspace),
         )
-        if made.memory.status == "rejected":
-            return text_result(rejected_text("Not consolidated", made.proposal.note if made.proposal else ""))
-        listed = ", ".join(quoted_id(source.id) for source in made.sources)
-        what = f"{len(made.sources)} memories into {quoted_id(made.memory.id)}"
-        if made.proposal is not None:
-            pending = pending_text(reasons_in_words(made.proposal.reasons))
+        if outcome.memory.status == "rejected":
+            return text_result(rejected_text("Not consolidated", outcome.proposal.note if outcome.proposal else ""))
+        sources = ", ".join(quoted_id(source.id) for source in outcome.sources)
+        what = f"{len(outcome.sources)} memories into {quoted_id(outcome.memory.id)}"
+        if outcome.proposal is not None:
+            pending = pending_text(reasons_in_words(outcome.proposal.reasons))
             return text_result(
-                f"Consolidated {what}{pending}; until then the sources are recalled as before. Sources: [{listed}]"
+                f"Consolidated {what}{pending}; until then the sources are recalled as before. Sources: [{sources}]"
             )
-        return text_result(f"Consolidated {what}. Sources: [{listed}]")
+        return text_result(f"Consolidated {what}. Sources: [{sources}]")
 
     def memento_extract(
         self,
@@ -132,10 +134,10 @@ class ExtractionTools:
         check_choice(mode, "mode", EXTRACTION_MODES)
         _check_length(transcript)
         limit = EXTRACTION_MODES[mode] if max_memories is OMITTED else max(1, min(max_memories, _MAX_SOURCES))
-        found = extract_lessons(
+        report = extract_lessons(
             workspace, transcript, "memento_extract", mode=mode, limit=limit, namespace=scope.namespace
         )
-        return text_result(_extraction_text(found))
+        return text_result(_extraction_text(report))
 
 
 def _check_length(transcript: str) -> None:
@@ -147,34 +149,40 @@ def _check_length(transcript: str) -> None:
         )
 
 
-def _extraction_text(found: DistillationReport) -> str:
-    made = [one for one in found.learned if is_new_lesson(one)]
-    others = [_unstored_lesson_line(one) for one in found.learned if one.outcome in ("rejected", "refused")]
-    if not made:
-        return "\n".join(["No novel memories found in transcript.", *others, *found.problems])
-    waiting = sum(one.outcome == "proposed" for one in made)
-    lines = [f"Extracted {_count_lines(made)} from transcript:", "", *map(_lesson_line, made), *others, *found.problems]
+def _extraction_text(report: DistillationReport) -> str:
+    lessons = [lesson for lesson in report.learned if is_new_lesson(lesson)]
+    omitted = [_unstored_lesson_line(lesson) for lesson in report.learned if lesson.outcome in ("rejected", "refused")]
+    if not lessons:
+        return "\n".join(["No novel memories found in transcript.", *omitted, *report.problems])
+    waiting = sum(lesson.outcome == "proposed" for lesson in lessons)
+    lines = [
+        f"Extracted {_count_lines(lessons)} from transcript:",
+        "",
+        *map(_lesson_line, lessons),
+        *omitted,
+        *report.problems,
+    ]
     if waiting:
         lines += ["", f"Waiting for a person's approval, and not recalled until then: {waiting}."]
     return "\n".join(lines)
 
 
-def _count_lines(made: Sequence[DistillationResult]) -> str:
+def _count_lines(lessons: Sequence[DistillationResult]) -> str:
     names = {"memory": ("memory", "memories"), "item": ("working item", "working items"), "skip": ("skip", "skips")}
-    counts: Counter[str] = Counter(one.candidate.target for one in made)
+    counts: Counter[str] = Counter(singular.candidate.target for singular in lessons)
     return ", ".join(
-        f"{counts[target]} {one if counts[target] == 1 else several}"
-        for target, (one, several) in names.items()
+        f"{counts[target]} {singular if counts[target] == 1 else plural}"
+        for target, (singular, plural) in names.items()
         if target == "memory" or counts[target]
     )
 
 
-def _lesson_line(one: DistillationResult) -> str:
-    return f"- {entry_id(one.id)} ({lesson_type(one)}): {one_line(lesson_text(one))}"
+def _lesson_line(lesson: DistillationResult) -> str:
+    return f"- {entry_id(lesson.id)} ({lesson_type(lesson)}): {one_line(lesson_text(lesson))}"
 
 
-def _unstored_lesson_line(one: DistillationResult) -> str:
-    if one.outcome == "rejected":
-        note = f": {one_line(one.why)}" if one.why else ""
-        return f"- left out, a person rejected the same before{note}: {one_line(lesson_text(one))}"
-    return f"- left out, {one_line(one.why)}: {one_line(lesson_text(one))}"
+def _unstored_lesson_line(lesson: DistillationResult) -> str:
+    if lesson.outcome == "rejected":
+        note = f": {one_line(lesson.why)}" if lesson.why else ""
+        return f"- left out, a person rejected the same before{note}: {one_line(lesson_text(lesson))}"
+    return f"- left out, {one_line(lesson.why)}: {one_line(lesson_text(lesson))}"

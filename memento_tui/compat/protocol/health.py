@@ -80,13 +80,17 @@ def _health_lines(workspace: Workspace, scope: WorkspaceScope) -> Iterator[str]:
     yield from ("", "**Stored Memories**", f"  Total: {_memory_counts_text(workspace, scope)}")
     now = clock.now()
     skips = [skip for skip in workspace.skips.list(ended=True) if scope.holds(skip)]
-    held = sum(skip.expires_at > now for skip in skips)
-    yield from ("", "**Skip List**", f"  Total: {len(skips)} ({held} active, {len(skips) - held} expired)")
+    still_active = sum(skip.expires_at > now for skip in skips)
+    yield from (
+        "",
+        "**Skip List**",
+        f"  Total: {len(skips)} ({still_active} active, {len(skips) - still_active} expired)",
+    )
     yield from ("", "**Review**", f"  Waiting for a person, in all workspaces: {workspace.review.count()}")
     decided, _ = proposals_of_agent(workspace, DECIDED_STATES)
     if decided:
         yield "  Decided about what you proposed, the newest first:"
-        yield from (f"  - {_decision_line(one)}" for one in decided)
+        yield from (f"  - {_decision_line(summary)}" for summary in decided)
 
 
 def _memory_counts_text(workspace: Workspace, scope: WorkspaceScope) -> str:
@@ -94,8 +98,8 @@ def _memory_counts_text(workspace: Workspace, scope: WorkspaceScope) -> str:
     return f"{active + expired + consolidated} ({active} active, {expired} expired, {consolidated} consolidated)"
 
 
-def _decision_line(decided: ProposalSummary) -> str:
-    proposal = decided.proposal
-    about = f' "{one_line(decided.about, 120)}"' if decided.about else ""
+def _decision_line(summary: ProposalSummary) -> str:
+    proposal = summary.proposal
+    about = f' "{one_line(summary.about, 120)}"' if summary.about else ""
     reason = f", because: {one_line(proposal.note)}" if proposal.note else ""
     return f"{proposal.state}: {proposal.action} {proposal.target} {quoted_id(proposal.target_id)}{about}{reason}"

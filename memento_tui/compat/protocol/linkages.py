@@ -47,7 +47,7 @@ class ImageFile(NamedTuple):
     data: bytes
 
 
-def check_image(given: str, directory: Path) -> Path:
+def check_image(written: str, directory: Path) -> Path:
     """Return the whole path of a picture's file below ``directory``, after a look at it.
 
     Raises:
@@ -55,12 +55,12 @@ def check_image(given: str, directory: Path) -> Path:
         InvalidInput: it lies elsewhere, is no picture, or is larger than 5 MB.
 
     """
-    return read_image(given, directory).path
+    return read_image(written, directory).path
 
 
-def read_image(given: str, directory: Path) -> ImageFile:
+def read_image(written: str, directory: Path) -> ImageFile:
     """Return a picture below ``directory``. Raises like `check_image`."""
-    path = _path_inside(given, directory)
+    path = _path_inside(written, directory)
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
     except FileNotFoundError:
@@ -91,7 +91,7 @@ def _image_bytes(descriptor: int, path: Path) -> bytes:
         return file.read(_MAX_IMAGE_BYTES)
 
 
-def _path_inside(given: str, directory: Path) -> Path:
+def _path_inside(written: str, directory: Path) -> Path:
     root = directory.resolve()
     if root == Path(root.anchor):
         raise InvalidInput(
@@ -99,9 +99,9 @@ def _path_inside(given: str, directory: Path) -> Path:
             "Let the host start it in the project's directory.",
         )
     try:
-        path = (root / Path(given).expanduser()).resolve()
+        path = (root / Path(written).expanduser()).resolve()
     except (OSError, RuntimeError, ValueError) as error:
-        raise InvalidInput(f"{given!r:.100} is no path: {error}.", "Give the path of a picture's file.") from None
+        raise InvalidInput(f"{written!r:.100} is no path: {error}.", "Give the path of a picture's file.") from None
     if not path.is_relative_to(root):
         raise InvalidInput(f"{path} is outside {root}, where this agent works.", "Copy the picture into the project.")
     return path
@@ -141,7 +141,7 @@ _LINKAGE_EXAMPLE = (
 )
 
 
-def read_linkages(workspace: Workspace, scope: WorkspaceScope, given: Sequence[Mapping[str, Any]]) -> list[Link]:
+def read_linkages(workspace: Workspace, scope: WorkspaceScope, linkages: Sequence[Mapping[str, Any]]) -> list[Link]:
     """Return what is to be linked, each target looked up, so that nothing is stored with a link to nowhere.
 
     Raises:
@@ -149,19 +149,19 @@ def read_linkages(workspace: Workspace, scope: WorkspaceScope, given: Sequence[M
         NotFound, AmbiguousId: it leads to no record, or to several.
 
     """
-    return [_read_linkage(workspace, scope, one) for one in given]
+    return [_read_linkage(workspace, scope, linkage) for linkage in linkages]
 
 
-def _read_linkage(workspace: Workspace, scope: WorkspaceScope, given: Mapping[str, Any]) -> Link:
-    kind, label = given.get("type"), given.get("label") or ""
-    target = given.get("path" if kind == "file" else "id")
+def _read_linkage(workspace: Workspace, scope: WorkspaceScope, linkage: Mapping[str, Any]) -> Link:
+    kind, label = linkage.get("type"), linkage.get("label") or ""
+    target = linkage.get("path" if kind == "file" else "id")
     if (
         not isinstance(kind, str)
         or kind not in RELATION_OF_LINKAGE
         or not isinstance(target, str)
         or not isinstance(label, str)
     ):
-        raise InvalidField("linkages", f"holds what is no link: {given!r:.100}", _LINKAGE_EXAMPLE)
+        raise InvalidField("linkages", f"holds what is no link: {linkage!r:.100}", _LINKAGE_EXAMPLE)
     check_line(label, "linkages.label")
     if kind == "memory":
         target = scope.memory(workspace, target).id
@@ -177,20 +177,20 @@ def _read_linkage(workspace: Workspace, scope: WorkspaceScope, given: Mapping[st
 def image_paths(workspace: Workspace, memory_id: str) -> list[str]:
     """Return the paths of the pictures that are attached to a memory."""
     return [
-        one.dst
-        for one in workspace.relations(memory_id, direction="out")
-        if (one.type, one.label) == ("file", IMAGE_LABEL)
+        relation.dst
+        for relation in workspace.relations(memory_id, direction="out")
+        if (relation.type, relation.label) == ("file", IMAGE_LABEL)
     ]
 
 
 def linkages_text(workspace: Workspace, memory_id: str) -> str:
     """Return the lines about what a memory is linked to and which pictures it has; each begins with a line break."""
     links, images = [], image_paths(workspace, memory_id)
-    for one in workspace.relations(memory_id, direction="out"):
-        if one.type == "file" and one.label == IMAGE_LABEL:
+    for relation in workspace.relations(memory_id, direction="out"):
+        if relation.type == "file" and relation.label == IMAGE_LABEL:
             continue
-        linkage = linkage_from_relation(one.type, one.dst, one.label)
-        written = f"{linkage['type']}:{one_line(one.dst)}"
+        linkage = linkage_from_relation(relation.type, relation.dst, relation.label)
+        written = f"{linkage['type']}:{one_line(relation.dst)}"
         links.append(f"{written} ({one_line(linkage['label'])})" if "label" in linkage else written)
     lines = f"\nLinks: {', '.join(links)}" if links else ""
     if images:

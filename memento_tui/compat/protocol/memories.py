@@ -84,7 +84,7 @@ class RecallResult(NamedTuple):
     notes: list[str]
 
 
-def find_memories(workspace: Workspace, asked: RecallQuery) -> RecallResult:
+def find_memories(workspace: Workspace, query: RecallQuery) -> RecallResult:
     """Return what a recall finds, counted as shown and entered in the ledger.
 
     Raises:
@@ -93,27 +93,27 @@ def find_memories(workspace: Workspace, asked: RecallQuery) -> RecallResult:
     """
     notes: list[str] = []
     memories: list[Memory] = []
-    if asked.image:
-        memories = _memories_with_image(workspace, asked)[: asked.limit]
+    if query.image:
+        memories = _memories_with_image(workspace, query)[: query.limit]
         count_shown(workspace, [memory.id for memory in memories])
         notes.append(_IMAGE_PATH_NOTE)
-    words = plain_query(asked.query)
-    if asked.query.strip() and not words:
+    words = plain_query(query.query)
+    if query.query.strip() and not words:
         return RecallResult(memories, notes)  # nothing but punctuation, which no memory answers
-    if words or not asked.image:
-        hits, answer = recall(workspace, " ".join([*_query_filters(asked), words]), asked.limit)
-        seen = {memory.id for memory in memories}
-        memories += [hit.memory for hit in hits if hit.id not in seen]
+    if words or not query.image:
+        hits, answer = recall(workspace, " ".join([*_query_filters(query), words]), query.limit)
+        known_ids = {memory.id for memory in memories}
+        memories += [hit.memory for hit in hits if hit.id not in known_ids]
         notes += [*answer.problems, *([_KEYWORD_ONLY_NOTE] if answer.semantic == "warming" else [])]
-    return RecallResult(memories[: asked.limit], notes)
+    return RecallResult(memories[: query.limit], notes)
 
 
-def _query_filters(asked: RecallQuery) -> Iterator[str]:
-    yield f"ns:{_split_list(asked.namespaces, 'workspace')} status:{','.join(UNCONSOLIDATED_STATUSES)}"
-    if asked.tags:
-        yield f"tag:{_split_list(asked.tags, 'tags')}"
-    if asked.kind:
-        yield f"kind:{asked.kind}"
+def _query_filters(query: RecallQuery) -> Iterator[str]:
+    yield f"ns:{_split_list(query.namespaces, 'workspace')} status:{','.join(UNCONSOLIDATED_STATUSES)}"
+    if query.tags:
+        yield f"tag:{_split_list(query.tags, 'tags')}"
+    if query.kind:
+        yield f"kind:{query.kind}"
 
 
 def _split_list(names: Sequence[str], field: str) -> str:
@@ -123,19 +123,23 @@ def _split_list(names: Sequence[str], field: str) -> str:
     return f'"{",".join(names)}"'
 
 
-def _memories_with_image(workspace: Workspace, asked: RecallQuery) -> list[Memory]:
-    relations = workspace.relations(asked.image)
-    names = [one.src for one in relations if (one.dst, one.type, one.label) == (asked.image, "file", IMAGE_LABEL)]
+def _memories_with_image(workspace: Workspace, query: RecallQuery) -> list[Memory]:
+    relations = workspace.relations(query.image)
+    names = [
+        relation.src
+        for relation in relations
+        if (relation.dst, relation.type, relation.label) == (query.image, "file", IMAGE_LABEL)
+    ]
     now = clock.now()
     return [
         memory
         for memory in workspace.get_many(names).values()
         if is_recalled(memory)
         and memory.status in UNCONSOLIDATED_STATUSES
-        and is_within_namespaces(memory.namespace, asked.namespaces)
+        and is_within_namespaces(memory.namespace, query.namespaces)
         and not is_expired(memory, now)
-        and (not asked.kind or memory.kind == asked.kind)
-        and (not asked.tags or {tag.casefold() for tag in asked.tags} & {tag.casefold() for tag in memory.tags})
+        and (not query.kind or memory.kind == query.kind)
+        and (not query.tags or {tag.casefold() for tag in query.tags} & {tag.casefold() for tag in memory.tags})
     ]
 
 
@@ -210,25 +214,27 @@ class MemoryTools:
         memories, scope = self._tool_context.of(ctx)
         image = str(check_image(image_path, self._tool_context.project(memories))) if image_path else ""
         kind = check_choice(type, "type", KINDS) if type else ""
-        asked = RecallQuery(query, tuple(tags or ()), kind, max(1, min(limit, 100)), scope.read(workspace), image)
-        found = find_memories(memories, asked)
-        if not found.memories:
-            return text_result("\n".join([f'No memories found matching "{one_line(query)}".', *found.notes]))
+        recall_query = RecallQuery(
+            query, tuple(tags or ()), kind, max(1, min(limit, 100)), scope.read(workspace), image
+        )
+        result = find_memories(memories, recall_query)
+        if not result.memories:
+            return text_result("\n".join([f'No memories found matching "{one_line(query)}".', *result.notes]))
         now = clock.now()
         entries = [
             f"{memory_heading(memory, now)}\n{quoted_block(memory.content, untrusted=memory.source_type == 'external')}"
             f"{linkages_text(memories, memory.id)}"
-            for memory in found.memories
+            for memory in result.memories
         ]
         count = f"{len(entries)} memor{'y' if len(entries) == 1 else 'ies'}"
         contradictions = contradictions_among(
             memories,
-            [memory.id for memory in found.memories],
+            [memory.id for memory in result.memories],
             now,
-            lambda namespace: is_within_namespaces(namespace, asked.namespaces),
+            lambda namespace: is_within_namespaces(namespace, recall_query.namespaces),
         )
         section = contradiction_section(contradictions)
-        parts = [f"Found {count}:\n\n{SEPARATOR.join(entries)}", section, *found.notes]
+        parts = [f"Found {count}:\n\n{SEPARATOR.join(entries)}", section, *result.notes]
         return text_result("\n\n".join(part for part in parts if part))
 
     def memento_view_image(
@@ -245,9 +251,9 @@ class MemoryTools:
         paths = image_paths(workspace, memory.id)
         if not paths:
             return text_result(f"Memory {quoted_id(memory.id)} has no images.")
-        path = next((one for one in paths if filename in ("", Path(one).name)), None)
+        path = next((candidate for candidate in paths if filename in ("", Path(candidate).name)), None)
         if path is None:
-            names = ", ".join(one_line(Path(one).name) for one in paths)
+            names = ", ".join(one_line(Path(candidate).name) for candidate in paths)
             raise NotFound(f"Memory {quoted_id(memory.id)} has no image {filename!r:.60}.", f"It has {names}.")
         image = read_image(path, self._tool_context.project(workspace))
         count_used(workspace, [memory.id])

@@ -28,7 +28,7 @@ def all_tools(mcp_workspaces: McpWorkspaces) -> list[Tool]:
     """Return the tools, each running in the workspace of the client that calls it."""
     tool_context = ToolContext(mcp_workspaces)
     memories, skips, items = MemoryTools(tool_context), SkipTools(tool_context), ItemTools(tool_context)
-    sections, identity, gathering = (
+    sections, identity, extraction = (
         SectionTools(tool_context),
         IdentityTools(tool_context),
         ExtractionTools(tool_context),
@@ -38,7 +38,7 @@ def all_tools(mcp_workspaces: McpWorkspaces) -> list[Tool]:
     adds = hints()
     repeats = hints(idempotent=True)
     removes = hints(destructive=True, idempotent=True)
-    listed: list[tuple[Callable[..., CallToolResult], str, ToolAnnotations]] = [
+    tools: list[tuple[Callable[..., CallToolResult], str, ToolAnnotations]] = [
         (sections.memento_init, "Begin a workspace", repeats),
         (sections.memento_read, "Read the working memory", reads),
         (sections.memento_update, "Write a section", repeats),
@@ -46,8 +46,8 @@ def all_tools(mcp_workspaces: McpWorkspaces) -> list[Tool]:
         (memories.memento_store, "Remember (older name)", repeats),
         (memories.memento_recall, "Recall memories", reads),
         (memories.memento_view_image, "Look at a picture", reads),
-        (gathering.memento_consolidate, "Consolidate memories", repeats),
-        (gathering.memento_extract, "Learn from a conversation", repeats),
+        (extraction.memento_consolidate, "Consolidate memories", repeats),
+        (extraction.memento_extract, "Learn from a conversation", repeats),
         (skips.memento_skip_add, "Add a skip", adds),
         (skips.memento_skip_check, "Check the skip list", reads),
         (skips.memento_skip_list, "List skips", reads),
@@ -61,4 +61,4 @@ def all_tools(mcp_workspaces: McpWorkspaces) -> list[Tool]:
         (identity.memento_identity, "Read the identity", reads),
         (identity.memento_identity_update, "Write the identity", adds),
     ]
-    return [strict_tool(function, title, annotations, mcp_workspaces) for function, title, annotations in listed]
+    return [strict_tool(function, title, annotations, mcp_workspaces) for function, title, annotations in tools]

@@ -66,10 +66,10 @@ class SectionTools:
         document = WorkingMemoryDocument(workspace, scope)
         if not section.strip():
             return text_result(document.whole(with_empty=False))
-        key, known = section_key(section), document.keys()
-        if key not in known:
+        key, keys = section_key(section), document.keys()
+        if key not in keys:
             raise NotFound(
-                f'Section "{one_line(section, 60)}" not found in working memory.', f"There are {', '.join(known):.500}."
+                f'Section "{one_line(section, 60)}" not found in working memory.', f"There are {', '.join(keys):.500}."
             )
         return text_result(f"## {section_heading(key)}\n\n{document.body(key) or EMPTY_SECTION}")
 
@@ -186,9 +186,9 @@ class ItemTools:
 
 def _item_entry(item: WorkingItem) -> str:
     status = "" if item.status == "active" else f" ({item.status})"
-    following = f"\n  Next: {one_line(item.next_action)}" if item.next_action else ""
+    next_action = f"\n  Next: {one_line(item.next_action)}" if item.next_action else ""
     words = f"{category_of(item)}: {one_line(item_title(item))}"
-    return f"{entry_id(item.id)} {words}{status}{tags_text(item.tags)}{following}"
+    return f"{entry_id(item.id)} {words}{status}{tags_text(item.tags)}{next_action}"
 
 
 class SkipTools:

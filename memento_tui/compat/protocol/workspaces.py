@@ -35,17 +35,17 @@ _RECORDS_WITH_IDS = ("memory", "item", "skip")
 def id_maker(workspace: Workspace) -> Callable[[], str]:
     """Return what makes ids that no memory, working item or skip has."""
 
-    def is_taken(made: str) -> bool:
-        return any(workspace.find_record(record, made) is not None for record in _RECORDS_WITH_IDS)
+    def is_taken(record_id: str) -> bool:
+        return any(workspace.find_record(record, record_id) is not None for record in _RECORDS_WITH_IDS)
 
     return lambda: free_hex_id(is_taken)
 
 
 def free_hex_id(is_taken: Callable[[str], bool]) -> str:
     """Return 8 random hexadecimal digits that are not taken: among 100,000 records one new id in 40,000 is."""
-    while is_taken(made := secrets.token_hex(4)):
+    while is_taken(record_id := secrets.token_hex(4)):
         pass
-    return made
+    return record_id
 
 
 HOME_WORKSPACE = "<home>"
@@ -90,24 +90,24 @@ class WorkspaceScope:
 
     def memory(self, workspace: Workspace, memory_id: str) -> Memory:
         """Return a memory of this workspace. Raises `NotFound` or `AmbiguousId`."""
-        found = workspace.get(memory_id)
-        if not self.holds(found):
-            raise self._elsewhere("memory", found.id, found.namespace)
-        return found
+        memory = workspace.get(memory_id)
+        if not self.holds(memory):
+            raise self._elsewhere("memory", memory.id, memory.namespace)
+        return memory
 
     def item(self, workspace: Workspace, item_id: str) -> WorkingItem:
         """Return a working item of this workspace. Raises `NotFound` or `AmbiguousId`."""
-        found = workspace.items.get(item_id)
-        if not self.holds(found):
-            raise self._elsewhere("item", found.id, found.namespace)
-        return found
+        item = workspace.items.get(item_id)
+        if not self.holds(item):
+            raise self._elsewhere("item", item.id, item.namespace)
+        return item
 
     def skip(self, workspace: Workspace, skip_id: str) -> Skip:
         """Return a skip of this workspace. Raises `NotFound` or `AmbiguousId`."""
-        found = workspace.skips.get(skip_id)
-        if not self.holds(found):
-            raise self._elsewhere("skip entry", found.id, found.namespace)
-        return found
+        skip = workspace.skips.get(skip_id)
+        if not self.holds(skip):
+            raise self._elsewhere("skip entry", skip.id, skip.namespace)
+        return skip
 
     def _elsewhere(self, what: str, name: str, namespace: str) -> MementoError:
         return NotFound(
@@ -135,9 +135,13 @@ def find_workspace_scope(directory: Path, environment: Mapping[str, str]) -> Wor
     file, written = _nearest_settings(directory)
     name = environment.get("MEMENTO_WORKSPACE") or written.get("workspace") or ""
     peeked = written.get("peek_workspaces") or []
-    if not isinstance(name, str) or not isinstance(peeked, list) or not all(isinstance(one, str) for one in peeked):
+    if (
+        not isinstance(name, str)
+        or not isinstance(peeked, list)
+        or not all(isinstance(other_name, str) for other_name in peeked)
+    ):
         raise InvalidInput(f"{file} names no workspace.", 'It takes {"workspace": "name", "peek_workspaces": ["..."]}.')
-    others = dict.fromkeys(namespace_of_workspace(one) for one in peeked[:_MAX_PEEKED])
+    others = dict.fromkeys(namespace_of_workspace(other_name) for other_name in peeked[:_MAX_PEEKED])
     own = namespace_of_workspace(name)
     return WorkspaceScope(own, tuple(other for other in others if other != own))
 

@@ -64,27 +64,27 @@ class LogResult(NamedTuple):
     reason: str = ""
 
 
-def log_session(workspace: Workspace, session: str, told: str) -> LogResult:
+def log_session(workspace: Workspace, session: str, description: str) -> LogResult:
     """Add a line about a session to the day's log, which names each session once."""
     now = clock.now()
     day = f"{now:%Y-%m-%d}"
     path = f"{FLEETING_FOLDER}/{day}{NOTE_SUFFIX}"
     mark = f"`{one_line(session, 100).replace('`', chr(39))}`"
-    line = f"- {now:%H:%M} {mark} {told}"
+    line = f"- {now:%H:%M} {mark} {description}"
     for _ in range(_MAX_TRIES):
         log = note_at(workspace, path)
         if log is None:
-            put = put_note(workspace, _day_log(path, day, line))
-            return LogResult(path, is_known=False, reason=put.reason)
+            stored = put_note(workspace, _day_log(path, day, line))
+            return LogResult(path, is_known=False, reason=stored.reason)
         if mark in log.content:
             return LogResult(path, is_known=True)
         try:
-            done = workspace.update(log.id, base_version=log.version, content=f"{log.content}\n{line}")
+            outcome = workspace.update(log.id, base_version=log.version, content=f"{log.content}\n{line}")
         except Conflict:
             continue  # another session ended at the same moment
         except NotAllowed as error:
             return LogResult(path, is_known=False, reason=f"The line was not added to {path}. {error}")
-        waits = f"The line for {path} waits for a person." if done.status == "proposed" else ""
+        waits = f"The line for {path} waits for a person." if outcome.status == "proposed" else ""
         return LogResult(path, is_known=False, reason=waits)
     return LogResult(path, is_known=False, reason=f"The line was not added to {path}: others write there all the time.")
 
@@ -113,7 +113,7 @@ def _captured_note(workspace: Workspace, session: str) -> Memory | None:
     return None
 
 
-def _checked_transcript(workspace: Workspace, named: str) -> Path:
+def _checked_transcript(workspace: Workspace, written: str) -> Path:
     """Return the path of a transcript that an agent may have read here.
 
     Raises:
@@ -124,17 +124,17 @@ def _checked_transcript(workspace: Workspace, named: str) -> Path:
     if workspace.author.channel != "mcp":
         raise NotAllowed("transcript_path is read over stdio only.", "Send session_summary instead.")
     try:
-        path = Path(named).expanduser().resolve()
+        path = Path(written).expanduser().resolve()
     except (OSError, RuntimeError, ValueError) as error:  # a NUL, a user who does not exist, a loop of links
-        raise InvalidInput(f"transcript_path: {named!r:.200} is no path: {error}.", "Send session_summary.") from None
+        raise InvalidInput(f"transcript_path: {written!r:.200} is no path: {error}.", "Send session_summary.") from None
     roots = [*(Path.home() / name for name in _HOST_FOLDERS), Path(tempfile.gettempdir())]
     if not any(path.is_relative_to(root.resolve()) for root in roots):
         raise NotAllowed(
-            f"transcript_path must lie where a host keeps its transcripts; not {named!r:.200}.",
+            f"transcript_path must lie where a host keeps its transcripts; not {written!r:.200}.",
             f"The folders are {', '.join(f'~/{name}' for name in _HOST_FOLDERS)} and that of temporary files.",
         )
     if not path.is_file():
-        raise InvalidInput(f"There is no transcript at {named!r:.200}.", "Check the path, or send session_summary.")
+        raise InvalidInput(f"There is no transcript at {written!r:.200}.", "Check the path, or send session_summary.")
     return path
 
 
@@ -144,14 +144,17 @@ def is_worth_keeping(transcript: Path) -> bool:
     That is more than 15 exchanges, more than 3 edits, at least 6 files read, or at least 5 exchanges with a word that
     tells of a decision or a lesson. Raises like `read_transcript`.
     """
-    exchanges = edits = reads = telling = 0
+    exchanges = edits = reads = significant = 0
     for turn in read_transcript(transcript, on_problem=lambda _problem: None):
         exchanges += turn.role == "user"
         edits += _tool_call_count(turn, _EDIT_TOOLS)
         reads += _tool_call_count(turn, _READ_TOOLS)
-        telling += turn.role != "tool" and _SIGNIFICANT_WORDS.search(turn.text) is not None
+        significant += turn.role != "tool" and _SIGNIFICANT_WORDS.search(turn.text) is not None
     return (
-        exchanges > _MANY_EXCHANGES or edits > _MANY_EDITS or reads >= _MANY_READS or telling >= _SIGNIFICANT_EXCHANGES
+        exchanges > _MANY_EXCHANGES
+        or edits > _MANY_EDITS
+        or reads >= _MANY_READS
+        or significant >= _SIGNIFICANT_EXCHANGES
     )
 
 
@@ -193,19 +196,19 @@ class CaptureTools:
             session_id or secrets.token_hex(6), namespace, cwd, branch, agent, tuple(files_edited or ())
         )
         captured = CaptureResult(session_id=ended.id, project=slug_of_namespace(namespace))
-        known = _captured_note(workspace, ended.id)
-        if known is not None:
-            captured.note_path, captured.deduplicated = path_of(known), True
+        existing = _captured_note(workspace, ended.id)
+        if existing is not None:
+            captured.note_path, captured.deduplicated = path_of(existing), True
             return object_result(captured)
         if transcript_path:  # first: where it cannot be read, nothing is stored
             captured.proposed = _propose_lessons(workspace, _checked_transcript(workspace, transcript_path))
         logged = log_session(workspace, ended.id, ended.line())
         captured.fleeting, reasons = logged.path, [logged.reason]
         if session_summary.strip() and not fleeting_only:
-            put = put_note(workspace, ended.note(workspace, session_summary.strip()))
-            captured.note_path, captured.pending = path_of(put.memory), put.pending
-            captured.deduplicated = None if put.is_new else True
-            reasons.append(put.reason)
+            stored = put_note(workspace, ended.note(workspace, session_summary.strip()))
+            captured.note_path, captured.pending = path_of(stored.memory), stored.pending
+            captured.deduplicated = None if stored.is_new else True
+            reasons.append(stored.reason)
         elif logged.is_known:
             captured.deduplicated = True
         captured.reason = " ".join(reason for reason in reasons if reason) or None
@@ -250,5 +253,5 @@ def _propose_lessons(workspace: Workspace, transcript: Path) -> int:
     """Propose what a transcript teaches where the session was worth it; return how much that is."""
     if not is_worth_keeping(transcript):
         return 0
-    learned = distill_transcript(workspace, transcript).learned
-    return sum(one.outcome in ("proposed", "stored") for one in learned)
+    lessons = distill_transcript(workspace, transcript).learned
+    return sum(lesson.outcome in ("proposed", "stored") for lesson in lessons)

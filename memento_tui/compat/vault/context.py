@@ -70,22 +70,29 @@ def _context_result(
     skips: Sequence[SkipRow] = (),
 ) -> CallToolResult:
     """Return what is told of some findings, items and skips, and write down that it was."""
-    memories = workspace.get_many([one.memory.id for one in findings])
-    known = [one for one in findings if one.memory.id in memories]
-    if not known and not items and not skips:
+    memories = workspace.get_many([finding.memory.id for finding in findings])
+    retrieved = [finding for finding in findings if finding.memory.id in memories]
+    if not retrieved and not items and not skips:
         return _empty_context(source, "no-results", about)
     now = clock.now()
-    notes = [_context_note(memories[one.memory.id], one, now) for one in known]
-    disputed = contradictions_among(workspace, [note.id for note in notes], now)[:1]
-    lines = [f"disputed: {quoted_id(one.older.id)} and {quoted_id(one.newer.id)}, {one.why}" for one in disputed]
+    notes = [_context_note(memories[finding.memory.id], finding, now) for finding in retrieved]
+    contradictions = contradictions_among(workspace, [note.id for note in notes], now)[:1]
+    lines = [
+        f"disputed: {quoted_id(entry.older.id)} and {quoted_id(entry.newer.id)}, {entry.why}"
+        for entry in contradictions
+    ]
     lines += [_note_line(note) for note in notes]
     lines += [f"- at work: {one_line(f'{item.title} {item.next_action}')}" for item in items[:_MAX_ITEMS_AND_SKIPS]]
     lines += [f"- skip: {one_line(f'{skip.item}, because {skip.reason}')}" for skip in skips[:_MAX_ITEMS_AND_SKIPS]]
     untrusted = any("UNTRUSTED" in note.labels for note in notes)
     session = str(about.get("session_id") or workspace.author.session)
-    pairs = enumerate(zip(known, notes, strict=True), 1)
+    pairs = enumerate(zip(retrieved, notes, strict=True), 1)
     store.record_shown(
-        session, [ShownMemory(f.memory, rank, f.score, estimate_tokens(n.snippet), f.why) for rank, (f, n) in pairs]
+        session,
+        [
+            ShownMemory(finding.memory, rank, finding.score, estimate_tokens(note.snippet), finding.why)
+            for rank, (finding, note) in pairs
+        ],
     )
     return object_result(
         PromptContext(
@@ -98,12 +105,12 @@ def _context_result(
     )
 
 
-def _context_note(memory: Memory, found: RetrievedMemory, now: datetime) -> FoundNote:
+def _context_note(memory: Memory, retrieved: RetrievedMemory, now: datetime) -> FoundNote:
     return FoundNote(
         path=path_of(memory),
         title=one_line(memory.headline, 120),
-        score=round(min(found.score, 1.0), 4),
-        snippet=best_passage(found.stems, memory.content, _PASSAGE_CHARS).text,
+        score=round(min(retrieved.score, 1.0), 4),
+        snippet=best_passage(retrieved.stems, memory.content, _PASSAGE_CHARS).text,
         id=memory.id,
         labels=caution_labels(memory, now),
     )
@@ -117,13 +124,13 @@ def _note_line(note: FoundNote) -> str:
 
 def _fitted_block(heading: str, lines: Sequence[str], *, untrusted: bool) -> str:
     """Return lines below a heading in a fence, each cut to its share of the characters that may be told."""
-    left = _MAX_CHARS - len(f"{heading}\n{fenced('', untrusted=untrusted)}")
-    kept: list[str] = []
-    for place, line in enumerate(lines):
-        share = left // (len(lines) - place) - len(" ...\n")
-        kept.append(one_line(line, share))
-        left -= len(kept[-1]) + 1
-    return f"{heading}\n{fenced(chr(10).join(kept), untrusted=untrusted)}"
+    characters_left = _MAX_CHARS - len(f"{heading}\n{fenced('', untrusted=untrusted)}")
+    fitted: list[str] = []
+    for number, line in enumerate(lines):
+        share = characters_left // (len(lines) - number) - len(" ...\n")
+        fitted.append(one_line(line, share))
+        characters_left -= len(fitted[-1]) + 1
+    return f"{heading}\n{fenced(chr(10).join(fitted), untrusted=untrusted)}"
 
 
 _MIN_FILE_SCORE = 0.6
@@ -237,22 +244,22 @@ def _notes_for_file(
 ) -> list[RetrievedMemory]:
     """Return the notes that name a file, then those that its name's words find."""
     ends = PurePosixPath(*path.parts[-3:]).as_posix().lstrip("/")
-    named = memories_for_file(store, PromptIndex(workspace.paths.keyword_index), ends, scope)
+    naming_it = memories_for_file(store, PromptIndex(workspace.paths.keyword_index), ends, scope)
     words = _subject_words(path)
-    found = (
+    by_words = (
         _notes_for_text(workspace, store, " ".join(words), scope, _MIN_FILE_SCORE) if len(words) >= _MIN_WORDS else []
     )
-    return list({one.memory.id: one for one in [*named, *found]}.values())[:_MAX_NOTES]
+    return list({finding.memory.id: finding for finding in [*naming_it, *by_words]}.values())[:_MAX_NOTES]
 
 
 def _subject_words(path: PurePosixPath) -> list[str]:
     """Return the words of a file's name, and where those are few of its folders, that could name a subject."""
-    found: dict[str, None] = {}
+    words: dict[str, None] = {}
     for part in (path.stem, *reversed(path.parent.parts)):
-        found.update(dict.fromkeys(word for word in _WORD.findall(part.lower()) if word not in _GENERIC_NAMES))
-        if len(found) >= _MIN_WORDS:
+        words.update(dict.fromkeys(word for word in _WORD.findall(part.lower()) if word not in _GENERIC_NAMES))
+        if len(words) >= _MIN_WORDS:
             break
-    return list(found)
+    return list(words)
 
 
 def _essentials(workspace: Workspace, store: HookStore, scope: SessionScope) -> list[RetrievedMemory]:
@@ -265,8 +272,8 @@ def _essentials(workspace: Workspace, store: HookStore, scope: SessionScope) -> 
     essentials = {memory.id: memory for memory in store.essentials() if scope.concerns(memory.namespace)}
     rows = essentials | store.memories([memory.id for memory in recent if memory.id not in essentials])
     shown, replaced = store.already_shown(scope.session) if scope.session else {}, store.superseded(rows)
-    fresh = [row for name, row in rows.items() if name not in replaced and shown.get(name, 0) < row.version]
-    return [RetrievedMemory(row, 1.0, {}, frozenset()) for row in fresh]
+    unshown = [row for name, row in rows.items() if name not in replaced and shown.get(name, 0) < row.version]
+    return [RetrievedMemory(row, 1.0, {}, frozenset()) for row in unshown]
 
 
 def _is_plain_namespace(namespace: str) -> bool:

@@ -57,16 +57,16 @@ _PROJECTS_PREFIX = "projects/"
 _UNSAFE_CHARS = re.compile(r"[^\w.-]+")
 
 
-def namespace_of_named_project(workspace: Workspace, named: str) -> str:
+def namespace_of_named_project(workspace: Workspace, project: str) -> str:
     """Return the namespace of the project that a directory or a name means; empty where it means none."""
-    given = named.strip()
-    if not given:
+    written = project.strip()
+    if not written:
         return ""
-    if Path(given).is_absolute():
-        project = find_project(given)
-        if project is not None:
-            return namespace_of_project(project, workspace.settings.get, workspace.settings.set)
-    parts = given.replace("\\", "/").rstrip("/").split("/")
+    if Path(written).is_absolute():
+        repository = find_project(written)
+        if repository is not None:
+            return namespace_of_project(repository, workspace.settings.get, workspace.settings.set)
+    parts = written.replace("\\", "/").rstrip("/").split("/")
     # Of a path on another machine the last part is the project's name; a name of two parts is its owner and it.
     names = parts if len(parts) <= 2 and parts[0] not in ("", "~") and not parts[0].endswith(":") else parts[-1:]  # noqa: PLR2004 - as said
     slugs = [slug for name in names if (slug := _UNSAFE_CHARS.sub("-", name.strip().lower()).strip("-."))]
@@ -119,20 +119,20 @@ def note_at(workspace: Workspace, path: str) -> Memory | None:
     return next(iter(_memories_at(workspace, [path])), None)
 
 
-def find_note(workspace: Workspace, named: str) -> Memory:
+def find_note(workspace: Workspace, reference: str) -> Memory:
     """Return the memory that a path, a file name, a wikilink, a title or an id means.
 
     Raises:
         NotFound, AmbiguousId: none has that name, or several have ids that begin so.
 
     """
-    links = find_wikilinks(named)
-    name = (links[0].target if links else named).strip()
+    links = find_wikilinks(reference)
+    name = (links[0].target if links else reference).strip()
     if not name:
         raise InvalidInput("The path is empty.", "Give a path as memento_search or memento_list returns it.")
-    found = _memories_at(workspace, list(_candidate_paths(name)))
-    if found:
-        return found[0]
+    at_path = _memories_at(workspace, list(_candidate_paths(name)))
+    if at_path:
+        return at_path[0]
     parts = PurePosixPath(name).name.removesuffix(NOTE_SUFFIX).split(".", 1)
     made_up = workspace.find(unquote(parts[1])) if len(parts) > 1 else None
     if isinstance(made_up, Memory):
@@ -158,8 +158,8 @@ def _candidate_paths(name: str) -> Iterator[str]:
 def _memories_at(workspace: Workspace, paths: list[str]) -> list[Memory]:
     """Return the memories that keep one of these paths, the first path's first, of one path the latest first."""
     tree = AllOf((OneOf("note_path", tuple(paths)), OneOf("status", _ADDRESSABLE_STATUSES)))
-    found = [memory for memory in workspace.list_where(tree, limit=len(paths) * 2).items if path_of(memory) in paths]
-    return sorted(found, key=lambda memory: paths.index(path_of(memory)))
+    memories = [memory for memory in workspace.list_where(tree, limit=len(paths) * 2).items if path_of(memory) in paths]
+    return sorted(memories, key=lambda memory: paths.index(path_of(memory)))
 
 
 def _memory_titled(workspace: Workspace, title: str) -> Memory | None:
@@ -278,9 +278,9 @@ def _draft_properties(draft: NoteDraft) -> dict[str, Any]:
         "date": f"{clock.now():%Y-%m-%dT%H:%M}",
         "session_id": draft.session,
     }
-    kept = {name: value for name, value in own.items() if value not in (None, "")}
-    more = {name: value for name, value in (draft.properties or {}).items() if value not in (None, "")}
-    return kept | {name: value for name, value in more.items() if name not in kept}
+    present = {name: value for name, value in own.items() if value not in (None, "")}
+    further = {name: value for name, value in (draft.properties or {}).items() if value not in (None, "")}
+    return present | {name: value for name, value in further.items() if name not in present}
 
 
 def _property_line(name: str, value: Any) -> str:  # noqa: ANN401 - whatever JSON has
@@ -294,10 +294,10 @@ def _property_line(name: str, value: Any) -> str:  # noqa: ANN401 - whatever JSO
 
 def _line_has_value(line: str, value: object) -> bool:
     try:
-        found = read_properties(line)
+        properties = read_properties(line)
     except InvalidFrontmatter:
         return False
-    return found is not None and [one.value for one in found] == [value]
+    return properties is not None and [read.value for read in properties] == [value]
 
 
 def mark_superseded(workspace: Workspace, new: Memory, old: Memory) -> str:

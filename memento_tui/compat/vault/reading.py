@@ -85,26 +85,26 @@ class ReadingTools:
         """Search the notes before you answer from memory, and before you store."""
         workspace = self._mcp_workspaces.of(ctx)
         check_choice(detail_level, "detail_level", _DETAIL_LEVELS)
-        asked = plain_query(query)
-        if not asked:
+        words = plain_query(query)
+        if not words:
             return list_result([])
         if concrete in (True, "true"):
-            asked = f'"{" ".join(query.replace(chr(34), " ").split())}"'
+            words = f'"{" ".join(query.replace(chr(34), " ").split())}"'
         project = namespace_of_named_project(workspace, cwd)
         hits = [
             hit
             for hit in _search_hits(
-                workspace, asked, limit * _OVERFETCH_FACTOR if project else limit, semantic=semantic
+                workspace, words, limit * _OVERFETCH_FACTOR if project else limit, semantic=semantic
             )
             if is_recalled(hit.memory) and hit.score >= min_score and is_in_project_scope(hit.memory, project)
         ][:limit]
         count_shown(workspace, [hit.id for hit in hits])
         record_exposures(workspace, hits)
         now = clock.now()
-        found = [_found_note(hit, now, brief=detail_level == "brief") for hit in hits]
+        notes = [_found_note(hit, now, brief=detail_level == "brief") for hit in hits]
         if include_content or detail_level == "full":
-            _add_content(workspace, hits, found, token_budget)
-        return list_result(found)
+            _add_content(workspace, hits, notes, token_budget)
+        return list_result(notes)
 
     def memento_get(
         self, ctx: Context, path: Annotated[str, Field(description="path, note name or id")]
@@ -147,13 +147,13 @@ class ReadingTools:
         return object_result(ReindexResult(status="ok", notes_indexed=workspace.searching.keyword.rebuild()))
 
 
-def _search_hits(workspace: Workspace, asked: str, limit: int, *, semantic: bool) -> list[SearchHit]:
-    asked = without_accounts(asked)
+def _search_hits(workspace: Workspace, query: str, limit: int, *, semantic: bool) -> list[SearchHit]:
+    query = without_accounts(query)
     if semantic:
-        answer = workspace.search(asked, mode="semantic", limit=limit)
+        answer = workspace.search(query, mode="semantic", limit=limit)
         if answer.semantic == "ready":
             return [_semantic_hit(hit) for hit in answer.results]
-    return workspace.search(asked, limit=limit).results
+    return workspace.search(query, limit=limit).results
 
 
 def _semantic_hit(hit: SearchHit) -> SearchHit:
@@ -176,13 +176,13 @@ def _found_note(hit: SearchHit, now: datetime, *, brief: bool) -> FoundNote:
     )
 
 
-def _add_content(workspace: Workspace, hits: list[SearchHit], found: list[FoundNote], budget: int | None) -> None:
+def _add_content(workspace: Workspace, hits: list[SearchHit], notes: list[FoundNote], budget: int | None) -> None:
     """Give results their whole texts, the best first, as far as a budget of tokens goes."""
-    left = float("inf") if budget is None else budget * _CHARS_PER_TOKEN
-    for hit, note in zip(hits, found, strict=True):
+    characters_left = float("inf") if budget is None else budget * _CHARS_PER_TOKEN
+    for hit, note in zip(hits, notes, strict=True):
         text = note_text(workspace, hit.memory)
-        left -= len(text)
-        if left < 0:
+        characters_left -= len(text)
+        if characters_left < 0:
             return
         note.content = text
 

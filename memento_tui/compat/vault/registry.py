@@ -26,21 +26,21 @@ INSTRUCTIONS = (
 
 def all_tools(mcp_workspaces: McpWorkspaces) -> list[Tool]:
     """Return the tools, each running in its caller's workspace on a thread of its own."""
-    reading, injecting = ReadingTools(mcp_workspaces), ContextTools(mcp_workspaces)
-    writing, capturing = WritingTools(mcp_workspaces), CaptureTools(mcp_workspaces)
+    reading, context = ReadingTools(mcp_workspaces), ContextTools(mcp_workspaces)
+    writing, capture = WritingTools(mcp_workspaces), CaptureTools(mcp_workspaces)
     reads = hints(read_only=True, idempotent=True)
     adds, repeats = hints(), hints(idempotent=True)
-    listed: list[tuple[Callable[..., CallToolResult], str, ToolAnnotations]] = [
+    tools: list[tuple[Callable[..., CallToolResult], str, ToolAnnotations]] = [
         (reading.memento_search, "Search the vault", reads),
-        (injecting.memento_briefing, "Brief a session", reads),
-        (injecting.memento_recall, "Recall for a prompt", reads),
-        (injecting.memento_tool_context, "Recall for a file", reads),
+        (context.memento_briefing, "Brief a session", reads),
+        (context.memento_recall, "Recall for a prompt", reads),
+        (context.memento_tool_context, "Recall for a file", reads),
         (writing.memento_store, "Store a note", repeats),
         (writing.memento_daily_snapshot, "Write a daily snapshot", adds),
         (reading.memento_status, "Vault status", reads),
         (reading.memento_get, "Read a note", reads),
-        (capturing.memento_capture, "Capture a session", repeats),
+        (capture.memento_capture, "Capture a session", repeats),
         (reading.memento_list, "List notes", reads),
         (reading.memento_reindex, "Rebuild the index", repeats),
     ]
-    return [strict_tool(function, title, annotations, mcp_workspaces) for function, title, annotations in listed]
+    return [strict_tool(function, title, annotations, mcp_workspaces) for function, title, annotations in tools]

@@ -140,16 +140,16 @@ class ReindexResult(BaseModel):
     notes_indexed: int
 
 
-def object_result(shape: BaseModel, *, keep: Sequence[str] = ()) -> CallToolResult:
+def object_result(result: BaseModel, *, keep: Sequence[str] = ()) -> CallToolResult:
     """Return an object as a result. What is ``None`` is left out, but for the fields named in ``keep``."""
-    plain = shape.model_dump(mode="json", exclude_none=True) | {name: getattr(shape, name) for name in keep}
+    plain = result.model_dump(mode="json", exclude_none=True) | {name: getattr(result, name) for name in keep}
     return CallToolResult(content=[_json_block(plain)], structured_content=plain)
 
 
-def list_result(shapes: Sequence[BaseModel]) -> CallToolResult:
+def list_result(results: Sequence[BaseModel]) -> CallToolResult:
     """Return a list as a result; an empty one has no block."""
-    plain = [shape.model_dump(mode="json", exclude_none=True) for shape in shapes]
-    return CallToolResult(content=[_json_block(one) for one in plain], structured_content={"result": plain})
+    plain = [result.model_dump(mode="json", exclude_none=True) for result in results]
+    return CallToolResult(content=[_json_block(entry) for entry in plain], structured_content={"result": plain})
 
 
 def error_result(sentence: str, **more: str) -> CallToolResult:

@@ -86,9 +86,13 @@ class WritingTools:
         )
         old, missing = _note_to_replace(workspace, supersedes or "")
         with workspace.one_undo():
-            put = put_note(workspace, draft)
-            kept = mark_superseded(workspace, put.memory, old) if old is not None and put.is_new else missing
-        return object_result(_store_result(put, draft.title, old if old is not None and not kept else None, kept))
+            stored = put_note(workspace, draft)
+            reason_kept = (
+                mark_superseded(workspace, stored.memory, old) if old is not None and stored.is_new else missing
+            )
+        return object_result(
+            _store_result(stored, draft.title, old if old is not None and not reason_kept else None, reason_kept)
+        )
 
     def memento_daily_snapshot(
         self,
@@ -127,21 +131,21 @@ class WritingTools:
             properties=_given_properties(frontmatter_extra or {}) | {"repo_slug": repo_slug},
         )
         with workspace.one_undo():
-            put = put_note(workspace, draft)
-            kept = "" if latest is None else mark_superseded(workspace, put.memory, latest)
+            stored = put_note(workspace, draft)
+            reason_kept = "" if latest is None else mark_superseded(workspace, stored.memory, latest)
         replaced = (
             None
-            if latest is None or kept
+            if latest is None or reason_kept
             else path_of(latest).removeprefix(f"{NOTES_FOLDER}/").removesuffix(NOTE_SUFFIX)
         )
-        shape = Snapshot(
-            path=path_of(put.memory),
+        snapshot = Snapshot(
+            path=path_of(stored.memory),
             supersedes=replaced,
             version=number,
-            pending=put.pending,
-            reason=put.reason or kept or None,
+            pending=stored.pending,
+            reason=stored.reason or reason_kept or None,
         )
-        return object_result(shape, keep=_KEPT_WHEN_NONE)
+        return object_result(snapshot, keep=_KEPT_WHEN_NONE)
 
 
 _KEPT_WHEN_NONE = ("supersedes",)
@@ -153,27 +157,27 @@ def _check_given(**texts: str) -> None:
             raise InvalidField(name, "is empty", "A note needs a title and a body.")
 
 
-def _note_to_replace(workspace: Workspace, named: str) -> tuple[Memory | None, str]:
+def _note_to_replace(workspace: Workspace, reference: str) -> tuple[Memory | None, str]:
     """Return the note that is to be replaced, or why nothing is."""
-    if not named.strip():
+    if not reference.strip():
         return None, ""
     try:
-        return find_note(workspace, named), ""
+        return find_note(workspace, reference), ""
     except NotFound as error:
         return None, f"Nothing is replaced. {error}"
 
 
-def _store_result(put: StoredNote, title: str, replaced: Memory | None, kept: str) -> StoreResult:
-    known = not put.is_new
+def _store_result(stored: StoredNote, title: str, replaced: Memory | None, reason_kept: str) -> StoreResult:
+    is_known = not stored.is_new
     return StoreResult(
-        path=path_of(put.memory),
-        title=put.memory.title or title,
-        id=put.memory.id,
-        created=False if known else None,
-        idempotent=True if known else None,
-        pending=put.pending,
+        path=path_of(stored.memory),
+        title=stored.memory.title or title,
+        id=stored.memory.id,
+        created=False if is_known else None,
+        idempotent=True if is_known else None,
+        pending=stored.pending,
         supersedes=None if replaced is None else path_of(replaced),
-        reason=" ".join(part for part in (put.reason, kept) if part) or None,
+        reason=" ".join(part for part in (stored.reason, reason_kept) if part) or None,
     )
 
 
@@ -200,16 +204,16 @@ def _latest_snapshot(workspace: Workspace, stem: str) -> tuple[Memory | None, in
     """Return the latest snapshot of a day and its number; ``None`` and 0 where there is none."""
     latest = None
     for version in range(1, _MAX_VERSIONS):
-        found = note_at(workspace, _snapshot_path(stem, version))
-        if found is None:
+        note = note_at(workspace, _snapshot_path(stem, version))
+        if note is None:
             return latest, version - 1
-        latest = found
+        latest = note
     return latest, _MAX_VERSIONS - 1
 
 
-def _given_properties(given: dict[str, Any]) -> dict[str, Any]:
+def _given_properties(properties: dict[str, Any]) -> dict[str, Any]:
     return {
         " ".join(name.split()): value
-        for name, value in given.items()
+        for name, value in properties.items()
         if name.strip() and name not in _MANAGED_PROPERTIES
     }

@@ -123,21 +123,21 @@ class MemoryTools:
         orders. Full text: get.
         """
         workspace = self._mcp_workspaces.of(ctx)
-        hits, found = recall(workspace, query, limit, optional_handle(session))
+        hits, answer = recall(workspace, query, limit, optional_handle(session))
         now = clock.now()
         results = [search_result(hit, now) for hit in hits]
-        disputed = contradictions_among(workspace, [hit.id for hit in hits], now)
-        shape = SearchResults(
-            results=results, semantic=found.semantic, problems=list(found.problems), contradictions=disputed
+        contradictions = contradictions_among(workspace, [hit.id for hit in hits], now)
+        result = SearchResults(
+            results=results, semantic=answer.semantic, problems=list(answer.problems), contradictions=contradictions
         )
-        notes = list(found.problems)
-        if found.semantic == "warming":
+        notes = list(answer.problems)
+        if answer.semantic == "warming":
             notes.append("Only words were compared so far; meaning counts once the engine is ready.")
         if not results:
             notes.insert(0, "No memory answers this query.")
-        if disputed:
-            notes.append(contradiction_section(disputed))
-        return tool_result("\n".join([*([search_result_lines(results)] if results else []), *notes]), shape)
+        if contradictions:
+            notes.append(contradiction_section(contradictions))
+        return tool_result("\n".join([*([search_result_lines(results)] if results else []), *notes]), result)
 
     def get(
         self,
@@ -147,21 +147,23 @@ class MemoryTools:
     ) -> Annotated[CallToolResult, MemoryBatch]:
         """Read memories in full by id, as search gives it. Counts as use."""
         workspace = self._mcp_workspaces.of(ctx)
-        found: dict[str, Memory] = {}
+        memories: dict[str, Memory] = {}
         missing = []
-        for wanted in ids:
+        for memory_id in ids:
             try:
-                memory = workspace.get(wanted)
+                memory = workspace.get(memory_id)
             except NotFound as error:
                 missing.append(str(error))
             else:
-                found[memory.id] = memory
-        if not found:
+                memories[memory.id] = memory
+        if not memories:
             raise NotFound(" ".join(missing))
-        count_used(workspace, [memory.id for memory in found.values() if is_readable(memory)], optional_handle(session))
-        memories = [_whole_memory(memory) for memory in found.values()]
-        text = "\n".join([*(_whole_memory_text(memory) for memory in memories), *missing])
-        return tool_result(text, MemoryBatch(memories=memories, missing=missing))
+        count_used(
+            workspace, [memory.id for memory in memories.values() if is_readable(memory)], optional_handle(session)
+        )
+        whole = [_whole_memory(memory) for memory in memories.values()]
+        text = "\n".join([*(_whole_memory_text(memory) for memory in whole), *missing])
+        return tool_result(text, MemoryBatch(memories=whole, missing=missing))
 
     def update(  # noqa: PLR0913 - each is a field of the memory
         self,

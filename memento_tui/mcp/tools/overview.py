@@ -49,7 +49,7 @@ class OverviewTools:
         workspace = self._mcp_workspaces.of(ctx)
         briefing = brief(workspace, message, namespace or "", limit, optional_handle(session))
         now = clock.now()
-        shape = ContextResult(
+        result = ContextResult(
             identity=briefing.identity.content if briefing.identity is not None else "",
             items=[item_entry(item) for item in briefing.items],
             skips=[skip_entry(skip) for skip in briefing.skips],
@@ -57,12 +57,12 @@ class OverviewTools:
             semantic=briefing.semantic,
             contradictions=contradictions_among(workspace, [hit.id for hit in briefing.hits], now),
         )
-        return tool_result(_briefing_text(briefing, shape), shape)
+        return tool_result(_briefing_text(briefing, result), result)
 
     def status(self, ctx: RequestContext) -> Annotated[CallToolResult, StatusResult]:
         """Return how many memories, working items, skips and open questions there are, and your name here."""
         workspace = self._mcp_workspaces.of(ctx)
-        shape = StatusResult(
+        result = StatusResult(
             agent=workspace.author.name,
             memories=workspace.count(OneOf("status", RECALLED_STATUSES)),
             working_items=len(workspace.items.list(status="active")),
@@ -70,21 +70,21 @@ class OverviewTools:
             contradictions=workspace.contradictions.count(),
             waiting=workspace.review.count(),
         )
-        return tool_result(_status_text(shape), shape)
+        return tool_result(_status_text(result), result)
 
 
-def _briefing_text(briefing: Briefing, shape: ContextResult) -> str:
+def _briefing_text(briefing: Briefing, result: ContextResult) -> str:
     parts = []
-    if shape.identity:
-        parts.append(f"Identity:\n{fenced(shape.identity)}")
+    if result.identity:
+        parts.append(f"Identity:\n{fenced(result.identity)}")
     if briefing.items:
         parts.append(f"Working items:\n{item_lines(briefing.items)}")
     if briefing.skips:
         parts.append(f"Skips that match:\n{skip_lines(briefing.skips)}")
-    if shape.memories:
-        parts.append(f"Memories (full text: get):\n{search_result_lines(shape.memories)}")
-    if shape.contradictions:
-        parts.append(contradiction_section(shape.contradictions))
+    if result.memories:
+        parts.append(f"Memories (full text: get):\n{search_result_lines(result.memories)}")
+    if result.contradictions:
+        parts.append(contradiction_section(result.contradictions))
     if not parts:
         return "Nothing is known about this yet."
     return "\n\n".join(parts)

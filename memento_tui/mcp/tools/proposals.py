@@ -42,15 +42,15 @@ class ProposalTools:
     ) -> Annotated[CallToolResult, ProposalPage]:
         """Read what a person decided about your proposals, and why, or what still waits. Never repeat rejected ones."""
         states = _STATES_BY_CHOICE[check_choice(which, "which", _STATES_BY_CHOICE)]
-        found, following = proposals_of_agent(self._mcp_workspaces.of(ctx), states, after, limit)
-        shape = ProposalPage(proposals=[proposal_entry(one) for one in found], next=following or "")
-        text = proposal_lines(shape.proposals) if found else f"Nothing that you proposed is {which}."
-        return tool_result(f"{text}{next_page_text(following)}", shape)
+        summaries, next_cursor = proposals_of_agent(self._mcp_workspaces.of(ctx), states, after, limit)
+        page = ProposalPage(proposals=[proposal_entry(summary) for summary in summaries], next=next_cursor or "")
+        text = proposal_lines(page.proposals) if summaries else f"Nothing that you proposed is {which}."
+        return tool_result(f"{text}{next_page_text(next_cursor)}", page)
 
 
-def proposal_entry(asked: ProposalSummary) -> ProposalEntry:
+def proposal_entry(summary: ProposalSummary) -> ProposalEntry:
     """Return a proposal as it is sent."""
-    proposal = asked.proposal
+    proposal = summary.proposal
     is_open = proposal.state in OPEN_PROPOSAL_STATES
     return ProposalEntry(
         proposal=proposal.id,
@@ -59,22 +59,22 @@ def proposal_entry(asked: ProposalSummary) -> ProposalEntry:
         action=proposal.action,
         state="waiting" if is_open else proposal.state,
         reason=proposal.note,
-        about=one_line(asked.about, 120),
+        about=one_line(summary.about, 120),
         why=reasons_in_words(proposal.reasons) if is_open else [],
         at=format_time(proposal.decided_at or proposal.created_at),
     )
 
 
-def proposal_lines(found: list[ProposalEntry]) -> str:
+def proposal_lines(entries: list[ProposalEntry]) -> str:
     """Return proposals in words, fenced, a line for each."""
-    return fenced("\n".join(_proposal_line(one) for one in found))
+    return fenced("\n".join(_proposal_line(entry) for entry in entries))
 
 
-def _proposal_line(one: ProposalEntry) -> str:
-    reason = f" - reason: {one_line(one.reason)}" if one.reason else ""
-    because = f" - because {'; '.join(one.why)}" if one.why else ""
-    about = f" - about: {one.about}" if one.about else ""
-    return f"{one.state}: {one.action} {one.target} {quoted_id(one.id)}{reason}{because}{about}"
+def _proposal_line(entry: ProposalEntry) -> str:
+    reason = f" - reason: {one_line(entry.reason)}" if entry.reason else ""
+    because = f" - because {'; '.join(entry.why)}" if entry.why else ""
+    about = f" - about: {entry.about}" if entry.about else ""
+    return f"{entry.state}: {entry.action} {entry.target} {quoted_id(entry.id)}{reason}{because}{about}"
 
 
 Resolution = Annotated[str, Field(json_schema_extra={"enum": list(RESOLUTIONS)})]
@@ -90,10 +90,10 @@ class ContradictionTools:
         self, ctx: Context, after: After = UNCHANGED, limit: PageSize = 10
     ) -> Annotated[CallToolResult, ContradictionPage]:
         """List pairs of memories that contradict each other and that no person has resolved, surest first."""
-        found, following = open_contradictions(self._mcp_workspaces.of(ctx), clock.now(), after, limit)
-        shape = ContradictionPage(contradictions=found, next=following or "")
-        text = contradiction_section(found) or "No contradiction is open."
-        return tool_result(f"{text}{next_page_text(following)}", shape)
+        entries, next_cursor = open_contradictions(self._mcp_workspaces.of(ctx), clock.now(), after, limit)
+        page = ContradictionPage(contradictions=entries, next=next_cursor or "")
+        text = contradiction_section(entries) or "No contradiction is open."
+        return tool_result(f"{text}{next_page_text(next_cursor)}", page)
 
     def contradiction_suggest(
         self,
@@ -107,9 +107,9 @@ class ContradictionTools:
     ) -> Annotated[CallToolResult, ChangeResult]:
         """Suggest how to resolve a contradiction, once you have checked which side holds. A person decides."""
         workspace = self._mcp_workspaces.of(ctx)
-        found = visible_contradiction(workspace.contradictions.get(id), clock.now())
+        contradiction = visible_contradiction(workspace.contradictions.get(id), clock.now())
         details = given_arguments(older_context=older_context, newer_context=newer_context, content=content)
-        made = workspace.contradictions.resolve(found.id, resolution, **details)
-        if not isinstance(made, Proposal):  # the gate never lets an agent resolve one itself
-            raise TypeError(f"an agent's answer to {found.id} was carried out")
-        return proposal_result(made)
+        outcome = workspace.contradictions.resolve(contradiction.id, resolution, **details)
+        if not isinstance(outcome, Proposal):  # the gate never lets an agent resolve one itself
+            raise TypeError(f"an agent's answer to {contradiction.id} was carried out")
+        return proposal_result(outcome)

@@ -28,13 +28,13 @@ def all_tools(mcp_workspaces: McpWorkspaces) -> list[Tool]:
     """Return the tools, each running in the workspace of the client that calls it."""
     overview, memories, skips = OverviewTools(mcp_workspaces), MemoryTools(mcp_workspaces), SkipTools(mcp_workspaces)
     items, identity, sessions = ItemTools(mcp_workspaces), IdentityTools(mcp_workspaces), SessionTools(mcp_workspaces)
-    relations, disputes = RelationTools(mcp_workspaces), ContradictionTools(mcp_workspaces)
-    proposals, learning = ProposalTools(mcp_workspaces), DistillTools(mcp_workspaces)
+    relations, contradictions = RelationTools(mcp_workspaces), ContradictionTools(mcp_workspaces)
+    proposals, distilling = ProposalTools(mcp_workspaces), DistillTools(mcp_workspaces)
     reads = hints(read_only=True, idempotent=True)
     adds = hints()
     repeats = hints(idempotent=True)
     removes = hints(destructive=True, idempotent=True)
-    listed: list[tuple[Callable[..., CallToolResult], str, ToolAnnotations]] = [
+    tools: list[tuple[Callable[..., CallToolResult], str, ToolAnnotations]] = [
         (sessions.session_open, "Begin a session", adds),
         (overview.context, "Context for a task", reads),
         (memories.search, "Search memories", reads),
@@ -44,7 +44,7 @@ def all_tools(mcp_workspaces: McpWorkspaces) -> list[Tool]:
         (memories.forget, "Forget a memory", removes),
         (relations.relate, "Link memories", adds),
         (sessions.capture, "Keep a stretch of work", repeats),
-        (learning.distill, "Learn from a transcript", repeats),
+        (distilling.distill, "Learn from a transcript", repeats),
         (sessions.session_close, "End a session", repeats),
         (skips.skip_check, "Check the skip list", reads),
         (skips.skip_add, "Add a skip", adds),
@@ -56,9 +56,9 @@ def all_tools(mcp_workspaces: McpWorkspaces) -> list[Tool]:
         (items.item_remove, "Remove a working item", removes),
         (identity.identity_read, "Read the identity", reads),
         (identity.identity_write, "Write the identity", adds),
-        (disputes.contradictions, "List contradictions", reads),
-        (disputes.contradiction_suggest, "Suggest a resolution", repeats),
+        (contradictions.contradictions, "List contradictions", reads),
+        (contradictions.contradiction_suggest, "Suggest a resolution", repeats),
         (proposals.proposals, "Outcomes of proposals", reads),
         (overview.status, "Memory status", reads),
     ]
-    return [strict_tool(function, title, annotations, mcp_workspaces) for function, title, annotations in listed]
+    return [strict_tool(function, title, annotations, mcp_workspaces) for function, title, annotations in tools]

@@ -69,24 +69,25 @@ class SessionTools:
         workspace = self._mcp_workspaces.of(ctx)
         opening = open_session(workspace, cwd, namespace or "")
         now = clock.now()
-        shape = SessionOpenResult(
+        result = SessionOpenResult(
             session=opening.session,
             namespace=opening.namespace,
             identity="" if opening.identity is None else opening.identity.content,
             essentials=[
                 EssentialMemory(
-                    id=one.id, text=one_line(one.content, _ESSENTIAL_CHARS), labels=caution_labels(one, now)
+                    id=memory.id, text=one_line(memory.content, _ESSENTIAL_CHARS), labels=caution_labels(memory, now)
                 )
-                for one in opening.essentials
+                for memory in opening.essentials
             ],
             items=[item_entry(item) for item in opening.items],
             skips=[skip_entry(skip) for skip in opening.skips],
             decided=[
-                proposal_entry(one) for one in proposals_of_agent(workspace, DECIDED_STATES, limit=_RECENT_DECISIONS)[0]
+                proposal_entry(memory)
+                for memory in proposals_of_agent(workspace, DECIDED_STATES, limit=_RECENT_DECISIONS)[0]
             ],
             contradictions=workspace.contradictions.count(),
         )
-        return tool_result(_session_open_text(shape, opening), shape)
+        return tool_result(_session_open_text(result, opening), result)
 
     def session_close(
         self,
@@ -98,9 +99,10 @@ class SessionTools:
     ) -> Annotated[CallToolResult, ChangeResult]:
         """End a session: leave a note on where things stand. What will still hold next month: capture it first."""
         checked_handle(session)
-        place = "global" if namespace is UNCHANGED else namespace
+        project_namespace = "global" if namespace is UNCHANGED else namespace
         return change_result(
-            write_handover_note(self._mcp_workspaces.of(ctx), session, summary, next_action, place), "Left the note"
+            write_handover_note(self._mcp_workspaces.of(ctx), session, summary, next_action, project_namespace),
+            "Left the note",
         )
 
     def capture(
@@ -119,13 +121,13 @@ class SessionTools:
             raise InvalidInput("summary: is empty.", "Say what the next session must know.")
         author = workspace.author
         handle = author.session if session is UNCHANGED else checked_handle(session)
-        place = {"namespace": "global" if namespace is UNCHANGED else namespace}
+        location = {"namespace": "global" if namespace is UNCHANGED else namespace}
         source = {"source": {"agent": author.agent, "session": handle}}
         texts = [
             {"content": summary, "kind": "daily"},
             *({"content": text, "kind": "decision"} for text in decisions or ()),
         ]
-        outcomes = store_memories(workspace, [{**text, **place, **source} for text in texts])
+        outcomes = store_memories(workspace, [{**text, **location, **source} for text in texts])
         result = CaptureResult(memories=[remember_result(outcome) for outcome in outcomes])
         return tool_result(_capture_text(outcomes), result)
 
@@ -136,26 +138,28 @@ def _capture_text(outcomes: list[StoreOutcome]) -> str:
     return "\n".join(f"{name}: {remember_result_text(outcome)}" for name, outcome in zip(names, outcomes, strict=True))
 
 
-def _session_open_text(shape: SessionOpenResult, opening: SessionStart) -> str:
-    place = f", namespace {quoted_id(shape.namespace)}" if shape.namespace else ", no project"
-    parts = [f"Session {quoted_id(shape.session)}{place}."]
-    if shape.identity:
-        parts.append(f"Identity:\n{fenced(shape.identity)}")
-    if shape.essentials:
-        parts.append(f"Always holds (full text: get):\n{_essential_lines(shape.essentials)}")
+def _session_open_text(result: SessionOpenResult, opening: SessionStart) -> str:
+    project = f", namespace {quoted_id(result.namespace)}" if result.namespace else ", no project"
+    parts = [f"Session {quoted_id(result.session)}{project}."]
+    if result.identity:
+        parts.append(f"Identity:\n{fenced(result.identity)}")
+    if result.essentials:
+        parts.append(f"Always holds (full text: get):\n{_essential_lines(result.essentials)}")
     if opening.items:
         parts.append(f"Working items:\n{item_lines(opening.items)}")
     if opening.skips:
         parts.append(f"Skips:\n{skip_lines(opening.skips)}")
-    if shape.decided:
-        parts.append(f"Decided about your proposals:\n{proposal_lines(shape.decided)}")
-    if shape.contradictions:
-        parts.append(f"Open contradictions: {shape.contradictions}; see contradictions.")
+    if result.decided:
+        parts.append(f"Decided about your proposals:\n{proposal_lines(result.decided)}")
+    if result.contradictions:
+        parts.append(f"Open contradictions: {result.contradictions}; see contradictions.")
     return "\n\n".join(parts)
 
 
 def _essential_lines(essentials: list[EssentialMemory]) -> str:
-    return fenced("\n".join(f"{quoted_id(one.id)} [{', '.join(one.labels)}]: {one.text}" for one in essentials))
+    return fenced(
+        "\n".join(f"{quoted_id(memory.id)} [{', '.join(memory.labels)}]: {memory.text}" for memory in essentials)
+    )
 
 
 _MAX_TEXT_CHARS = 100_000
@@ -183,14 +187,16 @@ class DistillTools:
         if bool(text.strip()) == bool(path.strip()):
             raise InvalidInput("Either text or path is needed, and not both.", "Give text for a short conversation.")
         if text.strip():
-            found = distill_text(workspace, text, "given by the agent", limit=limit)
+            report = distill_text(workspace, text, "given by the agent", limit=limit)
         else:
-            found = distill_transcript(workspace, _transcript_path(workspace, path), limit=limit)
-        shape = DistillResult(lessons=[_lesson_result(one) for one in found.learned], problems=list(found.problems))
-        return tool_result(_distill_text(shape, found.turns), shape)
+            report = distill_transcript(workspace, _transcript_path(workspace, path), limit=limit)
+        result = DistillResult(
+            lessons=[_lesson_result(lesson) for lesson in report.learned], problems=list(report.problems)
+        )
+        return tool_result(_distill_text(result, report.turns), result)
 
 
-def _transcript_path(workspace: Workspace, given: str) -> Path:
+def _transcript_path(workspace: Workspace, written: str) -> Path:
     """Return the file of a transcript that this agent may have read.
 
     Raises:
@@ -200,49 +206,49 @@ def _transcript_path(workspace: Workspace, given: str) -> Path:
     """
     if workspace.author.channel == "http":
         raise NotAllowed("Files are not read for an agent that asks over HTTP.", "Give the conversation as text.")
-    named = os.path.expanduser(given)  # noqa: PTH111 - pathlib's raises for a user who does not exist
-    path = Path() if "\0" in given else Path(os.path.realpath(named))
-    if not os.path.isabs(named) or path.suffix not in _TRANSCRIPT_SUFFIXES:  # noqa: PTH117 - it may be no path at all
+    expanded = os.path.expanduser(written)  # noqa: PTH111 - pathlib's raises for a user who does not exist
+    path = Path() if "\0" in written else Path(os.path.realpath(expanded))
+    if not os.path.isabs(expanded) or path.suffix not in _TRANSCRIPT_SUFFIXES:  # noqa: PTH117 - it may be no path at all
         raise NotAllowed(
-            f"{given!r:.200} is not the path of a transcript.",
+            f"{written!r:.200} is not the path of a transcript.",
             f"Give the whole path of a file whose name ends in {' or '.join(_TRANSCRIPT_SUFFIXES)}, "
             "or the conversation as text.",
         )
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError as error:
         raise NotFound(f"There is no transcript {path!s:.200}.", "Ask your host where it keeps it.") from error
-    if not stat.S_ISREG(found.st_mode):
+    if not stat.S_ISREG(status.st_mode):
         raise NotAllowed(f"{path!s:.200} is not a regular file.", "Name the transcript file itself.")
-    if found.st_size > _MAX_FILE_BYTES:
+    if status.st_size > _MAX_FILE_BYTES:
         raise NotAllowed(
-            f"{path!s:.200} has {found.st_size:,} bytes; {_MAX_FILE_BYTES:,} are read at most.",
+            f"{path!s:.200} has {status.st_size:,} bytes; {_MAX_FILE_BYTES:,} are read at most.",
             "Ask the person to run memento distill on it.",
         )
     return path
 
 
-def _lesson_result(learned: DistillationResult) -> LessonResult:
-    fields = learned.candidate.fields
+def _lesson_result(lesson: DistillationResult) -> LessonResult:
+    fields = lesson.candidate.fields
     text = next((str(fields[name]) for name in ("content", "title", "item") if fields.get(name)), "")
     return LessonResult(
-        target=learned.candidate.target,
-        outcome=learned.outcome,
-        id=learned.id,
+        target=lesson.candidate.target,
+        outcome=lesson.outcome,
+        id=lesson.id,
         text=one_line(text, _MAX_LESSON_CHARS),
-        why=learned.why,
+        why=lesson.why,
     )
 
 
-def _distill_text(shape: DistillResult, turns: int) -> str:
+def _distill_text(result: DistillResult, turns: int) -> str:
     parts = [f"Read {turns} turns."]
-    if shape.lessons:
+    if result.lessons:
         parts.append(
-            f"A person decides about what is proposed:\n{fenced(chr(10).join(map(_lesson_line, shape.lessons)))}"
+            f"A person decides about what is proposed:\n{fenced(chr(10).join(map(_lesson_line, result.lessons)))}"
         )
     else:
         parts.append("Nothing in it is worth keeping.")
-    return "\n".join([*parts, *shape.problems])
+    return "\n".join([*parts, *result.problems])
 
 
 def _lesson_line(lesson: LessonResult) -> str:

@@ -107,10 +107,10 @@ class ItemTools:
         if category is not UNCHANGED:
             check_choice(category, "category", ITEM_CATEGORIES)
         check_choice(status, "status", ITEM_STATUSES)
-        listed = self._mcp_workspaces.of(ctx).items.list(category=category, status=status)
-        items = [item for item in listed if is_relevant_namespace("", item.namespace)]
-        shape = ItemList(items=[item_entry(item) for item in items])
-        return tool_result(item_lines(items) if items else "There are no such working items.", shape)
+        matching = self._mcp_workspaces.of(ctx).items.list(category=category, status=status)
+        items = [item for item in matching if is_relevant_namespace("", item.namespace)]
+        result = ItemList(items=[item_entry(item) for item in items])
+        return tool_result(item_lines(items) if items else "There are no such working items.", result)
 
     def item_remove(self, ctx: Context, id: Id) -> Annotated[CallToolResult, ChangeResult]:  # noqa: A002 - the record's name
         """Remove a working item that was a mistake; done ones are better set to completed."""
@@ -129,20 +129,22 @@ class SkipTools:
         self, ctx: Context, item: str, reason: str, expires: SkipEnd, namespace: Namespace = UNCHANGED
     ) -> Annotated[CallToolResult, ChangeResult]:
         """Note what not to do or read again, why, and until when (a date to come)."""
-        made = self._mcp_workspaces.of(ctx).skips.add(item, reason, expires, **given_arguments(namespace=namespace))
-        return change_result(made, "Noted")
+        outcome = self._mcp_workspaces.of(ctx).skips.add(item, reason, expires, **given_arguments(namespace=namespace))
+        return change_result(outcome, "Noted")
 
     def skip_check(self, ctx: Context, query: str) -> Annotated[CallToolResult, SkipList]:
         """Return the skips that hold for something you are about to do. None: go ahead."""
-        found = self._mcp_workspaces.of(ctx).skips.check(
+        skips = self._mcp_workspaces.of(ctx).skips.check(
             query, among=lambda skip: is_relevant_namespace("", skip.namespace)
         )
-        return _skip_list_result(list(found), "Not on the skip list: go ahead.")
+        return _skip_list_result(list(skips), "Not on the skip list: go ahead.")
 
     def skip_list(self, ctx: Context) -> Annotated[CallToolResult, SkipList]:
         """Return all skips that hold now."""
-        held = [skip for skip in self._mcp_workspaces.of(ctx).skips.list() if is_relevant_namespace("", skip.namespace)]
-        return _skip_list_result(held, "The skip list is empty.")
+        skips = [
+            skip for skip in self._mcp_workspaces.of(ctx).skips.list() if is_relevant_namespace("", skip.namespace)
+        ]
+        return _skip_list_result(skips, "The skip list is empty.")
 
     def skip_remove(self, ctx: Context, id: Id) -> Annotated[CallToolResult, ChangeResult]:  # noqa: A002 - the record's name
         """End a skip now."""
@@ -152,8 +154,8 @@ class SkipTools:
 
 
 def _skip_list_result(skips: list[Skip], none: str) -> CallToolResult:
-    shape = SkipList(skips=[skip_entry(skip) for skip in skips])
-    return tool_result(skip_lines(skips) if skips else none, shape)
+    result = SkipList(skips=[skip_entry(skip) for skip in skips])
+    return tool_result(skip_lines(skips) if skips else none, result)
 
 
 class IdentityTools:
@@ -167,10 +169,10 @@ class IdentityTools:
         crystal = self._mcp_workspaces.of(ctx).crystals.current()
         if crystal is None:
             return tool_result("No identity has been written yet.", IdentityResult())
-        shape = IdentityResult(
+        result = IdentityResult(
             id=crystal.id, content=crystal.content, author=crystal.author, created_at=format_time(crystal.created_at)
         )
-        return tool_result(f"Identity {quoted_id(crystal.id)}\n{fenced(crystal.content)}", shape)
+        return tool_result(f"Identity {quoted_id(crystal.id)}\n{fenced(crystal.content)}", result)
 
     def identity_write(
         self,
