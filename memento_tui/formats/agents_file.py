@@ -43,7 +43,7 @@ _MAX_FILE_BYTES = 4_000_000
 _NOT_IN_AN_ANCHOR = re.compile(r"[^\w]+")
 
 
-class KeptSection(msgspec.Struct, frozen=True, omit_defaults=True):
+class _KeptSection(msgspec.Struct, frozen=True, omit_defaults=True):
     """What is kept of a section beside its text."""
 
     path: str = ""
@@ -119,7 +119,7 @@ def _read_file(file: SourceFile, top: Path) -> Iterator[ImportRecord | Refused]:
         if len(part.text.encode()) > MAX_CONTENT_BYTES:
             yield Refused(file.name, part.line, f"has a section of more than {MAX_CONTENT_BYTES:,} bytes")
             continue
-        kept = KeptSection(file.name, place, part.before, part.after, source_digest(loaded.data).hex())
+        kept = _KeptSection(file.name, place, part.before, part.after, source_digest(loaded.data).hex())
         yield ImportRecord(
             key=f"{file.name}#{anchor}" if times == 1 else f"{file.name}#{anchor}~{times}",
             record="memory",
@@ -243,7 +243,7 @@ def write(records: Iterable[ExportRecord], path: Path) -> ExportReport:
     return ExportReport(records=count, files=written, left_out=left_out, refused=tuple(refused), told=tuple(told))
 
 
-_Part = tuple[KeptSection, Memory]
+_Part = tuple[_KeptSection, Memory]
 
 
 def _position(part: _Part) -> tuple[int, str]:
@@ -270,10 +270,10 @@ def _whole_text(present: Iterable[_Part], there: bytes) -> tuple[str, int]:
     return "".join(text for _, text in sorted({**own, **texts}.items())), len(own.keys() - texts.keys())
 
 
-def _kept_section(memory: Memory) -> KeptSection | None:
+def _kept_section(memory: Memory) -> _KeptSection | None:
     """Return what was kept of a section. It has passed through a database that agents write to, so it is checked."""
     try:
-        kept = msgspec.convert(memory.extra.get(EXTRA_KEY), KeptSection)
+        kept = msgspec.convert(memory.extra.get(EXTRA_KEY), _KeptSection)
     except msgspec.ValidationError:
         return None
     names = PurePosixPath(kept.path).parts
@@ -281,7 +281,7 @@ def _kept_section(memory: Memory) -> KeptSection | None:
     return kept if is_safe and kept.path.isprintable() else None
 
 
-def _section_text(kept: KeptSection, memory: Memory) -> str:
+def _section_text(kept: _KeptSection, memory: Memory) -> str:
     if memory.status not in ENDED_STATUSES:
         return kept.before + memory.content + kept.after
     # The headings that stand before a section may belong to those after it as well.

@@ -8,6 +8,7 @@ import re
 import shutil
 import tempfile
 from collections.abc import Iterable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -28,6 +29,7 @@ __all__ = [
     "RecordName",
     "Refused",
     "check_absent",
+    "format_iso_moment",
     "namespace_from_parts",
     "one_line",
     "positional_digest",
@@ -184,6 +186,12 @@ def replace_if_unchanged(path: Path, top: Path, name: str, data: bytes, digest: 
     except OSError as error:
         return Refused(name, 0, f"cannot be written: {error.strerror or error}")
     return True
+
+
+def format_iso_moment(moment: datetime) -> str:
+    """Return a moment as JavaScript writes it: ``2026-02-14T10:00:00.000Z``."""
+    precision = "microseconds" if moment.microsecond % 1000 else "milliseconds"
+    return moment.astimezone(UTC).isoformat(timespec=precision).replace("+00:00", "Z")
 
 
 _FORBIDDEN_IN_NAMES = re.compile(r"[\x00-\x1f\x7f\\/]+")

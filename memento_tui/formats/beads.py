@@ -56,17 +56,17 @@ TABLES = ("labels", "dependencies", "comments", "events")
 SETTINGS = "config"
 """The table of a backup in which settings stand, and memories among them."""
 
-MEMORY_PREFIX = "kv.memory."
+_MEMORY_PREFIX = "kv.memory."
 """What the names of memories begin with in the table ``config`` of a backup."""
 
 _HEADING_OF_TEXT = {"design": "## Design", "acceptance_criteria": "## Acceptance criteria", "notes": "## Notes"}
 """The texts of an issue besides its description, and the headings under which they stand in a content."""
 
-TEXT_FIELDS = ("description", *_HEADING_OF_TEXT)
+_TEXT_FIELDS = ("description", *_HEADING_OF_TEXT)
 _HEADING = re.compile(rf"(?:^|\n\n)({'|'.join(_HEADING_OF_TEXT.values())})\n\n")
 
 _LINES_SUFFIX = ".jsonl"
-LOWEST_PRIORITY = 4
+_LOWEST_PRIORITY = 4
 _ITEM_STATUS_OF_ISSUE = {
     "open": "active",
     "in_progress": "active",
@@ -156,7 +156,7 @@ def _is_memory(value: Mapping[str, Any]) -> bool:
     key, text = value.get("key"), value.get("value")
     if not isinstance(key, str) or not isinstance(text, str):
         return False
-    return value.get("_type") == "memory" or key.startswith(MEMORY_PREFIX)
+    return value.get("_type") == "memory" or key.startswith(_MEMORY_PREFIX)
 
 
 def _read_file(file: SourceFile, rows: _Rows, keys: set[str]) -> Iterator[ImportRecord | Refused]:
@@ -182,10 +182,10 @@ def _read_file(file: SourceFile, rows: _Rows, keys: set[str]) -> Iterator[Import
 
 def _item_from_issue(line: JsonLine, file: str, rows: Mapping[str, list[JsonLine]]) -> ImportRecord:
     value = line.value
-    content = content_of_issue(value)
+    content = _content_of_issue(value)
     # A text that holds a heading of ours cannot be told from what stands below it; only the whole leads back.
-    parted = texts_of_content(content) == {name: _text(value, name) for name in TEXT_FIELDS}
-    kept: dict[str, Any] = {"issue": without_keys(value, *TEXT_FIELDS) if parted else value}
+    parted = _texts_of_content(content) == {name: _text(value, name) for name in _TEXT_FIELDS}
+    kept: dict[str, Any] = {"issue": without_keys(value, *_TEXT_FIELDS) if parted else value}
     for table, lines in rows.items():
         kept[table] = [row.value for row in lines]
     return ImportRecord(
@@ -194,7 +194,7 @@ def _item_from_issue(line: JsonLine, file: str, rows: Mapping[str, list[JsonLine
         fields={
             "id": value["id"],
             **read_fields(_ISSUE_COLUMNS, value),
-            "tags": usable_tags(labels_of_issue(kept)),
+            "tags": usable_tags(_labels_of_issue(kept)),
             "extra": {EXTRA_KEY: kept},
         },
         digest=source_digest(b"\n".join([line.source, *(row.source for lines in rows.values() for row in lines)])),
@@ -206,10 +206,10 @@ def _item_from_issue(line: JsonLine, file: str, rows: Mapping[str, list[JsonLine
 def _memory_from_line(line: JsonLine, file: str) -> ImportRecord:
     key = line.value["key"]
     return ImportRecord(
-        key=f"memory {key.removeprefix(MEMORY_PREFIX)}",
+        key=f"memory {key.removeprefix(_MEMORY_PREFIX)}",
         record="memory",
         fields={
-            "title": title_of_memory(key),
+            "title": _title_of_memory(key),
             "content": line.value["value"],
             "source_type": "derived",
             "source": {"agent": "beads"},
@@ -221,9 +221,9 @@ def _memory_from_line(line: JsonLine, file: str) -> ImportRecord:
     )
 
 
-def title_of_memory(key: str) -> str:
+def _title_of_memory(key: str) -> str:
     """Return the title of a memory that beads knows by a key."""
-    return one_line(key.removeprefix(MEMORY_PREFIX), MAX_LINE_LENGTH)
+    return one_line(key.removeprefix(_MEMORY_PREFIX), MAX_LINE_LENGTH)
 
 
 def _text(value: Mapping[str, Any], name: str) -> str:
@@ -231,17 +231,17 @@ def _text(value: Mapping[str, Any], name: str) -> str:
     return given if isinstance(given, str) else ""
 
 
-def content_of_issue(issue: Mapping[str, Any]) -> str:
+def _content_of_issue(issue: Mapping[str, Any]) -> str:
     """Return the texts of an issue as one: the description, then each other under its heading."""
     parts = [_text(issue, "description")]
     parts += [f"{heading}\n\n{text}" for name, heading in _HEADING_OF_TEXT.items() if (text := _text(issue, name))]
     return "\n\n".join(part for part in parts if part)
 
 
-def texts_of_content(content: str) -> dict[str, str]:
+def _texts_of_content(content: str) -> dict[str, str]:
     """Return the texts of an issue that a content was made of, empty where there is none."""
     names = {heading: name for name, heading in _HEADING_OF_TEXT.items()}
-    texts = dict.fromkeys(TEXT_FIELDS, "")
+    texts = dict.fromkeys(_TEXT_FIELDS, "")
     first, *rest = _HEADING.split(content)
     texts["description"] = first
     for heading, text in zip(rest[::2], rest[1::2], strict=True):
@@ -249,7 +249,7 @@ def texts_of_content(content: str) -> dict[str, str]:
     return texts
 
 
-def labels_of_issue(kept: Mapping[str, Any]) -> list[str]:
+def _labels_of_issue(kept: Mapping[str, Any]) -> list[str]:
     """Return the labels of an issue, which stand in it or are rows of a table."""
     given = kept["issue"].get("labels")
     rows = kept.get("labels")
@@ -260,21 +260,21 @@ def labels_of_issue(kept: Mapping[str, Any]) -> list[str]:
 
 def _write_texts(fields: Fields, issue: Fields) -> Fields:
     """Return the texts of an issue that a content changes; a next action is a note in a new issue."""
-    if issue and fields["content"] == content_of_issue(issue):
+    if issue and fields["content"] == _content_of_issue(issue):
         return {}
-    texts = texts_of_content(fields["content"])
+    texts = _texts_of_content(fields["content"])
     if not issue and fields["next_action"]:
         texts["notes"] = "\n\n".join(part for part in (texts["notes"], f"Next: {fields['next_action']}") if part)
     return {name: text for name, text in texts.items() if text or issue.get(name)}
 
 
 def _read_priority(value: object) -> Fields:
-    return {"priority": LOWEST_PRIORITY - value if isinstance(value, int) and abs(value) <= LOWEST_PRIORITY else 0}
+    return {"priority": _LOWEST_PRIORITY - value if isinstance(value, int) and abs(value) <= _LOWEST_PRIORITY else 0}
 
 
 def _write_priority(fields: Fields, _: object) -> int:
     priority: int = fields["priority"]
-    return min(max(LOWEST_PRIORITY - priority, 0), LOWEST_PRIORITY)
+    return min(max(_LOWEST_PRIORITY - priority, 0), _LOWEST_PRIORITY)
 
 
 def _read_status(issue: Fields) -> Fields:
@@ -306,10 +306,12 @@ def _write_status(fields: Fields, issue: Fields) -> Fields:
 _ISSUE_COLUMNS: tuple[Column | ColumnGroup, ...] = (
     new_row_column("id", lambda fields: fields["id"]),
     line_column("title", "title", MAX_LINE_LENGTH),
-    ColumnGroup(lambda issue: {"content": content_of_issue(issue)}, _write_texts),
+    ColumnGroup(lambda issue: {"content": _content_of_issue(issue)}, _write_texts),
     ColumnGroup(_read_status, _write_status),
     Column(
-        "priority", _read_priority, lambda fields, _: min(max(LOWEST_PRIORITY - fields["priority"], 0), LOWEST_PRIORITY)
+        "priority",
+        _read_priority,
+        lambda fields, _: min(max(_LOWEST_PRIORITY - fields["priority"], 0), _LOWEST_PRIORITY),
     ),
     foreign_moment_column("created_at", "created_at"),
     foreign_moment_column("updated_at", "updated_at"),
@@ -387,7 +389,7 @@ def _objects(given: object) -> list[dict[str, Any]]:
 
 
 def _labels(item: WorkingItem, kept: Mapping[str, Any]) -> list[str]:
-    given = labels_of_issue(kept)
+    given = _labels_of_issue(kept)
     return given if usable_tags(given) == item.tags else list(item.tags)
 
 
@@ -406,10 +408,10 @@ def _line_from_memory(memory: Memory, taken: set[str], *, in_table: bool) -> dic
     kept = kept_fields(memory, EXTRA_KEY).get("memory")
     line = dict(kept) if isinstance(kept, dict) else {}
     old = line.get("key")
-    bare = old.removeprefix(MEMORY_PREFIX) if isinstance(old, str) and title_of_memory(old) == memory.title else ""
+    bare = old.removeprefix(_MEMORY_PREFIX) if isinstance(old, str) and _title_of_memory(old) == memory.title else ""
     key = next((name for name in (bare, memory.title) if name and name not in taken), memory.id)
     taken.add(key)
     if in_table:
         line.pop("_type", None)
-        return {**line, "key": f"{MEMORY_PREFIX}{key}", "value": memory.content}
+        return {**line, "key": f"{_MEMORY_PREFIX}{key}", "value": memory.content}
     return {"_type": "memory", **line, "key": key, "value": memory.content}

@@ -35,9 +35,9 @@ from memento_tui.formats.note import read_note
 from memento_tui.formats.vault import NOTE_SUFFIX
 from memento_tui.model import Memory
 
-__all__ = ["MAX_INDEX_BYTES", "MAX_INDEX_LINES", "write"]
+__all__ = ["write"]
 
-MAX_INDEX_LINES, MAX_INDEX_BYTES = 200, 25_000
+_MAX_INDEX_LINES, _MAX_INDEX_BYTES = 200, 25_000
 """What Claude Code loads of an index."""
 
 _NAMESPACE = "claude/"
@@ -179,11 +179,11 @@ def _write_project(folder: Path, name: str, project: _ProjectMemories, report: _
     if report.put(folder, name, INDEX_FILE, text.encode(), source_digest(whole.encode()).hex()):
         report.records += stated
         lines, size = text.count("\n") + (not text.endswith("\n")), len(text.encode())
-        if lines > MAX_INDEX_LINES or size > MAX_INDEX_BYTES:
+        if lines > _MAX_INDEX_LINES or size > _MAX_INDEX_BYTES:
             report.told.append(
                 f"{name}/{INDEX_FILE} has {lines:,} lines and {size:,} bytes; "
-                f"Claude Code loads the first {MAX_INDEX_LINES} lines"
-                f" or {MAX_INDEX_BYTES:,} bytes of it."
+                f"Claude Code loads the first {_MAX_INDEX_LINES} lines"
+                f" or {_MAX_INDEX_BYTES:,} bytes of it."
             )
 
 

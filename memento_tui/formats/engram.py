@@ -56,7 +56,7 @@ __all__ = ["count", "read", "write"]
 EXTRA_KEY = "engram"
 """The key of ``extra`` for what only this format knows."""
 
-MUTATIONS = "mutations"
+_MUTATIONS = "mutations"
 """The list of a chunk that says what happened to records, and its name in what is kept of one."""
 
 _RELATION_OF_VERDICT = {"supersedes": "supersedes", "conflicts_with": "contradicts"}
@@ -115,7 +115,7 @@ def _index_chunk(chunk: Chunk, loaded: Mapping[str, Any], history: _History) -> 
     for sort, nth, value in _records(loaded):
         if not _problem(sort, value):
             history.last[sort, _identity(sort, value)] = (chunk.id, nth)
-    for value in _list(loaded, MUTATIONS):
+    for value in _list(loaded, _MUTATIONS):
         if (about := _subject_of(value)) is not None:
             record, payload = about
             history.mutations.setdefault(record, []).append(_Mutation(chunk.entry, value, payload))
@@ -169,11 +169,11 @@ def _read_chunk(chunk: Chunk, loaded: Mapping[str, Any], history: _History) -> I
             yield Refused(file, 1, f"holds, as {sort} {nth + 1}, something that {problem}")
         elif history.last[sort, _identity(sort, value)] == (chunk.id, nth):
             yield _incoming(sort, value, chunk, history)
-    for nth, value in enumerate(_list(loaded, MUTATIONS)):
+    for nth, value in enumerate(_list(loaded, _MUTATIONS)):
         about = _subject_of(value)
         if about is None or about[0] not in history.last:
             yield Refused(file, 1, f"holds, as mutation {nth + 1}, a change to something that is in no chunk")
-    for name in loaded.keys() - {*(described.list_name for described in _SORTS.values()), MUTATIONS}:
+    for name in loaded.keys() - {*(described.list_name for described in _SORTS.values()), _MUTATIONS}:
         yield Refused(file, 1, f"holds {name!r:.40}, which memento does not know")
 
 
@@ -184,7 +184,7 @@ def _incoming(sort: str, value: dict[str, Any], chunk: Chunk, history: _History)
     fields, record = {**described.constants, **read_fields(described.columns, value)}, described.record
     kept: dict[str, Any] = {"chunk": chunk.entry, sort: without_keys(value, described.text_name)}
     if mutations:
-        kept[MUTATIONS] = [{"chunk": one.entry, "mutation": one.value} for one in mutations]
+        kept[_MUTATIONS] = [{"chunk": one.entry, "mutation": one.value} for one in mutations]
     if _usable_id(known_by) and f"{record} {known_by}" not in history.names:
         history.names.add(f"{record} {known_by}")
         fields["id"] = known_by
@@ -230,7 +230,7 @@ def _text(value: Mapping[str, Any], name: str) -> str:
     return given if isinstance(given, str) else ""
 
 
-def namespace_of_value(value: Mapping[str, Any]) -> str:
+def _namespace_of_value(value: Mapping[str, Any]) -> str:
     """Return the namespace of a record."""
     project = _text(value, "project").strip()
     return "global" if value.get("scope") == "personal" or not project else namespace_from_parts(["projects", project])
@@ -242,7 +242,7 @@ def _read_kind(value: object) -> Fields:
 
 
 def _write_project(fields: Fields, value: Fields) -> Fields:
-    if value and fields["namespace"] == namespace_of_value(value):
+    if value and fields["namespace"] == _namespace_of_value(value):
         return {}
     return _project_fields(fields["namespace"])
 
@@ -282,7 +282,7 @@ def _read_prompt_moment(value: object) -> Fields:
 
 
 def _read_namespace(value: Fields) -> Fields:
-    return {"namespace": namespace_of_value(value)}
+    return {"namespace": _namespace_of_value(value)}
 
 
 def _read_source(value: Fields) -> Fields:
@@ -427,7 +427,7 @@ def _return_to_chunk(record: Memory | WorkingItem, kept: Mapping[str, Any], chun
         return False
     value = restore_row(_SORTS[sort].columns, record_fields(record), kept[sort])
     _chunk_for(chunks, entry).lists[_SORTS[sort].list_name].append(value)
-    given = kept.get(MUTATIONS)
+    given = kept.get(_MUTATIONS)
     for one in given if isinstance(given, list) else ():
         if isinstance(one, dict) and _is_entry(one.get("chunk")) and isinstance(one.get("mutation"), dict):
             _chunk_for(chunks, one["chunk"]).mutations.append(one["mutation"])
@@ -474,7 +474,9 @@ def _write_chunk(chunk: _ChunkDraft, folder: Path) -> dict[str, Any]:
     # A list of Go that was never filled is null.
     whole: dict[str, Any] = {name: values or None for name, values in chunk.lists.items()}
     if chunk.mutations:
-        whole[MUTATIONS] = sorted(chunk.mutations, key=lambda one: seq if isinstance(seq := one.get("seq"), int) else 0)
+        whole[_MUTATIONS] = sorted(
+            chunk.mutations, key=lambda one: seq if isinstance(seq := one.get("seq"), int) else 0
+        )
     data = encode_go_json(whole)
     # Go writes a byte that was no UTF-8 as the escape of the replacement character, and that character as it is.
     escaped = data.replace("\ufffd".encode(), b"\\ufffd")

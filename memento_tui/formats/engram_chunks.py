@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from memento_tui.formats.base import Refused
-from memento_tui.formats.source_files import SourceFile, load_file, open_source, walk_files
+from memento_tui.formats.source_files import GZIP_MAGIC, SourceFile, load_file, open_source, walk_files
 
 __all__ = [
     "CHUNK_SUFFIX",
@@ -20,7 +20,6 @@ __all__ = [
     "Chunk",
     "count_listed",
     "find_chunks",
-    "find_home",
     "is_home",
     "load_chunk",
 ]
@@ -34,7 +33,6 @@ _MAX_CHUNK_BYTES = 64 * 1024 * 1024
 
 _MAX_MANIFEST_BYTES = 16 * 1024 * 1024
 _COUNT_NAMES = ("sessions", "memories", "prompts")
-_GZIP_MAGIC = b"\x1f\x8b"
 
 
 class Chunk(msgspec.Struct, frozen=True):
@@ -46,14 +44,14 @@ class Chunk(msgspec.Struct, frozen=True):
     """Its line of the manifest without the counts, which follow from what it holds; empty where there is none."""
 
 
-def find_home(root: Path) -> Path:
+def _find_home(root: Path) -> Path:
     """Return the folder that holds the manifest, which may be the one named or one below it; a file is returned."""
     return root / FOLDER if (root / FOLDER).is_dir() else root
 
 
 def is_home(path: Path) -> bool:
     """Tell whether a folder holds what engram keeps in a project."""
-    home = find_home(path)
+    home = _find_home(path)
     return home.name == FOLDER or ((home / MANIFEST).is_file() and (home / "chunks").is_dir())
 
 
@@ -64,7 +62,7 @@ def find_chunks(root: Path) -> Iterator[Chunk | Refused]:
         InvalidInput: there is nothing at ``root``.
 
     """
-    home = find_home(root)
+    home = _find_home(root)
     files: dict[str, SourceFile] = {}
     for found in walk_files(home, CHUNK_SUFFIX):
         if isinstance(found, Refused):
@@ -86,7 +84,7 @@ def find_chunks(root: Path) -> Iterator[Chunk | Refused]:
 
 def count_listed(root: Path) -> int:
     """Return how many records the manifest promises."""
-    home = find_home(root)
+    home = _find_home(root)
     entries = [entry for entry in _manifest(home) if isinstance(entry, dict)] if home.is_dir() else []
     counts = (entry.get(name) for entry in entries for name in _COUNT_NAMES)
     return sum(count for count in counts if isinstance(count, int) and count > 0)
@@ -112,7 +110,7 @@ def load_chunk(chunk: Chunk) -> dict[str, Any] | Refused:
     name = chunk.file.name
     try:
         with open_source(chunk.file) as stream:
-            packed = stream.read(len(_GZIP_MAGIC)) == _GZIP_MAGIC
+            packed = stream.read(len(GZIP_MAGIC)) == GZIP_MAGIC
             stream.seek(0)
             data = (gzip.GzipFile(fileobj=stream) if packed else stream).read(_MAX_CHUNK_BYTES + 1)
     except EOFError:

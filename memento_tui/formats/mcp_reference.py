@@ -134,7 +134,7 @@ def title_of(name: str) -> str:
     return one_line(name, MAX_LINE_LENGTH)
 
 
-def content_of(observations: object, name: str) -> str:
+def _content_of(observations: object, name: str) -> str:
     """Return the content of a memory with these observations: a line each, and the name where they say nothing."""
     lines = [_text(one) for one in observations] if isinstance(observations, list) else []
     content = "\n".join(lines)
@@ -145,7 +145,7 @@ def _text(observation: object) -> str:
     return observation if isinstance(observation, str) else msgspec.json.encode(observation).decode()
 
 
-def is_label(relation_type: str) -> bool:
+def _is_label(relation_type: str) -> bool:
     """Tell whether a relation of memento can carry the type as its label."""
     return len(relation_type) <= MAX_LINE_LENGTH and not any(mark in relation_type for mark in "\n\r\x00")
 
@@ -176,7 +176,7 @@ def _memory_from_entity(
             dict.fromkeys(
                 ("related", keys[one.value["to"]], one.value["relationType"])
                 for one in relations
-                if one.value["to"] in keys and is_label(one.value["relationType"])
+                if one.value["to"] in keys and _is_label(one.value["relationType"])
             )
         ),
     )
@@ -205,7 +205,7 @@ def _observations_of(content: str, entity: Mapping[str, Any]) -> list[Any]:
     given = entity.get("observations")
     if not isinstance(given, list):
         return content.split("\n")
-    if content == content_of(given, entity["name"]):
+    if content == _content_of(given, entity["name"]):
         return given
     longer = [one for one in given if isinstance(one, str) and "\n" in one]
     found: list[str] = []
@@ -232,7 +232,7 @@ _ENTITY_COLUMNS: tuple[Column | ColumnGroup, ...] = (
     Column("name", lambda value: {"title": title_of(value)}, lambda fields, _: fields["name"]),
     Column("entityType", _read_kind, lambda fields, _: fields["kind_raw"] or fields["kind"]),
     ColumnGroup(
-        lambda entity: {"content": content_of(entity["observations"], entity["name"])},
+        lambda entity: {"content": _content_of(entity["observations"], entity["name"])},
         lambda fields, entity: {"observations": _observations_of(fields["content"], entity)},
     ),
 )
@@ -339,7 +339,7 @@ class _ExportGraph:
         target = self._by_old_name.get(relation["to"])
         if target is None:
             return relation["to"] not in self._gone
-        if target == memory.id or not is_label(relation["relationType"]):
+        if target == memory.id or not _is_label(relation["relationType"]):
             return True
         arrow = (target, relation["relationType"] or "related")
         said.add(arrow)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from memento_tui.formats.base import (
     ImportRecord,
     Refused,
     check_absent,
+    format_iso_moment,
     namespace_from_parts,
     source_digest,
     usable_tags,
@@ -281,8 +282,7 @@ def _format_moment(moment: datetime, given: object) -> str:
                 return given
         except InvalidInput:
             pass  # an export never fails over a text that the import could not read either
-    precision = "microseconds" if moment.microsecond % 1000 else "milliseconds"
-    return moment.astimezone(UTC).isoformat(timespec=precision).replace("+00:00", "Z")
+    return format_iso_moment(moment)
 
 
 def _merge_relations(identity: str, current: list[str], given: Any, present: Container[str]) -> Any:  # noqa: ANN401 - as above

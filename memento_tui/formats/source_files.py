@@ -18,6 +18,7 @@ from memento_tui.errors import InvalidInput
 from memento_tui.formats.base import Refused
 
 __all__ = [
+    "GZIP_MAGIC",
     "JsonLine",
     "LoadedFile",
     "SourceFile",
@@ -183,7 +184,8 @@ _MAX_RECOVERY_ATTEMPTS = 100
 """Places in a damaged line where another record may begin; a line with more is not worth the time."""
 
 _CHUNK = 1 << 20
-_GZIP_MAGIC = b"\x1f\x8b"
+GZIP_MAGIC = b"\x1f\x8b"
+"""The first bytes of a file that gzip packed."""
 
 _decode = msgspec.json.Decoder().decode
 _stdlib_decoder = json.JSONDecoder()
@@ -227,7 +229,7 @@ def read_objects(source: SourceFile, marker: str) -> Iterator[JsonLine | Refused
 
 def _unpacked(stream: IO[bytes]) -> IO[bytes] | gzip.GzipFile:
     """Return what a file holds, which may have been sent through gzip, as the help of ``memento export`` shows it."""
-    is_packed = stream.read(len(_GZIP_MAGIC)) == _GZIP_MAGIC
+    is_packed = stream.read(len(GZIP_MAGIC)) == GZIP_MAGIC
     stream.seek(0)
     return gzip.GzipFile(fileobj=stream) if is_packed else stream
 

@@ -125,7 +125,7 @@ def parse_file(name: str, loaded: LoadedFile) -> Note | Refused:
     return note
 
 
-class NoteProperty(msgspec.Struct, frozen=True):
+class _NoteProperty(msgspec.Struct, frozen=True):
     """One property of a note's frontmatter that memento understands, both ways."""
 
     name: str
@@ -148,25 +148,25 @@ def _frontmatter_tags(memory: Memory, note: Note) -> tuple[str, ...]:
 
 
 _DEFAULT_CERTAINTY = 3
-NOTE_PROPERTIES: tuple[NoteProperty, ...] = (
-    NoteProperty("title", lambda note: {"title": note.title}, lambda memory, _: memory.title),
-    NoteProperty(
+_NOTE_PROPERTIES: tuple[_NoteProperty, ...] = (
+    _NoteProperty("title", lambda note: {"title": note.title}, lambda memory, _: memory.title),
+    _NoteProperty(
         "type",
         lambda note: {"kind": note.kind, "kind_raw": note.kind_raw},
         lambda memory, _: memory.kind_raw or memory.kind,
     ),
-    NoteProperty(
+    _NoteProperty(
         "tags",
         lambda note: {"tags": note.tags + note.body_tags},
         lambda memory, note: list(_frontmatter_tags(memory, note)) or None,
         agrees=lambda memory, note: _frontmatter_tags(memory, note) == note.tags,
     ),
-    NoteProperty(
+    _NoteProperty(
         "certainty",
         lambda note: {"certainty": note.certainty or _DEFAULT_CERTAINTY},
         lambda memory, _: memory.certainty,
     ),
-    NoteProperty(
+    _NoteProperty(
         "validity-context",
         lambda note: {"validity_context": note.validity_context},
         lambda memory, _: memory.validity_context or None,
@@ -178,7 +178,7 @@ NOTE_PROPERTIES: tuple[NoteProperty, ...] = (
 def read_note_properties(note: Note) -> dict[str, Any]:
     """Return the fields of a memory that a note's text and properties give."""
     fields: dict[str, Any] = {"content": note.content}
-    for known in NOTE_PROPERTIES:
+    for known in _NOTE_PROPERTIES:
         fields |= known.read(note)
     return fields
 
@@ -360,7 +360,7 @@ def note_text(
         raise InvalidInput(f"The memory {memory.id} has no text, so it cannot be a note.")
     if kept.body is not None and before.content == body:
         body = kept.body  # a note of properties only: its content stands for them and is in no file
-    changed = (known for known in NOTE_PROPERTIES if known.has_changed(memory, before))
+    changed = (known for known in _NOTE_PROPERTIES if known.has_changed(memory, before))
     changes = {**{known.name: known.write(memory, before) for known in changed}, **more(before)}
     if not kept.path:
         changes |= _memento_properties(memory)

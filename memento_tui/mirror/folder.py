@@ -46,7 +46,7 @@ class FileStatus(NamedTuple):
     inode: int
 
 
-class FolderListing(NamedTuple):
+class _FolderListing(NamedTuple):
     """The notes that were seen at one moment, by path, and what cannot be one."""
 
     notes: dict[str, FileStatus]
@@ -108,7 +108,7 @@ class MirrorFolder:
 
     # Reading
 
-    def scan(self) -> FolderListing:
+    def scan(self) -> _FolderListing:
         """Return the notes that are there now. Raises `OSError` where the folder cannot be opened."""
         notes: dict[str, FileStatus] = {}
         refused: list[Refused] = []
@@ -121,7 +121,7 @@ class MirrorFolder:
                 if not prefix:
                     raise
                 refused.append(Refused(prefix.rstrip("/"), 0, f"cannot be opened: {error.strerror}"))
-        return FolderListing(notes, tuple(refused))
+        return _FolderListing(notes, tuple(refused))
 
     def _scan_folder(
         self,

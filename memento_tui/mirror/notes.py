@@ -77,7 +77,7 @@ class NoteFile(msgspec.Struct, frozen=True):
 
     def changed_since(self, base: Memory) -> dict[str, Any]:
         """Return the fields that the note says otherwise than a note of the same make would for ``base``."""
-        before = parse_generated_note(self.path, self.rewritten(base).encode(), self.loaded)
+        before = _parse_generated_note(self.path, self.rewritten(base).encode(), self.loaded)
         return changed_fields(before.as_memory(base), self.as_memory(base))
 
     def fields(self, namespace: str) -> dict[str, Any]:
@@ -109,7 +109,7 @@ def parse_note_file(path: str, loaded: LoadedFile) -> NoteFile | Refused:
     return note if isinstance(note, Refused) else NoteFile(path, loaded, note, source_digest(loaded.data))
 
 
-def parse_generated_note(path: str, data: bytes, like: LoadedFile) -> NoteFile:
+def _parse_generated_note(path: str, data: bytes, like: LoadedFile) -> NoteFile:
     """Return the note that memento itself would write at a path."""
     found = parse_note_file(path, LoadedFile(data, like.modified))
     if isinstance(found, Refused):

@@ -14,14 +14,14 @@ import msgspec
 from memento_tui.errors import InvalidInput
 from memento_tui.formats.base import one_line
 
-__all__ = ["KEY_VARIABLE", "WORKSPACE_VARIABLE", "ProtocolClient", "WriteResponse", "connect", "selected_workspace"]
+__all__ = ["KEY_VARIABLE", "ProtocolClient", "WriteResponse", "connect", "selected_workspace"]
 
 if TYPE_CHECKING:
     import httpx2
 
 
 KEY_VARIABLE = "MEMENTO_API_KEY"
-WORKSPACE_VARIABLE = "MEMENTO_WORKSPACE"
+_WORKSPACE_VARIABLE = "MEMENTO_WORKSPACE"
 
 _PAGE_SIZE = 100
 """Rows that the server gives at most."""
@@ -74,7 +74,7 @@ def connect(address: str) -> Iterator[ProtocolClient]:
 
 def selected_workspace() -> str:
     """Return the one workspace that ``MEMENTO_WORKSPACE`` names; empty where it names none."""
-    return os.environ.get(WORKSPACE_VARIABLE, "").strip()
+    return os.environ.get(_WORKSPACE_VARIABLE, "").strip()
 
 
 def _check_address(address: str) -> tuple[str, bool]:

@@ -12,7 +12,7 @@ import msgspec
 
 from memento_tui.errors import InvalidInput
 from memento_tui.formats import columns
-from memento_tui.formats.base import MAX_KIND_LENGTH, one_line, usable_tags
+from memento_tui.formats.base import MAX_KIND_LENGTH, format_iso_moment, one_line, usable_tags
 from memento_tui.formats.columns import NEVER_EMPTY, Column, Fields, id_column, text_column
 from memento_tui.formats.protocol.vocabulary import DEFAULT_TYPE, ITEM_CATEGORIES, kind_fields, tag_fields
 from memento_tui.model.lists import ITEM_STATUSES, MAX_ITEM_PRIORITY
@@ -27,7 +27,6 @@ __all__ = [
     "category_column",
     "compact_json",
     "consolidated_column",
-    "format_iso_moment",
     "format_sql_moment",
     "item_columns",
     "kind_column",
@@ -177,12 +176,6 @@ def parse_row_moment(value: object) -> datetime | None:
         return parse_moment(value, "moment")
     except InvalidInput:
         return None
-
-
-def format_iso_moment(moment: datetime) -> str:
-    """Return a moment as JavaScript writes it: ``2026-02-14T10:00:00.000Z``."""
-    precision = "microseconds" if moment.microsecond % 1000 else "milliseconds"
-    return moment.astimezone(UTC).isoformat(timespec=precision).replace("+00:00", "Z")
 
 
 def format_sql_moment(moment: datetime) -> str:

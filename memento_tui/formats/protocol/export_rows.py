@@ -13,11 +13,9 @@ from memento_tui.formats.protocol.vocabulary import ProtocolEdge, category_of, i
 from memento_tui.model import Crystal, Memory, Relation, Skip, WorkingItem
 
 __all__ = [
-    "OtherMemories",
     "ProtocolMemoryRow",
     "ProtocolRow",
     "ProtocolWorkspace",
-    "ProtocolWorkspaces",
     "group_by_workspace",
 ]
 
@@ -52,7 +50,7 @@ class ProtocolMemoryRow(ProtocolRow, kw_only=True):
         return self.fields["status"] in INACTIVE_STATUSES
 
 
-class OtherMemories(msgspec.Struct, frozen=True):
+class _OtherMemories(msgspec.Struct, frozen=True):
     """The memories of a workspace but one: what that one can be joined to."""
 
     memories: Mapping[str, ProtocolMemoryRow]
@@ -71,9 +69,9 @@ class ProtocolWorkspace(msgspec.Struct, kw_only=True):
     items: list[ProtocolRow] = []
     crystals: list[ProtocolRow] = []
 
-    def others(self, memory_id: str) -> OtherMemories:
+    def others(self, memory_id: str) -> _OtherMemories:
         """Return the memories that one can be joined to."""
-        return OtherMemories(self.memories, memory_id)
+        return _OtherMemories(self.memories, memory_id)
 
     def told_to(self, memory_id: str) -> set[str]:
         """Return the memories that say themselves that they were consolidated into this one."""
@@ -90,7 +88,7 @@ class ProtocolWorkspace(msgspec.Struct, kw_only=True):
         return memory.into[0] if memory.into and memory.is_inactive else None
 
 
-class ProtocolWorkspaces(msgspec.Struct, kw_only=True):
+class _ProtocolWorkspaces(msgspec.Struct, kw_only=True):
     """The workspaces by name, and how many records have no place in any."""
 
     by_name: dict[str, ProtocolWorkspace] = {}
@@ -98,9 +96,9 @@ class ProtocolWorkspaces(msgspec.Struct, kw_only=True):
     left_out: int = 0
 
 
-def group_by_workspace(records: Iterable[ExportRecord], form: str = "") -> ProtocolWorkspaces:
+def group_by_workspace(records: Iterable[ExportRecord], form: str = "") -> _ProtocolWorkspaces:
     """Return what is to be written of the records. ``form`` is the name under which an import kept what is of use."""
-    found = ProtocolWorkspaces()
+    found = _ProtocolWorkspaces()
     names: dict[str, tuple[str, str]] = {}
     relations: list[Relation] = []
     for record in records:
@@ -115,11 +113,11 @@ def group_by_workspace(records: Iterable[ExportRecord], form: str = "") -> Proto
     return found
 
 
-def _workspace(found: ProtocolWorkspaces, namespace: str) -> ProtocolWorkspace:
+def _workspace(found: _ProtocolWorkspaces, namespace: str) -> ProtocolWorkspace:
     return found.by_name.setdefault(workspace_of_namespace(namespace), ProtocolWorkspace())
 
 
-def _add_memory(found: ProtocolWorkspaces, memory: Memory, names: dict[str, tuple[str, str]], form: str) -> None:
+def _add_memory(found: _ProtocolWorkspaces, memory: Memory, names: dict[str, tuple[str, str]], form: str) -> None:
     fields, kept = _fields_and_kept(memory, form)
     workspace = _workspace(found, memory.namespace)
     if memory.status in _UNEXPORTED_STATUSES or fields["id"] in workspace.memories:
@@ -129,7 +127,7 @@ def _add_memory(found: ProtocolWorkspaces, memory: Memory, names: dict[str, tupl
     names[memory.id] = (workspace_of_namespace(memory.namespace), fields["id"])
 
 
-def _add_other(found: ProtocolWorkspaces, record: Skip | WorkingItem | Crystal, form: str) -> None:
+def _add_other(found: _ProtocolWorkspaces, record: Skip | WorkingItem | Crystal, form: str) -> None:
     fields, kept = _fields_and_kept(record, form)
     if isinstance(record, Skip):
         _workspace(found, record.namespace).skips.append(ProtocolRow(fields=fields, kept=kept))
@@ -162,7 +160,7 @@ def _fields_and_kept(
     return fields, kept
 
 
-def _add_relation(found: ProtocolWorkspaces, relation: Relation, names: Mapping[str, tuple[str, str]]) -> None:
+def _add_relation(found: _ProtocolWorkspaces, relation: Relation, names: Mapping[str, tuple[str, str]]) -> None:
     if relation.src not in names:
         found.left_out += 1
         return

@@ -320,7 +320,6 @@ def _with_kept(found: ImportRecord | Refused, values: dict[str, Any]) -> ImportR
 
 
 _CONSOLIDATED_FROM = "consolidated_from"
-_EXPORT_SUFFIX = ".json"
 _MAX_NAME_LENGTH = 200
 """Bytes of a file's name, with room for what an operating system or a sync adds."""
 
@@ -431,11 +430,11 @@ def _path(folder: str, record: ProtocolRow, used: set[PurePosixPath]) -> PurePos
     """Return the file of a record: the one that it came from, or one by its id."""
     identity = str(record.fields["id"])
     written = record.kept.get("name")
-    name = PurePosixPath(written if isinstance(written, str) else quote(identity, safe=" @+=,~") + _EXPORT_SUFFIX)
+    name = PurePosixPath(written if isinstance(written, str) else quote(identity, safe=" @+=,~") + _SUFFIX)
     is_inside = not name.is_absolute() and ".." not in name.parts and "\x00" not in str(name)
-    is_usable = is_inside and name.suffix == _EXPORT_SUFFIX and len(name.name.encode()) <= _MAX_NAME_LENGTH
+    is_usable = is_inside and name.suffix == _SUFFIX and len(name.name.encode()) <= _MAX_NAME_LENGTH
     digest = hashlib.blake2b(identity.encode(), digest_size=8).hexdigest()
-    others = (PurePosixPath(f"{digest}{'~' * again}{_EXPORT_SUFFIX}") for again in itertools.count())
+    others = (PurePosixPath(f"{digest}{'~' * again}{_SUFFIX}") for again in itertools.count())
     candidates = itertools.chain([name] if is_usable else [], others)
     name = next(one for one in candidates if folder / one not in used)
     used.add(folder / name)

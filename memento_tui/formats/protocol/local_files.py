@@ -9,11 +9,10 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from memento_tui.formats.base import one_line
+from memento_tui.formats.base import format_iso_moment, one_line
 from memento_tui.formats.columns import Column, Fields, read_row, write_row
 from memento_tui.formats.protocol.columns import (
     consolidated_column,
-    format_iso_moment,
     item_columns,
     memory_columns,
     parse_row_moment,

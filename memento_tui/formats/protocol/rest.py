@@ -11,7 +11,7 @@ import msgspec
 
 from memento_tui import clock
 from memento_tui.errors import InvalidField
-from memento_tui.formats.base import ExportRecord, ExportReport, ImportRecord, Refused
+from memento_tui.formats.base import ExportRecord, ExportReport, ImportRecord, Refused, format_iso_moment
 from memento_tui.formats.columns import Column, Fields, text_column, write_row
 from memento_tui.formats.protocol.client import ProtocolClient, WriteResponse, connect, selected_workspace
 from memento_tui.formats.protocol.columns import (
@@ -19,7 +19,6 @@ from memento_tui.formats.protocol.columns import (
     as_list,
     category_column,
     compact_json,
-    format_iso_moment,
     kind_column,
     line_column,
     moment_column,
@@ -87,7 +86,7 @@ def _read(address: str) -> Iterator[ImportRecord | Refused]:
             except InvalidField as error:
                 yield Refused(name, 0, f"is a workspace whose name cannot be a namespace: {error.reason}")
                 continue
-            for one in read_workspace(server, name, place):
+            for one in _read_workspace(server, name, place):
                 if isinstance(one, ImportRecord) and one.record == "crystal":
                     # A server may tell of one identity in every workspace, as memento's own does.
                     if one.digest in identities:
@@ -96,7 +95,7 @@ def _read(address: str) -> Iterator[ImportRecord | Refused]:
                 yield one
 
 
-def read_workspace(server: ProtocolClient, workspace: str, place: RowContext) -> Iterator[ImportRecord | Refused]:
+def _read_workspace(server: ProtocolClient, workspace: str, place: RowContext) -> Iterator[ImportRecord | Refused]:
     """Yield what one workspace of an account holds. Raises `InvalidInput` as `read` does."""
     listed = list(server.pages("/memories", "memories", workspace, status="all", sort="created_at", order="asc"))
     made_from: dict[str, list[str]] = {}
@@ -112,7 +111,7 @@ def read_workspace(server: ProtocolClient, workspace: str, place: RowContext) ->
     )
     items = server.pages("/working-memory/items", "items", workspace)
     yield from _fetch_rows(place, f"{workspace}/working-memory/items", items, item_from_row)
-    sections = (row for key in SECTIONS if (row := fetch_section(server, workspace, key)) is not None)
+    sections = (row for key in SECTIONS if (row := _fetch_section(server, workspace, key)) is not None)
     yield from _fetch_rows(place, f"{workspace}/working-memory", sections, section_from_row)
     identity = server.text("/identity", workspace)
     if identity is not None and identity[1].get("id"):
@@ -124,7 +123,7 @@ def _current_crystal(place: RowContext, row: _Row, at: RowLocation) -> ImportRec
     return crystal_from_row(place, row, at, is_current=True)
 
 
-def fetch_section(server: ProtocolClient, workspace: str, key: str) -> _Row | None:
+def _fetch_section(server: ProtocolClient, workspace: str, key: str) -> _Row | None:
     """Return a section of the working memory as a row; ``None`` if it says nothing. Raises `InvalidInput`."""
     found = server.text(f"/working-memory/{quote(key, safe='')}", workspace)
     heading, _, content = (found[0] if found else "").partition("\n\n")
@@ -150,37 +149,37 @@ def _fetch_rows(
             yield found
 
 
-class RemoteItem(msgspec.Struct, frozen=True):
+class _RemoteItem(msgspec.Struct, frozen=True):
     """A working item of the server."""
 
     id: str
     content: str
 
 
-class RemoteState(msgspec.Struct, kw_only=True):
+class _RemoteState(msgspec.Struct, kw_only=True):
     """What a workspace holds. Rows that no record can be made of are not among it."""
 
     memories: dict[bytes, str] = {}
     """Ids by the digest of the text."""
     linkages: dict[str, list[dict[str, Any]]] = {}
     """By the id of the memory that they begin at."""
-    items: dict[tuple[str, str], RemoteItem] = {}
+    items: dict[tuple[str, str], _RemoteItem] = {}
     """By category and title, as records have them."""
     skips: set[tuple[str, str]] = set()
     """Item and reason."""
     identity: str = ""
 
 
-def fetch_remote_state(server: ProtocolClient, workspace: str) -> RemoteState:
+def _fetch_remote_state(server: ProtocolClient, workspace: str) -> _RemoteState:
     """Return what a workspace holds. Raises `InvalidInput` if the server does not answer as it should."""
-    held = RemoteState()
-    for one in read_workspace(server, workspace, RowContext()):
+    held = _RemoteState()
+    for one in _read_workspace(server, workspace, RowContext()):
         if isinstance(one, ImportRecord):
             _add_remote_record(held, one)
     return held
 
 
-def _add_remote_record(held: RemoteState, one: ImportRecord) -> None:
+def _add_remote_record(held: _RemoteState, one: ImportRecord) -> None:
     fields = one.fields
     match one.record:
         case "memory":
@@ -192,18 +191,18 @@ def _add_remote_record(held: RemoteState, one: ImportRecord) -> None:
             held.skips.add((fields["item"], fields["reason"]))
         case "item":
             key = (fields["category"], fields["title"])
-            held.items.setdefault(key, RemoteItem(str(fields.get("id", "")), fields["content"]))
+            held.items.setdefault(key, _RemoteItem(str(fields.get("id", "")), fields["content"]))
         case "crystal":
             held.identity = fields["content"]
 
 
-def remote_item_key(category: str, title: str) -> tuple[str, str]:
+def _remote_item_key(category: str, title: str) -> tuple[str, str]:
     """Return what `Held.items` knows an item by that the wire gives this category and title."""
     fields = item_fields(category, title)
     return fields["category"], fields["title"]
 
 
-def linkage_key(linkage: Mapping[str, Any]) -> tuple[object, object, object]:
+def _linkage_key(linkage: Mapping[str, Any]) -> tuple[object, object, object]:
     """Return what is the same for two linkages of a memory that say the same."""
     return linkage.get("type"), linkage.get("id") or linkage.get("path"), linkage.get("label") or ""
 
@@ -299,7 +298,7 @@ class _WorkspaceSender:
         self._workspace = workspace
         self._tally = tally
         self._now = now
-        self._held = fetch_remote_state(server, name)
+        self._held = _fetch_remote_state(server, name)
         self._item_ids: dict[str, str] = {}
         """The server's ids of items by the ids that they have here."""
 
@@ -339,7 +338,7 @@ class _WorkspaceSender:
             self._send_section(item, key)
             return
         fields = item.fields
-        known = self._held.items.get(remote_item_key(fields["category"], fields["title"]))
+        known = self._held.items.get(_remote_item_key(fields["category"], fields["title"]))
         if known is not None:
             self._item_ids[fields["id"]] = known.id
             self._compare("/working-memory/items", fields, known.content)
@@ -353,7 +352,7 @@ class _WorkspaceSender:
         if fields["status"] != "active" or not fields["content"].strip():
             self._tally.left_out += 1
             return
-        known = fetch_section(self._server, self._name, key)
+        known = _fetch_section(self._server, self._name, key)
         if known is not None:
             self._compare("/working-memory", fields, known["content"])
             return
@@ -411,7 +410,7 @@ class _WorkspaceSender:
             self._refuse("/memories", batch[0].fields, answer.refusal or "it was turned down there before")
             return
         # Some of them may be stored: a server without the gate would store them twice.
-        self._held.memories = fetch_remote_state(self._server, self._name).memories
+        self._held.memories = _fetch_remote_state(self._server, self._name).memories
         for memory in batch:
             if content_digest(memory.fields["content"]) in self._held.memories:
                 self._tally.sent += 1
@@ -425,8 +424,8 @@ class _WorkspaceSender:
         self._tally.left_out += len(memory.arrows) - len(wanted)
         # Some servers put the linkages that they are given in the place of those that there are.
         present = self._held.linkages.get(own, [])
-        keys = {linkage_key(linkage) for linkage in present}
-        missing = [linkage for linkage in wanted if linkage_key(linkage) not in keys]
+        keys = {_linkage_key(linkage) for linkage in present}
+        missing = [linkage for linkage in wanted if _linkage_key(linkage) not in keys]
         self._tally.known += len(wanted) - len(missing)
         if missing:
             path = f"/memories/{quote(own, safe='')}"

@@ -155,7 +155,7 @@ def build_section(
     return _import_record(place, "item", fields, kept, at, key=f"section:{name or key}")
 
 
-def build_crystal(
+def _build_crystal(
     place: RowContext, columns: Iterable[Column], row: Mapping[str, Any], at: RowLocation, *, is_current: bool
 ) -> ImportRecord | Refused:
     """Return the crystal of a row."""
@@ -347,4 +347,4 @@ def crystal_from_row(
     place: RowContext, row: Mapping[str, Any], at: RowLocation, *, is_current: bool
 ) -> ImportRecord | Refused:
     """Return the crystal of a row of ``identity_snapshots``."""
-    return build_crystal(place, CRYSTAL_COLUMNS, {**_DEFAULT_ROWS["crystal"], **row}, at, is_current=is_current)
+    return _build_crystal(place, CRYSTAL_COLUMNS, {**_DEFAULT_ROWS["crystal"], **row}, at, is_current=is_current)

@@ -53,7 +53,7 @@ ITEM_CATEGORIES = ("active_work", "standing_decision", "skip_list", "waiting_for
 
 RELATION_OF_LINKAGE: Mapping[str, str] = {"memory": "related", "item": "item", "file": "file"}
 
-LABEL_OF_RELATION: Mapping[str, str] = {
+_LABEL_OF_RELATION: Mapping[str, str] = {
     "consolidated_from": "consolidated-from",
     "supersedes": "supersedes",
     "contradicts": "contradicts",
@@ -99,7 +99,7 @@ def tag_fields(written: Iterable[str]) -> dict[str, list[str]]:
 def linkage_from_relation(relation: str, target: str, label: str) -> dict[str, str]:
     """Return a relation of some type, to the id or path ``target``, as a linkage of the memory that it begins at."""
     kind = relation if relation in ("item", "file") else "memory"
-    said = label or LABEL_OF_RELATION.get(relation, "")
+    said = label or _LABEL_OF_RELATION.get(relation, "")
     return {"type": kind, "path" if kind == "file" else "id": target, **({"label": said} if said else {})}
 
 
@@ -197,7 +197,7 @@ def _edge_from_linkage(linkage: object) -> ProtocolEdge | None:
     ):
         return None
     shown = one_line(label, _MAX_LABEL_LENGTH) if isinstance(label, str) else ""
-    if kind == "memory" and shown == LABEL_OF_RELATION[_CONSOLIDATED_FROM]:
+    if kind == "memory" and shown == _LABEL_OF_RELATION[_CONSOLIDATED_FROM]:
         return ProtocolEdge(_CONSOLIDATED_FROM, target, "")
     return ProtocolEdge(RELATION_OF_LINKAGE[kind], target, shown)
 
