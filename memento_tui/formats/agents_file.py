@@ -44,15 +44,15 @@ _NOT_IN_AN_ANCHOR = re.compile(r"[^\w]+")
 
 
 class _KeptSection(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What is kept of a section beside its text."""
+    """The data of a section that is kept beside its text."""
 
     path: str = ""
     place: int = 0
-    """Which section of the file it is, counted from 0."""
+    """The number of the section in its file, counted from 0."""
     before: str = ""
     after: str = ""
     digest: str = ""
-    """Of the whole file, so that a change anywhere in it brings every section's place up to date."""
+    """The digest of the whole file, so that a change anywhere in it updates the place of every section."""
 
 
 class Section(msgspec.Struct, frozen=True):
@@ -271,7 +271,7 @@ def _whole_text(present: Iterable[_Part], there: bytes) -> tuple[str, int]:
 
 
 def _kept_section(memory: Memory) -> _KeptSection | None:
-    """Return what was kept of a section. It has passed through a database that agents write to, so it is checked."""
+    """Return the kept data of a section, checked, because agents write to the database; ``None`` if there is none."""
     try:
         kept = msgspec.convert(memory.extra.get(EXTRA_KEY), _KeptSection)
     except msgspec.ValidationError:

@@ -54,10 +54,10 @@ RecordName = Literal["memory", "skip", "item", "crystal", "relation"]
 
 
 class ImportRecord(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """One record of a source, as plain values that `records.make_memory` and its siblings take."""
+    """One record of a source, as plain values that `make_memory` and its siblings take."""
 
     key: str
-    """What names the record within its source, the same at every reading and for no other record of its sort."""
+    """The name of the record within its source: the same at every reading, and unique among records of its kind."""
     record: RecordName
     fields: dict[str, Any]
     """It holds an ``id`` only where the source itself names one."""
@@ -70,8 +70,8 @@ class ImportRecord(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     deleted: bool = False
     """The source says that the record is gone; ``fields`` may then hold no more than its identity."""
     among: str = ""
-    """What the key numbers the record within, if nothing but a number names it: the key is this, a dot and the number.
-    The reader yields the records of one list one after the other, with a `numbered_digest`."""
+    """The list in which a mere number identifies the record: the key is this, a dot and the number.
+    The reader yields the records of one list one after the other, with a `positional_digest`."""
     links: tuple[tuple[str, str, str], ...] = ()
     """Relation type, target as the source writes it, and label; the target may not exist."""
 
@@ -92,11 +92,11 @@ def source_digest(source: bytes) -> bytes:
 
 
 CONTENT_DIGEST_PART = slice(8)
-"""The part of a `numbered_digest` that is the same wherever the record stands."""
+"""The part of a `positional_digest` that is the same wherever the record stands."""
 
 
 def positional_digest(said: bytes, beside: bytes) -> bytes:
-    """Return the digest of a record that only a number names: over what it says, and over what is kept beside it."""
+    """Return the digest of a record that only a number identifies: of its content, then of the data kept beside it."""
     return source_digest(said)[CONTENT_DIGEST_PART] + source_digest(beside)[CONTENT_DIGEST_PART]
 
 
@@ -104,7 +104,7 @@ ExportRecord: TypeAlias = Memory | Skip | WorkingItem | Crystal | Relation
 
 
 class ExportReport(msgspec.Struct, frozen=True, kw_only=True):
-    """What an export did."""
+    """The result of an export."""
 
     records: int
     """How many records the written files hold."""
@@ -115,11 +115,11 @@ class ExportReport(msgspec.Struct, frozen=True, kw_only=True):
     refused: tuple[Refused, ...] = ()
     """The files that were not written, and why."""
     told: tuple[str, ...] = ()
-    """What a person should know of the files that were written, in sentences."""
+    """Sentences about the written files that a person should read."""
 
 
 def write_error(path: Path, error: OSError) -> InvalidInput:
-    """Return the error for a path that the system does not let us write."""
+    """Return the error for a path that cannot be written."""
     return InvalidInput(f"{path} cannot be written: {error.strerror or error}.", "Choose another place.")
 
 

@@ -47,7 +47,7 @@ FOLDER = ".beads"
 """The folder that beads keeps in a project."""
 
 EXTRA_KEY = "beads"
-"""The key of ``extra`` for what only this format knows."""
+"""The key of ``extra`` for the data that only this format has a place for."""
 
 ISSUES = "issues"
 TABLES = ("labels", "dependencies", "comments", "events")
@@ -57,7 +57,7 @@ SETTINGS = "config"
 """The table of a backup in which settings stand, and memories among them."""
 
 _MEMORY_PREFIX = "kv.memory."
-"""What the names of memories begin with in the table ``config`` of a backup."""
+"""The prefix of the names of memories in the table ``config`` of a backup."""
 
 _HEADING_OF_TEXT = {"design": "## Design", "acceptance_criteria": "## Acceptance criteria", "notes": "## Notes"}
 """The texts of an issue besides its description, and the headings under which they stand in a content."""
@@ -117,19 +117,19 @@ def read(root: Path) -> Iterator[ImportRecord | Refused]:
 
 
 def is_home(path: Path) -> bool:
-    """Tell whether a folder holds what beads keeps in a project."""
+    """Return whether a folder is, or holds, the folder that beads keeps in a project."""
     return path.name == FOLDER or (path / FOLDER).is_dir()
 
 
 def _home(root: Path) -> Path:
-    """Return what to read of a ``.beads`` folder: what beads exports if that is there, else its backup, else all."""
+    """Return the path to read of a ``.beads`` folder: the export if there is one, else the backup, else all."""
     home = root / FOLDER if (root / FOLDER).is_dir() else root
     places = (home / f"{ISSUES}{_LINES_SUFFIX}", home / "backup") if home.name == FOLDER else ()
     return next((place for place in places if place.exists()), home)
 
 
 def _collect_rows(file: SourceFile, rows: _Rows) -> Iterator[Refused]:
-    """Put the rows of a table with the issues that they belong to."""
+    """Add the rows of a table to the issues that they belong to."""
     table = Path(file.name).stem
     for line in read_objects(file, "issue_id"):
         if isinstance(line, Refused):
@@ -141,18 +141,18 @@ def _collect_rows(file: SourceFile, rows: _Rows) -> Iterator[Refused]:
 
 
 def is_line_of(value: Mapping[str, Any]) -> bool:
-    """Tell whether an object is a line of this format."""
+    """Return whether an object is a line of this format."""
     return _is_issue(value) or _is_memory(value) or "issue_id" in value
 
 
 def _is_issue(value: Mapping[str, Any]) -> bool:
-    """Tell whether an object is an issue."""
+    """Return whether an object is an issue."""
     named = isinstance(value.get("id"), str) and isinstance(value.get("title"), str)
     return named and (value.get("_type") == "issue" or "issue_type" in value or "priority" in value)
 
 
 def _is_memory(value: Mapping[str, Any]) -> bool:
-    """Tell whether an object is a memory, as it is exported or as it stands in the table of a backup."""
+    """Return whether an object is a memory, as it is exported or as it stands in the table of a backup."""
     key, text = value.get("key"), value.get("value")
     if not isinstance(key, str) or not isinstance(text, str):
         return False
@@ -239,7 +239,7 @@ def _content_of_issue(issue: Mapping[str, Any]) -> str:
 
 
 def _texts_of_content(content: str) -> dict[str, str]:
-    """Return the texts of an issue that a content was made of, empty where there is none."""
+    """Return the texts of an issue that make up a content, empty where there is none."""
     names = {heading: name for name, heading in _HEADING_OF_TEXT.items()}
     texts = dict.fromkeys(_TEXT_FIELDS, "")
     first, *rest = _HEADING.split(content)
@@ -259,7 +259,7 @@ def _labels_of_issue(kept: Mapping[str, Any]) -> list[str]:
 
 
 def _write_texts(fields: Fields, issue: Fields) -> Fields:
-    """Return the texts of an issue that a content changes; a next action is a note in a new issue."""
+    """Return the texts of an issue that a changed content sets; in a new issue a next action becomes a note."""
     if issue and fields["content"] == _content_of_issue(issue):
         return {}
     texts = _texts_of_content(fields["content"])
@@ -278,7 +278,7 @@ def _write_priority(fields: Fields, _: object) -> int:
 
 
 def _read_status(issue: Fields) -> Fields:
-    """Return the status and the category: a gate waits for something, what is pinned holds until further notice."""
+    """Return the status and the category: a gate is waited for, and a pinned issue is a standing decision."""
     category = "active_work"
     if issue.get("await_type") or issue.get("issue_type") == "gate":
         category = "waiting_for"
@@ -288,7 +288,7 @@ def _read_status(issue: Fields) -> Fields:
 
 
 def _write_status(fields: Fields, issue: Fields) -> Fields:
-    """Return the status of an issue: beads takes one as closed only with the time of it, and no other with one."""
+    """Return the status of an issue; beads accepts a closed one only with its time, and any other only without."""
     if issue and all(fields[name] == value for name, value in _read_status(issue).items()):
         return {}
     is_pinned = fields["category"] == "standing_decision" and fields["status"] == "active"
@@ -319,7 +319,7 @@ _ISSUE_COLUMNS: tuple[Column | ColumnGroup, ...] = (
 """All but the labels, which stand in the issue or in rows of their own."""
 
 _COUNT_FIELDS = ("dependency_count", "dependent_count", "comment_count")
-"""What only an export has besides the issue and the rows that belong to it."""
+"""The fields that only an export has, besides the issue and the rows that belong to it."""
 
 _Tables = dict[str, list[dict[str, Any]]]
 
@@ -327,9 +327,9 @@ _Tables = dict[str, list[dict[str, Any]]]
 def write(records: Iterable[ExportRecord], root: Path) -> ExportReport:
     """Write working items and memories: to one file if ``root`` ends with ``.jsonl``, else to a folder of tables.
 
-    What came from beads and was not changed is written as it was. The one file has no place for events, as beads' own
-    export has none, and an issue of beads has none for a next action. Session notes are nothing to work on; they are
-    left out.
+    A record that came from beads and was not changed is written as it was. The one file has no place for events, as
+    beads' own export has none, and an issue of beads has none for a next action. Session notes are nothing to work on;
+    they are left out.
 
     Raises:
         InvalidInput: ``root`` is there already, or cannot be written.
@@ -364,7 +364,7 @@ def _files(root: Path, tables: _Tables) -> dict[Path, list[dict[str, Any]]]:
 
 
 def _add_issue(item: WorkingItem, tables: _Tables, *, embedded: bool) -> None:
-    """Put an issue into its table, and what belongs to it into it or into tables of their own."""
+    """Add an issue to its table, and the rows that belong to it to the issue or to tables of their own."""
     kept = kept_fields(item, EXTRA_KEY)
     if isinstance(kept.get("issue"), dict) and isinstance(kept["issue"].get("id"), str):
         issue = restore_row(_ISSUE_COLUMNS, record_fields(item), kept["issue"])
@@ -394,7 +394,7 @@ def _labels(item: WorkingItem, kept: Mapping[str, Any]) -> list[str]:
 
 
 def _with_related_rows(issue: dict[str, Any], kept: Mapping[str, Any], labels: list[str]) -> dict[str, Any]:
-    """Return an issue that holds what belongs to it, as an export has it."""
+    """Return an issue with its labels, dependencies and comments in it, as an export has it."""
     if labels or issue.get("labels"):
         issue["labels"] = labels
     for name in ("dependencies", "comments"):

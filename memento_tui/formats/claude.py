@@ -64,7 +64,7 @@ _NOT_IN_AN_ANCHOR = re.compile(r"[^\w]+")
 
 
 class Statement(msgspec.Struct, frozen=True):
-    """One statement: where it is (unique within its file), what it is about, and its text."""
+    """One statement: its anchor (unique within its file), its topic, and its text."""
 
     anchor: str
     title: str
@@ -74,7 +74,7 @@ class Statement(msgspec.Struct, frozen=True):
 
 
 class IndexEntry(msgspec.Struct, frozen=True):
-    """A line of the index that speaks of another file."""
+    """A line of the index that refers to another file."""
 
     target: str
     text: str
@@ -176,7 +176,7 @@ def _of_section(section: _Section, blocks: list[_Block], anchor: str) -> Iterato
 
 
 def _bullet(block: _Block) -> str:
-    """Return the text of a bullet that says enough to stand by itself, else nothing."""
+    """Return the text of a bullet that can be understood by itself, else an empty one."""
     first, _, rest = _text(block).partition("\n")
     match = _BULLET.match(first)
     if match is None or len(first[match.end() :].split()) < _MIN_WORDS:
@@ -188,7 +188,7 @@ INDEX_FILE = "MEMORY.md"
 _AGENT = "claude-code"
 EXTRA_KEY = "claude"
 KIND_OF_TYPE = {"user": "preference", "feedback": "instruction", "project": "observation", "reference": "fact"}
-"""What the types of its topic files mean here: who the user is, how to work, what goes on, where things are."""
+"""The kinds of memory by the type of a topic file: about the user, how to work, what goes on, where things are."""
 
 
 def memory_folders(root: Path) -> list[tuple[str, Path]]:
@@ -223,7 +223,7 @@ def count(root: Path) -> int:
 
 
 def read(root: Path) -> Iterator[ImportRecord | Refused]:
-    """Yield what Claude Code remembers in every project below ``root``, or in the one that it is.
+    """Yield the memories of Claude Code in every project below ``root``, or in the project that ``root`` is.
 
     Raises:
         InvalidInput: there is nothing at ``root``, or no memory folder.
@@ -247,7 +247,7 @@ def read(root: Path) -> Iterator[ImportRecord | Refused]:
 
 
 def _read_project(project: str, folder: Path) -> Iterator[ImportRecord | Refused]:
-    """Yield what one memory folder holds, with keys and files as seen from that folder."""
+    """Yield the records of one memory folder, with keys and files relative to that folder."""
     files: dict[str, SourceFile] = {}
     for found in walk_files(folder, NOTE_SUFFIX):
         if isinstance(found, Refused):
@@ -267,7 +267,7 @@ def _read_project(project: str, folder: Path) -> Iterator[ImportRecord | Refused
 def _read_index(
     file: SourceFile, project: str, topics: Container[str], entries: dict[str, dict[str, str]]
 ) -> Iterator[ImportRecord | Refused]:
-    """Yield the statements of the index, and put what is kept of its entries for topic files into ``entries``."""
+    """Yield the statements of the index, and add the kept data of its entries for topic files to ``entries``."""
     loaded = load_file(file, MAX_NOTE_BYTES)
     if isinstance(loaded, Refused):
         yield loaded
@@ -359,7 +359,7 @@ def _topic(name: str, note: Note, loaded: LoadedFile, project: str, entry: dict[
 
 
 def topic_fields(note: Note) -> dict[str, Any]:
-    """Return what Claude Code's own properties say; they stand at the top or, in newer files, below ``metadata``."""
+    """Return the fields that Claude Code's own properties give; in newer files they stand below ``metadata``."""
     metadata = note.properties.get("metadata")
     said = {**metadata, **note.properties} if isinstance(metadata, dict) else note.properties
     fields: dict[str, Any] = {"source_type": "derived", "source": {"agent": _AGENT}}

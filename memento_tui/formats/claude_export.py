@@ -38,7 +38,7 @@ from memento_tui.model import Memory
 __all__ = ["write"]
 
 _MAX_INDEX_LINES, _MAX_INDEX_BYTES = 200, 25_000
-"""What Claude Code loads of an index."""
+"""The lines and bytes of an index that Claude Code loads."""
 
 _NAMESPACE = "claude/"
 _TYPE_OF_KIND = {kind: name for name, kind in KIND_OF_TYPE.items()}
@@ -48,7 +48,7 @@ _MAX_SLUG_LENGTH = 60
 
 
 class _KeptStatement(msgspec.Struct, frozen=True):
-    """What the import kept. It has passed through a database that agents write to, so it is checked."""
+    """The data that the import kept. It comes from a database that agents write to, so it is checked."""
 
     project: str = ""
     path: str = ""
@@ -62,7 +62,7 @@ class _KeptStatement(msgspec.Struct, frozen=True):
 
 
 class _ProjectMemories:
-    """What goes into one memory folder."""
+    """The memories of one memory folder."""
 
     def __init__(self) -> None:
         self.statements: dict[tuple[str, str], Memory] = {}
@@ -73,7 +73,7 @@ class _ProjectMemories:
         """The index as it was read, and when the memory that keeps it was touched."""
 
     def take(self, memory: Memory, kept: _KeptStatement | None) -> None:
-        """Take a memory in."""
+        """Add a memory."""
         if kept is None:
             self.new.append(memory)
             return
@@ -117,7 +117,7 @@ def write(records: Iterable[ExportRecord], root: Path) -> ExportReport:
 
 
 class _ExportCounts:
-    """What was done so far."""
+    """The counts of one export so far."""
 
     def __init__(self, left_out: int) -> None:
         self.left_out = left_out
@@ -126,7 +126,7 @@ class _ExportCounts:
         self.told: list[str] = []
 
     def put(self, folder: Path, project: str, name: str, data: bytes, digest: str) -> bool:
-        """Put one file in place; tell whether it holds these bytes now."""
+        """Write one file; return whether it holds these bytes now."""
         outcome = replace_if_unchanged(folder / name, folder, f"{project}/{name}", data, digest)
         if isinstance(outcome, Refused):
             self.refused.append(outcome)
@@ -221,12 +221,12 @@ def _render_index(
 
 
 def _key_of_part(part: Statement | IndexEntry) -> tuple[str, str]:
-    """Return what a part's memory is known by among `_Project.statements`; nothing for an entry."""
+    """Return the key of a part's memory in `_ProjectMemories.statements`; empty texts for an entry."""
     return ("", "") if isinstance(part, IndexEntry) else (part.anchor, source_digest(part.content.encode()).hex())
 
 
 def _parted(own: str) -> tuple[str, str]:
-    """Return the lines up to the next section, and those from the empty lines before it on."""
+    """Return the lines of a part in its section, and the rest from the empty lines before the next section on."""
     lines = own.split("\n")
     bare = without_fences(own).split("\n")
     end = len(lines)
@@ -242,7 +242,7 @@ def _parted(own: str) -> tuple[str, str]:
 
 
 def _render_part(section: str, part: Statement, content: str) -> str:
-    """Return a statement's lines with another text; a bullet stays one, and what follows it stays as it is."""
+    """Return a statement's lines with another text; a bullet stays one, and the lines after it stay as they are."""
     bullet = _BULLET.match(section)
     if bullet is None or part.content.startswith(section[: bullet.end()]):
         return content + "\n"
@@ -295,5 +295,5 @@ def _new_path(memory: Memory, taken: set[str]) -> str:
 
 
 def _plain(text: str) -> str:
-    """Return words that an entry of the index can show: no link ends or begins in them."""
+    """Return a text that an entry of the index can show, without brackets that begin or end a link."""
     return re.sub(r"[\[\]()\x00-\x1f]", " ", text).strip() or "memory"

@@ -162,7 +162,7 @@ def _agrees(column: Column, value: object, fields: Fields) -> bool:
 
 
 def _is_same(one: object, other: object) -> bool:
-    """Tell whether two values are written alike: ``1``, ``1.0`` and ``true`` are not."""
+    """Return whether two values are written alike: ``1``, ``1.0`` and ``true`` are not."""
     return type(one) is type(other) and one == other
 
 

@@ -43,11 +43,11 @@ _PROJECT_FORMATS = (
     ("engram", engram_chunks.FOLDER, engram_chunks.CHUNK_SUFFIX, "file"),
     ("beads", beads.FOLDER, f"{beads.ISSUES}.jsonl", "line"),
 )
-"""Formats that live in a hidden folder of a project: its name, how their files end, and what is counted."""
+"""Formats that live in a hidden folder of a project: format, folder, suffix of their files, and unit of the count."""
 
 
 class ImportSource(msgspec.Struct, frozen=True, kw_only=True):
-    """Something that could be imported."""
+    """One place that could be imported."""
 
     format: str
     """The name of its format in `formats.FORMATS`."""
@@ -55,7 +55,7 @@ class ImportSource(msgspec.Struct, frozen=True, kw_only=True):
     count: int
     """Files of notes, or lines."""
     unit: str
-    """What `count` counts: ``note``, ``file`` or ``line``."""
+    """The unit of `count`: ``note``, ``file`` or ``line``."""
     about: bool
     """Whether there may be more or fewer."""
     changed: datetime | None
@@ -68,7 +68,7 @@ class ImportSource(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class DiscoveryReport(msgspec.Struct, frozen=True, kw_only=True):
-    """What was found, and what could not be looked at."""
+    """The sources that were found, and the places that could not be searched."""
 
     candidates: tuple[ImportSource, ...]
     unreadable: int
@@ -78,7 +78,7 @@ class DiscoveryReport(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def shortcomings(self) -> list[str]:
-        """What a person should know about how it went, in sentences."""
+        """Sentences about the search that a person should read."""
         sentences = []
         if self.unreadable:
             what = "folder or file" if self.unreadable == 1 else "folders or files"
@@ -101,7 +101,7 @@ def find_sources(
     seconds: float = _TIME_LIMIT_SECONDS,
     stopped: Callable[[], bool] = lambda: False,
 ) -> DiscoveryReport:
-    """Look around in a home (``None`` for the person's own) for at most so many seconds, or until ``stopped`` says so.
+    """Search a home (``None`` for the person's own) for at most so many seconds, or until ``stopped`` returns true.
 
     ``data_dir`` is the data directory that would be imported into.
     """
@@ -113,7 +113,7 @@ def find_sources(
 
 
 class _HomeSearch:
-    """One look around."""
+    """One search of a home."""
 
     def __init__(self, data_dir: Path, home: Path, seconds: float, stopped: Callable[[], bool]) -> None:
         self._data_dir = data_dir
@@ -124,7 +124,7 @@ class _HomeSearch:
         self.cut_short = False
 
     def run(self) -> Iterator[ImportSource]:
-        """Yield what is found, what the tools keep first."""
+        """Yield the sources, those that the tools keep first."""
         yield from self._claude()
         yield from self._memento_core()
         yield from self._walk()
@@ -144,7 +144,7 @@ class _HomeSearch:
             return []
 
     def _is_inside(self, path: Path) -> bool:
-        """Tell whether a well-known place is really in the home and not a link that leads out of it."""
+        """Return whether a well-known place is really in the home and not a link that leads out of it."""
         try:
             return path.resolve().is_relative_to(self._home.resolve())
         except (OSError, RuntimeError):
@@ -195,7 +195,7 @@ class _HomeSearch:
                 waiting.extend((Path(entry.path), depth + 1) for entry in entries if _is_worth_entering(entry))
 
     def _of_project(self, folder: Path, names: set[str]) -> Iterator[ImportSource]:
-        """Yield what tools keep in hidden folders of a project."""
+        """Yield the sources that tools keep in hidden folders of a project."""
         if local.FOLDER in names:
             yield from self._protocol(folder / local.FOLDER)
         for format_name, name, ending, unit in _PROJECT_FORMATS:

@@ -54,16 +54,16 @@ from memento_tui.model.validation import MAX_LINE_LENGTH, check_id
 __all__ = ["count", "read", "write"]
 
 EXTRA_KEY = "engram"
-"""The key of ``extra`` for what only this format knows."""
+"""The key of ``extra`` for the data that only this format has a place for."""
 
 _MUTATIONS = "mutations"
-"""The list of a chunk that says what happened to records, and its name in what is kept of one."""
+"""The list of a chunk with the changes of records, and its name in the kept data of a record."""
 
 _RELATION_OF_VERDICT = {"supersedes": "supersedes", "conflicts_with": "contradicts"}
-"""Its verdicts on two observations that mean what a relation of memento means; any other is ``related``."""
+"""The relation for each of its verdicts on two observations; any other verdict is ``related``."""
 
 _RecordKey = tuple[str, str]
-"""A record's sort and what it is known by."""
+"""A record's sort and its key."""
 
 
 class _Mutation(msgspec.Struct, frozen=True):
@@ -75,10 +75,10 @@ class _Mutation(msgspec.Struct, frozen=True):
 
 
 class _History(msgspec.Struct):
-    """What has to be known of all chunks before the first record can be told."""
+    """The index of all chunks that is needed before the first record can be read."""
 
     last: dict[_RecordKey, tuple[str, int]] = msgspec.field(default_factory=dict)
-    """Where each record was told last: the chunk, and the place in its list."""
+    """The last place of each record: the chunk, and the position in its list."""
     mutations: dict[_RecordKey, list[_Mutation]] = msgspec.field(default_factory=dict)
     names: set[str] = msgspec.field(default_factory=set)
     """The ids that are given already; an observation and a prompt cannot share one."""
@@ -90,7 +90,7 @@ def count(root: Path) -> int:
 
 
 def read(root: Path) -> Iterator[ImportRecord | Refused]:
-    """Yield the records of a folder with chunks (of the folder above it, or of one chunk), each as it was told last.
+    """Yield the records of a folder with chunks (of the folder above it, or of one chunk), each in its last version.
 
     Every chunk is read twice, and one at a time.
 
@@ -141,7 +141,7 @@ def _problem(sort: str, value: Any) -> str:  # noqa: ANN401 - whatever JSON has
 
 
 def _identity(sort: str, value: Mapping[str, Any]) -> str:
-    """Return what a record is known by on every machine; old observations have only the number that one gave them."""
+    """Return the key of a record on every machine; old observations have only the number that one machine gave."""
     given = value.get("id" if sort == "session" else "sync_id")
     if isinstance(given, str) and given.strip():
         return given
@@ -367,7 +367,7 @@ _SORTS: Mapping[str, _Sort] = {
 
 _MANIFEST_VERSION = 1
 _ID_LENGTH = 8
-"""Digits of a chunk's id, the first of the SHA-256 of what it holds."""
+"""Digits of a chunk's id, the first of the SHA-256 of its content."""
 
 _CREATED_BY = "memento"
 
@@ -420,7 +420,7 @@ def write(records: Iterable[ExportRecord], root: Path) -> ExportReport:
 
 
 def _return_to_chunk(record: Memory | WorkingItem, kept: Mapping[str, Any], chunks: dict[str, _ChunkDraft]) -> bool:
-    """Put a record back into its chunk; tell whether it had one, and should go there."""
+    """Put a record back into its chunk; return whether it had one, and should go there."""
     sort = next((sort for sort in _SORTS if isinstance(kept.get(sort), dict)), None)
     entry = kept.get("chunk")
     if sort is None or not _is_entry(entry) or (isinstance(record, Memory) and record.status == "rejected"):
@@ -490,6 +490,11 @@ def _write_chunk(chunk: _ChunkDraft, folder: Path) -> dict[str, Any]:
         "id": chunk_id(data),
         **{name: len(chunk.lists[_SORTS[sort].list_name]) for name, sort in counts.items()},
     }
+
+
+def _sequence_number(mutation: Mapping[str, Any]) -> int:
+    number = mutation.get("seq")
+    return number if isinstance(number, int) else 0
 
 
 def chunk_id(data: bytes) -> str:

@@ -36,12 +36,12 @@ _COUNT_NAMES = ("sessions", "memories", "prompts")
 
 
 class Chunk(msgspec.Struct, frozen=True):
-    """A chunk, and what the manifest says of it."""
+    """A chunk, and its entry in the manifest."""
 
     id: str
     file: SourceFile
     entry: dict[str, Any]
-    """Its line of the manifest without the counts, which follow from what it holds; empty where there is none."""
+    """Its line of the manifest without the counts, which follow from its content; empty where there is none."""
 
 
 def _find_home(root: Path) -> Path:
@@ -50,7 +50,7 @@ def _find_home(root: Path) -> Path:
 
 
 def is_home(path: Path) -> bool:
-    """Tell whether a folder holds what engram keeps in a project."""
+    """Return whether a folder is, or holds, the folder that engram keeps in a project."""
     home = _find_home(path)
     return home.name == FOLDER or ((home / MANIFEST).is_file() and (home / "chunks").is_dir())
 
@@ -106,7 +106,7 @@ def _manifest(home: Path) -> list[Any]:
 
 
 def load_chunk(chunk: Chunk) -> dict[str, Any] | Refused:
-    """Return what a chunk holds, compressed or not."""
+    """Return the lists of a chunk, which may be compressed."""
     name = chunk.file.name
     try:
         with open_source(chunk.file) as stream:

@@ -26,7 +26,7 @@ __all__ = [
 ]
 
 MAX_FRONTMATTER_LENGTH = 65_536
-"""Characters. Longer frontmatter is not something that a person wrote about a note."""
+"""Characters. No person writes longer frontmatter about a note."""
 
 _MAX_VALUES = 10_000
 _MAX_DEPTH = 50
@@ -38,7 +38,7 @@ _PLAIN = re.compile(r"[^\W\d_](?:[\w .()/@+-]*[\w)])?|\d{4}-\d\d-\d\d(?:T[\d:.]+
 """Words that begin with a letter, and dates."""
 _YAML_RESERVED_WORDS = frozenset(("null", "true", "false", "yes", "no", "on", "off", "y", "n"))
 _MAX_NAME_LENGTH = 1000
-"""Characters; YAML looks no further for the colon behind a name unless it is told that one comes."""
+"""Characters; YAML searches no further for the colon behind a name, unless a question mark announces one."""
 
 
 class InvalidFrontmatter(Exception):
@@ -162,7 +162,7 @@ class _NodeConverter:
 
 
 def _scalar_text(node: Node) -> str:
-    """Return a scalar's text; its escapes may spell what no text can hold."""
+    """Return a scalar's text; its escapes may spell characters that no text can hold."""
     text = str(node.value)
     if "\x00" in text or any("\ud800" <= letter <= "\udfff" for letter in text):
         raise InvalidFrontmatter(node.start_mark.line + 1, "has a NUL or half a character in its frontmatter")
@@ -242,7 +242,7 @@ class NoteParts(msgspec.Struct, frozen=True):
 
 
 def split_note(text: str) -> NoteParts:
-    """Return the parts of a note; one that does not begin with two ``---`` lines around something is all body."""
+    """Return the parts of a note; one that does not begin with a block between two ``---`` lines is all body."""
     match = _HEAD.match(text)
     if match is None:
         return without_head(text)

@@ -30,7 +30,7 @@ IMPORT_BATCH_SIZE = 2000
 
 
 class ImportReport(msgspec.Struct):
-    """What an import did, or would do."""
+    """The counts of an import, or of a dry run."""
 
     imported: int = 0
     updated: int = 0
@@ -167,12 +167,12 @@ def run_import(
     hold: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> ImportReport:
-    """Take in what a file or folder holds, or a server whose address is ``path``.
+    """Import a file or a folder, or the account on a server whose address is ``path``.
 
     A second run changes nothing; a changed source updates.
 
-    ``hold`` lets every new memory wait in the review queue. ``progress`` is called with how much was read, and of how
-    much. What was changed both here and in the source is refused, with the reason; what is here stays.
+    ``hold`` puts every new memory into the review queue. ``progress`` is called with how much was read, and of how
+    much. A record that changed both here and in the source is refused, with the reason, and stays as it is here.
 
     Raises:
         InvalidInput: the format is unknown, or there is nothing at the path.

@@ -128,7 +128,7 @@ _MAKERS: Mapping[str, Callable[[Mapping[str, Any]], AnyRecord]] = {
 
 
 class PlannedRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """One record of a source and what an import does with it."""
+    """One record of a source and the action of the import on it."""
 
     incoming: ImportRecord
     action: Literal["create", "update", "delete", "keep"]
@@ -149,7 +149,7 @@ class _StoredState:
 
 
 class ImportPlanner:
-    """Plans what becomes of the records of one source. It reads the database and never writes."""
+    """The planner of one import, which decides about each record. It reads the database and never writes."""
 
     def __init__(
         self, session: ImportSession, source: str, ledger: Mapping[str, ImportedRecord], gate: ImportGate
@@ -162,10 +162,10 @@ class ImportPlanner:
         """Whether there was anything before; looking for duplicates costs a query for each record."""
 
     def plan(self, batch: Iterable[ImportRecord]) -> Iterator[PlannedRecord | ImportedRecord | Refused]:
-        """Yield what to do with each record of a batch.
+        """Yield the plan for each record of a batch.
 
-        That is the plan, the line of the ledger where the source has not changed since, or the reason why it cannot be
-        taken in. For a record that the source deleted, and that was never here, nothing is yielded.
+        Instead of a plan it yields the line of the ledger where the source has not changed, or the reason why a record
+        cannot be imported. For a record that the source deleted, and that was never here, nothing is yielded.
         """
         incoming = list(batch)
         stored = self._stored_states(incoming)
@@ -279,7 +279,7 @@ class ImportPlanner:
     def _plan_update(
         self, one: ImportRecord, record_id: str, base: AnyRecord | None, *, named_only: bool = False
     ) -> PlannedRecord:
-        """Plan the changes that the source made since ``base``, what it said last; ``None`` takes all that differs.
+        """Plan the changes that the source made since ``base``, its last version; ``None`` takes all that differs.
 
         ``named_only`` leaves alone what the source does not name: it may be a line that a person wrote by hand.
         """

@@ -39,13 +39,13 @@ from memento_tui.model.validation import MAX_LINE_LENGTH
 __all__ = ["count", "is_line_of", "read", "title_of", "write"]
 
 EXTRA_KEY = "mcp-reference"
-"""The key of ``extra`` for what only this format knows."""
+"""The key of ``extra`` for the data that only this format has a place for."""
 
 _SUFFIX = ".jsonl"
 
 
 class _SourceGraph(msgspec.Struct):
-    """What has to be known of a whole file before its first entity can be told."""
+    """The index of a whole file that is needed before its first entity can be read."""
 
     names: dict[str, None] = msgspec.field(default_factory=dict)
     relations: dict[str, list[JsonLine]] = msgspec.field(default_factory=dict)
@@ -75,7 +75,7 @@ def read(root: Path) -> Iterator[ImportRecord | Refused]:
 
 
 def is_line_of(value: Mapping[str, Any]) -> bool:
-    """Tell whether an object is an entity or a relation of this format."""
+    """Return whether an object is an entity or a relation of this format."""
     return _is_entity(value) or _is_relation(value)
 
 
@@ -135,7 +135,7 @@ def title_of(name: str) -> str:
 
 
 def _content_of(observations: object, name: str) -> str:
-    """Return the content of a memory with these observations: a line each, and the name where they say nothing."""
+    """Return the content of a memory with these observations: a line each, and the name where they are empty."""
     lines = [_text(one) for one in observations] if isinstance(observations, list) else []
     content = "\n".join(lines)
     return content if content.strip() else name
@@ -146,7 +146,7 @@ def _text(observation: object) -> str:
 
 
 def _is_label(relation_type: str) -> bool:
-    """Tell whether a relation of memento can carry the type as its label."""
+    """Return whether a relation of memento can carry the type as its label."""
     return len(relation_type) <= MAX_LINE_LENGTH and not any(mark in relation_type for mark in "\n\r\x00")
 
 
@@ -246,8 +246,8 @@ _Edge = tuple[str, str]
 def write(records: Iterable[ExportRecord], root: Path) -> ExportReport:
     """Write memories and the relations between them to the file ``root``.
 
-    The format keeps a memory's title, text and kind. What came from such a file and was not changed is written as it
-    was; other memories become one observation each.
+    The format keeps a memory's title, text and kind. A record that came from such a file and was not changed is written
+    as it was; other memories become one observation each.
 
     Raises:
         InvalidInput: the file is there already, or cannot be written.
@@ -332,7 +332,7 @@ class _ExportGraph:
     def _still_holds(
         self, memory: Memory, relation: Mapping[str, Any], drawn: Container[_Edge], said: set[_Edge]
     ) -> bool:
-        """Tell whether a relation of the source stands; note in ``said`` the relation of memento that it became.
+        """Return whether a relation of the source stands; add to ``said`` the relation of memento that it became.
 
         One that memento could not draw (to a name that is no memory, or to itself) cannot have been taken away here.
         """
@@ -347,7 +347,7 @@ class _ExportGraph:
 
 
 def _is_standalone_relation(memory: Memory) -> bool:
-    """Tell whether a memory stands for a relation that begins at no entity, and still says so."""
+    """Return whether a memory stands for a relation that begins at no entity, and still has its text."""
     kept = kept_fields(memory, EXTRA_KEY)
     relations = _relations_of(kept)
     return "entity" not in kept and len(relations) == 1 and relation_sentence(relations[0][1]) == memory.content

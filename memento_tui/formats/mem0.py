@@ -57,7 +57,7 @@ from memento_tui.model import Memory
 __all__ = ["count", "is_document", "is_memory", "read", "write"]
 
 EXTRA_KEY = "mem0"
-"""The key of ``extra`` for what only this format knows."""
+"""The key of ``extra`` for the data that only this format has a place for."""
 
 DOCUMENT_SUFFIX = ".json"
 _LINES_SUFFIX = ".jsonl"
@@ -75,7 +75,7 @@ _OBJECT_START = re.compile(r'\{\s*"(?:id|memory|source)"\s*:')
 _MEMORY_FIELD = re.compile(rb'"memory"\s*:\s*"')
 _NO_OBJECT = "is not an object with fields"
 _HEAD_BYTES = 65_536
-"""Bytes of a file that tell its format."""
+"""Bytes at the beginning of a file by which its format is detected."""
 
 _RELATION_PARTS = ("source", "relationship", "target")
 _PROJECTS_FOLDER, _USERS_FOLDER, _AGENTS_FOLDER = "projects", "users", "agents"
@@ -128,7 +128,7 @@ def _files(root: Path) -> Iterator[SourceFile | Refused]:
 
 
 def is_document(file: SourceFile) -> bool:
-    """Tell whether a JSON file looks like what mem0 gives out, by its beginning."""
+    """Return whether a JSON file looks like one of mem0, by its beginning."""
     try:
         with open_source(file) as stream:
             return _MEMORY_FIELD.search(stream.read(_HEAD_BYTES)) is not None
@@ -137,7 +137,7 @@ def is_document(file: SourceFile) -> bool:
 
 
 def is_memory(value: Mapping[str, Any]) -> bool:
-    """Tell whether an object is a memory of this format."""
+    """Return whether an object is a memory of this format."""
     return isinstance(value.get("memory"), str) and ("id" in value or "hash" in value or "user_id" in value)
 
 
@@ -170,7 +170,7 @@ def _of_document(file: SourceFile) -> Iterator[JsonLine | Refused]:
 
 
 def _elements(data: bytes) -> list[msgspec.Raw]:
-    """Return what a document lists, unread; a single memory is a list of one. Raises `msgspec.DecodeError`."""
+    """Return the elements of a document, undecoded; a single memory is a list of one. Raises `msgspec.DecodeError`."""
     if data.lstrip()[:1] == b"[":
         return msgspec.json.decode(data, type=list[msgspec.Raw])
     whole = msgspec.json.decode(data, type=_DocumentLists)
@@ -316,8 +316,8 @@ _COLUMNS: tuple[Column | ColumnGroup, ...] = (
 def write(records: Iterable[ExportRecord], root: Path) -> ExportReport:
     """Write memories to the file ``root``.
 
-    The format keeps a memory's id, text, tags (as categories), times and source. What came from mem0 and was not
-    changed is written as it was.
+    The format keeps a memory's id, text, tags (as categories), times and source. A memory that came from mem0 and was
+    not changed is written as it was.
 
     Raises:
         InvalidInput: the file is there already, or cannot be written.
@@ -340,7 +340,7 @@ def write(records: Iterable[ExportRecord], root: Path) -> ExportReport:
 
 
 def _relation_of_memory(memory: Memory) -> dict[str, Any] | None:
-    """Return the relation of mem0's graph that a memory stands for, while it still says so."""
+    """Return the relation of mem0's graph that a memory stands for, while it still has its text."""
     relation = kept_fields(memory, EXTRA_KEY).get("relation")
     return relation if isinstance(relation, dict) and relation_sentence(relation) == memory.content else None
 

@@ -29,7 +29,7 @@ from memento_tui.moments import parse_moment
 __all__ = ["EXTRA_KEY", "count", "read", "write"]
 
 EXTRA_KEY = "memento-core"
-"""The key of ``extra`` for what only this format knows."""
+"""The key of ``extra`` for the data that only this format has a place for."""
 
 _SUFFIX = ".jsonl"
 _KNOWN_FIELDS = frozenset(("id", "namespace", "content", "tags", "created", "updated", "source", "relations", "ttl"))
@@ -168,7 +168,7 @@ def _incoming(line: JsonLine, file: str, namespace: str, key: str) -> ImportReco
 
 
 def _take_moment(name: str, field: str, given: object, fields: dict[str, Any], kept: dict[str, Any]) -> None:
-    """Take a moment if it is one, and keep its text unless it has the form that an export writes."""
+    """Set the field of a moment if it is one, and keep its text unless an export would write the same."""
     if isinstance(given, str):
         try:
             datetime.fromisoformat(given)
@@ -240,7 +240,7 @@ def write(records: Iterable[ExportRecord], root: Path) -> ExportReport:
 
 
 def _kept_values(memory: Memory) -> Mapping[str, Any]:
-    """Return what the import kept aside; nothing where another hand has put something else in that place."""
+    """Return the data that the import kept; empty where something else has been put in its place."""
     kept = memory.extra.get(EXTRA_KEY)
     return kept if isinstance(kept, dict) else {}
 

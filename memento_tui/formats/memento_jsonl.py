@@ -43,7 +43,7 @@ _KEY_FIELDS = {
     "item": ("title",),
     "crystal": ("content",),
 }
-"""The fields that stand for a record without an id; the first that says something counts."""
+"""The fields that identify a record without an id; the first that is not empty counts."""
 
 _Seen = dict[tuple[str, str], tuple[str, int]]
 """Where each record and key was first read."""
@@ -122,7 +122,7 @@ def _incoming(line: JsonLine, file: str, seen: _Seen) -> ImportRecord | Refused:
 
 
 def _fields(value: dict[str, Any], known: frozenset[str]) -> dict[str, Any]:
-    """Move what the record does not know into its ``extra``, where it has one."""
+    """Move unknown fields into the ``extra`` of a record, where it has one."""
     unknown = value.keys() - known
     if not unknown or "extra" not in known:
         return value

@@ -43,7 +43,7 @@ _UPDATED = ("updated", "modified", "updated_at")
 
 
 class Note(msgspec.Struct, frozen=True, kw_only=True):
-    """What a note's own text says; what it does not say is empty or ``None``."""
+    """The content and the properties of a note; a part that the note does not give is empty or ``None``."""
 
     parts: NoteParts
     properties: dict[str, Any]
@@ -64,10 +64,10 @@ class Note(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read_note(text: str, name: str) -> Note | None:
-    """Return what the note says, or ``None`` where it has neither a body nor a property.
+    """Return the note of a text, or ``None`` where it has neither a body nor a property.
 
     Raises:
-        BadProperties: the frontmatter cannot be used.
+        InvalidFrontmatter: the frontmatter cannot be used.
 
     """
     parts = split_note(text)
@@ -212,7 +212,7 @@ class LinkTargets:
         self._by_name: dict[str, list[str]] = {}
 
     def add(self, key: str, names: Iterable[str] = ()) -> None:
-        """Let links mean the note ``key``, by its path, its file name or one of ``names`` (title, aliases)."""
+        """Add the note ``key`` as a target, under its path, its file name and each of ``names`` (title, aliases)."""
         self._keys.add(key)
         self._by_path.setdefault(_without_suffix(posixpath.basename(key)), []).append(key)
         for name in names:
@@ -220,7 +220,7 @@ class LinkTargets:
                 self._by_name.setdefault(name.strip().casefold(), []).append(key)
 
     def take(self, key: str, title: str, properties: Mapping[str, Any]) -> None:
-        """Let links mean a note that was read, by its title and by the names in its properties as well."""
+        """Add a note that was read as a target, under its title and the names in its properties as well."""
         names = [
             *property_texts(properties.get("aliases")),
             *property_texts(properties.get("alias")),

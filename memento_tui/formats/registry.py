@@ -39,7 +39,7 @@ class Format(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     title: str
-    """What people call it."""
+    """The name that people use."""
     description: str
     read: Callable[[Any], Iterator[ImportRecord | Refused]]
     """Takes a path, or the address of a server where the format is remote."""
@@ -48,7 +48,7 @@ class Format(msgspec.Struct, frozen=True, kw_only=True):
     write: Callable[[Iterable[ExportRecord], Any], ExportReport]
     """Takes a place as `read` does."""
     is_own: bool = False
-    """Whether it holds records as they are, a preview that upkeep made of a text among them."""
+    """Whether it holds records as they are, also the previews that maintenance made of texts."""
     is_remote: bool = False
     """Whether it is on a server, and not in files."""
 
@@ -257,7 +257,7 @@ def _detect_by_files(path: Path) -> str | None:
 
 
 def _detect_hidden(path: Path) -> str | None:
-    """Return the format of what lies in hidden folders further below."""
+    """Return the format of the files in hidden folders further below, or ``None``."""
     return "protocol-local" if path.is_dir() and next(local.find_workspaces(path), None) is not None else None
 
 
@@ -275,7 +275,7 @@ def _detect_file(file: SourceFile) -> str | None:
 
 
 def _detect_lines(file: SourceFile, otherwise: str) -> str:
-    """Tell the formats of lines apart by the first that can be read; ``otherwise`` is that of lines of any sort."""
+    """Return the format of a file of lines by the first that can be read; ``otherwise`` if that decides nothing."""
     first = next((line.value for line in read_objects(file, "record") if isinstance(line, JsonLine)), {})
     if "record" in first:
         return "memento"

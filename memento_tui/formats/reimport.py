@@ -28,14 +28,14 @@ __all__ = [
 _NOT_COMPARED = frozenset(
     {"version", "created_at", "updated_at", "shown_count", "used_count", "last_used_at", "hits", "last_hit_at", "extra"}
 )
-"""Fields that say how a record is kept, not what it says; and the one that is looked into."""
+"""Fields of bookkeeping, which are not content, and ``extra``, whose parts are compared one by one."""
 
 _EXTRA_PREFIX = "extra."
 _ABSENT = object()
 
 
 def differing_fields(one: AnyRecord, other: AnyRecord) -> list[str]:
-    """Return the names of what two records say differently: a field's, or ``extra.`` and a name in there."""
+    """Return the names of the fields that differ between two records; a part of ``extra`` is named ``extra.<name>``."""
     these, those = _comparable_values(one), _comparable_values(other)
     return [name for name in {**these, **those} if these.get(name, _ABSENT) != those.get(name, _ABSENT)]
 
@@ -46,22 +46,22 @@ def _comparable_values(record: AnyRecord) -> dict[str, Any]:
 
 
 def is_extra_name(name: str) -> bool:
-    """Tell whether `differing` speaks of something beside a record, and not of what the record itself says."""
+    """Return whether a name of `differing_fields` is that of a part of ``extra``."""
     return name.startswith(_EXTRA_PREFIX)
 
 
 def is_named_by_source(name: str, fields: dict[str, Any]) -> bool:
-    """Tell whether the fields of a source speak of what `differing` calls by this name."""
+    """Return whether a source gives the field that `differing_fields` calls by this name."""
     if is_extra_name(name):
         return name.removeprefix(_EXTRA_PREFIX) in fields.get("extra", {})
     return name in fields
 
 
 def with_values_from(record: AnyRecord, names: Collection[str], wanted: AnyRecord) -> AnyRecord:
-    """Return a record that says what another one says under these names.
+    """Return a record with the values of another one under these names of `differing_fields`.
 
     Raises:
-        InvalidField: what both have in ``extra`` is too much for one record.
+        InvalidField: the ``extra`` of both together is too much for one record.
 
     """
     said = _comparable_values(wanted)
@@ -84,7 +84,7 @@ _MAX_COMPARED_LENGTH = 4_000
 def match_positional_records(
     found: Iterable[ImportRecord | Refused], ledger: Mapping[str, ImportedRecord], said: Callable[[ImportedRecord], str]
 ) -> Iterator[ImportRecord | Refused]:
-    """Yield what a reader finds, the records of each list under the keys that they had at the import before.
+    """Yield what a reader yields, the records of each list under the keys that they had at the import before.
 
     ``said`` returns the text that a line of the ledger stands for, or nothing where that was purged.
     """
@@ -112,7 +112,7 @@ def _match_list(
 
 
 def _earlier_rows(record: str, among: str, ledger: Mapping[str, ImportedRecord]) -> dict[str, ImportedRecord]:
-    """Return the lines of the ledger for what stood in a list, by the keys of its records."""
+    """Return the lines of the ledger for the records of a list, by their keys."""
     start = f"{record}:"
     rows = {key.removeprefix(start): row for key, row in ledger.items() if key.startswith(f"{start}{among}.")}
     return {key: row for key, row in rows.items() if key[len(among) + 1 :].isdecimal()}
@@ -162,7 +162,7 @@ _LITERAL_TARGETS = ("file", "item")
 
 
 class RelationCollector:
-    """Collects the links of one import, and tells at its end what there is to draw."""
+    """The links of one import, from which the relations to draw and to remove follow at its end."""
 
     def __init__(self, ledger: Mapping[str, ImportedRecord]) -> None:
         self._ledger = ledger
@@ -192,9 +192,9 @@ class RelationCollector:
                 yield row.record_id
 
     def missing(self, alive: Mapping[str, int]) -> Iterator[tuple[str, Relation]]:
-        """Yield the relations that do not exist yet, each with what names it in the ledger.
+        """Yield the relations that do not exist yet, each with its key in the ledger.
 
-        A link whose target is not among what was imported is left; the text of the record still holds it.
+        A link whose target was not imported is left; the text of the record still holds it.
         """
         targets = LinkTargets()
         for note in self._notes if self._links else ():
@@ -220,11 +220,11 @@ class RelationCollector:
         return None if target is None else self._ids[target]
 
     def _is_of_a_note(self, rest: str) -> bool:
-        """Tell whether a link begins at one of the notes of this import; a note's key may hold the mark itself."""
+        """Return whether a link begins at one of the notes of this import; a note's key may hold the mark itself."""
         ends = [place for place, character in enumerate(rest) if character == ">"]
         return any(rest[:end] in self._ids for end in ends)
 
 
 def _link_key(one: ImportRecord, kind: str, written: str, label: str) -> str:
-    """Return what names a link in the ledger; one record may be joined to another in several ways."""
+    """Return the key of a link in the ledger; one record may be related to another in several ways."""
     return f"{_LINK_PREFIX}{one.key}>{kind}>{written}" + (f">{label}" if label else "")

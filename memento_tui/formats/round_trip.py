@@ -35,7 +35,7 @@ _ESCAPED = (
 
 
 def encode_go_json(value: Any) -> bytes:  # noqa: ANN401 - whatever JSON has
-    """Return a value as ``encoding/json`` writes it: on one line, with what HTML gives a meaning to escaped."""
+    """Return a value as ``encoding/json`` writes it: on one line, with the special characters of HTML escaped."""
     encoded = msgspec.json.encode(value)
     for mark, escape in _ESCAPED:
         encoded = encoded.replace(mark, escape)
@@ -55,15 +55,15 @@ def without_keys(value: dict[str, Any], *names: str) -> dict[str, Any]:
 
 
 def kept_fields(record: Memory | WorkingItem, name: str) -> dict[str, Any]:
-    """Return what an import kept under a format's name; nothing where another hand put something else there."""
+    """Return the data that an import kept under a format's key; empty where something else has been put there."""
     kept = record.extra.get(name)
     return dict(kept) if isinstance(kept, dict) else {}
 
 
 def is_exported(memory: Memory, name: str) -> bool:
-    """Tell whether a memory belongs in a file that an agent will read as its own memory, with no place for a status.
+    """Return whether a memory belongs in a file that an agent will read as its own memory, with no place for a status.
 
-    What a person took back or rejected does not, nor what still waits for one, unless it stands in such a file already.
+    A deleted or rejected one does not, nor one that still waits for a person, unless it stands in such a file already.
     """
     if memory.status == "pending":
         return bool(kept_fields(memory, name))
@@ -95,7 +95,7 @@ def parse_foreign_moment(given: object) -> datetime | None:
 
 
 def format_foreign_moment(moment: datetime, given: object) -> Any:  # noqa: ANN401 - whatever JSON has
-    """Return the source's own words for a moment while they mean it, else the moment in words of their sort."""
+    """Return the source's own text for a moment while it means it, else the moment in the same form."""
     if parse_foreign_moment(given) == moment:
         return given
     if type(given) is int:

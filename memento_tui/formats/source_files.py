@@ -66,12 +66,12 @@ def check_readable(root: Path) -> None:
 
 
 def has_folder(path: Path) -> bool:
-    """Tell whether there is a folder; what we may not look at is none."""
+    """Return whether there is a folder that we may see."""
     return os.path.isdir(path)  # noqa: PTH112 - Path.is_dir raises where we may not look
 
 
 def has_file(path: Path) -> bool:
-    """Tell whether there is a file; what we may not look at is none."""
+    """Return whether there is a file that we may see."""
     return os.path.isfile(path)  # noqa: PTH113 - as above
 
 
@@ -144,7 +144,7 @@ def count_files(root: Path, suffix: str, *, hidden: bool = False) -> int:
 
 
 def open_source(source: SourceFile) -> BinaryIO:
-    """Open a file that `walk` found, unless it became a link since then; a pipe is not waited for. Raises `OSError`."""
+    """Open a file that `walk_files` yielded, unless it is a link by now; a pipe is not waited for. Raises `OSError`."""
     return os.fdopen(os.open(source.path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb")
 
 
@@ -201,7 +201,7 @@ class JsonLine(msgspec.Struct, frozen=True, gc=False):
 
 
 def read_objects(source: SourceFile, marker: str) -> Iterator[JsonLine | Refused]:
-    """Yield the objects of a file in order; what is not an object is refused by line and never costs the rest.
+    """Yield the objects of a file in order; a line that is none is refused and never costs the rest.
 
     Where a writer was cut off and the next one went on in the same line, the line holds half a record and a whole one.
     The whole ones are found: they are the objects that have the field ``marker``.
@@ -228,7 +228,7 @@ def read_objects(source: SourceFile, marker: str) -> Iterator[JsonLine | Refused
 
 
 def _unpacked(stream: IO[bytes]) -> IO[bytes] | gzip.GzipFile:
-    """Return what a file holds, which may have been sent through gzip, as the help of ``memento export`` shows it."""
+    """Return a stream of a file's content, which may be compressed, as the help of ``memento export`` shows."""
     is_packed = stream.read(len(GZIP_MAGIC)) == GZIP_MAGIC
     stream.seek(0)
     return gzip.GzipFile(fileobj=stream) if is_packed else stream
@@ -248,7 +248,7 @@ def _numbered_lines(stream: IO[bytes] | gzip.GzipFile) -> Iterator[tuple[int, by
 
 
 def _recover(file: str, number: int, raw: bytes, marker: str) -> Iterator[JsonLine | Refused]:
-    """Yield the whole objects of a line that is not one object, and what is wrong with it."""
+    """Yield the whole objects of a line that is not one object, and the reason."""
     try:
         text = raw.decode("utf-8-sig" if number == 1 else "utf-8").strip()
     except UnicodeDecodeError as error:
@@ -271,7 +271,7 @@ def _recover(file: str, number: int, raw: bytes, marker: str) -> Iterator[JsonLi
 
 
 def _whole_objects(text: str, marker: str) -> tuple[list[tuple[int, int]], str]:
-    """Return where the objects with the marker begin and end, and what is wrong with the rest, if anything is."""
+    """Return the begin and end of each object with the marker, and the fault of the rest, if there is one."""
     found: list[tuple[int, int]] = []
     problem = ""
     position = attempts = 0
@@ -302,7 +302,7 @@ def _skip_space(text: str, position: int) -> int:
 
 
 def count_lines(root: Path, suffix: str) -> int:
-    """Return how many lines the files below ``root`` have, without reading what they say."""
+    """Return how many lines the files below ``root`` have, without decoding them."""
     return sum(_lines_in(found) for found in walk_files(root, suffix, hidden=True) if isinstance(found, SourceFile))
 
 

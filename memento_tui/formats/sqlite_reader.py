@@ -18,10 +18,10 @@ SQLITE_MAGIC = b"SQLite format 3\x00"
 """The first bytes of every such file."""
 
 BLOB_KEY, NUMBER_KEY = "$blob", "$number"
-"""How a row holds what JSON cannot: bytes in base64, and a number that is infinite."""
+"""The keys under which a row holds values that JSON cannot: bytes in base64, and an infinite number."""
 
 DAMAGE_ERRORS = (sqlite3.Error, UnicodeDecodeError)
-"""What a question to a damaged file may raise; its names may have become no text at all."""
+"""The errors that a query of a damaged file may raise; its names may no longer be text."""
 
 _WAL_FLAG_OFFSET = 18
 """The byte of a header that is 2 in a database with a write-ahead log."""
@@ -54,7 +54,7 @@ def open_read_only(path: Path) -> Iterator[ForeignDatabase]:
 
 
 def _uses_wal(path: Path) -> bool:
-    """Tell whether a file's header says that its changes go to a write-ahead log first."""
+    """Return whether a database has a write-ahead log, according to its header."""
     try:
         with path.open("rb") as file:
             return file.read(_WAL_FLAG_OFFSET + 1)[_WAL_FLAG_OFFSET:] == b"\x02"

@@ -49,11 +49,11 @@ __all__ = [
 
 NOTE_SUFFIX = ".md"
 EXTRA_KEY = "vault"
-"""The key of ``extra`` for what a return needs."""
+"""The key of ``extra`` for the data that is needed to write the note again."""
 MAX_NOTE_BYTES = MAX_CONTENT_BYTES + MAX_FRONTMATTER_LENGTH
 
 VAULT_FILES = ("memento.yml", "vault-identity.json")
-"""What a Memento Vault has in its root; its folder ``archive`` holds what it no longer recalls."""
+"""The files in the root of a Memento Vault; its folder ``archive`` holds the notes that it no longer recalls."""
 _AGENT_SOURCES = ("session", "inception", "mcp", "mcp-capture")
 _URL = re.compile(r"https?://\S+")
 _NOT_IN_A_SLUG = re.compile(r"[^\w.-]+")
@@ -132,12 +132,12 @@ class _NoteProperty(msgspec.Struct, frozen=True):
     read: Callable[[Note], Mapping[str, Any]]
     """Returns fields of a memory."""
     write: Callable[[Memory, Note], Any]
-    """Returns the value for a memory, given what the note says; ``None`` for no property."""
+    """Returns the value for a memory, given the note as it is; ``None`` for no property."""
     agrees: Callable[[Memory, Note], bool] | None = None
-    """Tells whether the note says what the memory says, where that is not a comparison of the fields."""
+    """Returns whether the note agrees with the memory, where that is not a comparison of the fields."""
 
     def has_changed(self, memory: Memory, note: Note) -> bool:
-        """Tell whether the note says something else than the memory."""
+        """Return whether the note differs from the memory."""
         if self.agrees is not None:
             return not self.agrees(memory, note)
         return any(getattr(memory, field) != value for field, value in self.read(note).items())
@@ -184,7 +184,7 @@ def read_note_properties(note: Note) -> dict[str, Any]:
 
 
 def note_fields(note: Note, loaded: LoadedFile) -> dict[str, Any]:
-    """Return the fields that a new memory has of any kind of note; what the note does not give is left out."""
+    """Return the fields of the new memory that a note becomes; a field that it does not give is left out."""
     fields = {
         **read_note_properties(note),
         "created_at": note.created_at or loaded.modified,
@@ -250,7 +250,7 @@ _LINK_PROPERTY_OF_RELATION = {relation: name for name, relation in LINK_PROPERTI
 
 
 class KeptNote(msgspec.Struct, frozen=True):
-    """What the import kept of a note. It has passed through a database that agents write to, so it is checked."""
+    """The data that the import kept of a note. It comes from a database that agents write to, so it is checked."""
 
     path: str = ""
     digest: str = ""
@@ -301,7 +301,7 @@ def write(records: Iterable[ExportRecord], root: Path) -> ExportReport:
 
 
 class NoteExport:
-    """The notes of one export: where each memory goes, and what its file says."""
+    """The notes of one export: the path and the text of each memory's file."""
 
     def __init__(self, memories: Iterable[Memory]) -> None:
         self.kept: dict[str, KeptNote] = {}
@@ -322,7 +322,7 @@ class NoteExport:
         return note_text(memory, kept, path, lambda before: self._links(memory, relations, before))
 
     def _links(self, memory: Memory, relations: Iterable[Relation], before: Note) -> dict[str, Any]:
-        """Return the link properties that say what the note does not say yet."""
+        """Return the link properties for the relations that the note does not have yet."""
         path = self.paths[memory.id]
         said = {(kind, self.targets.resolve(target, path)) for kind, target, _ in before.links}
         wanted = ((relation.type, self.paths[relation.dst]) for relation in relations)
@@ -343,9 +343,9 @@ def link_properties(before: Note, links: Iterable[tuple[str, str]]) -> dict[str,
 def note_text(
     memory: Memory, kept: KeptNote, path: str, more: Callable[[Note], Mapping[str, Any]] = lambda _before: {}
 ) -> str:
-    """Return the whole text of a memory's note at ``path``, made from the head and body that were kept of it.
+    """Return the whole text of a memory's note at ``path``, made of the head and body that were kept of it.
 
-    ``more`` returns further properties to set, given what the note said before. Raises `InvalidInput` where the memory
+    ``more`` returns further properties to set, given the note as it was before. Raises `InvalidInput` where the memory
     has no text.
     """
     body = memory.content
@@ -369,7 +369,7 @@ def note_text(
 
 
 def kept_note(memory: Memory) -> KeptNote:
-    """Return what the import kept of the note that a memory came from; it is empty for any other memory."""
+    """Return the kept data of the note that a memory came from; empty for any other memory."""
     try:
         kept = msgspec.convert(memory.extra.get(EXTRA_KEY, {}), KeptNote)
     except msgspec.ValidationError:
@@ -378,7 +378,7 @@ def kept_note(memory: Memory) -> KeptNote:
 
 
 def _is_safe_path(path: str) -> bool:
-    """Say whether a path stays below the folder it is written to, outside of every hidden folder."""
+    """Return whether a path stays below the folder it is written to, outside of every hidden folder."""
     plain = all(name and not name.startswith(".") for name in path.split("/"))
     return plain and path.lower().endswith(NOTE_SUFFIX) and not _CONTROL.search(path)
 

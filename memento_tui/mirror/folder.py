@@ -38,7 +38,7 @@ _ICLOUD_SUFFIX = ".icloud"
 
 
 class FileStatus(NamedTuple):
-    """What tells without reading it whether a file is still the same."""
+    """The properties by which a changed file is recognised without reading it."""
 
     size: int
     modified: int
@@ -47,7 +47,7 @@ class FileStatus(NamedTuple):
 
 
 class _FolderListing(NamedTuple):
-    """The notes that were seen at one moment, by path, and what cannot be one."""
+    """The notes in the folder at one moment, by path, and the files that cannot be notes."""
 
     notes: dict[str, FileStatus]
     refused: tuple[Refused, ...]
@@ -87,7 +87,7 @@ class MirrorFolder:
         self._keep_leftovers()
 
     def close(self) -> None:
-        """Let others mirror the folder."""
+        """Release the folder, so that others may mirror it."""
         self._lock.release()
 
     # The mark
@@ -159,7 +159,7 @@ class MirrorFolder:
     # Changing
 
     def write(self, name: str, data: bytes, *, expected: bytes | None) -> FileStatus | None:
-        """Put a note in place, whole or not at all; return its status, or ``None`` where that was not done.
+        """Write a note whole or not at all; return its status, or ``None`` where that was not done.
 
         It is not done where the file is no longer the one that the caller read: ``expected`` is the digest of its
         bytes then, or ``None`` where no file was there. A text that an editor saves at the very moment in which it is
@@ -208,7 +208,7 @@ class MirrorFolder:
         return place.relative_to(self.root).as_posix()
 
     def remove(self, name: str, *, expected: bytes) -> None:
-        """Remove a note for good, for a purged text; what an editor saves at that very moment goes to the trash.
+        """Remove a note for good, for a purged text; a text that an editor saves at that very moment goes to the trash.
 
         Raises:
             InvalidInput: it cannot be removed.
@@ -285,7 +285,7 @@ class MirrorFolder:
         return free
 
     def _keep_leftovers(self) -> None:
-        """Clear up after a process that was killed: what it was writing goes, what it replaced goes to the trash."""
+        """Clean up after a process that was killed: unfinished files are removed, replaced ones go to the trash."""
         try:
             for left in self._own.glob("new-*.part"):
                 left.unlink(missing_ok=True)
@@ -332,7 +332,7 @@ def _only_in_icloud(prefix: str, name: str) -> Iterator[Refused]:
 
 
 def _has_bytes(path: Path, data: bytes) -> bool:
-    """Tell whether a regular file holds these very bytes."""
+    """Return whether a regular file holds these very bytes."""
     found = path.lstat()
     return stat.S_ISREG(found.st_mode) and found.st_size == len(data) and path.read_bytes() == data
 
@@ -360,7 +360,7 @@ def _file_status(entry: os.DirEntry[str], name: str) -> FileStatus | Refused | N
 
 
 def _put_new(fresh: Path, path: Path) -> bool:
-    """Move a file to a place where nothing lies; tell whether that was so."""
+    """Move a file to a place where nothing is; return whether that was so."""
     try:
         os.link(fresh, path)
     except FileExistsError:
@@ -389,22 +389,22 @@ def _seconds() -> float:
 
 
 class FolderSnapshot(msgspec.Struct, frozen=True):
-    """What was seen at one moment."""
+    """The state of the folder at one moment."""
 
     notes: dict[str, FileStatus]
     settled: frozenset[str]
     """The notes that may be read."""
     gone: frozenset[str]
-    """Those of the notes asked for that are no longer there, and have not been for a while."""
+    """The known notes that are missing, and have been for a while."""
     young: frozenset[str]
     """The notes that may not be read yet, but soon; one that is written without a pause is not waited for."""
     refused: tuple[Refused, ...]
     awaited: frozenset[str]
-    """Those that are not there either, but may only be on their way."""
+    """The known notes that are missing for too short a time to count as gone."""
 
 
 class FolderWatch:
-    """Looks at a folder again and again, and remembers since when each file is as it is."""
+    """Repeated scans of a folder, with the time since when each file is unchanged."""
 
     def __init__(
         self,
@@ -423,7 +423,7 @@ class FolderWatch:
         self._missing: dict[str, float] = {}
 
     def scan(self, known: set[str]) -> FolderSnapshot:
-        """Look at the folder; ``known`` are the notes that were there. Raises `OSError` where it cannot be opened."""
+        """Scan the folder; ``known`` are the notes that were there. Raises `OSError` where it cannot be opened."""
         found = self._folder.scan()
         now, today = self._monotonic(), self._calendar()
         self._since = {name: self._seen(name, status, now) for name, status in found.notes.items()}
@@ -449,5 +449,5 @@ class FolderWatch:
 
 
 def _may_be_hidden(name: str, barred: tuple[str, ...]) -> bool:
-    """Tell whether a note may be there still, because it or a folder above it cannot be looked at."""
+    """Return whether a note may be there still, because it or a folder above it cannot be read."""
     return any(name == one or name.startswith(f"{one}/") for one in barred)

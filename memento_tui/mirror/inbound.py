@@ -49,9 +49,9 @@ class InboundChanges:
         return None
 
     def take(self, files: Iterable[tuple[NoteFile, str]]) -> dict[str, Memory | Proposal]:
-        """Remember new notes, each with its namespace, in one transaction; return what became of each, by path.
+        """Create the memories of new notes, each in its namespace, in one transaction; return the outcomes by path.
 
-        That is the memory, pending where a person is to look at it first, or the rejection that keeps it out.
+        An outcome is the memory, pending where a person is to review it first, or the rejection that keeps it out.
 
         Raises:
             MementoError: one of them cannot be stored; none was, and the ledger is to be read again.
@@ -85,10 +85,10 @@ class InboundChanges:
     # Changed notes
 
     def change(self, file: NoteFile, memory: Memory, base: Memory | None, changes: Mapping[str, Any]) -> ChangeOutcome:
-        """Make a note's changes the memory's, or propose them; ``base`` is what both sides last said.
+        """Apply a note's changes to its memory, or propose them; ``base`` is the memory as both sides last had it.
 
         Raises:
-            Conflict: the memory changed at this very moment; look again.
+            Conflict: the memory changed at this very moment; try again.
             InvalidField: a value of the note breaks a rule.
             NotAllowed: the memory takes no change.
 
@@ -110,7 +110,7 @@ class InboundChanges:
         return self._propose("edit", file.path, file.digest, memory, payload, reasons)
 
     def _reasons(self, memory: Memory, base: Memory | None, changes: Mapping[str, Any]) -> tuple[str, ...]:
-        """Return why a change waits whatever the policy says of it."""
+        """Return the reasons for which a change waits whatever the policy decides."""
         reasons = []
         if self._hold and memory.status != "pending":
             reasons.append("held_import")
@@ -131,7 +131,7 @@ class InboundChanges:
         return outcome
 
     def bring_back(self, left: SyncPoint) -> Memory | None:
-        """Restore a memory that was deleted with its note, unless something else became of it since then."""
+        """Restore a memory that was deleted with its note, unless it changed since then."""
         memory = self._session.find(left.id)
         if self._hold or memory is None or (memory.status, memory.version) != ("deleted", left.version):
             return None
@@ -146,7 +146,7 @@ class InboundChanges:
         return found if found is not None and found.state in OPEN_PROPOSAL_STATES else None
 
     def withdraw(self, path: str) -> None:
-        """Close the question that a note asks no more."""
+        """Close the proposal of a note that was changed back."""
         if (known := self.open_proposal(path)) is not None:
             with self._session.transaction("mirror", note="changed back in the folder") as tx:
                 closed = {"state": "expired", "decided_at": tx.now, "note": "The note was changed back."}
@@ -156,7 +156,7 @@ class InboundChanges:
     def _propose(
         self, action: str, path: str, digest: bytes, memory: Memory, payload: dict[str, Any], reasons: tuple[str, ...]
     ) -> ChangeOutcome:
-        """Propose a change; one that this note waits on already follows what the note says now."""
+        """Propose a change; an open proposal of this note is updated instead."""
         evidence: dict[str, Any] = {}
         if action == "edit":
             screened = self._gate.screen(with_changes(memory, payload, clock.now()))

@@ -27,14 +27,14 @@ from memento_tui.storage.journal import Author
 __all__ = ["Mirror", "VanishedPolicy"]
 
 VanishedPolicy = Literal["ask", "delete", "restore"]
-"""What it means that most notes are gone at once: nothing until a person says so, that they were deleted, or that they
-are to be written again."""
+"""What to do when most notes are gone at once: wait for a person's decision, take them as deleted, or write them
+again."""
 
 ProgressCallback = Callable[[str, int, int], None]
-"""Is told what is being done, how much of it is done, and of how much."""
+"""Is called with the work that is being done, how much of it is done, and of how much."""
 
 _MIN_DELETABLE = 5
-"""So many notes may be deleted at once, however few there are."""
+"""Notes that may be deleted at once, however few there are."""
 _BATCH_SIZE = 500
 """New notes in one transaction, and lines of the ledger that a killed process may lose."""
 
@@ -112,7 +112,7 @@ class Mirror:
         self.close()
 
     def close(self) -> None:
-        """Let the folder go."""
+        """Release the folder."""
         self.folder.close()
 
     @property
@@ -149,9 +149,9 @@ class Mirror:
     # One step
 
     def step(self, progress: ProgressCallback = lambda _what, _done, _total: None) -> Iterator[MirrorEvent]:
-        """Bring both sides in step, and yield what happened; what could not be done is told once.
+        """Synchronise both sides, and yield what happened; what could not be done is reported once.
 
-        ``progress`` is told how far it is. Whoever stops listening stops the step.
+        ``progress`` is called as the work advances. Closing the iterator stops the step.
 
         Raises:
             DataDirectoryError: the database cannot be read or written. The next step goes on from what was written.
@@ -204,7 +204,7 @@ class Mirror:
     def _read_folder(
         self, snapshot: FolderSnapshot, changed: set[str], head: int, progress: ProgressCallback
     ) -> Iterator[MirrorEvent]:
-        """Bring the notes that are there, and those that are gone, in step; ``changed`` are ids of memories."""
+        """Synchronise the present and the missing notes; ``changed`` are ids of memories."""
         self._state.postponed.clear()
         for path in snapshot.gone | snapshot.awaited:  # the very same file may return
             self._state.done.pop(path, None)
@@ -221,7 +221,7 @@ class Mirror:
         yield from self._add_new_notes(snapshot, files, progress)
 
     def _has_nothing_left(self, snapshot: FolderSnapshot) -> bool:
-        """Tell whether nothing is left to do for the notes that were seen."""
+        """Return whether nothing is left to do for the notes that were seen."""
         if snapshot.awaited or self._state.is_all_due or self._state.later & snapshot.notes.keys():
             return False
         done = self._state.done.items()
@@ -248,7 +248,7 @@ class Mirror:
         return {path for path in new if self._state.done.get(path) != snapshot.notes[path]}
 
     def _read(self, path: str, snapshot: FolderSnapshot, files: dict[str, NoteFile]) -> Iterator[MirrorEvent]:
-        """Put a note that can be used into ``files``."""
+        """Read a note into ``files``, if it can be used."""
         loaded = self.folder.load(path)
         found = parse_note_file(path, loaded) if isinstance(loaded, LoadedFile) else loaded
         if isinstance(found, Refused):
@@ -259,7 +259,7 @@ class Mirror:
             self._relation_sync.remember_read(found)
 
     def _apply_moves(self, snapshot: FolderSnapshot, files: dict[str, NoteFile]) -> Iterator[MirrorEvent]:
-        """Let a note keep its memory that has another path than before.
+        """Assign a note that has another path than before to its memory.
 
         Its old path must have been empty for a while: where a synchronisation puts a conflicting copy aside, or an
         editor its backup, the note itself is about to return.
@@ -294,7 +294,7 @@ class Mirror:
             self._flush_if_large()
 
     def _is_as_before(self, path: str) -> bool:
-        """Tell without reading what it says whether a note is the one that was in step, or that waits."""
+        """Return whether a note has the bytes that were last in sync, or that wait, without parsing it."""
         loaded = self.folder.load(path)
         if isinstance(loaded, Refused):
             return False
@@ -305,7 +305,7 @@ class Mirror:
     def _guarded(
         self, path: str, work: Callable[[], Iterator[MirrorEvent]], snapshot: FolderSnapshot
     ) -> Iterator[MirrorEvent]:
-        """Do the work for one note; what goes wrong with it costs no other."""
+        """Do the work for one note; a fault of it costs no other."""
         before = self._state.done.get(path)
         try:
             yield from work()
@@ -328,7 +328,7 @@ class Mirror:
     # What is gone, new and missing
 
     def _handle_vanished(self, snapshot: FolderSnapshot) -> Iterator[MirrorEvent]:
-        """Settle the notes that are gone, unless that looks like the folder being gone."""
+        """Reconcile the notes that are gone, unless the folder itself seems to be gone."""
         waiting = {path for path, step in self._ledger.waiting.items() if step.digest == GONE_DIGEST}
         gone = sorted(snapshot.gone & self._ledger.steps.keys())
         newly = [path for path in gone if path not in waiting]

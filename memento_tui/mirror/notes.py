@@ -29,7 +29,7 @@ from memento_tui.policy.secrets import redact_record
 __all__ = ["NOTE_FIELDS", "NoteFile", "changed_fields", "memory_id_of_note", "parse_note_file", "with_full_text"]
 
 NOTE_FIELDS = ("content", "title", "kind", "kind_raw", "tags", "certainty", "validity_context", "namespace")
-"""The fields of a memory that its note says, and that a change of the note changes."""
+"""The fields of a memory that stand in its note, and that a change of the note changes."""
 
 _IDENTITY, _NAMESPACE, _UPDATED = "memento_id", "memento_namespace", "updated"
 
@@ -43,7 +43,7 @@ class NoteFile(msgspec.Struct, frozen=True):
     digest: bytes
 
     def as_memory(self, like: Memory) -> Memory:
-        """Return the memory that the note says, in everything else the same as ``like``, without the secrets in it.
+        """Return the memory that the note stands for, otherwise the same as ``like``, without the secrets in it.
 
         Raises:
             InvalidField: a value of the note breaks a rule.
@@ -57,11 +57,11 @@ class NoteFile(msgspec.Struct, frozen=True):
         return redact_record(make_memory(fields))[0]
 
     def matches(self, memory: Memory) -> bool:
-        """Tell whether the note says what a memory says."""
+        """Return whether the note and a memory agree."""
         return not changed_fields(memory, self.as_memory(memory))
 
     def rewritten(self, memory: Memory, *, moved: bool = False) -> str:
-        """Return the note's text as it is when it says what the memory says; ``moved`` writes its namespace too."""
+        """Return the note's text updated to its memory; ``moved`` writes the memory's namespace too."""
         note = self.note
         unchanged = self.as_memory(memory).content == memory.content
         # A secret that was taken out of the memory stays in the person's own file.
@@ -76,7 +76,7 @@ class NoteFile(msgspec.Struct, frozen=True):
         return note_text(said, kept, self.path, lambda before: link_properties(before, links))
 
     def changed_since(self, base: Memory) -> dict[str, Any]:
-        """Return the fields that the note says otherwise than a note of the same make would for ``base``."""
+        """Return the fields in which the note differs from the note that would be written for ``base``."""
         before = _parse_generated_note(self.path, self.rewritten(base).encode(), self.loaded)
         return changed_fields(before.as_memory(base), self.as_memory(base))
 
@@ -90,7 +90,7 @@ class NoteFile(msgspec.Struct, frozen=True):
         }
 
     def kept_in(self, extra: Mapping[str, Any]) -> dict[str, Any]:
-        """Return a memory's ``extra`` with what a return needs to write this note again."""
+        """Return a memory's ``extra`` with the data that is needed to write this note again."""
         kept: dict[str, Any] = {"path": self.path, "digest": self.digest.hex()}
         if self.note.parts.head:
             kept["head"] = self.note.parts.head
@@ -118,7 +118,7 @@ def _parse_generated_note(path: str, data: bytes, like: LoadedFile) -> NoteFile:
 
 
 def changed_fields(before: Memory, after: Memory) -> dict[str, Any]:
-    """Return the fields that a note says and that differ, as they are afterwards."""
+    """Return the fields of a note that differ, with their values afterwards."""
     differing = (name for name in NOTE_FIELDS if getattr(before, name) != getattr(after, name))
     return {name: getattr(after, name) for name in differing}
 
@@ -129,7 +129,7 @@ def memory_id_of_note(note: Note) -> str:
 
 
 def with_full_text(memory: Memory) -> Memory:
-    """Return a memory as its note shows it: one that upkeep has shortened stands there in full."""
+    """Return a memory as its note shows it: one that maintenance has shortened stands there in full."""
     return restore_compacted(memory)
 
 
@@ -149,7 +149,7 @@ def namespace_of_path(path: str, within: str) -> str:
 
 
 def _own_properties(memory: Memory, before: Note, *, moved: bool) -> dict[str, Any]:
-    """Return the properties of memento's own that the note says otherwise than the memory."""
+    """Return memento's own properties that the note has with other values than the memory."""
     changes: dict[str, Any] = {}
     if moved or _NAMESPACE in before.properties:
         given = property_text(before.properties.get(_NAMESPACE))

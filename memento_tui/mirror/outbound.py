@@ -87,7 +87,7 @@ class OutboundChanges:
         return MirrorEvent("written", place, memory.id, why)
 
     def rewrite(self, file: NoteFile, memory: Memory, base: Memory | None) -> Iterator[MirrorEvent]:
-        """Let a note say what its memory says; ``base`` is what both sides said before. Raises `InvalidInput`."""
+        """Update a note to its memory; ``base`` is the memory as both sides had it before. Raises `InvalidInput`."""
         wanted = with_full_text(memory)
         moved = base is not None and base.namespace != wanted.namespace
         data = file.loaded.data
@@ -107,7 +107,7 @@ class OutboundChanges:
             yield MirrorEvent("written", file.path, memory.id, differing)
 
     def add_links(self, file: NoteFile, memory: Memory, links: Iterable[tuple[str, str]]) -> bool:
-        """Add links to a note's properties, each a type of relation and a note's path; tell whether that was done.
+        """Add links to a note's properties, each a type of relation and a note's path; return whether that was done.
 
         Raises:
             InvalidInput: the file cannot be written.

@@ -36,9 +36,9 @@ class MissingNotes:
             self._said.setdefault(ledger.steps[path].digest, set()).add(path)
 
     def previous_path(self, file: NoteFile) -> str:
-        """Return where a file was before, or nothing where it is none of these.
+        """Return the previous path of a file, or an empty one where it is none of these.
 
-        It is the one whose memory it names, or one that said the very same; of several, as where a folder was renamed,
+        It is the one whose memory it names, or one with the very same bytes; of several, as where a folder was renamed,
         the one that shares the most of its path's end.
         """
         named = self._ledger.paths.get(memory_id_of_note(file.note), "")
@@ -48,7 +48,7 @@ class MissingNotes:
         return max(sorted(same), key=lambda path: _shared_suffix_length(path, file.path), default="")
 
     def found(self, path: str) -> None:
-        """Let a note be missing no more."""
+        """Remove a note from those that are missing."""
         self._paths.discard(path)
         self._said[self._ledger.steps[path].digest].discard(path)
 
@@ -69,7 +69,7 @@ class NoteReconciler:
         self._outbound = outbound
 
     def settle(self, path: str, file: NoteFile | None, *, restore: bool = False) -> Iterator[MirrorEvent]:
-        """Bring a note and its memory in step; ``file`` is ``None`` where the note is gone.
+        """Synchronise a note and its memory; ``file`` is ``None`` where the note is gone.
 
         ``restore`` writes it again then. A note that turns out to be a new one is forgotten, for the caller to take in.
 
@@ -186,7 +186,7 @@ class NewNotes:
         self._within = context.namespace
 
     def take(self, files: Iterable[NoteFile]) -> Iterator[MirrorEvent]:
-        """Give each note its memory, and yield what became of it. Raises `DataDirectoryError`."""
+        """Give each note its memory, and yield the events. Raises `DataDirectoryError`."""
         new: list[tuple[NoteFile, str]] = []
         for file in files:
             namespace = namespace_of_path(file.path, self._within)
@@ -212,7 +212,7 @@ class NewNotes:
             yield from self._remember(new)
 
     def _remember(self, new: list[tuple[NoteFile, str]]) -> Iterator[MirrorEvent]:
-        """Remember new notes together, or one by one where one of them cannot be stored."""
+        """Create the memories of new notes together, or one by one where one of them cannot be stored."""
         self._ledger.flush()
         try:
             outcomes = self._inbound.take(new)
@@ -253,7 +253,7 @@ class NewNotes:
         return memory
 
     def _adopt(self, file: NoteFile, memory: Memory) -> None:
-        """Let a note be a memory's: it was written from one of its versions, or changed since in unknown ways."""
+        """Assign a note to a memory: it was written from one of its versions, or changed since in unknown ways."""
         for revision in self._session.history(memory.id):
             if revision.record is not None and file.matches(with_full_text(revision.record)):
                 self._ledger.adopt(file.path, memory.id, file.digest, revision.version)

@@ -22,7 +22,7 @@ __all__ = ["RelationSync"]
 _REPLACING_RELATIONS = ("supersedes", "consolidated_from")
 _PAGE_SIZE = 500
 _FORBIDDEN_RELATION = "-"
-"""Stands for the relation of a link that may not draw one."""
+"""The value in place of a relation's id for a link that may not draw one."""
 
 
 class _StoredLink(msgspec.Struct, frozen=True, array_like=True):
@@ -30,13 +30,13 @@ class _StoredLink(msgspec.Struct, frozen=True, array_like=True):
     written: str
     label: str
     relation: str = ""
-    """The id of the relation that says the same; nothing where the link leads to no note yet."""
+    """The id of its relation; empty where the link leads to no note yet."""
     drawn: bool = False
-    """Whether the link drew it; it may have been there."""
+    """Whether the link drew it; otherwise it was there before."""
 
 
 class _NoteLinks(msgspec.Struct, frozen=True):
-    """What a note's links said when it was last in step."""
+    """The links of a note when it was last in sync."""
 
     links: tuple[_StoredLink, ...] = ()
     shown: tuple[str, ...] = ()
@@ -65,7 +65,7 @@ class RelationSync:
         self.reload()
 
     def reload(self) -> None:
-        """Read what is kept in the database; everything is looked at again."""
+        """Read the kept links from the database; everything is compared again."""
         rows = self._session.ledger.of(self._source).values()
         self._digests = {row.record_id: row.digest for row in rows}
         self._said = {row.record_id: msgspec.json.decode(row.said or "{}", type=_NoteLinks) for row in rows}
@@ -95,7 +95,7 @@ class RelationSync:
         yield from self._show()
 
     def _links(self, step: SyncPoint) -> list[_StoredLink] | None:
-        """Return the links of a note that came in step with another text than they were taken from, else ``None``."""
+        """Return the links of a note that is in sync with another text than they were taken from, else ``None``."""
         if step.path in self._ledger.waiting or self._digests.get(step.id) == step.digest:
             return None
         file = self._read.get(step.path)
@@ -114,7 +114,7 @@ class RelationSync:
     # From the notes
 
     def _draw(self, fresh: Mapping[str, list[_StoredLink]], gone: Collection[str]) -> list[MirrorEvent]:
-        """Draw the relations that the links of some memories' notes say, and take back those that they say no more."""
+        """Draw the relations of the links in some memories' notes, and remove those whose links are gone."""
         links = dict(fresh)
         for name, said in self._said.items() if fresh else ():
             if name in self._ledger.paths and "" in said.relations():
@@ -165,7 +165,7 @@ class RelationSync:
             yield msgspec.structs.replace(link, relation=relation, drawn=is_new and relation != _FORBIDDEN_RELATION)
 
     def _targets(self) -> LinkTargets:
-        """Return the notes that a link can mean."""
+        """Return the notes as targets of links."""
         targets, paths = LinkTargets(), list(self._ledger.steps)
         for start in range(0, len(paths), _PAGE_SIZE):
             part = paths[start : start + _PAGE_SIZE]
@@ -177,7 +177,7 @@ class RelationSync:
         return targets
 
     def _note(self, step: SyncPoint, said: _NoteLinks, *, fresh: bool) -> ImportedRecord:
-        """Note what a note's links said, ``fresh`` as it is now; return the line that keeps it."""
+        """Record the links of a note, ``fresh`` ones with its digest; return the line of the ledger."""
         self._said[step.id] = said
         digest = self._digests[step.id] = step.digest if fresh else self._digests[step.id]
         kept = msgspec.json.encode(said).decode()
@@ -186,7 +186,7 @@ class RelationSync:
     # Into the notes
 
     def _show(self) -> Iterator[MirrorEvent]:
-        """Write the relations into their notes that were made here; what cannot be done yet is left."""
+        """Write the relations that were drawn here into their notes; those that cannot be written yet are left."""
         wanted: dict[str, list[Relation]] = {}
         for relation in list(self._unshown.values()):
             path, there = self._ledger.paths.get(relation.src), relation.dst in self._ledger.paths
@@ -224,7 +224,7 @@ class RelationSync:
 
 
 def _draw_relation(tx: Transaction, link: _StoredLink, src: str, end: str) -> str:
-    """Draw the relation that a link says; return its id, or what stands for one that may not be."""
+    """Draw the relation of a link; return its id, or `_FORBIDDEN_RELATION`."""
     other = tx.require(Memory, end)
     if link.kind in _REPLACING_RELATIONS and other.stability != "draft":
         return _FORBIDDEN_RELATION
@@ -238,7 +238,7 @@ def _draw_relation(tx: Transaction, link: _StoredLink, src: str, end: str) -> st
 
 
 def _remove_relations(tx: Transaction, before: _NoteLinks, after: _NoteLinks) -> int:
-    """Remove the relations that links drew and say no more; return how many."""
+    """Remove the relations whose links are gone; return how many."""
     gone = {link.relation for link in before.links if link.drawn} - after.relations()
     present: list[Relation] = [one for name in sorted(gone) if (one := tx.get(Relation, name)) is not None]
     for relation in present:

@@ -51,7 +51,7 @@ class MirrorEvent(msgspec.Struct, frozen=True):
     memory: str = ""
     """The id of its memory, where it has one."""
     why: str = ""
-    """What a person should know beyond the action, as the end of a sentence."""
+    """The details, as the end of a sentence."""
 
 
 _NOTE_PREFIX, _PENDING_PREFIX, _DELETED_PREFIX = "note:", "waits:", "left:"
@@ -64,7 +64,7 @@ UNKNOWN_DIGEST = b"?"
 
 
 class SyncPoint(msgspec.Struct, frozen=True):
-    """A note and its memory as they were when they last said the same; or, a proposal and the text it is about."""
+    """The state of a note and its memory when they were last in sync; or a proposal and the text it is about."""
 
     path: str
     id: str
@@ -73,19 +73,19 @@ class SyncPoint(msgspec.Struct, frozen=True):
 
 
 class MirrorLedger:
-    """The lines of one mirror. Only one process has them, which the folder's lock sees to."""
+    """The ledger of one mirror. Only one process has it, which the folder's lock ensures."""
 
     def __init__(self, session: ImportSession, source: str) -> None:
         self._session = session
         self._source = source
         self.steps: dict[str, SyncPoint] = {}
-        """What was last in step, by the note's path."""
+        """The states that were last in sync, by the note's path."""
         self.waiting: dict[str, SyncPoint] = {}
         """The proposals that notes wait on, by the note's path."""
         self.paths: dict[str, str] = {}
         """The notes' paths by their memories' ids."""
         self.deleted: dict[str, SyncPoint] = {}
-        """What was last in step of the memories that were deleted with their notes, by id."""
+        """The last states in sync of the memories that were deleted with their notes, by id."""
         self.deleted_by_digest: dict[bytes, str] = {}
         """The ids of those memories by the digests of their notes."""
         self._touched: set[str] = set()
@@ -98,7 +98,7 @@ class MirrorLedger:
         return len(self._unwritten)
 
     def reload(self) -> None:
-        """Read the lines as they stand in the database; what was noted and not written is forgotten."""
+        """Read the lines from the database; changes that were not flushed are forgotten."""
         for known in (self.steps, self.waiting, self.paths, self.deleted, self.deleted_by_digest, self._unwritten):
             known.clear()
         for key, row in self._session.ledger.of(self._source).items():
@@ -157,42 +157,42 @@ class MirrorLedger:
         self._session.ledger.drop(tx, self._source, [key for key, step in changes.items() if step is None])
 
     def in_step(self, path: str, memory: Memory, digest: bytes, tx: Transaction | None = None) -> None:
-        """Note that a note and its memory say the same; without ``tx`` it is written with the next `flush`.
+        """Record that a note and its memory are in sync; without ``tx`` it is written with the next `flush`.
 
-        A line that is lost with a killed process costs nothing: both sides are then found to say the same.
+        A line that is lost with a killed process costs nothing: both sides are then found to agree.
         """
         self._set(_NOTE_PREFIX + path, SyncPoint(path, memory.id, digest, memory.version), tx)
 
     def adopt(self, path: str, memory_id: str, digest: bytes, version: int) -> None:
-        """Note that a note is that of a memory, and which version it was made from."""
+        """Record that a note is that of a memory, and the version it was made from."""
         self._set(_NOTE_PREFIX + path, SyncPoint(path, memory_id, digest, version), None)
 
     def set_pending(self, path: str, proposal: Proposal, digest: bytes, tx: Transaction | None = None) -> None:
-        """Note that the bytes of a note wait on a proposal."""
+        """Record that the bytes of a note wait on a proposal."""
         self._set(_PENDING_PREFIX + path, SyncPoint(path, proposal.id, digest, proposal.base_version), tx)
 
     def clear_pending(self, path: str) -> None:
-        """Note that a note waits no longer."""
+        """Record that a note waits no longer."""
         if path in self.waiting:
             self._set(_PENDING_PREFIX + path, None, None)
 
     def forget(self, path: str) -> None:
-        """Let a note go: it has no memory any more."""
+        """Remove a note, which has no memory any more."""
         self.clear_pending(path)
         self._set(_NOTE_PREFIX + path, None, None)
 
     def mark_deleted(self, path: str, memory: Memory) -> None:
-        """Note that a memory was deleted because its note is gone; ``memory`` is as it is since then."""
+        """Record that a memory was deleted because its note is gone; ``memory`` is as it is since then."""
         step = self.steps[path]
         self.forget(path)
         self._set(_DELETED_PREFIX + memory.id, SyncPoint(memory.id, memory.id, step.digest, memory.version), None)
 
     def clear_deleted(self, memory_id: str) -> None:
-        """Note that such a memory is not to come back any more, or did."""
+        """Remove the record of such a memory, which came back, or is not to come back any more."""
         self._set(_DELETED_PREFIX + memory_id, None, None)
 
     def move(self, before: str, after: str) -> None:
-        """Note that a note has another path."""
+        """Record that a note has another path."""
         step, waiting = self.steps[before], self.waiting.get(before)
         self.forget(before)
         self._set(_NOTE_PREFIX + after, msgspec.structs.replace(step, path=after, digest=MOVED_DIGEST), None)
@@ -200,7 +200,7 @@ class MirrorLedger:
             self._set(_PENDING_PREFIX + after, msgspec.structs.replace(waiting, path=after), None)
 
     def flush(self) -> None:
-        """Write what was noted."""
+        """Write the recorded changes to the database."""
         if not self._unwritten:
             return
         with self._session.transaction("mirror") as tx:

@@ -37,7 +37,7 @@ _REJECTED = (400, 403, 404, 405, 409, 413, 422)
 
 
 class WriteResponse(msgspec.Struct, frozen=True, kw_only=True):
-    """What a server said to a write."""
+    """The answer of a server to a write."""
 
     fields: Mapping[str, Any] = {}
     refusal: str = ""
@@ -130,7 +130,7 @@ class ProtocolClient:
         return [wanted] if wanted else names or ["default"]
 
     def pages(self, path: str, name: str, workspace: str, **query: str) -> Iterator[Any]:
-        """Yield what a list holds, each row once even if the list grows meanwhile."""
+        """Yield the rows of a list, each once even if the list grows meanwhile."""
         offset = 0
         seen: set[str] = set()
         while True:
@@ -148,7 +148,7 @@ class ProtocolClient:
                 return
 
     def text(self, path: str, workspace: str) -> tuple[str, Mapping[str, Any]] | None:
-        """Return the text of an answer for people and what is told about it; ``None`` if there is nothing."""
+        """Return the text of an answer for people and the data about it; ``None`` if there is nothing."""
         answer = self.get(path, workspace)
         if answer is None:
             return None
@@ -167,7 +167,7 @@ class ProtocolClient:
         return self._decoded(path, body)
 
     def send(self, method: str, path: str, workspace: str, value: Mapping[str, Any]) -> WriteResponse:
-        """Write something; one thing that the server does not take is told in the answer."""
+        """Send a write; the answer has the reason where the server refuses a single record."""
         status, body = self._ask(method, path, workspace, content=msgspec.json.encode(value))
         if status in _ACCEPTED:
             fields = self._decoded(path, body)
@@ -217,7 +217,7 @@ class ProtocolClient:
 
 
 def _refusal_reason(body: bytes) -> str:
-    """Return why a server did not take something, on one line; empty where it does not say."""
+    """Return the reason of a server's refusal on one line; empty where it gives none."""
     try:
         told = msgspec.json.decode(body)
         said = told.get("message") or told.get("error") or told["content"][0]["text"]

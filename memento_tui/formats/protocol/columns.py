@@ -42,10 +42,10 @@ __all__ = [
 ]
 
 EXTRA_KEY = "memento-protocol"
-"""The key of ``extra`` for what only this format knows."""
+"""The key of ``extra`` for the data that only this format has a place for."""
 
 NO_EXPIRY = "never"
-"""What is written as the end of a skip that has none."""
+"""The text that is written as the end of a skip that has none."""
 
 INACTIVE_STATUSES = ("consolidated", "superseded", "archived")
 """The statuses that Memento Protocol has one word for: ``consolidated``, not recalled any more."""

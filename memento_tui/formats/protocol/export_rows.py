@@ -22,11 +22,11 @@ __all__ = [
 _UNEXPORTED_STATUSES = ("pending", "rejected", "deleted")
 """Statuses that the format has no word for: there, such a memory would be as good as any other."""
 _SHARED_KEPT_NAMES = ("id", "table", "rows", "namespace")
-"""What is kept of a record whatever form it came in."""
+"""The kept data of a record that every form of the format shares."""
 
 
 class ProtocolRow(msgspec.Struct, kw_only=True):
-    """A record: its fields as the columns take them, and what an import kept of it."""
+    """A record: its fields as the columns take them, and the data that an import kept."""
 
     fields: dict[str, Any]
     kept: Mapping[str, Any]
@@ -51,7 +51,7 @@ class ProtocolMemoryRow(ProtocolRow, kw_only=True):
 
 
 class _OtherMemories(msgspec.Struct, frozen=True):
-    """The memories of a workspace but one: what that one can be joined to."""
+    """The memories of a workspace except one: the targets of that one's relations."""
 
     memories: Mapping[str, ProtocolMemoryRow]
     own: str
@@ -61,7 +61,7 @@ class _OtherMemories(msgspec.Struct, frozen=True):
 
 
 class ProtocolWorkspace(msgspec.Struct, kw_only=True):
-    """What one workspace holds, each list in the order in which the records came here."""
+    """The records of one workspace, each list in the order in which they came here."""
 
     memories: dict[str, ProtocolMemoryRow] = {}
     """By the id that the format knows them by."""
@@ -79,7 +79,7 @@ class ProtocolWorkspace(msgspec.Struct, kw_only=True):
         return {one for one in made_from if one in self.memories and self.into(self.memories[one]) == memory_id}
 
     def into(self, memory: ProtocolMemoryRow) -> Any:  # noqa: ANN401 - whatever a row held
-        """Return what a row of a memory says it was consolidated into: what it said, if that holds or leads away."""
+        """Return the value of ``consolidated_into``: the one that came with the row if it holds or leads away."""
         given = memory.kept.get("consolidated_into")
         others = self.others(memory.fields["id"])
         leads_away = given is not None and not (isinstance(given, str) and given in others)
@@ -97,7 +97,7 @@ class _ProtocolWorkspaces(msgspec.Struct, kw_only=True):
 
 
 def group_by_workspace(records: Iterable[ExportRecord], form: str = "") -> _ProtocolWorkspaces:
-    """Return what is to be written of the records. ``form`` is the name under which an import kept what is of use."""
+    """Return the records by workspace. ``form`` is the name under which an import kept the data of this form."""
     found = _ProtocolWorkspaces()
     names: dict[str, tuple[str, str]] = {}
     relations: list[Relation] = []
@@ -146,7 +146,7 @@ def _add_other(found: _ProtocolWorkspaces, record: Skip | WorkingItem | Crystal,
 def _fields_and_kept(
     record: Memory | Skip | WorkingItem | Crystal, form: str
 ) -> tuple[dict[str, Any], Mapping[str, Any]]:
-    """Return the fields of a record, its id as the format knows it, and what an import kept of it."""
+    """Return the fields of a record, with its id in the format, and the data that an import kept."""
     fields = msgspec.structs.asdict(record)
     kept = record.extra.get(EXTRA_KEY)
     kept = kept if isinstance(kept, dict) else {}

@@ -85,7 +85,7 @@ _MAX_FOLDERS = 100_000
 
 
 def is_workspace(folder: Path) -> bool:
-    """Tell whether a folder has the files of a workspace."""
+    """Return whether a folder has the files of a workspace."""
     if (folder / DOCUMENT).is_file() or (folder / SKIP_FILE).is_file():
         return True
     return any(next(_json_files(folder / name), None) is not None for name in ("memories", "items"))
@@ -132,7 +132,7 @@ def count(root: Path) -> int:
 
 
 def read(root: Path) -> Iterator[ImportRecord | Refused]:
-    """Yield what the workspaces hold. Every file is read twice, so that what is held at a time are ids and not texts.
+    """Yield the records of the workspaces. Every file is read twice, so that ids and not texts are held in memory.
 
     Raises:
         InvalidInput: there is no folder at ``root``, or no workspace in it.
@@ -196,7 +196,7 @@ def _index_workspace(folder: Path) -> tuple[set[tuple[RecordName, str]], dict[st
 
 
 def _objects(file: SourceFile) -> list[dict[str, Any]]:
-    """Return the objects of a JSON file; none where it cannot be read, which `_of_file` says."""
+    """Return the objects of a JSON file; none where it cannot be read, which `_records_of_file` reports."""
     read = _value(file, file.name)
     value = [] if isinstance(read, Refused) else read[0]
     return [one for one in (value if isinstance(value, list) else [value]) if isinstance(one, dict)]
@@ -312,7 +312,7 @@ def _sections(place: RowContext, text: str, shown: str) -> Iterator[ImportRecord
 
 
 def _with_kept(found: ImportRecord | Refused, values: dict[str, Any]) -> ImportRecord | Refused:
-    """Return a record that keeps something more of its file."""
+    """Return a record with further kept data of its file."""
     if isinstance(found, ImportRecord) and values:
         extra = found.fields.setdefault("extra", {})
         extra.setdefault(EXTRA_KEY, {}).setdefault(FILE_FORM, {}).update(values)
@@ -418,7 +418,7 @@ def _memory_object(memory: ProtocolMemoryRow, workspace: ProtocolWorkspace) -> d
 
 
 def _object_text(value: dict[str, Any], kept: Mapping[str, Any]) -> str:
-    """Return the text of an object: the one it was read from, if that still says the same."""
+    """Return the text of an object: the one it was read from, if that still has the same value."""
     text = kept.get("text")
     try:
         return text if isinstance(text, str) and decode_json(text) == value else encode_json(value)

@@ -37,7 +37,7 @@ __all__ = [
 ]
 
 FILE_FORM = "file"
-"""The name under which `KEPT` holds what only the files know."""
+"""The name under which the kept data holds what only the files have."""
 
 MEMORY_COLUMNS: tuple[Column, ...] = (
     *memory_columns("created", "expires", format_iso_moment, list),
@@ -67,7 +67,7 @@ ITEM_COLUMNS = item_columns(
 )
 
 _MAX_TEXT_LENGTH = 500_000
-"""Characters of an unusual spelling that are kept beside what it says."""
+"""Characters of an unusual spelling that are kept."""
 
 
 def decode_json(text: str) -> Any:  # noqa: ANN401 - JSON
@@ -89,12 +89,12 @@ def encode_json(value: object) -> str:
 
 
 def is_in_order(columns: tuple[Column, ...], value: Mapping[str, Any]) -> bool:
-    """Tell whether an object has its fields in the order in which they are written."""
+    """Return whether an object has its fields in the order in which they are written."""
     return list(write_row(columns, *read_row(columns, value))) == list(value)
 
 
 def kept_text(columns: tuple[Column, ...], value: Mapping[str, Any], text: str) -> dict[str, str]:
-    """Return what to keep of the text of an object, so that it is written as it was: nothing if it is so anyway."""
+    """Return the kept data that lets an object be written with its own text; empty if it would be anyway."""
     own = {name: given for name, given in value.items() if name not in LINK_FIELDS}
     links = {name: value[name] for name in LINK_FIELDS if name in value}
     usual = encode_json({**write_row(columns, *read_row(columns, own)), **links})
@@ -104,14 +104,14 @@ def kept_text(columns: tuple[Column, ...], value: Mapping[str, Any], text: str) 
 _HEADING_PREFIX = "## "
 _RULE = "---"
 DOCUMENT_HEAD = f"# Working Memory\n\n{_RULE}\n"
-"""What comes before the first section, usually with an empty line more."""
+"""The text before the first section, usually with an empty line more."""
 
 
 class DocumentBlock(NamedTuple):
-    """A section, or what comes before the first one: the text of its parts, one after the other, is the document."""
+    """A section, or the text before the first one: the texts of all blocks, one after the other, are the document."""
 
     heading: str
-    """The line with its end; empty for what comes before the first section."""
+    """The line with its end; empty for the text before the first section."""
     lead: str
     content: str
     """Without the white space and the rule around it."""

@@ -62,12 +62,12 @@ _Row = dict[str, Any]
 
 
 def count(_: str) -> int:
-    """Return 0: how much there is, only reading tells."""
+    """Return 0: a server does not give the number of records."""
     return 0
 
 
 def read(address: str) -> Iterator[ImportRecord | Refused]:
-    """Yield what an account holds; ``address`` is that of the server, with or without ``/v1``.
+    """Yield the records of an account; ``address`` is that of the server, with or without ``/v1``.
 
     Raises:
         InvalidInput: the address or the key cannot be used, or the server does not answer as it should. What was
@@ -96,7 +96,7 @@ def _read(address: str) -> Iterator[ImportRecord | Refused]:
 
 
 def _read_workspace(server: ProtocolClient, workspace: str, place: RowContext) -> Iterator[ImportRecord | Refused]:
-    """Yield what one workspace of an account holds. Raises `InvalidInput` as `read` does."""
+    """Yield the records of one workspace of an account. Raises `InvalidInput` as `read` does."""
     listed = list(server.pages("/memories", "memories", workspace, status="all", sort="created_at", order="asc"))
     made_from: dict[str, list[str]] = {}
     for row in listed:
@@ -124,7 +124,7 @@ def _current_crystal(place: RowContext, row: _Row, at: RowLocation) -> ImportRec
 
 
 def _fetch_section(server: ProtocolClient, workspace: str, key: str) -> _Row | None:
-    """Return a section of the working memory as a row; ``None`` if it says nothing. Raises `InvalidInput`."""
+    """Return a section of the working memory as a row; ``None`` if it is empty. Raises `InvalidInput`."""
     found = server.text(f"/working-memory/{quote(key, safe='')}", workspace)
     heading, _, content = (found[0] if found else "").partition("\n\n")
     if not content.strip() or content == _EMPTY_SECTION:
@@ -157,7 +157,7 @@ class _RemoteItem(msgspec.Struct, frozen=True):
 
 
 class _RemoteState(msgspec.Struct, kw_only=True):
-    """What a workspace holds. Rows that no record can be made of are not among it."""
+    """The state of a workspace. Rows that no record can be made of are not in it."""
 
     memories: dict[bytes, str] = {}
     """Ids by the digest of the text."""
@@ -171,7 +171,7 @@ class _RemoteState(msgspec.Struct, kw_only=True):
 
 
 def _fetch_remote_state(server: ProtocolClient, workspace: str) -> _RemoteState:
-    """Return what a workspace holds. Raises `InvalidInput` if the server does not answer as it should."""
+    """Return the state of a workspace. Raises `InvalidInput` if the server does not answer as it should."""
     held = _RemoteState()
     for one in _read_workspace(server, workspace, RowContext()):
         if isinstance(one, ImportRecord):
@@ -197,18 +197,18 @@ def _add_remote_record(held: _RemoteState, one: ImportRecord) -> None:
 
 
 def _remote_item_key(category: str, title: str) -> tuple[str, str]:
-    """Return what `Held.items` knows an item by that the wire gives this category and title."""
+    """Return the key in `_RemoteState.items` of an item with this category and title in the format."""
     fields = item_fields(category, title)
     return fields["category"], fields["title"]
 
 
 def _linkage_key(linkage: Mapping[str, Any]) -> tuple[object, object, object]:
-    """Return what is the same for two linkages of a memory that say the same."""
+    """Return the key of a linkage: equal for two linkages of a memory that mean the same."""
     return linkage.get("type"), linkage.get("id") or linkage.get("path"), linkage.get("label") or ""
 
 
 _SOURCE = "memento"
-"""Servers tag what comes in numbers with where it comes from."""
+"""Servers tag the records of a batch with its source."""
 _MAX_BATCH_RECORDS = 100
 _MAX_BATCH_BYTES = 1024 * 1024
 """Bytes of the memories in one request."""
@@ -248,7 +248,7 @@ class _SendCounts(msgspec.Struct, kw_only=True):
 def write(records: Iterable[ExportRecord], address: str) -> ExportReport:
     """Send records to the server at an address: to every workspace, or the one that ``MEMENTO_WORKSPACE`` names.
 
-    Memories that are restricted stay here, because the wire cannot say that they are.
+    Memories that are restricted stay here, because the format has no word for that.
 
     Raises:
         InvalidInput: the address or the key cannot be used, or the server does not answer as it should. What was sent
@@ -288,7 +288,7 @@ def _notices(tally: _SendCounts) -> Iterator[str]:
 
 
 class _WorkspaceSender:
-    """Sends one workspace; ``now`` decides what has ended."""
+    """The sender of one workspace; ``now`` decides which records have ended."""
 
     def __init__(
         self, server: ProtocolClient, name: str, workspace: ProtocolWorkspace, tally: _SendCounts, now: datetime
@@ -303,7 +303,7 @@ class _WorkspaceSender:
         """The server's ids of items by the ids that they have here."""
 
     def send(self) -> None:
-        """Send everything, first what others are linked to."""
+        """Send everything, first the records that others are linked to."""
         for skip in self._workspace.skips:
             self._send_skip(skip)
         sections: set[str] = set()
@@ -359,7 +359,7 @@ class _WorkspaceSender:
         self._post("PUT", f"/working-memory/{quote(key, safe='')}", {"content": fields["content"]}, fields)
 
     def _compare(self, path: str, fields: dict[str, Any], content: str) -> None:
-        """Count what is there already; another text in its place stays."""
+        """Count a record that is there already; another text in its place stays."""
         if content_digest(content) == content_digest(fields["content"]):
             self._tally.known += 1
         else:
@@ -393,7 +393,7 @@ class _WorkspaceSender:
         return list(new.values())
 
     def _ingest(self, batch: list[ProtocolMemoryRow]) -> None:
-        """Send memories. Where the server does not take all of them, each is sent alone, so that it is told which."""
+        """Send memories. Where the server does not take all of them, each is sent alone, to learn which."""
         value = {"memories": [write_row(_MEMORY_COLUMNS, memory.fields, {}) for memory in batch], "source": _SOURCE}
         answer = self._server.send("POST", "/memories/ingest", self._name, value)
         ids, proposed = answer.fields.get("ids", []), answer.fields.get("proposed", [])
@@ -452,7 +452,7 @@ class _WorkspaceSender:
     def _post(
         self, method: str, path: str, value: dict[str, Any], fields: dict[str, Any], *, count: int = 1
     ) -> WriteResponse | None:
-        """Write something that is ``count`` records; ``None`` where it is refused."""
+        """Send a write of ``count`` records; return ``None`` where it is refused."""
         answer = self._server.send(method, path, self._name, value)
         if answer.refusal:
             self._refuse(path, fields, answer.refusal)

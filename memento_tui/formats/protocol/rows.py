@@ -61,21 +61,21 @@ class RowContext(msgspec.Struct, frozen=True, kw_only=True):
 
     namespace: str = "global"
     prefix: str = ""
-    """What the keys of its records begin with, where a source has several workspaces."""
+    """The prefix of the keys of its records, where a source has several workspaces."""
     shared: Container[tuple[RecordName, str]] = ()
     """Ids that several workspaces of the source use: no record gets one of them as its own."""
     made_from: Mapping[str, list[str]] = {}
-    """The memories that say of themselves that they were consolidated, by the id of what stands for them."""
+    """The memories whose rows name the memory that they were consolidated into, by its id."""
     form: str = ""
-    """What is kept of rows is put under this name: the columns of files are not those of tables."""
+    """The name under which data of rows is kept: the columns of files are not those of tables."""
 
     def kept(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what is to be kept of a row in the place of this form."""
+        """Return the kept data of a row under the name of this form."""
         return {self.form: values} if self.form and values else dict(values)
 
 
 class RowLocation(msgspec.Struct, frozen=True):
-    """Where a row stands, and the digest of what it says."""
+    """The place of a row, and the digest of its content."""
 
     file: str
     line: int
@@ -83,7 +83,7 @@ class RowLocation(msgspec.Struct, frozen=True):
 
 
 class RowLinks(msgspec.Struct, frozen=True, kw_only=True):
-    """What a row says of its memory's links, and what is to be kept beside it to say it again."""
+    """The links in a row of a memory, and the data to keep so that they can be written again."""
 
     linkages: list[Any] = []
     sources: list[str] = []
@@ -198,7 +198,7 @@ def _raw_rows_item(place: RowContext, table: str, rows: list[Mapping[str, Any]],
 
 
 def _record_key(fields: Mapping[str, Any], at: RowLocation) -> str:
-    """Return what a record is known by: its id, or else the place where it stands."""
+    """Return the key of a record: its id, or else its place in the file."""
     return str(fields.get("id") or f"{at.file}:{at.line}")
 
 
@@ -228,7 +228,7 @@ def _import_record(
 
 
 def refuse_duplicates(found: Iterable[ImportRecord | Refused]) -> Iterator[ImportRecord | Refused]:
-    """Yield what a reader finds, and refuse what has the key or the id of something that it found before."""
+    """Yield what a reader yields, and refuse a record with the key or the id of an earlier one."""
     seen: dict[tuple[str, str, str], str] = {}
     for one in found:
         if isinstance(one, Refused):
@@ -279,7 +279,7 @@ CRYSTAL_COLUMNS: tuple[Column, ...] = (
 )
 
 _USAGE_COLUMNS = frozenset(("relevance", "access_count", "last_accessed_at", "embedded_at"))
-"""What changes by itself, or when a memory is only read."""
+"""The columns that change by themselves, or when a memory is only read."""
 
 _DEFAULT_ROWS = {
     name: write_row(columns, {}, {})
@@ -292,11 +292,11 @@ _DEFAULT_ROWS = {
         ("crystal", CRYSTAL_COLUMNS),
     )
 }
-"""What a column says that an older table does not have."""
+"""The values of the columns that an older table lacks."""
 
 
 def row_digest(row: Mapping[str, Any]) -> bytes:
-    """Return the digest of what a row says; that it was used or rated anew does not change it."""
+    """Return the digest of a row's content, without the columns that mere use changes."""
     said = {name: value for name, value in sorted(row.items()) if name not in _USAGE_COLUMNS}
     return source_digest(msgspec.json.encode(said))
 
@@ -332,7 +332,7 @@ def item_from_row(place: RowContext, row: Mapping[str, Any], at: RowLocation) ->
 
 
 def section_from_row(place: RowContext, row: Mapping[str, Any], at: RowLocation) -> ImportRecord | None:
-    """Return the working item of a row of ``working_memory_sections``; ``None`` for a section that says nothing."""
+    """Return the working item of a row of ``working_memory_sections``; ``None`` for an empty section."""
     fields, kept = read_row(SECTION_COLUMNS, {**_DEFAULT_ROWS["section"], **row})
     if not fields["key"].strip() or not fields["content"].strip():
         return None

@@ -87,7 +87,7 @@ _ENCRYPTED = re.compile(r"enc:[A-Za-z0-9+/]+=*:[A-Za-z0-9+/]+=*")
 
 
 def is_workspace(path: Path) -> bool:
-    """Tell whether a file is a SQLite database with a table of memories, as Memento Protocol's is."""
+    """Return whether a file is a SQLite database with a table of memories, as Memento Protocol's is."""
     try:
         with path.open("rb") as file:
             if file.read(len(SQLITE_MAGIC)) != SQLITE_MAGIC:
@@ -99,7 +99,7 @@ def is_workspace(path: Path) -> bool:
 
 
 def count(root: Path) -> int:
-    """Return the number of rows; what cannot be counted is told of by `read`."""
+    """Return the number of rows; `read` reports the files that cannot be counted."""
     return sum(_rows_in(file) for file in _files(root) if isinstance(file, SourceFile))
 
 
@@ -114,7 +114,7 @@ def _rows_in(file: SourceFile) -> int:
 
 
 def read(root: Path) -> Iterator[ImportRecord | Refused]:
-    """Yield what a file, or the files of a folder, hold.
+    """Yield the records of a file, or of the files of a folder.
 
     Raises:
         InvalidInput: there is nothing at ``root``.
@@ -188,7 +188,7 @@ class _DatabaseReader:
         self._place = msgspec.structs.replace(place, made_from=made_from)
 
     def records(self) -> Iterator[ImportRecord | Refused]:
-        """Yield what the tables hold, the memories first."""
+        """Yield the records of the tables, the memories first."""
         yield from self._table("memories", memory_from_row, "content")
         yield from self._table("consolidations", self._consolidation)
         yield from self._table("skip_list", skip_from_row, "item", "reason")
@@ -231,7 +231,7 @@ class _DatabaseReader:
             yield Refused(file, 0, f"holds {rows} kept but not read; protocol-rest gets the text from the server")
 
     def _whole(self, table: str) -> Iterator[ImportRecord | Refused]:
-        """Yield what keeps a table of which no records are made."""
+        """Yield the items that keep the rows of a table of which no records are made."""
         file = f"{self._file}/{table}"
         problems: list[Refused] = []
 
@@ -246,7 +246,7 @@ class _DatabaseReader:
         yield from problems
 
     def _consolidation(self, place: RowContext, row: Row, at: RowLocation) -> ImportRecord | Refused | None:
-        """Return the memory of a row, or ``None`` where it only tells how a memory with its id came to be."""
+        """Return the memory of a row, or ``None`` where it only documents how a memory with its id was made."""
         query = "SELECT 1 FROM memories WHERE id = ?"
         is_known = "memories" in self._database.tables and any(self._answers(query, row.get("id")))
         return None if is_known else consolidation_from_row(place, row, at)
@@ -260,7 +260,7 @@ class _DatabaseReader:
         return found[0] if found else 0
 
     def _answers(self, query: str, *values: object) -> Iterator[sqlite3.Row]:
-        """Yield what a query finds, as far as the file is whole; where it is not, reading the rows says so."""
+        """Yield the rows of a query, as far as the file is whole; where it is not, reading the tables reports it."""
         try:
             yield from self._connection.execute(query, values)
         except DAMAGE_ERRORS:
@@ -442,7 +442,7 @@ def _memory_row(memory: ProtocolMemoryRow, workspace: ProtocolWorkspace) -> _Row
 
 
 def _list_as_written(kept: Mapping[str, Any], name: str, values: list[Any]) -> Any:  # noqa: ANN401 - whatever a row held
-    """Return a list as the source wrote it, if it still says the same, else as JSON."""
+    """Return a list as the source wrote it, if it still has the same values, else as JSON."""
     return kept[name] if name in kept and as_list(kept[name]) == values else compact_json(values)
 
 

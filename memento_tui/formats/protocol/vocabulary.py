@@ -58,7 +58,7 @@ _LABEL_OF_RELATION: Mapping[str, str] = {
     "supersedes": "supersedes",
     "contradicts": "contradicts",
 }
-"""The labels that say a relation's type, which a linkage does not know."""
+"""The labels that stand for a relation's type, which a linkage has no field for."""
 
 _DEFAULT_WORKSPACE, _DEFAULT_NAMESPACE = "default", "global"
 _PROVENANCE_PREFIX = "source:"
@@ -123,7 +123,7 @@ def section_key(name: str) -> str:
 def item_fields(category: str, title: str) -> dict[str, Any]:
     """Return the fields of a working item of one of `ITEM_CATEGORIES`.
 
-    What is never to be done has no end, so it is no skip here, which always ends: it is a standing decision, and says
+    A skip without an end cannot be a skip here, which always ends: it becomes a standing decision, and says
     in its title what it is.
     """
     if category != _SKIP_CATEGORY:
@@ -168,7 +168,7 @@ class ProtocolEdge(NamedTuple):
 def links_from_linkages(
     linkages: Iterable[object], sources: Iterable[str], prefix: str
 ) -> tuple[tuple[str, str, str], ...]:
-    """Return the links of a memory for `Incoming`: of its linkages, then to the memories that it was made from.
+    """Return the links of a memory for `ImportRecord`: of its linkages, then to its sources.
 
     ``prefix`` is what the keys of the workspace's memories begin with.
     """
@@ -184,7 +184,7 @@ def links_from_linkages(
 
 
 def _edge_from_linkage(linkage: object) -> ProtocolEdge | None:
-    """Return what a linkage says, or ``None`` where it says nothing that can be understood."""
+    """Return the relation that a linkage means, or ``None`` where it cannot be understood."""
     if not isinstance(linkage, dict):
         return None
     kind, label = linkage.get("type"), linkage.get("label")
@@ -207,7 +207,7 @@ def linkages_for_memory(
 ) -> list[Any]:
     """Return the linkages of a memory: those that it came with and still has, in their order, then the others.
 
-    Those that memento has no relation for stay: what is not understood, and what leads to a memory that is not
+    Linkages that memento has no relation for stay: those not understood, and those that lead to a memory that is not
     ``present``. ``told`` are the memories that say themselves that they were consolidated into this one.
     """
     left = {(arrow.type, arrow.target): arrow for arrow in arrows}
