@@ -1,4 +1,4 @@
-"""Rules for what ages out: expiry, demotion, compaction to a first sentence, archiving. Rules only, no I/O."""
+"""Rules of aging: expiry, demotion, compaction to a first sentence, archiving. Pure functions, no I/O."""
 
 from __future__ import annotations
 
@@ -32,31 +32,31 @@ __all__ = [
 AgingAction = Literal["expire", "demote", "compact", "archive"]
 
 ORIGINAL_TEXT_KEY = "original_content"
-"""The name in `Memory.extra` of the whole text of a compacted memory."""
+"""The key in `Memory.extra` of the full text of a compacted memory."""
 _DEMOTED_AT_KEY, _COMPACTED_AT_KEY = "demoted_at", "compacted_at"
 
 _CERTAIN = 4
-"""The certainty from which on nothing but its own expiry ends a memory (Memento Vault's rule)."""
+"""The certainty from which only its own expiry ends a memory (Memento Vault's rule)."""
 _VAULT_UNSURE, _VAULT_UNSURE_DAYS = 2, 60
 _VAULT_BUGFIX_DAYS, _VAULT_SUPERSEDED_DAYS, _VAULT_YOUNGEST_DAYS = 90, 14, 30
 
-_LATER_STEPS: tuple[AgingAction, ...] = ("demote", "compact", "archive", "expire")
-"""From the first to the last; of two that are due, the later one makes the other needless."""
+_STEP_ORDER: tuple[AgingAction, ...] = ("demote", "compact", "archive", "expire")
+"""The steps from the first to the last; of two that are due, the later one replaces the other."""
 
-_LAST = datetime.max.replace(tzinfo=UTC)
+_LAST_MOMENT = datetime.max.replace(tzinfo=UTC)
 
 
 class AgingStep(msgspec.Struct, frozen=True):
-    """What would be done with a memory that nobody touches, the first moment at which it may be, and why."""
+    """The next step for a memory that nobody touches, its earliest moment, and the reason."""
 
     action: AgingAction
     at: datetime
     why: str
-    """A sentence; it holds none of the memory's own text."""
+    """One sentence, without any of the memory's own text."""
 
 
 class AgingChange(msgspec.Struct, frozen=True):
-    """A memory as it is to become. Its version is the one that the change was made from."""
+    """A memory after a step. Its version is the one from which the change was made."""
 
     memory: Memory
     action: AgingAction
@@ -71,11 +71,11 @@ def due_change(
     superseded_since: datetime | None = None,
     known_since: datetime | None = None,
 ) -> AgingChange | None:
-    """Return the one step that is due for a memory, or ``None``.
+    """Return the step that is due for a memory, or ``None``.
 
     Its own expiry ends every recalled memory, even a pinned one: somebody set that date. `Memory.valid_to` ends none,
-    since what was once true may be asked for. Otherwise what is pinned or has certainty 4 or 5 does not age, and what
-    is verified or stable is demoted at most: a person said that it holds, so a person says that it goes.
+    since what was once true may be asked for. Otherwise a memory that is pinned or has certainty 4 or 5 does not age,
+    and one that is verified or stable is demoted at most: a person verified it, so a person decides that it goes.
 
     ``superseded_since`` is when another memory took its place, for Memento Vault's rule. ``known_since`` is when the
     store first held it, if the caller wants that to count as a touch: an import's memories may be old on their first
@@ -86,7 +86,7 @@ def due_change(
     due = [step for step in _steps(memory, preset, superseded_since, known_since) if step.at <= now]
     if not due:
         return None
-    step = max(due, key=lambda one: _LATER_STEPS.index(one.action))
+    step = max(due, key=lambda step: _STEP_ORDER.index(step.action))
     return AgingChange(_apply_step(memory, step.action, now), step.action, step.why)
 
 
@@ -98,13 +98,13 @@ def upcoming_steps(
     superseded_since: datetime | None = None,
     known_since: datetime | None = None,
 ) -> list[AgingStep]:
-    """Return the steps that await a memory if nobody touches it, soonest first; one that is due counts as of now."""
+    """Return the coming steps for a memory that nobody touches, soonest first; one that is due is dated now."""
     found: list[AgingStep] = []
-    while len(found) < len(_LATER_STEPS):
+    while len(found) < len(_STEP_ORDER):
         steps = _steps(memory, preset, superseded_since, known_since)
         if not steps:
             break
-        step = min(steps, key=lambda one: (max(one.at, now), -_LATER_STEPS.index(one.action)))
+        step = min(steps, key=lambda step: (max(step.at, now), -_STEP_ORDER.index(step.action)))
         now = max(step.at, now)
         found.append(msgspec.structs.replace(step, at=now))
         memory = _apply_step(memory, step.action, now)
@@ -112,11 +112,11 @@ def upcoming_steps(
 
 
 def reason_not_to_age(memory: Memory) -> str:
-    """Return the sentence that says why upkeep neither compacts nor archives a memory; "" if it may do so."""
+    """Return the reason, as a sentence, why maintenance neither compacts nor archives a memory; "" if it may."""
     full = memory.status == "active" and not _has_room(memory)
-    unknown = memory.status == "compacted" and _with_note(memory, _COMPACTED_AT_KEY) is None
+    unknown = memory.status == "compacted" and _recorded_moment(memory, _COMPACTED_AT_KEY) is None
     reasons = {
-        f"It is {memory.status}, so upkeep leaves it alone.": memory.status not in RECALLED_STATUSES,
+        f"It is {memory.status}, so maintenance leaves it alone.": memory.status not in RECALLED_STATUSES,
         "It is pinned, so it is neither shortened nor archived.": memory.pinned,
         f"Its certainty is {memory.certainty}, so it is neither shortened nor archived.": memory.certainty >= _CERTAIN,
         f"It is {memory.stability}, so only a person's decision compacts or archives it.": memory.stability != "draft",
@@ -129,7 +129,7 @@ def reason_not_to_age(memory: Memory) -> str:
 
 
 def restore_compacted(memory: Memory) -> Memory:
-    """Return a compacted memory with its original text, active again; any other memory as it is.
+    """Return a compacted memory with its original text and active again, any other memory unchanged.
 
     The caller sets `Memory.updated_at`, so that it counts as touched. A preview that was edited is replaced too: the
     journal keeps it as a version. Without an original, which an edit of ``extra`` may have dropped, the text stays.
@@ -147,7 +147,7 @@ def restore_compacted(memory: Memory) -> Memory:
 
 
 def is_skip_over(skip: Skip, now: datetime) -> bool:
-    """Tell whether a skip is over. Every skip ends, so that avoidance does not outlive its reason."""
+    """Tell whether a skip has ended. Every skip ends, so that avoidance does not outlive its reason."""
     return skip.expires_at <= now
 
 
@@ -175,13 +175,13 @@ def _touched(memory: Memory, known_since: datetime | None) -> datetime:
 
 
 def _vault_steps(memory: Memory, touched: datetime, superseded_since: datetime | None) -> Iterator[AgingStep]:
-    """Yield Memento Vault's clean-up: certainty 1-2 after 60 days, bugfix after 90, superseded after 14.
+    """Yield the steps of Memento Vault's clean-up: certainty 1-2 after 60 days, bugfix after 90, superseded after 14.
 
     It counts days from a note's date. Here they count from the last touch, the softer reading, but for the 30 days that
     a note is kept at least, which count from its creation.
     """
     if memory.status == "compacted":
-        return  # its ladder has the same end, with a wait of its own
+        return  # the ladder archives it after a wait of its own
     youngest = _after(memory.created_at, _VAULT_YOUNGEST_DAYS)
     if memory.certainty <= _VAULT_UNSURE:
         at = max(youngest, _after(touched, _VAULT_UNSURE_DAYS))
@@ -196,7 +196,7 @@ def _vault_steps(memory: Memory, touched: datetime, superseded_since: datetime |
 
 
 def _ladder_steps(memory: Memory, touched: datetime) -> Iterator[AgingStep]:
-    """Yield the next step from where a memory stands on the ladder; a touch begins each wait anew."""
+    """Yield the next step of a memory on the ladder; a touch begins each wait anew."""
     used = "never used" if memory.used_count == 0 else "used once"
     since = f"It was {used} and nobody touched it since {_day(touched)}"
     if memory.tier in ("long_term", "shared"):
@@ -205,25 +205,25 @@ def _ladder_steps(memory: Memory, touched: datetime) -> Iterator[AgingStep]:
     if memory.stability != "draft":
         return
     if memory.status == "compacted":
-        # Without the moment of its compaction it stays: what compaction left must not be cleaned up too soon.
-        compacted = _with_note(memory, _COMPACTED_AT_KEY)
+        # Without the moment of its compaction it stays: a preview must not be archived too soon.
+        compacted = _recorded_moment(memory, _COMPACTED_AT_KEY)
         if compacted is not None:
             why = f"{since}; it has been a preview since {_day(compacted)}."
             yield AgingStep("archive", _after(max(compacted, touched), BANK_DAYS), why)
         return
-    demoted = _with_note(memory, _DEMOTED_AT_KEY)
-    # One that was in the lowest tier all along waits as long as one that had to be demoted first.
+    demoted = _recorded_moment(memory, _DEMOTED_AT_KEY)
+    # A memory that was in the lowest tier all along waits as long as one that was demoted first.
     begun = demoted if demoted is not None and demoted >= touched else _after(touched, BANK_DAYS)
     if memory.status == "active":
         if _has_room(memory):
             yield AgingStep("compact", _after(begun, BANK_DAYS), f"{since}.")
         return
-    # A compacted one would no longer say that another took its place, so this one skips that step, not its wait.
+    # Compaction would hide that another memory took its place, so this one skips that step but not its wait.
     yield AgingStep("archive", _after(begun, 2 * BANK_DAYS), f"{since}, and it is {memory.status}.")
 
 
 def _apply_step(memory: Memory, action: AgingAction, now: datetime) -> Memory:
-    """Return the memory after a step that was taken at ``now``."""
+    """Return the memory after a step taken at ``now``."""
     if action == "demote":
         extra = {**memory.extra, _DEMOTED_AT_KEY: format_moment(now)}
         return msgspec.structs.replace(memory, tier="short_term", extra=extra)
@@ -240,16 +240,16 @@ def _compacted(memory: Memory, now: datetime) -> Memory:
 
 
 def _has_room(memory: Memory) -> bool:
-    """Tell whether ``extra`` has room for the original: where it has not, the memory is left whole."""
+    """Tell whether ``extra`` has room for the original text; without it the memory is not compacted."""
     try:
-        check_extra({**memory.extra, ORIGINAL_TEXT_KEY: memory.content, _COMPACTED_AT_KEY: format_moment(_LAST)})
+        check_extra({**memory.extra, ORIGINAL_TEXT_KEY: memory.content, _COMPACTED_AT_KEY: format_moment(_LAST_MOMENT)})
     except InvalidField:
         return False
     return True
 
 
-def _with_note(memory: Memory, name: str) -> datetime | None:
-    """Return a moment that a step left in ``extra``; whatever else an agent may have written there is nothing."""
+def _recorded_moment(memory: Memory, name: str) -> datetime | None:
+    """Return a moment that a step wrote into ``extra``, or ``None`` for any other value there."""
     value = memory.extra.get(name)
     try:
         moment = datetime.fromisoformat(value) if isinstance(value, str) else None
@@ -259,8 +259,8 @@ def _with_note(memory: Memory, name: str) -> datetime | None:
 
 
 def _after(moment: datetime, days: int) -> datetime:
-    """Return the moment so many days later; the last one there is where the calendar ends before."""
-    return moment + timedelta(days=days) if _LAST - moment > timedelta(days=days) else _LAST
+    """Return the moment ``days`` later, or the last moment of the calendar."""
+    return moment + timedelta(days=days) if _LAST_MOMENT - moment > timedelta(days=days) else _LAST_MOMENT
 
 
 def _day(moment: datetime) -> str:

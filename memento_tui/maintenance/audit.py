@@ -1,4 +1,4 @@
-"""The memory audit: what has gone bad or is about to, what that means, and what a person can do about it."""
+"""The memory audit: kinds of decay and risk, their meaning, and what a person can do about each."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ __all__ = [
 
 UNUSED_DAYS = 30
 FEEDBACK_LOOP_EXPOSURES = 10
-"""Times that a memory was put before an agent without once being of use."""
+"""The exposures without confirmed use from which a memory is reported."""
 VERIFIED_DAYS = 180
 UNTOUCHED_DAYS = 180
 SOON_DAYS = 7
 WAITING_DAYS = 7
 FADED = 0.5
-"""The share of its weight to which an untouched memory has faded when it counts as stale."""
+"""The share of its original weight at which an untouched memory counts as stale."""
 
 _FADING: dict[DecayPreset, tuple[int, int]] = {
     "balanced": (4, 1 << 30),
@@ -52,15 +52,15 @@ _FADING: dict[DecayPreset, tuple[int, int]] = {
 """For each preset the certainty, and the number of uses, below which a draft has faded in `UNTOUCHED_DAYS`."""
 
 _MEMORIES_PER_BATCH = 200
-"""Memories that are judged between two words of progress: about a twentieth of a second."""
+"""Memories that are checked between two reports of progress: about a twentieth of a second."""
 
 _CHANGES_PER_BATCH = 2000
 _QUERY_IDS = 60
-"""The ids that one query names; more would not be read in the filter box."""
+"""The most ids in one query; more would not fit the filter box."""
 
 
 class AuditKind(msgspec.Struct, frozen=True, kw_only=True):
-    """One sort of rot."""
+    """One kind of problem that the audit reports."""
 
     code: str
     group: Literal["Safety", "To decide", "Age", "Use", "Order"]
@@ -68,13 +68,13 @@ class AuditKind(msgspec.Struct, frozen=True, kw_only=True):
     means: str
     todo: str
     place: Literal["memories", "review"] = "memories"
-    """Where the list of what was found is."""
+    """The section that lists the findings."""
     query: str = ""
-    """What selects them there; empty for memories that no query can name, and their ids are listed instead."""
+    """The query that selects them there; empty where no query can, and the ids are listed instead."""
     urgent: bool = False
-    """Whether it does harm as long as it stays."""
+    """Whether it does harm until it is dealt with."""
     in_texts: bool = False
-    """Whether every text has to be read for it."""
+    """Whether it requires reading every text."""
 
 
 AUDIT_KINDS: tuple[AuditKind, ...] = (
@@ -194,11 +194,11 @@ AUDIT_KINDS: tuple[AuditKind, ...] = (
         todo="Delete what nobody will need. What you keep ages by itself.",
     ),
 )
-"""Every sort of rot, what does most harm first."""
+"""Every kind of problem, the most harmful first."""
 
 
 def audit_rules(now: datetime, preset: DecayPreset) -> AuditRules:
-    """Return the moments and numbers of the audit at a moment, for the way in which memories age here."""
+    """Return the limits of the audit at a moment, for the given decay preset."""
     certainty, uses = _FADING[preset]
     return AuditRules(
         now=now,
@@ -214,7 +214,7 @@ def audit_rules(now: datetime, preset: DecayPreset) -> AuditRules:
 
 
 def audit_query(kind: AuditKind, ids: Iterable[str]) -> str:
-    """Return the query that lists what was found: the kind's own, else one that names the first of the ids."""
+    """Return the query that lists the findings: the kind's own, else one that names the first of the ids."""
     if kind.query:
         return kind.query
     named = [name for name in ids if not set(name) & {",", '"'}][:_QUERY_IDS]
@@ -227,29 +227,29 @@ def audit_query(kind: AuditKind, ids: Iterable[str]) -> str:
 
 _CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 _HIDING = {"turns_direction", "tag_characters", "invisible_run", "split_words"}
-"""The rules of `review.injection` about what cannot be seen."""
+"""The rules of `policy.prompt_injection` on invisible text."""
 
 
 class TextFindings(msgspec.Struct):
-    """What reading the texts found, and up to which journal entry they were read."""
+    """The findings in the texts, and the sequence number up to which they were read."""
 
     seq: int = -1
     mark: str = ""
     secrets: dict[str, str] = {}
-    """What was found in each memory, and where: never the secret itself."""
+    """The kind and place of the secrets of each memory, never the secrets themselves."""
     suspicious: dict[str, str] = {}
     hidden: dict[str, str] = {}
 
 
 def has_hidden_text(text: str) -> bool:
-    """Tell whether a text holds what a model reads and a person does not see."""
+    """Tell whether a text holds characters that a model reads and a person does not see."""
     if _CONTROLS.search(text):
         return True
     return not text.isascii() and any(sign.rule in _HIDING for sign in suspicion_of(text).signs)
 
 
 def audit_text(memory: Memory, into: TextFindings) -> None:
-    """Judge one memory as it is now, in place of what was found in it before."""
+    """Check one memory as it is now, in place of its earlier findings."""
     for found in (into.secrets, into.suspicious, into.hidden):
         found.pop(memory.id, None)
     _, removals = redact_record(memory)
@@ -268,10 +268,10 @@ def audit_text(memory: Memory, into: TextFindings) -> None:
 def audit_texts(
     store: Store, known: TextFindings, *, progress: Progress | None = None, stop: threading.Event | None = None
 ) -> TextFindings:
-    """Judge every text, or after the first time those that changed since; return what is known then.
+    """Check every text, or after the first time those that changed since; return all findings.
 
     Raises:
-        StoppedError: ``stop`` was set; what was known stays known.
+        StoppedError: ``stop`` was set; earlier findings stay.
 
     """
     if known.seq >= 0 and store.mark(known.seq) == known.mark:

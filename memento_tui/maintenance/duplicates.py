@@ -27,23 +27,23 @@ __all__ = [
 ]
 
 NEAR_DUPLICATE_LIKENESS = 0.8
-"""The likeness from which two memories count as near duplicates, unless they differ in what they claim."""
+"""The likeness from which two memories are near duplicates, unless their claims differ."""
 
 _WORD = re.compile(r"[\w./:-]*\w")
 _FEWEST_WORDS = 4
-"""Stems. Two texts of fewer words are alike by chance."""
+"""Stems. Texts of fewer words are alike by chance."""
 
 _CHARACTERS_COMPARED = 20_000
-"""Characters. Of longer texts the beginnings are compared."""
+"""Characters of each text, from its beginning, that are compared."""
 
 
 def memory_likeness(one: Memory, other: Memory) -> float:
-    """Return from 0 to 1 how many of their words two memories share, those of their titles among them."""
+    """Return the share, from 0 to 1, of the words that two memories have in common, titles included."""
     return likeness(f"{one.title}\n{one.content}", f"{other.title}\n{other.content}")
 
 
 def likeness(one: str, other: str) -> float:
-    """Return from 0 to 1 how many of their words two texts share: the Jaccard index of their stems."""
+    """Return the Jaccard index, from 0 to 1, of the stems of two texts."""
     left, right = _stems(one), _stems(other)
     if not left or not right:
         return 1.0 if one.split() == other.split() else 0.0
@@ -60,7 +60,7 @@ def _stems(text: str) -> set[str]:
 
 
 def is_near_duplicate(older: Memory, newer: Memory, found: float) -> bool:
-    """Tell whether two memories with a likeness say the same: alike in words, and not different in claim."""
+    """Tell whether two memories say the same: alike in words, and not different in claim."""
     if (
         found < NEAR_DUPLICATE_LIKENESS
         or older.namespace != newer.namespace
@@ -70,12 +70,12 @@ def is_near_duplicate(older: Memory, newer: Memory, found: float) -> bool:
     ours, theirs = _numbers(older), _numbers(newer)
     if ours - theirs and theirs - ours:
         return False  # line 3 and line 4 are two things
-    clash = compare_memories(older, newer, found)
-    return clash is None or clash.score < SCORE_TO_RAISE
+    contradiction = compare_memories(older, newer, found)
+    return contradiction is None or contradiction.score < SCORE_TO_RAISE
 
 
 def merged_content(older: str, newer: str) -> str:
-    """Return the newer text, and after it the whole sentences of the older that it says nothing alike of."""
+    """Return the newer text, followed by the sentences of the older one that have no near duplicate in it."""
     kept = [newer[start:end] for start, end in sentences(newer)]
     missing = []
     for start, end in sentences(older):
@@ -89,7 +89,7 @@ def merged_content(older: str, newer: str) -> str:
 
 
 def merge_fields(older: Memory, newer: Memory) -> dict[str, object]:
-    """Return what the older memory would become: the text of both, the tags of both, the more certain grade."""
+    """Return the fields of the merged memory that differ from the older one: content, tags, title."""
     fields: dict[str, object] = {"content": merged_content(older.content, newer.content)}
     tags = tuple(dict.fromkeys([*older.tags, *newer.tags]))
     if tags != older.tags:
@@ -100,13 +100,13 @@ def merge_fields(older: Memory, newer: Memory) -> dict[str, object]:
 
 
 def merge_fingerprint(one: Memory, other: Memory) -> str:
-    """Return the fingerprint of a merge: the pair and what both say, in either order."""
+    """Return the fingerprint of a merge: of the ids and contents of the pair, in any order."""
     sides = sorted((memory.id, content_digest(memory.content).hex()) for memory in (one, other))
     return hashlib.blake2b(msgspec.json.encode(["merge", sides]), digest_size=16).hexdigest()
 
 
 def propose_merge(tx: Transaction, gate: Gate, older: Memory, newer: Memory, likeness: float) -> Proposal:
-    """Propose that the older memory says what both say and the newer is superseded by it; both stay meanwhile."""
+    """Propose that the older memory takes the merged content and supersedes the newer; both stay until then."""
     verdict = gate.judge(WriteIntent("edit", origin="merge", target_verified=older.stability != "draft"))
     evidence = {
         "other": newer.id,

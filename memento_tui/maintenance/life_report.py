@@ -1,4 +1,4 @@
-"""Describe the life of one memory, as text and as data: its weight over time, what moves it, what awaits it."""
+"""Describe the life of one memory as text and as data: its weight over time, the factors, the coming steps."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ __all__ = ["life_report_data", "life_report_lines"]
 
 _DAYS = 365
 _TICK_STEP = 15
-"""The days that the curve's scale names are multiples of this, but for the last."""
+"""The unit, in days, of the labels on the time axis, but for the last label."""
 
 _SAMPLED_DAYS = (0, 1, 2, 3, 5, 7, 14, 21, 30, 45, 60, 90, 120, 150, 180, 210, 240, 270, 300, 330, 365)
 """Days of the curve in the data: dense at first, where a half-life of a week shows."""
 
 _ROWS = 8
 _NARROWEST, _WIDEST = 40, 100
-"""Columns; a wider curve says no more."""
+"""The least and the most columns of the chart."""
 _MARGIN = 6
 """Columns before the curve: ``1.15 |``."""
 
@@ -57,23 +57,23 @@ def life_report_lines(
 ) -> str:
     """Return the life of a memory as lines of ASCII of at most ``width`` columns (40 at least).
 
-    The curve covers the next ``days``; no line holds any of the memory's own text. ``superseded`` says that another
-    memory takes its place, ``known_since`` when it came into this store.
+    The curve covers the next ``days``; no line holds any of the memory's own text. ``superseded``: another memory
+    takes its place; ``known_since``: the moment of its arrival in this store.
     """
-    across = min(max(width, _NARROWEST), _WIDEST)
+    width = min(max(width, _NARROWEST), _WIDEST)
     life = decay_factor(memory, now, preset=preset, superseded=superseded)
     steps = upcoming_steps(memory, now, preset=preset, known_since=known_since)
-    lines = _wrapped(f"Factor in search: {life.factor:.3f} today, preset {preset}.", across)
-    lines += ["", *_chart(memory, now, preset, steps, across, days, superseded=superseded), ""]
-    lines += _describe_step("age", life.age, _age_words(memory, preset), across)
-    lines += _describe_step("use", life.use, _use_words(memory, preset), across)
-    lines += _describe_step("certainty", life.certainty, _certainty_words(memory), across)
-    lines += _describe_step("stability", life.stability, _stability_words(memory), across)
+    lines = _wrapped(f"Factor in search: {life.factor:.3f} today, preset {preset}.", width)
+    lines += ["", *_chart(memory, now, preset, steps, width, days, superseded=superseded), ""]
+    lines += _describe_step("age", life.age, _age_words(memory, preset), width)
+    lines += _describe_step("use", life.use, _use_words(memory, preset), width)
+    lines += _describe_step("certainty", life.certainty, _certainty_words(memory), width)
+    lines += _describe_step("stability", life.stability, _stability_words(memory), width)
     if life.superseded:
         lines += _describe_step(
-            "replaced", SUPERSEDED_FACTOR, "Another memory takes its place, which halves the factor.", across
+            "replaced", SUPERSEDED_FACTOR, "Another memory takes its place, which halves the factor.", width
         )
-    return "\n".join([*lines, "", *_outlook(memory, steps, across)])
+    return "\n".join([*lines, "", *_outlook(memory, steps, width)])
 
 
 def life_report_data(
@@ -84,7 +84,7 @@ def life_report_data(
     superseded: bool = False,
     known_since: datetime | None = None,
 ) -> dict[str, Any]:
-    """Return the same as values that JSON can hold."""
+    """Return the report of `life_report_lines` as values for JSON."""
     life = decay_factor(memory, now, preset=preset, superseded=superseded)
     days = decay_curve(memory, now, preset, _SAMPLED_DAYS, superseded=superseded)
     return {
@@ -113,12 +113,12 @@ def _chart(
     now: datetime,
     preset: DecayPreset,
     steps: list[AgingStep],
-    across: int,
+    width: int,
     days: int,
     *,
     superseded: bool,
 ) -> list[str]:
-    columns = across - _MARGIN
+    columns = width - _MARGIN
     moments = [days * column / (columns - 1) for column in range(columns)]
     lives = [life for _, life in decay_curve(memory, now, preset, moments, superseded=superseded)]
     scale = SUPERSEDED_FACTOR if lives[0].superseded else 1.0
@@ -137,7 +137,7 @@ def _chart(
         lines.append("      days from today; dots: no search finds it any more")
     else:
         lines.append("      days from today")
-    return [line[:across] for line in lines]
+    return [line[:width] for line in lines]
 
 
 def _row_of(life: DecayFactor, top: float, bottom: float) -> int:
@@ -153,21 +153,21 @@ def _ticks(columns: int, days: int) -> str:
     return line.rstrip()
 
 
-def _outlook(memory: Memory, steps: list[AgingStep], across: int) -> list[str]:
+def _outlook(memory: Memory, steps: list[AgingStep], width: int) -> list[str]:
     lines = ["If nobody touches it:"] if steps else []
     for step in steps:
-        lines += _wrapped(f"{_day(step.at)}  It {_DONE[step.action]}. {step.why}", across, indent=12)
+        lines += _wrapped(f"{_day(step.at)}  It {_DONE[step.action]}. {step.why}", width, indent=12)
     if not any(step.action in _FINAL for step in steps):
-        lines += _wrapped(reason_not_to_age(memory), across)
+        lines += _wrapped(reason_not_to_age(memory), width)
     return lines
 
 
-def _describe_step(name: str, value: float, words: str, across: int) -> list[str]:
-    return _wrapped(f"{name:<9}  {value:.2f}  {words}", across, indent=17)
+def _describe_step(name: str, value: float, words: str, width: int) -> list[str]:
+    return _wrapped(f"{name:<9}  {value:.2f}  {words}", width, indent=17)
 
 
-def _wrapped(text: str, across: int, *, indent: int = 0) -> list[str]:
-    return textwrap.wrap(text, across, subsequent_indent=" " * indent)
+def _wrapped(text: str, width: int, *, indent: int = 0) -> list[str]:
+    return textwrap.wrap(text, width, subsequent_indent=" " * indent)
 
 
 def _age_words(memory: Memory, preset: DecayPreset) -> str:
@@ -212,9 +212,9 @@ def _stability_words(memory: Memory) -> str:
     sessions = sessions_needed(memory)
     if sessions is None:
         return f"{memory.stability}; there is nothing above it."
-    wanted = "verified" if memory.stability == "draft" else "stable"
-    later = "" if wanted == "verified" else ", the last of them 30 days after it was verified,"
-    return f"{memory.stability}; use in {sessions} sessions{later} asks a person to make it {wanted}."
+    next_stability = "verified" if memory.stability == "draft" else "stable"
+    later = "" if next_stability == "verified" else ", the last of them 30 days after it was verified,"
+    return f"{memory.stability}; use in {sessions} sessions{later} asks a person to make it {next_stability}."
 
 
 def _day(moment: datetime) -> str:

@@ -341,7 +341,11 @@ def _record_contradictions(context: MaintenanceContext, finder: ContradictionFin
         finder.write(found)
     for one in found:
         action = MaintenanceAction(
-            "contradiction", "memory", one.newer.id, f"It contradicts {one.older.id}: {one.clash.why}", waits=True
+            "contradiction",
+            "memory",
+            one.newer.id,
+            f"It contradicts {one.older.id}: {one.contradiction.why}",
+            waits=True,
         )
         if action not in context.actions:
             context.record([action])

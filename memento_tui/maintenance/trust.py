@@ -1,4 +1,4 @@
-"""Rules for trust: which confirmed use asks for a promotion, and how certainty moves. No I/O."""
+"""Rules of trust: promotion by confirmed use, and changes of certainty. Pure functions, no I/O."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ __all__ = [
 
 _VERIFIED_SESSIONS, _STABLE_SESSIONS = 3, 5
 _STABLE_AFTER = timedelta(days=30)
-_EXTERNAL = 2
-"""What comes from outside needs so many times the sessions."""
+_EXTERNAL_FACTOR = 2
+"""The factor on the sessions that a memory from outside needs."""
 
 
 SESSIONS_A_GRADE = 3
@@ -34,34 +34,34 @@ _VERIFIED_LOWEST = 2
 
 
 class ConfirmedUse(msgspec.Struct, frozen=True, kw_only=True):
-    """The confirmed use of one memory: not how often it was shown, but how often it was seen to help."""
+    """The confirmed use of one memory; being shown does not count."""
 
     sessions: int = 0
-    """Distinct sessions in which it was confirmed used."""
+    """Distinct sessions with confirmed use."""
     used_count: int = 0
     last_used_at: datetime | None = None
 
 
 def sessions_needed(memory: Memory) -> int | None:
-    """Return in how many distinct sessions use must be confirmed for the next promotion; ``None``: there is none."""
+    """Return the number of distinct sessions with confirmed use for the next promotion; ``None``: there is none."""
     needed = {"draft": _VERIFIED_SESSIONS, "verified": _STABLE_SESSIONS}.get(memory.stability)
     if needed is None:
         return None
-    return needed * (_EXTERNAL if memory.source_type == "external" else 1)
+    return needed * (_EXTERNAL_FACTOR if memory.source_type == "external" else 1)
 
 
 def earned_stability(memory: Memory, use: ConfirmedUse) -> Literal["verified", "stable"] | None:
-    """Return the stability that confirmed use has earned and that a person is to be asked about, or ``None``.
+    """Return the stability that confirmed use has earned, to be proposed to a person, or ``None``.
 
     A draft earns ``verified`` with use in 3 sessions. Sessions count and not uses, because one session that calls a
     memory up again and again agrees only with itself. What is verified earns ``stable`` with use in 5 sessions, the
     last of them 30 days after the verification or later: that it still serves a month on is the evidence, so the rule
-    reads the time of use and no clock. What comes from outside needs twice as many sessions, since an outsider's claim
-    is repeated more easily than it is checked.
+    reads the time of use and no clock. A memory from outside needs twice as many sessions, since an outsider's claim is
+    repeated more easily than it is checked.
 
-    Only what is active earns anything: what is pending, archived or replaced is not to gain trust, and a preview is not
-    the text that would be verified. Nor does what is restricted, which is used only by those who know it, or what reads
-    like orders for a model, for which being obeyed often is no recommendation.
+    Only active memories earn trust: pending, archived or replaced ones must not gain any, and a preview is not the text
+    that would be verified. Restricted memories, which are used only by those who know them, earn none, nor do texts
+    that read like orders for a model, since being obeyed often is no recommendation.
     """
     needed = sessions_needed(memory)
     if needed is None or not _may_gain(memory) or use.sessions < needed:
@@ -76,9 +76,9 @@ def earned_stability(memory: Memory, use: ConfirmedUse) -> Literal["verified", "
 def certainty_after_use(memory: Memory, use: ConfirmedUse, moved_sessions: int) -> int:
     """Return the certainty of a memory after confirmed use: up by one for every 3 sessions since it last moved.
 
-    ``moved_sessions`` is what `Use.sessions` was then. A draft does not rise above 3 in this way, where half of the
-    scale lies, or above where it began: an agent must not make its own text certain by fetching it. What is verified
-    rises to 5. What may earn no promotion (see `earned`) does not rise, and use never lowers.
+    ``moved_sessions`` is the value of `ConfirmedUse.sessions` at that time. A draft does not rise above 3, the middle
+    of the scale, or above its first certainty: an agent must not make its own text certain by fetching it. A verified
+    memory rises to 5. A memory that may earn no promotion (see `earned_stability`) does not rise, and use never lowers.
     """
     steps = max(0, use.sessions - moved_sessions) // SESSIONS_A_GRADE
     highest = _UNVERIFIED_HIGHEST if memory.stability == "draft" else _HIGHEST_CERTAINTY
@@ -90,8 +90,8 @@ def certainty_after_use(memory: Memory, use: ConfirmedUse, moved_sessions: int) 
 def certainty_after_contradiction(memory: Memory) -> int:
     """Return the certainty of a memory after a contradiction went against it: down by one, never below 1.
 
-    What a person verified keeps 2: an agent that contradicts it over and over must not make it speculative without a
-    person having said so. A contradiction never raises.
+    A memory that a person verified keeps 2: an agent that contradicts it over and over must not make it speculative. A
+    contradiction never raises.
     """
     by_person = memory.stability != "draft" and memory.verified_at is not None
     lowest = _VERIFIED_LOWEST if by_person else _LOWEST_CERTAINTY
@@ -102,7 +102,7 @@ def is_essential(memory: Memory) -> bool:
     """Tell whether a memory is offered to an agent at the start of every session.
 
     It must be recalled, and a person must stand behind it: it is pinned, which only a person does, or it is shared and
-    stable. What is restricted is read only by its id, pinned or not. Expiry is for the caller, who knows the time.
+    stable. A restricted memory is read only by its id, pinned or not. The caller, who knows the time, checks expiry.
     """
     if memory.status not in RECALLED_STATUSES or memory.sensitivity == "restricted":
         return False

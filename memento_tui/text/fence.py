@@ -1,7 +1,7 @@
-"""Quote text from memories for a model: between two lines that nothing inside can imitate.
+"""Quote text from memories for a model, between two marker lines that the text cannot imitate.
 
-A memory may hold anything, also lines that look like the end of a quotation followed by orders. Each fence therefore
-carries a random mark that its content does not hold.
+A memory may hold lines that look like the end of a quotation followed by orders. Each fence therefore carries a random
+mark that does not occur in its content.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ _PLAIN_ID = re.compile(r"[\w./:@#+-]+", re.ASCII)
 
 
 def fenced(content: str, *, untrusted: bool = False) -> str:
-    """Return ``content`` as it is, below a line that opens it and above one that closes it.
+    """Return ``content`` unchanged between an opening and a closing line.
 
-    ``untrusted`` says in the opening line that the text came from outside.
+    ``untrusted`` marks the text as coming from outside, in the opening line.
     """
     mark = os.urandom(4).hex()
     while mark in content:
@@ -36,9 +36,9 @@ def fenced(content: str, *, untrusted: bool = False) -> str:
 
 
 def one_line(text: str, limit: int = 1000) -> str:
-    """Return ``text`` with every run of white space, line breaks of any kind among it, as one space.
+    """Return ``text`` on one line, with one space for every run of white space and line breaks.
 
-    What is longer than ``limit`` characters is cut where a word ends, and says so with ``...``.
+    A text of more than ``limit`` characters is cut where a word ends, and ends with ``...``.
     """
     line = " ".join(text.split())
     if len(line) <= limit:
@@ -48,7 +48,7 @@ def one_line(text: str, limit: int = 1000) -> str:
 
 
 def quoted_id(record_id: str) -> str:
-    """Return an id as it may stand outside a fence: plain ones as they are, any other in quotation marks."""
+    """Return an id for use outside a fence: a plain one unchanged, any other in quotation marks."""
     return record_id if _PLAIN_ID.fullmatch(record_id) else json.dumps(record_id, ensure_ascii=True)
 
 

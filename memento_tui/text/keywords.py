@@ -37,7 +37,7 @@ FILLER_WORDS = frozenset(
     without wonder wonder work working works would write wrong yeah yep yes yesterday yet yourself
     """.split()  # noqa: SIM905 - a paragraph is easier to read than a list of quoted words
 )
-"""What people say to an agent whatever the subject is. It is not looked for, however rare it is in the memories."""
+"""Words that people say to an agent whatever the subject is. They are not searched, however rare in the memories."""
 
 _FOREIGN_FILLER_WORDS = frozenset(
     """
@@ -55,25 +55,25 @@ _FOREIGN_FILLER_WORDS = frozenset(
     qué que quiero se ser si sí sin sobre son su sus también tengo tiene todo tu un una uno y ya yo
     """.split()  # noqa: SIM905 - as above
 )
-"""The same for German, French and Spanish: mostly what grammar needs."""
+"""Filler words of German, French and Spanish: mostly words of grammar."""
 
 _JOINED_PLAIN_WORDS = re.compile(r"[a-z]+(?:-[a-z]+)*+(?:/[a-z]+)?")
-"""Plain words that are joined: ``step-by-step``, ``and/or``. They say no more than any other plain word."""
+"""Plain words joined by marks: ``step-by-step``, ``and/or``. They are no names."""
 _IDEOGRAPHS = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\u3005]{2,}|[\u30a1-\u30ff]{2,}|[\uac00-\ud7af]{2,}")
 _KANA = re.compile(r"[\u3041-\u30ff]")
 _LONGEST_IDEOGRAPH_WORD = 4
-"""Ideographs that are taken for one Japanese word; a longer run, and one of Chinese, is several."""
+"""The most ideographs that count as one Japanese word; a longer run, or one of Chinese, counts as several."""
 
 _CHARACTERS_FROM_START, _CHARACTERS_FROM_END = 6_000, 2_000
-"""Characters of a long prompt that are read: its beginning and its end; what is between was mostly pasted."""
+"""Characters that are read at the beginning and the end of a long prompt; its middle was mostly pasted."""
 _MOST_WORDS = 400
 _LONGEST_WORD = 80
 _SPACES = re.compile(r"\s+")
 
 _SHORT = 12
-"""Content words up to which a prompt may be about one thing; a longer one is about several, a sentence for each."""
+"""The most content words of a prompt about one subject; a longer prompt is read sentence by sentence."""
 FEWEST_WORDS = 2
-"""Content words of a sentence that can be about something; so many of them, too, must a memory hold."""
+"""The fewest content words of a sentence with a subject, and the fewest of them that a memory must hold."""
 _SENTENCE = re.compile(r"(?<=[.!?;:])\s+|(?<=[。！？])|\n+")  # noqa: RUF001 - Japanese and Chinese marks
 
 
@@ -86,7 +86,7 @@ def content_words(prompt: str) -> list[str]:
 
 
 def content_words_by_sentence(prompt: str) -> list[list[str]]:
-    """Return the content words of each part of a prompt that could be about something of its own."""
+    """Return the content words of each part of a prompt that could have a subject of its own."""
     words = content_words(prompt)
     parts = [_content_words(sentence) for sentence in _SENTENCE.split(truncate_prompt(prompt))] if words else []
     parts = [part for part in parts if _names_a_subject(part) and len(part) < len(words)]
@@ -98,7 +98,7 @@ def _names_a_subject(part: Sequence[str]) -> bool:
 
 
 def truncate_prompt(prompt: str) -> str:
-    """Return what is read of a prompt: all of it, or the beginning and the end of a very long one."""
+    """Return a prompt, or the beginning and the end of a very long one."""
     text = prompt.strip()
     if len(text) <= _CHARACTERS_FROM_START + _CHARACTERS_FROM_END:
         return text
@@ -117,7 +117,7 @@ def _content_words(text: str) -> list[str]:
 
 
 def _unspaced_words(text: str) -> Iterator[str]:
-    """Yield what could be words in a script that is written without spaces: no hiragana, which is mostly grammar."""
+    """Yield the likely words in a script that is written without spaces, without hiragana, which is mostly grammar."""
     is_japanese = _KANA.search(text) is not None
     for run in _IDEOGRAPHS.findall(text):
         if _KANA.match(run) or (is_japanese and len(run) <= _LONGEST_IDEOGRAPH_WORD):
@@ -136,7 +136,7 @@ def _is_content_word(word: str) -> bool:
 
 
 def is_name(word: str) -> bool:
-    """Tell whether a word is a name that nobody says by chance: an identifier, a path, a joined proper name."""
+    """Tell whether a word is an identifier, a path or a joined proper name, which nobody says by chance."""
     return is_compound(word) and _JOINED_PLAIN_WORDS.fullmatch(word) is None
 
 
@@ -145,10 +145,10 @@ _SPACED_SCRIPT = re.compile(rf"[^\W_{UNSPACED_CHARACTERS}]+")
 
 
 def skip_words(text: str) -> frozenset[str]:
-    """Return the words that a skip is compared by: whole ones, since what only looks alike is not to be skipped.
+    """Return the words by which skips are compared: whole words, since a similar word names another thing.
 
-    Of a script that is written without spaces, pairs of characters are compared. Words that say nothing by themselves
-    count only where a text holds no others: a skip may be called "IT".
+    In scripts that are written without spaces, pairs of characters take the place of words. Stop words count only where
+    a text holds no others: a skip may be called "IT".
     """
     words = frozenset(part for word in _WORD_CHARACTERS.findall(text.casefold()) for part in _comparable_parts(word))
     return words - STOP_WORDS or words
@@ -159,9 +159,10 @@ def _comparable_parts(word: str) -> list[str]:
     return [*pairs, *_SPACED_SCRIPT.findall(word)] if pairs else [word]
 
 
-def skip_matches(asked: frozenset[str], item: frozenset[str], *, in_passing: bool = False) -> bool:
-    """Tell whether all the words of a skip's item stand in what is asked, or all those asked in the item.
+def skip_matches(prompt: frozenset[str], item: frozenset[str], *, in_passing: bool = False) -> bool:
+    """Tell whether the prompt holds all words of a skip's item, or the item all words of the prompt.
 
-    What is said ``in_passing``, as "continue" is, asks for nothing: only a skip that it names in full is meant.
+    A prompt ``in_passing``, such as "continue", has no subject of its own: it matches only an item that it holds in
+    full.
     """
-    return bool(asked) and bool(item) and (item <= asked or (not in_passing and asked <= item))
+    return bool(prompt) and bool(item) and (item <= prompt or (not in_passing and prompt <= item))

@@ -1,4 +1,4 @@
-"""Find the passage of a text that holds most of the wanted words, and where they stand in it.
+"""Find the passage of a text that holds most of the query's words, and their places in it.
 
 Imports nothing but the standard library and Tantivy: memento-hook uses it.
 """
@@ -15,23 +15,23 @@ __all__ = ["LONGEST_SCAN", "Snippet", "best_passage", "find_matches"]
 
 _WORD = re.compile(r"[^\W_]+")
 LONGEST_SCAN = 20_000
-"""Characters of a text that are looked through."""
+"""Characters of a text that are searched."""
 
 
 class Snippet(NamedTuple):
-    """``text`` is one line; ``marks`` are start and end of each wanted word in it."""
+    """One line of text, and start and end of each of the query's words in it."""
 
     text: str
     marks: tuple[tuple[int, int], ...]
 
 
-def best_passage(wanted: AbstractSet[str], content: str, width: int) -> Snippet:
-    """Return the passage of at most about ``width`` characters that holds most of the wanted words.
+def best_passage(words: AbstractSet[str], content: str, width: int) -> Snippet:
+    """Return the passage of at most about ``width`` characters that holds most of the query's words.
 
-    ``wanted`` holds stems and identifiers as the index has them; one that ends with ``*`` is a beginning.
+    ``words`` are stems and identifiers as the index holds them; one that ends with ``*`` is a prefix.
     """
     text = " ".join(content[:LONGEST_SCAN].split())
-    marks = find_matches(text, wanted)
+    marks = find_matches(text, words)
     start = _best_start(text, marks, width)
     shortest = next((b for a, b in marks if a >= start), start)
     end = len(text) if len(text) - start <= width else _word_end(text, shortest, start + width)
@@ -41,23 +41,23 @@ def best_passage(wanted: AbstractSet[str], content: str, width: int) -> Snippet:
     return Snippet(before + text[start:end] + after, shown)
 
 
-def find_matches(text: str, wanted: AbstractSet[str]) -> list[tuple[int, int]]:
-    """Return where the wanted words stand in a text, as starts and ends."""
+def find_matches(text: str, words: AbstractSet[str]) -> list[tuple[int, int]]:
+    """Return start and end of each of the query's words in a text."""
     marks: list[tuple[int, int]] = []
     known: dict[str, bool] = {}
-    for match in _WORD.finditer(text) if wanted else ():
+    for match in _WORD.finditer(text) if words else ():
         if pairs := character_bigrams(match[0]):
-            marks += _find_bigram_matches(match, wanted & set(pairs))
-        elif _matches(match[0], wanted, known):
+            marks += _find_bigram_matches(match, words & set(pairs))
+        elif _matches(match[0], words, known):
             marks.append(match.span())
     return marks
 
 
-def _find_bigram_matches(match: re.Match[str], wanted: AbstractSet[str]) -> list[tuple[int, int]]:
-    """Return where the wanted pairs stand in a run without spaces, those that overlap as one."""
+def _find_bigram_matches(match: re.Match[str], words: AbstractSet[str]) -> list[tuple[int, int]]:
+    """Return start and end of the query's character pairs in a run without spaces; overlapping pairs are joined."""
     marks: list[tuple[int, int]] = []
     for start in range(*match.span()):
-        for pair in wanted:
+        for pair in words:
             if match.string.startswith(pair, start, match.end()):
                 end = start + len(pair)
                 if marks and marks[-1][1] >= start:
@@ -67,18 +67,18 @@ def _find_bigram_matches(match: re.Match[str], wanted: AbstractSet[str]) -> list
     return marks
 
 
-def _matches(word: str, wanted: AbstractSet[str], known: dict[str, bool]) -> bool:
+def _matches(word: str, words: AbstractSet[str], known: dict[str, bool]) -> bool:
     found = known.get(word)
     if found is None:
         lowered = word.lower()
-        found = lowered in wanted or not wanted.isdisjoint([*terms(word), *identifiers(word).split()])
-        found = found or any(w[-1] == "*" and lowered.startswith(w[:-1]) for w in wanted)
+        found = lowered in words or not words.isdisjoint([*terms(word), *identifiers(word).split()])
+        found = found or any(w[-1] == "*" and lowered.startswith(w[:-1]) for w in words)
         known[word] = found
     return found
 
 
 def _best_start(text: str, marks: list[tuple[int, int]], width: int) -> int:
-    """Return where the passage begins that holds the most different marked words, not cutting a word."""
+    """Return the start, at a word, of the passage that holds the most different marked words."""
     if len(text) <= width or not marks:
         return 0
     best, best_start = 0, 0
@@ -90,7 +90,9 @@ def _best_start(text: str, marks: list[tuple[int, int]], width: int) -> int:
     if start == 0:
         return 0
     space = text.find(" ", start - 1, best_start)
-    if space < 0:  # the word that holds the mark begins before: all of it is shown, unless it is longer than that
+    if (
+        space < 0
+    ):  # the marked word begins before the passage: it is shown in full, unless it is longer than the passage
         space = text.rfind(" ", max(0, best_start - width // 2), best_start)
     return space + 1 if space >= 0 else best_start
 

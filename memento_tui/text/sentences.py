@@ -2,8 +2,8 @@
 """Find where whole sentences begin and end, in Markdown notes and in any script.
 
 Where a full stop may as well end an abbreviation, two sentences stay together: that costs a longer sentence, and the
-other mistake would cut one. The libraries that were tried know prose, not notes: they cut names such as ``.NET``, leave
-the second half of a Markdown mark behind, and take seconds for a hundred thousand backticks.
+other mistake would cut one. Sentence splitters for prose cut names such as ``.NET``, leave the second half of a
+Markdown mark behind, and take seconds for a hundred thousand backticks.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from memento_tui.text.markdown import Block, Span, blocks, code_spans
 __all__ = ["ends_like_a_sentence", "first_sentence", "is_introduction", "sentences", "split_paragraph"]
 
 _READ_FIRST = 20_000
-"""Characters of a text in whose first half its first sentence is searched before all of it is read."""
+"""Characters that are read first of a long text; a first sentence within their first half is taken."""
 
 _LONGEST_ABBREVIATION = 24
 _WRAPPED_WIDTH = 60
-"""Columns. A line that ends before was not wrapped to a width; it was ended."""
+"""Columns. A shorter line was ended by its writer, not wrapped to a width."""
 
 _CLOSERS = r"""["'”’»›)\]}*_~`」』）】》〉］｝]"""
 # The second group needs no white space behind it; a full-width stop between digits is a decimal point.
@@ -38,10 +38,10 @@ _QUOTED = re.compile(
     re.VERBOSE,
 )
 _ITEM_MARK = re.compile(r"[-*+•‣◦▪–—][ \t]+|(\(?\d{1,3}[.)]|[A-Za-z]\))[ \t]+")
-"""The marks of items that people type and Markdown does not know, as well as those that it does."""
+"""The marks of list items, those among them that people type and Markdown does not know."""
 
 _TAG_OR_LINK_DEFINITION = re.compile(r"</?[A-Za-z][^<>]{0,300}>|\[[^\[\]]{1,300}\]:[ \t]+\S+(?:[ \t]+['\"(].*)?")
-"""A line that is one HTML tag, and one that says where a link leads."""
+"""A line that is one HTML tag or one link definition."""
 
 _LABEL = re.compile(r"[*_`]{0,3}[^\W\d_a-z][^:\n]{0,40}:(?:\s|$|[*_`])")
 _LETTER_OR_DIGIT = re.compile(r"[^\W_]")
@@ -50,16 +50,16 @@ _UNCASED_END = re.compile(rf"(?:[.!?؟۔।॥།။።។։。！？｡．]|[\u
 
 
 def sentences(text: str) -> list[Span]:
-    """Return start and end of every whole sentence, list item and line, in order.
+    """Return start and end of every sentence, list item and line of prose, in order.
 
-    Headings, front matter, fenced code, comments and rules are left out; so are the marks of lists and quotations,
-    but for a task's box, which says whether it is done. Takes time in proportion to the length of the text.
+    Headings, front matter, fenced code, comments and rules are left out, and so are the marks of lists and quotations.
+    The box of a task stays, since it says whether the task is done. Takes time in proportion to the length of the text.
     """
     return list(_sentences(text))
 
 
 def first_sentence(text: str) -> str:
-    """Return the first whole sentence that says something, or the whole text where none is to be found."""
+    """Return the first sentence with a letter that is no introduction, or the whole text where there is none."""
     lead = ""
     # Its blocks are told apart by reading all of a text, and the beginning of a long one nearly always suffices.
     for length in (_READ_FIRST, len(text)) if len(text) > _READ_FIRST else (len(text),):
@@ -76,12 +76,12 @@ def first_sentence(text: str) -> str:
 
 
 def is_introduction(sentence: str) -> bool:
-    """Tell whether a sentence only announces what follows, as ``Steps:`` does; alone it says little."""
+    """Tell whether a sentence only introduces the next one, as ``Steps:`` does."""
     return sentence.rstrip("*_`\"'”’)").endswith((":", "："))
 
 
 def ends_like_a_sentence(text: str) -> bool:
-    """Tell whether a text ends where a sentence does; Thai and Lao have no mark for that, so any of their words may."""
+    """Tell whether a text ends with the end of a sentence, which in Thai and Lao any word may be."""
     last = text.rstrip()[-_LONGEST_ABBREVIATION:]
     return _UNCASED_END.search(last) is not None and not last.endswith("..")
 
@@ -89,7 +89,7 @@ def ends_like_a_sentence(text: str) -> bool:
 def split_paragraph(text: str, start: int, end: int, *, is_typed: bool = False) -> Iterator[Span]:
     """Yield the sentences of one paragraph.
 
-    ``is_typed``: it was typed in haste, so that a lower-case letter may begin a sentence.
+    ``is_typed``: the text was typed in haste, so a lower-case letter may begin a sentence.
     """
     code = code_spans(text, start, end)
     quoted = [found.span() for found in _QUOTED.finditer(text, start, end)]
@@ -108,7 +108,7 @@ def _sentences(text: str) -> Iterator[Span]:
 
 
 def _paragraphs(text: str, block: Block) -> Iterator[list[Span]]:
-    """Yield the lines of prose of a block, those of each item that Markdown does not know by themselves."""
+    """Yield the lines of prose of a block, apart for each list item that Markdown does not know."""
     if not _is_prose(text, block):
         return
     found: list[Span] = []
@@ -142,7 +142,7 @@ def _is_prose(text: str, block: Block) -> bool:
 
 
 def _unwrapped(text: str, block: list[Span]) -> Iterator[Span]:
-    """Yield a block's lines, those that were wrapped to a width as one."""
+    """Yield start and end of each line of a block; lines that were wrapped to a width are joined."""
     start, end = block[0]
     for line, following in pairwise(block):
         if not _continues(text, line, following):

@@ -33,17 +33,17 @@ STOP_WORDS = frozenset(
     up us very was we were what when where which while who whom whose why will with would you your yours
     """.split()  # noqa: SIM905 - a paragraph is easier to read than a list of quoted words
 )
-"""English words that a question holds and an answer need not. Dropped from queries only, never from the index."""
+"""English words that carry no subject. They are dropped from queries only, never from the index."""
 
 _COMPOUND = re.compile(
     r"""
-      # Both begin where a word begins: tried at every letter they would take forever on a long one.
+      # Both begin where a word begins: tried at every letter they would take quadratic time on a long one.
       (?<![^\W_]) /?+[^\W_]++ (?: [-_./:@\#+]++ [^\W_]++ )++  # /v2/users  Navier-Stokes  CVE-2024-1234  snake_case
     | (?<![^\W_]) [^\W_]* (?: [a-z][A-Z] | [A-Z]{2}[a-z] ) [^\W_]*  # relLangURL  HTTPServer
     """,
     re.VERBOSE,
 )
-# Each begins with what is rare in prose, which makes looking for it fast.
+# Each begins with a character that is rare in prose, which makes the search fast.
 _JOINER_INSIDE_WORD = re.compile(r"[-_./:@#+](?=[^\W_])")
 _CAMEL_BOUNDARY = re.compile(r"[A-Z](?:(?<=[a-z].)|(?=[A-Z][a-z]))")
 _JOINERS = re.compile(r"[-_./:@#+]+")
@@ -74,17 +74,17 @@ ANALYZERS = {
     "exact": _word_analyzer,
     "whole": _whitespace_analyzer,
 }
-"""The analyzers by the name that the schema gives them: stemmed words, words as they are, and terms made here."""
+"""The analyzers by their names in the schema: stemmed words, unchanged words, and the terms of `identifiers`."""
 
 
 @cache
 def analyzer(name: str) -> tantivy.TextAnalyzer:
-    """Return an analyzer of `ANALYZERS`, made once."""
+    """Return an analyzer of `ANALYZERS`, built on first use."""
     return ANALYZERS[name]()
 
 
 def terms(text: str, name: str = "stemmed") -> list[str]:
-    """Return the terms that the index would hold for a text."""
+    """Return the terms of a text, as the index holds them."""
     return analyzer(name).analyze(text)
 
 
@@ -100,7 +100,7 @@ def character_bigrams(text: str) -> list[str]:
 
 
 def camel_case_parts(text: str) -> list[str]:
-    """Return the humps of the camelCase names in a word, ``relLang`` as rel and lang; none where it has no humps."""
+    """Return the parts of the camelCase names in a word: rel and lang of ``relLang``; an empty list for plain words."""
     found = []
     for piece in _JOINERS.split(text):
         if not piece.islower() and not piece.isupper() and len(parts := _CAMEL_PARTS.findall(piece)) > 1:
@@ -109,16 +109,16 @@ def camel_case_parts(text: str) -> list[str]:
 
 
 def _adjacent_parts_joined(parts: list[str]) -> Iterator[str]:
-    """Yield what neighbouring humps make together: of ``relLangURL`` also rellang and langurl."""
+    """Yield every run of adjacent parts, joined: of ``relLangURL`` rellang, langurl and rellangurl."""
     for start in range(min(len(parts), _MOST_CAMEL_PARTS)):
         for end in range(start + 2, min(len(parts), _MOST_CAMEL_PARTS) + 1):
             yield "".join(parts[start:end])
 
 
 def identifiers(text: str) -> str:
-    """Return the compound names in a text, joined by spaces: each whole, and the humps of each camelCase name.
+    """Return the compound names in a text, separated by spaces: each whole, and the parts of each camelCase name.
 
-    Runs of scripts that are written without spaces become pairs of characters, so that a part of them is found.
+    Runs in scripts without spaces become pairs of characters, so that a query for a part of one finds it.
     """
     found = dict.fromkeys(_identifier_parts(text))
     if len(found) > _MOST_IDENTIFIERS:

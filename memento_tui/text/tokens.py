@@ -1,4 +1,4 @@
-"""Split a text into sentences of weighted tokens, so that two texts can be compared."""
+"""Split a text into sentences of weighted tokens, for the comparison of two texts."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ from memento_tui.text.terms import STOP_WORDS, terms
 __all__ = ["MOST_CHARACTERS", "Sentence", "Token", "read_sentences", "stem"]
 
 MOST_CHARACTERS = 300_000
-"""Characters of a text that are read; what lies beyond is not compared."""
+"""Characters of a text that are read; the rest is not compared."""
 
 _MOST_TOKENS = 60
-"""Tokens of a sentence; a longer one goes on as a further sentence."""
+"""The most tokens of a sentence; a longer one is cut into several."""
 
 _MOST_SENTENCES, _MOST_WORDS = 4_000, 50_000
-"""What is read of a text: a quarter of a megabyte of prose has so many words."""
+"""Limits on the sentences and words that are read of a text: those of a quarter of a megabyte of prose."""
 
 _LONGEST_WORD = 80
 
 _COMMON_WEIGHT, _WORD_WEIGHT, _NAME_WEIGHT = 0.25, 1.0, 1.5
-"""What sharing a frequent word, an ordinary one and a name says about a common subject."""
+"""The weights of a frequent word, an ordinary word and a name as evidence of a common subject."""
 
 _TOKEN = re.compile(
     r"""
@@ -64,7 +64,7 @@ class Token(msgspec.Struct, frozen=True, gc=False):
     """The word in lower case, without a possessive or a contracted verb."""
     stem: str
     weight: float
-    """How much sharing it says about a common subject; 0 for grammar and for numbers."""
+    """Its weight as evidence of a common subject; 0 for words of grammar and for numbers."""
     start: int
     end: int
     denies: bool = False
@@ -87,12 +87,12 @@ class Sentence(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def start(self) -> int:
-        """Where its first word begins."""
+        """The start of its first word, in characters of the text."""
         return self.tokens[0].start
 
     @property
     def end(self) -> int:
-        """Where its last word ends."""
+        """The end of its last word, in characters of the text."""
         return self.tokens[-1].end
 
 
@@ -120,7 +120,7 @@ _SYNONYM_STEMS = _synonym_stems()
 
 @lru_cache(maxsize=50_000)
 def stem(word: str) -> str:
-    """Return the stem that a lower-case word is compared by; near-synonyms share one."""
+    """Return the stem of a lower-case word; near-synonyms share one."""
     plain = _plain_stem(word)
     return _SYNONYM_STEMS.get(plain, plain)
 
@@ -135,7 +135,7 @@ def _word_features(raw: str) -> _WordFeatures:
     number = low in NUMBER_WORDS or _NUMBER.match(low) is not None
     if "." in low and all(len(part) == 1 for part in low.split(".")):
         low = low.replace(".", "")  # U.S. is US
-    # A path or an identifier is compared as it stands.
+    # A path or an identifier is compared unchanged.
     found = low if low.endswith(("+", "#")) or any(mark in low for mark in "/._@#") else stem(low)
     if number or denies or low in _UNWEIGHTED_WORDS or low in WEEKDAYS or low.rstrip("s") in WEEKDAYS:
         weight = 0.0
@@ -174,7 +174,7 @@ def _sentence(tokens: list[Token], *, asks: bool) -> Sentence:
 
 
 def _tokens(text: str, start: int, end: int) -> Iterator[Token]:
-    """Yield the tokens between two places, of which each knows whether a clause ends behind it."""
+    """Yield the tokens between two places in a text, with the ends of clauses marked."""
     last: Token | None = None
     for match in _TOKEN.finditer(text, start, end):
         if last is not None:
@@ -189,7 +189,7 @@ def _tokens(text: str, start: int, end: int) -> Iterator[Token]:
 
 
 def _statements(text: str) -> Iterator[Span]:
-    """Yield the sentences, and what semicolons part in them: each side of one is a statement of its own."""
+    """Yield start and end of every sentence, split at its semicolons: each side of one is a statement of its own."""
     for start, end in sentences(text):
         begin = start
         for mark in _SEMICOLON.finditer(text, start, end):
@@ -209,5 +209,5 @@ def _sentences(text: str) -> Iterator[Sentence]:
 
 
 def read_sentences(text: str) -> tuple[Sentence, ...]:
-    """Return the sentences of a text, in their order; bounded in time and size whatever the text is."""
+    """Return the sentences of a text in order; time and size are bounded."""
     return tuple(_sentences(text))

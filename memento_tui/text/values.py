@@ -38,15 +38,15 @@ _MOST_VALUES = 12
 
 
 class Value(msgspec.Struct, frozen=True, gc=False):
-    """One value and the tokens, ``first`` to ``last``, that state it."""
+    """One value, and the numbers of the first and last token that state it."""
 
     kind: ValueKind
     amount: _Number | str
     """In the dimension's own unit: seconds, bytes, days between two times, minutes after midnight."""
     units: frozenset[str]
-    """The stems of what is counted; or, where nothing is named, of what stands before."""
+    """The stems of the counted nouns or, where none follows, of the words before the value."""
     loose: bool
-    """Whether the units are a guess from what stands before."""
+    """Whether the units are a guess from the words before the value."""
     first: int
     last: int
 
@@ -95,7 +95,7 @@ def _plain(low: str) -> float | None:
 
 
 def _float(digits: str) -> float:
-    # Fifteen digits are all that a float tells apart.
+    # A float holds fifteen digits.
     return float(digits.replace(",", "")[:15].rstrip(".") or 0)
 
 
@@ -260,7 +260,7 @@ def _is_version(low: str) -> bool:
 
 
 def _nouns(tokens: tuple[Token, ...], last: int, unit: str) -> frozenset[str]:
-    """Return the stems of what is counted: of ``25 new postcards`` postcard; of ``17 new ones`` only ``*``."""
+    """Return the stems of the counted nouns: postcard in ``25 new postcards``; ``*`` alone in ``17 new ones``."""
     run: list[Token] = []
     for at in range(last + 1, min(last + 1 + _MOST_NOUNS_BEHIND, len(tokens))):
         if not _joined(tokens, at) or not (tokens[at].weight or tokens[at].low == "ones"):
@@ -277,7 +277,7 @@ _COUNTS = {"count", "times"}
 
 
 def unit_match(one: Value, other: Value) -> float:
-    """Return from 0 to 1 how far two values count the same thing; 0 where they cannot be compared."""
+    """Return, from 0 to 1, how likely two values count the same thing; 0 where they cannot be compared."""
     if one.kind != other.kind and not {one.kind, other.kind} <= _COUNTS:
         return 0.0
     shared = one.units & other.units

@@ -1,8 +1,8 @@
 # ruff: noqa: RUF001 - the marks of many scripts look like those of this one
-"""Check what a language model wrote against its sources, and say why it may not stand.
+"""Check a language model's text against its sources, and explain a refusal.
 
-The checks err on the side of refusing: what is refused costs a plainer draft, what slips through becomes a memory.
-They find what the sources do not hold, not what is put together wrongly out of their own words.
+The checks err on the side of refusing: a refusal costs a plainer draft, a missed fault becomes a memory. They find
+numbers and names that the sources do not hold, not wrong combinations of the sources' own words.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _TASK_TALK = re.compile(
 _MARKS_AT_A_START = "\"'“”‘’«*_#>-• \t\n"
 _READ_LENGTH = 20_000
 _PIDGIN = "pcm"
-"""Nigerian Pidgin, for which clipped English is taken."""
+"""Nigerian Pidgin, as which the identifier classifies clipped English."""
 
 _LETTERS_OF_A_LANGUAGE, _OTHER_LETTERS_OF_A_LANGUAGE, _LAST_LATIN = 16, 6, "\u036f"
 _SURE_PROBABILITY, _LEAST_PROBABILITY, _LEAST_RATIO_TO_KNOWN, _SHARE_OF_LIKELIEST = 0.5, 0.3, 3.0, 0.1
@@ -54,7 +54,7 @@ _CJK = "\u3000-\u303f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0e00-\u0eff"
 _FULL_WIDTH_MARKS = r"\uff00-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uffef"
 _TOKEN = re.compile(rf"[^\s{_CJK}{_FULL_WIDTH_MARKS}…—–]+")
 _FIRST_UNSPACED = "\u0e00"
-"""Thai is the first script that is written without spaces; from here on, words touch those of other scripts."""
+"""Thai, the first script written without spaces; from here on, words touch words of other scripts."""
 
 _KATAKANA = re.compile(r"[\u30a1-\u30fa\u30fc]{3,}")
 _WIDE_NUMERAL = re.compile(r"[〇零二三四五六七八九十百千万億亿两]+")
@@ -70,7 +70,7 @@ _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 _IDENTIFIER = re.compile(r"[\d_@\\=/]|\.\w|::|\(|^-|[a-z][A-Z]")
 
 _MOST_PLACES = 1_000
-"""A token that stands within so many longer ones is not looked for any further."""
+"""The occurrences of a token within longer ones after which the search for it ends."""
 
 _UNITS = {word: unit.symbol for word, unit in UNITS.items() if unit.dimension in ("duration", "size", "percent")}
 _NUMBER_WORDS = {
@@ -112,10 +112,10 @@ _SNOWBALL = {
 
 
 def find_problem(answer: str, sources: Sequence[str], *, longest: int = 4_000) -> str:
-    """Return why ``answer`` may not stand as a note made of ``sources``, in a sentence; empty where it may.
+    """Return why ``answer`` is refused as a note made of ``sources``, in a sentence; empty where it is accepted.
 
-    Refused is an answer that is empty, holds a model's thoughts, does not end where a sentence does, is in a language
-    that no source is in, has more than ``longest`` characters, or holds a number or name that no source holds.
+    An answer is refused if it is empty, holds a model's reasoning, ends within a sentence, is in a language of no
+    source, has more than ``longest`` characters, or holds a number or name that no source holds.
     """
     return next((f"The language model's answer {problem}." for problem in _problems(answer, sources, longest)), "")
 
@@ -131,24 +131,24 @@ def _problems(answer: str, sources: Sequence[str], longest: int) -> Iterator[str
         yield f"talks about its task: {found!r:.60}"
     if not ends_like_a_sentence(answer):
         yield "is truncated: it ends within a sentence"
-    spoken = _languages(sources)
-    if found := _foreign_language(answer, spoken):
+    source_languages = _languages(sources)
+    if found := _foreign_language(answer, source_languages):
         yield f"is in another language than the sources ({found})"
-    held = _SourceFacts(sources, spoken)
-    if found := _find_unsupported_number(answer, held):
+    facts = _SourceFacts(sources, source_languages)
+    if found := _find_unsupported_number(answer, facts):
         yield f"states a number that no source holds: {found!r:.60}"
-    if found := _find_unsupported_name(answer, held):
+    if found := _find_unsupported_name(answer, facts):
         yield f"states a name that no source holds: {found!r:.60}"
 
 
 def find_reasoning_tag(answer: str) -> str:
-    """Return the first tag with which models set their reasoning or their turns apart; empty where there is none."""
+    """Return the first tag that marks a model's reasoning or turns; empty where there is none."""
     found = _TAG.search(answer)
     return found[0] if found else ""
 
 
 def _find_task_talk(answer: str, sources: Sequence[str]) -> str:
-    """Return words at the start of a sentence with which models talk about their task, unless a source has them."""
+    """Return the first phrase in which a model talks about its task and that no source has; empty: none."""
     known = "\n".join(sources).lower().replace("’", "'")
     for start in _sentence_starts(answer):
         if (found := _TASK_TALK.match(answer, start)) and found[0].lower() not in known:
@@ -157,7 +157,7 @@ def _find_task_talk(answer: str, sources: Sequence[str]) -> str:
 
 
 def _sentence_starts(text: str) -> list[int]:
-    """Return where the words of every sentence and line begin."""
+    """Return the start of the first word of every sentence and line."""
     spans = sentences(text) + [line.span() for line in re.finditer(r"^.*$", text, re.MULTILINE)]
     return sorted({end - len(text[start:end].lstrip(_MARKS_AT_A_START)) for start, end in spans})
 
@@ -167,7 +167,7 @@ def _sentence_starts(text: str) -> list[int]:
 
 @cache
 def _identifier() -> Callable[[str], list[tuple[str, float]]]:
-    # Its model takes a second to unpack.
+    # Unpacking its model takes a second.
     from py3langid.langid import MODEL_FILE, LanguageIdentifier  # type: ignore[import-untyped]  # noqa: PLC0415
 
     identifier = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
@@ -176,7 +176,7 @@ def _identifier() -> Callable[[str], list[tuple[str, float]]]:
 
 
 def _ranked(text: str) -> list[tuple[str, float]]:
-    """Return the languages that the words of a text may be in, the likeliest first; none where it has too few."""
+    """Return the possible languages of a text with their probabilities, likeliest first; none for too few letters."""
     words = _TOKEN.sub(_ordinary_word, _without_code(text[:_READ_LENGTH])).split()
     letters = "".join(words)
     other = sum(letter > _LAST_LATIN for letter in letters)
@@ -190,34 +190,35 @@ def _ranked(text: str) -> list[tuple[str, float]]:
 
 
 def _ordinary_word(token: re.Match[str]) -> str:
-    """Return a token if it is a word of a language: no identifier, acronym or number."""
+    """Return a token if it is an ordinary word, and a space for an identifier, acronym or number."""
     word = token[0].strip(_MARKS_BEFORE_WORDS + _MARKS_BEHIND_WORDS)
     ordinary = all(part.isalpha() for part in re.split(r"['’-]", word) if part) and word[1:] == word[1:].lower()
     return word if ordinary else " "
 
 
 def _languages(sources: Sequence[str]) -> set[str]:
-    """Return the codes of the languages that all sources together may be in, and that one of them surely is in."""
+    """Return the codes of the likely languages of all sources together, and of the sure language of each source."""
     ranked = _ranked("\n".join(sources))
-    spoken = {code for code, share in ranked if share >= _SHARE_OF_LIKELIEST * ranked[0][1]}
+    source_languages = {code for code, share in ranked if share >= _SHARE_OF_LIKELIEST * ranked[0][1]}
     for source in sources:
-        spoken.update(code for code, share in _ranked(source)[:1] if share >= _SURE_PROBABILITY)
-    return spoken
+        source_languages.update(code for code, share in _ranked(source)[:1] if share >= _SURE_PROBABILITY)
+    return source_languages
 
 
-def _foreign_language(answer: str, spoken: set[str]) -> str:
-    """Return the code of a language that the answer, or a sentence in it, is in and the sources are not.
+def _foreign_language(answer: str, source_languages: set[str]) -> str:
+    """Return the code of the language of the answer, or of a sentence in it, if it is none of the sources'.
 
-    It must be the likeliest, with `_LEAST` of the probability and `_TIMES` what all the sources' languages have. With
-    these values 1 of 4,000 English sentence pairs (MSR paraphrase, SICK) and none of 2,000 sentences of real notes is
-    taken for foreign; 1 in 100 short sentences of 14 languages goes unnoticed beside three sentences of a real note.
+    It must be the likeliest, with a probability of `_LEAST_PROBABILITY` and `_LEAST_RATIO_TO_KNOWN` times that of all
+    the sources' languages. With these values 1 of 4,000 English sentence pairs (MSR paraphrase, SICK) and none of 2,000
+    sentences of real notes is taken for foreign; 1 in 100 short sentences of 14 languages goes unnoticed beside three
+    sentences of a real note.
     """
-    for text in (answer, *(answer[start:end] for start, end in sentences(answer))) if spoken else ():
+    for text in (answer, *(answer[start:end] for start, end in sentences(answer))) if source_languages else ():
         ranked = _ranked(text)
-        known = sum(share for code, share in ranked if code in spoken)
+        known = sum(share for code, share in ranked if code in source_languages)
         if (
             ranked
-            and ranked[0][0] not in spoken
+            and ranked[0][0] not in source_languages
             and ranked[0][1] >= max(_LEAST_PROBABILITY, _LEAST_RATIO_TO_KNOWN * known)
         ):
             return ranked[0][0]
@@ -235,13 +236,13 @@ def _analyzer(language: str, *, stemmed: bool) -> tantivy.TextAnalyzer:
 
 
 class _SourceFacts:
-    """What the sources hold, in the forms in which an answer is compared with it."""
+    """The words, numbers and measures of the sources, in the forms in which an answer is compared with them."""
 
-    def __init__(self, sources: Sequence[str], spoken: Iterable[str]) -> None:
+    def __init__(self, sources: Sequence[str], source_languages: Iterable[str]) -> None:
         text = _folded("\n".join(sources))
         self.text = text
         self.words = {_bare(word) for word in _WORD.findall(text)}
-        self.languages = [_SNOWBALL[code] for code in sorted({*spoken, "en"}) if code in _SNOWBALL]
+        self.languages = [_SNOWBALL[code] for code in sorted({*source_languages, "en"}) if code in _SNOWBALL]
         self.stems = {language: set(self._stems(language, " ".join(self.words))) for language in self.languages}
         self.numbers = {_number(found) for found in _NUMBER.findall(text)}
         self.numbers |= {value for word, value in _NUMBER_WORDS.items() if word in self.words}
@@ -253,7 +254,7 @@ class _SourceFacts:
         return _analyzer(language, stemmed=True).analyze(text)
 
     def has(self, token: str) -> bool:
-        """Tell whether a source holds ``token`` as a whole: no word, number or version around it goes on."""
+        """Tell whether a source holds ``token`` as a whole, not as a part of a longer word, number or version."""
         wanted = _folded(token)
         end = -1
         for _ in range(_MOST_PLACES):
@@ -290,7 +291,7 @@ def _bare(word: str) -> str:
 
 
 def _joins(around: str, edge: str) -> bool:
-    """Tell whether what stands around a token, the nearest first, is part of the same word or number."""
+    """Tell whether the characters beside a token, nearest first, belong to the same word or number."""
     if not around or not (edge.isalnum() or edge == "_"):
         return False
     if around[0] == "_" or (around[0].isalnum() and (around[0] < _FIRST_UNSPACED) == (edge < _FIRST_UNSPACED)):
@@ -304,7 +305,7 @@ def _number(text: str) -> str:
 
 
 def _measures(text: str) -> Iterator[tuple[str, str]]:
-    """Yield the numbers that have a unit of time, size or share behind them, each with the unit."""
+    """Yield each number followed by a unit of time, size or share, with the unit."""
     for found in _MEASURE.finditer(text):
         if unit := _UNITS.get(found[2].lower()):
             yield _number(found[1]), unit
@@ -317,7 +318,7 @@ def _without_code(text: str) -> str:
 
 
 def _tokens(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the words of a text without the marks around them, each with its place."""
+    """Yield the words of a text without the punctuation around them, each with its start."""
     for found in _TOKEN.finditer(text):
         token = found[0].rstrip(_MARKS_BEHIND_WORDS)
         bare = token.lstrip(_MARKS_BEFORE_WORDS)
@@ -325,59 +326,59 @@ def _tokens(text: str) -> Iterator[tuple[int, str]]:
             yield found.start() + len(token) - len(bare), bare
 
 
-def _find_unsupported_number(answer: str, held: _SourceFacts) -> str:
+def _find_unsupported_number(answer: str, facts: _SourceFacts) -> str:
     text = _without_code(answer)
     for _, token in _tokens(text):
         if value := _NUMBER_WORDS.get(token.lower()):
-            if token.lower() not in held.words and value not in held.numbers:
+            if token.lower() not in facts.words and value not in facts.numbers:
                 return token
-        elif any(letter.isdecimal() for letter in token) and not held.has(token):
+        elif any(letter.isdecimal() for letter in token) and not facts.has(token):
             quantity = _QUANTITY.fullmatch(token) or _HYPHENED.fullmatch(token)
-            if not quantity or _number(quantity[1]) not in held.numbers:
+            if not quantity or _number(quantity[1]) not in facts.numbers:
                 return token
     for number, unit in _measures(_folded(text)):
-        if (number, unit) not in held.measures and not _is_spelled(number, unit, held):
+        if (number, unit) not in facts.measures and not _is_spelled(number, unit, facts):
             return f"{number} {unit}"
     for numeral in _WIDE_NUMERAL.findall(text):
-        if numeral not in held.text and _NUMERALS.get(numeral) not in held.numbers:
+        if numeral not in facts.text and _NUMERALS.get(numeral) not in facts.numbers:
             return str(numeral)
     return ""
 
 
-def _is_spelled(number: str, unit: str, held: _SourceFacts) -> bool:
+def _is_spelled(number: str, unit: str, facts: _SourceFacts) -> bool:
     """Tell whether the number stands as a word before the unit: ``three days``."""
     words = [word for word, value in _NUMBER_WORDS.items() if value == number]
     units = [word for word, first in _UNITS.items() if first == unit]
-    return any(f"{word} {name}" in held.text for word in words for name in units)
+    return any(f"{word} {name}" in facts.text for word in words for name in units)
 
 
-def _find_unsupported_name(answer: str, held: _SourceFacts) -> str:
+def _find_unsupported_name(answer: str, facts: _SourceFacts) -> str:
     for start, end in code_spans(answer, 0, len(answer)):
         code = answer[start:end].strip("`").strip()
-        if not held.has(code):
+        if not facts.has(code):
             return code
     text = _without_code(answer)
     letters = [letter for letter in text if letter.isalpha()]
     uncased = sum(letter.lower() == letter.upper() for letter in letters) * 4 > len(letters)
     for _, token in _tokens(text):
-        if not _is_known(token, held, uncased=uncased):
+        if not _is_known(token, facts, uncased=uncased):
             return token
-    return next((name for name in _KATAKANA.findall(text) if _folded(name) not in held.text), "")
+    return next((name for name in _KATAKANA.findall(text) if _folded(name) not in facts.text), "")
 
 
-def _is_known(token: str, held: _SourceFacts, *, uncased: bool) -> bool:
-    """Tell whether a token is no name, or one that a source holds.
+def _is_known(token: str, facts: _SourceFacts, *, uncased: bool) -> bool:
+    """Tell whether a token is no name, or a name that a source holds.
 
-    A capital makes a name, at the start of a sentence too unless the word is a common one. In a text whose script has
-    no capitals (``uncased``) every Latin word is one.
+    A capital marks a name, at the start of a sentence too unless the word is a common one. In a script without
+    capitals (``uncased``) every Latin word is a name.
     """
-    if token.lower() in ABBREVIATIONS or held.has(token):
+    if token.lower() in ABBREVIATIONS or facts.has(token):
         return True
     if _IDENTIFIER.search(token):
         parts = [part for part in token.split("/") if part]
         if len(parts) > 1 and token[0] != "/" and all(_WORD.fullmatch(part) for part in parts):
-            return all(held.has_word(part) or held.is_common(part) for part in parts)
-        # Numbers were compared before, in more forms than this one.
+            return all(facts.has_word(part) or facts.is_common(part) for part in parts)
+        # Numbers were compared before, in more forms.
         return bool(_QUANTITY.fullmatch(token) or _HYPHENED.fullmatch(token))
     names = [word for word in _WORD.findall(token) if word != word.lower() or (uncased and word.isascii())]
-    return all(held.is_common(word) or held.has_word(word) for word in names)
+    return all(facts.is_common(word) or facts.has_word(word) for word in names)

@@ -1,4 +1,4 @@
-"""Draft a new memory from several: whole sentences of the sources, or a language model's text, checked."""
+"""Draft a new memory from several: whole sentences of the sources, or a language model's checked text."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from memento_tui.text.terms import STOP_WORDS, character_bigrams, terms
 __all__ = ["DRAFT_LENGTH", "Draft", "Drafter", "Purpose", "draft_title", "extract_draft", "most_trusted_first"]
 
 DRAFT_LENGTH = 1_200
-"""Characters that a draft may have; one whole sentence may be longer where no shorter one is to be had."""
+"""The most characters of a draft; a single sentence may be longer where there is no shorter one."""
 
 MOST_SOURCES = 200
-"""Sources that are read; of more, those that are trusted most."""
+"""The most sources that are read; of more, the most trusted."""
 
 _MOST_SENTENCES = 8_000
-"""Sentences of all sources together that are compared; each source has an equal share of them."""
+"""The most sentences of all sources together that are compared; each source has an equal share."""
 
 _FEWEST_READ = 20
 _READ_LENGTH = 20_000
@@ -47,7 +47,7 @@ _NUMBERS = re.compile(r"\d+")
 
 @dataclass(frozen=True)
 class _SourceSentence:
-    """A sentence of a source: its text, its place in the draft's order, and what it is compared by."""
+    """A sentence of a source: its text, its place in the draft's order, and the features by which it is compared."""
 
     text: str
     source: int
@@ -58,12 +58,12 @@ class _SourceSentence:
 
     @property
     def cost(self) -> int:
-        """Characters in a list: the mark before it and the line break behind it."""
+        """Its characters in a list, with the bullet before it and the line break after it."""
         return len(self.text) + 3
 
 
 def most_trusted_first(sources: Sequence[Memory]) -> list[Memory]:
-    """Return the sources, those first that were verified, then the more certain, the less foreign, the newer."""
+    """Return the sources: verified ones first, then by certainty, by origin (the user's first), and newest first."""
 
     def key(memory: Memory) -> tuple[int, bool, int, int, datetime]:
         foreign = SOURCE_TYPES.index(memory.source_type)
@@ -74,12 +74,13 @@ def most_trusted_first(sources: Sequence[Memory]) -> list[Memory]:
 
 
 def extract_draft(sources: Sequence[Memory], *, limit: int = DRAFT_LENGTH) -> list[str]:
-    """Return whole sentences of the sources that together say most of what they have in common.
+    """Return the whole sentences of the sources that hold most of their common content.
 
     A sentence's weight is the mean share of sources that use its terms (after SumBasic, Nenkova and Vanderwende 2005,
-    with sources in the place of word counts), plus up to `_TRUST_WEIGHT` for the rank of its source in `by_trust`.
+    with sources in the place of word counts), plus up to `_TRUST_WEIGHT` for the rank of its source in
+    `most_trusted_first`.
     First each source gives its best sentence, as far as they fit, then the best of the others follow. Sentences that
-    say the same, numbers and negations included, come once. The order is that of `by_trust`, then that of the text.
+    say the same, numbers and negations included, come once. The order is that of the sources, then that of the text.
     """
     ordered = most_trusted_first(sources)[:MOST_SOURCES]
     most = _MOST_SENTENCES // max(len(ordered), _FEWEST_READ)
@@ -94,9 +95,9 @@ def extract_draft(sources: Sequence[Memory], *, limit: int = DRAFT_LENGTH) -> li
 
 
 def draft_title(sources: Sequence[Memory], lines: Sequence[str]) -> str:
-    """Return a title for a draft: the one of the sources' titles that shares most with the others, or one of ``lines``.
+    """Return a title for a draft: the source's title that shares most with the others, else one of ``lines``.
 
-    ``lines`` are the draft's own, one at least. One that is too long for a title is cut where a word ends, and says so.
+    ``lines`` are those of the draft, at least one. A line that is too long is cut where a word ends, with ``...``.
     """
     titles = [memory.title.strip() for memory in most_trusted_first(sources)[:MOST_SOURCES] if memory.title.strip()]
     if titles:
@@ -114,7 +115,7 @@ def draft_title(sources: Sequence[Memory], lines: Sequence[str]) -> str:
 def _read_sentences(number: int, content: str, most: int) -> Iterator[_SourceSentence]:
     spans = sentences(content[:_READ_LENGTH])
     if len(content) > _READ_LENGTH:
-        spans = spans[:-1]  # it may go on beyond what was read
+        spans = spans[:-1]  # it may go on beyond the end
     kept = [(start, end) for start, end in spans if not is_introduction(content[start:end])]
     for place, (start, end) in enumerate((kept or spans)[:most]):
         text = content[start:end]
@@ -150,24 +151,24 @@ def _choose(ranked: list[_SourceSentence], sources: int, limit: int) -> list[_So
     share = max(limit // min(sources, _SOURCES_WITH_A_SHARE), _SHORTEST_SHARE)
     chosen: list[_SourceSentence] = []
     room = limit
-    # One of each source within a fair share, one of each that has none yet, then whatever is left.
+    # One of each source within a fair share, one of each that has none yet, then any others.
     for longest, once in ((share, True), (limit, True), (limit, False)):
-        spoken = {sentence.source for sentence in chosen}
+        represented = {sentence.source for sentence in chosen}
         for sentence in sorted(ranked, key=lambda s: s.source) if once else ranked:
-            if sentence.cost > min(longest, room) or (once and sentence.source in spoken):
+            if sentence.cost > min(longest, room) or (once and sentence.source in represented):
                 continue
             if sentence in chosen or any(_repeats(sentence, other) for other in chosen):
-                # What the source says is already there.
-                spoken.add(sentence.source)
+                # The source's content is already there.
+                represented.add(sentence.source)
                 continue
             chosen.append(sentence)
-            spoken.add(sentence.source)
+            represented.add(sentence.source)
             room -= sentence.cost
     return chosen
 
 
 def _repeats(sentence: _SourceSentence, other: _SourceSentence) -> bool:
-    """Tell whether ``sentence`` says nothing that ``other`` does not say."""
+    """Tell whether ``sentence`` adds nothing to ``other``."""
     if sentence.text.casefold() == other.text.casefold():
         return True
     if sentence.negations != other.negations or not sentence.terms:
@@ -183,7 +184,7 @@ def _repeats(sentence: _SourceSentence, other: _SourceSentence) -> bool:
 
 
 def _fit_into_length(few: Sequence[str], many: Sequence[str]) -> bool:
-    """Tell whether the terms follow each other in ``many`` too, others between them allowed."""
+    """Tell whether ``few`` is a subsequence of ``many``."""
     rest = iter(many)
     return all(term in rest for term in few)
 
@@ -191,15 +192,15 @@ def _fit_into_length(few: Sequence[str], many: Sequence[str]) -> bool:
 Purpose = Literal["consolidate", "heuristic", "merge_facts", "pattern", "higher_pattern", "merge"]
 
 _LONGEST_MERGE = 8_000
-"""A merged memory takes the place of those it was made of, so it may be as long as they were, within reason."""
+"""The most characters of a merged memory, which may be as long as its longest source."""
 
 _MOST_SENT = 40
 _SENT_LENGTH = 16_000
-"""Characters of all sources together that a model is given; small ones forget what is beyond without saying so."""
+"""The most characters of all sources together that a model is given; small models silently drop the rest."""
 
 _LONGEST_QUESTION = 200_000
 _LONGEST_DRAFT_RATIO = 3
-"""Models count characters badly; an answer may be so many times as long as it was to be."""
+"""The factor by which an answer may exceed the limit: models count characters badly."""
 
 _TASK_PROMPTS: dict[Purpose, str] = {
     "consolidate": "Say in one note what these notes say together, without repeating it.",
@@ -227,15 +228,15 @@ class Draft(msgspec.Struct, frozen=True):
     title: str
     content: str
     method: Literal["extractive", "model"]
-    """``extractive``: whole sentences of the sources, as they stand there."""
+    """``extractive``: whole sentences of the sources, unchanged."""
     refused: str = ""
-    """Why the language model's text does not stand here, in a sentence; empty where none is configured, or it does."""
+    """Why the language model's text was not used, in a sentence; empty where it was, or none is configured."""
 
 
 class Drafter:
-    """Drafts by the language model that ``config`` names, and by extraction where there is none or it fails.
+    """Drafts by the language model of ``config``, and by extraction where there is none or it fails.
 
-    Once the endpoint cannot be reached, breaks off or does not answer in time, this drafter does not ask it again.
+    Once the endpoint cannot be reached, breaks off or does not answer in time, it is not used again.
 
     Raises:
         InvalidInput: the configuration cannot be used.
@@ -246,10 +247,10 @@ class Drafter:
         self._endpoint = LanguageModelEndpoint(config) if config.url else None
         self._gone = ""
         self.last_problem = "" if config.url else "No language model is configured."
-        """Why the last question had no answer that could be used, in a sentence; empty where it had one."""
+        """Why the last request had no usable answer, in a sentence; empty where it had one."""
 
     def draft(self, purpose: Purpose, sources: Sequence[Memory]) -> Draft:
-        """Return one draft made of the sources, in any order.
+        """Return a draft made of the sources, which may be in any order.
 
         Restricted sources are never sent to an endpoint, confidential ones only to one on this machine.
 
@@ -272,7 +273,7 @@ class Drafter:
         """Return the model's answer to an instruction about a text, or None; `last_problem` then says why.
 
         The answer is complete, not empty and without tags of reasoning; nothing else about it is checked. The caller
-        answers for the text's sensitivity: see `is_local`.
+        is responsible for the text's sensitivity: see `is_local`.
         """
         if self._endpoint is None or self._gone:
             self.last_problem = self._gone or "No language model is configured."
@@ -300,16 +301,16 @@ class Drafter:
 
     @property
     def is_configured(self) -> bool:
-        """Tell whether there is a language model to ask."""
+        """Whether a language model is configured."""
         return self._endpoint is not None
 
     @property
     def is_local(self) -> bool:
-        """Tell whether what is asked stays on this machine; so it does where no model is configured."""
+        """Whether requests stay on this machine, as they do where no model is configured."""
         return self._endpoint is None or self._endpoint.is_local
 
     def _written(self, purpose: Purpose, sources: Sequence[Memory], limit: int) -> str:
-        """Return the model's draft, empty where it has none that may stand."""
+        """Return the model's draft, or an empty text where it has none that passes the checks."""
         if self._endpoint is None:
             return ""
         if secret := _reason_not_to_send(sources, local=self._endpoint.is_local):
@@ -343,7 +344,7 @@ def _reason_not_to_send(sources: Sequence[Memory], *, local: bool) -> str:
 
 
 def _note_text(memory: Memory, share: int) -> str:
-    """Return a source as a model gets it; of a long one the first whole sentences."""
+    """Return a source's text for a model: all of it, or the first whole sentences of a long one."""
     text = f"{memory.title}\n{memory.content}".strip()
     if len(text) <= share:
         return text

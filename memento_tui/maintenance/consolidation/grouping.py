@@ -1,4 +1,4 @@
-"""Group memories that belong together, by topical tags and by meaning, so that one could stand for them."""
+"""Group memories that belong together, by topical tags and by meaning."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ __all__ = [
 ]
 
 COMMON_SHARE = 0.25
-"""A tag that more than this share of the memories carry, and more than one group can hold, groups nothing by itself."""
+"""The share of memories above which a tag groups nothing by itself, if it has more memories than a group can hold."""
 
 _PROVENANCE_TAGS = frozenset(
     """
@@ -41,14 +41,14 @@ _PROVENANCE_TAGS = frozenset(
     workspace user author host channel model transcript origin
     """.split()  # noqa: SIM905 - a paragraph is easier to read than a list of quoted words
 )
-"""What stands before the first ``:``, ``/`` or ``=`` of a tag that says where a memory came from."""
+"""The prefixes, before the first ``:``, ``/`` or ``=``, of tags that name the provenance of a memory."""
 
 _TAG_PARTS = re.compile(r"[:/=]")
 _DATE = re.compile(r"\d{4}-\d{2}(-\d{2})?")
 
 
 def _is_provenance(folded: str, names: frozenset[str]) -> bool:
-    """Tell whether a tag says where a memory came from: ``source:distill``, a date, its agent, its project."""
+    """Tell whether a tag names a memory's provenance: ``source:distill``, a date, its agent, its project."""
     if folded in names:
         return True
     if folded.isalnum():
@@ -58,30 +58,30 @@ def _is_provenance(folded: str, names: frozenset[str]) -> bool:
 
 
 def _provenance_names(memory: Memory) -> frozenset[str]:
-    """Return what a memory's agent, session and namespace are called: as a tag it says no more than they do."""
+    """Return the names of a memory's agent, session and namespace, which are no topics as tags."""
     return frozenset(map(fold_tag, (memory.source.agent, memory.source.session, *memory.namespace.split("/"))))
 
 
 def topic_tags_of(memory: Memory) -> dict[str, str]:
-    """Return a memory's tags that are not its provenance, by the form in which tags are compared."""
+    """Return a memory's tags other than its provenance, in the form in which tags are compared."""
     names = _provenance_names(memory)
     folded = {fold_tag(tag): tag for tag in memory.tags}
     return {key: tag for key, tag in folded.items() if not _is_provenance(key, names)}
 
 
 TopicsOfMemories = Mapping[str, Mapping[str, str]]
-"""What `subject_tags` found for each memory, by id; asked for several times, it is worth keeping."""
+"""The result of `topic_tags_of` for each memory, by id."""
 
 
 def topics_of_memories(memories: Iterable[Memory]) -> TopicsOfMemories:
-    """Return the `subject_tags` of each memory, by id."""
+    """Return the `topic_tags_of` each memory, by id."""
     return {memory.id: topic_tags_of(memory) for memory in memories}
 
 
 def topical_tags(memories: Sequence[Memory], subjects: TopicsOfMemories, most: int) -> dict[str, frozenset[str]]:
-    """Return for each memory, by id, the tags that relate it to others: shared, of its subject, and not common.
+    """Return for each memory, by id, the topic tags that it shares with others and that are not too common.
 
-    ``most`` is how many memories a tag may be on however few there are beside them.
+    ``most`` is the number of memories up to which a tag is never too common.
     """
     carried: Counter[str] = Counter()
     for memory in memories:
@@ -92,16 +92,16 @@ def topical_tags(memories: Sequence[Memory], subjects: TopicsOfMemories, most: i
 
 
 SYNTHESIZED_CERTAINTY = 3
-"""The most that a memory made of others may be certain (Memento Vault)."""
+"""The highest certainty of a memory made of others (Memento Vault)."""
 
 TITLE_OVERLAP = 0.70
-"""Two titles that share more of their words than this name the same thing (Memento Vault)."""
+"""The share of common words above which two titles name the same thing (Memento Vault)."""
 
 LARGEST_GROUP = 12
-"""Memories in one group: as many as a person can check against a draft."""
+"""The most memories in one group: as many as a person can check against a draft."""
 
 _COMPARED_TAGS = 8
-"""Of a memory's tags the most frequent, by which a large group is parted."""
+"""The most frequent tags of a memory by which a large group is split."""
 
 _SMALLEST_GROUP = 3
 _PROJECTS = "projects/"
@@ -109,33 +109,33 @@ _WORD = re.compile(r"\w+")
 
 Basis = Literal["tags", "meaning"]
 GroupingScope = tuple[str, bool]
-"""Memories of two places are never joined; see `place_of`."""
+"""The scope of a memory; memories of two scopes are never joined. See `grouping_scope`."""
 
 
 class Group(msgspec.Struct, frozen=True):
-    """Memories that one memory could stand for."""
+    """Memories that one memory could replace."""
 
     ids: tuple[str, ...]
     """Oldest first."""
     basis: Basis
     score: float
-    """How much there is to gain from joining them; see `group_score`."""
+    """The priority of joining them; see `group_score`."""
     tags: tuple[str, ...]
-    """The user tags that at least half of them carry."""
+    """The topic tags that at least half of them carry."""
     why: str
-    """One sentence for the person who decides."""
+    """The reason, one sentence for the person who decides."""
 
 
 def is_groupable(memory: Memory) -> bool:
-    """Tell whether a memory may be joined with others at all: it is active, and nobody asked to keep it apart."""
+    """Tell whether a memory may be joined with others: it is active, and nothing asks to keep it apart."""
     return memory.status == "active" and memory.sensitivity == "normal"
 
 
 def grouping_scope(memory: Memory) -> GroupingScope:
-    """Return what two memories must have in common to be joined.
+    """Return the scope that two memories must have in common to be joined.
 
-    One part is the namespace; below ``projects/`` the first two names of it, so that the parts of one project may
-    join. The other keeps text from outside that nobody has verified apart from the user's own.
+    One part is the namespace; below ``projects/`` its first two names, so that the parts of one project may join. The
+    other keeps unverified text from outside apart from the user's own.
     """
     namespace = memory.namespace
     if namespace.startswith(_PROJECTS):
@@ -152,8 +152,7 @@ def tag_groups(memories: Sequence[Memory], *, largest: int = LARGEST_GROUP) -> l
     """Return groups of three to ``largest`` memories that shared tags join, by ids.
 
     Union-find as in Memento Protocol, over tags of the subject alone. A component that is too large, or a chain (some
-    member has no tag that half of them carry), is parted by its tags, then by what other tags the members share, then
-    by time.
+    member has no tag that half of them carry), is split by its tags, then by other common tags, then by time.
     """
     return _tag_groups(memories, topics_of_memories(memories), largest)
 
@@ -180,10 +179,10 @@ def groups_sharing_tags(
 def groups_of(
     memories: Sequence[Memory], clusters: Sequence[Sequence[str]], *, largest: int = LARGEST_GROUP, most: int = 10
 ) -> list[Group]:
-    """Return the groups that are most worth joining, best first; no memory is in two.
+    """Return the groups most worth joining, best first; no memory is in two.
 
-    ``clusters`` are groups by meaning, by ids, of any size: they are parted by place, then by shared tags and time.
-    A group of which a better one took members is scored again without them.
+    ``clusters`` are groups by meaning, by ids, of any size: they are split by scope, then by shared tags and time. A
+    group that loses members to a better one is scored again without them.
     """
     by_id = {memory.id: memory for memory in memories if is_groupable(memory)}
     subjects = topics_of_memories(by_id.values())
@@ -324,7 +323,7 @@ def _split_component(
 
 
 def _even_pieces(members: Sequence[Memory], tags: Mapping[str, frozenset[str]], largest: int) -> Iterator[list[str]]:
-    """Cut members into even pieces, in each those that share more of their tags, then those of one time."""
+    """Cut members into even pieces, by common tags, then by time."""
     carried = Counter(tag for memory in members for tag in tags[memory.id])
 
     def place(memory: Memory) -> tuple[list[str], datetime, str]:

@@ -16,10 +16,10 @@ from memento_tui.errors import InvalidInput
 __all__ = ["LanguageModelEndpoint", "LanguageModelError"]
 
 _LARGEST_ANSWER = 1_000_000
-"""Bytes. A draft has about a thousand; a model's thoughts may come with it."""
+"""Bytes of an answer that are read. A draft has about a thousand; a model's reasoning may come with it."""
 
 _GRACE_SECONDS = 2.0
-"""How much longer than its time a question may take to be given up: a name server cannot be interrupted."""
+"""Seconds beyond the time limit until a request is abandoned: a name server cannot be interrupted."""
 
 _URL = re.compile(r"(https?)://(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::(\d{1,5}))?(?:/[A-Za-z0-9._~%/-]*)?", re.ASCII)
 _KEY = re.compile(r"[\x21-\x7e]+")
@@ -37,7 +37,7 @@ _CLIENT_ERROR_STATUSES = {
 
 
 class LanguageModelError(Exception):
-    """Why there is no answer, in a sentence. ``gone``: asking again would only mean waiting again."""
+    """There is no answer; the message says why in a sentence. ``gone``: another request would fail in the same way."""
 
     def __init__(self, message: str, *, gone: bool = False) -> None:
         super().__init__(message)
@@ -59,7 +59,7 @@ class _Completion(msgspec.Struct):
 
 
 class LanguageModelEndpoint:
-    """Asks the model that ``config`` names, whose ``url`` is not empty.
+    """The endpoint of the model that ``config`` names; its ``url`` must not be empty.
 
     Raises:
         InvalidInput: a setting cannot be used, or the environment variable that is to hold the key is not set.
@@ -83,13 +83,13 @@ class LanguageModelEndpoint:
         self._seconds = config.timeout_seconds
         self._address = config.url.rstrip("/") + "/chat/completions"
         self.is_local = _is_loopback(match[2])
-        """Whether what is asked stays on this machine."""
+        """Whether requests stay on this machine."""
 
     def ask(self, instruction: str, text: str) -> str:
-        """Return the model's answer to ``text``, a complete one.
+        """Return the model's complete answer to ``text``.
 
         Raises:
-            EndpointProblem: there is no answer, or not all of it.
+            LanguageModelError: there is no answer, or not all of it.
 
         """
         messages = [{"role": "system", "content": instruction}, {"role": "user", "content": text}]
@@ -115,7 +115,7 @@ class LanguageModelEndpoint:
         return content.strip()
 
     def _within_time(self, body: bytes) -> bytes:
-        """Run the exchange on a thread of its own, so that it can be given up, and so that a caller may have a loop."""
+        """Run the exchange on its own thread, so that it can be abandoned and callers may have an event loop."""
         outcome: list[bytes | LanguageModelError] = []
         thread = threading.Thread(target=self._run, args=(body, outcome), name="language model", daemon=True)
         thread.start()
@@ -175,7 +175,7 @@ class LanguageModelEndpoint:
 
 
 def _check_status(status: int) -> None:
-    """Refuse every answer but a complete one; what the endpoint says besides is not repeated, it may say anything."""
+    """Raise unless the answer is complete; the endpoint's own message, which may hold anything, is not repeated."""
     if status == _HTTP_OK:
         return
     if status in _REDIRECTS:

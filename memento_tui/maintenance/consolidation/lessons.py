@@ -1,4 +1,4 @@
-"""Find what many memories teach together: passes over their neighbours, as source lists for a new memory."""
+"""Find lessons that recur in many memories, as lists of sources for a new memory."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ NEIGHBOUR_SIMILARITY = 0.6
 """The cosine similarity from which memories are about the same matter."""
 
 SAME_FACT_SIMILARITY = 0.85
-"""The cosine similarity from which facts say the same."""
+"""The cosine similarity from which two facts count as the same."""
 
 HIGHER_PATTERN = "learned:higher_pattern"
-"""The system tag of a pattern that was made from patterns. One that carries it is a source of no other."""
+"""The system tag of a pattern made from patterns. A memory that carries it is a source of no other."""
 
 _KNOWN = 0.5
-"""A set of sources that shares this much (Jaccard) with one that was used before teaches nothing new."""
+"""The Jaccard index with an earlier set of sources from which a set is not proposed again."""
 
 _SESSION_NOTES = frozenset({"session", "session_note", "session_summary", "fleeting"})
 
@@ -43,18 +43,18 @@ Purpose = Literal["heuristic", "merge_facts", "pattern", "higher_pattern"]
 
 
 class Lesson(msgspec.Struct, frozen=True):
-    """One memory that could be made from others."""
+    """A memory that could be made from others."""
 
     kind: LessonKind
     purpose: Purpose
     ids: tuple[str, ...]
     """The sources, oldest first, all of one namespace."""
     why: str
-    """One sentence for the person who decides."""
+    """The reason, one sentence for the person who decides."""
 
 
 class _LessonPass(msgspec.Struct, frozen=True):
-    """What one pass makes of what."""
+    """One pass: the kinds of its sources and the kind that it makes of them."""
 
     kind: LessonKind
     purpose: Purpose
@@ -72,7 +72,7 @@ _PASSES = (
 
 
 def is_session_note(memory: Memory) -> bool:
-    """Tell whether a memory is a diary: what a day or a session held is no evidence that something recurs."""
+    """Tell whether a memory is the diary of a day or a session, which is no evidence of recurrence."""
     raw = memory.kind_raw.strip().lower().replace("-", "_").replace(" ", "_")
     return memory.kind == "daily" or raw in _SESSION_NOTES
 
@@ -80,12 +80,12 @@ def is_session_note(memory: Memory) -> bool:
 def lessons(
     memories: Sequence[Memory], groups: Sequence[Group], neighbours: Neighbours, made: Collection[frozenset[str]]
 ) -> list[Lesson]:
-    """Return what could be learned, in the order of the passes; in one pass no memory is a source twice.
+    """Return the lessons in the order of the passes; in one pass no memory is a source twice.
 
-    Facts are merged where each says the same as each other one. The other passes take what is near one memory in
-    meaning, then what a group holds, then what shares a specific tag. ``made`` are the sets of sources from which
-    something was proposed before, whatever became of it: a set that is mostly the same is not proposed again, and a
-    pattern that was a source with other patterns is not used again, so nothing is ever made of what it was made of.
+    Facts are merged where each is the same as every other. The other passes take the neighbours of one memory in
+    meaning, then the members of a group, then the memories with a specific tag. ``made`` are the sets of sources of
+    all earlier proposals, whatever became of them: a set that is mostly the same is not proposed again, and a pattern
+    that was a source with other patterns is not used again, so no memory is ever made of its own results.
     """
     usable = [memory for memory in memories if is_groupable(memory) and not is_session_note(memory)]
     subjects = topics_of_memories(usable)
@@ -139,7 +139,7 @@ def _lessons_of_pass(
 
 
 class _KnownSourceSets:
-    """The source sets of before, found by any of their members."""
+    """The earlier sets of sources, indexed by their members."""
 
     def __init__(self, made: Collection[frozenset[str]]) -> None:
         self._holding: dict[str, list[frozenset[str]]] = defaultdict(list)
@@ -148,7 +148,7 @@ class _KnownSourceSets:
                 self._holding[name].append(before)
 
     def has(self, ids: Collection[str]) -> bool:
-        """Tell whether a set is mostly one of them."""
+        """Tell whether a set is mostly the same as one of them."""
         asked = frozenset(ids)
         return any(
             len(asked & before) >= _KNOWN * len(asked | before)
@@ -164,7 +164,7 @@ def _candidates(
     neighbours: Neighbours,
     tags: Mapping[str, frozenset[str]],
 ) -> Iterator[tuple[list[str], str]]:
-    """Yield sets of sources and what joins them, those that belong together most surely first."""
+    """Yield sets of sources with the reason that joins them, the surest first."""
     names = {memory.id for memory in members}
     if step.purpose == "merge_facts":
         for found in _cliques(_symmetric_neighbours(names, neighbours, SAME_FACT_SIMILARITY)):
@@ -181,7 +181,7 @@ def _candidates(
 def _symmetric_neighbours(
     names: Collection[str], neighbours: Neighbours, minimum: float
 ) -> dict[str, dict[str, float]]:
-    """Return who is near whom, both ways: of two memories one may have been too far down the other's list."""
+    """Return the neighbours of each memory, made symmetric: a list of the nearest may leave out one direction."""
     near: dict[str, dict[str, float]] = {name: {} for name in sorted(names)}
     for name, of_name in near.items():
         for other, similarity in neighbours.get(name, ()):
@@ -195,9 +195,9 @@ def _closest(near: Mapping[str, float]) -> list[str]:
 
 
 def _neighbourhoods(near: Mapping[str, Mapping[str, float]], smallest: int) -> Iterator[list[str]]:
-    """Yield what is near one memory that no earlier set holds; who has most neighbours comes first.
+    """Yield the neighbourhood of each memory that no earlier set holds, largest first.
 
-    All are near the same one: a chain of neighbours leads from one matter to another.
+    All members are near the same memory: a chain of neighbours would lead from one matter to another.
     """
     taken: set[str] = set()
     for name in sorted(near, key=lambda name: (-len(near[name]), name)):
@@ -210,7 +210,7 @@ def _neighbourhoods(near: Mapping[str, Mapping[str, float]], smallest: int) -> I
 
 
 def _cliques(near: Mapping[str, Mapping[str, float]]) -> Iterator[list[str]]:
-    """Yield sets in which each is near each other one."""
+    """Yield sets in which all members are near one another."""
     taken: set[str] = set()
     for name in sorted(near, key=lambda name: (-len(near[name]), name)):
         if name in taken:

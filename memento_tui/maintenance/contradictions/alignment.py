@@ -31,18 +31,18 @@ __all__ = [
 ]
 
 _BEST_PAIRS = 6
-"""Sentence pairs that are looked into."""
+"""The most sentence pairs that are compared."""
 
 _MOST_SENTENCES_OF_A_WORD = 24
-"""Sentences that one word may lead to; a word in more of them does not tell where to look."""
+"""The most sentences that may share a word for it to align them; a word in more of them is no evidence."""
 
 _CONTEXT_WEIGHT = 0.4
-"""What a word of the sentence before, or of the title, counts beside a word of the sentence itself."""
+"""The weight of a word of the title or of the sentence before, relative to one of the sentence itself."""
 
 _CACHED_CHARACTERS = 8_000
 _SHORTEST_CLAUSE = 3
 _LONGEST_WHOLE_SENTENCE = 25
-"""Tokens of a sentence that is also compared as one clause."""
+"""The most tokens of a sentence that is also compared as one clause."""
 
 
 class AnalyzedText(msgspec.Struct, frozen=True, gc=False):
@@ -81,19 +81,19 @@ _analyze_long_cached = lru_cache(maxsize=4)(_analyze)
 
 
 def analyze_text(text: str, title: str = "") -> AnalyzedText:
-    """Return what comparing needs to know of a text; readings are kept for the next comparison, few of long texts."""
+    """Return the analysis of a text, from a cache that holds few long texts."""
     return (_analyze_cached if len(text) <= _CACHED_CHARACTERS else _analyze_long_cached)(text, title)
 
 
 def shared_weight(one: Mapping[str, float], other: Mapping[str, float]) -> float:
-    """Return the weight of the words that two contexts share, each at the smaller of its two weights."""
+    """Return the total weight of the words that two contexts share, each at the smaller of its two weights."""
     if len(one) > len(other):
         one, other = other, one
     return sum(min(weight, other[word]) for word, weight in one.items() if word in other)
 
 
 def align_sentences(older: AnalyzedText, newer: AnalyzedText) -> list[tuple[int, int]]:
-    """Return the places of the sentence pairs that share most, best first."""
+    """Return the indexes of the sentence pairs that share most weight, best first."""
     places: dict[str, list[int]] = {}
     for at, context in enumerate(older.contexts):
         for word in context:
@@ -142,15 +142,15 @@ Span = tuple[int, int]
 
 
 class Difference(msgspec.Struct, frozen=True, gc=False):
-    """One way in which a sentence of each text differ, with what was measured of it."""
+    """One difference between a sentence of each text, with its features."""
 
     family: str
-    """value, denial, or slot: which weights judge it."""
+    """The family of its features and weights: value, denial, slot or update."""
     features: tuple[float, ...]
     first: tuple[Span, ...]
     second: tuple[Span, ...]
     quoted: tuple[Span, Span]
-    """The words of each text that show the difference to a person."""
+    """Start and end of the words in each text that show the difference to a person."""
     change: bool = False
     """Whether one side says that something changed."""
     counts: bool = False
@@ -163,7 +163,7 @@ class SentenceInContext(msgspec.Struct, frozen=True, gc=False):
     reading: AnalyzedText
     sentence: Sentence
     context: Mapping[str, float]
-    """The weights of its words, and of those of its surroundings."""
+    """The weights of its words, those of the title, and those of the sentence before."""
 
     def clauses(self) -> list[Clause]:
         """Return the clauses of the sentence."""
@@ -171,13 +171,13 @@ class SentenceInContext(msgspec.Struct, frozen=True, gc=False):
 
 
 class SentencePair(msgspec.Struct, frozen=True, gc=False):
-    """Two sentences that speak of the same thing, and how alike and how far apart in time their texts are."""
+    """Two aligned sentences, with the similarity of their texts and the time between them."""
 
     first: SentenceInContext
     second: SentenceInContext
     similarity: float
     days: float
-    """Between the dates of writing."""
+    """Days between the creation of the two memories."""
 
     @property
     def elapsed(self) -> float:
@@ -192,5 +192,5 @@ def logistic(features: Sequence[float], weights: Sequence[float], bias: float) -
 
 
 def token_spans(tokens: Iterable[Token]) -> tuple[Span, ...]:
-    """Return the spans of tokens, each token's own."""
+    """Return start and end of each token."""
     return tuple((token.start, token.end) for token in tokens)

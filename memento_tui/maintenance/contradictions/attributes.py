@@ -1,7 +1,7 @@
 """Differences in an attribute: *deploys go through Jenkins* against *deploys moved to GitHub Actions*.
 
 A statement is a subject, a verb that gives it an attribute, and what fills the attribute's slot. A report of how a
-matter stands by now (*is using the app now*) counts as a weaker difference.
+matter stands now (*is using the app now*) counts as a weaker difference.
 """
 
 from __future__ import annotations
@@ -60,20 +60,20 @@ _NEGATED_CHANGE = "longer"
 
 
 class Statement(msgspec.Struct, frozen=True, gc=False):
-    """What a clause says of a subject."""
+    """A clause as a statement: a subject, an attribute and its filler."""
 
     subject: dict[str, float]
     """The stems that name the subject and the purpose, with their weights."""
     named: tuple[Token, ...]
     """The words before the verb that name the subject."""
     frames: frozenset[int]
-    """The groups of the verb; empty where it only tells of a change."""
+    """The groups of the verb; empty where it only reports a change."""
     change: bool
-    """Whether it tells of a change, or of a state as a new one."""
+    """Whether it reports a change or a new state."""
     filler: tuple[Token, ...]
-    """What fills the slot."""
-    gone: tuple[Token, ...]
-    """What filled it before."""
+    """The present filler of the slot."""
+    former: tuple[Token, ...]
+    """The former filler of the slot."""
 
 
 @cache
@@ -85,7 +85,7 @@ def _verb_groups() -> dict[str, frozenset[int]]:
 
 
 def parse_statement(clause: Clause) -> Statement | None:
-    """Return the statement that a clause makes, or None where it makes none that could be compared."""
+    """Return the statement of a clause, or None where it makes none that can be compared."""
     if len(clause) > _MOST_TOKENS or describes_a_moment(clause):
         return None
     verbs = _verbs(clause)
@@ -96,27 +96,33 @@ def parse_statement(clause: Clause) -> Statement | None:
         return None
     words = [clause[at].low for at in verbs]
     subject = [token for token in clause[:first] if token.weight and token.low not in _ADVERBS]
-    filler, gone, purpose = _complement(clause, last + 1, replaced=words[-1] in ("replaced", "replaces"))
+    filler, former, purpose = _complement(clause, last + 1, replaced=words[-1] in ("replaced", "replaces"))
     before = {token.low for token in clause[max(first - 3, 0) : last + 1]}
     if _NEGATED_CHANGE in before or _used_to(clause, verbs):
-        filler, gone = [], filler
+        filler, former = [], filler
     named = subject + purpose
-    sound = len(named) <= _MOST_SUBJECT and len(filler) <= _MOST_FILLER and len(gone) <= _MOST_FILLER
-    if not sound or not (filler or gone) or any(clause[at].denies for at in range(last + 1) if clause[at].low != "no"):
+    sound = len(named) <= _MOST_SUBJECT and len(filler) <= _MOST_FILLER and len(former) <= _MOST_FILLER
+    if (
+        not sound
+        or not (filler or former)
+        or any(clause[at].denies for at in range(last + 1) if clause[at].low != "no")
+    ):
         return None
     frames: frozenset[int] = frozenset().union(*(_verb_groups().get(word, frozenset()) for word in words))
     if len(frames) > 1:
         frames -= {_TO_BE_GROUP}
     change = (
-        any(word in CHANGE_CUES for word in words) or any(token.low in _PRESENT_WORDS for token in clause) or bool(gone)
+        any(word in CHANGE_CUES for word in words)
+        or any(token.low in _PRESENT_WORDS for token in clause)
+        or bool(former)
     )
     # Where it holds is no part of what it is about: *on Windows the config* is the config.
     weights = {token.stem: max(token.weight, _LEAST_WORD_WEIGHT) for token in named if not _is_condition(clause, token)}
-    return Statement(weights, tuple(subject), frames, change, tuple(filler), tuple(gone))
+    return Statement(weights, tuple(subject), frames, change, tuple(filler), tuple(former))
 
 
 def _verbs(clause: Clause) -> list[int]:
-    """Return the places of the first verb and of what belongs to it: *is now stored*, *was switched*."""
+    """Return the indexes of the first verb and the verbs that belong to it: *is now stored*, *was switched*."""
     start = next((at for at, token in enumerate(clause) if _is_verb(clause, at) or token.low in MULTI_VALUED_VERBS), -1)
     if start < 0:
         return []
@@ -157,9 +163,9 @@ def _is_participle(clause: Clause, last: int) -> bool:
 
 
 def _complement(clause: Clause, begin: int, *, replaced: bool) -> tuple[list[Token], list[Token], list[Token]]:
-    """Return what fills the slot, what filled it before, and what the statement is for."""
-    parts: dict[str, list[Token]] = {"filler": [], "gone": [], "purpose": []}
-    into = "gone" if replaced else "filler"
+    """Return the present filler of the slot, the former filler, and the words of the purpose."""
+    parts: dict[str, list[Token]] = {"filler": [], "former": [], "purpose": []}
+    into = "former" if replaced else "filler"
     for at in range(begin, len(clause)):
         low = clause[at].low
         if low in _STATEMENT_ENDS:
@@ -169,16 +175,16 @@ def _complement(clause: Clause, begin: int, *, replaced: bool) -> tuple[list[Tok
             and low != _NEGATED_CHANGE
             and (low != "instead" or _lowercase_at(clause, at + 1) == "of")
         ):
-            into = "gone"
+            into = "former"
         elif low in _PURPOSE and not (low == "of" and at and clause[at - 1].low == "instead"):
             into = "purpose"
-        elif low in ("to", "with", "by") and into == "gone":
+        elif low in ("to", "with", "by") and into == "former":
             into = "filler"
         elif (clause[at].weight or clause[at].number) and low not in _ADVERBS:
             parts[into].append(clause[at])
         if clause[at].ends and parts["filler"]:
             break
-    return parts["filler"], parts["gone"], parts["purpose"]
+    return parts["filler"], parts["former"], parts["purpose"]
 
 
 def _is_condition(clause: Clause, token: Token) -> bool:
@@ -194,10 +200,10 @@ ATTRIBUTE_FEATURES = (
     "subject",  # share of the words that name the subjects which both have
     "shared",  # weight of these, 1 from 2 up
     "frame",  # whether the verbs give the same attribute; half for *to be*, and for a verb of change
-    "functional",  # whether the attribute is one of which a thing has one
+    "functional",  # whether a thing can have only one such attribute
     "names",  # whether names, identifiers or numbers fill the slot on both sides
-    "change",  # whether just one side tells of a change
-    "gone",  # whether what one side says is over is what the other side states
+    "change",  # whether exactly one side reports a change
+    "former",  # whether one side says that the other side's statement is over
     "similarity",  # cosine of the two texts
 )
 
@@ -211,13 +217,13 @@ _SINGLE_VALUED_STEMS = frozenset(stem(word) for word in SINGLE_VALUED_ATTRIBUTES
 
 
 def changed_attributes(pair: SentencePair) -> Iterator[Difference]:
-    """Yield a difference for every two statements that give one subject another filler, or tell that one is over."""
+    """Yield a difference for every two statements on one subject with different fillers, or with one that ended."""
     if pair.first.sentence.asks or pair.second.sentence.asks:
         return
-    theirs = [said for clause in pair.second.clauses() if (said := parse_statement(clause)) is not None]
+    theirs = [statement for clause in pair.second.clauses() if (statement := parse_statement(clause)) is not None]
     if not theirs:
         return
-    ours = [said for clause in pair.first.clauses() if (said := parse_statement(clause)) is not None]
+    ours = [statement for clause in pair.first.clauses() if (statement := parse_statement(clause)) is not None]
     for one in ours:
         for other in theirs:
             difference = _compare_statements(pair, one, other)
@@ -263,13 +269,15 @@ def _compare_statements(pair: SentencePair, one: Statement, other: Statement) ->
 
 
 def _is_over(one: Statement, other: Statement) -> bool:
-    """Tell whether ``one`` says that just what ``other`` states no longer holds."""
-    gone, filler = {token.stem for token in one.gone}, {token.stem for token in other.filler}
-    return bool(gone) and gone <= filler and not gone & {token.stem for token in other.gone} and not other.gone
+    """Tell whether ``one`` says that the statement of ``other`` no longer holds."""
+    former, filler = {token.stem for token in one.former}, {token.stem for token in other.filler}
+    return (
+        bool(former) and former <= filler and not former & {token.stem for token in other.former} and not other.former
+    )
 
 
 def _without_common(one: Statement, other: Statement) -> tuple[Statement, Statement]:
-    """Return the statements with the words that both fillers share moved to the subject: *tokens signed with* HS256."""
+    """Return the statements with the fillers' common words moved to the subject: *tokens signed with* HS256."""
     common = {token.stem for token in one.filler} & {token.stem for token in other.filler}
     if not common:
         return one, other
@@ -316,8 +324,8 @@ def _fill_differently(one: Statement, other: Statement) -> bool:
 
 
 def _shown(one: Statement, other: Statement) -> Sequence[Token]:
-    """Return what a side differs in: its filler, or what it says is over."""
-    return one.filler or one.gone or other.filler
+    """Return the words in which a side differs: its filler, or the former filler."""
+    return one.filler or one.former or other.filler
 
 
 def _are_spellings(ours: Sequence[Token], theirs: Sequence[Token]) -> bool:
@@ -344,7 +352,7 @@ _SPANNED = 3
 
 
 def reported_updates(pair: SentencePair) -> Iterator[Difference]:
-    """Yield a difference where a sentence reports the present state of what the other one speaks of."""
+    """Yield a difference where a sentence reports the present state of the other one's subject."""
     cues = [_cues(side) for side in (pair.first, pair.second)]
     if not any(cues) or pair.first.sentence.weights.keys() == pair.second.sentence.weights.keys():
         return
@@ -379,7 +387,7 @@ def _unshared_names(side: SentenceInContext, other: SentenceInContext) -> float:
 
 
 def _update_tokens(side: SentenceInContext, other: SentenceInContext, cues: list[Token]) -> list[Token]:
-    """Return the words that differ: the report and what stands behind it, or what only this side says."""
+    """Return the differing words: the cue and the words after it, or the words that only this side has."""
     tokens = side.sentence.tokens
     if cues:
         at = tokens.index(cues[0])

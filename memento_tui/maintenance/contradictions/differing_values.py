@@ -64,7 +64,7 @@ def _same(one: Value, other: Value) -> bool:
 
 
 def _agree(pair: SentencePair, one: Value, other: Value) -> bool:
-    """Tell whether two values are equal, or as near as a side that rounds can mean: *about 15* is 14.7."""
+    """Tell whether two values are equal, or within the tolerance of a rounded one: *about 15* is 14.7."""
     if _same(one, other):
         return True
     if not isinstance(one.amount, float) or not isinstance(other.amount, float):
@@ -85,7 +85,7 @@ def _stated(value: Value, others: tuple[Value, ...]) -> bool:
 
 
 def _named_elsewhere(pair: SentencePair, one: Value, other: Value) -> float:
-    """Return the match of a number that names no unit with one whose unit the other sentence has at hand."""
+    """Return the unit match, 0 to 1, of a number without a unit whose sentence holds the other number's unit."""
     if {one.kind, other.kind} <= {"count"} and one.loose != other.loose:
         bare, named = (pair.first, other) if one.loose else (pair.second, one)
         return 0.6 if named.units & bare.sentence.weights.keys() else 0.0
@@ -133,7 +133,7 @@ def _around(side: SentenceInContext, value: Value, width: int = _WINDOW) -> tupl
 
 
 def _context(side: SentenceInContext, value: Value) -> Mapping[str, float]:
-    """Return the weights of the words around a value: those near it count in full."""
+    """Return the weights of the words around a value: near ones in full, distant ones in part."""
     near = {token.stem for token in _around(side, value)}
     return {
         word: weight * (_ADJACENT_WEIGHT if word in near else _DISTANT_WEIGHT) for word, weight in side.context.items()
@@ -159,7 +159,7 @@ def _occasion(side: SentenceInContext, value: Value) -> bool:
 
 
 def _beside(pair: SentencePair, one: Value, other: Value) -> float:
-    """Return how many of the words right before and right after the two values are the same, from 0 to 1."""
+    """Return the share, from 0 to 1, of equal words directly before and after the two values."""
     ours, theirs = pair.first.sentence.tokens, pair.second.sentence.tokens
     same = 0
     for step in (-2, -1):
@@ -172,7 +172,7 @@ def _beside(pair: SentencePair, one: Value, other: Value) -> float:
 
 
 def _quoted(side: SentenceInContext, value: Value) -> Span:
-    """Return where the value stands, with the word before or after it that says what it is of."""
+    """Return start and end of the value with the word before or after it that names its unit."""
     tokens = side.sentence.tokens
     first, last = value.first, value.last
     if first and tokens[first - 1].stem in value.units and not tokens[first - 1].ends and not value.loose:

@@ -1,4 +1,4 @@
-"""Find contradictions: score two memories near in meaning and different in claim, and record what a person settles.
+"""Find contradictions: score pairs of memories near in meaning and different in claim, and write them down.
 
 The score is a chance from 0 to 1; the kind is temporal, scoped or genuine.
 """
@@ -45,11 +45,11 @@ __all__ = [
 ]
 
 _SENTENCES_OF_SHORT_TEXTS = 12
-"""Sentences of two short texts together, about as many as the weights were fitted on."""
+"""Sentences of two short texts together: about the number on which the weights were fitted."""
 
 
 class FamilyWeights(NamedTuple):
-    """A weight for each feature of a family, in the order in which its module names them, and what is added."""
+    """The weight of each feature of a family, in the order of its module, and the bias."""
 
     features: tuple[float, ...]
     bias: float
@@ -81,12 +81,12 @@ ContradictionKind = Literal["temporal", "scoped", "genuine"]
 _SECONDS_PER_DAY = 86_400
 
 
-def contradiction_kind(difference: Difference, older: Memory, newer: Memory, *, told: bool) -> ContradictionKind:
+def contradiction_kind(difference: Difference, older: Memory, newer: Memory, *, is_scoped: bool) -> ContradictionKind:
     """Return the kind: scoped where the conditions differ, temporal where time may have changed the matter.
 
-    ``told`` says whether the sentences themselves name different conditions.
+    ``is_scoped``: the sentences themselves name different environments.
     """
-    if told or _contexts_differ(older, newer):
+    if is_scoped or _contexts_differ(older, newer):
         return "scoped"
     if difference.change or _periods_apart(older, newer):
         return "temporal"
@@ -95,9 +95,9 @@ def contradiction_kind(difference: Difference, older: Memory, newer: Memory, *, 
 
 
 def name_different_environments(older: Memory, newer: Memory, spans: Sequence[tuple[Span, ...]]) -> bool:
-    """Tell whether the sentences that hold the spans name different surroundings, such as Windows and Linux.
+    """Tell whether the sentences that hold the spans name different environments, such as Windows and Linux.
 
-    A surrounding inside a span is what the two sides differ in, not under what they hold.
+    An environment inside a span is the difference itself and no condition.
     """
     ours, theirs = (_named_environments(memory, side) for memory, side in zip((older, newer), spans, strict=True))
     return any((ours & group) and (theirs & group) and not ours & theirs & group for group in ENVIRONMENT_GROUPS)
@@ -131,40 +131,40 @@ def _periods_apart(older: Memory, newer: Memory) -> bool:
 
 
 SCORE_TO_RAISE = 0.45
-"""The score from which a clash is raised: on the development pairs, where precision and recall both meet their goals;
-``python -m tests.benchmarks.conflicts`` shows the figures."""
+"""The score from which a contradiction is raised. With it precision and recall meet their goals on the development
+pairs; ``python -m tests.benchmarks.conflicts`` shows the figures."""
 
 SIMILARITY_TO_COMPARE = 0.2
-"""Pairs less alike than this need not be compared."""
+"""The cosine below which pairs are not compared."""
 
 _LONGEST_QUOTE = 80
 _SECONDS_PER_DAY_AS_FLOAT = 86_400.0
 _OTHER_ENVIRONMENT_FACTOR = 0.6
-"""What remains of a score where the two sentences name different surroundings: Windows in one, Linux in the other."""
+"""The factor on a score where the two sentences name different environments: Windows in one, Linux in the other."""
 
 _ENTAILMENT_SHARE = 0.5
-"""What a cross-encoder's opinion counts beside the comparison of claims."""
+"""The weight of a cross-encoder's log odds; the rest is that of the comparison of claims."""
 
 
 class ScoredContradiction(msgspec.Struct, frozen=True):
-    """What two memories disagree about."""
+    """A scored difference between two memories."""
 
     kind: Literal["temporal", "scoped", "genuine"]
-    """temporal: each may have held in its time; scoped: they hold under different conditions; genuine: neither."""
+    """temporal: each may hold for its time; scoped: they hold under different conditions; genuine: neither."""
     older_spans: tuple[tuple[int, int], ...]
     """Start and end, in the older memory's content, of the words that differ."""
     newer_spans: tuple[tuple[int, int], ...]
     score: float
-    """From 0 to 1: how sure the finder is; it means the same from pair to pair."""
+    """The chance of a contradiction, from 0 to 1, comparable between pairs."""
     why: str
     """One plain sentence for a person."""
 
 
 def compare_memories(older: Memory, newer: Memory, similarity: float) -> ScoredContradiction | None:
-    """Return what two memories disagree about, or None where no difference in claim is seen.
+    """Return the strongest difference of two memories, or None where their claims do not differ.
 
     ``similarity`` is the cosine of the two texts' embeddings, from 0 to 1, or an estimate of it from their words.
-    The result depends on nothing else than the arguments; changing the sides changes only the sides of the spans.
+    The result depends on the arguments alone; swapping the sides swaps only the sides of the spans.
     Only the sentences that share most are compared, so a long text costs little more than reading it.
     """
     # In a fixed order, so that the answer does not depend on which side is called the older one.
@@ -183,11 +183,11 @@ def compare_memories(older: Memory, newer: Memory, similarity: float) -> ScoredC
     spans = (best.second, best.first) if swapped else (best.first, best.second)
     quoted = best.quoted[::-1] if swapped else best.quoted
     quotes = [_quote(memory.content, span) for memory, span in zip((older, newer), quoted, strict=True)]
-    told = name_different_environments(older, newer, spans)
-    if told:
+    is_scoped = name_different_environments(older, newer, spans)
+    if is_scoped:
         score *= _OTHER_ENVIRONMENT_FACTOR
     return ScoredContradiction(
-        kind=contradiction_kind(best, older, newer, told=told),
+        kind=contradiction_kind(best, older, newer, is_scoped=is_scoped),
         older_spans=spans[0],
         newer_spans=spans[1],
         score=round(score, 4),
@@ -212,15 +212,14 @@ def differences(first: Memory, second: Memory, similarity: float) -> Iterator[Di
         yield from reported_updates(pair)
 
 
-def weigh_with_entailment(clash: ScoredContradiction, contradiction_probability: float) -> ScoredContradiction:
-    """Return the clash with a score that also heeds what a cross-encoder thinks of the two texts.
+def weigh_with_entailment(contradiction: ScoredContradiction, contradiction_probability: float) -> ScoredContradiction:
+    """Return the contradiction with its score combined with a cross-encoder's probability for the two texts.
 
-    The two odds are combined by their geometric mean, so either alone can neither raise nor drop a clash that the
-    other is sure of.
+    The two odds are combined by their geometric mean, so neither alone can overrule the other where that is certain.
     """
-    ours, theirs = _clamp_probability(clash.score), _clamp_probability(contradiction_probability)
+    ours, theirs = _clamp_probability(contradiction.score), _clamp_probability(contradiction_probability)
     odds = (ours / (1 - ours)) ** (1 - _ENTAILMENT_SHARE) * (theirs / (1 - theirs)) ** _ENTAILMENT_SHARE
-    return msgspec.structs.replace(clash, score=round(odds / (1 + odds), 4))
+    return msgspec.structs.replace(contradiction, score=round(odds / (1 + odds), 4))
 
 
 def _clamp_probability(probability: float) -> float:
@@ -232,7 +231,7 @@ def _canonical_key(memory: Memory) -> tuple[str, str, str]:
 
 
 def _quote(text: str, span: tuple[int, int]) -> str:
-    """Return words for the sentence: one line, nothing that does not print, no longer than a phrase."""
+    """Return the words of a span on one line, without unprintable characters, at most `_LONGEST_QUOTE` long."""
     words = text[span[0] : min(span[1], span[0] + 2 * _LONGEST_QUOTE)]
     plain = "".join(letter if letter.isprintable() else " " for letter in words)
     plain = " ".join(plain.replace("“", '"').replace("”", '"').split())
@@ -240,31 +239,31 @@ def _quote(text: str, span: tuple[int, int]) -> str:
 
 
 NEIGHBOURS = 8
-"""How many of the nearest memories each is compared with."""
+"""The nearest memories with which each memory is compared."""
 
 _MOST_CONTRADICTIONS_PER_MEMORY = 3
-"""Contradictions that one memory has at a time; the next is raised when one of them is resolved."""
+"""The most open contradictions of one memory; the next is raised when one of them is resolved."""
 
 _CONTRADICTIONS_OF_A_LIST = 6
-"""A memory that differs from so many of its neighbours in like ways is a line of a list, or a filled-in form."""
+"""Contradictions from which a memory counts as a line of a list or a filled-in form, and is left out."""
 
 _COMPARED = ("active", "compacted")
 
 Neighbours = Mapping[str, Sequence[tuple[str, float]]]
 EntailmentScorer = Callable[[Sequence[tuple[str, str]]], list[float]]
-"""The probability that the second text of each pair contradicts the first."""
+"""A function that returns, for each pair of texts, the probability that the second contradicts the first."""
 
 
 class FoundContradiction(msgspec.Struct, frozen=True):
-    """Two memories that differ in what they claim."""
+    """A contradiction with its two memories, not yet written."""
 
     older: Memory
     newer: Memory
-    clash: ScoredContradiction
+    contradiction: ScoredContradiction
 
 
 class ContradictionFinder:
-    """Compares memories with their neighbours. ``entailment`` weighs what was found by a model, where there is one."""
+    """Compares memories with their neighbours; ``entailment`` is a model that weighs the result, if there is one."""
 
     def __init__(
         self, store: Store, author: Author, entailment: EntailmentScorer | None = None, *, batch: str = ""
@@ -279,11 +278,11 @@ class ContradictionFinder:
         ids = {*neighbours, *(name for near in neighbours.values() for name, _ in near)}
         memories = {name: m for name, m in self._store.memories(sorted(ids)).items() if m.status in _COMPARED}
         found = [
-            FoundContradiction(older, newer, clash)
+            FoundContradiction(older, newer, contradiction)
             for older, newer, similarity in _pairs(neighbours, memories)
-            if (clash := compare_memories(older, newer, similarity)) is not None
+            if (contradiction := compare_memories(older, newer, similarity)) is not None
         ]
-        raised = [one for one in self._weighed(found) if one.clash.score >= SCORE_TO_RAISE]
+        raised = [one for one in self._weighed(found) if one.contradiction.score >= SCORE_TO_RAISE]
         return [one for one in _without_lists(raised) if self._is_new(one)]
 
     def _weighed(self, found: list[FoundContradiction]) -> list[FoundContradiction]:
@@ -291,7 +290,7 @@ class ContradictionFinder:
             return found
         texts = [(one.older.content, one.newer.content) for one in found]
         return [
-            msgspec.structs.replace(one, clash=weigh_with_entailment(one.clash, probability))
+            msgspec.structs.replace(one, contradiction=weigh_with_entailment(one.contradiction, probability))
             for one, probability in zip(found, self._entailment(texts), strict=True)
         ]
 
@@ -310,7 +309,7 @@ class ContradictionFinder:
         return newer.id not in replaced.get(older.id, ()) and older.id not in replaced.get(newer.id, ())
 
     def write(self, found: Sequence[FoundContradiction]) -> list[Contradiction]:
-        """Write contradictions down, one transaction each, and take a grade of certainty from unverified sides."""
+        """Write contradictions, one transaction each, and lower the certainty of unverified sides by one."""
         return [written for one in found if (written := self._write(one)) is not None]
 
     def _write(self, found: FoundContradiction) -> Contradiction | None:
@@ -325,20 +324,20 @@ class ContradictionFinder:
             lowered = []
             for side in sides:
                 less = certainty_after_contradiction(side)
-                # However many memories contradict it, it loses one grade until a person has spoken.
+                # However many memories contradict it, it loses one grade until a person has decided.
                 paid = any(side.id in known.lowered for known in self._store.contradictions.of(side.id))
                 if side.stability == "draft" and less < side.certainty and not paid:
                     tx.put(msgspec.structs.replace(side, certainty=less), base=side.version)
                     lowered.append(side.id)
-            clash = found.clash
+            contradiction = found.contradiction
             fields = {
                 "older": found.older.id,
                 "newer": found.newer.id,
-                "kind": clash.kind,
-                "older_spans": clash.older_spans,
-                "newer_spans": clash.newer_spans,
-                "why": clash.why,
-                "score": clash.score,
+                "kind": contradiction.kind,
+                "older_spans": contradiction.older_spans,
+                "newer_spans": contradiction.newer_spans,
+                "why": contradiction.why,
+                "score": contradiction.score,
                 "lowered": lowered,
             }
             return tx.put(make_contradiction(fields, now=tx.now), base=0)
@@ -370,7 +369,7 @@ def _without_lists(found: Sequence[FoundContradiction]) -> list[FoundContradicti
 
 
 def _share_a_namespace(one: str, other: str) -> bool:
-    """Tell whether what holds in one namespace could be meant to hold in the other."""
+    """Tell whether a claim in one namespace could be meant to hold in the other."""
     if account_of(one) != account_of(other):
         return False  # or anybody's account could cast doubt on what the person keeps
     return "global" in (one, other) or is_under(one, other) or is_under(other, one)

@@ -20,25 +20,25 @@ from memento_tui.text.tokens import Token, stem
 __all__ = ["NEGATION_FEATURES", "negated_claims"]
 
 NEGATION_FEATURES = (
-    "denied",  # share of what the denied claim says that the other one says too
+    "denied",  # share of the denied claim's words that the other claim holds too
     "held",  # the same share of the other claim
-    "denied apart",  # weight of what only the denied claim says, 1 from 3 up
+    "denied apart",  # weight of the words that only the denied claim holds, 1 from 3 up
     "held apart",  # the same of the other claim
     "scope",  # whether the words right behind the denial are in the other claim
-    "universal",  # whether the denial holds of all there is: no, nobody, never
+    "universal",  # whether the denial is universal: no, nobody, never
     "opposite",  # whether the denial is a pair of opposites instead of a negation
     "only opposite",  # whether, besides these, the claims say the same of one and the same thing
     "names apart",  # names that only one of the claims holds
-    "shared",  # weight of what both say, 1 from 4 up
+    "shared",  # weight of the common words, 1 from 4 up
     "similarity",  # cosine of the two texts
 )
 
 _LEAST_WORD_WEIGHT = 0.5
-"""The least weight of a word here: in a short claim a frequent verb is half of what is said."""
+"""The least weight of a word here: in a short claim a frequent verb is half of the statement."""
 
 _MOST_APART, _SHARED_WEIGHT_SCALE = 3.0, 4.0
 _EXACT_SHARE_POWER = 4
-"""The power that makes of a high share a small one wherever anything else differs too."""
+"""The exponent that lowers a high share wherever anything else differs too."""
 
 _SCOPE = 3
 _QUOTED_BEFORE, _QUOTED = 3, 8
@@ -47,7 +47,7 @@ _LEAST_SHARED = 1.5
 
 _UNIVERSAL = frozenset({"no", "nobody", "none", "nothing", "never", "nowhere", "neither"})
 _WORDS_THAT_CANCEL_NEGATION = frozenset({"longer", "only", "just", "necessarily", "more", "than", "matter", "problem"})
-"""Words after a *no* or *not* that make it something else than a denial."""
+"""Words after which a *no* or *not* before them is no denial."""
 
 
 @cache
@@ -75,7 +75,7 @@ def negated_claims(pair: SentencePair) -> Iterator[Difference]:
 
 
 def _denies(clause: Clause, at: int) -> bool:
-    """Tell whether a word denies, and is no part of a figure of speech."""
+    """Tell whether a word is a denial, and no part of a figure of speech."""
     token = clause[at]
     after = clause[at + 1].low if at + 1 < len(clause) else ""
     if token.low in NEGATIVE_VERBS_BEFORE_TO:
@@ -91,13 +91,13 @@ def _scope(clause: Clause, at: int) -> frozenset[str]:
 
 
 def _governed(tokens: Clause) -> frozenset[str]:
-    """Return what a sentence denies: the words behind each of its denials."""
+    """Return the stems of the words that a sentence denies: those behind each of its denials."""
     places = [at for at in range(len(tokens)) if _denies(tokens, at)]
     return frozenset().union(*(_scope(tokens, at) for at in places))
 
 
 def _denials(clause: Clause, denied_elsewhere: frozenset[str]) -> list[int]:
-    """Return the places of the words that deny what the other sentence does not deny anywhere."""
+    """Return the indexes of the denials whose scope the other sentence does not deny anywhere."""
     return [at for at in range(len(clause)) if _denies(clause, at) and not _scope(clause, at) & denied_elsewhere]
 
 
@@ -201,7 +201,7 @@ def _denied(clause: Clause, denials: Sequence[int]) -> list[Token]:
 
 
 def _last_shared(clause: Clause, shared: AbstractSet[str]) -> tuple[Span, ...]:
-    """Return the words of a claim that the other side denies: the last ones that both hold."""
+    """Return the spans of the words of a claim that the other side denies: the last ones that both hold."""
     return token_spans([token for token in clause if token.stem in shared][-2:] or clause[-1:])
 
 

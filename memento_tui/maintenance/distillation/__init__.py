@@ -1,1 +1,1 @@
-"""Find what is worth remembering in a transcript."""
+"""Distillation: find memories, skips and working items in a transcript."""

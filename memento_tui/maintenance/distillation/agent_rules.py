@@ -1,4 +1,4 @@
-"""Rules for what the agent found out: a root cause, a decision with its reason, a command that works."""
+"""Rules for the agent's findings: a root cause, a decision with its reason, a command that works."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from memento_tui.maintenance.transcripts.reader import Turn
 __all__ = ["CAUSE_CUE", "DECISION_CUE", "AgentLog", "Evidence", "agent_decision"]
 
 _FAILURE_WINDOW = 40
-"""Turns for which a failed command is kept in mind."""
+"""The turns for which a failed command is remembered."""
 
 _TURNS_AFTER_RECOVERY = 12
-"""Turns after a command succeeded again in which the agent may say what had been wrong."""
+"""The turns after a command succeeded again in which the agent may state the cause."""
 
 _MOST_PENDING = 20
 _LONGEST_COMMAND = 150
@@ -34,7 +34,7 @@ _CAUSE = re.compile(
     r"[^,.;:]{3,80}?\s+(?:was|were)\s+(?:caused\s+by|failing\s+because)\s+)(\S.*)"
 )
 CAUSE_CUE = re.compile(r"(?i:cause|problem|issue|culprit|bug|reason|turn(?:s|ed)\s+out|fix|failing\s+because)")
-"""One of these stands in every sentence that states a cause."""
+"""The cues of which every sentence that states a cause holds one."""
 
 DECISION_CUE = re.compile(r"(?i:\b(?:decided|chose|opted|settled|went)\b)")
 _INTENTION = re.compile(
@@ -54,13 +54,13 @@ _MISUSED = re.compile(
     r"No targets specified|No rule to make target|[Uu]nsupported command|is not a \w+ command|Usage: |^usage: ",
     re.MULTILINE,
 )
-"""What programs print where the call was wrong, and not what they were called on."""
+"""Messages of programs that were called wrongly, as against a fault in their input."""
 
 _ABSENT = re.compile(
     r"command not found|not recognized as an? |No module named|[Mm]issing script|No rule to make target|"
     r"(?:ba|z|da)?sh: (?:line \d+: |\d+: )?[^\s:]{1,80}: (?:not found|No such file or directory)"
 )
-"""What they print where the program is not there, which no edit of a file mends."""
+"""Messages for a missing program, which no edit of a file mends."""
 
 _INSTALLS = re.compile(r"\b(?:install|add|init|sync|upgrade|update|create|setup|ci|restore|bootstrap)\b")
 
@@ -69,7 +69,7 @@ _UNSAFE = re.compile(
     r"\beval\b|\bbase64\b|\bmkfs|\bdd\s+if=|>\s*/|\bkill(?:all)?\b|--no-verify\b|\bdrop\s+(?:table|database)\b|`|<<|\n|\$\(",
     re.IGNORECASE,
 )
-"""What nobody should learn by heart from a transcript."""
+"""Commands that must not become memories."""
 
 _READ_ONLY_COMMANDS = frozenset(
     """
@@ -92,7 +92,7 @@ _EDITS = frozenset(
 
 
 class Evidence(NamedTuple):
-    """What was found, the lines it rests on, and its words."""
+    """A finding with its lines and words in the transcript."""
 
     found: RuleMatch
     first_line: int
@@ -116,7 +116,7 @@ class _Pending(msgspec.Struct):
 
 
 class AgentLog:
-    """Follows the commands of a transcript: which failed, which then succeeded, and what was said about it."""
+    """Tracks the commands of a transcript: failures, later successes, and the agent's remarks on them."""
 
     def __init__(self) -> None:
         self._failures: deque[_Failure] = deque(maxlen=_FAILURE_WINDOW)
@@ -125,12 +125,12 @@ class AgentLog:
         self._recovered_line = 0
 
     def listens(self, nth: int) -> bool:
-        """Tell whether a command has failed lately, so that what the agent says may be about that."""
+        """Tell whether a command failed lately, so that the agent may be speaking of it."""
         self._forget(nth)
         return bool(self._failures) or nth - self._recovered <= _TURNS_AFTER_RECOVERY
 
     def command(self, turn: Turn, nth: int) -> Iterator[Evidence]:
-        """Take note of a tool's turn; yield the causes that a success proves, and the command that works."""
+        """Record a tool's turn; yield the causes that a success proves, and the command that works."""
         call = turn.call
         if call is None:
             return
@@ -182,7 +182,7 @@ class AgentLog:
         )
 
     def cause(self, sentence: TurnSentence, turn: Turn, nth: int) -> Iterator[Evidence]:
-        """Find what the agent says was wrong: at once if the command works again, else once it does."""
+        """Find the cause that the agent states: at once if the command works again, else when it does."""
         found = _root_cause(sentence)
         if found is None:
             return
@@ -237,7 +237,7 @@ def _segments(command: str) -> list[list[str]]:
 
 
 def _program(command: str) -> str:
-    """Return what a command runs, ``npm test`` or ``pytest``; nothing for one that only looks around."""
+    """Return the program of a command, ``npm test`` or ``pytest``; an empty text for one that only reads."""
     for words in _segments(command):
         while words and (words[0] in _WRAPPERS or "=" in words[0] or words[0].isdigit()):
             words = words[1:]  # noqa: PLW2901 - peeled one by one
@@ -256,7 +256,7 @@ def _program(command: str) -> str:
 
 
 def _are_similar_commands(bad: str, good: str) -> bool:
-    """Tell whether one command is the other one corrected: both do something, and share half of the shorter's words."""
+    """Tell whether one command is a correction of the other: they share half of the shorter one's words."""
     if bad == good or not _program(bad) or not _program(good):
         return False
     left = {word for words in _segments(bad) for word in words if words[0] != "cd"}

@@ -1,4 +1,4 @@
-"""Distill a transcript: what the person stated, what was found out, what to skip, what is still to do."""
+"""Distill a transcript: the person's statements, the agent's findings, skips and open tasks."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ from memento_tui.maintenance.transcripts.reader import Turn
 __all__ = ["RULES", "SAME_CANDIDATE_LIKENESS", "Candidate", "distill"]
 
 SAME_CANDIDATE_LIKENESS = 0.7
-"""The share of all their words that two candidates have in common from which only the better one is kept."""
+"""The Jaccard index of two candidates' words from which only the better one is kept."""
 
 _MOST_CANDIDATES = 100
-"""Candidates held while reading, at least; with it the memory that a transcript of any length takes."""
+"""The least number of candidates that are held while reading, which bounds the use of memory."""
 
 _MOST_OPEN = 500
 _LONGEST_ASSISTANT_TURN = 20_000
-"""Characters of an agent's turn that are read."""
+"""The characters of an agent's turn that are read."""
 
 RULES: dict[str, str] = {
     rule.__name__: (rule.__doc__ or "").strip()
@@ -52,7 +52,7 @@ RULES: dict[str, str] = {
     "root_cause": (agent_rules._root_cause.__doc__ or "").strip(),  # noqa: SLF001 - its sentence says what the rule finds
     "command_that_works": (agent_rules._working_command.__doc__ or "").strip(),  # noqa: SLF001 - same
 }
-"""What each rule finds, in a sentence, by its name."""
+"""The description of each rule, one sentence, by its name."""
 
 
 class _OpenItem(msgspec.Struct):
@@ -62,7 +62,7 @@ class _OpenItem(msgspec.Struct):
     words: frozenset[str]
     turn: int
     is_request: bool
-    """Whether a bare ``Done.`` of the agent can mean it."""
+    """Whether a bare ``Done.`` of the agent can refer to it."""
 
 
 class _RankedCandidate(msgspec.Struct):
@@ -97,7 +97,7 @@ class _BestCandidates:
 
 
 def _rank(candidate: Candidate) -> tuple[float, int, int, str, str]:
-    """Return what candidates are sorted by: the better score first, then the place in the transcript."""
+    """Return the sort key of a candidate: the better score first, then the place in the transcript."""
     return -candidate.score, candidate.first_line, candidate.last_line, candidate.rule, _candidate_text(candidate)
 
 
@@ -205,7 +205,7 @@ class _Distiller:
                 self._place(found, sentence, turn, nth)
 
     def _left_open(self) -> Iterator[Candidate]:
-        """Yield what the agent's last words name as still to do."""
+        """Yield the tasks that the agent's last words leave open."""
         turn = self._last_words
         if turn is None:
             return
@@ -218,7 +218,7 @@ class _Distiller:
                 yield Candidate(found.target, found.fields, *lines, quote, found.rule, found.score)
 
     def _settle(self, turn: Turn, nth: int) -> None:
-        """Take back what a turn reports done."""
+        """Drop the open items that a turn reports as done."""
         if not self._open:
             return
         for report in completion_reports(turn.text):
@@ -232,7 +232,7 @@ class _Distiller:
         return is_settled_by(one.words, report)
 
     def _settle_by_tool(self, turn: Turn) -> None:
-        """Take back what a to-do list or a commit says is done; what a tool prints does not."""
+        """Drop the open items that a to-do list or a commit reports as done; a tool's output does not count."""
         if turn.call is None or not self._open:
             return
         done = list(turn.call.finished)
@@ -243,10 +243,10 @@ class _Distiller:
 
 
 def distill(turns: Iterable[Turn], *, limit: int = 20, now: datetime | None = None) -> list[Candidate]:
-    """Return what a transcript may have taught, the best first, no two alike.
+    """Return the candidates of a transcript, best first, no two alike.
 
-    Turns are read one by one and none is kept. ``now`` is what an end in the future is measured by. The same turns give
-    the same list.
+    Turns are read one by one and not kept. ``now`` decides which ends are in the future. The same turns give the same
+    list.
     """
     distiller = _Distiller(limit, now or clock.now())
     for nth, turn in enumerate(turns):

@@ -1,4 +1,4 @@
-"""Rules for what the person states: instructions, choices, things to remember, preferences, corrections."""
+"""Rules for the person's statements: instructions, choices, things to remember, preferences, corrections."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ __all__ = ["PERSON_RULES", "memory_match"]
 Rule = Callable[[TurnSentence], RuleMatch | None]
 
 _CLAUSE = r"(?:^|[,;:(]\s+|\s-+\s+|\b(?:and|but|so|because)\s+)"
-"""Where a clause begins, and with it what it asserts: ``the docs say never ...`` does not begin with *never*."""
+"""The start of a clause that asserts something: ``the docs say never ...`` does not begin with *never*."""
 
 _PASSING = re.compile(
     r"\b(?:yet|this time|right now|at the moment|today|tonight|for now|just now|until|again please|one more time|"
     r"for this (?:task|one|test|case|change|run|session|pr)|in this (?:file|function|test|pr|commit|branch|diff)|"
     r"that (?:file|line|change|commit|test|function)|this (?:file|line|change|commit|test|function|time|pr|branch))\b"
 )
-"""What ties an instruction to the task at hand."""
+"""Phrases that tie an instruction to the task at hand."""
 
 _PAST = frozenset(
     """
@@ -46,7 +46,7 @@ _PERSONA = re.compile(
 def memory_match(
     text: str, rule: str, score: float, *, kind: str, certainty: int, source_type: str = "user"
 ) -> RuleMatch | None:
-    """Return a memory of a statement, or nothing where too little is left of it to be understood later."""
+    """Return the memory of a statement, or ``None`` where too little of it is left to be understood later."""
     content = as_statement(text)
     words = content_words(content)
     if len(words) < 2 or len(content) > 400:  # noqa: PLR2004 - a statement has a subject and says something of it
@@ -56,13 +56,13 @@ def memory_match(
 
 
 def _specificity(content: str) -> float:
-    """Return a small gain for names, code and numbers, which make a statement checkable, and a loss for length."""
+    """Return an addition to the score for names, code and numbers, and a deduction for length."""
     gain = 0.05 if re.search(r"`|\d|\w[./_]\w|[a-z][A-Z]", content) else 0.0
     return gain - (0.05 if len(content) > 200 else 0.0)  # noqa: PLR2004 - two lines of text
 
 
 def _body(sentence: TurnSentence) -> tuple[str, str]:
-    """Return the text and the mask of a sentence behind its leading filler."""
+    """Return the text and the mask of a sentence without its leading filler."""
     skip = filler_length(sentence.mask)
     return sentence.text[skip:], sentence.mask[skip:]
 
@@ -119,7 +119,7 @@ _EVERY = re.compile(
 _OF_ONESELF = re.compile(
     r"^i\b(?!\s+(?:want|need|expect|would\s+like)\s+you\s+to)(?!'d\s+like\s+you\s+to)|\bi(?:'ll|'m|\s+will|\s+am)\b"
 )
-"""What the person does or will do is no instruction."""
+"""Phrases in which the person speaks of their own actions, which are no instructions."""
 _POLITE = re.compile(r"\b(?:please|pls|plz)\b")
 
 
@@ -145,7 +145,7 @@ def standing_instruction(sentence: TurnSentence) -> RuleMatch | None:
 
 
 def _prohibition(match: re.Match[str], mask: str, *, is_polite: bool) -> float:
-    """Return the score of ``(please) don't ...``; nothing where it speaks of the task at hand only."""
+    """Return the score of ``(please) don't ...``; 0 where it concerns only the task at hand."""
     _, ever, verb, rest = match.groups()
     if verb in _NOT_ORDERS or not _is_base_form(verb) or _PASSING.search(mask):
         return 0.0
@@ -210,14 +210,14 @@ def to_remember(sentence: TurnSentence) -> RuleMatch | None:
         return None
     match = _REMEMBER.match(mask, start)
     cut = match.end() if match else 0
-    said = mask[cut:]
+    statement = mask[cut:]
     if (
-        _STARTS_WITH_POINTER.match(said)
-        or re.match(r"(?:time|when|how|what|to|me|i|you)\b", said)
-        or _PERSONA.search(said)
+        _STARTS_WITH_POINTER.match(statement)
+        or re.match(r"(?:time|when|how|what|to|me|i|you)\b", statement)
+        or _PERSONA.search(statement)
     ):
         return None
-    if _PASSING.search(said) or (match and match[1] and _TRANSIENT.search(said)):
+    if _PASSING.search(statement) or (match and match[1] and _TRANSIENT.search(statement)):
         return None
     return memory_match(sentence.text[cut:], "to_remember", 0.9, kind="fact", certainty=4)
 
@@ -248,7 +248,7 @@ _TRANSIENT = re.compile(
     r"good|better|fine|great|nice|ok|okay|bad|worse|wrong|confusing|confused|clear|unclear|ugly|close|ready|back|"
     r"running|open|merged|green|red|today|tonight)\b"
 )
-"""What tells how things stand at this moment."""
+"""Phrases about the state of things at this moment."""
 
 _CORRECTING = re.compile(
     r"(?:no+|nope|nah|wrong|not\s+quite|incorrect|actually|correction|to\s+clarify|you're\s+wrong|"
@@ -284,7 +284,7 @@ def correction(sentence: TurnSentence) -> RuleMatch | None:
 
 
 def _declared(rest: TurnSentence, *, is_denial: bool) -> RuleMatch | None:
-    """Return what a correction says is so; what is so on a screen is corrected as well, but soon changed."""
+    """Return the statement of a correction; corrections of a momentary state are left out."""
     mask = rest.mask
     if _PASSING.search(mask) or _TRANSIENT.search(mask) or re.search(r"\b(?:i|you|you're|i'm|me)\b", mask):
         return None
@@ -326,4 +326,4 @@ def decision(sentence: TurnSentence) -> RuleMatch | None:
 
 
 PERSON_RULES: tuple[Rule, ...] = (correction, to_remember, standing_instruction, preference, decision, chosen_tool)
-"""In the order of how much they know about a sentence; the first that finds something has it."""
+"""The rules, the most specific first; the first that matches a sentence takes it."""

@@ -1,4 +1,4 @@
-"""Propose what was distilled from a transcript: known memories are left out, the rest passes the gate."""
+"""Propose the candidates of a transcript through the gate, without those that are known already."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ __all__ = ["DistillationProposer", "DistillationResult"]
 
 _COMPARED = 5
 _TIMES_AS_LONG, _SHORTEST = 2, 200
-"""How much longer than what was said the model's wording may be, and the length that is always allowed."""
+"""The factor by which the model's wording may be longer than the original, and a length that is always allowed."""
 
 _INSTRUCTION = (
     "You keep the notes of a working team. Say what this note says as one instruction that a newcomer can act on: use"
@@ -36,17 +36,17 @@ _INSTRUCTION = (
 
 
 class DistillationResult(msgspec.Struct, frozen=True):
-    """What became of one candidate."""
+    """The outcome for one candidate."""
 
     candidate: Candidate
     outcome: Literal["proposed", "stored", "known", "rejected", "refused", "found"]
-    """``found`` is what a dry run would propose or store; ``rejected``: a person turned the same down before."""
+    """``found``: a dry run would propose or store it; ``rejected``: a person rejected the same before."""
     id: str = ""
     why: str = ""
 
 
 class DistillationProposer:
-    """Takes candidates through the gate in the name of its author. ``transcript`` names where they are from."""
+    """Passes candidates through the gate in its author's name; ``transcript`` is their source."""
 
     def __init__(
         self,
@@ -66,7 +66,7 @@ class DistillationProposer:
         self._dry_run = dry_run
 
     def learn(self, candidate: Candidate) -> DistillationResult:
-        """Propose one candidate, or say why not."""
+        """Propose one candidate, and return the outcome."""
         learned = self._learn(candidate)
         # What is told of it goes to a terminal, a log or a script, and holds no secret either.
         return msgspec.structs.replace(learned, candidate=redact_record(learned.candidate)[0])
@@ -80,16 +80,18 @@ class DistillationProposer:
             return DistillationResult(candidate, "refused", why=str(error))
 
     def _worded(self, candidate: Candidate) -> tuple[Candidate, dict[str, Any]]:
-        """Return the candidate in the language model's words where one is configured and its words may stand.
+        """Return the candidate in the language model's words where one is configured and its words pass the checks.
 
-        The second value says whose words they are, for the person who decides.
+        The second value names the author of the words, for the person who decides.
         """
-        said, _ = redact_text(str(candidate.fields["content"]))
-        answer = self._drafter.ask(_INSTRUCTION, said)
+        original, _ = redact_text(str(candidate.fields["content"]))
+        answer = self._drafter.ask(_INSTRUCTION, original)
         if answer is None:
             problem = self._drafter.last_problem if self._drafter.is_configured else ""
         else:
-            problem = find_problem(answer, [said, candidate.quote], longest=_TIMES_AS_LONG * max(len(said), _SHORTEST))
+            problem = find_problem(
+                answer, [original, candidate.quote], longest=_TIMES_AS_LONG * max(len(original), _SHORTEST)
+            )
         if answer is None or problem:
             return candidate, {"refused": problem} if problem else {}
         fields = {**candidate.fields, "content": answer.strip()}
@@ -140,7 +142,7 @@ class DistillationProposer:
         }
 
     def _known(self, memory: Memory) -> Memory | None:
-        """Return a memory that says the same or nearly the same, one that waits among them; none of another account."""
+        """Return a memory of the same account, pending ones included, that is the same or a near duplicate."""
         account = account_of(memory.namespace)
         for twin in self._store.twins(content_digest(memory.content)):
             if account_of(twin.namespace) == account:
@@ -207,5 +209,5 @@ def _entry_fingerprint(target: str, made: Any) -> str:  # noqa: ANN401 - a skip 
     # What it is about says whether it is the same; its end is counted from the day it was found.
     about = made.item if isinstance(made, Skip) else made.title
     account = account_of(made.namespace)
-    said = {"about": " ".join(about.casefold().split())} | ({"account": account} if account else {})
-    return fingerprint_of("create", target, "", said)
+    identity = {"about": " ".join(about.casefold().split())} | ({"account": account} if account else {})
+    return fingerprint_of("create", target, "", identity)

@@ -1,7 +1,7 @@
-"""The sentences of a turn in which somebody states something, and the candidate memory made from one.
+"""The statements of a turn, sentence by sentence, and the candidates for memories made from them.
 
-Code, quotations, logs and pasted documents are left out. A sentence keeps its place in the turn, so that what is quoted
-from it occurs there letter by letter. Its ``mask`` is as long as its text, in lower case, with code and quoted words
+Code, quotations, logs and pasted documents are left out. A sentence keeps its place in the turn, so that a quote from
+it occurs there letter by letter. Its ``mask`` is as long as its text, in lower case, with code and quoted words
 replaced by underscores: rules look at the mask, so that a cue inside a quotation or a code span is no cue.
 """
 
@@ -42,15 +42,15 @@ class Candidate(msgspec.Struct, frozen=True):
     first_line: int
     last_line: int
     quote: str
-    """The words of the transcript that it rests on, at most 300 characters, whole words."""
+    """The words of the transcript as evidence: at most 300 characters, whole words."""
     rule: str
-    """The name of the rule that found it, one of `distilling.RULES`."""
+    """The name of its rule, one of `distiller.RULES`."""
     score: float
-    """From 0 to 1: how often a rule of this kind, in these words, is worth a person's glance. Set by hand."""
+    """From 0 to 1: how often a match of this rule is worth a person's attention. Set by hand."""
 
 
 class RuleMatch(msgspec.Struct, frozen=True):
-    """What a rule found in one sentence: a candidate that does not know its place yet."""
+    """The match of a rule in one sentence: a candidate without its lines and quote."""
 
     target: Target
     fields: dict[str, Any]
@@ -59,18 +59,18 @@ class RuleMatch(msgspec.Struct, frozen=True):
 
 
 LONGEST_SENTENCE = 400
-"""Characters. A longer one is a paragraph without full stops, of which no part can be taken by itself."""
+"""Characters. A longer sentence is a paragraph without full stops, and is left out."""
 
 FEWEST_WORDS = 3
 LONGEST_STATEMENT_TURN = 3_000
-"""Characters. A longer turn holds a document; what the person says of it stands in its first and last paragraphs."""
+"""Characters. Of a longer turn, which holds a document, the first and last paragraphs are read."""
 
 MAX_QUOTE = 300
 _PROSE_LETTERS = 0.6
-"""The share of letters among the visible characters of prose, at least."""
+"""The least share of letters among the visible characters of prose."""
 
 _ROLE_PROMPT = re.compile(r"\s*(?:#[^\n]{1,200}\n\s*)?you are (?:a|an|the|now|\w{3,20}ing)\b", re.IGNORECASE)
-"""How the prompts begin that programs send in a person's place: they give a part to play, for this session."""
+"""The beginning of prompts that programs send in a person's place, which assign a role for the session."""
 
 _NOT_PROSE = re.compile(
     r"""
@@ -100,7 +100,7 @@ _CODE_OR_QUOTE = re.compile(
     r"`[^`\n]{1,300}`|\"[^\"\n]{1,400}\"|“[^”\n]{1,400}”|«[^»\n]{1,400}»|(?<![\w'])'[^'\n]{2,200}'(?![\w'])|https?://\S{1,300}"
 )
 _WRAPPED = 60
-"""Characters. A line of a paragraph that is this long was broken by its width, a shorter one by its writer."""
+"""Characters. A line of this length was wrapped to a width, a shorter one was ended by its writer."""
 
 _QUESTION_START = re.compile(
     r"(?:what|why|how|who|whom|whose|where|when(?! you| we| i\b)|which|can|could|would|should|shall|may|might|"
@@ -120,11 +120,11 @@ _WORD = re.compile(r"\w[\w'-]*")
 
 
 _PLAIN_CHARACTERS = str.maketrans({"\n": " ", "\t": " ", "*": " ", "\u2019": "'", "\u2013": "-", "\u2014": "-"})
-"""White space, emphasis, and the signs that typing programs put in for an apostrophe and a dash."""
+"""Plain characters for white space, emphasis, and typographic apostrophes and dashes."""
 
 
 class TurnSentence(NamedTuple):
-    """One sentence of a turn: its text and where that begins, its mask, and the place among the turn's sentences."""
+    """One sentence of a turn: its text, its mask, and its start in the turn."""
 
     text: str
     mask: str
@@ -132,7 +132,7 @@ class TurnSentence(NamedTuple):
 
 
 def turn_sentences(text: str, *, is_person: bool) -> Iterator[TurnSentence]:
-    """Yield the sentences of a turn; of what a person typed, without what they introduce as somebody else's words."""
+    """Yield the sentences of a turn, of a person's turn without the text that it introduces as a quotation."""
     if is_person and _ROLE_PROMPT.match(text):
         return
     regions = [(0, len(text))]
@@ -144,7 +144,7 @@ def turn_sentences(text: str, *, is_person: bool) -> Iterator[TurnSentence]:
 
 
 def _first_and_last_paragraph(text: str) -> list[tuple[int, int]]:
-    """Return the first and the last paragraph of a document, unless they are long themselves."""
+    """Return start and end of the first and last paragraph of a document, unless they are long themselves."""
     first, last = text.find("\n\n"), text.rfind("\n\n")
     if first < 0:
         return []
@@ -153,7 +153,7 @@ def _first_and_last_paragraph(text: str) -> list[tuple[int, int]]:
 
 
 def _prose(text: str, start: int, end: int, *, is_person: bool) -> Iterator[Span]:
-    """Yield the places of prose: paragraphs joined over breaks by width, and list items, outside of code."""
+    """Yield start and end of each piece of prose: unwrapped paragraphs and list items, outside code."""
     for found in blocks(text[start:end]):
         block = -1
         previous: Span = (0, 0)
@@ -168,14 +168,14 @@ def _prose(text: str, start: int, end: int, *, is_person: bool) -> Iterator[Span
                 box = _TASK_BOX.match(text, begin, stop)
                 block = box.end() if box else begin
             if is_person and is_prose and _INTRODUCTION.search(text, max(begin, stop - 200), stop):
-                return  # what follows is quoted; and so is this line's colon
+                return  # the rest is quoted, and so is this line with its colon
             previous = (begin, stop)
         if block >= 0:
             yield block, previous[1]
 
 
 def _continues(text: str, previous: Span, start: int) -> bool:
-    """Tell whether a line goes on with the paragraph before it, which its width broke."""
+    """Tell whether a line continues the line before it, which was wrapped to a width."""
     return previous[1] - previous[0] >= _WRAPPED and text[start].islower()
 
 
@@ -217,7 +217,7 @@ _LETTER_RUNS = re.compile(r"[a-z]+")
 
 
 def has_cue(sentence: TurnSentence) -> bool:
-    """Tell, quickly, whether a sentence holds a word that some rule for the person looks for; most do not."""
+    """Tell quickly whether a sentence holds a word that any rule for the person needs; most hold none."""
     return not _CUES.isdisjoint(_LETTER_RUNS.findall(sentence.mask))
 
 
@@ -239,7 +239,7 @@ def is_statement(sentence: TurnSentence) -> bool:
 
 
 def shorten_quote(text: str) -> str:
-    """Return the words as a quotation: as they are, or the whole words that fit into `MAX_QUOTE` characters."""
+    """Return a text as a quote: unchanged, or its first whole words within `MAX_QUOTE` characters."""
     text = text.strip()
     if len(text) <= MAX_QUOTE:
         return text
@@ -262,11 +262,11 @@ _SENTENCE_STARTERS = frozenset(
     don't decision decided agreed it's
     """.split()  # noqa: SIM905 - a paragraph is easier to read than a list of quoted words
 )
-"""Ordinary words that may begin a sentence in lower case; any other word could be a name, which keeps its case."""
+"""Words that get a capital at the start of a sentence; any other word could be a name and keeps its case."""
 
 
 def filler_length(mask: str) -> int:
-    """Return how many characters at the beginning of a mask say nothing: ``ok so``, ``yeah,``, ``please``."""
+    """Return the length, in characters, of the filler at the start of a mask: ``ok so``, ``yeah,``, ``please``."""
     match = _LEADING_FILLER.match(mask)
     return match.end() if match and match.end() < len(mask) else 0
 
@@ -285,9 +285,9 @@ _CONTRACTION_PARTS = frozenset(
     don doesn didn isn aren wasn weren hasn haven won wouldn shouldn couldn mustn s t d m ll re ve
     """.split()  # noqa: SIM905 - same
 )
-"""What the index makes of ``don't`` and ``we'll``."""
+"""The terms that the analyzer makes of contractions such as ``don't`` and ``we'll``."""
 
 
 def content_words(text: str) -> frozenset[str]:
-    """Return the stems of the words that carry a text's meaning."""
+    """Return the stems of a text without stop words and parts of contractions."""
     return frozenset(term for term in terms(text) if term not in STOP_WORDS and term not in _CONTRACTION_PARTS)

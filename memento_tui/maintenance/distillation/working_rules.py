@@ -1,4 +1,4 @@
-"""Rules for what to skip for a while and until when, and for what is to do or awaited; and what settles these."""
+"""Rules for skips with their ends, for open tasks, for things awaited, and for reports that settle them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from memento_tui.text.quantities import MONTHS, NUMBER_WORDS, UNITS, VAGUE_COUNT
 __all__ = ["completion_reports", "is_settled_by", "known_broken", "left_open", "to_do", "to_skip", "waiting"]
 
 DEFAULT_SPAN = "30d"
-"""For ``for now`` and for conditions (``until the fix is merged``), which have no date."""
+"""The length of a skip without a date: ``for now``, ``until the fix is merged``."""
 
 _COUNT_WORDS = {"a": 1, "an": 1} | NUMBER_WORDS | VAGUE_COUNTS
 _DAYS_OF_THIS = {"today": 1, "tonight": 1, "this week": 7, "this sprint": 14, "this month": 30, "this quarter": 91}
@@ -40,14 +40,14 @@ SKIP_UNTIL_CUE = re.compile(
     rf"\b(?:for\s+now|for\s+the\s+time\s+being|for\s+the\s+moment|until|till|{_SPAN_PATTERN}|"
     r"this\s+(?:week|sprint|month|quarter)|today|tonight)\b"
 )
-"""Where a sentence begins to say until when."""
+"""The phrases with which the end of a skip begins."""
 
 
 def skip_expiry(mask: str, said_at: datetime | None, now: datetime) -> str | None:
-    """Return the end of a skip as `make_skip` takes it, a date or a span; ``None`` where it is over already.
+    """Return the end of a skip for `make_skip`, a date or a span; ``None`` where it is in the past.
 
-    ``mask`` is the sentence in lower case, ``said_at`` when it was said: a span and a date without its year count from
-    there, or from ``now`` where nobody knows.
+    ``mask`` is the sentence in lower case. A span and a date without its year count from ``said_at``, the moment of the
+    turn, or from ``now`` where that is unknown.
     """
     since = said_at or now
     end = _date(mask, since)
@@ -71,7 +71,7 @@ def _skip_span(mask: str) -> timedelta | None:
 
 
 def _date(mask: str, since: datetime) -> datetime | None:
-    """Return the first instant of the day that the words name, if any."""
+    """Return the start of the day that the words name, or ``None``."""
     if match := _ISO.search(mask):
         return _day(int(match[1]), int(match[2]), int(match[3]))
     for pattern, month, day in ((_MONTH_DAY, 1, 2), (_DAY_MONTH, 2, 1)):
@@ -88,7 +88,7 @@ def _date(mask: str, since: datetime) -> datetime | None:
 
 
 def _relative(words: str, since: datetime) -> datetime:
-    """Return the day that ``tomorrow``, ``next week`` or ``the end of the month`` names; a week begins on Monday."""
+    """Return the day of ``tomorrow``, ``next week`` or ``the end of the month``; a week begins on Monday."""
     unit = words.rsplit(maxsplit=1)[-1]
     if unit == "year":
         return datetime(since.year + 1, 1, 1, tzinfo=UTC)
@@ -167,8 +167,8 @@ def _skip(
     expires_at = skip_expiry(sentence.mask, said_at, now)
     if expires_at is None:
         return None
-    told = _BECAUSE.search(sentence.mask, end)
-    reason = as_statement(sentence.text[told.start(1) if told else filler_length(sentence.mask) :])
+    because = _BECAUSE.search(sentence.mask, end)
+    reason = as_statement(sentence.text[because.start(1) if because else filler_length(sentence.mask) :])
     return RuleMatch("skip", {"item": item, "reason": reason, "expires_at": expires_at}, rule, score)
 
 
@@ -273,14 +273,14 @@ _DONE_HEADING = re.compile(
 _BARE_DONE = re.compile(r"(?:all\s+|that's\s+|it's\s+)?(?:done|finished|completed|all\s+set)\b", re.IGNORECASE)
 _MOST_LINES = 400
 _FRAME = "need next todo remind tomorrow waiting still later week monday forget follow remaining"
-"""Words that say a thing is open, not which."""
+"""Words that say that a thing is open, and not which thing it is."""
 
 SETTLED_SHARE = 0.5
-"""The share of an open thing's words that a report of something done has to hold."""
+"""The share of an open item's words that a report of completion has to hold."""
 
 
 def completion_reports(text: str) -> Iterable[frozenset[str]]:
-    """Yield the words of each line of a turn that says something is done; no words at all for a bare ``Done.``."""
+    """Yield the stems of each line that reports a completion; an empty set for a bare ``Done.``."""
     under_heading = False
     for line in text.split("\n", _MOST_LINES)[:_MOST_LINES]:
         stripped = line.strip()[:600]
@@ -310,6 +310,6 @@ def _frame() -> frozenset[str]:
 
 
 def is_settled_by(words: frozenset[str], report: frozenset[str]) -> bool:
-    """Tell whether a report of something done speaks of the open thing with these words."""
-    told = words - _frame()
-    return bool(told) and len(told & report) >= SETTLED_SHARE * len(told)
+    """Tell whether a report of completion refers to the open item with these words."""
+    item_words = words - _frame()
+    return bool(item_words) and len(item_words & report) >= SETTLED_SHARE * len(item_words)

@@ -1,4 +1,4 @@
-"""What every transcript format is made of: parts that somebody said, and tool calls with their results."""
+"""The parts that all transcript formats have in common: spoken parts, and tool calls with their results."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ __all__ = [
 Role = Literal["user", "assistant", "tool"]
 
 MAX_OUTPUT = 16_000
-"""Characters of a tool's output that a turn keeps: half from its beginning, half from its end."""
+"""The characters of a tool's output that a turn keeps: half from its beginning, half from its end."""
 
 MAX_COMMAND = 2_000
 MAX_WAITING_CALLS = 1_000
 MAX_HEADER = 600
-"""Characters at the beginning of an output in which a host states how the command ended."""
+"""The characters at the beginning of an output in which a host states how the command ended."""
 
 _EXIT = re.compile(
     r"^[ \t]*(?:Exit code:?|Process exited with code|exit_code[:=]|Command exited with code)[ \t]*(-?\d{1,5})\b",
@@ -56,27 +56,27 @@ _SHELL_TOOLS = frozenset(
     """.split()  # noqa: SIM905 - a paragraph is easier to read than a list of quoted words
 )
 _TO_DO_TOOLS = {"TodoWrite": ("todos", "content"), "update_plan": ("plan", "step")}
-"""The tools that keep a list of steps: the fields of the list and of a step's words."""
+"""The tools that keep a to-do list, with the fields of the list and of a step's text."""
 MAX_STEPS, MAX_STEP = 100, 300
 _SHELLS = frozenset(("bash", "sh", "zsh", "/bin/bash", "/bin/sh", "/bin/zsh"))
 _MILLISECONDS = 1e11
-"""A number of seconds since 1970 above this lies in the year 5138, so it counts milliseconds."""
+"""The timestamp from which a number counts milliseconds: as seconds it would lie in the year 5138."""
 
 
 class ToolCall(msgspec.Struct, frozen=True):
-    """A call of a tool: its name, the shell command that it ran if any, and whether that failed (``None``: unknown)."""
+    """A tool call: its name, its shell command if any, and whether it failed (``None``: unknown)."""
 
     tool: str
     command: str = ""
     failed: bool | None = None
     finished: tuple[str, ...] = ()
-    """The steps that a to-do list, if the tool keeps one, says are completed."""
+    """The completed steps of a to-do list, if the tool keeps one."""
     asked: str = ""
-    """What a tool of memento was asked, as JSON: it may name memories."""
+    """The arguments of a tool of memento, as JSON: they may name memories."""
 
 
 class SpokenPart(NamedTuple):
-    """What one or two lines of a transcript say: the parts of a turn, before injected context is taken out."""
+    """The parts of a turn, from one or two lines of a transcript, with injected context still in them."""
 
     role: Role
     parts: list[str]
@@ -86,20 +86,20 @@ class SpokenPart(NamedTuple):
 
 
 class ToolCalls:
-    """The calls whose results have not come yet, by id. Bounded: the oldest are forgotten."""
+    """The calls without results yet, by id. Bounded: the oldest are dropped."""
 
     def __init__(self) -> None:
         self._waiting: OrderedDict[str, tuple[ToolCall, int]] = OrderedDict()
 
     def add(self, call_id: object, call: ToolCall, line: int) -> None:
-        """Keep a call until its result comes."""
+        """Keep a call until its result arrives."""
         if isinstance(call_id, str):
             self._waiting[call_id] = (call, line)
             if len(self._waiting) > MAX_WAITING_CALLS:
                 self._waiting.popitem(last=False)
 
     def result(self, call_id: object, output: str, line: int, *, is_error: object = None) -> tuple[str, ToolCall, int]:
-        """Return the text of a finished call, the call, and the line that it began at."""
+        """Return the output of a finished call, the call, and its first line."""
         call, first_line = (
             self._waiting.pop(call_id, (ToolCall(""), line)) if isinstance(call_id, str) else (ToolCall(""), line)
         )
@@ -111,7 +111,7 @@ class ToolCalls:
 
 
 def outcome(output: str, is_error: object) -> tuple[bool | None, str]:
-    """Return whether a call failed, as far as its result says so, and what it printed.
+    """Return whether a call failed, ``None`` where its result does not say so, and its output.
 
     Claude Code sets ``is_error`` and begins with ``Exit code 1``. Codex writes ``Exit code: 1`` or ``Process exited
     with code 1`` above ``Output:``, and in older versions an object with ``output`` and ``metadata.exit_code``.
@@ -153,7 +153,7 @@ def as_text(content: object) -> str:
 
 
 def text_parts(content: object) -> list[str]:
-    """Return what the blocks of a message say; thinking, images and calls are not said."""
+    """Return the text of the blocks of a message, without thinking, images and calls."""
     if isinstance(content, str):
         return [content]
     found: list[str] = []
@@ -169,7 +169,7 @@ def text_parts(content: object) -> list[str]:
 
 
 def command_of(tool: object, arguments: object) -> ToolCall:
-    """Return the call of a tool; of a shell, with its command in one string."""
+    """Return the call of a tool; of a shell call, with its command in one string."""
     name = tool if isinstance(tool, str) else ""
     if name in _TO_DO_TOOLS:
         return ToolCall(name, finished=_result_of_block(name, arguments))
@@ -213,7 +213,7 @@ def _result_of_block(tool: str, arguments: object) -> tuple[str, ...]:
 
 
 def moment_of(value: object) -> datetime | None:
-    """Return the moment that a timestamp names: ISO 8601, or seconds or milliseconds since 1970. ``None``: none."""
+    """Return the moment of a timestamp (ISO 8601, or seconds or milliseconds since 1970), or ``None``."""
     try:
         if isinstance(value, str):
             parsed = datetime.fromisoformat(value)
@@ -226,7 +226,7 @@ def moment_of(value: object) -> datetime | None:
 
 
 def first_string(*values: object) -> str:
-    """Return the first of the values that is text with something in it."""
+    """Return the first value that is a text and not empty."""
     return next((value for value in values if isinstance(value, str) and value), "")
 
 

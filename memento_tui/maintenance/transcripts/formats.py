@@ -52,7 +52,7 @@ class _ClaudeRow(msgspec.Struct, gc=False):
 
 
 class ClaudeCodeFormat:
-    """Reads the lines of one Claude Code transcript."""
+    """The reader of a Claude Code transcript."""
 
     name = "claude-code"
 
@@ -73,11 +73,11 @@ class ClaudeCodeFormat:
 
     @staticmethod
     def convert(value: dict[str, Any]) -> _ClaudeRow:
-        """Return the row of an object."""
+        """Return a decoded JSON object as a row."""
         return msgspec.convert(value, _ClaudeRow)
 
     def pieces(self, row: _ClaudeRow, line: int) -> Iterator[SpokenPart]:
-        """Yield what a line says."""
+        """Yield the spoken parts of a row."""
         self.session = self.session or first_string(row.sessionId, row.session_id)
         self.cwd = first_string(row.cwd) or self.cwd
         if row.isSidechain is True or row.parent_tool_use_id or row.isCompactSummary is True:
@@ -91,7 +91,7 @@ class ClaudeCodeFormat:
                 yield from self._assistant(row, line)
 
     def _queued(self, row: _ClaudeRow, line: int) -> Iterator[SpokenPart]:
-        """Yield what the person typed while the agent was busy."""
+        """Yield the text that the person typed while the agent was busy."""
         found = row.attachment
         if not isinstance(found, dict) or found.get("type") != "queued_command" or found.get("isMeta") is True:
             return
@@ -123,7 +123,7 @@ class ClaudeCodeFormat:
 
 
 def _is_human(origin: object) -> bool:
-    """Tell whether the person is the origin of a turn; older versions do not say and are taken at their role."""
+    """Tell whether a turn comes from the person; where older versions do not say so, the role decides."""
     return not isinstance(origin, dict) or origin.get("kind") in (None, "human")
 
 
@@ -149,7 +149,7 @@ class _CodexRow(msgspec.Struct, gc=False):
 
 
 class CodexFormat:
-    """Reads the lines of one Codex rollout."""
+    """The reader of a Codex rollout."""
 
     name = "codex"
 
@@ -176,11 +176,11 @@ class CodexFormat:
 
     @staticmethod
     def convert(value: dict[str, Any]) -> _CodexRow:
-        """Return the row of an object."""
+        """Return a decoded JSON object as a row."""
         return msgspec.convert(value, _CodexRow)
 
     def pieces(self, row: _CodexRow, line: int) -> Iterator[SpokenPart]:
-        """Yield what a line says."""
+        """Yield the spoken parts of a row."""
         payload = row.payload
         if row.type in ("session_meta", "turn_context") and isinstance(payload, dict):
             self._meta(payload, is_start=row.type == "session_meta")
@@ -228,7 +228,7 @@ class _GeminiRow(msgspec.Struct, gc=False):
 
 
 class GeminiFormat:
-    """Reads the lines of one chat."""
+    """The reader of a Gemini CLI chat."""
 
     name = "gemini"
 
@@ -247,18 +247,18 @@ class GeminiFormat:
 
     @staticmethod
     def convert(value: dict[str, Any]) -> _GeminiRow:
-        """Return the row of an object."""
+        """Return a decoded JSON object as a row."""
         return msgspec.convert(value, _GeminiRow)
 
     def pieces(self, row: _GeminiRow, line: int) -> Iterator[SpokenPart]:
-        """Yield what a line says."""
+        """Yield the spoken parts of a row."""
         if row.type is None:
             self.session = self.session or first_string(row.sessionId)
             self._is_subagent = self._is_subagent or row.kind == "subagent"
         elif row.type in ("user", "gemini"):
             # In the chat of a sub-agent the person is not the one who speaks as the user.
-            is_said = row.type == "gemini" or not self._is_subagent
-            if is_said and (parts := text_parts(row.content)) and self._is_new(row.id):
+            is_spoken = row.type == "gemini" or not self._is_subagent
+            if is_spoken and (parts := text_parts(row.content)) and self._is_new(row.id):
                 yield SpokenPart("user" if row.type == "user" else "assistant", parts, line, row.timestamp)
             for call in blocks_of(row.toolCalls):
                 yield from self._call(call, line)
@@ -275,7 +275,7 @@ class GeminiFormat:
         yield SpokenPart("tool", [text], first, call.get("timestamp"), ended)
 
     def _is_new(self, name: object) -> bool:
-        """Tell whether a message or call was not read before; only the last ones are known, so memory is bounded."""
+        """Tell whether a message or call is new; only the last ids are kept, so memory is bounded."""
         if not isinstance(name, str):
             return True
         if name in self._read:
@@ -320,7 +320,7 @@ class _PlainRow(msgspec.Struct, gc=False):
 
 
 class PlainFormat:
-    """Reads the lines of one plain transcript."""
+    """The reader of a plain transcript."""
 
     name = "plain"
 
@@ -339,11 +339,11 @@ class PlainFormat:
 
     @staticmethod
     def convert(value: dict[str, Any]) -> _PlainRow:
-        """Return the row of an object."""
+        """Return a decoded JSON object as a row."""
         return msgspec.convert(value, _PlainRow)
 
     def pieces(self, row: _PlainRow, line: int) -> Iterator[SpokenPart]:
-        """Yield what a line says."""
+        """Yield the spoken parts of a row."""
         self.session = self.session or first_string(row.session_id, row.session, row.sessionId)
         self.cwd = first_string(row.cwd) or self.cwd
         self.agent = self.agent or first_string(row.agent)

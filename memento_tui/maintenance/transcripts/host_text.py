@@ -1,4 +1,4 @@
-"""Strip from a turn what a host, a hook or memento itself put into it: nobody in the conversation said it."""
+"""Strip from a turn the text that a host, a hook or memento itself injected."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ HOST_TAGS = frozenset(
     document documents file_contents file-contents attached_files uploaded_files
     """.split()  # noqa: SIM905 - a paragraph is easier to read than a list of quoted words
 )
-"""The elements whose content is injected, in lower case. ``pasted_content`` is what a person pasted, not said."""
+"""The elements whose content is injected, in lower case. ``pasted_content`` holds text that a person pasted."""
 
 _TAG = re.compile(r"<(/?)([a-z][a-z_:-]{2,39})(?=[\s>/])([^<>]{0,400})>", re.IGNORECASE)
 _HALF_TAG = re.compile(r"<([a-z][a-z_:-]{2,39})(?=\s|$)[^<>]{0,400}$", re.IGNORECASE)
@@ -41,7 +41,7 @@ _WHOLE_TURN = (
     "Base directory for this skill:",
     "Your task is to create a detailed summary of the conversation",
 )
-"""Beginnings of turns that a host wrote under the person's role: summaries, notes and skills."""
+"""The beginnings of turns that a host wrote under the person's role: summaries, notes and skills."""
 
 _TO_THE_END = re.compile(
     r"""
@@ -57,7 +57,7 @@ _TO_THE_END = re.compile(
     """,
     re.VERBOSE | re.MULTILINE,
 )
-"""From here to the end of the part. A part is one block of a turn, so what the person typed beside it is kept."""
+"""Marks from which the rest of a part is injected. A part is one block of a turn, so typed text beside it stays."""
 
 _END_OF_INSTRUCTIONS = re.compile(r"</INSTRUCTIONS>", re.IGNORECASE)
 _IDE_CONTEXT = re.compile(r"^# Context from my IDE setup:", re.MULTILINE)
@@ -67,7 +67,7 @@ _QUICK_MARKERS = ("<", _FENCE_MARK, "hook", "Hook", "[", ".md", "IDE setup", "th
 
 
 def strip_host_text(parts: Iterable[str]) -> str:
-    """Return what was said in the parts (blocks) of one turn, without what was injected into it."""
+    """Return the text of the parts (blocks) of one turn without injected text."""
     kept: list[str] = []
     for part in parts:
         if part.lstrip()[:120].startswith(_WHOLE_TURN):
@@ -93,7 +93,7 @@ def _strip_part(part: str) -> tuple[str, bool]:
 
 
 def _without_instructions(text: str) -> str:
-    """Return the text without a project's instructions under their heading, which end with their element if any."""
+    """Return the text without a project's instructions, from their heading to the end of their element, if any."""
     match = _TO_THE_END.search(text)
     if match is None or ".md" not in match[0]:
         return text
@@ -110,7 +110,7 @@ def _without_ide_context(text: str) -> str:
 
 
 def _without_fences(text: str) -> tuple[str, bool]:
-    """Return the text without what stands between the lines of memento's fences, whose marks pair them."""
+    """Return the text without the content of memento's fences, whose marks pair them."""
     kept: list[str] = []
     position = 0
     while match := _MEMENTO_FENCE.search(text, position):
@@ -125,7 +125,7 @@ def _without_fences(text: str) -> tuple[str, bool]:
 
 
 def _without_tags(text: str) -> tuple[str, bool]:
-    """Return the text without injected elements, however they nest; the outermost one's own name ends it."""
+    """Return the text without injected elements, nested or not; each ends at the end tag of the outermost one."""
     kept: list[str] = []
     position, outer, depth = 0, "", 0
     for match in _TAG.finditer(text):

@@ -1,6 +1,6 @@
-"""Read the transcripts that agents keep of their sessions, turn by turn, in bounded memory.
+"""Read the transcripts of agents' sessions, turn by turn, in bounded memory.
 
-Neither the length of a transcript nor that of one line matters. Also read: conversations as plain text, ``User: ...``
+Transcripts and lines may have any length. Also read: conversations as plain text, ``User: ...``
 and ``Assistant: ...``, or paragraphs that name no speaker.
 """
 
@@ -24,7 +24,7 @@ from memento_tui.maintenance.transcripts.host_text import strip_host_text
 __all__ = ["TextTranscript", "TranscriptSummary", "Turn", "read_plain_text", "read_transcript"]
 
 LONGEST_LINE = 8 * 1024 * 1024
-"""Bytes. A longer line holds an image or a whole build log; it is named and skipped."""
+"""Bytes. A longer line holds an image or a whole build log; it is reported and skipped."""
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -32,11 +32,11 @@ JsonRow = TypeVar("JsonRow")
 
 
 class LineProblem(Exception):
-    """Why a line is skipped, in words that follow ``line 12``."""
+    """A line is skipped; the message continues ``line 12``."""
 
 
 def raw_lines(stream: BinaryIO) -> Iterator[tuple[int, bytes | None, int, bool]]:
-    """Yield the number of each line from 1 on, its bytes, its length in bytes, and whether it ends with a line break.
+    """Yield of each line its number from 1, its bytes, its length in bytes, and whether it ends with a line break.
 
     The bytes are ``None`` where the line is longer than `LONGEST_LINE`.
     """
@@ -56,13 +56,13 @@ def raw_lines(stream: BinaryIO) -> Iterator[tuple[int, bytes | None, int, bool]]
 def parse_line(
     raw: bytes, decode: Callable[[bytes], JsonRow], convert: Callable[[Any], JsonRow], *, is_whole: bool
 ) -> JsonRow:
-    """Return what a line says.
+    """Return a line as a row.
 
-    ``decode`` is the fast way. A host that cuts a text in the middle of an emoji leaves half of it behind as a lone
-    surrogate, which only the standard library reads; ``convert`` makes the same row of what that returns.
+    ``decode`` is the fast way. A host that cuts a text in the middle of an emoji leaves a lone surrogate, which only
+    the standard library reads; ``convert`` makes the same row of its result.
 
     Raises:
-        Problem: the line is not one JSON object.
+        LineProblem: the line is not one JSON object.
 
     """
     try:
@@ -90,7 +90,7 @@ def parse_line(
 
 
 def _without_surrogates(value: Any) -> Any:  # noqa: ANN401 - JSON
-    """Return JSON values with each lone surrogate replaced by the character that stands for a lost one."""
+    """Return JSON values with each lone surrogate replaced by U+FFFD."""
     if isinstance(value, str):
         return value if value.isascii() else _SURROGATE.sub("\ufffd", value)
     if isinstance(value, dict):
@@ -105,17 +105,17 @@ _Format = ClaudeCodeFormat | CodexFormat | GeminiFormat | PlainFormat
 _FORMATS: tuple[type[_Format], ...] = (ClaudeCodeFormat, CodexFormat, GeminiFormat, PlainFormat)
 
 _LINES_TO_RECOGNISE = 200
-"""Lines that can be read but are of no format, after which the file is taken for something else."""
+"""The readable lines of no known format after which the file is no transcript."""
 
 _MOST_KEPT_PROBLEMS = 100
-"""Every problem is told; a reading keeps the first of them."""
+"""The problems that a summary keeps; all are reported."""
 
 _PROGRESS_STEP = 1 << 20
 """Bytes between two calls of ``progress``."""
 
 
 class Turn(msgspec.Struct, frozen=True):
-    """What somebody said at one place of a transcript, without injected context.
+    """One turn of a transcript, without injected context.
 
     The turn of a tool is its output; of a shell, the command stands above it (``$ make test``). ``first_line`` is then
     the line of the call.
@@ -124,22 +124,22 @@ class Turn(msgspec.Struct, frozen=True):
     role: Role
     text: str
     first_line: int
-    """From 1, as `last_line`: the lines of the file that the turn came from."""
+    """The first line of the turn in the file, counted from 1, as is `last_line`."""
     last_line: int
     at: datetime | None
     session: str
     agent: str
     cwd: str
     call: ToolCall | None = None
-    """For the role ``tool``: which tool it was and how it ended."""
+    """The call of a turn of the role ``tool``."""
 
 
 class TranscriptSummary(msgspec.Struct, frozen=True):
-    """What is known of a transcript so far; complete when its last turn has been read."""
+    """The facts of a transcript read so far; complete once its last turn has been read."""
 
     format: FormatName
     problems: tuple[str, ...] = ()
-    """The first hundred; ``on_problem`` was told all."""
+    """The first hundred problems; ``on_problem`` got all of them."""
     session: str = ""
     agent: str = ""
     cwd: str = ""
@@ -150,7 +150,7 @@ class TranscriptSummary(msgspec.Struct, frozen=True):
 
 
 class TranscriptReader(Iterator[Turn]):
-    """The turns of a transcript, in order; `reading` says what was found on the way."""
+    """The turns of a transcript in order; `reading` is the summary so far."""
 
     def __init__(
         self,
@@ -173,7 +173,7 @@ class TranscriptReader(Iterator[Turn]):
 
     @property
     def reading(self) -> TranscriptSummary:
-        """What has been read until now."""
+        """The summary of the lines read so far."""
         form = self._format
         return TranscriptSummary(
             format=form.name,  # type: ignore[arg-type]
@@ -191,7 +191,7 @@ class TranscriptReader(Iterator[Turn]):
         if self._size == 0:
             self._tell("the file is empty")
             return
-        done = told = 0
+        done = reported = 0
         with _open(self._path) as stream:
             try:
                 for number, raw, size, is_whole in raw_lines(stream):
@@ -201,8 +201,8 @@ class TranscriptReader(Iterator[Turn]):
                     self._line = number
                     yield from self._turns_of(number, raw, is_whole=is_whole)
                     done += size
-                    if self._progress is not None and done - told >= _PROGRESS_STEP:
-                        told = done
+                    if self._progress is not None and done - reported >= _PROGRESS_STEP:
+                        reported = done
                         self._progress(done, max(self._size, done))
             except OSError as error:
                 raise _unreadable(self._path, error) from error
@@ -248,9 +248,9 @@ def read_transcript(
     progress: Callable[[int, int], None] | None = None,
     stopping: threading.Event | None = None,
 ) -> TranscriptReader:
-    """Return the turns of a transcript, to be read one by one.
+    """Return a reader of the turns of a transcript.
 
-    ``on_problem`` is told each line that cannot be used, once, with its number: one that is no JSON or no UTF-8, one
+    ``on_problem`` gets each line that cannot be used, once, with its number: one that is no JSON or no UTF-8, one
     of more than `LONGEST_LINE` bytes, and a last one that is only half written. ``progress`` gets the bytes read and
     the bytes of the file, every megabyte and at the end. ``stopping``, once set, ends the turns early.
 
@@ -316,7 +316,7 @@ def _unreadable(path: Path, error: OSError) -> NotFound | InvalidInput:
 _SPEAKER = re.compile(
     r"[ \t]{0,3}(?:#{1,6}[ \t]+|[-*][ \t]+)?(?:\*\*|\[)?"
     r"(?P<who>user|human|person|me|assistant|ai|agent|model|claude|codex|gemini|tool|system)(?:\*\*|\])?"
-    r"[ \t]*:(?:\*\*)?[ \t]*(?P<said>.*)",
+    r"[ \t]*:(?:\*\*)?[ \t]*(?P<text>.*)",
     re.IGNORECASE,
 )
 _ROLES: dict[str, Role | None] = {
@@ -327,49 +327,49 @@ _ROLES: dict[str, Role | None] = {
     "tool": None,
     "system": None,
 }
-"""Who speaks, by name: an agent where it does not stand here, and nobody to learn from where it is ``None``."""
+"""The roles by the names of speakers. An unknown name is an agent; turns of the role ``None`` are left out."""
 
 
 class TextTranscript(NamedTuple):
-    """What was read of a text."""
+    """The turns of a plain text."""
 
     turns: list[Turn]
     names_speakers: bool
 
 
 def read_plain_text(text: str, *, agent: str = "", session: str = "") -> TextTranscript:
-    """Return the turns of a conversation, each with the lines of the text that it stands in."""
+    """Return the turns of a conversation in plain text, each with its lines."""
     lines = text.splitlines()
     names_speakers = any(_SPEAKER.match(line) for line in lines)
     spoken = _turns_of_speakers(lines) if names_speakers else _paragraphs(lines)
     turns = [
-        Turn(role, said, first, last, None, session, agent, "")
+        Turn(role, text, first, last, None, session, agent, "")
         for role, words, first, last in spoken
-        if (said := strip_host_text([words]))
+        if (text := strip_host_text([words]))
     ]
     return TextTranscript(turns, names_speakers)
 
 
 def _turns_of_speakers(lines: list[str]) -> Iterator[tuple[Role, str, int, int]]:
-    """Yield what each speaker said, with its first and last line; what stands before the first speaker is left out."""
+    """Yield the text of each speaker with its first and last line; text before the first speaker is left out."""
     role: Role | None = None
-    said: list[str] = []
+    spoken: list[str] = []
     first = 1
     for number, line in enumerate([*lines, "user:"], 1):
         match = _SPEAKER.match(line)
         if match is None:
-            said.append(line)
+            spoken.append(line)
             continue
         if role is not None:
-            yield role, "\n".join(said), first, number - 1
-        role, said, first = _ROLES.get(match["who"].lower(), "assistant"), [match["said"]], number
+            yield role, "\n".join(spoken), first, number - 1
+        role, spoken, first = _ROLES.get(match["who"].lower(), "assistant"), [match["text"]], number
 
 
 def _paragraphs(lines: list[str]) -> Iterator[tuple[Role, str, int, int]]:
-    said: list[str] = []
+    spoken: list[str] = []
     for number, line in enumerate([*lines, ""], 1):
         if line.strip():
-            said.append(line)
-        elif said:
-            yield "user", "\n".join(said), number - len(said), number - 1
-            said = []
+            spoken.append(line)
+        elif spoken:
+            yield "user", "\n".join(spoken), number - len(spoken), number - 1
+            spoken = []

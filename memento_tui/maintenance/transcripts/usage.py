@@ -18,18 +18,18 @@ __all__ = ["ShownText", "UsedMemory", "used_memories"]
 _FEWEST_SHARED_NAMES = 1
 _FEWEST_SHARED_WORDS = 4
 _LEAST_SHARED_SHARE = 0.4
-"""Of the words that are a memory's own, how many the agent must have said, and which part of them all."""
+"""The least number and share of a memory's own words that the agent must have said."""
 _CHARACTERS_READ = 4_000
-"""Characters of a memory that are compared."""
+"""The characters of a memory that are compared."""
 _COMMON = frozenset(stem for word in STOP_WORDS | FILLER_WORDS for stem in terms(word))
-"""Stems of words that everybody says, whatever the subject is."""
+"""The stems of stop words and filler words."""
 _HAS_DIGIT = re.compile(r"\d")
 _WITHIN_A_NAME = r"[\w./:@#+-]"
-"""What an id may be a part of: ``note-1`` is not asked for by asking for ``note-12``."""
+"""The characters of ids: a call for ``note-12`` is none for ``note-1``."""
 
 
 class ShownText(msgspec.Struct, frozen=True):
-    """A memory as it was shown, and when first; ``None``: from the beginning."""
+    """A memory's text as it was shown, and the first time; ``None``: from the beginning."""
 
     id: str
     text: str
@@ -40,21 +40,21 @@ class UsedMemory(msgspec.Struct, frozen=True):
     """The ids of memories that a session used."""
 
     fetched: frozenset[str]
-    """Asked for by id."""
+    """Ids that the agent fetched."""
     reused: frozenset[str]
-    """Their own words came back in what the agent said."""
+    """Ids of the memories whose own words the agent repeated."""
 
 
 def used_memories(shown: Sequence[ShownText], turns: Iterable[Turn]) -> UsedMemory:
-    """Return which of the memories that a session was shown its turns show to have been used."""
+    """Return which of the memories shown to a session were used, judged from its turns."""
     compared = [_UsageMatcher(one) for one in shown]
     asked: list[str] = []
     for turn in turns:
         if turn.call is not None:
             asked += [turn.call.asked, turn.call.command if "memento" in turn.call.command else ""]
-        # What a call was given is the agent's own words; what it gave back is known to the agent from then on.
+        # The arguments of a call are the agent's own words; its output is known to the agent from then on.
         said = turn.text if turn.role == "assistant" else turn.call.command if turn.call is not None else ""
-        # What memento itself gave back is the memory.
+        # The output of memento itself is the memory.
         heard = "" if turn.role == "assistant" or (turn.call is not None and turn.call.asked) else turn.text
         said_words, heard_words = set(terms(said)), set(terms(heard))
         for one in compared:
@@ -67,7 +67,7 @@ def used_memories(shown: Sequence[ShownText], turns: Iterable[Turn]) -> UsedMemo
 
 
 class _UsageMatcher:
-    """One memory's words, as a session goes on: which were somebody else's first, and which the agent took up."""
+    """One memory's own words during a session, without those that others said before the agent did."""
 
     def __init__(self, shown: ShownText) -> None:
         self.id = shown.id
@@ -76,9 +76,9 @@ class _UsageMatcher:
         self._taken_up: set[frozenset[str]] = set()
 
     def follow(self, said: set[str], heard: set[str], at: datetime | None) -> None:
-        """Take in a turn: the stems of what the agent said in it, and of what it heard."""
+        """Add a turn: the stems that the agent said in it, and those that it heard."""
         if self._at is not None and at is not None and at < self._at:
-            # What the agent had said itself before is nothing that it has from the memory.
+            # Words that the agent had said before are not taken from the memory.
             heard = heard | said
         else:
             self._taken_up.update(word for word in self._own if word <= said)
@@ -93,7 +93,7 @@ class _UsageMatcher:
 
 
 def _own_words(text: str) -> dict[frozenset[str], bool]:
-    """Return the words of a text, each as its stems, and whether it is a name or number; a name counts as one word."""
+    """Return the words of a text as sets of stems, with whether each is a name or number; a name is one word."""
     found = {}
     for raw in text.split():
         word = raw.strip(EDGE_PUNCTUATION)
