@@ -295,7 +295,7 @@ def _keyword(workspace: Workspace) -> HealthFinding:
     index = workspace.searching.keyword
     index.catch_up()
     return HealthFinding(
-        "keyword index", ok=True, detail=index.notice or f"reflects all {index.reflects:,} journal entries"
+        "keyword index", ok=True, detail=index.notice or f"reflects all {index.indexed_seq:,} journal entries"
     )
 
 

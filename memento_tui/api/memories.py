@@ -164,10 +164,10 @@ class MemoryCreator:
         # the index comes along
         from memento_tui.maintenance.duplicates import is_near_duplicate, memory_likeness  # noqa: PLC0415
 
-        nearby = self._searching.keyword.alike(arrival.memory.content, _MAX_COMPARED)
+        nearby = self._searching.keyword.similar(arrival.memory.content, _MAX_COMPARED)
         if nearby is None:
             return arrival
-        candidates = self._store.memories([*nearby.found, *nearby.lagging])
+        candidates = self._store.memories([*nearby.ids, *nearby.unindexed])
         scored = [
             (memory_likeness(other, arrival.memory), other)
             for other in candidates.values()

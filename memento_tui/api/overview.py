@@ -221,11 +221,11 @@ def _keyword(workspace: Workspace) -> HealthSign:
     index = workspace.searching.keyword
     if index.notice:
         return HealthSign("word search", ok=True, detail=index.notice)
-    if index.reflects < 0:
+    if index.indexed_seq < 0:
         there = workspace.paths.keyword_index.is_dir()
         told = "catches up at the next search" if there else "the first search builds its index"
         return HealthSign("word search", ok=True, detail=told)
-    behind = workspace.store.head() - index.reflects
+    behind = workspace.store.head() - index.indexed_seq
     told = f"the next search adds {behind:,} changes" if behind > 0 else "up to date"
     return HealthSign("word search", ok=True, detail=told)
 

@@ -73,10 +73,10 @@ def similar_memories(
     text, about = _text_and_ids(item)
     if not text:
         return []
-    nearby = workspace.searching.keyword.alike(text[:_MAX_COMPARED_CHARACTERS], limit + len(about) + 5)
+    nearby = workspace.searching.keyword.similar(text[:_MAX_COMPARED_CHARACTERS], limit + len(about) + 5)
     if nearby is None:
         return []
-    others = workspace.store.memories([*nearby.found, *nearby.lagging]).values()
+    others = workspace.store.memories([*nearby.ids, *nearby.unindexed]).values()
     found = [
         SimilarMemory(other, likeness(text, f"{other.title}\n{other.content}"))
         for other in others

@@ -215,7 +215,7 @@ class SearchEngine:
             return _SemanticAnswer(answer.state, None, answer.problem)
         whole = answer.seq >= head and self._paths.semantic_index.exists()
         problem = answer.problem or ("" if whole else _INDEX_INCOMPLETE)
-        if query.phrases or query.unwanted:
+        if query.phrases or query.excluded:
             self.keyword.catch_up()
             allowed = self.keyword.matching(query, tree, [name for name, _ in answer.hits])
             return _SemanticAnswer("ready", [hit for hit in answer.hits if hit[0] in allowed], problem)

@@ -44,8 +44,8 @@ def plain_query(words: tuple[str, ...]) -> str:
         raise InvalidInput(
             f"Nothing is listed, because a filter is wrong. {query.problems[0]}", "See `memento list --help`."
         )
-    if query.words or query.unwanted:
-        text = (query.words or query.unwanted)[0].text
+    if query.words or query.excluded:
+        text = (query.words or query.excluded)[0].text
         raise InvalidInput(
             f"A list takes filters such as tag:api; {text!r:.60} is free text.",
             f"To look for words: memento search {source!r:.200}",

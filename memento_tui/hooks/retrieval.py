@@ -58,7 +58,10 @@ def up_to_date_index(paths: DataPaths, store: HookStore) -> PromptIndex | None:
         if not _is_being_indexed(paths):
             start_worker(paths.root, "--index")
         return usable
-    _catch_up(paths)
+    # The libraries that indexing needs are imported only after somebody wrote.
+    from memento_tui.search.keyword_index import update_keyword_index  # noqa: PLC0415
+
+    update_keyword_index(paths)
     return _open_index(paths)
 
 
@@ -82,14 +85,6 @@ def _open_index(paths: DataPaths) -> PromptIndex | None:
         return PromptIndex(paths.keyword_index)
     except (ValueError, OSError):
         return None
-
-
-def _catch_up(paths: DataPaths) -> None:
-    # The libraries that indexing needs are imported only after somebody wrote.
-    from memento_tui.search.keyword_index import KeywordIndex  # noqa: PLC0415
-    from memento_tui.storage.store import Store  # noqa: PLC0415
-
-    KeywordIndex(paths.keyword_index, paths.keyword_lock, Store(paths.database, create=False)).catch_up()
 
 
 _FILE_KINDS = ("decision", "instruction", "bugfix", "anti_pattern", "discovery", "heuristic", "pattern")

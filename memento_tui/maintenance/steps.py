@@ -292,10 +292,10 @@ def _comparison_neighbours(context: MaintenanceContext, memories: Sequence[Memor
 
 
 def _neighbours_by_words(context: MaintenanceContext, memory: Memory) -> list[tuple[str, float]]:
-    nearby = context.keyword.alike(memory.content, NEIGHBOURS)
+    nearby = context.keyword.similar(memory.content, NEIGHBOURS)
     if nearby is None:
         return []
-    others = context.store.memories([*nearby.found, *nearby.lagging])
+    others = context.store.memories([*nearby.ids, *nearby.unindexed])
     # Words in common say less than meaning does: a half counts as near.
     scored = [(o.id, min(1.0, 0.4 + likeness(memory.content, o.content))) for o in others.values() if o.id != memory.id]
     return sorted(scored, key=lambda pair: (-pair[1], pair[0]))[:NEIGHBOURS]

@@ -29,7 +29,7 @@ def mirror_filter(query: str, namespace: str) -> Filter:
     parsed = parse(query)
     if parsed.problems:
         raise InvalidInput(parsed.problems[0], "Correct the query.")
-    if parsed.words or parsed.unwanted:
+    if parsed.words or parsed.excluded:
         raise InvalidInput(
             "A mirror is chosen by filters, not by free text: what ranks high changes with every memory.",
             'Use filters such as --query "tag:api kind:decision".',

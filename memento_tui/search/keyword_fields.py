@@ -1,7 +1,6 @@
 """The fields of the keyword index, its state document, and the Tantivy query for one word, phrase or fact.
 
-Imports nothing of memento but the text kernel and BM25's bounds:
-memento-hook reads the index without the store.
+Imports nothing of memento but the text kernel and the scoring: memento-hook reads the index without the store.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ __all__ = [
 TEXT_VERSION = "3"
 """Raised with every change of the text fields or analyzers; an index of another version is rebuilt.
 
-A hook reads nothing else of the index. The whole version, `IndexState.version`, begins with it and goes on with a
+A hook reads no other fields of the index. The whole version, `IndexState.version`, begins with it and goes on with a
 digest of the fields that memories are filtered by.
 """
 
@@ -51,7 +50,7 @@ STATE_ID = "\x01state"
 
 
 class IndexState(NamedTuple):
-    """Whose entries the index reflects, and up to which; ``mark`` tells that entry from one of another past."""
+    """The store and the journal entry that the index reflects; ``mark`` tells apart entries of different histories."""
 
     identity: str
     version: str
@@ -65,7 +64,7 @@ class IndexState(NamedTuple):
 
 
 def make_schema(number_fields: Iterable[str]) -> tantivy.Schema:
-    """Return the schema: text in three readings, facts as prefixed terms, numbers as columns."""
+    """Return the schema: text in three forms, facts as prefixed terms, numbers as columns."""
     builder = tantivy.SchemaBuilder()
     builder.add_text_field("id", stored=True, tokenizer_name="raw", index_option="basic")
     builder.add_text_field("note", stored=True, tokenizer_name="raw", index_option="basic")
@@ -80,13 +79,13 @@ def make_schema(number_fields: Iterable[str]) -> tantivy.Schema:
 
 
 def register_analyzers(index: tantivy.Index) -> None:
-    """Give the index the analyzers that the schema names."""
+    """Register the analyzers that the schema names."""
     for name in ANALYZERS:
         index.register_tokenizer(name, analyzer(name))
 
 
 def read_state(searcher: tantivy.Searcher, schema: tantivy.Schema) -> IndexState | None:
-    """Return what the index says that it reflects; ``None`` where it says nothing."""
+    """Return what the index reflects; ``None`` where it was never committed."""
     found = searcher.search(tantivy.Query.term_query(schema, "id", STATE_ID, "basic"), limit=1).hits
     if not found:
         return None
@@ -105,7 +104,7 @@ class TermQueryBuilder:
         self._searcher = searcher
 
     def word(self, text: str, *, typing: bool = False) -> tantivy.Query:
-        """Return the query for one word in whatever reading it is found; ``typing``: there may be more of it."""
+        """Return the query for one word in each form in which text is indexed; a ``typing`` one may be longer."""
         choices = self._choices(text)
         if is_compound(text) or not text.isascii():
             choices.append(self._boosted(self._identifier(text), IDENTIFIER_BOOST))
@@ -113,7 +112,7 @@ class TermQueryBuilder:
         elif text.isalnum():
             choices.append(self._term("parts", text.lower()))
         if typing:
-            choices.append(self._beginning(text))
+            choices.append(self._completions(text))
         return tantivy.Query.disjunction_max_query(choices, 0.3)
 
     def phrase(self, text: str) -> tantivy.Query:
@@ -121,17 +120,17 @@ class TermQueryBuilder:
         return tantivy.Query.disjunction_max_query(self._choices(text), 0.3)
 
     def facts(self, values: Iterable[str]) -> tantivy.Query:
-        """Return the query for what holds one of these facts, such as ``kind:decision``."""
+        """Return the query for memories with one of these facts, such as ``kind:decision``."""
         return tantivy.Query.term_set_query(self._schema, "fact", list(values))
 
     def ceiling(self, texts: Iterable[str]) -> float:
-        """Return the score that a memory would have that holds every word as densely as can be."""
+        """Return the score of a memory that holds every word as densely as can be."""
         total = self._searcher.num_docs
-        found = 0.0
+        score = 0.0
         for text in texts:
             stems = terms(text) or [text.lower()]
-            found += max(highest_score(total, self._searcher.doc_freq("body", stem)) for stem in stems)
-        return found
+            score += max(highest_score(total, self._searcher.doc_freq("body", stem)) for stem in stems)
+        return score
 
     def _choices(self, text: str) -> list[tantivy.Query]:
         stems = terms(text)
@@ -159,7 +158,7 @@ class TermQueryBuilder:
     def _boosted(query: tantivy.Query, boost: float) -> tantivy.Query:
         return tantivy.Query.boost_query(query, boost)
 
-    def _beginning(self, text: str) -> tantivy.Query:
+    def _completions(self, text: str) -> tantivy.Query:
         """Return the query for a word being typed: the commonest words that begin so, and identifiers that do."""
         exact = terms(text, "exact")
         if not exact:

@@ -20,6 +20,7 @@ from memento_tui.model import Memory
 from memento_tui.model.filters import AllOf, AnyOf, Between, Filter, HasTag, Not, OneOf, Under
 from memento_tui.model.memory_fields import declaration_digest, filter_fields, value_getter
 from memento_tui.model.validation import fold_tag
+from memento_tui.paths import DataPaths
 from memento_tui.search.keyword_fields import (
     STATE_ID,
     TEXT_VERSION,
@@ -35,7 +36,7 @@ from memento_tui.search.ranking import SIMILAR_TEXT_CHARACTERS, SIMILAR_TEXT_WOR
 from memento_tui.storage.store import Store
 from memento_tui.text.terms import STOP_WORDS, identifiers, terms
 
-__all__ = ["KeywordIndex"]
+__all__ = ["KeywordIndex", "update_keyword_index"]
 
 _WORDS = {name: value_getter(field) for name, field in filter_fields("word", indexed=True).items() if name != "id"}
 _FLAGS = {name: value_getter(field) for name, field in filter_fields("flag", indexed=True).items()}
@@ -49,7 +50,8 @@ SCHEMA_VERSION = "-".join(
 _Must, _Should, _MustNot = tantivy.Occur.Must, tantivy.Occur.Should, tantivy.Occur.MustNot
 
 
-def _levels(namespace: str) -> list[str]:
+def _namespace_levels(namespace: str) -> list[str]:
+    """Return a namespace and those that it lies in, outermost first."""
     names = namespace.split("/")
     return ["/".join(names[: depth + 1]) for depth in range(len(names))]
 
@@ -58,7 +60,7 @@ def make_document(memory: Memory) -> tantivy.Document:
     """Return the index's document for a memory."""
     facts = [f"{name}:{value}" for name, get in _WORDS.items() if (value := get(memory))]
     facts += [f"{name}:1" for name, get in _FLAGS.items() if get(memory)]
-    facts += [f"ns:{level}" for level in _levels(memory.namespace)]
+    facts += [f"ns:{level}" for level in _namespace_levels(memory.namespace)]
     facts += [f"tag:{fold_tag(tag)}" for tag in memory.tags]
     text = f"{memory.title}\n{memory.content}" if memory.title else memory.content
     fields: dict[str, Any] = {
@@ -86,40 +88,40 @@ class QueryCompiler:
         self._words = TermQueryBuilder(schema, searcher)
 
     def compile(self, query: Query, tree: Filter) -> tantivy.Query:
-        """Return the query for everything that a query asks; ``tree`` is its filter as it applies."""
+        """Return the Tantivy query for a whole query; ``tree`` is its filter as it applies."""
         state = tantivy.Query.term_query(self._schema, "id", STATE_ID, "basic")
-        wanted: list[tuple[tantivy.Occur, tantivy.Query]] = [
-            (_Must, tantivy.Query.const_score_query(self.condition(tree), 0.0)),
+        clauses: list[tuple[tantivy.Occur, tantivy.Query]] = [
+            (_Must, tantivy.Query.const_score_query(self._filter_query(tree), 0.0)),
             (_MustNot, state),
         ]
-        scored = [self.part(part) for part in self.content_words(query)]
+        scored = [self._word_query(part) for part in self._content_words(query)]
         if scored:
-            wanted.append((_Must, tantivy.Query.boolean_query([(_Should, part) for part in scored])))
-        wanted += [(_Must, self.part(phrase)) for phrase in query.phrases]
-        wanted += [(_MustNot, self.part(part)) for part in query.unwanted]
-        return tantivy.Query.boolean_query(wanted)
+            clauses.append((_Must, tantivy.Query.boolean_query([(_Should, part) for part in scored])))
+        clauses += [(_Must, self._word_query(phrase)) for phrase in query.phrases]
+        clauses += [(_MustNot, self._word_query(part)) for part in query.excluded]
+        return tantivy.Query.boolean_query(clauses)
 
     @staticmethod
-    def content_words(query: Query) -> list[Word | Phrase]:
-        """Return the words that carry meaning; all of them where none but stop words were given."""
+    def _content_words(query: Query) -> list[Word | Phrase]:
+        """Return the words that carry meaning; all of them where only stop words were given."""
         kept = [part for part in query.words if isinstance(part, Phrase) or part.text.lower() not in STOP_WORDS]
         return kept or list(query.words)
 
-    def alike(self, text: str) -> tantivy.Query:
-        """Return the query for what shares the rarest words of a text; an unknown word can match nothing."""
+    def similar(self, text: str) -> tantivy.Query:
+        """Return the query for memories that share the rarest words of a text; an unknown word can match nothing."""
         stems = dict.fromkeys(stem for stem in terms(text[:SIMILAR_TEXT_CHARACTERS]) if stem not in STOP_WORDS)
-        counted = sorted((found, stem) for stem in stems if (found := self._searcher.doc_freq("body", stem)))
-        rarest = [stem for _, stem in counted[:SIMILAR_TEXT_WORDS]]
+        by_frequency = sorted((count, stem) for stem in stems if (count := self._searcher.doc_freq("body", stem)))
+        rarest = [stem for _, stem in by_frequency[:SIMILAR_TEXT_WORDS]]
         parts = [(_Should, tantivy.Query.term_query(self._schema, "body", stem)) for stem in rarest]
         return tantivy.Query.boolean_query(parts) if parts else tantivy.Query.empty_query()
 
-    def part(self, part: Word | Phrase) -> tantivy.Query:
-        """Return the query for one word or phrase, in whatever reading it is found."""
+    def _word_query(self, part: Word | Phrase) -> tantivy.Query:
+        """Return the query for one word or phrase, in each of the forms in which text is indexed."""
         if isinstance(part, Phrase):
             return self._words.phrase(part.text)
         return self._words.word(part.text, typing=part.typing)
 
-    def condition(self, tree: Filter) -> tantivy.Query:  # noqa: PLR0911 - one for each kind of condition
+    def _filter_query(self, tree: Filter) -> tantivy.Query:  # noqa: PLR0911 - one for each kind of condition
         """Return the query for a filter."""
         match tree:
             case OneOf("id", values):
@@ -134,23 +136,23 @@ class QueryCompiler:
                 return self._between(field, low, high)
             case Not(part):
                 return tantivy.Query.boolean_query(
-                    [(_Must, tantivy.Query.all_query()), (_MustNot, self.condition(part))]
+                    [(_Must, tantivy.Query.all_query()), (_MustNot, self._filter_query(part))]
                 )
             case AllOf(parts):
-                compiled = [(_Must, self.condition(part)) for part in parts]
+                compiled = [(_Must, self._filter_query(part)) for part in parts]
                 return tantivy.Query.boolean_query([*compiled, (_Must, tantivy.Query.all_query())])
             case AnyOf(parts):
-                return tantivy.Query.boolean_query([(_Should, self.condition(part)) for part in parts])
+                return tantivy.Query.boolean_query([(_Should, self._filter_query(part)) for part in parts])
 
     def _one_of(self, field: str, values: Sequence[str]) -> tantivy.Query:
         if field in _WORDS:
             return self._words.facts(f"{field}:{value}" for value in values)
         if field not in _FLAGS:
             raise ValueError(field)
-        held, chosen = self._words.facts([f"{field}:1"]), {bool(int(value)) for value in values}
-        parts = [held] if True in chosen else []
+        is_set, chosen = self._words.facts([f"{field}:1"]), {bool(int(value)) for value in values}
+        parts = [is_set] if True in chosen else []
         if False in chosen:
-            parts.append(tantivy.Query.boolean_query([(_Must, tantivy.Query.all_query()), (_MustNot, held)]))
+            parts.append(tantivy.Query.boolean_query([(_Must, tantivy.Query.all_query()), (_MustNot, is_set)]))
         return tantivy.Query.boolean_query([(_Should, part) for part in parts])
 
     def _between(self, field: str, low: datetime | int | None, high: datetime | int | None) -> tantivy.Query:
@@ -165,47 +167,55 @@ class QueryCompiler:
         )
 
     def ceiling(self, query: Query) -> float:
-        """Return the score that a memory would have that holds every word of the query as densely as can be.
+        """Return the score of a perfect match: a memory that holds every word of the query as densely as can be.
 
-        The sum over the words of BM25's limit. It makes scores comparable from query to query.
+        It is the sum over the words of BM25's limit, and makes scores comparable from query to query.
         """
-        return self._words.ceiling(part.text for part in self.content_words(query))
+        return self._words.ceiling(part.text for part in self._content_words(query))
 
 
 _log = logging.getLogger(__name__)
 
 _SMALL_WRITER_HEAP, _LARGE_WRITER_HEAP = 20_000_000, 150_000_000
+"""Bytes of memory of Tantivy's writer, for few changes and for many."""
+
 _MANY_CHANGES = 2000
+"""Changed memories in one commit from which they count as many."""
+
 _MOST_UNINDEXED = 64
 """Memories that are compared one by one because the index does not hold them yet."""
 
 _MOST_SEGMENTS = 24
-_LOCK_SECONDS = 30.0
-_CREATED_SETTING = "keyword index made"
-"""The store's own note that there was an index once, so that one that is missing is told from one not made yet."""
+"""Segments after a commit above which Tantivy's merging is waited for: each makes every query slower."""
 
-Answer = TypeVar("Answer")
+_LOCK_SECONDS = 30.0
+"""How long another process that is indexing is waited for."""
+
+_CREATED_SETTING = "keyword index made"
+"""The setting that says that there was an index once: a missing one is reported, one not made yet is not."""
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class KeywordHits:
-    """The ids that a query found, each with its BM25 score, best first; and how many there are in all."""
+    """The result of a query: ids with BM25 scores, best first, and the number of matches in all."""
 
     hits: list[tuple[str, float]]
     total: int
     ceiling: float
-    """What a perfect match would have scored."""
+    """The score of a perfect match."""
 
 
 class SimilarByWords(NamedTuple):
-    """The ids of memories that share words with a text, most alike first, and of those not indexed yet."""
+    """Memories to compare with a text: those that share words with it, most similar first, and unindexed ones."""
 
-    found: list[str]
-    lagging: list[str]
+    ids: list[str]
+    unindexed: list[str]
 
 
 def _is_index_damage(error: BaseException) -> bool:
-    """Tell whether Tantivy failed over what a file holds, rather than over the system that keeps the file.
+    """Tell whether Tantivy failed because of the content of a file, rather than because of the file system.
 
     A panic of its Rust code arrives as a `BaseException` of a class that cannot be imported.
     """
@@ -222,130 +232,130 @@ class KeywordIndex:
         self._lock_path = lock
         self._store = store
         self._schema = make_schema(_NUMBERS)
-        self._guard = threading.RLock()
+        self._access = threading.RLock()
         self._index: tantivy.Index | None = None
-        self._reflects = -1
+        self._indexed_seq = -1
         self._mark = ""
         self.notice = ""
         """A sentence for the person when the index had to be rebuilt."""
 
     @property
-    def reflects(self) -> int:
-        """The journal entry that the index reflects; -1 before it is first used."""
-        return self._reflects
+    def indexed_seq(self) -> int:
+        """The journal entry that the index reflects; -1 before its first use."""
+        return self._indexed_seq
 
     def search(self, query: Query, tree: Filter, limit: int, *, count: bool = True) -> KeywordHits:
-        """Return what a query finds, after catching up with every write acknowledged before this call.
+        """Return the memories that match a query, after catching up with every write acknowledged before this call.
 
         Without ``count`` the total is that of the hits returned: counting has to visit everything that matches.
         """
 
-        def ask(searcher: tantivy.Searcher) -> KeywordHits:
+        def run(searcher: tantivy.Searcher) -> KeywordHits:
             compiler = QueryCompiler(self._schema, searcher)
-            # Tantivy sets room aside for as many hits as are asked for.
+            # Tantivy reserves memory for the limit.
             most = max(1, min(limit, searcher.num_docs))
             result = searcher.search(compiler.compile(query, tree), limit=most, count=count)
             hits = [(str(searcher.doc(address)["id"][0]), float(score)) for score, address in result.hits]
             total: int = result.count if count else len(hits)  # type: ignore[attr-defined] # the stub lacks it
             return KeywordHits(hits, total, compiler.ceiling(query))
 
-        return self._answer(ask)
+        return self._run(run)
 
     def matching(self, query: Query, tree: Filter, ids: Iterable[str]) -> set[str]:
-        """Return those of the ids that satisfy a query's filter, phrases and unwanted words."""
-        asked = list(ids)
-        if not asked:
+        """Return those of the ids that satisfy a query's filter, phrases and excluded words."""
+        listed = list(ids)
+        if not listed:
             return set()
-        strict = Query(query.source, query.phrases, query.unwanted, query.filter)
-        among = tantivy.Query.term_set_query(self._schema, "id", asked)
+        strict = Query(query.source, query.phrases, query.excluded, query.filter)
+        among = tantivy.Query.term_set_query(self._schema, "id", listed)
 
-        def ask(searcher: tantivy.Searcher) -> set[str]:
+        def run(searcher: tantivy.Searcher) -> set[str]:
             compiler = QueryCompiler(self._schema, searcher)
-            wanted = [(tantivy.Occur.Must, compiler.compile(strict, tree)), (tantivy.Occur.Must, among)]
-            found = searcher.search(tantivy.Query.boolean_query(wanted), limit=len(asked), count=False)
+            both = tantivy.Query.boolean_query([(_Must, compiler.compile(strict, tree)), (_Must, among)])
+            found = searcher.search(both, limit=len(listed), count=False)
             return {str(searcher.doc(address)["id"][0]) for _, address in found.hits}
 
-        return self._answer(ask)
+        return self._run(run)
 
-    def alike(self, text: str, limit: int) -> SimilarByWords | None:
+    def similar(self, text: str, limit: int) -> SimilarByWords | None:
         """Return memories that share many of a text's rarer words, without bringing the index up to date.
 
-        A write must not wait for an index. What changed since the last commit is named instead, for the caller to
-        compare; ``None`` where that is too much, or there is no index yet.
+        A write must not wait for an index. The memories changed since the last commit are listed instead, for the
+        caller to compare; ``None`` where those are too many, or there is no index yet.
         """
         try:
-            with self._guard:
+            with self._access:
                 if not (self._directory / "meta.json").exists():
                     return None  # opening it would make one, which is for whoever holds the lock
-                self._refresh(holding=False)
-                if self._reflects < 0:
+                self._refresh(has_lock=False)
+                if self._indexed_seq < 0:
                     return None
-                lagging, _ = self._store.changed_memories(self._reflects, _MOST_UNINDEXED + 1)
-                if len(lagging) > _MOST_UNINDEXED:
+                unindexed, _ = self._store.changed_memories(self._indexed_seq, _MOST_UNINDEXED + 1)
+                if len(unindexed) > _MOST_UNINDEXED:
                     return None
                 searcher = self._open().searcher()
-            found = searcher.search(QueryCompiler(self._schema, searcher).alike(text), limit=limit, count=False)
-            return SimilarByWords([str(searcher.doc(address)["id"][0]) for _, address in found.hits], lagging)
+            found = searcher.search(QueryCompiler(self._schema, searcher).similar(text), limit=limit, count=False)
+            return SimilarByWords([str(searcher.doc(address)["id"][0]) for _, address in found.hits], unindexed)
         except BaseException as error:
-            # An index that is damaged, or being replaced, is mended by the next search; a write goes on without it.
+            # An index that is damaged, or being replaced, is rebuilt by the next search; a write goes on without it.
             if not (_is_index_damage(error) or isinstance(error, (OSError, ValueError))):
                 raise
-            _log.info("the keyword index was not asked for what is alike: %s", error)
+            _log.info("the keyword index was not searched for similar memories: %s", error)
             return None
 
-    def _answer(self, ask: Callable[[tantivy.Searcher], Answer]) -> Answer:
-        """Return an answer of the index as it is now; where damage shows only when it is read, it is mended first."""
+    def _run(self, run: Callable[[tantivy.Searcher], T]) -> T:
+        """Run a search on the index as it is now; where damage shows only in the reading, rebuild it and run again."""
         self.catch_up()
         try:
-            return ask(self._searcher())
+            return run(self._searcher())
         except BaseException as error:
             if not _is_index_damage(error):
                 raise
             self._note_damage(error)
         self.rebuild()
-        return ask(self._searcher())
+        return run(self._searcher())
 
     def _searcher(self) -> tantivy.Searcher:
-        with self._guard:
+        with self._access:
             return self._open().searcher()
 
     def catch_up(self, progress: Callable[[int, int], None] | None = None) -> None:
-        """Bring the index to the store's present state. Waits for another process that is doing so.
+        """Bring the index up to date with the store. Waits for another process that is doing so.
 
         Raises:
             DataDirectoryError: the index directory cannot be written.
 
         """
         head = self._store.head()
-        with self._guard:
+        with self._access:
             # The same number is another entry where a backup was restored meanwhile.
-            if self._index is not None and self._reflects == head and self._mark == self._store.mark(head):
+            if self._index is not None and self._indexed_seq == head and self._mark == self._store.mark(head):
                 return
             try:
-                self._refresh(holding=False)
-                if self._reflects >= head:
+                self._refresh(has_lock=False)
+                if self._indexed_seq >= head:
                     return
                 with self._lock():
-                    self._refresh(holding=True)
+                    self._refresh(has_lock=True)
                     self._write_or_rebuild(progress)
             except Timeout:
                 # Another process is still indexing a long import: what it committed so far is searched.
-                _log.warning("the keyword index is %d entries behind", head - self._reflects)
+                _log.warning("the keyword index is %d entries behind", head - self._indexed_seq)
                 self._open()
             except (OSError, ValueError) as error:
-                if self._reflects < 0:
+                if self._indexed_seq < 0:
                     raise self._unwritable(error) from error
                 # On a read-only medium what was indexed before can still be searched.
-                self.notice = f"The keyword index is {head - self._reflects} changes behind: it cannot be written."
+                self.notice = f"The keyword index is {head - self._indexed_seq} changes behind: it cannot be written."
 
     def rebuild(self, progress: Callable[[int, int], None] | None = None) -> int:
-        """Throw the index away and make it anew; return how many memories it holds.
+        """Delete the index and build it anew; return how many memories it holds.
 
         Raises:
             DataDirectoryError: the index directory cannot be written, or another process is writing there for long.
 
         """
-        with self._guard:
+        with self._access:
             try:
                 with self._lock():
                     self._discard()
@@ -364,7 +374,8 @@ class KeywordIndex:
             "Make the data directory writable.",
         )
 
-    def add_new(self, memories: Iterable[Memory], writer: tantivy.IndexWriter) -> None:
+    @staticmethod
+    def _add(memories: Iterable[Memory], writer: tantivy.IndexWriter) -> None:
         """Add memories that the index does not hold yet."""
         for memory in memories:
             writer.add_document(make_document(memory))
@@ -378,10 +389,10 @@ class KeywordIndex:
             self._index.reload()
         return self._index
 
-    def _refresh(self, *, holding: bool) -> None:
-        """See what was committed last. Only who holds the lock removes an index that is damaged or another store's."""
+    def _refresh(self, *, has_lock: bool) -> None:
+        """Read the last commit. Only with the lock, remove an index that is damaged or of another store."""
         state = None
-        self._reflects = -1
+        self._indexed_seq = -1
         if not self._directory.is_dir():
             self._index = None
         else:
@@ -392,27 +403,27 @@ class KeywordIndex:
                 if not _is_index_damage(error):
                     raise
                 self._index = None
-                if holding:
+                if has_lock:
                     self._note_damage(error)
                     self._discard()
                 return
-        if state is not None and self._is_of_this_past(state):
-            self._reflects, self._mark = state.seq, state.mark
-        elif holding:
+        if state is not None and self._is_of_this_history(state):
+            self._indexed_seq, self._mark = state.seq, state.mark
+        elif has_lock:
             if state is None and self._store.setting(_CREATED_SETTING) is not None:
                 self.notice = "The keyword index was missing and has been rebuilt."
             self._discard()
 
-    def _is_of_this_past(self, state: IndexState) -> bool:
-        ours = (self._store.identity(), SCHEMA_VERSION, self._store.mark(state.seq))
-        return (state.identity, state.version, state.mark) == ours
+    def _is_of_this_history(self, state: IndexState) -> bool:
+        expected = (self._store.identity(), SCHEMA_VERSION, self._store.mark(state.seq))
+        return (state.identity, state.version, state.mark) == expected
 
     def _note_damage(self, error: BaseException) -> None:
         _log.info("the keyword index cannot be read: %s", error)
         self.notice = "The keyword index was damaged and has been rebuilt."
 
     def _discard(self) -> None:
-        self._index, self._reflects = None, -1
+        self._index, self._indexed_seq = None, -1
         if self._directory.is_dir():
             shutil.rmtree(self._directory, ignore_errors=True)
         else:
@@ -429,28 +440,28 @@ class KeywordIndex:
             self._write_changes(progress)
 
     def _write_changes(self, progress: Callable[[int, int], None] | None) -> None:
-        """Index what the journal says has changed, in one commit that records how far it got."""
+        """Index the changes since the last commit, in commits that each record the journal entry that they reach."""
         index = self._open()
-        if self._reflects < 0:
+        if self._indexed_seq < 0:
             self._write_all(index, progress)
             return
         while True:
-            ids, reached = self._store.changed_memories(self._reflects, _MANY_CHANGES * 10)
-            if reached == self._reflects:
+            ids, reached = self._store.changed_memories(self._indexed_seq, _MANY_CHANGES * 10)
+            if reached == self._indexed_seq:
                 return
             self._write_some(index, ids, reached)
 
     def _write_some(self, index: tantivy.Index, ids: Sequence[str], reached: int) -> None:
         """Index some memories as they are now, up to a journal entry.
 
-        The writer goes with this call: it locks the directory for as long as it lives, against the next one, too.
+        The writer lives as long as this call: it locks the directory, against the next writer too.
         """
         many = len(ids) > _MANY_CHANGES
         writer = index.writer(_LARGE_WRITER_HEAP if many else _SMALL_WRITER_HEAP, 2 if many else 1)
         found = self._store.memories(ids)
         for memory_id in ids:
             writer.delete_documents_by_term("id", memory_id)
-        self.add_new(found.values(), writer)
+        self._add(found.values(), writer)
         self._commit(index, writer, reached)
 
     def _write_all(self, index: tantivy.Index, progress: Callable[[int, int], None] | None) -> None:
@@ -459,7 +470,7 @@ class KeywordIndex:
         writer = index.writer(_LARGE_WRITER_HEAP if many else _SMALL_WRITER_HEAP, 2 if many else 1)
         writer.delete_all_documents()
         for batch in self._store.all_memories():
-            self.add_new(batch, writer)
+            self._add(batch, writer)
             done += len(batch)
             if progress is not None:
                 progress(done, total)
@@ -479,4 +490,15 @@ class KeywordIndex:
         if index.searcher().num_segments > _MOST_SEGMENTS:
             writer.wait_merging_threads()
             index.reload()
-        self._reflects, self._mark = seq, mark
+        self._indexed_seq, self._mark = seq, mark
+
+
+def update_keyword_index(paths: DataPaths) -> None:
+    """Bring the keyword index of a data directory up to date.
+
+    Raises:
+        DataDirectoryError: there is no database, or the index directory cannot be written.
+
+    """
+    with contextlib.closing(Store(paths.database, create=False)) as store:
+        KeywordIndex(paths.keyword_index, paths.keyword_lock, store).catch_up()

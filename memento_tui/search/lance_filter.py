@@ -26,7 +26,7 @@ def microseconds(moment: datetime) -> int:
 
 
 def quoted(text: str) -> str:
-    """Return a text as a literal; nothing but the quote itself means anything inside one."""
+    """Return a text as a literal, in which only the quote itself has a meaning."""
     return "'" + text.replace("'", "''") + "'"
 
 
@@ -37,7 +37,7 @@ def one_of(column: str, values: Iterable[str]) -> str:
 
 
 def compile_lance_filter(tree: Filter) -> str:  # noqa: PLR0911 - one for each kind of condition
-    """Return the condition that a filter means.
+    """Return the condition of a filter.
 
     Raises:
         ValueError: the filter names a field that no memory is filtered by.
@@ -54,7 +54,7 @@ def compile_lance_filter(tree: Filter) -> str:  # noqa: PLR0911 - one for each k
         case Between(field, low_end, high_end):
             return _between(field, low_end, high_end)
         case Not(part):
-            # What is null is neither true nor false, so NOT would lose the memories whose agent is unknown.
+            # Null is neither true nor false, so NOT would lose the memories whose agent is unknown.
             return f"(({compile_lance_filter(part)}) IS NOT TRUE)"
         case AllOf(parts):
             return _joined(parts, " AND ", "true")
@@ -68,8 +68,8 @@ def _joined(parts: Sequence[Filter], word: str, empty: str) -> str:
 
 def _one_of(field: str, values: tuple[str, ...]) -> str:
     if field in _FLAGS:
-        wanted = ", ".join("true" if int(value) else "false" for value in values)
-        return f"{_FLAGS[field]} IN ({wanted})" if values else "false"
+        listed = ", ".join("true" if int(value) else "false" for value in values)
+        return f"{_FLAGS[field]} IN ({listed})" if values else "false"
     if field not in _WORDS:
         raise ValueError(field)
     return one_of(field, values)

@@ -36,14 +36,14 @@ FIELDS: dict[str, str] = {
 
 
 class Word(msgspec.Struct, frozen=True):
-    """A word to look for; ``typing`` marks the last one of a text that is still being typed."""
+    """A word to search for; ``typing`` marks the last one of a text that is still being typed."""
 
     text: str
     typing: bool = False
 
 
 class Phrase(msgspec.Struct, frozen=True):
-    """Words to look for in this order, side by side."""
+    """Words to search for in this order, side by side."""
 
     text: str
 
@@ -56,8 +56,9 @@ class Query(msgspec.Struct, frozen=True):
 
     source: str
     words: tuple[Word | Phrase, ...]
-    """What is looked for; each may be missing from a result, but costs it rank. Phrases may not."""
-    unwanted: tuple[Word | Phrase, ...]
+    """The words and phrases searched for. A result may lack a word, which costs it rank, but no phrase."""
+    excluded: tuple[Word | Phrase, ...]
+    """The words and phrases that a result must not hold."""
     filter: Filter
     problems: tuple[str, ...] = ()
     """One sentence for each part that could not be used."""
@@ -87,58 +88,58 @@ _COMPARISON = re.compile(r"(>=|<=|>|<|=)?(.+)")
 
 
 def parse(source: str, *, now: datetime | None = None, typing: bool = False) -> Query:
-    """Read a query. ``typing`` says that its last word may be unfinished, so that it matches as a beginning too."""
+    """Parse a query. ``typing`` says that its last word may be unfinished, so that it matches as a beginning too."""
     # Halves of surrogate pairs, as a terminal makes of bytes that are not UTF-8, are in no text that is stored.
     source = source.encode("utf-8", "replace").decode("utf-8")
-    reader = _QueryParser(now or clock.now())
+    parser = _QueryParser(now or clock.now())
     tokens = list(_TOKEN.finditer(source))
     for token in tokens:
         last = typing and token is tokens[-1] and token.end() == len(source)
-        reader.take(token, typing=last)
+        parser.take(token, typing=last)
     return Query(
-        source, tuple(reader.words), tuple(reader.unwanted), AllOf(tuple(reader.filters)), tuple(reader.problems)
+        source, tuple(parser.words), tuple(parser.excluded), AllOf(tuple(parser.filters)), tuple(parser.problems)
     )
 
 
 class _QueryParser:
-    """Collects what the tokens mean."""
+    """Collects the parts of a query from its tokens."""
 
     def __init__(self, now: datetime) -> None:
         self.now = now
         self.words: list[Word | Phrase] = []
-        self.unwanted: list[Word | Phrase] = []
+        self.excluded: list[Word | Phrase] = []
         self.filters: list[Filter] = []
         self.problems: list[str] = []
 
     def take(self, token: re.Match[str], *, typing: bool) -> None:
-        unwanted = bool(token["minus"])
+        excluded = bool(token["minus"])
         if token["field"] and token["field"].lower() in FIELDS:
             value = token["quoted"] if token["value"] is None else token["value"]
             if token["closed"] == "":
                 self.problems.append(_UNCLOSED)
-            self._take_field(token["field"].lower(), value, unwanted=unwanted)
+            self._take_field(token["field"].lower(), value, excluded=excluded)
         elif token["phrase"] is not None:
             if token["ended"] == "":
                 self.problems.append(_UNCLOSED)
             if token["phrase"].strip():
-                (self.unwanted if unwanted else self.words).append(Phrase(token["phrase"].strip()))
+                (self.excluded if excluded else self.words).append(Phrase(token["phrase"].strip()))
         else:
-            self._take_word(token, unwanted=unwanted, typing=typing)
+            self._take_word(token, excluded=excluded, typing=typing)
 
-    def _take_word(self, token: re.Match[str], *, unwanted: bool, typing: bool) -> None:
-        text = token[0].lstrip("-") if unwanted else token[0]
+    def _take_word(self, token: re.Match[str], *, excluded: bool, typing: bool) -> None:
+        text = token[0].lstrip("-") if excluded else token[0]
         text = text.replace('"', " ").strip()
         if not any(character.isalnum() for character in text):
             return
-        (self.unwanted if unwanted else self.words).append(Word(text, typing=typing and not unwanted))
+        (self.excluded if excluded else self.words).append(Word(text, typing=typing and not excluded))
 
-    def _take_field(self, field: str, value: str, *, unwanted: bool) -> None:
+    def _take_field(self, field: str, value: str, *, excluded: bool) -> None:
         try:
-            made = _FIELD_PARSERS[field](value, self.now)
+            parsed = _FIELD_PARSERS[field](value, self.now)
         except InvalidField as error:
             self.problems.append(f"{field}:{value:.60} was left out: {error.reason}.")
             return
-        self.filters.append(Not(made) if unwanted else made)
+        self.filters.append(Not(parsed) if excluded else parsed)
 
 
 def _choices(value: str) -> Iterator[str]:
@@ -146,26 +147,26 @@ def _choices(value: str) -> Iterator[str]:
 
 
 def _one_of(field: str, column: str, known: tuple[str, ...]) -> Callable[[str, datetime], Filter]:
-    def read(value: str, _: datetime) -> Filter:
-        named = [part.lower().replace("-", "_") for part in _choices(value)]
-        unknown = [name for name in named if name not in known]
-        if unknown or not named:
+    def parse_value(value: str, _: datetime) -> Filter:
+        names = [part.lower().replace("-", "_") for part in _choices(value)]
+        unknown = [name for name in names if name not in known]
+        if unknown or not names:
             raise InvalidField(field, f"it takes {', '.join(known)}")
-        return OneOf(column, tuple(named))
+        return OneOf(column, tuple(names))
 
-    return read
+    return parse_value
 
 
 def _kind(value: str, _: datetime) -> Filter:
-    named = []
+    kinds = []
     for part in _choices(value):
         kind, foreign = parse_kind(part.lower())
         if kind == "observation" and foreign:
             raise InvalidField("kind", f"it takes {', '.join(KINDS)}")
-        named.append(kind)
-    if not named:
+        kinds.append(kind)
+    if not kinds:
         raise InvalidField("kind", f"it takes {', '.join(KINDS)}")
-    return OneOf("kind", tuple(named))
+    return OneOf("kind", tuple(kinds))
 
 
 def _tag(value: str, _: datetime) -> Filter:
@@ -189,13 +190,13 @@ def _by(value: str, _: datetime) -> Filter:
 
 
 def _literal(column: str, field: str) -> Callable[[str, datetime], Filter]:
-    def read(value: str, _: datetime) -> Filter:
-        named = tuple(_choices(value))
-        if not named:
+    def parse_value(value: str, _: datetime) -> Filter:
+        values = tuple(_choices(value))
+        if not values:
             raise InvalidField(field, f"it takes something such as {FIELDS[field]}")
-        return OneOf(column, named)
+        return OneOf(column, values)
 
-    return read
+    return parse_value
 
 
 _QUERY_WORD_FIELDS = [field for field in MEMORY_FIELDS if field.query_words]

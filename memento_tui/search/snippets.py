@@ -1,4 +1,4 @@
-"""Make the snippet of a memory that answers a query, with the places of the query's words."""
+"""Make the snippet of a memory that answers a query, with the positions of the query's words."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ __all__ = ["find_query_matches", "make_snippet"]
 
 def make_snippet(query: Query, content: str, *, width: int = 200) -> Snippet:
     """Return the passage of at most about ``width`` characters that holds most of the query's words."""
-    return best_passage(_wanted_terms(query), content, width)
+    return best_passage(_query_terms(query), content, width)
 
 
 def find_query_matches(query: Query, text: str) -> list[tuple[int, int]]:
-    """Return where the query's words stand in a text, as starts and ends."""
-    return find_matches(text[:LONGEST_SCAN], _wanted_terms(query))
+    """Return the start and end of each of the query's words in a text."""
+    return find_matches(text[:LONGEST_SCAN], _query_terms(query))
 
 
-def _wanted_terms(query: Query) -> set[str]:
-    wanted: set[str] = set()
+def _query_terms(query: Query) -> set[str]:
+    found: set[str] = set()
     for part in query.words:
         if isinstance(part, Phrase) or part.text.lower() not in STOP_WORDS:
-            wanted.update(terms(part.text))
-            wanted.update(piece for piece in identifiers(part.text).split() if piece.isalnum())
+            found.update(terms(part.text))
+            found.update(piece for piece in identifiers(part.text).split() if piece.isalnum())
             if not isinstance(part, Phrase) and part.typing:
-                wanted.add(f"{part.text.lower()}*")
-    return wanted
+                found.add(f"{part.text.lower()}*")
+    return found

@@ -68,7 +68,7 @@ def check(workspace: Workspace) -> None:
     """The chain holds, and the index has exactly what the store has."""
     assert workspace.store.verify() is None
     workspace.searching.keyword.catch_up()
-    assert workspace.searching.keyword.reflects == workspace.store.head()
+    assert workspace.searching.keyword.indexed_seq == workspace.store.head()
     indexed = workspace.searching.keyword
     found = workspace.search("flood", limit=100_000, mode="keyword")
     assert {hit.id for hit in found.results} == stored(workspace)

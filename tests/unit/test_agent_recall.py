@@ -14,7 +14,7 @@ def test_a_message_is_searched_for_by_its_words_whatever_operators_it_seems_to_h
     query = parse(plain_query(message))
 
     assert query.filter == AllOf()
-    assert query.unwanted == ()
+    assert query.excluded == ()
     assert query.phrases == ()
     words = [word.text for word in query.words]
     assert {"Fix", "not", "decision,", "https://x.org/a:b", "pinned", "web"} <= set(words)
@@ -26,7 +26,7 @@ def test_no_message_becomes_an_operator(message: str) -> None:
     query = parse(plain_query(message))
 
     assert query.filter == AllOf()
-    assert query.unwanted == ()
+    assert query.excluded == ()
     assert all(isinstance(word, Word) for word in query.words)
     assert query.problems == ()
 

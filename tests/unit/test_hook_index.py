@@ -43,7 +43,7 @@ def test_what_is_written_while_the_index_catches_up_is_indexed_too_and_the_index
     before = {path.name for path in person.paths.keyword_index.glob("*.store")}
     person.remember("The window is open.")
     person.searching.keyword.catch_up()
-    assert person.searching.keyword.reflects == person.store.head()
+    assert person.searching.keyword.indexed_seq == person.store.head()
     assert person.searching.keyword.notice == ""
     assert before <= {path.name for path in person.paths.keyword_index.glob("*.store")}
 

@@ -23,7 +23,7 @@ TERMS = st.sampled_from(
 def meaning(query: str) -> tuple[object, ...]:
     """Return what a query selects, in whatever order its terms stand."""
     parsed = parse(query, now=NOW)
-    return {repr(part).lower() for part in parsed.filter.parts}, parsed.words, parsed.unwanted  # type: ignore[union-attr]
+    return {repr(part).lower() for part in parsed.filter.parts}, parsed.words, parsed.excluded  # type: ignore[union-attr]
 
 
 @given(st.lists(TERMS, max_size=6).map(" ".join))

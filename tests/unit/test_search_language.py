@@ -70,7 +70,7 @@ def read(source: str, *, typing: bool = False) -> Query:
 def test_each_field_is_one_condition(source: str, tree: Filter) -> None:
     query = read(source)
     assert query.filter == AllOf((tree,))
-    assert (query.words, query.unwanted, query.problems) == ((), (), ())
+    assert (query.words, query.excluded, query.problems) == ((), (), ())
 
 
 @pytest.mark.parametrize(
@@ -128,13 +128,13 @@ def test_what_is_no_field_is_looked_for(
     source: str, words: tuple[Word | Phrase, ...], unwanted: tuple[Word | Phrase, ...]
 ) -> None:
     query = read(source)
-    assert (query.words, query.unwanted, query.filter, query.problems) == (words, unwanted, AllOf(), ())
+    assert (query.words, query.excluded, query.filter, query.problems) == (words, unwanted, AllOf(), ())
 
 
 def test_only_the_last_word_of_a_text_being_typed_may_be_a_beginning() -> None:
     assert read("alpha bet", typing=True).words == (Word("alpha"), Word("bet", typing=True))
     assert read("alpha bet ", typing=True).words == (Word("alpha"), Word("bet"))
-    assert read("alpha -bet", typing=True).unwanted == (Word("bet"),)
+    assert read("alpha -bet", typing=True).excluded == (Word("bet"),)
     assert read("alpha tag:bet", typing=True).words == (Word("alpha"),)
     assert read("bet", typing=False).words == (Word("bet"),)
 

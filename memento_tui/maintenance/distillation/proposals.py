@@ -147,10 +147,10 @@ class DistillationProposer:
         for twin in self._store.twins(content_digest(memory.content)):
             if account_of(twin.namespace) == account:
                 return twin
-        nearby = self._keyword.alike(memory.content, _COMPARED)
+        nearby = self._keyword.similar(memory.content, _COMPARED)
         if nearby is None:
             return None
-        others = self._store.memories([*nearby.found, *nearby.lagging]).values()
+        others = self._store.memories([*nearby.ids, *nearby.unindexed]).values()
         alike = (
             o for o in others if o.status in (*RECALLED_STATUSES, "pending") and account_of(o.namespace) == account
         )
