@@ -29,7 +29,7 @@ __all__ = ["INSTRUCTIONS", "all_tools"]
 
 
 class RecallResult(BaseModel):
-    """What a bank holds on a query, best first, and the contradictions among it."""
+    """The memories of a bank that answer a query, best first, and the contradictions among them."""
 
     bank_id: str
     memories: list[SearchResult]
@@ -61,7 +61,7 @@ class BankMemory(BaseModel):
 
 
 class RetainResult(BaseModel):
-    """What became of a memory; ``pending`` says that a person decides about it, and ``reason`` why."""
+    """The outcome of storing a memory; ``pending``: a person decides about it, ``reason``: why."""
 
     id: str
     bank_id: str

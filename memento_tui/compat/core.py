@@ -1,7 +1,7 @@
 """The profile of memento-core: its five tools, results and instructions over memento's workspace and gate.
 
-An id that is taken in another namespace is stored as ``id@namespace``, as the import does it, and told as that: it
-must lead back to its memory.
+An id that is taken in another namespace is stored as ``id@namespace``, as the import does it, and reported
+as that: it must lead back to its memory.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ __all__ = ["INSTRUCTIONS", "all_tools"]
 
 
 class StoreResult(BaseModel):
-    """What became of a memory; ``pending`` says that a person decides about it, and ``reason`` why."""
+    """The outcome of storing a memory; ``pending``: a person decides about it, ``reason``: why."""
 
     id: str
     namespace: str
@@ -265,7 +265,7 @@ def _expiry_of(ttl: str | int) -> datetime | None:
 def _store_new(
     workspace: Workspace, content: str, namespace: str, given_id: str, fields: dict[str, Any]
 ) -> tuple[StoreResult, str]:
-    """Store a new memory under the id that was named for it, if any; return what is told, and its id here."""
+    """Store a new memory, under ``given_id`` if there is one; return the result, and the memory's id here."""
     if given_id:
         fields["id"] = _available_id(workspace, namespace, given_id)
         if fields["id"] != given_id:
@@ -293,7 +293,7 @@ def _change_result(outcome: ChangeOutcome) -> StoreResult:
 
 
 def _add_relations(workspace: Workspace, namespace: str, memory_id: str, ids: list[str]) -> list[str]:
-    """Relate a memory to others; return the ids that mean none."""
+    """Relate a memory to others; return the ids that belong to none."""
     related = {relation.dst for relation in workspace.relations(memory_id, direction="out")}
     unresolved = []
     for given_id in dict.fromkeys(ids):
@@ -306,7 +306,7 @@ def _add_relations(workspace: Workspace, namespace: str, memory_id: str, ids: li
 
 
 def _readable_memory(workspace: Workspace, memory_id: str) -> Memory | WholeMemory:
-    """Return a memory that may be read, or what is told of one that may not."""
+    """Return a memory that may be read, or the result for one that may not."""
     try:
         memory = workspace.get(memory_id)
     except NotFound as error:

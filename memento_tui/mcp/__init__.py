@@ -1,1 +1,1 @@
-"""What agents use: the MCP server and its tools, and how memories are put in front of a model."""
+"""The MCP server: its profiles, tools, prompts and resources, and the results that a model reads."""

@@ -37,7 +37,7 @@ def unknown_tool_message(name: str, known: Sequence[str], others: Mapping[str, s
 
 
 def message_of_error(error: BaseException, tool: str, schema: Mapping[str, Any]) -> str | None:
-    """Return what to say about an error of a tool with this input schema; ``None`` for one that nobody foresaw."""
+    """Return the sentence for an error of a tool with this input schema; ``None`` for an error that nobody foresaw."""
     if isinstance(error, ValidationError):
         return _arguments_message(error, tool, schema)
     if isinstance(error, Conflict):
@@ -92,7 +92,7 @@ def _expected_type(schema: Mapping[str, Any]) -> str:
 
 
 def _current_state_text(current: Mapping[str, object] | None) -> list[str]:
-    """Return what an agent needs in order to make its change again: the present id, version and text."""
+    """Return the lines from which an agent can make its change again: the present id, version and text."""
     if current is None:
         return []
     lines = [f"It is {quoted_id(str(current.get('id', '')))} at version {current.get('version', 1)} now."]

@@ -23,12 +23,12 @@ class Profile(NamedTuple):
     """One set of tools."""
 
     title: str
-    """What people call the system."""
+    """The system's name, as people know it."""
     module: str
-    """The module that holds ``INSTRUCTIONS`` (what a host tells its model about the server) and ``all_tools``."""
+    """The module that holds ``INSTRUCTIONS`` (about the server, for the model) and ``all_tools``."""
 
     def instructions(self) -> str:
-        """Return what a host tells its model about the server."""
+        """Return the instructions about the server that a host gives to its model."""
         instructions: str = importlib.import_module(self.module).INSTRUCTIONS
         return instructions
 
@@ -38,7 +38,7 @@ class Profile(NamedTuple):
         return all_tools(mcp_workspaces)
 
     def refusal(self) -> Callable[[str], CallToolResult]:
-        """Return what puts a sentence into the shape of this system's errors: its own ``refusal`` or memento's."""
+        """Return the function that makes an error result of a sentence: this system's own or memento's."""
         from memento_tui.mcp import results  # noqa: PLC0415 - see above
 
         refusal: Callable[[str], CallToolResult] = vars(importlib.import_module(self.module)).get(

@@ -1,4 +1,4 @@
-"""Offer MCP prompts: what a person may send to an agent by name."""
+"""Offer MCP prompts: texts that a person sends to an agent by name."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class _PromptDefinition(NamedTuple):
     title: str
     description: str
     arguments: Mapping[str, str]
-    """What each argument is; all are needed."""
+    """The meaning of each argument; all are required."""
 
 
 _PROMPTS = {
@@ -71,7 +71,7 @@ class Prompts:
         ]
 
     async def text(self, name: str, arguments: Mapping[str, Any], ctx: Context[Any, Any]) -> str:
-        """Return what a prompt says.
+        """Return the text of a prompt.
 
         Raises:
             NotFound: there is no prompt of this name.

@@ -24,7 +24,7 @@ _TEXT_TYPE = "text/plain"
 
 
 class Resources:
-    """The resources. Each says what the tool of its subject says, behind the same fence."""
+    """The resources. Each gives the text of the tool of its subject, behind the same fence."""
 
     def __init__(self, mcp_workspaces: McpWorkspaces) -> None:
         self._mcp_workspaces = mcp_workspaces
@@ -59,7 +59,7 @@ class Resources:
         ]
 
     async def read(self, uri: str, ctx: Context[Any, Any]) -> str:
-        """Return what a resource says.
+        """Return the text of a resource.
 
         Raises:
             ResourceNotFoundError: there is none at this address.

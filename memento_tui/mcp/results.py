@@ -1,4 +1,4 @@
-"""Make tool results: structured for programs, and the same in words for a model, with what became of a change."""
+"""Make tool results: structured for programs, and the same in words for a model; outcomes of changes among them."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def tool_result(text: str, result: BaseModel) -> CallToolResult:
 
 
 def refusal(sentence: str) -> CallToolResult:
-    """Return a result that says why nothing was done."""
+    """Return an error result with the reason why nothing was done."""
     return CallToolResult(content=[TextContent(type="text", text=sentence)], is_error=True)
 
 
@@ -62,7 +62,7 @@ def search_result(hit: SearchHit, now: datetime) -> SearchResult:
 
 
 def search_result_lines(results: Sequence[SearchResult]) -> str:
-    """Return search results in words, fenced: two lines for each, of which only the second holds its text."""
+    """Return search results in words, fenced, on two lines each: the second alone holds the memory's text."""
     return fenced("\n".join(line for number, result in enumerate(results, 1) for line in _hit_lines(number, result)))
 
 
@@ -133,7 +133,7 @@ def _item_line(item: WorkingItem) -> str:
 
 
 def next_page_text(next_cursor: str | None) -> str:
-    """Return what to add to a page after which there is another one."""
+    """Return the line that follows a page where there may be another one; empty for the last page."""
     return f"\nThere may be more: after={quoted_id(next_cursor)}" if next_cursor else ""
 
 

@@ -38,7 +38,7 @@ Outcome = Literal["applied", "proposed", "rejected"]
 
 
 class RememberResult(BaseModel):
-    """What became of a new memory."""
+    """The outcome of storing a memory."""
 
     id: str
     status: str
@@ -47,7 +47,7 @@ class RememberResult(BaseModel):
 
 
 class ChangeResult(BaseModel):
-    """What became of another change: done, or waiting for a person, and why."""
+    """The outcome of another change: done, waiting for a person, or rejected, and why."""
 
     id: str
     outcome: Outcome
@@ -150,7 +150,7 @@ class IdentityResult(BaseModel):
 
 
 class ContextResult(BaseModel):
-    """What concerns one message."""
+    """The records that concern one message."""
 
     identity: str = ""
     items: list[ItemEntry] = []
@@ -168,7 +168,7 @@ class ContradictionPage(BaseModel):
 
 
 class ProposalEntry(BaseModel):
-    """One proposal of this agent: what it asked for, and what became of it."""
+    """One proposal of this agent: its subject and its outcome."""
 
     proposal: str
     target: str
@@ -197,7 +197,7 @@ class EssentialMemory(BaseModel):
 
 
 class SessionOpenResult(BaseModel):
-    """A session: the handle that other calls take, where it is filed, and what it begins with."""
+    """A session: the handle that other calls take, its namespace, and the records that it begins with."""
 
     session: str
     namespace: str = ""
@@ -210,13 +210,13 @@ class SessionOpenResult(BaseModel):
 
 
 class CaptureResult(BaseModel):
-    """What became of a summary and of each decision, in the order in which they were given."""
+    """The outcomes of storing a summary and each decision, in the order in which they were given."""
 
     memories: list[RememberResult]
 
 
 class LessonResult(BaseModel):
-    """What became of one thing that a transcript taught."""
+    """The outcome of one lesson of a transcript."""
 
     target: str
     outcome: str
@@ -226,14 +226,14 @@ class LessonResult(BaseModel):
 
 
 class DistillResult(BaseModel):
-    """What a transcript taught, and a sentence for each part of it that could not be read."""
+    """The lessons of a transcript, and a sentence for each part of it that could not be read."""
 
     lessons: list[LessonResult]
     problems: list[str] = []
 
 
 class StatusResult(BaseModel):
-    """What there is, and what waits for a person."""
+    """The numbers of records, and of proposals that wait for a person."""
 
     agent: str
     memories: int

@@ -89,7 +89,7 @@ _log = logging.getLogger(__name__)
 
 
 class _MemoryServer(MCPServer[None]):
-    """An MCP server whose every failure is a result that says in a sentence what to do."""
+    """An MCP server that reports every failure as a result with a sentence and advice."""
 
     def __init__(self, mcp_workspaces: McpWorkspaces, profile: str) -> None:
         served = PROFILES[profile]
@@ -146,7 +146,7 @@ class _MemoryServer(MCPServer[None]):
     async def read_resource(
         self, uri: AnyUrl | str, context: Context[None, Any] | None = None
     ) -> Iterable[ReadResourceContents]:
-        """Return what a resource says. Raises `ResourceError` with a sentence."""
+        """Return the text of a resource. Raises `ResourceError` with a sentence."""
         if self._resources is None or context is None:
             raise ResourceNotFoundError(f"The profile {self._profile} has tools only.")
         text = await self._resources.read(str(uri), context)
@@ -159,7 +159,7 @@ class _MemoryServer(MCPServer[None]):
     async def get_prompt(
         self, name: str, arguments: dict[str, Any] | None = None, context: Context[None, Any] | None = None
     ) -> GetPromptResult:
-        """Return what a prompt says. Raises `MCPError` with a sentence."""
+        """Return the text of a prompt. Raises `MCPError` with a sentence."""
         if self._prompts is None or context is None:
             raise MCPError(INVALID_PARAMS, f"The profile {self._profile} has tools only.")
         try:
@@ -169,7 +169,7 @@ class _MemoryServer(MCPServer[None]):
         return GetPromptResult(messages=[PromptMessage(role="user", content=TextContent(type="text", text=text))])
 
     async def run_stdio_async(self) -> None:
-        """Serve standard input and output; what SDK's own way leaves unanswered is answered here."""
+        """Serve standard input and output, requests included that the SDK's own loop would leave unanswered."""
         server = self._lowlevel_server
         with _open_request_stream() as lines:
             async with stdio_server(stdin=anyio.wrap_file(lines)) as (incoming, outgoing):
@@ -184,13 +184,13 @@ def build_server(mcp_workspaces: McpWorkspaces, profile: str = "native") -> MCPS
 def main(data_dir: Path | None, *, session: str = "", profile: str = "native") -> int:
     """Serve one agent over standard input and output until its host closes them; return the exit status.
 
-    ``session`` is what the agent's writes are filed under; a random name if empty.
+    The agent's writes are filed under ``session``, a random name if it is empty.
     """
     # Before the SDK does: it would decorate the lines for a terminal, and hosts keep them in a file.
     logging.basicConfig(
         stream=sys.stderr, level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
     )
-    # A thread that waits for a request cannot be interrupted; what was acknowledged is safe however the process ends.
+    # A thread that waits for a request cannot be interrupted; acknowledged writes are safe however the process ends.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     status = 0
     with open_mcp_workspaces(data_dir, session or new_id()) as mcp_workspaces:

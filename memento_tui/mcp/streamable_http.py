@@ -24,7 +24,7 @@ __all__ = ["McpApp", "mcp_app", "replay_body"]
 
 
 def replay_body(body: bytes, receive: Receive) -> Receive:
-    """Return what gives a body, and then whatever ``receive`` has to tell."""
+    """Return a receiver of a body that was read already, and then of the messages of ``receive``."""
     unread: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def give() -> Message:
@@ -34,9 +34,9 @@ def replay_body(body: bytes, receive: Receive) -> Receive:
 
 
 class McpApp:
-    """An ASGI application that serves one MCP server at whatever path it is routed to.
+    """An ASGI application that serves one MCP server at any path that is routed to it.
 
-    Enter `lifespan` before the first request: an application within another is not told of the server's own.
+    Enter `lifespan` before the first request: an application within another gets no lifespan events of the server's own.
     """
 
     def __init__(self, server: MCPServer[None]) -> None:
@@ -51,7 +51,7 @@ class McpApp:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one HTTP request."""
         if scope["method"] != "POST":
-            # A stream of what the server has to say by itself would stay silent, and hold up the server's end.
+            # A stream of the server's own messages would stay silent, and hold up the server's end.
             refused = _error_response(
                 405, INVALID_REQUEST, "Only POST is answered here; there is no stream to listen to."
             )
@@ -84,7 +84,7 @@ def mcp_app(mcp_workspaces: McpWorkspaces, profile: str) -> McpApp:
 
 
 def _invalid_body_response(body: str) -> JSONResponse | None:
-    """Return what to answer to a body that holds no message, which the SDK would do with pages of its own words."""
+    """Return the error response to a body that holds no message (the SDK's own is pages long), else ``None``."""
     try:
         message: object = json.loads(body)
     except (ValueError, RecursionError):

@@ -68,7 +68,7 @@ def given_arguments(**arguments: object) -> dict[str, Any]:
 
 
 def changed_arguments(**arguments: object) -> dict[str, Any]:
-    """Return the arguments that were given, of which a change needs at least one. Raises `InvalidInput`."""
+    """Return the arguments that were given. Raises `InvalidInput` where there are none, for a change needs one."""
     changes = given_arguments(**arguments)
     if not changes:
         raise InvalidInput("Nothing to change was given.", f"Give at least one of {', '.join(arguments)}.")
@@ -76,7 +76,7 @@ def changed_arguments(**arguments: object) -> dict[str, Any]:
 
 
 def hints(*, read_only: bool = False, destructive: bool = False, idempotent: bool = False) -> ToolAnnotations:
-    """Return what a host is told of a tool, by which it decides whether to ask first; none leaves this machine."""
+    """Return the hints by which a host decides whether to ask before it calls a tool; none leaves this machine."""
     return ToolAnnotations(
         read_only_hint=read_only, destructive_hint=destructive, idempotent_hint=idempotent, open_world_hint=False
     )
@@ -110,9 +110,9 @@ def _compact_schema(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _shallow_schema(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return a schema of a result that names its fields and their types, and says nothing of what is within them.
+    """Return the schema of a result with the names and types of its fields, without the fields of those.
 
-    Whole ones were three fifths of the list of tools.
+    Whole schemas were three fifths of the list of tools.
     """
     fields = schema.get("properties", {})
     return {"type": "object", "properties": {name: {"type": _field_type(field)} for name, field in fields.items()}}
@@ -125,7 +125,10 @@ def _field_type(field: dict[str, Any]) -> Any:  # noqa: ANN401 - a name or a lis
 
 
 def _without_keys(node: Any, words: frozenset[str], *, names: bool) -> Any:  # noqa: ANN401 - any JSON
-    """``names`` says that the keys of this object are the schema's own names, not words of its language."""
+    """Return JSON without some keys and null defaults.
+
+    ``names`` says that the keys of this object are the schema's own names, not words of its language.
+    """
     if isinstance(node, list):
         return [_without_keys(part, words, names=False) for part in node]
     if not isinstance(node, dict):

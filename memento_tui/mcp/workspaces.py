@@ -24,7 +24,7 @@ __all__ = ["McpWorkspaces", "WorkspacePool", "client_name", "open_mcp_workspaces
 
 
 class DatabaseFile:
-    """The file of an open database, which tells whether it is still the one that was opened."""
+    """The file of an open database; checks that it is still the one that was opened."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -93,7 +93,7 @@ class WorkspacePool(Generic[CallerT]):
         self.close()
 
     def close(self) -> None:
-        """Wait for the calls that are running, and close what was opened."""
+        """Wait for the calls that are running, and close the workspaces."""
         self._threads.shutdown(cancel_futures=True)
         with self._lock:
             for workspace in self._workspaces.values():

@@ -1,1 +1,1 @@
-"""What every agent-facing interface does with a workspace, whatever its names and schemas."""
+"""The operations that agent-facing interfaces carry out on a workspace, without any protocol's names and schemas."""

@@ -40,7 +40,7 @@ class ContradictionSide:
 
 @dataclass(frozen=True)
 class ContradictionEntry:
-    """Two memories that cannot both hold as they stand, until a person says which does."""
+    """Two memories that cannot both hold as they stand, until a person decides between them."""
 
     id: str
     kind: str
@@ -54,7 +54,7 @@ def contradictions_among(
 ) -> list[ContradictionEntry]:
     """Return the unresolved contradictions of some memories whose sides an agent may both see, surest first.
 
-    ``sees`` tells of a namespace whether the agent reads there.
+    ``sees`` returns whether the agent may read in a namespace.
     """
     pairs = (pair for pair in workspace.contradictions.around(ids) if _are_sides_in(pair, sees))
     entries = [entry for pair in pairs if (entry := _entry_of(pair, now)) is not None]

@@ -33,12 +33,12 @@ UNCONSOLIDATED_STATUSES = tuple(status for status in RECALLED_STATUSES if status
 
 
 def is_readable(memory: Memory) -> bool:
-    """Tell whether an agent may read the text by id: not while it waits for a person, nor once it was turned down."""
+    """Tell whether an agent may read the text by id: not while it waits for a person, nor once it was rejected."""
     return memory.status not in ("pending", "rejected", "deleted")
 
 
 def is_recalled(memory: Memory) -> bool:
-    """Tell whether a search may show the memory to an agent, whatever its query asks for."""
+    """Tell whether a search may show the memory to an agent at all, by whatever query."""
     return memory.status in (*RECALLED_STATUSES, "archived") and memory.sensitivity != "restricted"
 
 

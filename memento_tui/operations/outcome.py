@@ -1,4 +1,4 @@
-"""Report what became of an agent's writes: stored, known, waiting for a person, or rejected, each in one wording."""
+"""Report the outcomes of an agent's writes: stored, known, waiting for a person, or rejected, each in one wording."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ DECIDED_STATES = ("approved", "rejected", "expired")
 
 
 class ProposalSummary(NamedTuple):
-    """A proposal, and its subject in one line (empty where that cannot be told)."""
+    """A proposal, and its subject in one line (empty where it has none to show)."""
 
     proposal: Proposal
     about: str

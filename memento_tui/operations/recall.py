@@ -1,4 +1,4 @@
-"""Search on behalf of an agent: only what it may see, counted as shown and written to the exposure ledger."""
+"""Search on behalf of an agent: only memories that it may see, counted as shown and recorded in the exposure ledger."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ MAX_HITS = 50
 """Results that one search may ask for."""
 
 _MAX_WORDS = 60
-"""Words of a message that are searched for; what a long one is about shows within its first tens of different words."""
+"""Words of a message that are searched for; the first tens of different words show the subject of a long one."""
 
 _MAX_WORD_CHARS = 80
 """Characters. Longer ones are not words: hashes, encoded files. The index leaves them out too."""
 
 _CHARS_PER_TOKEN = 4
-"""An estimate for English prose; what a model counts depends on the model."""
+"""An estimate for English prose; the true number depends on the model."""
 
 _ACCOUNTS_NAMED = re.compile(rf'\bns:(?:"[^"]*\b{ACCOUNTS_NAMESPACE}\b|{ACCOUNTS_NAMESPACE}\b)', re.IGNORECASE)
 
@@ -49,7 +49,7 @@ _log = logging.getLogger(__name__)
 def recall(workspace: Workspace, query: str, limit: int, session: str = "") -> tuple[list[SearchHit], SearchAnswer]:
     """Return the results that an agent may see, best first, and the whole answer that they are from.
 
-    They are entered in the ledger under ``session``, the author's by default. What accounts wrote is not among them
+    They are recorded in the ledger under ``session``, the author's by default. Memories of accounts are not among them
     unless the query names their namespace.
     """
     answer = workspace.search(without_accounts(query), limit=limit)
@@ -65,18 +65,18 @@ def count_shown(workspace: Workspace, ids: list[str]) -> None:
         return
     try:
         workspace.exposures.count_shown(ids)
-    except DataDirectoryError as error:  # what was found is worth more than the count of it
+    except DataDirectoryError as error:  # the results are worth more than the count of them
         _log.warning("Not counted as shown: %s", error)
 
 
 def record_exposures(workspace: Workspace, hits: list[SearchHit], session: str = "") -> None:
-    """Write into the ledger what was put in front of an agent's session, the author's by default, and why."""
+    """Record in the ledger which hits were shown to an agent's session (the author's by default), with their scores."""
     session = session or workspace.author.session
     if not hits or not session:
         return
     try:
         exposures = [_exposure(workspace, session, rank, hit) for rank, hit in enumerate(hits, 1)]
-        # The ledger is read from its newest row: what was shown first is to stand first.
+        # The ledger is read from its newest row: the hit that was shown first is to stand first.
         workspace.exposures.record(exposures[::-1])
     except DataDirectoryError as error:  # as above
         _log.warning("Not entered in the ledger: %s", error)
@@ -98,7 +98,7 @@ def _exposure(workspace: Workspace, session: str, rank: int, hit: SearchHit) -> 
 
 
 def record_essentials(workspace: Workspace, memories: list[Memory], session: str) -> None:
-    """Count and write into the ledger that a session began with some memories."""
+    """Count and record in the ledger the memories that a session began with."""
     count_shown(workspace, [memory.id for memory in memories])
     exposures = [
         make_exposure(
@@ -144,7 +144,7 @@ def namespace_query(namespace: str | None, tags: Iterable[str] = ()) -> str:
     """Return the filters of a query for one namespace with those below it, and for every one of some tags.
 
     Raises:
-        InvalidInput: a name holds what the query language cannot say.
+        InvalidInput: a name holds a character that the query language cannot quote.
 
     """
     names = [("ns", namespace)] if namespace else []
@@ -156,7 +156,7 @@ def namespace_query(namespace: str | None, tags: Iterable[str] = ()) -> str:
 
 
 def without_accounts(query: str) -> str:
-    """Return a query that leaves out what accounts wrote, unless it names their namespace itself."""
+    """Return a query that leaves out the memories of accounts, unless it names their namespace itself."""
     return query if not query.strip() or _ACCOUNTS_NAMED.search(query) else f"-ns:{ACCOUNTS_NAMESPACE} {query}"
 
 

@@ -1,4 +1,4 @@
-"""Open and close an agent's session, and brief an agent on what concerns a message."""
+"""Open and close an agent's session, and brief an agent on a message."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Briefing:
 
 
 def brief(workspace: Workspace, message: str, namespace: str, limit: int, session: str = "") -> Briefing:
-    """Put together what concerns a message; ``namespace`` (may be empty) leaves out other projects.
+    """Collect the records that concern a message; ``namespace`` (may be empty) leaves out other projects.
 
     Raises:
         InvalidField: the namespace is not one.
@@ -79,9 +79,9 @@ def _briefing_hits(
 
 
 def is_relevant_namespace(current: str, namespace: str) -> bool:
-    """Tell whether a record of ``namespace`` matters in ``asked``: the same, one above or below it, or for all.
+    """Tell whether a record of ``namespace`` matters in the ``current`` one: it is the same, above or below, or global.
 
-    What an account wrote concerns nobody who does not ask for that account.
+    Records of an account matter only in that account's own namespaces.
     """
     if account_of(namespace) != account_of(current):
         return False
@@ -90,7 +90,7 @@ def is_relevant_namespace(current: str, namespace: str) -> bool:
 
 _HANDLE_PATTERN = re.compile(r"[\w.:-]{1,100}", re.ASCII)
 _MAX_RECORDS = 20
-"""Records of each kind that a session begins with: what is more is for a search."""
+"""Records of each kind that a session begins with; a search finds the others."""
 
 _ESSENTIAL_FILTER = AllOf(
     (
@@ -102,7 +102,7 @@ _ESSENTIAL_FILTER = AllOf(
 
 @dataclass(frozen=True)
 class SessionStart:
-    """What a session begins with, as it concerns its project."""
+    """The records that a session begins with, as far as they concern its project."""
 
     session: str
     namespace: str
@@ -153,7 +153,7 @@ def _namespace_of(workspace: Workspace, directory: str) -> str:
 
 
 def checked_handle(session: str) -> str:
-    """Return a handle. Raises `InvalidField` for what `open_session` cannot have made."""
+    """Return a handle. Raises `InvalidField` for one that `open_session` cannot have made."""
     if not _HANDLE_PATTERN.fullmatch(session):
         raise InvalidField("session", "is no handle that session_open gives", "Call session_open, or leave it out.")
     return session

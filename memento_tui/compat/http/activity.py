@@ -1,4 +1,4 @@
-"""``/v1/activity``: what happened to the memories of a workspace, and how often they were shown."""
+"""``/v1/activity``: the changes to the memories of a workspace, and how often these were shown."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _decode_image = msgspec.json.Decoder(_RecordImage).decode
 
 
 def list_events(request: ApiRequest) -> Response:
-    """List what was done to memories, newest first."""
+    """List the changes to memories, newest first."""
     query = request.read_query(_ActivityQuery)
     since = _since_time(query.since)
     types = {name.strip() for name in query.types.split(",") if name.strip()}
@@ -86,7 +86,7 @@ def _entries(request: ApiRequest, since: datetime) -> Iterator[Entry]:
 
 
 def _event_row(request: ApiRequest, entry: Entry, ordinal: int, change: Change) -> dict[str, Any] | None:
-    """Return what an entry did to one memory of this workspace, in Memento Protocol's words."""
+    """Return an entry's change to one memory in Memento Protocol's words; ``None`` for records of elsewhere."""
     if change.record != "memory" or change.image is None:
         return None
     image = _decode_image(change.image)

@@ -81,7 +81,7 @@ ROUTES: tuple[tuple[str, str, Handler], ...] = (
     ("POST", "/v1/workspaces", workspaces.create_workspace),
     ("DELETE", "/v1/workspaces/{id:path}", workspaces.delete_workspace),
 )
-"""Every route of ``/v1``: its method, its path, and what answers it."""
+"""Every route of ``/v1``: its method, its path, and its handler."""
 
 
 _MCP_PATHS = ("/mcp", "/mcp/")
@@ -103,7 +103,7 @@ class _OwnerMcp:
 
 
 def build_application(http_workspaces: HttpWorkspaces, keys: ApiKeys, mcp: McpApp, *, host: str) -> Guard:
-    """Return the whole application; ``host`` is what it is bound to."""
+    """Return the whole application; ``host`` is the address that it is bound to."""
     routes: list[BaseRoute] = [
         *_routes_by_path(http_workspaces, keys),
         *(Route(path, _OwnerMcp(mcp)) for path in _MCP_PATHS),
@@ -124,7 +124,7 @@ def build_application(http_workspaces: HttpWorkspaces, keys: ApiKeys, mcp: McpAp
 
 
 def _routes_by_path(http_workspaces: HttpWorkspaces, keys: ApiKeys) -> list[Route]:
-    """Return one route for each path, so that another method at a known path is told apart from an unknown path."""
+    """Return one route for each path, so that a wrong method at a known path differs from an unknown path."""
     methods: dict[str, dict[str, Handler]] = {}
     for method, path, handler in ROUTES:
         methods.setdefault(path, {})[method] = handler
@@ -164,13 +164,13 @@ def _answer_request(
         return handler(api_request)
     except MementoError as error:
         return response_of_error(error)
-    except Exception:  # noqa: BLE001 - the last place that can tell the client; the log says what it was
+    except Exception:  # noqa: BLE001 - the last place that can answer the client; the log has the error
         _log.exception("%s %s failed", request.method, request.url.path)
         return error_response(_UNEXPECTED_ERROR, 500)
 
 
 async def _no_route(request: Request, error: Exception) -> Response:
-    """Answer what no route is for."""
+    """Answer a request that no route takes."""
     if isinstance(error, HTTPException) and error.headers and "Allow" in error.headers:
         allowed = ", ".join(sorted(error.headers["Allow"].split(", ")))
         answer = error_response(f"{request.method} is not answered here. What is: {allowed}.", error.status_code)

@@ -89,7 +89,7 @@ def _consolidation_response(request: ApiRequest, ids: list[str], group: _MemoryG
 
 
 _MIN_DISTILLED_CHARS, _MIN_EXTRACTED_CHARS, _MAX_TRANSCRIPT_CHARS = 200, 100, 100_000
-"""Characters of a transcript. Of a longer one the end is read: it holds what still stood when the session was over."""
+"""Characters of a transcript. Of a longer one the end is read: it holds the last state of the session."""
 
 _TRANSCRIPT_SOURCE = "a transcript sent over HTTP"
 
@@ -101,7 +101,7 @@ class _Transcript(RequestSchema):
 
 
 def distill_transcript(request: ApiRequest) -> Response:
-    """Learn from a transcript; one that is too short says so, and is no failure."""
+    """Learn from a transcript. One that is too short is no failure."""
     body = request.read_body(_Transcript)
     if len(body.transcript) < _MIN_DISTILLED_CHARS:
         return text_response("Transcript too short — skipping distillation.", memories=[])
@@ -136,7 +136,7 @@ def extract_from_transcript(request: ApiRequest) -> Response:
 
 
 def _learn_from(request: ApiRequest, transcript: str, mode: str, most: int) -> list[DistillationResult]:
-    """Take what a transcript teaches through the gate; return what was new."""
+    """Pass the lessons of a transcript through the gate; return the new ones."""
     text, namespace = transcript[-_MAX_TRANSCRIPT_CHARS:], request.scope.namespace
     report = extract_lessons(request.workspace, text, _TRANSCRIPT_SOURCE, mode=mode, limit=most, namespace=namespace)
     return [lesson for lesson in report.learned if is_new_lesson(lesson)]

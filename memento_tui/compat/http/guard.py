@@ -2,7 +2,7 @@
 
 Every program on the machine reaches loopback, and so does every page that the person's browser shows. So each request
 must name this server in its Host header, which a page that was rebound to it by DNS cannot do; must come from no other
-page, as its Origin tells; and must carry a key, which no page knows. A body is read, up to its limit, before anything
+page, by its Origin header; and must carry a key, which no page knows. A body is read, up to its limit, before anything
 is done with it.
 """
 

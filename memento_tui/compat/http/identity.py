@@ -54,7 +54,7 @@ def put_identity(request: ApiRequest) -> Response:
 
 
 def draft_identity(request: ApiRequest) -> Response:
-    """Draft an identity of whole sentences from the memories that say how the agent works, the surest first."""
+    """Draft an identity of whole sentences from the memories about how the agent works, the surest first."""
     _check_not_account(request)
     about_self = AllOf((OneOf("kind", _IDENTITY_KINDS), Not(OneOf("source_type", ("external",)))))
     among = request.here(AllOf((about_self, OneOf("sensitivity", ("normal",)))))

@@ -1,7 +1,7 @@
 """API keys and accounts: who asks over HTTP, which namespaces that caller sees, and the workspace it writes in.
 
 The person's own agents share one key, kept in a file that only the person can read. Whoever signs up gets an account:
-a key of its own, of which only the hash is kept, and a namespace that is all the account ever sees.
+a key of its own, of which only the hash is kept, and the one namespace that the account sees.
 """
 
 from __future__ import annotations
@@ -144,7 +144,7 @@ class ApiKeys:
         return path
 
     def caller_of(self, key: str) -> Caller | None:
-        """Return whose key it is, in a time that tells nothing about the key; ``None`` for nobody's."""
+        """Return the owner of a key, in a time that does not depend on the key; ``None`` for an unknown key."""
         written = key.encode("utf-8", "surrogateescape")
         if secrets.compare_digest(written, self.own.encode()):
             return Caller()

@@ -42,7 +42,7 @@ __all__ = [
 
 _MAX_DEPTH = 5
 _MAX_NODES = 500
-"""Memories in one graph. What lies beyond is left out, and the answer says so."""
+"""Memories in one graph. Others are left out, and the answer has a notice."""
 
 
 class LinkageInput(RequestSchema):
@@ -77,7 +77,7 @@ def _read_links(request: ApiRequest, linkages: Sequence[LinkageInput]) -> list[L
 
 
 def get_graph(request: ApiRequest) -> Response:
-    """Return what a memory is connected with, in both directions, nearest first."""
+    """Return the memories and files connected with a memory, in both directions, nearest first."""
     depth = clamp_limit(request.read_query(_GraphQuery).depth, _MAX_DEPTH)
     walk = _GraphWalk(request)
     start = request.memory()
@@ -114,7 +114,7 @@ class _GraphWalk:
             level = next_level
 
     def _neighbours(self, memory: Memory, *, is_last: bool) -> Iterator[Memory]:
-        """Yield the memories at the other ends; at the last level only what leads out is noted."""
+        """Yield the memories at the other ends; at the last level only outgoing edges are recorded."""
         for relation in _workspace_relations(self._request, memory):
             label = linkage_from_relation(relation.type, relation.dst, relation.label).get("label", "")
             if relation.type == "file":
@@ -244,7 +244,7 @@ def post_memory(request: ApiRequest) -> Response:
 
 
 def _store(request: ApiRequest, body: _NewMemory, tags: Sequence[str]) -> StoreOutcome:
-    """Store a memory under an id of 8 digits, or return the one that says the same already."""
+    """Store a memory under an id of 8 digits, or return the one with the same text."""
     fields: dict[str, Any] = kind_fields(body.type or "")
     return store_memory(
         request.workspace,

@@ -1,4 +1,4 @@
-"""``/v1/memories/recall`` and ``/v1/context``: memories that answer a question, and what concerns a message."""
+"""``/v1/memories/recall`` and ``/v1/context``: memories that answer a question, and all that concerns a message."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class _RecalledMemory(msgspec.Struct, frozen=True):
     hit: SearchHit
     score: float
     keyword: float
-    """What its words alone are worth."""
+    """The score of its words alone."""
     workspace: str = ""
 
     @property
@@ -68,7 +68,7 @@ class _RecalledMemory(msgspec.Struct, frozen=True):
 
 
 class _RecallResult(msgspec.Struct, frozen=True):
-    """What a search found, best first."""
+    """The results of a search, best first."""
 
     found: list[_RecalledMemory]
     terms: list[str]
@@ -140,9 +140,9 @@ def _weighted_score(hit: SearchHit, _: str, alpha: float | None) -> tuple[float,
 
 
 def _local_score(hit: SearchHit, words: str, alpha: float | None) -> tuple[float, float]:
-    """Return the scores of a result that an account is told: they count how many of the words its memory holds.
+    """Return the scores of a result that an account gets: they count the query's words in its memory.
 
-    How rare a word is, which counts otherwise, would tell the account whether others have written it.
+    The rarity of a word, which counts otherwise, would reveal to the account whether others have written it.
     """
     memory = hit.memory
     query_terms = {term for word in words.split() if word.lower() not in STOP_WORDS for term in terms(word)}
@@ -156,9 +156,9 @@ def _local_score(hit: SearchHit, words: str, alpha: float | None) -> tuple[float
 
 
 def _record_recall(request: ApiRequest, recalled: Sequence[_RecalledMemory]) -> None:
-    """Count what was put in front of an agent, and enter it in the ledger. What another workspace lent does not count.
+    """Count and record in the ledger the memories shown to an agent, without those of peeked workspaces.
 
-    To be shown is no use: it makes no memory rank higher or live longer.
+    Being shown is no use: it makes no memory rank higher or live longer.
     """
     hits = [memory.hit for memory in recalled if not memory.workspace]
     count_shown(request.workspace, [hit.id for hit in hits])
@@ -222,7 +222,7 @@ def _memory_text(request: ApiRequest, recalled: _RecalledMemory) -> str:
 
 
 def _contradiction_section(request: ApiRequest, recalled: Sequence[_RecalledMemory]) -> str:
-    """Return the section on what is found and contradicted, both sides of which the caller may see."""
+    """Return the section on contradictions among results, both sides of which the caller may see."""
     ids = [memory.memory.id for memory in recalled]
     return contradiction_section(contradictions_among(request.workspace, ids, clock.now(), request.caller.sees))
 

@@ -1,4 +1,4 @@
-"""One request as a route reads it: who asks, in which workspace, and with what, checked against a schema."""
+"""One request as a route reads it: its caller, workspace, body and query, checked against schemas."""
 
 from __future__ import annotations
 
@@ -112,12 +112,12 @@ def _replace_surrogates(body: bytes) -> bytes:
 
 
 def clamp_limit(limit: int, most: int) -> int:
-    """Return a limit within what the interface allows; clients that ask for more get the most."""
+    """Return a limit within the interface's own; clients that ask for more get the most."""
     return max(1, min(most, limit))
 
 
 def _field_problem(problem: str) -> InvalidField:
-    """Return what is wrong with a field as a sentence says it."""
+    """Return a decoder's complaint about a field as an error in plain words."""
     what, _, where = problem.partition(" - at `")
     name = where.rstrip("`").removeprefix("$").removeprefix(".") or "body"
     if missing := _MISSING_PATTERN.search(what):

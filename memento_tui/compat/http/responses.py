@@ -1,7 +1,7 @@
 """Answers as Memento Protocol gives them: records field by field, and every failure as JSON with its reason.
 
 Its clients read some answers as MCP results, ``{"content": [{"type": "text", "text": ...}]}``, and others field by
-field. A failure says its sentence in both ways, for a client looks where it expects its answer.
+field. A failure has its sentence in both places, for a client looks where it expects its answer.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def text_response(text: str, status: int = 200, /, **more: Any) -> Response:  # 
 
 
 def error_response(sentence: str, status: int) -> Response:
-    """Return an answer that says why nothing was done."""
+    """Return an answer with the reason why nothing was done."""
     return text_response(sentence, status, error=sentence)
 
 
@@ -85,14 +85,14 @@ def response_of_error(error: MementoError) -> Response:
 
 
 def proposal_response(proposal: Proposal, **more: Any) -> Response:  # noqa: ANN401 - whatever JSON holds
-    """Return the answer in words to a write that a person decides about, or has turned down before."""
+    """Return the answer in words to a write that a person decides about, or has rejected before."""
     if proposal.state == "rejected":
         return _is_rejected(proposal)
     return text_response(_pending_sentence(proposal), 202, **_proposal_fields(proposal), **more)
 
 
 def proposal_row_response(proposal: Proposal, row: Mapping[str, Any]) -> Response:
-    """Return the answer field by field to such a write; ``row`` is what it is about, as it stands."""
+    """Return the answer field by field to such a write; ``row`` is the record as it is now."""
     if proposal.state == "rejected":
         return _is_rejected(proposal)
     return json_response({**row, **_proposal_fields(proposal), "message": _pending_sentence(proposal)}, 202)
@@ -129,8 +129,8 @@ def linkage_rows(request: ApiRequest, memory: Memory) -> list[dict[str, str]]:
 def memory_row(request: ApiRequest, memory: Memory) -> dict[str, Any]:
     """Return a memory with all of its fields; one that may not be read has no text.
 
-    ``relevance`` is its certainty as a share of the highest, ``access_count`` how often it was of use: what was merely
-    found is no access.
+    ``relevance`` is its certainty as a share of the highest, ``access_count`` how often it was of use: a mere
+    search result is no access.
     """
     view = visible_memory(memory, clock.now())
     merged_ids = [

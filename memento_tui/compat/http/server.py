@@ -40,7 +40,7 @@ class ServerAddress(NamedTuple):
 def serve(
     data_dir: Path | None, *, host: str, port: int, profile: str, key: str, ready: Callable[[ServerAddress], None]
 ) -> None:
-    """Serve one data directory until SIGINT or SIGTERM; ``ready`` is told where once it listens.
+    """Serve one data directory until SIGINT or SIGTERM; ``ready`` is called with the address once it listens.
 
     ``key`` is one that the person chose; empty for the one that is kept in the data directory.
 
@@ -59,7 +59,7 @@ def serve(
     logging.basicConfig(
         stream=sys.stderr, level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
     )
-    # What it warns of, such as bytes that are no HTTP, nobody here can mend.
+    # Its warnings, such as of bytes that are no HTTP, are nothing that a reader of the log could mend.
     logging.getLogger("uvicorn.error").setLevel(logging.ERROR)
     session = new_id()
     with (
@@ -98,13 +98,13 @@ async def _run(server: _Server, listener: socket.socket) -> None:
 
 
 class _Server(uvicorn.Server):
-    """A server that tells when it listens and when it is to end, and for which a signal is a wish and no failure."""
+    """A server that reports when it listens and when it is to end, and that ends on a signal without an error."""
 
     ready: Callable[[], None]
     ending: Callable[[], None]
 
     def end(self) -> None:
-        """End, once what is being answered is answered."""
+        """End once the requests in progress are answered."""
         self.should_exit = True
         self.ending()
 

@@ -1,4 +1,4 @@
-"""``/v1/skip-list`` and ``/v1/working-memory``: what not to do, what is being done, and the document."""
+"""``/v1/skip-list`` and ``/v1/working-memory``: skips, working items, and the document."""
 
 from __future__ import annotations
 
@@ -220,7 +220,7 @@ class _SectionText(RequestSchema):
 
 
 def get_document(request: ApiRequest) -> Response:
-    """Return the whole working memory: each section's text, and below it what belongs there."""
+    """Return the whole working memory: each section's text, and below it the items and skips that belong there."""
     return text_response(WorkingMemoryDocument(request.workspace, request.scope).whole(with_empty=True))
 
 

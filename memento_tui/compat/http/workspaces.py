@@ -57,7 +57,7 @@ _decode_settings = msgspec.json.Decoder(dict[str, dict[str, _Setting]]).decode
 
 
 def setting_number(request: ApiRequest, name: str) -> float | None:
-    """Return what the workspace of a request has set, or ``None``."""
+    """Return a setting of the request's workspace, or ``None`` where it is not set."""
     setting = _all_settings(request.workspace.settings.get(_SETTINGS_KEY)).get(request.scope.namespace, {}).get(name)
     return None if setting is None else setting.value
 
@@ -67,7 +67,7 @@ def _all_settings(stored: str | None) -> dict[str, dict[str, _Setting]]:
 
 
 def _setting_rows(request: ApiRequest) -> dict[str, dict[str, str]]:
-    """Return what the workspace of a request has set, by name, as it is sent."""
+    """Return the settings of the request's workspace by name, as they are sent."""
     own = _all_settings(request.workspace.settings.get(_SETTINGS_KEY)).get(request.scope.namespace, {})
     return {
         name: {"key": name, "value": str(setting.value), "updated_at": setting.updated_at}
@@ -76,7 +76,7 @@ def _setting_rows(request: ApiRequest) -> dict[str, dict[str, str]]:
 
 
 def get_setting(request: ApiRequest) -> Response:
-    """Read one setting; of one that is not set, what holds instead."""
+    """Read one setting; of one that is not set, the default that holds."""
     name = _checked_setting_name(request)
     row = _setting_rows(request).get(name)
     if row is None:
@@ -85,7 +85,7 @@ def get_setting(request: ApiRequest) -> Response:
 
 
 def list_settings(request: ApiRequest) -> Response:
-    """List what is set."""
+    """List the settings that are set."""
     rows = list(_setting_rows(request).values())
     return text_response(msgspec.json.format(msgspec.json.encode(rows), indent=2).decode(), settings=rows)
 
@@ -100,7 +100,7 @@ def put_setting(request: ApiRequest) -> Response:
 
 
 def delete_setting(request: ApiRequest) -> Response:
-    """Go back to what holds where nothing is set."""
+    """Delete a setting, so that the default holds again."""
     name = _checked_setting_name(request)
     _write_settings(request, lambda own: {other: setting for other, setting in own.items() if other != name})
     return text_response(f'Setting "{name}" deleted (reverted to default).', key=name)
@@ -189,7 +189,7 @@ def list_workspaces(request: ApiRequest) -> Response:
 
 
 def delete_workspace(request: ApiRequest) -> Response:
-    """Delete what a workspace holds, as one change that a person can take back; what is verified is proposed."""
+    """Delete the records of a workspace as one change that a person can undo; those of verified memories are proposed."""
     name = request.path["id"]
     if name not in _workspaces_by_name(request):
         raise NotFound("Workspace not found.", "GET /v1/workspaces lists them.")
@@ -237,7 +237,7 @@ def _delete_contents(request: ApiRequest, scope: WorkspaceScope, memories: list[
 
 
 def get_health(request: ApiRequest) -> Response:
-    """Tell what the workspace holds, in words and in numbers."""
+    """Count the records of the workspace, in words and in fields."""
     counts = count_memories(request.workspace, request.scope.namespace, with_restricted=False)._asdict()
     items = list_items(request.workspace, (request.scope.namespace,))
     skips = workspace_skips(request.workspace, request.scope)
@@ -269,10 +269,10 @@ class _NewAccount(RequestSchema):
 
 
 def sign_up(request: ApiRequest) -> Response:
-    """Make an account. Its key is told once, and is kept nowhere."""
+    """Make an account. Its key is shown once, and is kept nowhere."""
     account = request.read_body(_NewAccount)
     workspace = account.workspace.strip() or "default"
-    request.caller.namespace_of(workspace)  # a name that cannot be one is told before there is an account
+    request.caller.namespace_of(workspace)  # an invalid name is refused before there is an account
     caller, key = request.keys.sign_up(account.name[:_MAX_NAME_CHARS])
     body = {
         "api_key": key,

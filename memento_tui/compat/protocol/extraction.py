@@ -37,13 +37,13 @@ EXTRACTION_MODES: Mapping[str, int] = {"distill": 20, "seeds": 3}
 """How many things each mode looks for if the caller does not say."""
 
 _SEED_KINDS = ("preference", "fact", "observation")
-"""What a seed may be: only what the person is like and likes."""
+"""The kinds of seeds: only those about the person."""
 
 
 def extract_lessons(
     workspace: Workspace, transcript: str, source: str, *, mode: str, limit: int, namespace: str
 ) -> DistillationReport:
-    """Propose what a transcript teaches; ``named`` says where it is from, ``mode`` is one of `MODES`."""
+    """Propose the lessons of a transcript from a ``source``; ``mode`` is one of `EXTRACTION_MODES`."""
     selects: Callable[[Candidate], bool] | None = _is_seed if mode == "seeds" else None
     return distill_text(
         workspace,
@@ -61,31 +61,31 @@ def _is_seed(candidate: Candidate) -> bool:
 
 
 def is_new_lesson(lesson: DistillationResult) -> bool:
-    """Tell whether something that was learned is new here: stored, or proposed to a person."""
+    """Tell whether a lesson is new: stored, or proposed to a person."""
     return lesson.outcome in ("proposed", "stored")
 
 
 def lesson_text(lesson: DistillationResult) -> str:
-    """Return what was learned, in its own words."""
+    """Return the text of a lesson."""
     fields = lesson.candidate.fields
     return str(fields.get("content") or fields.get("title") or fields.get("item") or "")
 
 
 def lesson_type(lesson: DistillationResult) -> str:
-    """Return the type of what was learned: a memory's own, else ``skip`` or ``item``."""
+    """Return the type of a lesson: a memory's own, else ``skip`` or ``item``."""
     return (
         lesson.candidate.fields.get("kind", "fact") if lesson.candidate.target == "memory" else lesson.candidate.target
     )
 
 
 _MIN_TRANSCRIPT_CHARS, _MAX_TRANSCRIPT_CHARS = 100, 1_000_000
-"""Characters of a transcript. What is shorter teaches nothing; what is longer is read in parts."""
+"""Characters of a transcript. A shorter one teaches nothing; a longer one is sent in parts."""
 
 _MAX_SOURCES = 100
 
 
 class ExtractionTools:
-    """The tools that make memories of what there is."""
+    """The tools that make memories of other memories and of conversations."""
 
     def __init__(self, tool_context: ToolContext) -> None:
         self._tool_context = tool_context

@@ -1,7 +1,7 @@
 """Shared argument types and texts of Memento Protocol's tools, as its clients know them.
 
-Titles, tags and reasons are one line each. A longer text stands as it was written, which is what agents that know this
-system expect; one that comes from outside, or holds a line that could pass for a line of the answer, is fenced.
+Titles, tags and reasons are one line each. A longer text stands as it was written, as agents that know this system
+expect; one that comes from outside, or holds a line that could pass for a line of the answer, is fenced.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ WorkspaceName = Annotated[str, Field(description="a workspace; <home> for your o
 Limit = Annotated[int, Field(description="1 to 100")]
 
 SEPARATOR = "\n\n---\n\n"
-"""What stands between two memories, and between two sections of the working memory."""
+"""The text between two memories, and between two sections of the working memory."""
 
 _IMITATES_MARKUP = re.compile(r"[ \t>]*(?:---|\*\*|#{1,3}[ \t]|Found \d|Links:|Images:|SKIP:|Reason:|Expires:)")
 
@@ -100,7 +100,7 @@ def memory_heading(memory: Memory, now: datetime) -> str:
 
 
 def skip_match_text(skip: Skip) -> str:
-    """Return what is said of a skip that something touches."""
+    """Return the lines about a skip that matches."""
     return f'SKIP: "{one_line(skip.item)}"\nReason: {one_line(skip.reason)}\nExpires: {format_time(skip.expires_at)}'
 
 

@@ -1,7 +1,7 @@
-"""What a memory is linked to, pictures among it: as callers give it and as answers show it.
+"""The links and pictures of a memory, as callers give them and as answers show them.
 
-An agent may attach and see pictures of the directory that its host started the server in, and below. What a memory
-says is not trusted: the file is looked at anew whenever it is shown, by its bytes and not by its name.
+An agent may attach and see pictures of the directory that its host started the server in, and below. The text of
+a memory is not trusted: the file is checked anew whenever it is shown, by its bytes and not by its name.
 """
 
 from __future__ import annotations
@@ -142,7 +142,7 @@ _LINKAGE_EXAMPLE = (
 
 
 def read_linkages(workspace: Workspace, scope: WorkspaceScope, linkages: Sequence[Mapping[str, Any]]) -> list[Link]:
-    """Return what is to be linked, each target looked up, so that nothing is stored with a link to nowhere.
+    """Return the links that linkages mean, each target looked up, so that nothing is stored with a link to nowhere.
 
     Raises:
         InvalidField: a linkage is not written as one.
@@ -184,7 +184,7 @@ def image_paths(workspace: Workspace, memory_id: str) -> list[str]:
 
 
 def linkages_text(workspace: Workspace, memory_id: str) -> str:
-    """Return the lines about what a memory is linked to and which pictures it has; each begins with a line break."""
+    """Return the lines about the links and pictures of a memory; each begins with a line break."""
     links, images = [], image_paths(workspace, memory_id)
     for relation in workspace.relations(memory_id, direction="out"):
         if relation.type == "file" and relation.label == IMAGE_LABEL:

@@ -65,7 +65,7 @@ _IMAGE_PATH_NOTE = "(Pictures are not compared: those memories were found to whi
 
 
 class RecallQuery(NamedTuple):
-    """What a caller wants."""
+    """The conditions of a recall."""
 
     query: str
     tags: tuple[str, ...]
@@ -85,7 +85,7 @@ class RecallResult(NamedTuple):
 
 
 def find_memories(workspace: Workspace, query: RecallQuery) -> RecallResult:
-    """Return what a recall finds, counted as shown and entered in the ledger.
+    """Return the memories that a recall finds, counted as shown and recorded in the ledger.
 
     Raises:
         InvalidField: a tag or namespace cannot be asked for.
@@ -191,7 +191,7 @@ class MemoryTools:
         linkages: Linkages = OMITTED,
         image_path: ImagePath = OMITTED,
     ) -> CallToolResult:
-        """The older name of memento_remember."""  # noqa: D401 - it says what it is
+        """The older name of memento_remember."""  # noqa: D401 - a description for the model
         return self.memento_remember(
             ctx, content, tags=tags, type=type, expires=expires, linkages=linkages, image_path=image_path
         )

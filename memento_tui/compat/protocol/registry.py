@@ -1,4 +1,4 @@
-"""List Memento Protocol's tools in the order in which its agents are told about them, and the server's instructions."""
+"""List Memento Protocol's tools in the order in which its agents read of them, and the server's instructions."""
 
 from __future__ import annotations
 

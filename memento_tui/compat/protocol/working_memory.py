@@ -44,7 +44,7 @@ __all__ = [
 ]
 
 EMPTY_SECTION = "(empty)"
-"""What stands below a heading that nothing belongs under."""
+"""The text below the heading of an empty section."""
 
 _SECTION_OF_CATEGORY = {
     "active_work": "active_work",
@@ -81,7 +81,7 @@ class WorkingMemoryDocument:
         return list(dict.fromkeys([*SECTIONS, *self.sections]))
 
     def body(self, key: str) -> str:
-        """Return what stands below a section's heading; empty for nothing."""
+        """Return the text below a section's heading; may be empty."""
         section = self.sections.get(key)
         parts = [quoted_block(section.content)] if section is not None and section.content.strip() else []
         parts += [_item_text(item) for item in self._items if _SECTION_OF_CATEGORY[category_of(item)] == key]
@@ -90,7 +90,7 @@ class WorkingMemoryDocument:
         return "\n\n".join(parts)
 
     def whole(self, *, with_empty: bool) -> str:
-        """Return the document, ``with_empty`` or without the sections that say nothing."""
+        """Return the document, ``with_empty`` or without the empty sections."""
         bodies = [(key, self.body(key)) for key in self.keys()]
         parts = [f"## {section_heading(key)}\n\n{body or EMPTY_SECTION}" for key, body in bodies if body or with_empty]
         return SEPARATOR.join(["# Working Memory", *parts]) if parts else f"# Working Memory\n\n{EMPTY_SECTION}"

@@ -33,7 +33,7 @@ _RECORDS_WITH_IDS = ("memory", "item", "skip")
 
 
 def id_maker(workspace: Workspace) -> Callable[[], str]:
-    """Return what makes ids that no memory, working item or skip has."""
+    """Return a function that makes ids that no record has."""
 
     def is_taken(record_id: str) -> bool:
         return any(workspace.find_record(record, record_id) is not None for record in _RECORDS_WITH_IDS)
@@ -49,7 +49,7 @@ def free_hex_id(is_taken: Callable[[str], bool]) -> str:
 
 
 HOME_WORKSPACE = "<home>"
-"""What a caller names to leave out the workspaces that are peeked into."""
+"""The name with which a caller leaves out the workspaces that are peeked into."""
 
 _SETTINGS_FILE = ".memento.json"
 _MAX_PEEKED = 5
@@ -62,7 +62,7 @@ class WorkspaceScope:
     namespace: str
     peeked: tuple[str, ...] = ()
     label: str = ""
-    """What the caller calls the workspace, where that does not follow from the namespace."""
+    """The caller's name for the workspace, where it does not follow from the namespace."""
 
     @property
     def name(self) -> str:
@@ -162,14 +162,14 @@ def _nearest_settings(directory: Path) -> tuple[Path, Mapping[str, Any]]:
 
 
 class ToolContext:
-    """What every tool is given."""
+    """The workspaces and the directory that every tool works with."""
 
     def __init__(self, mcp_workspaces: McpWorkspaces) -> None:
         self._mcp_workspaces = mcp_workspaces
         self._directory = _start_directory()
 
     def of(self, ctx: Context) -> tuple[Workspace, WorkspaceScope]:
-        """Return the workspace of the client that sent a request, and what it reads and writes in it.
+        """Return the workspace of the client that sent a request, and the client's scope in it.
 
         Raises:
             DataDirectoryError: the data directory cannot be used.

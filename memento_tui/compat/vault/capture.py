@@ -139,10 +139,10 @@ def _checked_transcript(workspace: Workspace, written: str) -> Path:
 
 
 def is_worth_keeping(transcript: Path) -> bool:
-    """Tell whether a session did enough, or said enough that is telling, for more than a line in the log.
+    """Tell whether a session did or decided enough for more than a line in the log.
 
-    That is more than 15 exchanges, more than 3 edits, at least 6 files read, or at least 5 exchanges with a word that
-    tells of a decision or a lesson. Raises like `read_transcript`.
+    That is more than 15 exchanges, more than 3 edits, at least 6 files read, or at least 5 exchanges with a word
+    about a decision or a lesson. Raises like `read_transcript`.
     """
     exchanges = edits = reads = significant = 0
     for turn in read_transcript(transcript, on_problem=lambda _problem: None):
@@ -216,7 +216,7 @@ class CaptureTools:
 
 
 class _EndedSession(NamedTuple):
-    """What a client says of a session that ended."""
+    """A session that ended, as a client describes it."""
 
     id: str
     namespace: str
@@ -226,7 +226,7 @@ class _EndedSession(NamedTuple):
     files: tuple[str, ...]
 
     def line(self) -> str:
-        """Return what the day's log says of it."""
+        """Return its line in the day's log."""
         branch = f"({one_line(self.branch, 100)})" if self.branch else ""
         files = f", {len(self.files)} files" if self.files else ""
         parts = [one_line(self.cwd, 200) or "?", branch, f"- {one_line(self.agent, 60)}{files}"]
@@ -250,7 +250,7 @@ class _EndedSession(NamedTuple):
 
 
 def _propose_lessons(workspace: Workspace, transcript: Path) -> int:
-    """Propose what a transcript teaches where the session was worth it; return how much that is."""
+    """Propose the lessons of a transcript where the session was worth it; return how many they are."""
     if not is_worth_keeping(transcript):
         return 0
     lessons = distill_transcript(workspace, transcript).learned

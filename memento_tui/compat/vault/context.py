@@ -1,7 +1,7 @@
-"""Tools that hosts' hooks call: what to put before a model at a start, with a prompt, before a file.
+"""Tools that hosts' hooks call for the context of a session's start, a prompt, or a file.
 
-Silence is the usual answer. What is told is found as the hooks of `memento_tui.hooks` find it, by the same
-threshold, and never twice to a session unless the note changed: facts on a few lines within a fence, at most 500
+Silence is the usual answer. Notes are found as the hooks of `memento_tui.hooks` find them, by the same threshold,
+and never shown twice to a session unless the note changed: facts on a few lines within a fence, at most 500
 characters.
 """
 
@@ -47,13 +47,13 @@ __all__ = ["ContextTools"]
 
 _MAX_CHARS = 500
 _MAX_ITEMS_AND_SKIPS = 2
-"""Working items, and skips, that are told."""
+"""Working items, and skips, in one context."""
 _PASSAGE_CHARS = 200
 _CAUTION_LABELS = ("UNTRUSTED", "unverified")
 
 
 def _empty_context(source: str, reason: str, about: dict[str, Any]) -> CallToolResult:
-    """Return that nothing is to be told, and why."""
+    """Return a context without content, with the reason."""
     return object_result(
         PromptContext(should_inject=False, content="", source=source, results=[], reason=reason, metadata=about)
     )
@@ -69,7 +69,7 @@ def _context_result(
     items: Sequence[ItemRow] = (),
     skips: Sequence[SkipRow] = (),
 ) -> CallToolResult:
-    """Return what is told of some findings, items and skips, and write down that it was."""
+    """Return the context of some findings, items and skips, and record that it was shown."""
     memories = workspace.get_many([finding.memory.id for finding in findings])
     retrieved = [finding for finding in findings if finding.memory.id in memories]
     if not retrieved and not items and not skips:
@@ -123,7 +123,7 @@ def _note_line(note: FoundNote) -> str:
 
 
 def _fitted_block(heading: str, lines: Sequence[str], *, untrusted: bool) -> str:
-    """Return lines below a heading in a fence, each cut to its share of the characters that may be told."""
+    """Return lines below a heading in a fence, each cut to its share of the characters of a context."""
     characters_left = _MAX_CHARS - len(f"{heading}\n{fenced('', untrusted=untrusted)}")
     fitted: list[str] = []
     for number, line in enumerate(lines):
@@ -134,7 +134,7 @@ def _fitted_block(heading: str, lines: Sequence[str], *, untrusted: bool) -> str
 
 
 _MIN_FILE_SCORE = 0.6
-"""The score below which a note is not told before a file is read that it does not name.
+"""The score below which a note is not shown for a file that it does not name.
 
 A path has few words, and a wrong note would come up at every read.
 """
@@ -263,7 +263,7 @@ def _subject_words(path: PurePosixPath) -> list[str]:
 
 
 def _essentials(workspace: Workspace, store: HookStore, scope: SessionScope) -> list[RetrievedMemory]:
-    """Return what a person made essential and concerns a project, then what was written about it last."""
+    """Return the essential memories that concern a project, then the latest about it."""
     recent = (
         workspace.list(f'ns:"{scope.namespace}"', limit=_MAX_CANDIDATES).items
         if _is_plain_namespace(scope.namespace)

@@ -1,7 +1,7 @@
 """Memories as notes of a vault: their projects, paths, properties and text, and how a note is stored.
 
 A memory that came from a note, or was stored as one, keeps its path. Any other gets one that its title and id make up,
-``notes/<title>.<id>.md``: it stays the same whatever else is stored, and leads back to the memory by the id.
+``notes/<title>.<id>.md``: it stays the same when other notes are stored, and leads back to the memory by the id.
 """
 
 from __future__ import annotations
@@ -51,14 +51,14 @@ __all__ = [
 ]
 
 UNKNOWN_PROJECT = "unknown"
-"""What these clients call a project that cannot be told."""
+"""These clients' name for an unknown project."""
 
 _PROJECTS_PREFIX = "projects/"
 _UNSAFE_CHARS = re.compile(r"[^\w.-]+")
 
 
 def namespace_of_named_project(workspace: Workspace, project: str) -> str:
-    """Return the namespace of the project that a directory or a name means; empty where it means none."""
+    """Return the namespace of a project, given by its directory or name; empty for no project."""
     written = project.strip()
     if not written:
         return ""
@@ -68,7 +68,7 @@ def namespace_of_named_project(workspace: Workspace, project: str) -> str:
             return namespace_of_project(repository, workspace.settings.get, workspace.settings.set)
     parts = written.replace("\\", "/").rstrip("/").split("/")
     # Of a path on another machine the last part is the project's name; a name of two parts is its owner and it.
-    names = parts if len(parts) <= 2 and parts[0] not in ("", "~") and not parts[0].endswith(":") else parts[-1:]  # noqa: PLR2004 - as said
+    names = parts if len(parts) <= 2 and parts[0] not in ("", "~") and not parts[0].endswith(":") else parts[-1:]  # noqa: PLR2004 - its owner and its name
     slugs = [slug for name in names if (slug := _UNSAFE_CHARS.sub("-", name.strip().lower()).strip("-."))]
     return _PROJECTS_PREFIX + "/".join(slugs) if slugs else ""
 
@@ -120,7 +120,7 @@ def note_at(workspace: Workspace, path: str) -> Memory | None:
 
 
 def find_note(workspace: Workspace, reference: str) -> Memory:
-    """Return the memory that a path, a file name, a wikilink, a title or an id means.
+    """Return the memory with a path, a file name, a wikilink, a title or an id.
 
     Raises:
         NotFound, AmbiguousId: none has that name, or several have ids that begin so.
@@ -147,7 +147,7 @@ def find_note(workspace: Workspace, reference: str) -> Memory:
 
 
 def _candidate_paths(name: str) -> Iterator[str]:
-    """Yield the paths that a name may mean, the whole of it before its end: vaults are also named by full paths."""
+    """Yield the paths that a name may stand for, the whole name before its last parts: clients also give full paths."""
     path = PurePosixPath(name if name.lower().endswith(NOTE_SUFFIX) else f"{name}{NOTE_SUFFIX}")
     parts = [part for part in path.parts if part != "/"]
     for start in range(len(parts)):
@@ -184,7 +184,7 @@ def whole_note(workspace: Workspace, memory: Memory) -> WholeNote:
     """Return a note in full.
 
     Raises:
-        NotAllowed: it waits for a person, who has not let it in yet, or was turned down.
+        NotAllowed: it waits for a person, or was rejected.
 
     """
     if not is_readable(memory):
@@ -240,7 +240,7 @@ class StoredNote:
 
 
 def put_note(workspace: Workspace, draft: NoteDraft) -> StoredNote:
-    """Store a note; where the same text is known in its project, return the memory that says it.
+    """Store a note; where the same text is known in its project, return the memory that holds it.
 
     Raises:
         InvalidField: a field breaks a rule.
@@ -301,9 +301,9 @@ def _line_has_value(line: str, value: object) -> bool:
 
 
 def mark_superseded(workspace: Workspace, new: Memory, old: Memory) -> str:
-    """Say that a note takes the place of another, which is then found below it; return why not, or nothing.
+    """Mark a note as the successor of another, which then ranks below it; return why not, or an empty text.
 
-    What a person verified keeps its place until a person says otherwise.
+    A note that a person verified keeps its place until a person decides otherwise.
     """
     if old.id == new.id:
         return "A note cannot take its own place."

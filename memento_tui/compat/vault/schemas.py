@@ -47,7 +47,7 @@ class SearchResults(BaseModel):
 
 
 class PromptContext(BaseModel):
-    """What a host may put before its model, or why there is nothing to put there."""
+    """The context that a host may show to its model, or the reason why there is none."""
 
     should_inject: bool
     content: str
@@ -58,7 +58,7 @@ class PromptContext(BaseModel):
 
 
 class StoreResult(BaseModel):
-    """What became of a note; ``pending`` says that a person decides about it, and ``reason`` why."""
+    """The outcome of storing a note; ``pending``: a person decides about it, ``reason``: why."""
 
     path: str
     title: str
@@ -82,7 +82,7 @@ class Snapshot(BaseModel):
 
 
 class CaptureResult(BaseModel):
-    """What was kept of a session."""
+    """The records that were kept of a session."""
 
     session_id: str
     project: str
@@ -119,7 +119,7 @@ class Inventory(BaseModel):
 
 
 class StatusResult(BaseModel):
-    """What there is."""
+    """The numbers of notes, and the settings of the vault."""
 
     vault_id: str
     vault_path: str
@@ -141,7 +141,7 @@ class ReindexResult(BaseModel):
 
 
 def object_result(result: BaseModel, *, keep: Sequence[str] = ()) -> CallToolResult:
-    """Return an object as a result. What is ``None`` is left out, but for the fields named in ``keep``."""
+    """Return an object as a result, without the fields that are ``None``, but for those named in ``keep``."""
     plain = result.model_dump(mode="json", exclude_none=True) | {name: getattr(result, name) for name in keep}
     return CallToolResult(content=[_json_block(plain)], structured_content=plain)
 
@@ -153,7 +153,7 @@ def list_result(results: Sequence[BaseModel]) -> CallToolResult:
 
 
 def error_result(sentence: str, **more: str) -> CallToolResult:
-    """Return the result that says why nothing was done, in the form that these clients tell from success."""
+    """Return an error result with the reason, in the form that these clients know from success."""
     return CallToolResult(content=[_json_block({"error": sentence, **more})], is_error=True)
 
 

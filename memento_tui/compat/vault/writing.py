@@ -182,7 +182,7 @@ def _store_result(stored: StoredNote, title: str, replaced: Memory | None, reaso
 
 
 def _snapshot_error(date: str, repo_slug: str, content: str) -> tuple[str, str] | None:
-    """Return this system's word for what is wrong with a snapshot, and the sentence."""
+    """Return the error of a snapshot, as this system's code and a sentence; ``None`` for a valid one."""
     try:
         is_day = dt.date.fromisoformat(date).isoformat() == date
     except ValueError:

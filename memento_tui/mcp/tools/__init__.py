@@ -1,1 +1,1 @@
-"""The tools, a module for each subject. The docstring of a tool is what the model reads about it."""
+"""The tools, a module for each subject. The docstring of a tool is the description that the model reads."""

@@ -50,14 +50,14 @@ __all__ = ["MemoryTools", "RelationTools"]
 
 _MAX_IDS = 20
 _MAX_QUERY_CHARS = 2000
-"""Characters. What is longer is a document, not a question."""
+"""Characters. A longer text is a document, not a question."""
 
 _WITHHELD_REASONS = {
     "pending": "its text is withheld until a person decides about it",
     "rejected": "a person rejected it, so its text is withheld",
     "deleted": "it was deleted",
 }
-"""What an agent reads in place of a text that it may not, by status."""
+"""The reason that an agent reads in place of a withheld text, by status."""
 
 
 class MemoryTools:
@@ -248,7 +248,7 @@ def _whole_memory_text(memory: WholeMemory) -> str:
 
 
 _RELATION_TYPES = ("related", "supersedes", "contradicts", "file", "item")
-"""What an agent may draw; that a memory stands for others (``consolidated_from``) is for a merge to say."""
+"""The relations that an agent may make; only a merge makes ``consolidated_from``."""
 
 RelationType = Annotated[str, Field(json_schema_extra={"enum": list(_RELATION_TYPES)})]
 

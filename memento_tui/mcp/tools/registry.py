@@ -1,4 +1,4 @@
-"""List the native tools in the order in which agents are told about them, and the server's instructions."""
+"""List the native tools in the order in which agents read of them, and the server's instructions."""
 
 from __future__ import annotations
 

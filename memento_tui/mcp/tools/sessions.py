@@ -1,4 +1,4 @@
-"""Tools for sessions: open and close one, capture what it taught, and distill a transcript."""
+"""Tools for sessions: open and close one, capture its lessons, and distill a transcript."""
 
 from __future__ import annotations
 
