@@ -36,7 +36,7 @@ def replay_body(body: bytes, receive: Receive) -> Receive:
 class McpApp:
     """An ASGI application that serves one MCP server at any path that is routed to it.
 
-    Enter `lifespan` before the first request: an application within another gets no lifespan events of the server's own.
+    Enter `lifespan` before the first request: an application within another gets no lifespan events of the server.
     """
 
     def __init__(self, server: MCPServer[None]) -> None:

@@ -189,7 +189,7 @@ def list_workspaces(request: ApiRequest) -> Response:
 
 
 def delete_workspace(request: ApiRequest) -> Response:
-    """Delete the records of a workspace as one change that a person can undo; those of verified memories are proposed."""
+    """Delete the records of a workspace as one change that a person can undo; verified memories are proposed."""
     name = request.path["id"]
     if name not in _workspaces_by_name(request):
         raise NotFound("Workspace not found.", "GET /v1/workspaces lists them.")
