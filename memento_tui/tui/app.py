@@ -20,12 +20,12 @@ from textual.widget import Widget
 from textual.widgets import ContentSwitcher
 
 from memento_tui.api import Workspace
+from memento_tui.api.activity import ActivityLog
 from memento_tui.api.overview import mark_seen
+from memento_tui.api.types import Entry
 from memento_tui.app_sections import SECTIONS
 from memento_tui.errors import MementoError
 from memento_tui.model.validation import new_id
-from memento_tui.storage.journal import Entry
-from memento_tui.storage.store import Store
 from memento_tui.tui import garbage
 from memento_tui.tui.commands import COMMANDS, KeyMap, KeyScope, bindings, key_names
 from memento_tui.tui.section import ErrorBoundary, Section, reportable_error
@@ -53,8 +53,8 @@ class JournalUpdate:
 class JournalWatcher:
     """Follows the journal of one store. ``session`` is the app's own, of which nothing is told."""
 
-    def __init__(self, store: Store, session: str) -> None:
-        self._store = store
+    def __init__(self, journal: ActivityLog, session: str) -> None:
+        self._journal = journal
         self._session = session
         self._seen, self._mark = self._head()
         self._behind = 0
@@ -64,8 +64,7 @@ class JournalWatcher:
 
     def _head(self) -> tuple[int, str]:
         """Return the newest entry's number and what tells it from one of another past, as a restored backup has."""
-        head = self._store.head()
-        return head, self._store.mark(head)
+        return self._journal.position()
 
     def catch_up(self) -> None:
         """Take what stands in the journal now as seen."""
@@ -78,7 +77,7 @@ class JournalWatcher:
             if self._paused_at is not None:
                 self._behind = max(head - self._seen, 0)
                 return JournalUpdate()
-            entries = self._store.entries_after(self._seen) if head > self._seen else []
+            entries = self._journal.entries_after(self._seen) if head > self._seen else []
         except MementoError as error:
             told, self._problem = ("" if self._problem else str(error)), str(error)
             return JournalUpdate(told=told)
@@ -185,7 +184,7 @@ class MementoApp(ErrorBoundary, App[None]):
         self.keys = KeyMap(workspace.config.keys)
         """Which keys do what."""
         self._start = start
-        self._live = JournalWatcher(workspace.store, workspace.author.session)
+        self._live = JournalWatcher(workspace.activity, workspace.author.session)
         self._last_key = 0.0
         self._undo_lock = asyncio.Lock()
         self._terminal_filter = TerminalFilter()
@@ -236,14 +235,14 @@ class MementoApp(ErrorBoundary, App[None]):
         if wanted and wanted not in self.available_themes:
             self.show_status(f"config.toml: there is no theme {wanted}; ctrl+p, Theme lists them.", problem=True)
             wanted = ""
-        wanted = wanted or self.workspace.store.setting(_THEME_SETTING) or ""
+        wanted = wanted or self.workspace.settings.get(_THEME_SETTING) or ""
         if wanted in self.available_themes:
             self.theme = wanted
         self.theme_changed_signal.subscribe(self, lambda theme: self._keep_theme(theme.name))
 
     def _keep_theme(self, name: str) -> None:
         try:
-            self.workspace.store.keep_setting(_THEME_SETTING, name)
+            self.workspace.settings.set(_THEME_SETTING, name)
         except MementoError as error:
             self.show_status(str(error), problem=True)
 

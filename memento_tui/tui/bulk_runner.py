@@ -78,7 +78,7 @@ class BulkRunner:
     ) -> None:
         app = app_of(self._section)
         done, failures = 0, []
-        with app.workspace.store.together() if len(ids) > 1 else nullcontext():
+        with app.workspace.one_undo() if len(ids) > 1 else nullcontext():
             for index, row_id in enumerate(ids):
                 try:
                     act(row_id)

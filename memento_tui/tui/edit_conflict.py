@@ -11,7 +11,7 @@ from memento_tui.tui.display import shown
 if TYPE_CHECKING:
     from textual.app import App
 
-    from memento_tui.storage.journal import Entry
+    from memento_tui.api.types import Entry
     from memento_tui.tui.screens.write_problems import ConflictAnswer
     from memento_tui.tui.widgets.text_draft import TextDraft
 

@@ -1,4 +1,4 @@
-"""The sources of the rows of lists: a filter read by page, a whole list, and the hits of a search."""
+"""The sources of the rows of short lists: all rows read at once, and the hits of a search."""
 
 from __future__ import annotations
 
@@ -7,13 +7,11 @@ from threading import Lock
 from typing import Generic, TypeVar
 
 from memento_tui.api.search import SearchHit
+from memento_tui.api.types import MemorySummary
 from memento_tui.model import Memory
-from memento_tui.model.filters import Filter
-from memento_tui.storage.memory_queries import MemorySummary
-from memento_tui.storage.store import Store
 from memento_tui.tui.widgets.paged_rows import Row
 
-__all__ = ["FilterSource", "HitSource", "ListSource"]
+__all__ = ["HitSource", "ListSource"]
 
 ListRowT = TypeVar("ListRowT", bound=Row)
 
@@ -22,31 +20,6 @@ def summary_of(memory: Memory) -> MemorySummary:
     """Return the list row of a whole memory."""
     names = [name for name in MemorySummary.__struct_fields__ if name != "head"]
     return MemorySummary(head=memory.content[:400], **{name: getattr(memory, name) for name in names})
-
-
-class FilterSource:
-    """The memories that a filter selects, most recently changed first; read by page from the database."""
-
-    def __init__(self, store: Store, tree: Filter) -> None:
-        self._store = store
-        self._tree = tree
-
-    def total(self) -> int:
-        """Return how many rows there are."""
-        return self._store.count(self._tree)
-
-    def page(self, start: int, count: int) -> Sequence[MemorySummary]:
-        """Return ``count`` rows from the index ``start``."""
-        rows: list[MemorySummary] = self._store.glances(self._tree, limit=count, skip=start).items
-        return rows
-
-    def locate(self, row_id: str) -> int | None:
-        """Return the index of a row, ``None`` where it is not among them."""
-        return self._store.position(self._tree, row_id)
-
-    def ids(self, start: int, count: int) -> Sequence[str]:
-        """Return the ids of ``count`` rows from the index ``start``."""
-        return self._store.ids(self._tree, start, count)
 
 
 class ListSource(Generic[ListRowT]):

@@ -11,15 +11,15 @@ import memento_tui
 from memento_tui.api import Workspace
 from memento_tui.api.inbox import Inbox
 from memento_tui.api.search import SearchEngine
+from memento_tui.api.types import MemoryView
 from memento_tui.errors import DataDirectoryError
 from memento_tui.storage.store import Store
-from memento_tui.tui.row_sources import FilterSource
 from tests.tui.app_driver import opened
 
 _BROKEN = {
     "a record": (Store, "find"),
     "the head of the journal": (Store, "head"),
-    "a page of the list": (FilterSource, "page"),
+    "a page of the list": (MemoryView, "page"),
     "the number of what waits": (Inbox, "count"),
     "a search": (SearchEngine, "search"),
     "a setting": (Store, "setting"),

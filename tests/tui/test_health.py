@@ -66,7 +66,7 @@ async def until(driver: Driver, holds: Callable[[], bool]) -> None:
 
 
 async def looked(driver: Driver) -> None:
-    await until(driver, lambda: not section(driver).is_looking)
+    await until(driver, lambda: not section(driver).is_examining)
     await until(driver, lambda: section(driver).rows.total > 0)
 
 

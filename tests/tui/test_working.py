@@ -356,3 +356,22 @@ async def test_a_form_is_left_at_once_where_nothing_was_changed_and_asks_again_a
         assert "Not saved" in driver.text("#form-problem")
         await driver.press("escape")
         assert len(driver.app.screen_stack) == 1
+
+
+async def test_on_the_board_a_key_is_ignored_where_the_item_of_a_column_just_reached_has_changed_by_itself(
+    data: Path, workspace: Workspace, agent: Workspace
+) -> None:
+    async with opened(data, start="working") as app:
+        await opened_on(app, "legal")
+        await app.press("b")
+        await app.until(lambda: section(app).on_board and under_cursor(app) == "legal", "the board is there")
+        await app.press("x")
+        await app.until(lambda: section(app).board.column.total == 0, "the column is empty")
+        await app.press("right")
+        await app.until(lambda: under_cursor(app) == "note", "the next column")
+        await app.until(lambda: not app.app.key_was_pressed_since(0), "the person rests")
+        agent.items.update("note", title="Another note")
+        await app.until(lambda: section(app).guard.is_blocking, "the change is noticed")
+        await app.pilot.press("x")
+        await app.until(lambda: "just come up" in app.told, "why the key was ignored is told")
+    assert workspace.items.get("note").status == "active"

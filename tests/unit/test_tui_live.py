@@ -31,7 +31,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> FakeClock:
 @pytest.fixture
 def view(workspace: Workspace, clock: FakeClock) -> JournalWatcher:
     del clock
-    return JournalWatcher(workspace.store, workspace.author.session)
+    return JournalWatcher(workspace.activity, workspace.author.session)
 
 
 def test_what_others_write_is_told_and_counted_by_writer_and_deed(view: JournalWatcher, agent: Workspace) -> None:
@@ -46,7 +46,7 @@ def test_what_others_write_is_told_and_counted_by_writer_and_deed(view: JournalW
 def test_nothing_is_told_of_what_the_app_itself_writes(data_dir: Path, clock: FakeClock) -> None:
     del clock
     with Workspace(data_dir, channel="tui", session="me") as mine:
-        view = JournalWatcher(mine.store, "me")
+        view = JournalWatcher(mine.activity, "me")
         mine.remember("one")
         assert view.look() == app.JournalUpdate(changed=True)
 

@@ -10,11 +10,8 @@ from textual.binding import BindingType
 from textual.content import Content
 
 from memento_tui.api.activity import ActivityLog, ActivityQuery, parse_activity
+from memento_tui.api.types import ActivityRow, ExposureRow
 from memento_tui.errors import MementoError
-from memento_tui.model import Memory
-from memento_tui.storage.activity import ActivityRow
-from memento_tui.storage.ledgers import ExposureRow
-from memento_tui.storage.store import Store
 from memento_tui.tui.commands import bindings, commands_in_scopes, key_names
 from memento_tui.tui.display import literal
 from memento_tui.tui.section import in_thread
@@ -77,10 +74,6 @@ class ActivitySection(ListSection[ActivityListRow]):
         return sorted({row.injection.memory_id: row.id for row in exposures}.values()) if exposures else ids
 
     @property
-    def _store(self) -> Store:
-        return self.memento.workspace.store
-
-    @property
     def activity_log(self) -> ActivityLog:
         """The journal and the exposures."""
         return self.memento.workspace.activity
@@ -90,11 +83,15 @@ class ActivitySection(ListSection[ActivityListRow]):
     def on_mount(self) -> None:
         """Read the first rows, and follow the ledger too: what agents are shown is no entry of the journal."""
         super().on_mount()
-        self._newest_exposure = self._store.injections.newest()
+        self._newest_exposure = self.memento.workspace.exposures.newest()
         self.set_interval(_EXPOSURES_POLL_SECONDS, self._poll_exposures)
 
     def _poll_exposures(self) -> None:
-        newest = self._store.injections.newest() if self.shows_exposures and self.display else self._newest_exposure
+        newest = (
+            self.memento.workspace.exposures.newest()
+            if self.shows_exposures and self.display
+            else self._newest_exposure
+        )
         if newest != self._newest_exposure and not self.memento.is_paused:
             self._newest_exposure = newest
             self.reload()
@@ -201,7 +198,7 @@ class ActivitySection(ListSection[ActivityListRow]):
 
     def _look(self) -> None:
         looked = self.activity_log.looked()
-        if self._last_seen and looked >= self._store.head():
+        if self._last_seen and looked >= self.activity_log.head():
             # Nothing came meanwhile: what was new when the person was here last is told as new for once more.
             return
         self._last_seen = looked
@@ -243,7 +240,7 @@ class ActivitySection(ListSection[ActivityListRow]):
 
         if isinstance(row, ActivityRow):
             return journal_entry_text(self.activity_log.deed(row.entry.seq))
-        memory: Memory | None = self._store.find("memory", row.injection.memory_id)
+        memory = self.memento.workspace.find(row.injection.memory_id)
         return exposure_text(row.injection, memory, self.activity_log.session(row.injection.session))
 
     # Both lists
@@ -255,7 +252,7 @@ class ActivitySection(ListSection[ActivityListRow]):
             self.memento.show_status("There is nothing here to go to.", problem=True)
             return
         kind, record_id = ("memory", row.injection.memory_id) if isinstance(row, ExposureRow) else _changed_record(row)
-        place = section_showing(self._store, kind, record_id) if kind else None
+        place = section_showing(self.memento.workspace, kind, record_id) if kind else None
         if place is None:
             gone = f"The {kind} {record_id} is gone; r on the entry that removed it may bring it back."
             self.memento.show_status(gone if kind else "This entry changed no record.", problem=True)

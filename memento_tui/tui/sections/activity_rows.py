@@ -5,9 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from memento_tui import clock
-from memento_tui.storage.activity import ActivityRow
-from memento_tui.storage.journal import Entry
-from memento_tui.storage.ledgers import ExposureRow
+from memento_tui.api.types import ActivityRow, Entry, ExposureRow
 from memento_tui.tui.display import ago, cells, has_hidden
 from memento_tui.tui.widgets.record_list import Line
 

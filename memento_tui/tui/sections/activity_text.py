@@ -10,9 +10,8 @@ from textual.content import Content
 
 from memento_tui import clock
 from memento_tui.api.activity import JournalAction
+from memento_tui.api.types import ActivityRow, ChangedRecord, SessionTotals, changed_fields
 from memento_tui.model import Exposure, Memory
-from memento_tui.storage.activity import ActivityRow, ChangedRecord, changed_fields
-from memento_tui.storage.ledgers import SessionTotals
 from memento_tui.tui.display import ago, literal
 from memento_tui.tui.memory_text import memory_body, memory_facts, memory_title
 from memento_tui.tui.sections.activity_rows import writer_name

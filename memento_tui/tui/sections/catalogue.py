@@ -5,8 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
+from memento_tui.api import Workspace
 from memento_tui.app_sections import SECTIONS
-from memento_tui.storage.store import Store
 from memento_tui.tui.section import Section
 
 __all__ = ["make_section", "section_showing"]
@@ -28,13 +28,13 @@ _SECTION_OF_RECORD = {
 }
 
 
-def section_showing(store: Store, kind: str, record_id: str) -> tuple[str, str] | None:
+def section_showing(workspace: Workspace, kind: str, record_id: str) -> tuple[str, str] | None:
     """Return the section that shows a record, and the query for it; ``None`` where the record is gone."""
-    record: Any = store.find_named(kind, record_id)
+    record: Any = workspace.find_record(kind, record_id)
     if record is None:
         return None
     if kind == "relation":
-        return section_showing(store, "memory", record.src)
+        return section_showing(workspace, "memory", record.src)
     if kind == "memory":
         # Lists leave out what is not active unless it is asked for.
         hidden = "" if record.status == "active" else f" is:{record.status}"

@@ -12,16 +12,16 @@ from textual import work
 from textual.content import Content
 
 from memento_tui.api.drafts import UnsavedText, UnsavedTextFile
+from memento_tui.api.types import Revision
 from memento_tui.errors import Conflict, InvalidField, InvalidInput, MementoError
 from memento_tui.model import Proposal, Skip, WorkingItem
-from memento_tui.storage.store import Revision
 from memento_tui.tui.display import cells, shown
 from memento_tui.tui.edit_conflict import other_writer_name
 from memento_tui.tui.row_sources import ListSource
 from memento_tui.tui.screens.dialogs import AskLine
 from memento_tui.tui.screens.form import FormScreen
 from memento_tui.tui.sections.list_section import ListSection
-from memento_tui.tui.sections.record_spec import RecordSpec
+from memento_tui.tui.sections.record_spec import RecordRepository, RecordSpec
 from memento_tui.tui.selection import Selection
 
 __all__ = ["EntryListSection", "EntryWriter"]
@@ -45,12 +45,17 @@ class EntryListSection(ListSection[EntryT], Generic[EntryT]):
         """The records that are listed now."""
         self._lock = Lock()
         self._entries: Sequence[EntryT] = ()
-        self._read_at: str | None = None
-        """The mark of the journal entry up to which the records were read."""
+        self._read_at: tuple[int, str] | None = None
+        """The position in the journal up to which the records were read."""
         self.with_past = False
         """Whether past records are listed too: work that is done, skips that have ended."""
         self._shown_id: str | None = None
         """The record that is shown beside the list."""
+
+    @property
+    def _repository(self) -> RecordRepository[EntryT]:
+        repository: RecordRepository[EntryT] = self.SPEC.repository(self.memento.workspace)
+        return repository
 
     def make_selection(self) -> Selection[EntryT]:
         """Return the selection."""
@@ -83,8 +88,7 @@ class EntryListSection(ListSection[EntryT], Generic[EntryT]):
     def _all_entries(self) -> Sequence[EntryT]:
         """Return all records, read again only where something was written: a filter that is typed costs no read."""
         with self._lock:
-            store = self.memento.workspace.store
-            mark = store.mark(store.head())
+            mark = self.memento.workspace.activity.position()
             if mark != self._read_at:
                 self._entries, self._read_at = self.SPEC.read_all(self.memento.workspace), mark
             return self._entries
@@ -121,10 +125,9 @@ class EntryListSection(ListSection[EntryT], Generic[EntryT]):
         """Return the titles of some records."""
         return [row_id if (row := self.seen(row_id)) is None else self.SPEC.title_of(row) for row_id in ids]
 
-    def history_of(self, row: EntryT) -> list[Revision[Any]]:
+    def history_of(self, row: EntryT) -> Sequence[Revision[EntryT]]:
         """Return the versions of a record, newest first."""
-        versions: list[Revision[Any]] = self.memento.workspace.store.history(self.SPEC.kind, row.id)
-        return versions
+        return self._repository.history(row.id)
 
     # Actions
 
@@ -177,7 +180,7 @@ class EntryListSection(ListSection[EntryT], Generic[EntryT]):
 
         Raises the conflict where the record is gone.
         """
-        current: EntryT | None = self.memento.workspace.store.find(self.SPEC.kind, seen.id)
+        current = self._repository.find(seen.id)
         if current is None:
             raise conflict
         writer = other_writer_name(self.history_of(seen)[0].entry)
@@ -218,10 +221,9 @@ class EntryListSection(ListSection[EntryT], Generic[EntryT]):
         """Open the form that was open when its process ended."""
         typed = msgspec.json.decode(kept.content, type=dict[str, str])
         if kept.record_id:
-            store = self.memento.workspace.store
-            current: EntryT = store.get(self.SPEC.kind, kept.record_id)
+            current = self._repository.get(kept.record_id)
             # The record that it was typed over: saving it over a newer version is a conflict, which is reported.
-            base: EntryT | None = store.image(self.SPEC.kind, kept.record_id, kept.base_version)
+            base = self._repository.version_of(kept.record_id, kept.base_version)
             asking = self._ask_edit(base or current, typed)
         else:
             asking = self._ask_new(typed)

@@ -11,8 +11,8 @@ from textual.content import Content
 
 from memento_tui import clock
 from memento_tui.api.lists import CATEGORY_WORDS, STATUS_WORDS
+from memento_tui.api.types import Revision
 from memento_tui.model import Skip, WorkingItem
-from memento_tui.storage.store import Revision
 from memento_tui.tui.display import ago, cells, has_hidden, hidden_characters, literal
 from memento_tui.tui.sections.record_spec import ITEM_SPEC, SKIP_SPEC, format_value
 from memento_tui.tui.widgets.record_list import Line

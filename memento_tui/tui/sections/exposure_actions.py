@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
+from memento_tui.api.types import ExposureRow
 from memento_tui.errors import InvalidField, InvalidInput, NotAllowed, NotFound
-from memento_tui.storage.ledgers import ExposureRow
 from memento_tui.tui.screens.dialogs import AskLine
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class ExposureActions:
     def _memory_of(self, exposure_id: str) -> Memory:
         workspace = self._section.memento.workspace
         row = next(iter(workspace.activity.shown([exposure_id])), None)
-        memory: Memory | None = workspace.store.find("memory", row.injection.memory_id) if row else None
+        memory = workspace.find(row.injection.memory_id) if row else None
         if memory is None:
             raise NotFound("The memory is gone.", "It was purged, or its creation was undone.")
         return memory

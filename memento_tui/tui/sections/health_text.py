@@ -10,8 +10,8 @@ from textual.content import Content
 
 from memento_tui.api.backups import Backup
 from memento_tui.api.health import HealthFinding
+from memento_tui.api.types import MemorySummary
 from memento_tui.maintenance.audit import AUDIT_KINDS, AuditKind
-from memento_tui.storage.memory_queries import MemorySummary
 from memento_tui.tui.display import cells, literal
 from memento_tui.tui.widgets.record_list import Line
 

@@ -71,7 +71,7 @@ class HomeSection(Section):
         """Whether nothing was ever written here. It is asked at every paint, so it must not fail."""
         if self._is_untouched:
             try:
-                self._is_untouched = self.memento.workspace.store.head() == 0
+                self._is_untouched = self.memento.workspace.activity.head() == 0
             except MementoError:
                 return False  # counting meets the same error, and tells it
         return self._is_untouched
@@ -152,7 +152,7 @@ class HomeSection(Section):
     def _count_all(self) -> None:
         from memento_tui.api import overview  # noqa: PLC0415 - the first frame does without it
 
-        workspace, statistics = self.memento.workspace, self.memento.workspace.store.statistics
+        workspace, statistics = self.memento.workspace, self.memento.workspace.statistics
         begun = monotonic()
         try:
             self._tell("health", overview.health_signs(workspace, clock.now()))

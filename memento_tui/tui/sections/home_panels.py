@@ -11,8 +11,7 @@ from rich.cells import cell_len
 
 from memento_tui import clock
 from memento_tui.api.overview import ExpiringSoon, HealthSign, InboxCount, RecordCounts
-from memento_tui.storage.activity import AgentTotals, DayCount
-from memento_tui.storage.statistics import FacetCounts
+from memento_tui.api.types import AgentTotals, DayCount, FacetCounts
 from memento_tui.tui.display import ago, cells, shown
 from memento_tui.tui.widgets.panel_board import Panel, PanelLink, PanelRow, TextPiece
 

@@ -141,8 +141,7 @@ class IdentitySection(ListSection[Crystal]):
             self.set_side_text(Content("\n\n").join([facts, crystal_changes(other, present)]), same=same)
 
     def _read_crystal(self, crystal_id: str) -> Crystal | None:
-        crystal: Crystal | None = self.memento.workspace.store.find("crystal", crystal_id)
-        return crystal
+        return self.memento.workspace.crystals.find(crystal_id)
 
     def _pending_of(self, crystal_id: str) -> PendingProposal | None:
         workspace = self.memento.workspace

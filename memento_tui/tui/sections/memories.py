@@ -14,16 +14,16 @@ from textual.content import Content
 from memento_tui import clock
 from memento_tui.api.drafts import UnsavedText, UnsavedTextFile
 from memento_tui.api.search import SearchAnswer, SearchHit
+from memento_tui.api.types import MemorySummary
 from memento_tui.errors import MementoError, NotAllowed
 from memento_tui.model import Memory
 from memento_tui.model.filters import with_default_statuses
 from memento_tui.search.query_language import Query, parse
-from memento_tui.storage.memory_queries import MemorySummary
 from memento_tui.tui.commands import KeyScope, bindings
 from memento_tui.tui.edit_conflict import CurrentText, other_writer_name, save_with_conflicts
 from memento_tui.tui.external_editor import edit_in_external_editor
 from memento_tui.tui.memory_text import memory_line
-from memento_tui.tui.row_sources import FilterSource, HitSource
+from memento_tui.tui.row_sources import HitSource
 from memento_tui.tui.screens.dialogs import AskLine
 from memento_tui.tui.section import in_thread
 from memento_tui.tui.sections.list_section import ListSection
@@ -81,17 +81,16 @@ class MemoriesSection(ListSection[MemorySummary]):
         return Selection(lambda: self.rows, fetch=self._fetch_versions, also_shown=lambda: [self.preview.memory])
 
     def _fetch_versions(self, ids: Sequence[str]) -> Mapping[str, Versioned]:
-        versions = self.memento.workspace.store.versions("memory", ids)
+        versions = self.memento.workspace.versions(ids)
         return {memory_id: SeenVersion(memory_id, version) for memory_id, version in versions.items()}
 
     def memory_of(self, row: MemorySummary | None) -> Memory | None:
         """Return the whole memory of a row."""
-        memory: Memory | None = None if row is None else self.memento.workspace.store.find("memory", row.id)
-        return memory
+        return None if row is None else self.memento.workspace.find(row.id)
 
     def describe_rows(self, ids: Sequence[str]) -> Sequence[str]:
         """Return the headlines of some memories."""
-        return [row.headline for row in self.memento.workspace.store.summaries_by_id(ids)]
+        return [row.headline for row in self.memento.workspace.summaries(ids)]
 
     def compose_side(self) -> ComposeResult:
         """Show the preview beside the list."""
@@ -115,7 +114,7 @@ class MemoriesSection(ListSection[MemorySummary]):
 
     def make_source(self) -> RowSource[MemorySummary]:
         """Return what the query's filters select, the last changed first."""
-        return FilterSource(self.memento.workspace.store, with_default_statuses(self.search_query.filter))
+        return self.memento.workspace.view(with_default_statuses(self.search_query.filter))
 
     def filter_changed(self) -> None:
         """Ask by words at once, and by meaning when the person stops typing."""
@@ -370,7 +369,7 @@ class MemoriesSection(ListSection[MemorySummary]):
                 "The memory that this text belongs to is deleted.", "Restore it first: is:deleted, then r."
             )
         # The text's own base: if somebody changed the memory since, saving leads to the choice between both texts.
-        base: Memory | None = workspace.store.image("memory", memory.id, kept.base_version)
+        base = workspace.version_of(memory.id, kept.base_version)
         self._open_editor(base or memory, "Not saved yet", now)
         self.go_to(memory.id)
 

@@ -9,8 +9,8 @@ from memento_tui.tui.screens.dialogs import AskLine
 
 if TYPE_CHECKING:
     from memento_tui.api import Workspace
+    from memento_tui.api.types import MemorySummary
     from memento_tui.model import Memory
-    from memento_tui.storage.memory_queries import MemorySummary
     from memento_tui.tui.sections.list_section import ListSection
 
 __all__ = ["MemoryActions"]
@@ -65,7 +65,7 @@ class MemoryActions:
     async def pin(self) -> None:
         """Pin the selected memories, or unpin them if all of them are pinned."""
         workspace = self._workspace
-        pin = not all(row.pinned for row in workspace.store.summaries_by_id(self._section.selection.ids()))
+        pin = not all(row.pinned for row in workspace.summaries(self._section.selection.ids()))
         doing, done = ("Pin", "Pinned") if pin else ("Unpin", "Unpinned")
         await self._section.run_on_chosen(
             doing, done, lambda memory_id, seen: workspace.update(memory_id, base_version=seen, pinned=pin)
@@ -75,7 +75,7 @@ class MemoryActions:
         """Ask for the tags of one memory, or for those to add to and remove from several."""
         if not self._section.check_can_act():
             return
-        rows = self._workspace.store.summaries_by_id(self._section.selection.ids())
+        rows = self._workspace.summaries(self._section.selection.ids())
         if len(rows) == 1:
             await self._retag_one(rows[0])
         else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from memento_tui import clock
 from memento_tui.api.lists import CATEGORY_WORDS, STATUS_WORDS, parse_category, parse_status
@@ -17,8 +17,18 @@ from memento_tui.tui.screens.form import Field
 
 if TYPE_CHECKING:
     from memento_tui.api import Workspace
+    from memento_tui.api.types import Revision
 
-__all__ = ["DEFAULT_EXTENSION", "EXPIRY_HINT", "ITEM_SPEC", "SKIP_SPEC", "FieldSpec", "RecordSpec", "format_value"]
+__all__ = [
+    "DEFAULT_EXTENSION",
+    "EXPIRY_HINT",
+    "ITEM_SPEC",
+    "SKIP_SPEC",
+    "FieldSpec",
+    "RecordRepository",
+    "RecordSpec",
+    "format_value",
+]
 
 RecordT = TypeVar("RecordT", Skip, WorkingItem)
 
@@ -53,6 +63,22 @@ class FieldSpec:
         return Field(self.name, self.form_label, text, self.hint, multiline=self.multiline)
 
 
+class RecordRepository(Protocol[RecordT]):
+    """The skips or the working items of a workspace."""
+
+    def find(self, record_id: str, /) -> RecordT | None:
+        """Return a record by its whole id, or ``None``."""
+
+    def get(self, record_id: str, /) -> RecordT:
+        """Return a record. Raises `NotFound`."""
+
+    def history(self, record_id: str, /) -> Sequence[Revision[RecordT]]:
+        """Return the versions of a record, newest first."""
+
+    def version_of(self, record_id: str, version: int, /) -> RecordT | None:
+        """Return a record as it was at a version."""
+
+
 @dataclass(frozen=True)
 class RecordSpec(Generic[RecordT]):
     """The fields of a kind of record, and how records of the kind are read and written.
@@ -64,6 +90,7 @@ class RecordSpec(Generic[RecordT]):
     noun: str
     fields: tuple[FieldSpec, ...]
     title_of: Callable[[RecordT], str]
+    repository: Callable[[Workspace], RecordRepository[RecordT]]
     read_all: Callable[[Workspace], Sequence[RecordT]]
     create: Callable[[Workspace, Mapping[str, Any]], RecordT | Proposal]
     update: Callable[[Workspace, str, int, Mapping[str, Any]], RecordT | Proposal]
@@ -145,6 +172,7 @@ ITEM_SPEC = RecordSpec[WorkingItem](
         FieldSpec("namespace", "namespace", "Namespace", "global"),
     ),
     title_of=lambda item: item.title,
+    repository=lambda workspace: workspace.items,
     read_all=lambda workspace: workspace.items.list(),
     create=lambda workspace, values: workspace.items.create(**{"title": "", **values}),
     update=lambda workspace, item_id, base, changes: workspace.items.update(item_id, base_version=base, **changes),
@@ -178,6 +206,7 @@ SKIP_SPEC = RecordSpec[Skip](
         FieldSpec("namespace", "namespace", "Namespace", "global"),
     ),
     title_of=lambda skip: skip.item,
+    repository=lambda workspace: workspace.skips,
     read_all=lambda workspace: workspace.skips.list(ended=True),
     create=_create_skip,
     update=lambda workspace, skip_id, base, changes: workspace.skips.update(skip_id, base_version=base, **changes),

@@ -73,7 +73,7 @@ def read_focused_item(workspace: Workspace, kind: str, name: str) -> FocusedItem
         return FocusedItem(kind, item)
     evidence = item.proposal.evidence
     wanted = [str(evidence["other"])] if "other" in evidence else list(evidence.get("sources", ()))
-    others = workspace.store.memories(wanted[:_MOST_OTHERS]) if wanted else {}
+    others = workspace.get_many(wanted[:_MOST_OTHERS]) if wanted else {}
     identity = workspace.crystals.current() if item.proposal.target == "crystal" else None
     about = workspace.contradictions.get(item.proposal.target_id) if _is_contradiction_answer(item) else None
     return FocusedItem(kind, item, others, identity, about)
