@@ -142,13 +142,9 @@ class BankTools:
             tags=tags, title=title, confidence=confidence, source_type=source_type, sensitivity=sensitivity
         )
         fields |= given_arguments(expires_at=parse_optional_end(expires or ""))
-        if source_url is not UNCHANGED:
-            author = workspace.author
-            fields["source"] = {"agent": author.agent, "session": author.session, "url": source_url}
         namespace = check_namespace(bank_id, "bank_id")
-        outcome = store_memory(
-            workspace, content, namespace=namespace, kind=kind_name, kind_raw=kind_raw, **fields
-        ).accepted()
+        fields |= {"namespace": namespace, "kind": kind_name, "kind_raw": kind_raw}
+        outcome = store_memory(workspace, content, source_url=source_url, **fields).accepted()
         result = RetainResult(
             id=outcome.memory.id,
             bank_id=outcome.memory.namespace,

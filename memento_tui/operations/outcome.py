@@ -88,10 +88,14 @@ def store_memory(
     content: str,
     *,
     make_id: Callable[[], str] | None = None,
+    source_url: str | None = None,
     **fields: Any,  # noqa: ANN401 - the fields of a memory
 ) -> StoreOutcome:
-    """Store a memory. Raises like `Workspace.remember`."""
+    """Store a memory; ``source_url`` is the page that it is from. Raises like `Workspace.remember`."""
     started_at = clock.now()
+    if source_url is not None:
+        author = workspace.author
+        fields["source"] = {"agent": author.agent, "session": author.session, "url": source_url}
     return _store_outcome(workspace, workspace.remember(content, make_id=make_id, **fields), started_at)
 
 

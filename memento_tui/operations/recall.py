@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from memento_tui.api import Workspace
 from memento_tui.api.search import SearchAnswer, SearchHit
@@ -22,7 +22,7 @@ __all__ = [
     "plain_query",
     "recall",
     "record_essentials",
-    "record_exposures",
+    "record_shown",
     "without_accounts",
 ]
 
@@ -54,8 +54,7 @@ def recall(workspace: Workspace, query: str, limit: int, session: str = "") -> t
     """
     answer = workspace.search(without_accounts(query), limit=limit)
     hits = [hit for hit in answer.results if is_recalled(hit.memory)]
-    count_shown(workspace, [hit.id for hit in hits])
-    record_exposures(workspace, hits, session)
+    record_shown(workspace, hits, session)
     return hits, answer
 
 
@@ -69,17 +68,15 @@ def count_shown(workspace: Workspace, ids: list[str]) -> None:
         _log.warning("Not counted as shown: %s", error)
 
 
-def record_exposures(workspace: Workspace, hits: list[SearchHit], session: str = "") -> None:
-    """Record in the ledger which hits were shown to an agent's session (the author's by default), with their scores."""
+def record_shown(workspace: Workspace, hits: Sequence[SearchHit], session: str = "") -> None:
+    """Count the hits that were shown to an agent, and record them in the ledger of its session, with their scores.
+
+    The session is the author's by default; without one there is nothing to record.
+    """
+    count_shown(workspace, [hit.id for hit in hits])
     session = session or workspace.author.session
-    if not hits or not session:
-        return
-    try:
-        exposures = [_exposure(workspace, session, rank, hit) for rank, hit in enumerate(hits, 1)]
-        # The ledger is read from its newest row: the hit that was shown first is to stand first.
-        workspace.exposures.record(exposures[::-1])
-    except DataDirectoryError as error:  # as above
-        _log.warning("Not entered in the ledger: %s", error)
+    if session:
+        _record(workspace, [_exposure(workspace, session, rank, hit) for rank, hit in enumerate(hits, 1)])
 
 
 def _exposure(workspace: Workspace, session: str, rank: int, hit: SearchHit) -> Exposure:
@@ -97,7 +94,7 @@ def _exposure(workspace: Workspace, session: str, rank: int, hit: SearchHit) -> 
     return make_exposure(fields)
 
 
-def record_essentials(workspace: Workspace, memories: list[Memory], session: str) -> None:
+def record_essentials(workspace: Workspace, memories: Sequence[Memory], session: str) -> None:
     """Count and record in the ledger the memories that a session began with."""
     count_shown(workspace, [memory.id for memory in memories])
     exposures = [
@@ -115,9 +112,16 @@ def record_essentials(workspace: Workspace, memories: list[Memory], session: str
         )
         for rank, memory in enumerate(memories, 1)
     ]
+    _record(workspace, exposures)
+
+
+def _record(workspace: Workspace, exposures: list[Exposure]) -> None:
+    if not exposures:
+        return
     try:
+        # The ledger is read from its newest row: the memory that was shown first is to stand first.
         workspace.exposures.record(exposures[::-1])
-    except DataDirectoryError as error:  # as above
+    except DataDirectoryError as error:  # as for the count
         _log.warning("Not entered in the ledger: %s", error)
 
 
@@ -130,7 +134,7 @@ def count_used(workspace: Workspace, ids: list[str], session: str = "") -> None:
         workspace.used(ids)
         if session:
             workspace.exposures.mark_used(session, ids)
-    except DataDirectoryError as error:  # as above
+    except DataDirectoryError as error:  # as for the count
         _log.warning("Not counted as used: %s", error)
 
 

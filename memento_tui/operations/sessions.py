@@ -15,15 +15,16 @@ from memento_tui.maintenance.trust import is_essential
 from memento_tui.model import Crystal, Memory, Proposal, Skip, WorkingItem
 from memento_tui.model.filters import AllOf, AnyOf, OneOf
 from memento_tui.model.memory import RECALLED_STATUSES
-from memento_tui.model.validation import account_of, check_namespace, is_under, new_id
+from memento_tui.model.validation import check_namespace, new_id
+from memento_tui.operations.memories import is_expired
 from memento_tui.operations.recall import plain_query, recall, record_essentials
+from memento_tui.operations.scope import is_relevant_namespace, matching_skips, relevant_items, relevant_skips
 
 __all__ = [
     "Briefing",
     "SessionStart",
     "brief",
     "checked_handle",
-    "is_relevant_namespace",
     "open_session",
     "optional_handle",
     "write_handover_note",
@@ -55,10 +56,8 @@ def brief(workspace: Workspace, message: str, namespace: str, limit: int, sessio
     hits, semantic = _briefing_hits(workspace, words, namespace, limit, session)
     return Briefing(
         identity=workspace.crystals.current(),
-        items=[
-            item for item in workspace.items.list(status="active") if is_relevant_namespace(namespace, item.namespace)
-        ],
-        skips=list(workspace.skips.check(message, among=lambda skip: is_relevant_namespace(namespace, skip.namespace))),
+        items=relevant_items(workspace, namespace),
+        skips=matching_skips(workspace, namespace, message),
         hits=hits,
         semantic=semantic,
     )
@@ -76,16 +75,6 @@ def _briefing_hits(
         return [], "off"
     hits, answer = recall(workspace, namespaces + words, limit, session)
     return hits, answer.semantic
-
-
-def is_relevant_namespace(current: str, namespace: str) -> bool:
-    """Tell whether a record of ``namespace`` matters in the ``current`` one: it is the same, above or below, or global.
-
-    Records of an account matter only in that account's own namespaces.
-    """
-    if account_of(namespace) != account_of(current):
-        return False
-    return not current or namespace == "global" or is_under(namespace, current) or is_under(current, namespace)
 
 
 _HANDLE_PATTERN = re.compile(r"[\w.:-]{1,100}", re.ASCII)
@@ -132,18 +121,17 @@ def open_session(workspace: Workspace, directory: str, namespace: str) -> Sessio
         for memory in workspace.list_where(_ESSENTIAL_FILTER, limit=_MAX_RECORDS * 5).items
         if is_essential(memory)
         and is_relevant_namespace(project_namespace, memory.namespace)
-        and (memory.expires_at is None or memory.expires_at > now)
+        and not is_expired(memory, now)
     ][:_MAX_RECORDS]
     if essentials:
         record_essentials(workspace, essentials, session)
-    items = [
-        item
-        for item in workspace.items.list(status="active")
-        if is_relevant_namespace(project_namespace, item.namespace)
-    ]
-    skips = [skip for skip in workspace.skips.list() if is_relevant_namespace(project_namespace, skip.namespace)]
     return SessionStart(
-        session, project_namespace, workspace.crystals.current(), essentials, items[:_MAX_RECORDS], skips[:_MAX_RECORDS]
+        session,
+        project_namespace,
+        workspace.crystals.current(),
+        essentials,
+        relevant_items(workspace, project_namespace)[:_MAX_RECORDS],
+        relevant_skips(workspace, project_namespace)[:_MAX_RECORDS],
     )
 
 

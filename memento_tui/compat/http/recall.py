@@ -25,7 +25,7 @@ from memento_tui.model.memory import KINDS
 from memento_tui.model.validation import fold_tag
 from memento_tui.operations.contradictions import contradiction_section, contradictions_among
 from memento_tui.operations.memories import caution_labels, format_time, is_recalled
-from memento_tui.operations.recall import count_shown, plain_query, record_exposures
+from memento_tui.operations.recall import plain_query, record_shown
 from memento_tui.text.fence import one_line
 from memento_tui.text.terms import STOP_WORDS, terms
 
@@ -161,8 +161,7 @@ def _record_recall(request: ApiRequest, recalled: Sequence[_RecalledMemory]) -> 
     Being shown is no use: it makes no memory rank higher or live longer.
     """
     hits = [memory.hit for memory in recalled if not memory.workspace]
-    count_shown(request.workspace, [hit.id for hit in hits])
-    record_exposures(request.workspace, hits)
+    record_shown(request.workspace, hits)
 
 
 def recall_memories(request: ApiRequest) -> Response:

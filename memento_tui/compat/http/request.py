@@ -10,12 +10,13 @@ import msgspec
 
 from memento_tui import clock
 from memento_tui.api import Workspace
+from memento_tui.api.search import recallable_filter
 from memento_tui.compat.http.keys import ApiKeys, Caller
 from memento_tui.compat.protocol.workspaces import WorkspaceScope, id_maker
 from memento_tui.errors import InvalidField, InvalidInput, NotFound
 from memento_tui.mcp.server import without_surrogates
 from memento_tui.model import Memory
-from memento_tui.model.filters import AllOf, Between, Filter, Not, OneOf, Under, with_default_statuses
+from memento_tui.model.filters import AllOf, Filter, Under
 
 __all__ = ["ApiRequest", "RequestSchema", "clamp_limit"]
 
@@ -91,10 +92,9 @@ class ApiRequest(msgspec.Struct, frozen=True, kw_only=True):
         """Return an id for a new record, as clients expect of one."""
         return id_maker(self.workspace)()
 
-    def here(self, tree: Filter = AllOf()) -> Filter:  # noqa: B008 - it cannot be changed
-        """Return a filter for the memories of the workspace that hold now, not hidden ones."""
-        parts = [with_default_statuses(tree), Under(self.scope.namespace), Not(OneOf("sensitivity", ("restricted",)))]
-        return AllOf((*parts, Not(Between("expires_at", None, clock.now()))))
+    def here(self, among: Filter = AllOf()) -> Filter:  # noqa: B008 - it cannot be changed
+        """Return a filter for the memories of the workspace that are recalled now, without restricted ones."""
+        return AllOf((recallable_filter(among, clock.now()), Under(self.scope.namespace)))
 
     def memory(self, memory_id: str | None = None) -> Memory:
         """Return the memory that the path names. Raises `NotFound` for one that is not in this workspace."""

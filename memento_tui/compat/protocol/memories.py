@@ -37,7 +37,7 @@ from memento_tui.compat.protocol.linkages import (
     read_image,
     read_linkages,
 )
-from memento_tui.compat.protocol.workspaces import ToolContext, id_maker, is_within_namespaces
+from memento_tui.compat.protocol.workspaces import ToolContext, id_maker
 from memento_tui.errors import InvalidField, NotAllowed, NotFound
 from memento_tui.formats.protocol.vocabulary import DEFAULT_TYPE, memory_type
 from memento_tui.mcp.tool import Tags, given_arguments
@@ -56,6 +56,7 @@ from memento_tui.operations.memories import (
 )
 from memento_tui.operations.outcome import StoreOutcome, store_memory
 from memento_tui.operations.recall import count_shown, count_used, plain_query, recall
+from memento_tui.operations.scope import is_within_namespaces
 from memento_tui.text.fence import one_line, quoted_id
 
 __all__ = ["MemoryTools", "RecallQuery", "find_memories"]

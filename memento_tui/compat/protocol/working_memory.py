@@ -11,7 +11,7 @@ from typing import Any
 
 from memento_tui.api import Workspace
 from memento_tui.compat.protocol.formatting import SEPARATOR, quoted_block, tags_text
-from memento_tui.compat.protocol.workspaces import WorkspaceScope, id_maker, is_within_namespaces
+from memento_tui.compat.protocol.workspaces import WorkspaceScope, id_maker
 from memento_tui.formats.protocol.vocabulary import (
     ITEM_CATEGORIES,
     SECTIONS,
@@ -28,6 +28,7 @@ from memento_tui.model.lists import ITEM_STATUSES
 from memento_tui.model.validation import check_choice, check_line
 from memento_tui.operations.memories import format_time
 from memento_tui.operations.recall import plain_query
+from memento_tui.operations.scope import is_within_namespaces
 from memento_tui.text.fence import one_line
 
 __all__ = [

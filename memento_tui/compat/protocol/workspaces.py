@@ -26,7 +26,6 @@ __all__ = [
     "find_workspace_scope",
     "free_hex_id",
     "id_maker",
-    "is_within_namespaces",
 ]
 
 _RECORDS_WITH_IDS = ("memory", "item", "skip")
@@ -115,11 +114,6 @@ class WorkspaceScope:
             f"not in {self.name!r:.60}.",
             "Set MEMENTO_WORKSPACE to that one to change it.",
         )
-
-
-def is_within_namespaces(namespace: str, namespaces: tuple[str, ...]) -> bool:
-    """Tell whether a namespace is one of several or lies below one of them."""
-    return any(is_under(namespace, other) for other in namespaces)
 
 
 def find_workspace_scope(directory: Path, environment: Mapping[str, str]) -> WorkspaceScope:

@@ -43,10 +43,9 @@ from memento_tui.model.validation import ACCOUNTS_NAMESPACE, check_choice
 from memento_tui.operations.memories import caution_labels, is_recalled
 from memento_tui.operations.recall import (
     MAX_HITS,
-    count_shown,
     count_used,
     plain_query,
-    record_exposures,
+    record_shown,
     without_accounts,
 )
 from memento_tui.text.fence import one_line
@@ -98,8 +97,7 @@ class ReadingTools:
             )
             if is_recalled(hit.memory) and hit.score >= min_score and is_in_project_scope(hit.memory, project)
         ][:limit]
-        count_shown(workspace, [hit.id for hit in hits])
-        record_exposures(workspace, hits)
+        record_shown(workspace, hits)
         now = clock.now()
         notes = [_found_note(hit, now, brief=detail_level == "brief") for hit in hits]
         if include_content or detail_level == "full":

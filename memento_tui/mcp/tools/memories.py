@@ -101,10 +101,7 @@ class MemoryTools:
         )
         if "expires" in fields:
             fields["expires_at"] = parse_optional_end(fields.pop("expires"))
-        if source_url is not UNCHANGED:
-            author = workspace.author
-            fields["source"] = {"agent": author.agent, "session": author.session, "url": source_url}
-        outcome = store_memory(workspace, content, **fields)
+        outcome = store_memory(workspace, content, source_url=source_url, **fields)
         return tool_result(remember_result_text(outcome), remember_result(outcome))
 
     def search(

@@ -37,7 +37,7 @@ from memento_tui.model.lists import ITEM_CATEGORIES, ITEM_STATUSES
 from memento_tui.model.validation import check_choice
 from memento_tui.operations.memories import format_time
 from memento_tui.operations.outcome import write_identity
-from memento_tui.operations.sessions import is_relevant_namespace
+from memento_tui.operations.scope import matching_skips, relevant_items, relevant_skips
 from memento_tui.text.fence import fenced, quoted_id
 
 __all__ = ["IdentityTools", "ItemTools", "SkipTools"]
@@ -107,8 +107,7 @@ class ItemTools:
         if category is not UNCHANGED:
             check_choice(category, "category", ITEM_CATEGORIES)
         check_choice(status, "status", ITEM_STATUSES)
-        matching = self._mcp_workspaces.of(ctx).items.list(category=category, status=status)
-        items = [item for item in matching if is_relevant_namespace("", item.namespace)]
+        items = relevant_items(self._mcp_workspaces.of(ctx), "", category=category, status=status)
         result = ItemList(items=[item_entry(item) for item in items])
         return tool_result(item_lines(items) if items else "There are no such working items.", result)
 
@@ -134,17 +133,12 @@ class SkipTools:
 
     def skip_check(self, ctx: Context, query: str) -> Annotated[CallToolResult, SkipList]:
         """Return the skips that hold for something you are about to do. None: go ahead."""
-        skips = self._mcp_workspaces.of(ctx).skips.check(
-            query, among=lambda skip: is_relevant_namespace("", skip.namespace)
-        )
-        return _skip_list_result(list(skips), "Not on the skip list: go ahead.")
+        skips = matching_skips(self._mcp_workspaces.of(ctx), "", query)
+        return _skip_list_result(skips, "Not on the skip list: go ahead.")
 
     def skip_list(self, ctx: Context) -> Annotated[CallToolResult, SkipList]:
         """Return all skips that hold now."""
-        skips = [
-            skip for skip in self._mcp_workspaces.of(ctx).skips.list() if is_relevant_namespace("", skip.namespace)
-        ]
-        return _skip_list_result(skips, "The skip list is empty.")
+        return _skip_list_result(relevant_skips(self._mcp_workspaces.of(ctx), ""), "The skip list is empty.")
 
     def skip_remove(self, ctx: Context, id: Id) -> Annotated[CallToolResult, ChangeResult]:  # noqa: A002 - the record's name
         """End a skip now."""
