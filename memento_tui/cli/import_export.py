@@ -206,7 +206,8 @@ def export(path: Path | str, name: str) -> None:
     refused = [{"file": r.file, "line": r.line, "reason": r.reason} for r in written.refused]
     data = {"format": name, "path": str(path), "exported": written.records, "left_out": written.left_out}
     emit(
-        {**data, "files": written.files, "refused": refused, "told": written.told}, lambda: _export_text(written, path)
+        {**data, "files": written.files, "refused": refused, "told": written.notices},
+        lambda: _export_text(written, path),
     )
 
 
@@ -214,7 +215,7 @@ def _export_text(written: ExportReport, path: Path | str) -> str:
     lines = [safe(f"{written.records:,} {'record' if written.records == 1 else 'records'} written to {path}")]
     if written.left_out:
         lines.append(f"{written.left_out:,} left out, which this format does not hold")
-    lines += [safe(sentence) for sentence in written.told]
+    lines += [safe(sentence) for sentence in written.notices]
     rows = [[refused.file, refused.reason] for refused in written.refused]
     return "\n".join([*lines, table(["REFUSED", "WHY"], rows)]).rstrip()
 

@@ -69,7 +69,7 @@ class Section(msgspec.Struct, frozen=True):
 
 def count(root: Path) -> int:
     """Return the number of files, without opening one."""
-    return sum(isinstance(found, SourceFile) for found in _files(root))
+    return sum(isinstance(file, SourceFile) for file in _files(root))
 
 
 def read(root: Path) -> Iterator[ImportRecord | Refused]:
@@ -81,19 +81,19 @@ def read(root: Path) -> Iterator[ImportRecord | Refused]:
         InvalidInput: there is nothing at ``root``, or no such file.
 
     """
-    found = False
+    has_file = False
     top = root.resolve() if root.is_dir() else root.resolve().parent
     for file in _files(root):
-        found = True
+        has_file = True
         yield from [file] if isinstance(file, Refused) else _read_file(file, top)
-    if not found:
+    if not has_file:
         raise InvalidInput(f"There is no file of instructions in {root}.", "Name a CLAUDE.md or AGENTS.md.")
 
 
 def _files(root: Path) -> Iterator[SourceFile | Refused]:
-    for found in walk_files(root, ".md"):
-        if isinstance(found, Refused) or root.is_file() or PurePosixPath(found.name).name.lower() in FILE_NAMES:
-            yield found
+    for file in walk_files(root, ".md"):
+        if isinstance(file, Refused) or root.is_file() or PurePosixPath(file.name).name.lower() in FILE_NAMES:
+            yield file
 
 
 def _read_file(file: SourceFile, top: Path) -> Iterator[ImportRecord | Refused]:
@@ -145,7 +145,7 @@ def _title(part: Section, file: str) -> str:
 
 def parse_sections(text: str) -> list[Section]:
     """Return the sections of a text in their order; none where it holds no text but headings."""
-    found: list[Section] = []
+    sections: list[Section] = []
     before, line = "", 1
     for names, part in _parts(text):
         words = part.strip()
@@ -155,13 +155,13 @@ def parse_sections(text: str) -> list[Section]:
             before += part
         else:
             start = line + lead.count("\n")
-            found.append(Section(names, words, before + lead, rest, start))
+            sections.append(Section(names, words, before + lead, rest, start))
             before = ""
         line += part.count("\n")
-    if before and found:
-        last = found[-1]
-        found[-1] = msgspec.structs.replace(last, after=last.after + before)
-    return found
+    if before and sections:
+        last = sections[-1]
+        sections[-1] = msgspec.structs.replace(last, after=last.after + before)
+    return sections
 
 
 def _has_words(words: str) -> bool:
@@ -219,7 +219,7 @@ def write(records: Iterable[ExportRecord], path: Path) -> ExportReport:
         else:
             files.setdefault(kept.path, []).append((kept, record))
     refused: list[Refused] = []
-    told: list[str] = []
+    notices: list[str] = []
     written = count = 0
     if path.suffix.lower() == ".md" and len(files) > 1:
         raise InvalidInput(f"There are sections of {len(files)} files.", "Name a folder for all of them.")
@@ -239,8 +239,8 @@ def write(records: Iterable[ExportRecord], path: Path) -> ExportReport:
         written += outcome
         count += sum(memory.status not in ENDED_STATUSES for _, memory in present)
         if stay:
-            told.append(f"{name}: {stay} of its sections stayed as they were, because no import took them in.")
-    return ExportReport(records=count, files=written, left_out=left_out, refused=tuple(refused), told=tuple(told))
+            notices.append(f"{name}: {stay} of its sections stayed as they were, because no import took them in.")
+    return ExportReport(records=count, files=written, left_out=left_out, refused=tuple(refused), notices=tuple(notices))
 
 
 _Part = tuple[_KeptSection, Memory]

@@ -95,9 +95,9 @@ CONTENT_DIGEST_PART = slice(8)
 """The part of a `positional_digest` that is the same wherever the record stands."""
 
 
-def positional_digest(said: bytes, beside: bytes) -> bytes:
+def positional_digest(content: bytes, kept: bytes) -> bytes:
     """Return the digest of a record that only a number identifies: of its content, then of the data kept beside it."""
-    return source_digest(said)[CONTENT_DIGEST_PART] + source_digest(beside)[CONTENT_DIGEST_PART]
+    return source_digest(content)[CONTENT_DIGEST_PART] + source_digest(kept)[CONTENT_DIGEST_PART]
 
 
 ExportRecord: TypeAlias = Memory | Skip | WorkingItem | Crystal | Relation
@@ -114,7 +114,7 @@ class ExportReport(msgspec.Struct, frozen=True, kw_only=True):
     """How many records the format has no place for."""
     refused: tuple[Refused, ...] = ()
     """The files that were not written, and why."""
-    told: tuple[str, ...] = ()
+    notices: tuple[str, ...] = ()
     """Sentences about the written files that a person should read."""
 
 

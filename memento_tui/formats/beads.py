@@ -98,13 +98,13 @@ def read(root: Path) -> Iterator[ImportRecord | Refused]:
     """
     files: list[SourceFile] = []
     rows: _Rows = {}
-    for found in walk_files(_home(root), _LINES_SUFFIX, hidden=True):
-        if isinstance(found, Refused):
-            yield found
-        elif Path(found.name).stem in TABLES:
-            yield from _collect_rows(found, rows)
+    for source in walk_files(_home(root), _LINES_SUFFIX, hidden=True):
+        if isinstance(source, Refused):
+            yield source
+        elif Path(source.name).stem in TABLES:
+            yield from _collect_rows(source, rows)
         else:
-            files.append(found)
+            files.append(source)
     keys: set[str] = set()
     for file in files:
         yield from _read_file(file, rows, keys)
@@ -147,8 +147,8 @@ def is_line_of(value: Mapping[str, Any]) -> bool:
 
 def _is_issue(value: Mapping[str, Any]) -> bool:
     """Return whether an object is an issue."""
-    named = isinstance(value.get("id"), str) and isinstance(value.get("title"), str)
-    return named and (value.get("_type") == "issue" or "issue_type" in value or "priority" in value)
+    has_names = isinstance(value.get("id"), str) and isinstance(value.get("title"), str)
+    return has_names and (value.get("_type") == "issue" or "issue_type" in value or "priority" in value)
 
 
 def _is_memory(value: Mapping[str, Any]) -> bool:
@@ -166,18 +166,18 @@ def _read_file(file: SourceFile, rows: _Rows, keys: set[str]) -> Iterator[Import
             yield line
             continue
         if _is_issue(line.value):
-            found = _item_from_issue(line, file.name, rows.pop(line.value["id"], {}))
+            record = _item_from_issue(line, file.name, rows.pop(line.value["id"], {}))
         elif _is_memory(line.value):
-            found = _memory_from_line(line, file.name)
+            record = _memory_from_line(line, file.name)
         else:
             if not settings:
                 yield Refused(file.name, line.number, "is neither an issue nor a memory of beads")
             continue
-        if found.key in keys:
+        if record.key in keys:
             yield Refused(file.name, line.number, "has the id of one before it; give it another")
         else:
-            keys.add(found.key)
-            yield found
+            keys.add(record.key)
+            yield record
 
 
 def _item_from_issue(line: JsonLine, file: str, rows: Mapping[str, list[JsonLine]]) -> ImportRecord:

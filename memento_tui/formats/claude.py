@@ -211,10 +211,10 @@ def memory_folders(root: Path) -> list[tuple[str, Path]]:
     if not has_folder(projects):
         return []
     try:
-        found = sorted(projects.iterdir())
+        folders = sorted(projects.iterdir())
     except OSError as error:
         raise InvalidInput(f"{projects} cannot be opened: {error.strerror}.", "Check who may read it.") from error
-    return [(project.name, project / "memory") for project in found if has_folder(project / "memory")]
+    return [(project.name, project / "memory") for project in folders if has_folder(project / "memory")]
 
 
 def count(root: Path) -> int:
@@ -238,22 +238,22 @@ def read(root: Path) -> Iterator[ImportRecord | Refused]:
             yield Refused(project, 0, "is a link that leads out of the folder, and is not followed")
             continue
         for outcome in _read_project(project, folder):
-            named = f"{project}/{outcome.file}"
+            file = f"{project}/{outcome.file}"
             if isinstance(outcome, Refused):
-                yield Refused(named, outcome.line, outcome.reason)
+                yield Refused(file, outcome.line, outcome.reason)
             else:
                 among = outcome.among and f"{project}/{outcome.among}"
-                yield msgspec.structs.replace(outcome, key=f"{project}/{outcome.key}", among=among, file=named)
+                yield msgspec.structs.replace(outcome, key=f"{project}/{outcome.key}", among=among, file=file)
 
 
 def _read_project(project: str, folder: Path) -> Iterator[ImportRecord | Refused]:
     """Yield the records of one memory folder, with keys and files relative to that folder."""
     files: dict[str, SourceFile] = {}
-    for found in walk_files(folder, NOTE_SUFFIX):
-        if isinstance(found, Refused):
-            yield found
+    for source in walk_files(folder, NOTE_SUFFIX):
+        if isinstance(source, Refused):
+            yield source
         else:
-            files[found.name] = found
+            files[source.name] = source
     index = files.pop(INDEX_FILE, None)
     topics = {file.name: _load_topic(file) for file in files.values()}
     entries: dict[str, dict[str, str]] = {}
@@ -361,17 +361,20 @@ def _topic(name: str, note: Note, loaded: LoadedFile, project: str, entry: dict[
 def topic_fields(note: Note) -> dict[str, Any]:
     """Return the fields that Claude Code's own properties give; in newer files they stand below ``metadata``."""
     metadata = note.properties.get("metadata")
-    said = {**metadata, **note.properties} if isinstance(metadata, dict) else note.properties
+    properties = {**metadata, **note.properties} if isinstance(metadata, dict) else note.properties
     fields: dict[str, Any] = {"source_type": "derived", "source": {"agent": _AGENT}}
-    if session := property_text(said.get("originSessionId")):
+    if session := property_text(properties.get("originSessionId")):
         fields["source"]["session"] = session
-    if (kind := property_text(said.get("type"))) in KIND_OF_TYPE:
+    if (kind := property_text(properties.get("type"))) in KIND_OF_TYPE:
         fields |= {"kind": KIND_OF_TYPE[kind], "kind_raw": kind}
     elif kind:
         fields["kind"], fields["kind_raw"] = parse_kind(one_line(kind, MAX_KIND_LENGTH))
-    if (modified := property_moment(said.get("modified"))) is not None:
+    if (modified := property_moment(properties.get("modified"))) is not None:
         fields["updated_at"] = modified
-    name, description = property_text(said.get("name")).strip(), property_text(said.get("description")).strip()
+    name, description = (
+        property_text(properties.get("name")).strip(),
+        property_text(properties.get("description")).strip(),
+    )
     # A name without spaces was made for links; the description is what a person can read.
     title = description if description and " " not in name else name
     if title:

@@ -112,7 +112,7 @@ def write(records: Iterable[ExportRecord], root: Path) -> ExportReport:
         files=report.files,
         left_out=report.left_out,
         refused=tuple(report.refused),
-        told=tuple(report.told),
+        notices=tuple(report.notices),
     )
 
 
@@ -123,7 +123,7 @@ class _ExportCounts:
         self.left_out = left_out
         self.records = self.files = 0
         self.refused: list[Refused] = []
-        self.told: list[str] = []
+        self.notices: list[str] = []
 
     def put(self, folder: Path, project: str, name: str, data: bytes, digest: str) -> bool:
         """Write one file; return whether it holds these bytes now."""
@@ -180,7 +180,7 @@ def _write_project(folder: Path, name: str, project: _ProjectMemories, report: _
         report.records += stated
         lines, size = text.count("\n") + (not text.endswith("\n")), len(text.encode())
         if lines > _MAX_INDEX_LINES or size > _MAX_INDEX_BYTES:
-            report.told.append(
+            report.notices.append(
                 f"{name}/{INDEX_FILE} has {lines:,} lines and {size:,} bytes; "
                 f"Claude Code loads the first {_MAX_INDEX_LINES} lines"
                 f" or {_MAX_INDEX_BYTES:,} bytes of it."
@@ -191,7 +191,7 @@ def _write_project(folder: Path, name: str, project: _ProjectMemories, report: _
 
 
 def _render_index(
-    whole: str, said: Mapping[tuple[str, str], Memory], topics: set[str], alive: set[str]
+    whole: str, statements: Mapping[tuple[str, str], Memory], topics: set[str], alive: set[str]
 ) -> Iterator[str]:
     """Yield the index part by part, each with the lines up to the next one."""
     head = split_note(whole)
@@ -209,7 +209,7 @@ def _render_index(
             section = part.text + "\n" if changed else section
             yield (section if part.target in alive else section.replace(part.text, "", 1).lstrip("\n")) + following
             continue
-        memory = said.get(_key_of_part(part))
+        memory = statements.get(_key_of_part(part))
         is_gone = memory is not None and memory.status in ENDED_STATUSES
         changed = memory is not None and not is_gone and memory.content != part.content
         if is_gone:
@@ -231,8 +231,8 @@ def _parted(own: str) -> tuple[str, str]:
     bare = without_fences(own).split("\n")
     end = len(lines)
     for number, line in enumerate(bare[1:], 1):
-        found = parse_heading(line)
-        if found is not None and found[0] <= MAX_SECTION_LEVEL:
+        heading = parse_heading(line)
+        if heading is not None and heading[0] <= MAX_SECTION_LEVEL:
             end = number
             break
     while end > 1 and not lines[end - 1].strip():

@@ -161,9 +161,9 @@ def _agrees(column: Column, value: object, fields: Fields) -> bool:
     return all(fields.get(name) == meant for name, meant in column.read(value).items())
 
 
-def _is_same(one: object, other: object) -> bool:
+def _is_same(value: object, other: object) -> bool:
     """Return whether two values are written alike: ``1``, ``1.0`` and ``true`` are not."""
-    return type(one) is type(other) and one == other
+    return type(value) is type(other) and value == other
 
 
 # Columns that several formats have

@@ -106,9 +106,9 @@ def find_sources(
     ``data_dir`` is the data directory that would be imported into.
     """
     search = _HomeSearch(data_dir, (home or Path.home()).absolute(), seconds, stopped)
-    found = {candidate.path: candidate for candidate in search.run()}
+    candidates = {candidate.path: candidate for candidate in search.run()}
     return DiscoveryReport(
-        candidates=tuple(found.values()), unreadable=search.unreadable, complete=not search.cut_short
+        candidates=tuple(candidates.values()), unreadable=search.unreadable, complete=not search.cut_short
     )
 
 

@@ -154,12 +154,12 @@ def _subject_of(mutation: Any) -> tuple[_RecordKey, dict[str, Any]] | None:  # n
         return None
     entity, key, payload = (mutation.get(name) for name in ("entity", "entity_key", "payload"))
     try:
-        said = msgspec.json.decode(payload, type=dict[str, Any]) if isinstance(payload, str) and payload else {}
+        fields = msgspec.json.decode(payload, type=dict[str, Any]) if isinstance(payload, str) and payload else {}
     except (msgspec.DecodeError, RecursionError):
         return None
     if entity == "relation":
-        entity, key = "observation", said.get("source_id")
-    return ((entity, key), said) if isinstance(entity, str) and entity in _SORTS and isinstance(key, str) else None
+        entity, key = "observation", fields.get("source_id")
+    return ((entity, key), fields) if isinstance(entity, str) and entity in _SORTS and isinstance(key, str) else None
 
 
 def _read_chunk(chunk: Chunk, loaded: Mapping[str, Any], history: _History) -> Iterator[ImportRecord | Refused]:
@@ -184,19 +184,19 @@ def _incoming(sort: str, value: dict[str, Any], chunk: Chunk, history: _History)
     fields, record = {**described.constants, **read_fields(described.columns, value)}, described.record
     kept: dict[str, Any] = {"chunk": chunk.entry, sort: without_keys(value, described.text_name)}
     if mutations:
-        kept[_MUTATIONS] = [{"chunk": one.entry, "mutation": one.value} for one in mutations]
+        kept[_MUTATIONS] = [{"chunk": mutation.entry, "mutation": mutation.value} for mutation in mutations]
     if _usable_id(known_by) and f"{record} {known_by}" not in history.names:
         history.names.add(f"{record} {known_by}")
         fields["id"] = known_by
-    said = msgspec.json.encode([value, *(one.value for one in mutations)])
+    content = msgspec.json.encode([value, *(mutation.value for mutation in mutations)])
     return ImportRecord(
         key=known_by if sort == "observation" else f"{sort} {known_by}",
         record=record,
         fields={**fields, "extra": {EXTRA_KEY: kept}},
-        digest=source_digest(said),
+        digest=source_digest(content),
         file=chunk.file.name,
         line=1,
-        deleted=bool(value.get("deleted_at")) or any(_deletes(one) for one in mutations),
+        deleted=bool(value.get("deleted_at")) or any(_deletes(mutation) for mutation in mutations),
         links=_links(mutations, known_by, history),
     )
 
@@ -215,9 +215,9 @@ def _deletes(mutation: _Mutation) -> bool:
 
 def _links(mutations: list[_Mutation], known_by: str, history: _History) -> tuple[tuple[str, str, str], ...]:
     links: dict[tuple[str, str, str], None] = {}
-    for one in mutations:
-        target, relation = one.payload.get("target_id"), one.payload.get("relation")
-        if one.value.get("entity") != "relation" or one.payload.get("judgment_status") != "judged":
+    for mutation in mutations:
+        target, relation = mutation.payload.get("target_id"), mutation.payload.get("relation")
+        if mutation.value.get("entity") != "relation" or mutation.payload.get("judgment_status") != "judged":
             continue
         if isinstance(target, str) and isinstance(relation, str) and ("observation", target) in history.last:
             kind = _RELATION_OF_VERDICT.get(relation, "related")
@@ -428,9 +428,9 @@ def _return_to_chunk(record: Memory | WorkingItem, kept: Mapping[str, Any], chun
     value = restore_row(_SORTS[sort].columns, record_fields(record), kept[sort])
     _chunk_for(chunks, entry).lists[_SORTS[sort].list_name].append(value)
     given = kept.get(_MUTATIONS)
-    for one in given if isinstance(given, list) else ():
-        if isinstance(one, dict) and _is_entry(one.get("chunk")) and isinstance(one.get("mutation"), dict):
-            _chunk_for(chunks, one["chunk"]).mutations.append(one["mutation"])
+    for change in given if isinstance(given, list) else ():
+        if isinstance(change, dict) and _is_entry(change.get("chunk")) and isinstance(change.get("mutation"), dict):
+            _chunk_for(chunks, change["chunk"]).mutations.append(change["mutation"])
     return True
 
 

@@ -64,11 +64,11 @@ def find_chunks(root: Path) -> Iterator[Chunk | Refused]:
     """
     home = _find_home(root)
     files: dict[str, SourceFile] = {}
-    for found in walk_files(home, CHUNK_SUFFIX):
-        if isinstance(found, Refused):
-            yield found
+    for source in walk_files(home, CHUNK_SUFFIX):
+        if isinstance(source, Refused):
+            yield source
         else:
-            files[Path(found.name).name.removesuffix(CHUNK_SUFFIX)] = found
+            files[Path(source.name).name.removesuffix(CHUNK_SUFFIX)] = source
     for entry in _manifest(home) if home.is_dir() else ():
         identity = entry.get("id") if isinstance(entry, dict) else entry
         if isinstance(entry, Refused):
@@ -76,8 +76,8 @@ def find_chunks(root: Path) -> Iterator[Chunk | Refused]:
         elif not isinstance(identity, str) or identity not in files:
             yield Refused(MANIFEST, 0, f"names the chunk {identity!r:.40}, which is not there")
         else:
-            said = {name: value for name, value in entry.items() if name not in _COUNT_NAMES}
-            yield Chunk(identity, files.pop(identity), said)
+            own_entry = {name: value for name, value in entry.items() if name not in _COUNT_NAMES}
+            yield Chunk(identity, files.pop(identity), own_entry)
     for identity, file in files.items():
         yield Chunk(identity, file, {"id": identity})
 

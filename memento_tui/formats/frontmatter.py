@@ -268,18 +268,18 @@ def change_properties(head: str, changes: Mapping[str, Any], line_break: str) ->
         written = "".join(dump_property(name, value) for name, value in changes.items() if value is not None)
         return head + _with_breaks(f"---\n{written}---\n", line_break)
     parts = split_note(head)
-    found = read_properties(parts.yaml) or []
-    wanted = {one.name: one.value for one in found} | dict(changes)
-    wanted = {name: value for name, value in wanted.items() if value is not None or name not in changes}
+    present = read_properties(parts.yaml) or []
+    values = {known.name: known.value for known in present} | dict(changes)
+    values = {name: value for name, value in values.items() if value is not None or name not in changes}
     lines = parts.yaml.split("\n")
-    for one in reversed(found):
-        if one.name in changes:
-            lines[one.first : one.end] = _lines_of(one.name, changes[one.name], line_break)
-    added = [name for name in changes if name in wanted and name not in {one.name for one in found}]
+    for known in reversed(present):
+        if known.name in changes:
+            lines[known.first : known.end] = _lines_of(known.name, changes[known.name], line_break)
+    added = [name for name in changes if name in values and name not in {known.name for known in present}]
     lines[-1:-1] = [line for name in added for line in _lines_of(name, changes[name], line_break)]
     yaml = "\n".join(lines)
-    if not _means(yaml, wanted):
-        yaml = _with_breaks("".join(dump_property(name, value) for name, value in wanted.items()), line_break)
+    if not _means(yaml, values):
+        yaml = _with_breaks("".join(dump_property(name, value) for name, value in values.items()), line_break)
     return parts.opening + yaml + parts.closing
 
 
@@ -293,9 +293,9 @@ def _with_breaks(text: str, line_break: str) -> str:
     return text if line_break == "\n" else text.replace("\n", line_break)
 
 
-def _means(yaml: str, wanted: Mapping[str, Any]) -> bool:
+def _means(yaml: str, values: Mapping[str, Any]) -> bool:
     try:
-        found = read_properties(yaml)
+        present = read_properties(yaml)
     except InvalidFrontmatter:
         return False
-    return found is not None and {one.name: one.value for one in found} == wanted
+    return present is not None and {known.name: known.value for known in present} == values

@@ -60,9 +60,9 @@ class ImportRun:
         self._journal_batch = new_id()
         self._links = RelationCollector(self._ledger)
 
-    def match_positions(self, found: Iterable[ImportRecord | Refused]) -> Iterator[ImportRecord | Refused]:
+    def match_positions(self, records: Iterable[ImportRecord | Refused]) -> Iterator[ImportRecord | Refused]:
         """Yield what a reader yields; a record without a name keeps the number that it had at the import before."""
-        return match_positional_records(found, self._ledger, self._text_of)
+        return match_positional_records(records, self._ledger, self._text_of)
 
     def _text_of(self, row: ImportedRecord) -> str:
         record = self._session.ledger.said(row)
@@ -71,20 +71,20 @@ class ImportRun:
     def take(self, batch: list[ImportRecord | Refused]) -> None:
         """Import one batch in one transaction."""
         self.seen += len(batch)
-        self.report.refused += [one for one in batch if isinstance(one, Refused)]
-        incoming = [one for one in batch if isinstance(one, ImportRecord)]
+        self.report.refused += [record for record in batch if isinstance(record, Refused)]
+        records = [record for record in batch if isinstance(record, ImportRecord)]
         if self._dry_run:
-            for planned in self._planner.plan(incoming):
+            for planned in self._planner.plan(records):
                 self._count(planned)
             return
         with self._transaction(f"from {self._source}") as tx:
-            rows = self._apply(tx, self._planner.plan(incoming))
+            rows = self._apply(tx, self._planner.plan(records))
             self._session.ledger.write(tx, rows)
         taken = {row.key: row for row in rows}
         self._ledger.update(taken)
-        for one in incoming:
-            if (row := taken.get(ledger_key(one))) is not None:
-                self._links.take(one, row.record_id)
+        for record in records:
+            if (row := taken.get(ledger_key(record))) is not None:
+                self._links.take(record, row.record_id)
 
     def _count(self, planned: PlannedRecord | ImportedRecord | Refused) -> None:
         if isinstance(planned, Refused):
@@ -143,7 +143,8 @@ class ImportRun:
             with self._transaction("relations") as tx:
                 drawn_now = zip(fresh, tx.add_all(list(fresh.values())), strict=True)
                 rows = [
-                    ImportedRecord(self._source, key, "relation", one.id, b"", one.version) for key, one in drawn_now
+                    ImportedRecord(self._source, key, "relation", relation.id, b"", relation.version)
+                    for key, relation in drawn_now
                 ]
                 self._session.ledger.write(tx, rows)
 
@@ -184,8 +185,8 @@ def run_import(
     chosen = _format_named(format_name)
     run = ImportRun(workspace, f"{format_name}:{chosen.locate(path)}", dry_run=dry_run, hold=hold)
     total = chosen.count(path) if progress is not None else 0
-    found = run.match_positions(chosen.read(path))
-    while batch := list(islice(found, IMPORT_BATCH_SIZE)):
+    records = run.match_positions(chosen.read(path))
+    while batch := list(islice(records, IMPORT_BATCH_SIZE)):
         run.take(batch)
         if progress is not None:
             progress(min(run.seen, total), total)

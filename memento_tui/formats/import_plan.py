@@ -167,24 +167,24 @@ class ImportPlanner:
         Instead of a plan it yields the line of the ledger where the source has not changed, or the reason why a record
         cannot be imported. For a record that the source deleted, and that was never here, nothing is yielded.
         """
-        incoming = list(batch)
-        stored = self._stored_states(incoming)
-        for one in incoming:
+        records = list(batch)
+        stored = self._stored_states(records)
+        for incoming in records:
             try:
-                planned = self._plan_record(one, stored[one.record])
+                planned = self._plan_record(incoming, stored[incoming.record])
             except MementoError as error:
-                yield Refused(one.file, one.line, str(error))
+                yield Refused(incoming.file, incoming.line, str(error))
                 continue
             if planned is not None:
                 yield planned
 
-    def _stored_states(self, incoming: Iterable[ImportRecord]) -> dict[str, _StoredState]:
+    def _stored_states(self, records: Iterable[ImportRecord]) -> dict[str, _StoredState]:
         """Return the state of all the records that a batch may be about, by their kind."""
         ids: dict[str, set[str]] = {}
-        for one in incoming:
-            known = self._ledger.get(ledger_key(one))
-            candidates = (known.record_id if known else None, one.fields.get("id"))
-            ids.setdefault(one.record, set()).update(i for i in candidates if isinstance(i, str))
+        for incoming in records:
+            known = self._ledger.get(ledger_key(incoming))
+            candidates = (known.record_id if known else None, incoming.fields.get("id"))
+            ids.setdefault(incoming.record, set()).update(i for i in candidates if isinstance(i, str))
         return {
             kind: _StoredState(
                 self._session.versions(kind, sorted(of_kind)), self._session.purged(kind, sorted(of_kind))
@@ -192,37 +192,37 @@ class ImportPlanner:
             for kind, of_kind in ids.items()
         }
 
-    def _plan_record(self, one: ImportRecord, stored: _StoredState) -> PlannedRecord | ImportedRecord | None:
-        known = self._ledger.get(ledger_key(one))
+    def _plan_record(self, incoming: ImportRecord, stored: _StoredState) -> PlannedRecord | ImportedRecord | None:
+        known = self._ledger.get(ledger_key(incoming))
         if known is not None and known.record_id in stored.versions:
-            if known.digest == one.digest:
+            if known.digest == incoming.digest:
                 return known
-            return self._plan_update(one, known.record_id, self._session.ledger.said(known))
-        if one.deleted:
+            return self._plan_update(incoming, known.record_id, self._session.ledger.said(known))
+        if incoming.deleted:
             return None
-        given_id = one.fields.get("id")
+        given_id = incoming.fields.get("id")
         if isinstance(given_id, str) and given_id in stored.versions:
-            return self._plan_existing(one, given_id)
-        in_source = self._make(one, known.record_id if known else None)
+            return self._plan_existing(incoming, given_id)
+        in_source = self._make(incoming, known.record_id if known else None)
         if in_source.id in stored.purged:
             raise InvalidInput(
-                f"the {one.record} {in_source.id} was purged here.", "Take it out of the source as well."
+                f"the {incoming.record} {in_source.id} was purged here.", "Take it out of the source as well."
             )
         duplicate = self._find_duplicate(in_source) if given_id is None else None
         if duplicate is not None:
             in_source = msgspec.structs.replace(in_source, id=duplicate.id)
-            return PlannedRecord(incoming=one, action="keep", record=duplicate, in_source=in_source)
+            return PlannedRecord(incoming=incoming, action="keep", record=duplicate, in_source=in_source)
         if isinstance(in_source, Memory):
             record: AnyRecord = self._gate.hold_if_needed(in_source)
         else:
             record = self._without_second_identity(in_source)
-        return PlannedRecord(incoming=one, action="create", record=record, in_source=in_source)
+        return PlannedRecord(incoming=incoming, action="create", record=record, in_source=in_source)
 
-    def _make(self, one: ImportRecord, record_id: str | None) -> AnyRecord:
-        fields = {**one.fields, "version": 1}
+    def _make(self, incoming: ImportRecord, record_id: str | None) -> AnyRecord:
+        fields = {**incoming.fields, "version": 1}
         if record_id is not None:
             fields["id"] = record_id
-        return self._gate.redact(_MAKERS[one.record](fields))
+        return self._gate.redact(_MAKERS[incoming.record](fields))
 
     def _without_second_identity(self, record: AnyRecord) -> AnyRecord:
         """Return a new record; a crystal is one of the past where there is a current one already."""
@@ -237,36 +237,36 @@ class ImportPlanner:
         same = self._session.same_content(record.content)
         return next((m for m in same if (m.namespace, m.title) == (record.namespace, record.title)), None)
 
-    def _plan_existing(self, one: ImportRecord, record_id: str) -> PlannedRecord:
+    def _plan_existing(self, incoming: ImportRecord, record_id: str) -> PlannedRecord:
         """Plan for a record whose id exists, though this source never brought it."""
-        current = self._session.get_record(one.record, record_id)
-        wanted = self._gate.redact(_MAKERS[one.record]({**one.fields, "version": current.version}))
-        differs = differing_fields(current, wanted)
+        current = self._session.get_record(incoming.record, record_id)
+        in_source = self._gate.redact(_MAKERS[incoming.record]({**incoming.fields, "version": current.version}))
+        differs = differing_fields(current, in_source)
         # Another place of its own source, such as an export of what came from there, keeps it in its own way.
-        is_same = all(map(is_extra_name, differs)) and (one.record, record_id) in self._other_sources
+        is_same = all(map(is_extra_name, differs)) and (incoming.record, record_id) in self._other_sources
         if not differs or is_same:
-            return PlannedRecord(incoming=one, action="keep", record=current, in_source=wanted)
-        version = one.fields.get("version")
+            return PlannedRecord(incoming=incoming, action="keep", record=current, in_source=in_source)
+        version = incoming.fields.get("version")
         if isinstance(version, int):  # it was exported: the change was made from that version
-            base = self._session.record_version(one.record, record_id, version)
+            base = self._session.record_version(incoming.record, record_id, version)
         else:
-            base = self._base_of_other_source(one, record_id)
-        return self._plan_update(one, record_id, base, named_only=True)
+            base = self._base_of_other_source(incoming, record_id)
+        return self._plan_update(incoming, record_id, base, named_only=True)
 
-    def _base_of_other_source(self, one: ImportRecord, record_id: str) -> AnyRecord | None:
+    def _base_of_other_source(self, incoming: ImportRecord, record_id: str) -> AnyRecord | None:
         """Return a record as the source had it that brought it, if that is gone and may have been moved, or ``None``.
 
         Raises:
             InvalidInput: that source is still where it was, so the two only share an id.
 
         """
-        other = self._other_sources.get((one.record, record_id))
+        other = self._other_sources.get((incoming.record, record_id))
         if other is None:
             return None
         elsewhere = other.source.partition(":")[2]
         if Path(elsewhere).exists():
             raise InvalidInput(
-                f"the {one.record} {record_id} comes from {elsewhere}, and says something else there.",
+                f"the {incoming.record} {record_id} comes from {elsewhere}, and says something else there.",
                 "What is here stays. Give the one in this source another id, or make the two agree.",
             )
         base: AnyRecord | None = self._session.ledger.said(other)
@@ -277,66 +277,70 @@ class ImportPlanner:
         return self._session.ledger.of_others(self._source)
 
     def _plan_update(
-        self, one: ImportRecord, record_id: str, base: AnyRecord | None, *, named_only: bool = False
+        self, incoming: ImportRecord, record_id: str, base: AnyRecord | None, *, named_only: bool = False
     ) -> PlannedRecord:
         """Plan the changes that the source made since ``base``, its last version; ``None`` takes all that differs.
 
         ``named_only`` leaves alone what the source does not name: it may be a line that a person wrote by hand.
         """
-        current = self._session.get_record(one.record, record_id)
-        if one.deleted:
-            return _plan_deletion(one, current, base or current)
-        wanted = self._gate.redact(_MAKERS[one.record]({**one.fields, "id": record_id, "version": current.version}))
+        current = self._session.get_record(incoming.record, record_id)
+        if incoming.deleted:
+            return _plan_deletion(incoming, current, base or current)
+        in_source = self._gate.redact(
+            _MAKERS[incoming.record]({**incoming.fields, "id": record_id, "version": current.version})
+        )
         # A source that never was a preview knows nothing of the one that maintenance made here; a change restores it.
         whole = current if getattr(base, "status", "") == "compacted" else restore_full_text(current)
-        changed = differing_fields(whole if base is None else base, wanted)
+        changed = differing_fields(whole if base is None else base, in_source)
         if base is None or named_only:
-            changed = [name for name in changed if is_named_by_source(name, one.fields)]
-        still_other = set(differing_fields(whole, wanted))
+            changed = [name for name in changed if is_named_by_source(name, incoming.fields)]
+        still_other = set(differing_fields(whole, in_source))
         changed_here = set() if base is None else set(differing_fields(whole, base))
         disputed = [name for name in changed if name in still_other and name in changed_here]
         if disputed:
             raise InvalidInput(
-                f"{', '.join(disputed)} changed both here ({one.record} {record_id}) and in the source.",
+                f"{', '.join(disputed)} changed both here ({incoming.record} {record_id}) and in the source.",
                 "What is here stays. Make the two agree, then import again.",
             )
         changed = [name for name in changed if name in still_other]
         if not changed:
-            return PlannedRecord(incoming=one, action="keep", record=current, in_source=wanted)
+            return PlannedRecord(incoming=incoming, action="keep", record=current, in_source=in_source)
         values: dict[str, Any] = {}
-        if isinstance(current, Memory) and isinstance(wanted, Memory) and "content" in changed:
-            values["injection_score"] = max(current.injection_score, self._gate.injection_score(wanted))
-        has_time = "updated_at" in one.fields
-        if has_time and isinstance(wanted, Memory | Skip | WorkingItem):
-            values["updated_at"] = wanted.updated_at
+        if isinstance(current, Memory) and isinstance(in_source, Memory) and "content" in changed:
+            values["injection_score"] = max(current.injection_score, self._gate.injection_score(in_source))
+        has_time = "updated_at" in incoming.fields
+        if has_time and isinstance(in_source, Memory | Skip | WorkingItem):
+            values["updated_at"] = in_source.updated_at
         return PlannedRecord(
-            incoming=one,
+            incoming=incoming,
             action="update",
-            record=msgspec.structs.replace(with_values_from(whole, changed, wanted), **values),
-            in_source=wanted,
+            record=msgspec.structs.replace(with_values_from(whole, changed, in_source), **values),
+            in_source=in_source,
             needs_timestamp=isinstance(current, Memory | Skip | WorkingItem) and not has_time,
         )
 
 
-def _plan_deletion(one: ImportRecord, current: AnyRecord, base: AnyRecord) -> PlannedRecord:
+def _plan_deletion(incoming: ImportRecord, current: AnyRecord, base: AnyRecord) -> PlannedRecord:
     """Plan for a record that the source says is gone; only a memory can be deleted by its source."""
     if not isinstance(current, Memory) or not isinstance(base, Memory):
-        return PlannedRecord(incoming=one, action="keep", record=current, in_source=base)
+        return PlannedRecord(incoming=incoming, action="keep", record=current, in_source=base)
     in_source = msgspec.structs.replace(base, status="deleted")
     if current.status == "deleted":
-        return PlannedRecord(incoming=one, action="keep", record=current, in_source=in_source)
+        return PlannedRecord(incoming=incoming, action="keep", record=current, in_source=in_source)
     gone = msgspec.structs.replace(current, status="deleted")
-    return PlannedRecord(incoming=one, action="delete", record=gone, in_source=in_source, needs_timestamp=True)
+    return PlannedRecord(incoming=incoming, action="delete", record=gone, in_source=in_source, needs_timestamp=True)
 
 
-def ledger_key(one: ImportRecord) -> str:
+def ledger_key(incoming: ImportRecord) -> str:
     """Return the key of a record in the import ledger."""
-    return f"{one.record}:{one.key}"
+    return f"{incoming.record}:{incoming.key}"
 
 
 def ledger_row(source: str, planned: PlannedRecord, stored: AnyRecord) -> ImportedRecord:
     """Return the line of the import ledger for a plan that was carried out; ``stored`` is the record as it is now."""
-    one = planned.incoming
+    incoming = planned.incoming
     differs = differing_fields(stored, planned.in_source)
-    image = TABLES[one.record].image_of(planned.in_source) if differs else None
-    return ImportedRecord(source, ledger_key(one), one.record, stored.id, one.digest, stored.version, image)
+    image = TABLES[incoming.record].image_of(planned.in_source) if differs else None
+    return ImportedRecord(
+        source, ledger_key(incoming), incoming.record, stored.id, incoming.digest, stored.version, image
+    )

@@ -67,11 +67,11 @@ def read(root: Path) -> Iterator[ImportRecord | Refused]:
 
     """
     keys: set[str] = set()
-    for found in walk_files(root, _SUFFIX, hidden=True):
-        if isinstance(found, Refused):
-            yield found
+    for source in walk_files(root, _SUFFIX, hidden=True):
+        if isinstance(source, Refused):
+            yield source
         else:
-            yield from _read_file(found, keys)
+            yield from _read_file(source, keys)
 
 
 def is_line_of(value: Mapping[str, Any]) -> bool:
@@ -136,7 +136,7 @@ def title_of(name: str) -> str:
 
 def _content_of(observations: object, name: str) -> str:
     """Return the content of a memory with these observations: a line each, and the name where they are empty."""
-    lines = [_text(one) for one in observations] if isinstance(observations, list) else []
+    lines = [_text(observation) for observation in observations] if isinstance(observations, list) else []
     content = "\n".join(lines)
     return content if content.strip() else name
 
@@ -164,19 +164,19 @@ def _memory_from_entity(
     if fields["content"].split("\n") != value["observations"]:
         kept["entity"]["observations"] = value["observations"]
     if relations:
-        kept["relations"] = [{"line": one.number, "relation": one.value} for one in relations]
+        kept["relations"] = [{"line": relation.number, "relation": relation.value} for relation in relations]
     return ImportRecord(
         key=key,
         record="memory",
         fields={"source_type": "derived", **fields, "extra": {EXTRA_KEY: kept}},
-        digest=source_digest(b"\n".join([line.source, *(one.source for one in relations)])),
+        digest=source_digest(b"\n".join([line.source, *(relation.source for relation in relations)])),
         file=file,
         line=line.number,
         links=tuple(
             dict.fromkeys(
-                ("related", keys[one.value["to"]], one.value["relationType"])
-                for one in relations
-                if one.value["to"] in keys and _is_label(one.value["relationType"])
+                ("related", keys[relation.value["to"]], relation.value["relationType"])
+                for relation in relations
+                if relation.value["to"] in keys and _is_label(relation.value["relationType"])
             )
         ),
     )
@@ -207,14 +207,17 @@ def _observations_of(content: str, entity: Mapping[str, Any]) -> list[Any]:
         return content.split("\n")
     if content == _content_of(given, entity["name"]):
         return given
-    longer = [one for one in given if isinstance(one, str) and "\n" in one]
-    found: list[str] = []
+    longer = [observation for observation in given if isinstance(observation, str) and "\n" in observation]
+    observations: list[str] = []
     rest: str | None = content
     while rest is not None:
-        whole = next((one for one in longer if rest == one or rest.startswith(f"{one}\n")), rest.split("\n", 1)[0])
-        found.append(whole)
+        whole = next(
+            (observation for observation in longer if rest == observation or rest.startswith(f"{observation}\n")),
+            rest.split("\n", 1)[0],
+        )
+        observations.append(whole)
         rest = rest[len(whole) + 1 :] if len(rest) > len(whole) else None
-    return found
+    return observations
 
 
 def _read_kind(entity_type: object) -> Fields:
@@ -256,7 +259,7 @@ def write(records: Iterable[ExportRecord], root: Path) -> ExportReport:
     check_absent(root)
     memories: list[Memory] = []
     gone: set[str] = set()
-    arrows: dict[str, dict[_Edge, None]] = {}
+    edges: dict[str, dict[_Edge, None]] = {}
     left_out = 0
     for record in records:
         if isinstance(record, Memory) and is_exported(record, EXTRA_KEY):
@@ -265,10 +268,10 @@ def write(records: Iterable[ExportRecord], root: Path) -> ExportReport:
             gone.add(_entity_of(kept_fields(record, EXTRA_KEY)).get("name", ""))
             left_out += 1
         elif isinstance(record, Relation) and record.type not in ("file", "item"):
-            arrows.setdefault(record.src, {})[record.dst, record.label or record.type] = None
+            edges.setdefault(record.src, {})[record.dst, record.label or record.type] = None
         else:
             left_out += 1
-    graph = _ExportGraph(memories, gone, arrows)
+    graph = _ExportGraph(memories, gone, edges)
     lines = [*graph.entities(), *graph.relations()]
     write_file(root, (msgspec.json.encode(line) + b"\n" for line in lines))
     return ExportReport(records=len(lines), files=1, left_out=left_out)
@@ -277,11 +280,9 @@ def write(records: Iterable[ExportRecord], root: Path) -> ExportReport:
 class _ExportGraph:
     """The memories of an export by the names that they have as entities."""
 
-    def __init__(
-        self, memories: list[Memory], gone: Container[str], arrows: Mapping[str, Mapping[_Edge, None]]
-    ) -> None:
+    def __init__(self, memories: list[Memory], gone: Container[str], edges: Mapping[str, Mapping[_Edge, None]]) -> None:
         self._gone = gone
-        self._arrows = arrows
+        self._arrows = edges
         loose = {memory.id for memory in memories if _is_standalone_relation(memory)}
         self._loose = [memory for memory in memories if memory.id in loose]
         self._memories = [memory for memory in memories if memory.id not in loose]
@@ -315,24 +316,24 @@ class _ExportGraph:
         new: list[dict[str, Any]] = []
         for memory in self._memories:
             drawn = self._arrows.get(memory.id, {})
-            said: set[_Edge] = set()
+            kept_edges: set[_Edge] = set()
             for line, relation in _relations_of(self._kept[memory.id]):
-                if self._still_holds(memory, relation, drawn, said):
+                if self._still_holds(memory, relation, drawn, kept_edges):
                     target = self._names.get(self._by_old_name.get(relation["to"], ""), relation["to"])
                     old.append((line, {**relation, "from": self._names[memory.id], "to": target}))
             new += [
                 {"type": "relation", "from": self._names[memory.id], "to": self._names[dst], "relationType": label}
                 for dst, label in drawn
-                if dst in self._names and (dst, label) not in said
+                if dst in self._names and (dst, label) not in kept_edges
             ]
         for memory in self._loose:
             old += _relations_of(kept_fields(memory, EXTRA_KEY))
         return [relation for _, relation in sorted(old, key=lambda pair: pair[0])] + new
 
     def _still_holds(
-        self, memory: Memory, relation: Mapping[str, Any], drawn: Container[_Edge], said: set[_Edge]
+        self, memory: Memory, relation: Mapping[str, Any], drawn: Container[_Edge], kept_edges: set[_Edge]
     ) -> bool:
-        """Return whether a relation of the source stands; add to ``said`` the relation of memento that it became.
+        """Return whether a relation of the source stands; add to ``kept_edges`` the relation of memento that it became.
 
         One that memento could not draw (to a name that is no memory, or to itself) cannot have been taken away here.
         """
@@ -341,9 +342,9 @@ class _ExportGraph:
             return relation["to"] not in self._gone
         if target == memory.id or not _is_label(relation["relationType"]):
             return True
-        arrow = (target, relation["relationType"] or "related")
-        said.add(arrow)
-        return arrow in drawn
+        edge = (target, relation["relationType"] or "related")
+        kept_edges.add(edge)
+        return edge in drawn
 
 
 def _is_standalone_relation(memory: Memory) -> bool:
@@ -361,7 +362,7 @@ def _entity_of(kept: Mapping[str, Any]) -> dict[str, Any]:
 def _relations_of(kept: Mapping[str, Any]) -> list[tuple[int, dict[str, Any]]]:
     given = kept.get("relations")
     whole = given if isinstance(given, list) else []
-    pairs = [(one.get("line"), one.get("relation")) for one in whole if isinstance(one, dict)]
+    pairs = [(entry.get("line"), entry.get("relation")) for entry in whole if isinstance(entry, dict)]
     return [
         (line, relation)
         for line, relation in pairs

@@ -94,8 +94,8 @@ class _DocumentLists(msgspec.Struct):
 def count(root: Path) -> int:
     """Return about how many memories there are: as often as a file names the field that holds their text."""
     files = (file for file in _files(root) if isinstance(file, SourceFile))
-    loaded = (load_file(file, _MAX_FILE_BYTES) for file in files)
-    return sum(one.data.count(b'"memory"') for one in loaded if isinstance(one, LoadedFile))
+    loaded_files = (load_file(file, _MAX_FILE_BYTES) for file in files)
+    return sum(file.data.count(b'"memory"') for file in loaded_files if isinstance(file, LoadedFile))
 
 
 def read(root: Path) -> Iterator[ImportRecord | Refused]:
@@ -108,17 +108,15 @@ def read(root: Path) -> Iterator[ImportRecord | Refused]:
 
     """
     keys: set[str] = set()
-    for found in _files(root):
-        if isinstance(found, Refused):
-            yield found
+    for file in _files(root):
+        if isinstance(file, Refused):
+            yield file
             continue
-        lines = list(
-            read_objects(found, "memory") if found.name.lower().endswith(_LINES_SUFFIX) else _of_document(found)
-        )
+        lines = list(read_objects(file, "memory") if file.name.lower().endswith(_LINES_SUFFIX) else _of_document(file))
         values = [line.value for line in lines if isinstance(line, JsonLine)]
         several = len({value["user_id"] for value in values if isinstance(value.get("user_id"), str)}) > 1
         for line in lines:
-            yield line if isinstance(line, Refused) else _incoming(line, found.name, keys, several_users=several)
+            yield line if isinstance(line, Refused) else _incoming(line, file.name, keys, several_users=several)
 
 
 def _files(root: Path) -> Iterator[SourceFile | Refused]:
@@ -175,9 +173,9 @@ def _elements(data: bytes) -> list[msgspec.Raw]:
         return msgspec.json.decode(data, type=list[msgspec.Raw])
     whole = msgspec.json.decode(data, type=_DocumentLists)
     lists = [*(getattr(whole, name) for name in _LIST_NAMES), whole.relations]
-    if all(one is None for one in lists):
+    if all(elements is None for elements in lists):
         return [msgspec.json.decode(data, type=msgspec.Raw)]
-    return [element for one in lists for element in one or ()]
+    return [element for elements in lists for element in elements or ()]
 
 
 def _numbered_elements(file: str, data: bytes, elements: Iterable[msgspec.Raw]) -> Iterator[JsonLine | Refused]:
@@ -227,10 +225,10 @@ def _incoming(line: JsonLine, file: str, keys: set[str], *, several_users: bool)
     value = line.value
     if is_memory(value):
         identity = value.get("id")
-        named = isinstance(identity, str) and bool(identity.strip())
-        key = str(identity) if named else f"memory {source_digest(value['memory'].encode()).hex()}"
+        has_id = isinstance(identity, str) and bool(identity.strip())
+        key = str(identity) if has_id else f"memory {source_digest(value['memory'].encode()).hex()}"
         fields = _memory_fields(value, several_users=several_users)
-        if named:
+        if has_id:
             fields["id"] = key
     elif _is_relation(value):
         key = f"relation {relation_sentence(value)}"

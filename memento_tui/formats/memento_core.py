@@ -59,11 +59,11 @@ def read(root: Path) -> Iterator[ImportRecord | Refused]:
     """
     start = _memories_folder(root)
     files: list[SourceFile] = []
-    for found in walk_files(start, _SUFFIX, hidden=True):
-        if isinstance(found, Refused):
-            yield found
+    for source in walk_files(start, _SUFFIX, hidden=True):
+        if isinstance(source, Refused):
+            yield source
         else:
-            files.append(found)
+            files.append(source)
     last: dict[str, dict[str, _LinePosition]] = {}
     owners: dict[str, _IdClaim] = {}
     for file in files:

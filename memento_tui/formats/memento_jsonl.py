@@ -65,11 +65,11 @@ def read(root: Path) -> Iterator[ImportRecord | Refused]:
 
     """
     seen: _Seen = {}
-    for found in walk_files(root, _SUFFIX, hidden=True):
-        if isinstance(found, Refused):
-            yield found
+    for source in walk_files(root, _SUFFIX, hidden=True):
+        if isinstance(source, Refused):
+            yield source
         else:
-            yield from _read_file(found, seen)
+            yield from _read_file(source, seen)
 
 
 def _read_file(file: SourceFile, seen: _Seen) -> Iterator[ImportRecord | Refused]:

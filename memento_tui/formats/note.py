@@ -71,11 +71,11 @@ def read_note(text: str, name: str) -> Note | None:
 
     """
     parts = split_note(text)
-    found = read_properties(parts.yaml)
-    if found is None:
+    known = read_properties(parts.yaml)
+    if known is None:
         # What stands between the two lines is prose, a list or a number: two rules across a page, not frontmatter.
-        parts, found = without_head(text), []
-    properties = {one.name: one.value for one in found}
+        parts, known = without_head(text), []
+    properties = {entry.name: entry.value for entry in known}
     body = parts.body
     if not body.strip() and not properties:
         return None
@@ -111,13 +111,13 @@ def property_text(value: object) -> str:
 def property_texts(value: object) -> list[str]:
     """Return the values of a property that may hold one or a list."""
     values = value if isinstance(value, list) else [value]
-    return [text for one in values if (text := property_text(one).strip())]
+    return [text for entry in values if (text := property_text(entry).strip())]
 
 
 def _as_lines(properties: Mapping[str, Any]) -> str:
     def shown(value: object) -> str:
-        if isinstance(value, list) and all(isinstance(one, (str, int, float)) for one in value):
-            return ", ".join(property_text(one) for one in value)
+        if isinstance(value, list) and all(isinstance(entry, (str, int, float)) for entry in value):
+            return ", ".join(property_text(entry) for entry in value)
         return msgspec.json.encode(value).decode() if isinstance(value, (list, dict)) else property_text(value)
 
     return "".join(f"{name}: {shown(value)}".rstrip() + "\n" for name, value in properties.items())
@@ -145,8 +145,8 @@ def _own_tags(properties: Mapping[str, Any]) -> tuple[str, ...]:
 
 def _body_tags(plain: str, own: Iterable[str]) -> tuple[str, ...]:
     known = {tag.casefold() for tag in own}
-    found = usable_tags(tag for tag in markdown.find_tags(plain) if tag.casefold() not in known)
-    return found[: max(0, MAX_TAGS - len(known))]
+    tags = usable_tags(tag for tag in markdown.find_tags(plain) if tag.casefold() not in known)
+    return tags[: max(0, MAX_TAGS - len(known))]
 
 
 def _certainty(value: object) -> int | None:
@@ -175,28 +175,28 @@ def _day_in(name: str) -> datetime | None:
 
 
 def _links(properties: Mapping[str, Any], plain: str) -> tuple[tuple[str, str, str], ...]:
-    found: dict[tuple[str, str], str] = {}
+    labels: dict[tuple[str, str], str] = {}
     for name, value in properties.items():
         relation = LINK_PROPERTIES.get(name)
         for text in _texts_within(value):
-            named = markdown.find_links(text) or (
+            links = markdown.find_links(text) or (
                 [markdown.NoteLink(text.strip(), "")] if relation and text.strip() else []
             )
-            for link in named:
+            for link in links:
                 label = link.label if relation else name
-                found.setdefault((relation or "related", one_line(link.target, MAX_LINE_LENGTH)), label)
+                labels.setdefault((relation or "related", one_line(link.target, MAX_LINE_LENGTH)), label)
     for link in markdown.find_links(plain):
-        found.setdefault(("related", one_line(link.target, MAX_LINE_LENGTH)), link.label)
-    return tuple((relation, target, one_line(label, MAX_LINE_LENGTH)) for (relation, target), label in found.items())
+        labels.setdefault(("related", one_line(link.target, MAX_LINE_LENGTH)), link.label)
+    return tuple((relation, target, one_line(label, MAX_LINE_LENGTH)) for (relation, target), label in labels.items())
 
 
 def _texts_within(value: object) -> list[str]:
     if isinstance(value, str):
         return [value]
     if isinstance(value, list):
-        return [text for one in value for text in _texts_within(one)]
+        return [text for entry in value for text in _texts_within(entry)]
     if isinstance(value, dict):
-        return [text for one in value.values() for text in _texts_within(one)]
+        return [text for entry in value.values() for text in _texts_within(entry)]
     return []
 
 
@@ -241,11 +241,11 @@ class LinkTargets:
         candidates = self._by_path.get(posixpath.basename(path), [])
         ending = [key for key in candidates if f"/{_without_suffix(key)}".endswith(f"/{path}")]
         near = [key for key in candidates if _without_suffix(key) == beside]
-        named = self._by_name.get(written.strip().casefold(), [])
+        by_title = self._by_name.get(written.strip().casefold(), [])
         folder = posixpath.dirname(source)
-        for found in (near, ending, named):
-            if found:
-                return min(found, key=lambda key: (posixpath.dirname(key) != folder, key.count("/"), key))
+        for keys in (near, ending, by_title):
+            if keys:
+                return min(keys, key=lambda key: (posixpath.dirname(key) != folder, key.count("/"), key))
         return None
 
 

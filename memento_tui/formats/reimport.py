@@ -34,15 +34,15 @@ _EXTRA_PREFIX = "extra."
 _ABSENT = object()
 
 
-def differing_fields(one: AnyRecord, other: AnyRecord) -> list[str]:
+def differing_fields(record: AnyRecord, other: AnyRecord) -> list[str]:
     """Return the names of the fields that differ between two records; a part of ``extra`` is named ``extra.<name>``."""
-    these, those = _comparable_values(one), _comparable_values(other)
-    return [name for name in {**these, **those} if these.get(name, _ABSENT) != those.get(name, _ABSENT)]
+    own, others = _comparable_values(record), _comparable_values(other)
+    return [name for name in {**own, **others} if own.get(name, _ABSENT) != others.get(name, _ABSENT)]
 
 
 def _comparable_values(record: AnyRecord) -> dict[str, Any]:
-    said = {name: getattr(record, name) for name in record.__struct_fields__ if name not in _NOT_COMPARED}
-    return said | {_EXTRA_PREFIX + name: value for name, value in getattr(record, "extra", {}).items()}
+    values = {name: getattr(record, name) for name in record.__struct_fields__ if name not in _NOT_COMPARED}
+    return values | {_EXTRA_PREFIX + name: value for name, value in getattr(record, "extra", {}).items()}
 
 
 def is_extra_name(name: str) -> bool:
@@ -57,19 +57,19 @@ def is_named_by_source(name: str, fields: dict[str, Any]) -> bool:
     return name in fields
 
 
-def with_values_from(record: AnyRecord, names: Collection[str], wanted: AnyRecord) -> AnyRecord:
+def with_values_from(record: AnyRecord, names: Collection[str], source: AnyRecord) -> AnyRecord:
     """Return a record with the values of another one under these names of `differing_fields`.
 
     Raises:
         InvalidField: the ``extra`` of both together is too much for one record.
 
     """
-    said = _comparable_values(wanted)
-    values = {name: said[name] for name in names if not is_extra_name(name)}
+    given = _comparable_values(source)
+    values = {name: given[name] for name in names if not is_extra_name(name)}
     inner = [name.removeprefix(_EXTRA_PREFIX) for name in names if is_extra_name(name)]
     if inner:
         extra = {name: value for name, value in getattr(record, "extra", {}).items() if name not in inner}
-        values["extra"] = extra | {name: said[_EXTRA_PREFIX + name] for name in inner if _EXTRA_PREFIX + name in said}
+        values["extra"] = extra | {name: given[_EXTRA_PREFIX + name] for name in inner if _EXTRA_PREFIX + name in given}
         check_extra(values["extra"])
     return msgspec.structs.replace(record, **values)
 
@@ -82,33 +82,35 @@ _MAX_COMPARED_LENGTH = 4_000
 
 
 def match_positional_records(
-    found: Iterable[ImportRecord | Refused], ledger: Mapping[str, ImportedRecord], said: Callable[[ImportedRecord], str]
+    records: Iterable[ImportRecord | Refused],
+    ledger: Mapping[str, ImportedRecord],
+    text_of: Callable[[ImportedRecord], str],
 ) -> Iterator[ImportRecord | Refused]:
     """Yield what a reader yields, the records of each list under the keys that they had at the import before.
 
-    ``said`` returns the text that a line of the ledger stands for, or nothing where that was purged.
+    ``text_of`` returns the text that a line of the ledger stands for, or nothing where that was purged.
     """
     listed: list[ImportRecord] = []
-    for one in found:
-        if isinstance(one, Refused):
-            yield one
+    for record in records:
+        if isinstance(record, Refused):
+            yield record
             continue
-        if listed and listed[0].among != one.among:
-            yield from _match_list(listed, ledger, said)
+        if listed and listed[0].among != record.among:
+            yield from _match_list(listed, ledger, text_of)
             listed = []
-        if one.among:
-            listed.append(one)
+        if record.among:
+            listed.append(record)
         else:
-            yield one
-    yield from _match_list(listed, ledger, said)
+            yield record
+    yield from _match_list(listed, ledger, text_of)
 
 
 def _match_list(
-    listed: list[ImportRecord], ledger: Mapping[str, ImportedRecord], said: Callable[[ImportedRecord], str]
+    listed: list[ImportRecord], ledger: Mapping[str, ImportedRecord], text_of: Callable[[ImportedRecord], str]
 ) -> Iterator[ImportRecord]:
     before = _earlier_rows(listed[0].record, listed[0].among, ledger) if listed else {}
-    for one, key in zip(listed, _matched_keys(listed, before, said), strict=True):
-        yield msgspec.structs.replace(one, key=key)
+    for record, key in zip(listed, _matched_keys(listed, before, text_of), strict=True):
+        yield msgspec.structs.replace(record, key=key)
 
 
 def _earlier_rows(record: str, among: str, ledger: Mapping[str, ImportedRecord]) -> dict[str, ImportedRecord]:
@@ -119,17 +121,19 @@ def _earlier_rows(record: str, among: str, ledger: Mapping[str, ImportedRecord])
 
 
 def _matched_keys(
-    listed: list[ImportRecord], before: dict[str, ImportedRecord], said: Callable[[ImportedRecord], str]
+    listed: list[ImportRecord], before: dict[str, ImportedRecord], text_of: Callable[[ImportedRecord], str]
 ) -> list[str]:
     left = dict(before)
     keys: dict[int, str] = {}
-    for at, one in enumerate(listed):
-        same = [key for key, row in left.items() if row.digest[CONTENT_DIGEST_PART] == one.digest[CONTENT_DIGEST_PART]]
+    for at, record in enumerate(listed):
+        same = [
+            key for key, row in left.items() if row.digest[CONTENT_DIGEST_PART] == record.digest[CONTENT_DIGEST_PART]
+        ]
         if same:
-            keys[at] = one.key if one.key in same else same[0]
+            keys[at] = record.key if record.key in same else same[0]
             del left[keys[at]]
     others = [at for at in range(len(listed)) if at not in keys]
-    texts = {key: said(row) for key, row in left.items()} if max(len(others), len(left)) <= _MAX_COMPARED else {}
+    texts = {key: text_of(row) for key, row in left.items()} if max(len(others), len(left)) <= _MAX_COMPARED else {}
     for at in others:
         own = listed[at].key
         text = listed[at].fields["content"]
@@ -146,14 +150,16 @@ def _matched_keys(
     return [keys[at] for at in range(len(listed))]
 
 
-def _similarity(one: str, other: str) -> float:
-    matcher = SequenceMatcher(None, one[:_MAX_COMPARED_LENGTH], other[:_MAX_COMPARED_LENGTH], autojunk=False)
+def _similarity(text: str, other: str) -> float:
+    matcher = SequenceMatcher(None, text[:_MAX_COMPARED_LENGTH], other[:_MAX_COMPARED_LENGTH], autojunk=False)
     return matcher.ratio() if matcher.quick_ratio() >= _MIN_SIMILARITY else 0.0
 
 
-def _free_key(one: ImportRecord, used: set[str]) -> str:
+def _free_key(record: ImportRecord, used: set[str]) -> str:
     numbers = itertools.count(len(used) + 1)
-    return one.key if one.key not in used else next(k for n in numbers if (k := f"{one.among}.{n}") not in used)
+    return (
+        record.key if record.key not in used else next(k for n in numbers if (k := f"{record.among}.{n}") not in used)
+    )
 
 
 _LINK_PREFIX = "link:"
@@ -170,23 +176,25 @@ class RelationCollector:
         self._ids: dict[str, str] = {}
         self._links: list[tuple[ImportRecord, str]] = []
 
-    def take(self, one: ImportRecord, record_id: str) -> None:
+    def take(self, incoming: ImportRecord, record_id: str) -> None:
         """Remember a record as the end of links, and the links that begin at it."""
-        if one.record != "memory":
+        if incoming.record != "memory":
             return
-        self._ids[one.key] = record_id
-        self._notes.append((one.key, one.fields.get("title", ""), one.fields.get("extra", {}).get("frontmatter", {})))
-        if one.links:
-            self._links.append((one, record_id))
+        self._ids[incoming.key] = record_id
+        self._notes.append(
+            (incoming.key, incoming.fields.get("title", ""), incoming.fields.get("extra", {}).get("frontmatter", {}))
+        )
+        if incoming.links:
+            self._links.append((incoming, record_id))
 
     def gone(self, alive: Mapping[str, int]) -> Iterator[str]:
         """Yield the relations that an earlier import drew and whose links are gone.
 
         ``alive`` has the versions of the relations of earlier imports that still exist.
         """
-        named = {_link_key(one, *link) for one, _ in self._links for link in one.links}
+        present = {_link_key(incoming, *link) for incoming, _ in self._links for link in incoming.links}
         for key, row in self._ledger.items():
-            if row.record_id not in alive or row.record != "relation" or key in named:
+            if row.record_id not in alive or row.record != "relation" or key in present:
                 continue
             if key.startswith(_LINK_PREFIX) and self._is_of_a_note(key.removeprefix(_LINK_PREFIX)):
                 yield row.record_id
@@ -199,10 +207,10 @@ class RelationCollector:
         targets = LinkTargets()
         for note in self._notes if self._links else ():
             targets.take(*note)
-        for one, src in self._links:
-            for kind, written, label in one.links:
-                key = _link_key(one, kind, written, label)
-                end = self._end(targets, one, kind, written)
+        for incoming, src in self._links:
+            for kind, written, label in incoming.links:
+                key = _link_key(incoming, kind, written, label)
+                end = self._end(targets, incoming, kind, written)
                 drawn = self._ledger.get(key)
                 if (drawn and drawn.record_id in alive) or end is None or end == src:
                     continue
@@ -212,11 +220,11 @@ class RelationCollector:
                     # A label that is no single line is the note's own business; the link stays in its text.
                     continue
 
-    def _end(self, targets: LinkTargets, one: ImportRecord, kind: str, written: str) -> str | None:
+    def _end(self, targets: LinkTargets, incoming: ImportRecord, kind: str, written: str) -> str | None:
         """Return the id or path that a link leads to; ``None`` for a memory that is not among the imported."""
         if kind in _LITERAL_TARGETS:
             return written
-        target = targets.resolve(written, one.key)
+        target = targets.resolve(written, incoming.key)
         return None if target is None else self._ids[target]
 
     def _is_of_a_note(self, rest: str) -> bool:
@@ -225,6 +233,6 @@ class RelationCollector:
         return any(rest[:end] in self._ids for end in ends)
 
 
-def _link_key(one: ImportRecord, kind: str, written: str, label: str) -> str:
+def _link_key(incoming: ImportRecord, kind: str, written: str, label: str) -> str:
     """Return the key of a link in the ledger; one record may be related to another in several ways."""
-    return f"{_LINK_PREFIX}{one.key}>{kind}>{written}" + (f">{label}" if label else "")
+    return f"{_LINK_PREFIX}{incoming.key}>{kind}>{written}" + (f">{label}" if label else "")

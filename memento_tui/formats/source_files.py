@@ -108,8 +108,8 @@ def walk_files(root: Path, suffix: str, *, hidden: bool = False) -> Iterator[Sou
             name = prefix + entry.name
             if entry.is_dir(follow_symlinks=False):
                 below.append((entry.path, name + "/"))
-            elif (found := _examine(entry, name, suffix, top)) is not None:
-                yield found
+            elif (examined := _examine(entry, name, suffix, top)) is not None:
+                yield examined
         waiting.extend(reversed(below))
 
 
@@ -140,7 +140,7 @@ def _examine_link(path: str, name: str, top: str) -> Refused | None:
 
 def count_files(root: Path, suffix: str, *, hidden: bool = False) -> int:
     """Return how many files `walk` yields, without opening one."""
-    return sum(isinstance(found, SourceFile) for found in walk_files(root, suffix, hidden=hidden))
+    return sum(isinstance(file, SourceFile) for file in walk_files(root, suffix, hidden=hidden))
 
 
 def open_source(source: SourceFile) -> BinaryIO:
@@ -256,8 +256,8 @@ def _recover(file: str, number: int, raw: bytes, marker: str) -> Iterator[JsonLi
         return
     if not text:
         return
-    found, problem = _whole_objects(text, marker)
-    for nth, (start, end) in enumerate(found):
+    spans, problem = _whole_objects(text, marker)
+    for nth, (start, end) in enumerate(spans):
         part = text[start:end].encode()
         try:
             value = _decode(part)
@@ -266,33 +266,33 @@ def _recover(file: str, number: int, raw: bytes, marker: str) -> Iterator[JsonLi
             continue
         yield JsonLine(number, nth, part, value)
     if problem:
-        kept = f"; {len(found)} whole on the same line" if found else ""
+        kept = f"; {len(spans)} whole on the same line" if spans else ""
         yield Refused(file, number, f"{problem}{kept}")
 
 
 def _whole_objects(text: str, marker: str) -> tuple[list[tuple[int, int]], str]:
     """Return the begin and end of each object with the marker, and the fault of the rest, if there is one."""
-    found: list[tuple[int, int]] = []
+    spans: list[tuple[int, int]] = []
     problem = ""
     position = attempts = 0
     while 0 <= position < len(text) and attempts < _MAX_RECOVERY_ATTEMPTS:
         try:
             value, end = _stdlib_decoder.raw_decode(text, position)
         except RecursionError:
-            return found, "is nested too deep"
+            return spans, "is nested too deep"
         except json.JSONDecodeError as error:
             problem = problem or f"is not whole JSON: {error.msg} at character {error.pos + 1}"
         except ValueError:  # Python reads no number of more than 4,300 digits
             problem = problem or "holds a number that is too long"
         else:
             if isinstance(value, dict) and marker in value:
-                found.append((position, end))
+                spans.append((position, end))
                 position = _skip_space(text, end)
                 continue
             problem = problem or "is not an object with fields"
         attempts += 1
         position = text.find('{"', position + 1)
-    return found, problem
+    return spans, problem
 
 
 def _skip_space(text: str, position: int) -> int:
@@ -303,7 +303,7 @@ def _skip_space(text: str, position: int) -> int:
 
 def count_lines(root: Path, suffix: str) -> int:
     """Return how many lines the files below ``root`` have, without decoding them."""
-    return sum(_lines_in(found) for found in walk_files(root, suffix, hidden=True) if isinstance(found, SourceFile))
+    return sum(_lines_in(file) for file in walk_files(root, suffix, hidden=True) if isinstance(file, SourceFile))
 
 
 def _lines_in(source: SourceFile) -> int:

@@ -107,10 +107,10 @@ class ForeignDatabase:
         """Return the number of the next row without reading the row itself, or ``None``."""
         query = f'SELECT min(rowid) FROM "{table}" WHERE rowid > ?'  # noqa: S608 - as the class says
         try:
-            found: int | None = self.connection.execute(query, (number,)).fetchone()[0]
+            number_found: int | None = self.connection.execute(query, (number,)).fetchone()[0]
         except DAMAGE_ERRORS:
             return None
-        return found
+        return number_found
 
 
 def _json_row(row: sqlite3.Row) -> tuple[int, Row] | None:

@@ -76,8 +76,8 @@ def read(root: Path) -> Iterator[ImportRecord | Refused]:
     vault = folder.name or "vault"
     archives = any((folder / name).is_file() for name in VAULT_FILES)
     ids: set[str] = set()
-    for found in walk_files(root, NOTE_SUFFIX):
-        yield found if isinstance(found, Refused) else _read_file(found, vault, ids, archives=archives)
+    for source in walk_files(root, NOTE_SUFFIX):
+        yield source if isinstance(source, Refused) else _read_file(source, vault, ids, archives=archives)
 
 
 def _read_file(file: SourceFile, vault: str, ids: set[str], *, archives: bool) -> ImportRecord | Refused:
@@ -268,20 +268,20 @@ def write(records: Iterable[ExportRecord], root: Path) -> ExportReport:
 
     """
     memories: list[Memory] = []
-    arrows: list[Relation] = []
+    edges: list[Relation] = []
     left_out = 0
     for record in records:
         if isinstance(record, Memory) and record.status != "deleted":
             memories.append(record)
         elif isinstance(record, Relation) and record.type in _LINK_PROPERTY_OF_RELATION:
-            arrows.append(record)
+            edges.append(record)
         else:
             left_out += 1
     notes = NoteExport(memories)
     relations: dict[str, list[Relation]] = {}
-    for arrow in arrows:
-        if arrow.src in notes.paths and arrow.dst in notes.paths:
-            relations.setdefault(arrow.src, []).append(arrow)
+    for edge in edges:
+        if edge.src in notes.paths and edge.dst in notes.paths:
+            relations.setdefault(edge.src, []).append(edge)
         else:
             left_out += 1
     refused: list[Refused] = []
@@ -324,9 +324,9 @@ class NoteExport:
     def _links(self, memory: Memory, relations: Iterable[Relation], before: Note) -> dict[str, Any]:
         """Return the link properties for the relations that the note does not have yet."""
         path = self.paths[memory.id]
-        said = {(kind, self.targets.resolve(target, path)) for kind, target, _ in before.links}
-        wanted = ((relation.type, self.paths[relation.dst]) for relation in relations)
-        return link_properties(before, (link for link in wanted if link not in said))
+        present = {(kind, self.targets.resolve(target, path)) for kind, target, _ in before.links}
+        links = ((relation.type, self.paths[relation.dst]) for relation in relations)
+        return link_properties(before, (link for link in links if link not in present))
 
 
 def link_properties(before: Note, links: Iterable[tuple[str, str]]) -> dict[str, Any]:

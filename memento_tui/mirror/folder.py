@@ -146,11 +146,11 @@ class MirrorFolder:
             elif entry.is_symlink() and entry.is_dir():
                 refused.append(Refused(name, 0, "is a link to a folder, and is not followed"))
             elif _is_note(entry.name):
-                found = _file_status(entry, name)
-                if isinstance(found, Refused):
-                    refused.append(found)
-                elif found is not None:
-                    notes[name] = found
+                status = _file_status(entry, name)
+                if isinstance(status, Refused):
+                    refused.append(status)
+                elif status is not None:
+                    notes[name] = status
 
     def load(self, name: str) -> LoadedFile | Refused:
         """Return the bytes of a note."""
@@ -173,8 +173,8 @@ class MirrorFolder:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             fresh = self._written(data)
-            found = fresh.lstat()  # it keeps this on its way to its place
-            status = FileStatus(found.st_size, found.st_mtime_ns, found.st_ino)
+            stat_result = fresh.lstat()  # it keeps this on its way to its place
+            status = FileStatus(stat_result.st_size, stat_result.st_mtime_ns, stat_result.st_ino)
             try:
                 done = _put_new(fresh, path) if expected is None else self._replace(fresh, path, name, expected)
                 return status if done else None
@@ -230,8 +230,8 @@ class MirrorFolder:
         note = PurePosixPath(name)
         place = self.root / _TRASH_FOLDER / note.parent
         numbered = re.compile(re.escape(_shorten_stem(note.stem)) + rf" \d+{re.escape(note.suffix)}")
-        found = [one for one in place.glob("*") if one.name == note.name or numbered.fullmatch(one.name)]
-        return tuple(sorted(one.relative_to(self.root).as_posix() for one in found))
+        copies = [copy for copy in place.glob("*") if copy.name == note.name or numbered.fullmatch(copy.name)]
+        return tuple(sorted(copy.relative_to(self.root).as_posix() for copy in copies))
 
     def _place(self, name: str) -> Path:
         path = self.root / name
@@ -333,8 +333,8 @@ def _only_in_icloud(prefix: str, name: str) -> Iterator[Refused]:
 
 def _has_bytes(path: Path, data: bytes) -> bool:
     """Return whether a regular file holds these very bytes."""
-    found = path.lstat()
-    return stat.S_ISREG(found.st_mode) and found.st_size == len(data) and path.read_bytes() == data
+    stat_result = path.lstat()
+    return stat.S_ISREG(stat_result.st_mode) and stat_result.st_size == len(data) and path.read_bytes() == data
 
 
 def _shorten_stem(stem: str) -> str:
@@ -353,10 +353,10 @@ def _file_status(entry: os.DirEntry[str], name: str) -> FileStatus | Refused | N
     if not entry.is_file(follow_symlinks=False):
         return Refused(name, 0, "is not a regular file")
     try:
-        found = entry.stat(follow_symlinks=False)
+        stat_result = entry.stat(follow_symlinks=False)
     except FileNotFoundError:
         return None
-    return FileStatus(found.st_size, found.st_mtime_ns, found.st_ino)
+    return FileStatus(stat_result.st_size, stat_result.st_mtime_ns, stat_result.st_ino)
 
 
 def _put_new(fresh: Path, path: Path) -> bool:
@@ -424,12 +424,12 @@ class FolderWatch:
 
     def scan(self, known: set[str]) -> FolderSnapshot:
         """Scan the folder; ``known`` are the notes that were there. Raises `OSError` where it cannot be opened."""
-        found = self._folder.scan()
+        listing = self._folder.scan()
         now, today = self._monotonic(), self._calendar()
-        self._since = {name: self._seen(name, status, now) for name, status in found.notes.items()}
-        self._first = {name: self._first.get(name, now) for name in found.notes}
-        barred = tuple(refused.file for refused in found.refused)
-        missing = (name for name in known if name not in found.notes and not _may_be_hidden(name, barred))
+        self._since = {name: self._seen(name, status, now) for name, status in listing.notes.items()}
+        self._first = {name: self._first.get(name, now) for name in listing.notes}
+        barred = tuple(refused.file for refused in listing.refused)
+        missing = (name for name in known if name not in listing.notes and not _may_be_hidden(name, barred))
         self._missing = {name: self._missing.get(name, now) for name in missing}
         # One that was last written long ago has settled, though it is seen for the first time.
         settled = frozenset(
@@ -441,7 +441,7 @@ class FolderWatch:
         young = frozenset(
             name for name, first in self._first.items() if name not in settled and now - first < _MAX_WAIT_SECONDS
         )
-        return FolderSnapshot(found.notes, settled, gone, young, found.refused, frozenset(self._missing) - gone)
+        return FolderSnapshot(listing.notes, settled, gone, young, listing.refused, frozenset(self._missing) - gone)
 
     def _seen(self, name: str, status: FileStatus, now: float) -> tuple[FileStatus, float]:
         before = self._since.get(name)
@@ -450,4 +450,4 @@ class FolderWatch:
 
 def _may_be_hidden(name: str, barred: tuple[str, ...]) -> bool:
     """Return whether a note may be there still, because it or a folder above it cannot be read."""
-    return any(name == one or name.startswith(f"{one}/") for one in barred)
+    return any(name == path or name.startswith(f"{path}/") for path in barred)

@@ -41,11 +41,11 @@ class InboundChanges:
             InvalidField: a value of the note breaks a rule.
 
         """
-        wanted = self._made(file, namespace)
-        for twin in self._session.same_content(wanted.content):
-            same = all(getattr(twin, name) == getattr(wanted, name) for name in NOTE_FIELDS if name != "namespace")
-            if same and twin.id not in self._ledger.paths:
-                return twin
+        memory = self._made(file, namespace)
+        for duplicate in self._session.same_content(memory.content):
+            same = all(getattr(duplicate, name) == getattr(memory, name) for name in NOTE_FIELDS if name != "namespace")
+            if same and duplicate.id not in self._ledger.paths:
+                return duplicate
         return None
 
     def take(self, files: Iterable[tuple[NoteFile, str]]) -> dict[str, Memory | Proposal]:
@@ -142,8 +142,8 @@ class InboundChanges:
     def open_proposal(self, path: str) -> Proposal | None:
         """Return the open proposal that a note waits on."""
         waiting = self._ledger.waiting.get(path)
-        found: Proposal | None = None if waiting is None else self._session.find_proposal(waiting.id)
-        return found if found is not None and found.state in OPEN_PROPOSAL_STATES else None
+        proposal: Proposal | None = None if waiting is None else self._session.find_proposal(waiting.id)
+        return proposal if proposal is not None and proposal.state in OPEN_PROPOSAL_STATES else None
 
     def withdraw(self, path: str) -> None:
         """Close the proposal of a note that was changed back."""

@@ -122,8 +122,8 @@ class Mirror:
 
     def _recognise_folder(self, setting: str) -> str:
         """Return the mark of the folder, a new one if it has none. Raises `InvalidInput` where it is another folder."""
-        known, found = self._session.settings.get(setting), self.folder.mark()
-        if known is not None and known == found:
+        known, present = self._session.settings.get(setting), self.folder.mark()
+        if known is not None and known == present:
             return known
         if known is not None and self._ledger.steps and self._vanished == "ask":
             raise InvalidInput(
@@ -133,8 +133,8 @@ class Mirror:
                 " again, and --vanished delete deletes the memories of those that are missing.",
             )
         # Another data directory, or another machine that the folder is shared with, may have marked it before.
-        mark = found or new_id()
-        if not found:
+        mark = present or new_id()
+        if not present:
             self.folder.set_mark(mark)
         self._session.settings.set(setting, mark)
         return mark
@@ -214,7 +214,7 @@ class Mirror:
             progress("Reading notes", done, len(fresh))
             yield from self._read(path, snapshot, files)
         yield from self._apply_moves(snapshot, files)
-        self._state.later |= {self._ledger.paths[one] for one in changed if one in self._ledger.paths}
+        self._state.later |= {self._ledger.paths[memory_id] for memory_id in changed if memory_id in self._ledger.paths}
         self._state.later |= {path for path in self._ledger.waiting if self._state.head != head}
         yield from self._settle_known(snapshot, progress)
         yield from self._handle_vanished(snapshot)
@@ -231,16 +231,17 @@ class Mirror:
     def _changed_here(self, head: int) -> set[str]:
         """Return the ids of the memories that may have changed since the last step, but by this mirror."""
         if self._state.head is None:
-            found = set(self._ledger.paths)
+            ids_found = set(self._ledger.paths)
         else:
-            found = set()
+            ids_found = set()
             reached = self._state.head
             while reached < head:
                 ids, reached = self._session.changed_memories(reached, _BATCH_SIZE)
-                found.update(ids)
-        versions = self._session.versions("memory", list(found))
+                ids_found.update(ids)
+        versions = self._session.versions("memory", list(ids_found))
         paths, steps = self._ledger.paths, self._ledger.steps
-        return {one for one in found if one not in paths or versions.get(one) != steps[paths[one]].version}
+        unchanged = {name for name in ids_found if name in paths and versions.get(name) == steps[paths[name]].version}
+        return ids_found - unchanged
 
     def _fresh(self, snapshot: FolderSnapshot) -> set[str]:
         """Return the notes without a memory that may be read and were not yet."""
@@ -250,13 +251,13 @@ class Mirror:
     def _read(self, path: str, snapshot: FolderSnapshot, files: dict[str, NoteFile]) -> Iterator[MirrorEvent]:
         """Read a note into ``files``, if it can be used."""
         loaded = self.folder.load(path)
-        found = parse_note_file(path, loaded) if isinstance(loaded, LoadedFile) else loaded
-        if isinstance(found, Refused):
+        parsed = parse_note_file(path, loaded) if isinstance(loaded, LoadedFile) else loaded
+        if isinstance(parsed, Refused):
             self._state.done[path] = snapshot.notes[path]
-            yield _refused_event(found)
+            yield _refused_event(parsed)
         else:
-            files[path] = found
-            self._relation_sync.remember_read(found)
+            files[path] = parsed
+            self._relation_sync.remember_read(parsed)
 
     def _apply_moves(self, snapshot: FolderSnapshot, files: dict[str, NoteFile]) -> Iterator[MirrorEvent]:
         """Assign a note that has another path than before to its memory.
@@ -376,10 +377,10 @@ class Mirror:
             self._state.done.update((file.path, snapshot.notes[file.path]) for file in batch)
 
     def _write_new(self, ids: Iterable[str] | None, progress: ProgressCallback) -> Iterator[MirrorEvent]:
-        wanted = self._outbound.without_note(ids)
-        for start in range(0, len(wanted), _BATCH_SIZE):
-            for done, memory in enumerate(self._outbound.chosen(wanted[start : start + _BATCH_SIZE]), start + 1):
-                progress("Writing notes", done, len(wanted))
+        missing = self._outbound.without_note(ids)
+        for start in range(0, len(missing), _BATCH_SIZE):
+            for done, memory in enumerate(self._outbound.chosen(missing[start : start + _BATCH_SIZE]), start + 1):
+                progress("Writing notes", done, len(missing))
                 try:
                     yield self._outbound.write_new(memory)
                 except DataDirectoryError:

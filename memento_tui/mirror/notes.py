@@ -65,15 +65,15 @@ class NoteFile(msgspec.Struct, frozen=True):
         note = self.note
         unchanged = self.as_memory(memory).content == memory.content
         # A secret that was taken out of the memory stays in the person's own file.
-        wanted = msgspec.structs.replace(memory, content=note.content) if unchanged else memory
+        target = msgspec.structs.replace(memory, content=note.content) if unchanged else memory
         kept = KeptNote(path=self.path, head=note.parts.head, body=note.parts.body if unchanged else None)
-        return note_text(wanted, kept, self.path, lambda before: _own_properties(memory, before, moved=moved))
+        return note_text(target, kept, self.path, lambda before: _own_properties(memory, before, moved=moved))
 
     def with_links(self, memory: Memory, links: Iterable[tuple[str, str]]) -> str:
         """Return the note's text with further links in its properties, each a type of relation and a note's path."""
         kept = KeptNote(path=self.path, head=self.note.parts.head, body=self.note.parts.body)
-        said = msgspec.structs.replace(memory, content=self.note.content)
-        return note_text(said, kept, self.path, lambda before: link_properties(before, links))
+        target = msgspec.structs.replace(memory, content=self.note.content)
+        return note_text(target, kept, self.path, lambda before: link_properties(before, links))
 
     def changed_since(self, base: Memory) -> dict[str, Any]:
         """Return the fields in which the note differs from the note that would be written for ``base``."""
@@ -111,10 +111,10 @@ def parse_note_file(path: str, loaded: LoadedFile) -> NoteFile | Refused:
 
 def _parse_generated_note(path: str, data: bytes, like: LoadedFile) -> NoteFile:
     """Return the note that memento itself would write at a path."""
-    found = parse_note_file(path, LoadedFile(data, like.modified))
-    if isinstance(found, Refused):
-        raise TypeError(found.reason)  # what note_text returns can be read: a property test holds it to that
-    return found
+    parsed = parse_note_file(path, LoadedFile(data, like.modified))
+    if isinstance(parsed, Refused):
+        raise TypeError(parsed.reason)  # what note_text returns can be read: a property test holds it to that
+    return parsed
 
 
 def changed_fields(before: Memory, after: Memory) -> dict[str, Any]:
@@ -155,9 +155,9 @@ def _own_properties(memory: Memory, before: Note, *, moved: bool) -> dict[str, A
         given = property_text(before.properties.get(_NAMESPACE))
         if not given or namespace_from_parts(given.split("/")) != memory.namespace:
             changes[_NAMESPACE] = memory.namespace
-    named = property_text(before.properties.get(_IDENTITY))
-    if named and named != memory.id:  # a note that was copied within the folder
+    given_id = property_text(before.properties.get(_IDENTITY))
+    if given_id and given_id != memory.id:  # a note that was copied within the folder
         changes[_IDENTITY] = memory.id
-    if named and _UPDATED in before.properties:
+    if given_id and _UPDATED in before.properties:
         changes[_UPDATED] = memory.updated_at.astimezone(UTC).isoformat().replace("+00:00", "Z")
     return changes

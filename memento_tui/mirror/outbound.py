@@ -62,8 +62,8 @@ class OutboundChanges:
 
     def without_note(self, ids: Iterable[str] | None) -> list[str]:
         """Return those of these ids, or (``None``) of the ids of all chosen memories, that have no note."""
-        wanted = self._every_id() if ids is None else ids
-        return [one for one in wanted if one not in self._ledger.paths]
+        candidates = self._every_id() if ids is None else ids
+        return [memory_id for memory_id in candidates if memory_id not in self._ledger.paths]
 
     def chosen(self, ids: Sequence[str]) -> list[Memory]:
         """Return the memories among these that are to have a note."""
@@ -74,11 +74,11 @@ class OutboundChanges:
 
     def write_new(self, memory: Memory, path: str = "", why: str = "") -> MirrorEvent:
         """Write the note of a memory that has none, at ``path`` if nothing lies there. Raises `InvalidInput`."""
-        wanted = with_full_text(memory)
-        for place in chain([path] if path else [], paths_of(wanted, kept_note(wanted))):
+        target = with_full_text(memory)
+        for place in chain([path] if path else [], paths_of(target, kept_note(target))):
             if place.casefold() in self._taken and place != path:
                 continue
-            data = render_new_note(wanted, place).encode()
+            data = render_new_note(target, place).encode()
             if (status := self._folder.write(place, data, expected=None)) is not None:
                 self._on_written(place, status)
                 break
@@ -88,22 +88,22 @@ class OutboundChanges:
 
     def rewrite(self, file: NoteFile, memory: Memory, base: Memory | None) -> Iterator[MirrorEvent]:
         """Update a note to its memory; ``base`` is the memory as both sides had it before. Raises `InvalidInput`."""
-        wanted = with_full_text(memory)
-        moved = base is not None and base.namespace != wanted.namespace
+        target = with_full_text(memory)
+        moved = base is not None and base.namespace != target.namespace
         data = file.loaded.data
-        if moved or not file.matches(wanted):
-            data = file.rewritten(wanted, moved=moved).encode()
+        if moved or not file.matches(target):
+            data = file.rewritten(target, moved=moved).encode()
         if data == file.loaded.data:
             self._ledger.in_step(file.path, memory, file.digest)
             return
-        kept = [wanted.content, *([with_full_text(base).content] if base is not None else ())]
+        kept = [target.content, *([with_full_text(base).content] if base is not None else ())]
         copy = "" if file.note.content in kept else self._folder.copy_to_trash(file.path, file.loaded.data)
         if (status := self._folder.write(file.path, data, expected=file.digest)) is not None:
             self._on_written(file.path, status)
             self._ledger.in_step(file.path, memory, source_digest(data))
             if copy:
                 yield MirrorEvent("trashed", file.path, memory.id, f"what it said before is kept at {copy}")
-            differing = ", ".join(changed_fields(file.as_memory(wanted), wanted)) or "namespace"
+            differing = ", ".join(changed_fields(file.as_memory(target), target)) or "namespace"
             yield MirrorEvent("written", file.path, memory.id, differing)
 
     def add_links(self, file: NoteFile, memory: Memory, links: Iterable[tuple[str, str]]) -> bool:

@@ -41,9 +41,9 @@ class MissingNotes:
         It is the one whose memory it names, or one with the very same bytes; of several, as where a folder was renamed,
         the one that shares the most of its path's end.
         """
-        named = self._ledger.paths.get(memory_id_of_note(file.note), "")
-        if named in self._paths:
-            return named
+        named_path = self._ledger.paths.get(memory_id_of_note(file.note), "")
+        if named_path in self._paths:
+            return named_path
         same = self._said.get(file.digest, ())
         return max(sorted(same), key=lambda path: _shared_suffix_length(path, file.path), default="")
 
@@ -53,9 +53,9 @@ class MissingNotes:
         self._said[self._ledger.steps[path].digest].discard(path)
 
 
-def _shared_suffix_length(one: str, other: str) -> int:
-    pairs = zip(reversed(PurePosixPath(one).parts), reversed(PurePosixPath(other).parts), strict=False)
-    return next((place for place, (a, b) in enumerate(pairs) if a != b), len(one))
+def _shared_suffix_length(path: str, other: str) -> int:
+    pairs = zip(reversed(PurePosixPath(path).parts), reversed(PurePosixPath(other).parts), strict=False)
+    return next((place for place, (a, b) in enumerate(pairs) if a != b), len(path))
 
 
 class NoteReconciler:
@@ -117,8 +117,8 @@ class NoteReconciler:
             yield MirrorEvent("refused", file.path, memory.id, _rejection_reason(outcome.proposal))
         elif outcome.memory.version != memory.version and (changes or not moved):
             removed = f"; a secret was taken out of what is remembered ({', '.join(outcome.removed)})"
-            said = ", ".join(changes) or "other properties"
-            yield MirrorEvent("changed", file.path, memory.id, said + (removed if outcome.removed else ""))
+            fields = ", ".join(changes) or "other properties"
+            yield MirrorEvent("changed", file.path, memory.id, fields + (removed if outcome.removed else ""))
         yield from self._outbound.rewrite(file, outcome.memory, base)
 
     def _handle_missing_note(self, step: SyncPoint, memory: Memory, *, restore: bool) -> Iterator[MirrorEvent]:
@@ -171,8 +171,8 @@ def _pending_reason(outcome: ChangeOutcome) -> str:
 
 
 def _rejection_reason(proposal: Proposal | None) -> str:
-    said = "" if proposal is None or not proposal.note else f": {proposal.note}"
-    return f"a person turned this down before{said}"
+    note = "" if proposal is None or not proposal.note else f": {proposal.note}"
+    return f"a person turned this down before{note}"
 
 
 class NewNotes:
@@ -200,8 +200,8 @@ class NewNotes:
                 elif (memory := self._brought_back(file)) is not None:
                     yield MirrorEvent("restored", file.path, memory.id, "its note is back")
                     yield from self._reconciler.settle(file.path, file)
-                elif (twin := self._inbound.known(file, namespace)) is not None:
-                    self._ledger.in_step(file.path, twin, file.digest)
+                elif (duplicate := self._inbound.known(file, namespace)) is not None:
+                    self._ledger.in_step(file.path, duplicate, file.digest)
                 else:
                     new.append((file, namespace))
             except DataDirectoryError:
@@ -223,27 +223,27 @@ class NewNotes:
             if len(new) == 1:
                 yield MirrorEvent("refused", new[0][0].path, why=str(error))
                 return
-            for one in new:
-                yield from self._remember([one])
+            for note in new:
+                yield from self._remember([note])
         else:
             for path, outcome in outcomes.items():
                 yield _event_of_outcome(path, outcome)
 
     def _is_purged(self, file: NoteFile) -> bool:
-        named = memory_id_of_note(file.note)
-        return bool(named) and bool(self._session.purged("memory", [named]))
+        memory_id = memory_id_of_note(file.note)
+        return bool(memory_id) and bool(self._session.purged("memory", [memory_id]))
 
     def _named(self, file: NoteFile) -> Memory | None:
         """Return the memory that a note names as its own, where that lives and has no other note."""
-        named = memory_id_of_note(file.note)
-        memory: Memory | None = self._session.find(named) if named else None
-        free = memory is not None and memory.status not in ENDED_STATUSES and named not in self._ledger.paths
+        memory_id = memory_id_of_note(file.note)
+        memory: Memory | None = self._session.find(memory_id) if memory_id else None
+        free = memory is not None and memory.status not in ENDED_STATUSES and memory_id not in self._ledger.paths
         return memory if free else None
 
     def _brought_back(self, file: NoteFile) -> Memory | None:
         """Return the memory that was deleted when this note went, restored: a branch or a disk that is back."""
-        named = memory_id_of_note(file.note)
-        left = self._ledger.deleted.get(named) or self._ledger.deleted.get(
+        memory_id = memory_id_of_note(file.note)
+        left = self._ledger.deleted.get(memory_id) or self._ledger.deleted.get(
             self._ledger.deleted_by_digest.get(file.digest, "")
         )
         if left is None or (memory := self._inbound.bring_back(left)) is None:
@@ -263,8 +263,8 @@ class NewNotes:
 
 def _event_of_outcome(path: str, outcome: Memory | Proposal) -> MirrorEvent:
     if isinstance(outcome, Proposal):
-        said = f": {outcome.note}" if outcome.note else ""
-        return MirrorEvent("refused", path, why=f"a person turned this text down before{said}")
+        note = f": {outcome.note}" if outcome.note else ""
+        return MirrorEvent("refused", path, why=f"a person turned this text down before{note}")
     if outcome.status == "pending":
         return MirrorEvent("waits", path, outcome.id, "it is looked at first; memento review")
     return MirrorEvent("taken", path, outcome.id)

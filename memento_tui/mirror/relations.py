@@ -108,46 +108,51 @@ class RelationSync:
         loaded = self._folder.load(step.path)
         if isinstance(loaded, Refused) or source_digest(loaded.data) != step.digest:
             return None
-        found = parse_note_file(step.path, loaded)
-        return None if isinstance(found, Refused) else found
+        parsed = parse_note_file(step.path, loaded)
+        return None if isinstance(parsed, Refused) else parsed
 
     # From the notes
 
     def _draw(self, fresh: Mapping[str, list[_StoredLink]], gone: Collection[str]) -> list[MirrorEvent]:
         """Draw the relations of the links in some memories' notes, and remove those whose links are gone."""
         links = dict(fresh)
-        for name, said in self._said.items() if fresh else ():
-            if name in self._ledger.paths and "" in said.relations():
-                links.setdefault(name, list(said.links))
+        for name, known in self._said.items() if fresh else ():
+            if name in self._ledger.paths and "" in known.relations():
+                links.setdefault(name, list(known.links))
         targets = self._targets() if any(links.values()) else LinkTargets()
-        told, rows = [], []
+        events, rows = [], []
         with self._session.transaction("mirror", note="links of notes") as tx:
-            for name, named in links.items():
+            for name, note_links in links.items():
                 step, before = self._ledger.steps[self._ledger.paths[name]], self._said.get(name, _NoteLinks())
-                after = _NoteLinks(tuple(self._drawn(tx, step, before, named, targets)), before.shown)
+                after = _NoteLinks(tuple(self._drawn(tx, step, before, note_links, targets)), before.shown)
                 if name not in fresh and after == before:
                     continue
                 removed = _remove_relations(tx, before, after)
                 drawn = sum(link.drawn for link in set(after.links) - set(before.links))
                 parts = [f"{count} {what}" for count, what in ((drawn, "drawn"), (removed, "taken back")) if count]
                 if parts:
-                    told.append(MirrorEvent("related", step.path, step.id, ", ".join(parts)))
+                    events.append(MirrorEvent("related", step.path, step.id, ", ".join(parts)))
                 rows.append(self._note(step, after, fresh=name in fresh))
             self._session.ledger.write(tx, rows)
             self._session.ledger.drop(tx, self._source, gone)
         for name in gone:
             del self._said[name], self._digests[name]
-        return sorted(told, key=lambda one: one.note)
+        return sorted(events, key=lambda event: event.note)
 
     def _drawn(
-        self, tx: Transaction, step: SyncPoint, before: _NoteLinks, named: Iterable[_StoredLink], targets: LinkTargets
+        self,
+        tx: Transaction,
+        step: SyncPoint,
+        before: _NoteLinks,
+        note_links: Iterable[_StoredLink],
+        targets: LinkTargets,
     ) -> Iterator[_StoredLink]:
         """Yield a note's links, each with its relation."""
         known = {(link.kind, link.written): link for link in before.links if link.relation}
         there: dict[tuple[str, str], str] | None = None
-        for link in named:
-            if (found := known.get((link.kind, link.written))) is not None:
-                yield found
+        for link in note_links:
+            if (drawn_before := known.get((link.kind, link.written))) is not None:
+                yield drawn_before
                 continue
             if redact_text(link.written + " " + link.label)[1]:
                 continue
@@ -176,28 +181,28 @@ class RelationSync:
                     targets.take(path, memory.title, properties if isinstance(properties, dict) else {})
         return targets
 
-    def _note(self, step: SyncPoint, said: _NoteLinks, *, fresh: bool) -> ImportedRecord:
+    def _note(self, step: SyncPoint, note_links: _NoteLinks, *, fresh: bool) -> ImportedRecord:
         """Record the links of a note, ``fresh`` ones with its digest; return the line of the ledger."""
-        self._said[step.id] = said
+        self._said[step.id] = note_links
         digest = self._digests[step.id] = step.digest if fresh else self._digests[step.id]
-        kept = msgspec.json.encode(said).decode()
+        kept = msgspec.json.encode(note_links).decode()
         return ImportedRecord(self._source, step.id, "note", step.id, digest, step.version, kept)
 
     # Into the notes
 
     def _show(self) -> Iterator[MirrorEvent]:
         """Write the relations that were drawn here into their notes; those that cannot be written yet are left."""
-        wanted: dict[str, list[Relation]] = {}
+        missing: dict[str, list[Relation]] = {}
         for relation in list(self._unshown.values()):
             path, there = self._ledger.paths.get(relation.src), relation.dst in self._ledger.paths
-            said = self._said.get(relation.src)
+            known = self._said.get(relation.src)
             if path is None or not there or relation.type not in LINK_PROPERTIES.values():
                 del self._unshown[relation.id]  # when such a note comes, all relations are looked at again
-            elif said is not None and relation.id in (*said.shown, *said.relations()):
+            elif known is not None and relation.id in (*known.shown, *known.relations()):
                 del self._unshown[relation.id]
-            elif said is not None and self._digests[relation.src] == self._ledger.steps[path].digest:
-                wanted.setdefault(path, []).append(relation)
-        for path, relations in sorted(wanted.items()):
+            elif known is not None and self._digests[relation.src] == self._ledger.steps[path].digest:
+                missing.setdefault(path, []).append(relation)
+        for path, relations in sorted(missing.items()):
             try:
                 yield from self._write(path, relations)
             except MementoError as error:
@@ -205,20 +210,22 @@ class RelationSync:
 
     def _write(self, path: str, relations: list[Relation]) -> Iterator[MirrorEvent]:
         step, file = self._ledger.steps[path], self._in_step(self._ledger.steps[path])
-        said = self._said[step.id]
+        known = self._said[step.id]
         memory = self._session.find(step.id)
         if path in self._ledger.waiting or file is None or memory is None or memory.version != step.version:
             return
-        present = {one.id: one for one in self._session.relations(step.id)}
-        says = {(one.type, one.dst) for one in present.values() if one.id in said.relations()}
-        missing = [one for one in relations if one.id in present and (one.type, one.dst) not in says]
-        links = [(one.type, self._ledger.paths[one.dst]) for one in missing]
+        present = {relation.id: relation for relation in self._session.relations(step.id)}
+        says = {(relation.type, relation.dst) for relation in present.values() if relation.id in known.relations()}
+        missing = [
+            relation for relation in relations if relation.id in present and (relation.type, relation.dst) not in says
+        ]
+        links = [(relation.type, self._ledger.paths[relation.dst]) for relation in missing]
         if not links or self._outbound.add_links(file, memory, links):
-            after = _NoteLinks(said.links, (*said.shown, *(one.id for one in relations)))
+            after = _NoteLinks(known.links, (*known.shown, *(relation.id for relation in relations)))
             with self._session.transaction("mirror") as tx:
                 self._session.ledger.write(tx, [self._note(step, after, fresh=not links)])
-            for one in relations:
-                del self._unshown[one.id]
+            for relation in relations:
+                del self._unshown[relation.id]
             if links:
                 yield MirrorEvent("written", path, memory.id, ", ".join(sorted({kind for kind, _ in links})))
 
@@ -240,7 +247,7 @@ def _draw_relation(tx: Transaction, link: _StoredLink, src: str, end: str) -> st
 def _remove_relations(tx: Transaction, before: _NoteLinks, after: _NoteLinks) -> int:
     """Remove the relations whose links are gone; return how many."""
     gone = {link.relation for link in before.links if link.drawn} - after.relations()
-    present: list[Relation] = [one for name in sorted(gone) if (one := tx.get(Relation, name)) is not None]
+    present: list[Relation] = [relation for name in sorted(gone) if (relation := tx.get(Relation, name)) is not None]
     for relation in present:
         tx.remove(relation, base=relation.version)
     return len(present)

@@ -68,14 +68,14 @@ def test_a_store_moves_through_another_memento_once_and_reads_back_the_same(
         first = export()
         assert first.refused == ()
         assert (first.records, first.left_out) == (153 + 2 + 1 + 1 + 2, 0)
-        assert first.told == ("1 restricted, which stay here: any agent could recall them there",)
+        assert first.notices == ("1 restricted, which stay here: any agent could recall them there",)
         with memento_tui.open(theirs) as there:
             head = there.store.head()
             assert texts(there) == texts(mine)
             assert {memory.verified_at for batch in there.store.all_memories() for memory in batch} == {None}
         again = export()
         assert (again.records, again.left_out, again.refused) == (0, 0, ())
-        assert "159 there already" in again.told
+        assert "159 there already" in again.notices
         with memento_tui.open(theirs) as there:
             assert there.store.head() == head
         with memento_tui.open(without_engine(tmp_path / "back")) as back:
@@ -97,7 +97,7 @@ def test_what_another_memento_lets_wait_is_told_and_not_decided(
         for _ in range(2):
             written = run_export(mine, server.url, format_name=NAME)
             assert written.refused == ()
-            assert "1 of what was sent waits there for a person's decision" in written.told
+            assert "1 of what was sent waits there for a person's decision" in written.notices
         with memento_tui.open(theirs) as there:
             statuses = [memory.status for batch in there.store.all_memories() for memory in batch]
             assert sorted(statuses) == ["active", "pending"]

@@ -98,7 +98,7 @@ def test_a_section_that_no_import_took_in_stays_in_the_file(workspace: Workspace
     workspace.update(memories["Two"].id, content="## Two\nmine again")
     written = run_export(workspace, path, format_name="agents-file")
     assert (path.read_text(), written.refused) == (before, ())
-    assert written.told == ("CLAUDE.md: 2 of its sections stayed as they were, because no import took them in.",)
+    assert written.notices == ("CLAUDE.md: 2 of its sections stayed as they were, because no import took them in.",)
     workspace.update(memories["Three"].id, content="## Three\nmine")
     run_export(workspace, path, format_name="agents-file")
     assert path.read_text() == before.replace("three", "mine")

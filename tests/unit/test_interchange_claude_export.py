@@ -79,7 +79,7 @@ def test_an_untouched_memory_returns_byte_for_byte(workspace: Workspace, home: P
     assert run_export(workspace, home, format_name="claude").files == 0
     (tmp_path / "out" / "projects").mkdir(parents=True)
     written = run_export(workspace, tmp_path / "out", format_name="claude")
-    assert (written.files, written.refused, written.told) == (3, (), ())
+    assert (written.files, written.refused, written.notices) == (3, (), ())
     assert files(tmp_path / "out") == before
     again = run_import(workspace, "claude", home)
     assert (again.imported, again.updated) == (0, 0)
@@ -156,7 +156,7 @@ def test_an_index_that_claude_code_would_cut_is_told(workspace: Workspace, tmp_p
     put(tmp_path / "memory" / "MEMORY.md", text)
     imported(workspace, tmp_path / "memory")
     shutil.rmtree(tmp_path / "memory")
-    (told,) = run_export(workspace, tmp_path / "memory", format_name="claude").told
+    (told,) = run_export(workspace, tmp_path / "memory", format_name="claude").notices
     assert "has 251 lines" in told
     assert "first 200 lines" in told
     assert (tmp_path / "memory" / "MEMORY.md").read_text() == text

@@ -59,8 +59,8 @@ def test_everything_that_the_wire_has_a_word_for_arrives_once(workspace: Workspa
         first = export(workspace, address)
         count = len(account.written)
         again = export(workspace, address + "/v1/")
-    assert (first.records, first.left_out, first.refused, first.told) == (10, 0, (), ())
-    assert (again.records, again.left_out, again.refused, again.told) == (0, 0, (), ("10 there already",))
+    assert (first.records, first.left_out, first.refused, first.notices) == (10, 0, (), ())
+    assert (again.records, again.left_out, again.refused, again.notices) == (0, 0, (), ("10 there already",))
     assert len(account.written) == count
     row, other = sorted(account.memories, key=lambda one: str(one["content"]), reverse=True)
     assert (row["type"], row["tags"]) == ("decision", ["api", "source:distill"])
@@ -122,7 +122,7 @@ def test_what_the_wire_cannot_say_stays_here_and_is_counted(workspace: Workspace
         written = export(workspace, address)
     assert [row["content"] for row in account.memories] == ["Stays."]
     assert (written.records, written.left_out) == (1, 5)
-    assert written.told == ("1 restricted, which stay here: any agent could recall them there",)
+    assert written.notices == ("1 restricted, which stay here: any agent could recall them there",)
 
 
 def test_memories_go_a_hundred_at_a_time_and_each_text_once(workspace: Workspace) -> None:
@@ -130,7 +130,7 @@ def test_memories_go_a_hundred_at_a_time_and_each_text_once(workspace: Workspace
     account = Account()
     with serving(account) as address:
         written = export(workspace, address)
-    assert (written.records, written.told) == (250, ("1 there already",))
+    assert (written.records, written.notices) == (250, ("1 there already",))
     assert account.written == [("POST", "/v1/memories/ingest", "default")] * 3
     assert len(account.memories) == 250
 
@@ -194,7 +194,7 @@ def test_what_waits_there_for_a_person_is_told(workspace: Workspace) -> None:
     taken = b'{"ingested": 1, "ids": ["a1b2c3d4"], "proposed": ["a1b2c3d4"]}'
     with serving(Account(answers={"POST /v1/memories/ingest": (202, taken)})) as address:
         written = export(workspace, address)
-    assert (written.records, written.told) == (1, ("1 of what was sent waits there for a person's decision",))
+    assert (written.records, written.notices) == (1, ("1 of what was sent waits there for a person's decision",))
 
 
 @pytest.mark.parametrize(

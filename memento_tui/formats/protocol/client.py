@@ -117,17 +117,17 @@ class ProtocolClient:
 
     def workspaces(self) -> list[str]:
         """Return the names of the workspaces to read."""
-        wanted = selected_workspace()
-        found = self.text("/workspaces", "default")
+        selected = selected_workspace()
+        answer = self.text("/workspaces", "default")
         try:
-            listed = msgspec.json.decode(found[0] if found else "[]", type=list[_WorkspaceName])
+            listed = msgspec.json.decode(answer[0] if answer else "[]", type=list[_WorkspaceName])
         except (msgspec.DecodeError, RecursionError):
             raise self.strange("/workspaces") from None
-        names = [one.name for one in listed if one.name]
+        names = [workspace.name for workspace in listed if workspace.name]
         # The server makes a workspace of any name that it is asked for.
-        if wanted and wanted not in names:
-            raise InvalidInput(f"The account has no workspace {wanted!r:.60}.", f"It has {', '.join(names)}.")
-        return [wanted] if wanted else names or ["default"]
+        if selected and selected not in names:
+            raise InvalidInput(f"The account has no workspace {selected!r:.60}.", f"It has {', '.join(names)}.")
+        return [selected] if selected else names or ["default"]
 
     def pages(self, path: str, name: str, workspace: str, **query: str) -> Iterator[Any]:
         """Yield the rows of a list, each once even if the list grows meanwhile."""
@@ -219,8 +219,8 @@ class ProtocolClient:
 def _refusal_reason(body: bytes) -> str:
     """Return the reason of a server's refusal on one line; empty where it gives none."""
     try:
-        told = msgspec.json.decode(body)
-        said = told.get("message") or told.get("error") or told["content"][0]["text"]
+        answer = msgspec.json.decode(body)
+        reason = answer.get("message") or answer.get("error") or answer["content"][0]["text"]
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, LookupError, TypeError, AttributeError):
         return ""
-    return one_line(said, _MAX_REASON_LENGTH) if isinstance(said, str) else ""
+    return one_line(reason, _MAX_REASON_LENGTH) if isinstance(reason, str) else ""

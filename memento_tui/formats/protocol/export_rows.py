@@ -35,14 +35,14 @@ class ProtocolRow(msgspec.Struct, kw_only=True):
 class ProtocolMemoryRow(ProtocolRow, kw_only=True):
     """A memory with its relations to others, which are named as the format names them."""
 
-    arrows: list[ProtocolEdge] = []
-    into: list[str] = []
+    edges: list[ProtocolEdge] = []
+    consolidated_into: list[str] = []
     """The memories that were consolidated from this one."""
 
     @property
-    def made_from(self) -> list[str]:
+    def source_ids(self) -> list[str]:
         """The memories that this one was consolidated from."""
-        return [arrow.target for arrow in self.arrows if arrow.type == "consolidated_from"]
+        return [edge.target for edge in self.edges if edge.type == "consolidated_from"]
 
     @property
     def is_inactive(self) -> bool:
@@ -69,23 +69,27 @@ class ProtocolWorkspace(msgspec.Struct, kw_only=True):
     items: list[ProtocolRow] = []
     crystals: list[ProtocolRow] = []
 
-    def others(self, memory_id: str) -> _OtherMemories:
+    def others_of(self, memory_id: str) -> _OtherMemories:
         """Return the memories that one can be joined to."""
         return _OtherMemories(self.memories, memory_id)
 
-    def told_to(self, memory_id: str) -> set[str]:
+    def members_naming(self, memory_id: str) -> set[str]:
         """Return the memories that say themselves that they were consolidated into this one."""
-        made_from = self.memories[memory_id].made_from
-        return {one for one in made_from if one in self.memories and self.into(self.memories[one]) == memory_id}
+        source_ids = self.memories[memory_id].source_ids
+        return {
+            source
+            for source in source_ids
+            if source in self.memories and self.consolidated_into(self.memories[source]) == memory_id
+        }
 
-    def into(self, memory: ProtocolMemoryRow) -> Any:  # noqa: ANN401 - whatever a row held
+    def consolidated_into(self, memory: ProtocolMemoryRow) -> Any:  # noqa: ANN401 - whatever a row held
         """Return the value of ``consolidated_into``: the one that came with the row if it holds or leads away."""
         given = memory.kept.get("consolidated_into")
-        others = self.others(memory.fields["id"])
+        others = self.others_of(memory.fields["id"])
         leads_away = given is not None and not (isinstance(given, str) and given in others)
-        if leads_away or (given is not None and given in memory.into):
+        if leads_away or (given is not None and given in memory.consolidated_into):
             return given
-        return memory.into[0] if memory.into and memory.is_inactive else None
+        return memory.consolidated_into[0] if memory.consolidated_into and memory.is_inactive else None
 
 
 class _ProtocolWorkspaces(msgspec.Struct, kw_only=True):
@@ -98,49 +102,49 @@ class _ProtocolWorkspaces(msgspec.Struct, kw_only=True):
 
 def group_by_workspace(records: Iterable[ExportRecord], form: str = "") -> _ProtocolWorkspaces:
     """Return the records by workspace. ``form`` is the name under which an import kept the data of this form."""
-    found = _ProtocolWorkspaces()
+    workspaces = _ProtocolWorkspaces()
     names: dict[str, tuple[str, str]] = {}
     relations: list[Relation] = []
     for record in records:
         if isinstance(record, Relation):
             relations.append(record)
         elif isinstance(record, Memory):
-            _add_memory(found, record, names, form)
+            _add_memory(workspaces, record, names, form)
         else:
-            _add_other(found, record, form)
+            _add_other(workspaces, record, form)
     for relation in relations:
-        _add_relation(found, relation, names)
-    return found
+        _add_relation(workspaces, relation, names)
+    return workspaces
 
 
-def _workspace(found: _ProtocolWorkspaces, namespace: str) -> ProtocolWorkspace:
-    return found.by_name.setdefault(workspace_of_namespace(namespace), ProtocolWorkspace())
+def _workspace(workspaces: _ProtocolWorkspaces, namespace: str) -> ProtocolWorkspace:
+    return workspaces.by_name.setdefault(workspace_of_namespace(namespace), ProtocolWorkspace())
 
 
-def _add_memory(found: _ProtocolWorkspaces, memory: Memory, names: dict[str, tuple[str, str]], form: str) -> None:
+def _add_memory(workspaces: _ProtocolWorkspaces, memory: Memory, names: dict[str, tuple[str, str]], form: str) -> None:
     fields, kept = _fields_and_kept(memory, form)
-    workspace = _workspace(found, memory.namespace)
+    workspace = _workspace(workspaces, memory.namespace)
     if memory.status in _UNEXPORTED_STATUSES or fields["id"] in workspace.memories:
-        found.left_out += 1
+        workspaces.left_out += 1
         return
     workspace.memories[fields["id"]] = ProtocolMemoryRow(fields=fields, kept=kept)
     names[memory.id] = (workspace_of_namespace(memory.namespace), fields["id"])
 
 
-def _add_other(found: _ProtocolWorkspaces, record: Skip | WorkingItem | Crystal, form: str) -> None:
+def _add_other(workspaces: _ProtocolWorkspaces, record: Skip | WorkingItem | Crystal, form: str) -> None:
     fields, kept = _fields_and_kept(record, form)
     if isinstance(record, Skip):
-        _workspace(found, record.namespace).skips.append(ProtocolRow(fields=fields, kept=kept))
+        _workspace(workspaces, record.namespace).skips.append(ProtocolRow(fields=fields, kept=kept))
     elif isinstance(record, WorkingItem):
         fields |= {"category": category_of(record), "title": item_title(record)}
-        _workspace(found, record.namespace).items.append(ProtocolRow(fields=fields, kept=kept))
+        _workspace(workspaces, record.namespace).items.append(ProtocolRow(fields=fields, kept=kept))
     elif record.status in ("current", "past"):
         namespace = kept.get("namespace")
-        _workspace(found, namespace if isinstance(namespace, str) else "global").crystals.append(
+        _workspace(workspaces, namespace if isinstance(namespace, str) else "global").crystals.append(
             ProtocolRow(fields=fields, kept=kept)
         )
     else:
-        found.left_out += 1
+        workspaces.left_out += 1
 
 
 def _fields_and_kept(
@@ -154,20 +158,20 @@ def _fields_and_kept(
         own = kept.get(form)
         common = {name: kept[name] for name in _SHARED_KEPT_NAMES if name in kept}
         kept = {**common, **(own if isinstance(own, dict) else {})}
-    named = kept.get("id")
-    if isinstance(named, str) and named:
-        fields["id"] = named
+    foreign_id = kept.get("id")
+    if isinstance(foreign_id, str) and foreign_id:
+        fields["id"] = foreign_id
     return fields, kept
 
 
-def _add_relation(found: _ProtocolWorkspaces, relation: Relation, names: Mapping[str, tuple[str, str]]) -> None:
+def _add_relation(workspaces: _ProtocolWorkspaces, relation: Relation, names: Mapping[str, tuple[str, str]]) -> None:
     if relation.src not in names:
-        found.left_out += 1
+        workspaces.left_out += 1
         return
     workspace, src = names[relation.src]
     target = relation.dst if relation.type in ("file", "item") else names.get(relation.dst, ("", relation.dst))[1]
-    memories = found.by_name[workspace].memories
-    memories[src].arrows.append(ProtocolEdge(relation.type, target, relation.label))
+    memories = workspaces.by_name[workspace].memories
+    memories[src].edges.append(ProtocolEdge(relation.type, target, relation.label))
     if relation.type == "consolidated_from" and target in memories:
-        memories[target].into.append(src)
-    found.relations += 1
+        memories[target].consolidated_into.append(src)
+    workspaces.relations += 1

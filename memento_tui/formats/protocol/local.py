@@ -123,7 +123,7 @@ def find_workspaces(root: Path) -> Iterator[tuple[Path, PurePosixPath]]:
             continue  # nothing can be read there; what lies beside it can
         if FOLDER in below and is_workspace(root / name / FOLDER):
             yield root / name / FOLDER, name
-        waiting.extend(name / one for one in below if one != FOLDER)
+        waiting.extend(name / folder_name for folder_name in below if folder_name != FOLDER)
 
 
 def count(root: Path) -> int:
@@ -138,26 +138,26 @@ def read(root: Path) -> Iterator[ImportRecord | Refused]:
         InvalidInput: there is no folder at ``root``, or no workspace in it.
 
     """
-    found = list(find_workspaces(root))
-    if not found:
+    workspaces = list(find_workspaces(root))
+    if not workspaces:
         raise InvalidInput(f"{root} holds no files of Memento Protocol.", f"Name the folder {FOLDER}.")
-    return refuse_duplicates(_read(found))
+    return refuse_duplicates(_read(workspaces))
 
 
-def _read(found: list[tuple[Path, PurePosixPath]]) -> Iterator[ImportRecord | Refused]:
+def _read(workspaces: list[tuple[Path, PurePosixPath]]) -> Iterator[ImportRecord | Refused]:
     used: Counter[tuple[RecordName, str]] = Counter()
-    made_from: dict[Path, dict[str, list[str]]] = {}
-    for folder, _ in found:
-        ids, made_from[folder] = _index_workspace(folder)
+    sources_by_target: dict[Path, dict[str, list[str]]] = {}
+    for folder, _ in workspaces:
+        ids, sources_by_target[folder] = _index_workspace(folder)
         used.update(ids)
-    shared = frozenset(one for one, times in used.items() if times > 1)
-    for folder, name in found:
+    ambiguous_ids = frozenset(one for one, times in used.items() if times > 1)
+    for folder, name in workspaces:
         own = str(name) in (".", "default")
         place = RowContext(
             namespace="global" if own else namespace_of_parts(name.parts),
-            prefix="" if len(found) == 1 and str(name) == "." else f"{name}/",
-            shared=shared,
-            made_from=made_from[folder],
+            prefix="" if len(workspaces) == 1 and str(name) == "." else f"{name}/",
+            ambiguous_ids=ambiguous_ids,
+            sources_by_target=sources_by_target[folder],
             form=FILE_FORM,
         )
         shown = "" if str(name) == "." else f"{name}/{FOLDER}/"
@@ -169,11 +169,11 @@ def _source_files(folder: Path) -> Iterator[SourceFile | Refused]:
     """Yield the files of a workspace, named from its folder on."""
     for name in ("memories", "items"):
         if (folder / name).is_dir():
-            for found in walk_files(folder / name, _SUFFIX, hidden=True):
-                if isinstance(found, Refused):
-                    yield Refused(f"{name}/{found.file}", found.line, found.reason)
+            for file in walk_files(folder / name, _SUFFIX, hidden=True):
+                if isinstance(file, Refused):
+                    yield Refused(f"{name}/{file.file}", file.line, file.reason)
                 else:
-                    yield SourceFile(found.path, f"{name}/{found.name}")
+                    yield SourceFile(file.path, f"{name}/{file.name}")
     for name in (SKIP_FILE, DOCUMENT):
         if (folder / name).is_file():
             yield SourceFile(str(folder / name), name)
@@ -182,7 +182,7 @@ def _source_files(folder: Path) -> Iterator[SourceFile | Refused]:
 def _index_workspace(folder: Path) -> tuple[set[tuple[RecordName, str]], dict[str, list[str]]]:
     """Return the ids that a workspace uses, and which memories were consolidated into which."""
     ids: set[tuple[RecordName, str]] = set()
-    made_from: dict[str, list[str]] = {}
+    sources_by_target: dict[str, list[str]] = {}
     for file in _source_files(folder):
         if isinstance(file, Refused) or file.name == DOCUMENT:
             continue
@@ -191,15 +191,15 @@ def _index_workspace(folder: Path) -> tuple[set[tuple[RecordName, str]], dict[st
             if isinstance(identity, str):
                 ids.add((_record(file.name), identity))
                 if isinstance(into, str):
-                    made_from.setdefault(into, []).append(identity)
-    return ids, made_from
+                    sources_by_target.setdefault(into, []).append(identity)
+    return ids, sources_by_target
 
 
 def _objects(file: SourceFile) -> list[dict[str, Any]]:
     """Return the objects of a JSON file; none where it cannot be read, which `_records_of_file` reports."""
     read = _value(file, file.name)
     value = [] if isinstance(read, Refused) else read[0]
-    return [one for one in (value if isinstance(value, list) else [value]) if isinstance(one, dict)]
+    return [element for element in (value if isinstance(value, list) else [value]) if isinstance(element, dict)]
 
 
 def _record(name: str) -> RecordName:
@@ -276,9 +276,9 @@ def _skips(place: RowContext, value: object, text: str, shown: str) -> Iterator[
             continue
         at = RowLocation(shown, line, source_digest(msgspec.json.encode(entry, order="sorted")))
         beside = {"nth": nth} if is_in_order(SKIP_COLUMNS, entry) else {"nth": nth, "order": list(entry)}
-        found = _with_kept(build_skip(place, SKIP_COLUMNS, entry, at, "expires"), beside)
-        nth += isinstance(found, ImportRecord)
-        yield found
+        record = _with_kept(build_skip(place, SKIP_COLUMNS, entry, at, "expires"), beside)
+        nth += isinstance(record, ImportRecord)
+        yield record
 
 
 def _lines_of(text: str) -> Iterator[int]:
@@ -311,12 +311,12 @@ def _sections(place: RowContext, text: str, shown: str) -> Iterator[ImportRecord
         yield build_section(place, key, title, block.content, place.kept(kept), at, name=key or DOCUMENT)
 
 
-def _with_kept(found: ImportRecord | Refused, values: dict[str, Any]) -> ImportRecord | Refused:
+def _with_kept(record: ImportRecord | Refused, values: dict[str, Any]) -> ImportRecord | Refused:
     """Return a record with further kept data of its file."""
-    if isinstance(found, ImportRecord) and values:
-        extra = found.fields.setdefault("extra", {})
+    if isinstance(record, ImportRecord) and values:
+        extra = record.fields.setdefault("extra", {})
         extra.setdefault(EXTRA_KEY, {}).setdefault(FILE_FORM, {}).update(values)
-    return found
+    return record
 
 
 _CONSOLIDATED_FROM = "consolidated_from"
@@ -396,17 +396,17 @@ def _skip_entry(skip: ProtocolRow) -> dict[str, Any]:
 
 def _memory_object(memory: ProtocolMemoryRow, workspace: ProtocolWorkspace) -> dict[str, Any]:
     """Return the object of a memory; it has no field for links that there are none of, unless it came with it."""
-    fields, kept, present = memory.fields, memory.kept, workspace.others(memory.fields["id"])
+    fields, kept, present = memory.fields, memory.kept, workspace.others_of(memory.fields["id"])
     given, linkages = as_list(kept.get("consolidated_from")), as_list(kept.get("linkages"))
-    told = {
-        *workspace.told_to(fields["id"]),
+    naming = {
+        *workspace.members_naming(fields["id"]),
         *(end for kind, end, _ in links_from_linkages(linkages, (), "") if kind == _CONSOLIDATED_FROM),
     }
-    sources = [one for one in memory.made_from if one in given or one not in told]
+    sources = [source for source in memory.source_ids if source in given or source not in naming]
     links = {
-        "consolidated_into": workspace.into(memory),
+        "consolidated_into": workspace.consolidated_into(memory),
         "consolidated_from": merge_ids(given, sources, present),
-        "linkages": linkages_for_memory(linkages, memory.arrows, present, memory.made_from),
+        "linkages": linkages_for_memory(linkages, memory.edges, present, memory.source_ids),
     }
     row = write_row(MEMORY_COLUMNS, fields, kept)
     for name, value in links.items():
@@ -436,7 +436,7 @@ def _path(folder: str, record: ProtocolRow, used: set[PurePosixPath]) -> PurePos
     digest = hashlib.blake2b(identity.encode(), digest_size=8).hexdigest()
     others = (PurePosixPath(f"{digest}{'~' * again}{_SUFFIX}") for again in itertools.count())
     candidates = itertools.chain([name] if is_usable else [], others)
-    name = next(one for one in candidates if folder / one not in used)
+    name = next(candidate for candidate in candidates if folder / candidate not in used)
     used.add(folder / name)
     return folder / name
 

@@ -86,23 +86,23 @@ def _read(address: str) -> Iterator[ImportRecord | Refused]:
             except InvalidField as error:
                 yield Refused(name, 0, f"is a workspace whose name cannot be a namespace: {error.reason}")
                 continue
-            for one in _read_workspace(server, name, place):
-                if isinstance(one, ImportRecord) and one.record == "crystal":
+            for record in _read_workspace(server, name, place):
+                if isinstance(record, ImportRecord) and record.record == "crystal":
                     # A server may tell of one identity in every workspace, as memento's own does.
-                    if one.digest in identities:
+                    if record.digest in identities:
                         continue
-                    identities.add(one.digest)
-                yield one
+                    identities.add(record.digest)
+                yield record
 
 
 def _read_workspace(server: ProtocolClient, workspace: str, place: RowContext) -> Iterator[ImportRecord | Refused]:
     """Yield the records of one workspace of an account. Raises `InvalidInput` as `read` does."""
     listed = list(server.pages("/memories", "memories", workspace, status="all", sort="created_at", order="asc"))
-    made_from: dict[str, list[str]] = {}
+    sources_by_target: dict[str, list[str]] = {}
     for row in listed:
         if isinstance(row, dict) and isinstance(into := row.get("consolidated_into"), str) and into:
-            made_from.setdefault(into, []).append(str(row.get("id")))
-    place = msgspec.structs.replace(place, made_from=made_from)
+            sources_by_target.setdefault(into, []).append(str(row.get("id")))
+    place = msgspec.structs.replace(place, sources_by_target=sources_by_target)
     skips = server.get("/skip-list", workspace)
     entries = skips.get("entries") if isinstance(skips, dict) else None
     yield from _fetch_rows(place, f"{workspace}/memories", iter(listed), memory_from_row)
@@ -125,8 +125,8 @@ def _current_crystal(place: RowContext, row: _Row, at: RowLocation) -> ImportRec
 
 def _fetch_section(server: ProtocolClient, workspace: str, key: str) -> _Row | None:
     """Return a section of the working memory as a row; ``None`` if it is empty. Raises `InvalidInput`."""
-    found = server.text(f"/working-memory/{quote(key, safe='')}", workspace)
-    heading, _, content = (found[0] if found else "").partition("\n\n")
+    answer = server.text(f"/working-memory/{quote(key, safe='')}", workspace)
+    heading, _, content = (answer[0] if answer else "").partition("\n\n")
     if not content.strip() or content == _EMPTY_SECTION:
         return None
     return {"section_key": key, "heading": heading.removeprefix("## ").strip(), "content": content}
@@ -144,9 +144,9 @@ def _fetch_rows(
             continue
         # A table holds lists as text, and so does what is kept of its rows.
         plain = {name: compact_json(value) if isinstance(value, list | dict) else value for name, value in row.items()}
-        found = make(place, plain, RowLocation(file, number, row_digest(plain)))
-        if found is not None:
-            yield found
+        record = make(place, plain, RowLocation(file, number, row_digest(plain)))
+        if record is not None:
+            yield record
 
 
 class _RemoteItem(msgspec.Struct, frozen=True):
@@ -173,15 +173,15 @@ class _RemoteState(msgspec.Struct, kw_only=True):
 def _fetch_remote_state(server: ProtocolClient, workspace: str) -> _RemoteState:
     """Return the state of a workspace. Raises `InvalidInput` if the server does not answer as it should."""
     held = _RemoteState()
-    for one in _read_workspace(server, workspace, RowContext()):
-        if isinstance(one, ImportRecord):
-            _add_remote_record(held, one)
+    for record in _read_workspace(server, workspace, RowContext()):
+        if isinstance(record, ImportRecord):
+            _add_remote_record(held, record)
     return held
 
 
-def _add_remote_record(held: _RemoteState, one: ImportRecord) -> None:
-    fields = one.fields
-    match one.record:
+def _add_remote_record(held: _RemoteState, record: ImportRecord) -> None:
+    fields = record.fields
+    match record.record:
         case "memory":
             identity = str(fields.get("id", ""))
             held.memories.setdefault(content_digest(fields["content"]), identity)
@@ -257,10 +257,10 @@ def write(records: Iterable[ExportRecord], address: str) -> ExportReport:
     """
     with connect(address) as server:
         workspaces = group_by_workspace(records)
-        wanted, now = selected_workspace(), clock.now()
+        selected, now = selected_workspace(), clock.now()
         tally = _SendCounts(left_out=workspaces.left_out)
         for name, workspace in workspaces.by_name.items():
-            if wanted not in ("", name):
+            if selected not in ("", name):
                 tally.left_out += _size(workspace)
             elif not name.isascii():
                 tally.left_out += _size(workspace)
@@ -268,14 +268,18 @@ def write(records: Iterable[ExportRecord], address: str) -> ExportReport:
             else:
                 _WorkspaceSender(server, name, workspace, tally, now).send()
     return ExportReport(
-        records=tally.sent, files=0, left_out=tally.left_out, refused=tuple(tally.refused), told=tuple(_notices(tally))
+        records=tally.sent,
+        files=0,
+        left_out=tally.left_out,
+        refused=tuple(tally.refused),
+        notices=tuple(_notices(tally)),
     )
 
 
 def _size(workspace: ProtocolWorkspace) -> int:
     memories = workspace.memories.values()
     others = len(workspace.skips) + len(workspace.items) + len(workspace.crystals)
-    return len(memories) + sum(len(memory.arrows) for memory in memories) + others
+    return len(memories) + sum(len(memory.edges) for memory in memories) + others
 
 
 def _notices(tally: _SendCounts) -> Iterator[str]:
@@ -420,26 +424,26 @@ class _WorkspaceSender:
     def _link(self, memory: ProtocolMemoryRow) -> None:
         """Send the linkages that a memory does not have there, whether it was sent now or is there already."""
         own = self._id_of(memory)
-        wanted = [linkage for arrow in memory.arrows if (linkage := self._linkage(arrow)) is not None] if own else []
-        self._tally.left_out += len(memory.arrows) - len(wanted)
+        linkages = [linkage for edge in memory.edges if (linkage := self._linkage(edge)) is not None] if own else []
+        self._tally.left_out += len(memory.edges) - len(linkages)
         # Some servers put the linkages that they are given in the place of those that there are.
         present = self._held.linkages.get(own, [])
         keys = {_linkage_key(linkage) for linkage in present}
-        missing = [linkage for linkage in wanted if _linkage_key(linkage) not in keys]
-        self._tally.known += len(wanted) - len(missing)
+        missing = [linkage for linkage in linkages if _linkage_key(linkage) not in keys]
+        self._tally.known += len(linkages) - len(missing)
         if missing:
             path = f"/memories/{quote(own, safe='')}"
             self._post("PUT", path, {"linkages": [*present, *missing]}, memory.fields, count=len(missing))
 
-    def _linkage(self, arrow: ProtocolEdge) -> dict[str, str] | None:
+    def _linkage(self, edge: ProtocolEdge) -> dict[str, str] | None:
         """Return a relation as a linkage there; ``None`` where its other end is not there."""
-        target = arrow.target
-        if arrow.type == "item":
+        target = edge.target
+        if edge.type == "item":
             target = self._item_ids.get(target, "")
-        elif arrow.type != "file":
+        elif edge.type != "file":
             other = self._workspace.memories.get(target)
             target = self._id_of(other) if other is not None else ""
-        return linkage_from_relation(arrow.type, target, arrow.label) if target else None
+        return linkage_from_relation(edge.type, target, edge.label) if target else None
 
     def _id_of(self, memory: ProtocolMemoryRow) -> str:
         """Return the server's id of a memory; empty where it is not there, or stays here."""

@@ -62,9 +62,9 @@ class RowContext(msgspec.Struct, frozen=True, kw_only=True):
     namespace: str = "global"
     prefix: str = ""
     """The prefix of the keys of its records, where a source has several workspaces."""
-    shared: Container[tuple[RecordName, str]] = ()
+    ambiguous_ids: Container[tuple[RecordName, str]] = ()
     """Ids that several workspaces of the source use: no record gets one of them as its own."""
-    made_from: Mapping[str, list[str]] = {}
+    sources_by_target: Mapping[str, list[str]] = {}
     """The memories whose rows name the memory that they were consolidated into, by its id."""
     form: str = ""
     """The name under which data of rows is kept: the columns of files are not those of tables."""
@@ -99,10 +99,10 @@ def build_memory(
     if not fields["content"].strip():
         return Refused(at.file, at.line, "has no content")
     written = str(row.get("id") or "")
-    sources = [*links.sources, *place.made_from.get(written, ())]
+    sources = [*links.sources, *place.sources_by_target.get(written, ())]
     fields |= {"namespace": place.namespace, "source_type": "derived"}
-    found = links_from_linkages(links.linkages, sources, place.prefix)
-    return _import_record(place, "memory", fields, kept, at, key=_record_key(fields, at), links=found)
+    found_links = links_from_linkages(links.linkages, sources, place.prefix)
+    return _import_record(place, "memory", fields, kept, at, key=_record_key(fields, at), links=found_links)
 
 
 def build_skip(
@@ -212,7 +212,7 @@ def _import_record(
     key: str,
     links: tuple[tuple[str, str, str], ...] = (),
 ) -> ImportRecord:
-    if "id" in fields and (record, fields["id"]) in place.shared:
+    if "id" in fields and (record, fields["id"]) in place.ambiguous_ids:
         kept = {**kept, "id": fields.pop("id")}
     if kept:
         fields["extra"] = {**fields.get("extra", {}), EXTRA_KEY: dict(kept)}
@@ -227,21 +227,21 @@ def _import_record(
     )
 
 
-def refuse_duplicates(found: Iterable[ImportRecord | Refused]) -> Iterator[ImportRecord | Refused]:
+def refuse_duplicates(records: Iterable[ImportRecord | Refused]) -> Iterator[ImportRecord | Refused]:
     """Yield what a reader yields, and refuse a record with the key or the id of an earlier one."""
     seen: dict[tuple[str, str, str], str] = {}
-    for one in found:
-        if isinstance(one, Refused):
-            yield one
+    for record in records:
+        if isinstance(record, Refused):
+            yield record
             continue
-        names = [(one.record, "key", one.key), (one.record, "id", str(one.fields.get("id", "")))]
+        names = [(record.record, "key", record.key), (record.record, "id", str(record.fields.get("id", "")))]
         names = [name for name in names if name[2]]
         earlier = next((seen[name] for name in names if name in seen), "")
         if earlier:
-            yield Refused(one.file, one.line, f"has the id of {earlier}; give it another")
+            yield Refused(record.file, record.line, f"has the id of {earlier}; give it another")
             continue
-        seen.update(dict.fromkeys(names, f"{one.file}:{one.line}" if one.line else one.file))
-        yield one
+        seen.update(dict.fromkeys(names, f"{record.file}:{record.line}" if record.line else record.file))
+        yield record
 
 
 MEMORY_COLUMNS: tuple[Column, ...] = (
@@ -297,8 +297,8 @@ _DEFAULT_ROWS = {
 
 def row_digest(row: Mapping[str, Any]) -> bytes:
     """Return the digest of a row's content, without the columns that mere use changes."""
-    said = {name: value for name, value in sorted(row.items()) if name not in _USAGE_COLUMNS}
-    return source_digest(msgspec.json.encode(said))
+    content = {name: value for name, value in sorted(row.items()) if name not in _USAGE_COLUMNS}
+    return source_digest(msgspec.json.encode(content))
 
 
 def memory_from_row(place: RowContext, row: Mapping[str, Any], at: RowLocation) -> ImportRecord | Refused:
@@ -313,12 +313,12 @@ def memory_from_row(place: RowContext, row: Mapping[str, Any], at: RowLocation) 
 def consolidation_from_row(place: RowContext, row: Mapping[str, Any], at: RowLocation) -> ImportRecord | Refused:
     """Return the memory of a row of ``consolidations``: the text that stands for others which are not recalled."""
     own = {name: value for name, value in row.items() if name != "source_ids"}
-    sources = [one for one in as_list(row.get("source_ids")) if isinstance(one, str)]
+    sources = [source for source in as_list(row.get("source_ids")) if isinstance(source, str)]
     links = RowLinks(sources=sources, kept={"table": "consolidations", "source_ids": row.get("source_ids")})
-    found = build_memory(place, CONSOLIDATION_COLUMNS, {**_DEFAULT_ROWS["consolidation"], **own}, at, links)
-    if isinstance(found, ImportRecord):
-        found.fields["kind"] = "observation"
-    return found
+    memory = build_memory(place, CONSOLIDATION_COLUMNS, {**_DEFAULT_ROWS["consolidation"], **own}, at, links)
+    if isinstance(memory, ImportRecord):
+        memory.fields["kind"] = "observation"
+    return memory
 
 
 def skip_from_row(place: RowContext, row: Mapping[str, Any], at: RowLocation) -> ImportRecord | Refused:
@@ -337,10 +337,10 @@ def section_from_row(place: RowContext, row: Mapping[str, Any], at: RowLocation)
     if not fields["key"].strip() or not fields["content"].strip():
         return None
     kept["table"] = "working_memory_sections"
-    found = build_section(place, fields["key"], fields["title"], fields["content"], kept, at)
+    item = build_section(place, fields["key"], fields["title"], fields["content"], kept, at)
     if "updated_at" in fields:
-        found.fields["created_at"] = found.fields["updated_at"] = fields["updated_at"]
-    return found
+        item.fields["created_at"] = item.fields["updated_at"] = fields["updated_at"]
+    return item
 
 
 def crystal_from_row(

@@ -125,30 +125,30 @@ def read(root: Path) -> Iterator[ImportRecord | Refused]:
 
 def _read(root: Path) -> Iterator[ImportRecord | Refused]:
     files: list[SourceFile] = []
-    for found in _files(root):
-        if isinstance(found, Refused):
-            yield found
+    for source in _files(root):
+        if isinstance(source, Refused):
+            yield source
         else:
-            files.append(found)
+            files.append(source)
     used = Counter(one for file in files for one in set(_ids(file))) if len(files) > 1 else Counter()
-    shared = frozenset(one for one, times in used.items() if times > 1)
+    ambiguous_ids = frozenset(one for one, times in used.items() if times > 1)
     for file in files:
         prefix, namespace = "", "global"
         if root.is_dir():
             workspace = PurePosixPath(file.name).with_suffix("")
             prefix = f"{workspace}/"
             namespace = "global" if str(workspace) == "default" else namespace_of_parts(workspace.parts)
-        yield from _read_file(file, RowContext(namespace=namespace, prefix=prefix, shared=shared))
+        yield from _read_file(file, RowContext(namespace=namespace, prefix=prefix, ambiguous_ids=ambiguous_ids))
 
 
 def _files(root: Path) -> Iterator[SourceFile | Refused]:
     if not root.is_dir():
         yield from walk_files(root, "")
         return
-    for found in walk_files(root, "", hidden=True):
-        name = found.name if isinstance(found, SourceFile) else found.file
+    for source in walk_files(root, "", hidden=True):
+        name = source.name if isinstance(source, SourceFile) else source.file
         if name.lower().endswith(DATABASE_SUFFIXES):
-            yield found
+            yield source
 
 
 def _ids(file: SourceFile) -> Iterator[tuple[RecordName, str]]:
@@ -180,12 +180,12 @@ class _DatabaseReader:
         self._database = database
         self._connection = database.connection
         self._file = file
-        made_from: dict[str, list[str]] = {}
+        sources_by_target: dict[str, list[str]] = {}
         if "consolidated_into" in database.columns("memories"):
             query = "SELECT consolidated_into, id FROM memories WHERE consolidated_into <> '' ORDER BY rowid"
             for into, source in self._answers(query):
-                made_from.setdefault(str(into), []).append(str(source))
-        self._place = msgspec.structs.replace(place, made_from=made_from)
+                sources_by_target.setdefault(str(into), []).append(str(source))
+        self._place = msgspec.structs.replace(place, sources_by_target=sources_by_target)
 
     def records(self) -> Iterator[ImportRecord | Refused]:
         """Yield the records of the tables, the memories first."""
@@ -213,11 +213,11 @@ class _DatabaseReader:
         place, file = self._place, f"{self._file}/{table}"
         left: list[Row] = []
         locked = 0
-        for found in self._database.rows(table, file):
-            if isinstance(found, Refused):
-                yield found
+        for numbered_row in self._database.rows(table, file):
+            if isinstance(numbered_row, Refused):
+                yield numbered_row
                 continue
-            number, row = found
+            number, row = numbered_row
             is_locked = any(isinstance(row.get(name), str) and _ENCRYPTED.fullmatch(row[name]) for name in secret)
             made = None if is_locked else make(place, row, RowLocation(file, number, row_digest(row)))
             if made is None:
@@ -236,11 +236,11 @@ class _DatabaseReader:
         problems: list[Refused] = []
 
         def rows() -> Iterator[Row]:
-            for found in self._database.rows(table, file):
-                if isinstance(found, Refused):
-                    problems.append(found)
+            for numbered_row in self._database.rows(table, file):
+                if isinstance(numbered_row, Refused):
+                    problems.append(numbered_row)
                 else:
-                    yield found[1]
+                    yield numbered_row[1]
 
         yield from keep_raw_rows(self._place, table, rows(), file)
         yield from problems
@@ -256,8 +256,8 @@ class _DatabaseReader:
         if "created_at" not in self._database.columns("identity_snapshots"):
             return 0
         query = "SELECT rowid FROM identity_snapshots ORDER BY created_at DESC, rowid DESC LIMIT 1"
-        found = next(self._answers(query), None)
-        return found[0] if found else 0
+        row = next(self._answers(query), None)
+        return row[0] if row else 0
 
     def _answers(self, query: str, *values: object) -> Iterator[sqlite3.Row]:
         """Yield the rows of a query, as far as the file is whole; where it is not, reading the tables reports it."""
@@ -424,19 +424,19 @@ def _rows(workspace: ProtocolWorkspace) -> Iterator[_Row]:
 
 
 def _memory_row(memory: ProtocolMemoryRow, workspace: ProtocolWorkspace) -> _Row:
-    fields, kept, present = memory.fields, memory.kept, workspace.others(memory.fields["id"])
+    fields, kept, present = memory.fields, memory.kept, workspace.others_of(memory.fields["id"])
     if kept.get("table") == "consolidations":
-        sources = merge_ids(as_list(kept.get("source_ids")), memory.made_from, present)
+        sources = merge_ids(as_list(kept.get("source_ids")), memory.source_ids, present)
         return "consolidations", {
             **write_row(CONSOLIDATION_COLUMNS, fields, kept),
             "source_ids": _list_as_written(kept, "source_ids", sources),
         }
-    told = workspace.told_to(fields["id"])
-    linkages = linkages_for_memory(as_list(kept.get("linkages")), memory.arrows, present, told)
+    naming = workspace.members_naming(fields["id"])
+    linkages = linkages_for_memory(as_list(kept.get("linkages")), memory.edges, present, naming)
     row = write_row(MEMORY_COLUMNS, fields, kept)
     return "memories", {
         **row,
-        "consolidated_into": workspace.into(memory),
+        "consolidated_into": workspace.consolidated_into(memory),
         "linkages": _list_as_written(kept, "linkages", linkages),
     }
 

@@ -99,8 +99,8 @@ def tag_fields(written: Iterable[str]) -> dict[str, list[str]]:
 def linkage_from_relation(relation: str, target: str, label: str) -> dict[str, str]:
     """Return a relation of some type, to the id or path ``target``, as a linkage of the memory that it begins at."""
     kind = relation if relation in ("item", "file") else "memory"
-    said = label or _LABEL_OF_RELATION.get(relation, "")
-    return {"type": kind, "path" if kind == "file" else "id": target, **({"label": said} if said else {})}
+    shown_label = label or _LABEL_OF_RELATION.get(relation, "")
+    return {"type": kind, "path" if kind == "file" else "id": target, **({"label": shown_label} if shown_label else {})}
 
 
 def section_fields(section: str, content: str) -> dict[str, Any]:
@@ -172,14 +172,14 @@ def links_from_linkages(
 
     ``prefix`` is what the keys of the workspace's memories begin with.
     """
-    arrows = [arrow for linkage in linkages if (arrow := _edge_from_linkage(linkage)) is not None]
-    arrows += [ProtocolEdge(_CONSOLIDATED_FROM, source, "") for source in sources]
-    found: dict[tuple[str, str], ProtocolEdge] = {}
-    for arrow in arrows:
-        found.setdefault((arrow.type, arrow.target), arrow)
+    edges = [edge for linkage in linkages if (edge := _edge_from_linkage(linkage)) is not None]
+    edges += [ProtocolEdge(_CONSOLIDATED_FROM, source, "") for source in sources]
+    by_end: dict[tuple[str, str], ProtocolEdge] = {}
+    for edge in edges:
+        by_end.setdefault((edge.type, edge.target), edge)
     return tuple(
-        (arrow.type, arrow.target if arrow.type in ("item", "file") else prefix + arrow.target, arrow.label)
-        for arrow in found.values()
+        (edge.type, edge.target if edge.type in ("item", "file") else prefix + edge.target, edge.label)
+        for edge in by_end.values()
     )
 
 
@@ -203,29 +203,31 @@ def _edge_from_linkage(linkage: object) -> ProtocolEdge | None:
 
 
 def linkages_for_memory(
-    given: Iterable[object], arrows: Iterable[ProtocolEdge], present: Container[str], told: Container[str] = ()
+    given: Iterable[object], edges: Iterable[ProtocolEdge], present: Container[str], naming: Container[str] = ()
 ) -> list[Any]:
     """Return the linkages of a memory: those that it came with and still has, in their order, then the others.
 
     Linkages that memento has no relation for stay: those not understood, and those that lead to a memory that is not
-    ``present``. ``told`` are the memories that say themselves that they were consolidated into this one.
+    ``present``. ``naming`` are the memories that say themselves that they were consolidated into this one.
     """
-    left = {(arrow.type, arrow.target): arrow for arrow in arrows}
+    left = {(edge.type, edge.target): edge for edge in edges}
     still: list[Any] = []
     standing = set(left)
-    left = {place: arrow for place, arrow in left.items() if place[0] != _CONSOLIDATED_FROM or place[1] not in told}
+    left = {place: edge for place, edge in left.items() if place[0] != _CONSOLIDATED_FROM or place[1] not in naming}
     for linkage in given:
-        arrow = _edge_from_linkage(linkage)
-        place = None if arrow is None else (arrow.type, arrow.target)
-        leads_out = arrow is not None and arrow.type not in ("item", "file") and arrow.target not in present
+        edge = _edge_from_linkage(linkage)
+        place = None if edge is None else (edge.type, edge.target)
+        leads_out = edge is not None and edge.type not in ("item", "file") and edge.target not in present
         if place is None or leads_out or place in standing:
             still.append(linkage)
             left.pop(place or ("", ""), None)
-    return still + [linkage_from_relation(*arrow) for arrow in left.values()]
+    return still + [linkage_from_relation(*edge) for edge in left.values()]
 
 
 def merge_ids(given: Iterable[object], current: Iterable[str], present: Container[str]) -> list[Any]:
     """Return a list of ids: those of ``given`` that still hold or lead to nothing here, then the other current ones."""
     now = list(dict.fromkeys(current))
-    still = [one for one in given if not isinstance(one, str) or one in now or one not in present]
-    return still + [one for one in now if one not in still]
+    still = [
+        identity for identity in given if not isinstance(identity, str) or identity in now or identity not in present
+    ]
+    return still + [identity for identity in now if identity not in still]
