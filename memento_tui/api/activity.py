@@ -164,7 +164,7 @@ class ExposureSource:
     """The rows of the ledger that one question selects, newest first, by page; as `JournalSource`."""
 
     def __init__(self, store: Store, wanted: Callable[[], ExposureFilter]) -> None:
-        self._injections = store.injections
+        self._injections = store.exposures
         self._ask = wanted
 
     @cached_property
@@ -200,24 +200,24 @@ class ActivityLog:
 
     def head(self) -> int:
         """Return the sequence number of the newest journal entry; 0 in an empty journal."""
-        return self._store.head()
+        return self._store.journal.head()
 
     def position(self) -> tuple[int, str]:
         """Return the newest entry's sequence number and a mark of it, which a restored backup does not share."""
-        head = self._store.head()
-        return head, self._store.mark(head)
+        head = self._store.journal.head()
+        return head, self._store.journal.mark(head)
 
     def entries(self, *, before: int | None = None, limit: int = 50) -> list[Entry]:
         """Return the newest journal entries, those before entry ``before``, newest first."""
-        return self._store.entries(before=before, limit=limit)
+        return self._store.journal.entries(before=before, limit=limit)
 
     def entries_after(self, seq: int, limit: int = 500) -> list[Entry]:
         """Return the journal entries after ``seq``, oldest first."""
-        return self._store.entries_after(seq, limit)
+        return self._store.journal.entries_after(seq, limit)
 
     def changes(self, seq: int) -> list[Change]:
         """Return what one entry did to each record."""
-        return self._store.changes(seq)
+        return self._store.journal.changes(seq)
 
     def page(self, query: ActivityQuery, *, before: int | None = None, limit: int = 50) -> list[ActivityRow]:
         """Return the newest entries that a question selects; ``before`` is the last one of the page before."""
@@ -306,7 +306,7 @@ class ActivityLog:
 
     def looked(self) -> int:
         """Return the number of the newest entry that the person has seen; 0 before they ever looked."""
-        kept = self._store.setting(_LAST_SEEN_SETTING) or ""
+        kept = self._store.settings.get(_LAST_SEEN_SETTING) or ""
         return int(kept) if kept.isdecimal() else 0
 
     def mark_looked(self, seq: int | None = None) -> int:
@@ -318,9 +318,9 @@ class ActivityLog:
         """
         if self._author.actor != "person":
             raise NotAllowed("Only a person looks at the activity.", "Leave it to them.")
-        seen = max(self._store.head() if seq is None else seq, self.looked())
+        seen = max(self._store.journal.head() if seq is None else seq, self.looked())
         if seen != self.looked():
-            self._store.keep_setting(_LAST_SEEN_SETTING, str(seen))
+            self._store.settings.set(_LAST_SEEN_SETTING, str(seen))
         return seen
 
     def since_last_look(self) -> AgentTotals:
@@ -343,15 +343,15 @@ class ActivityLog:
 
         """
         wanted = self.injection_filter(query)
-        last = -1 if after is None else self._store.injections.position(wanted, after)
+        last = -1 if after is None else self._store.exposures.position(wanted, after)
         if last is None:
             raise InvalidInput(f"{after!r:.60} is not a cursor.", "Use the `next` of the page before.")
-        rows = self._store.injections.page(wanted, last + 1, limit)
+        rows = self._store.exposures.page(wanted, last + 1, limit)
         return rows, rows[-1].id if len(rows) == limit else None
 
     def sessions(self, query: ActivityQuery, limit: int = 50) -> list[SessionTotals]:
         """Return what each session was shown in all, the one last served first."""
-        return self._store.injections.sessions(self.injection_filter(query), limit)
+        return self._store.exposures.sessions(self.injection_filter(query), limit)
 
     def injection_source(self, query: ActivityQuery) -> ExposureSource:
         """Return the rows of the ledger that a question selects, to be read by page."""
@@ -359,11 +359,11 @@ class ActivityLog:
 
     def shown(self, ids: Sequence[str]) -> list[ExposureRow]:
         """Return some rows of the ledger by their ids, newest first."""
-        return self._store.injections.page(ExposureFilter(ids=tuple(ids)), 0, len(ids))
+        return self._store.exposures.page(ExposureFilter(ids=tuple(ids)), 0, len(ids))
 
     def session(self, name: str) -> SessionTotals | None:
         """Return what one session was shown in all, or ``None`` where it was shown nothing."""
-        return self._store.injections.session(name)
+        return self._store.exposures.session(name)
 
     def check_ledger(self, query: ActivityQuery) -> None:
         """Refuse a question that only the journal can answer.

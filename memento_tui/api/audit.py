@@ -116,7 +116,7 @@ class RotAudit:
 
     def memories(self, ids: Sequence[str]) -> list[Memory]:
         """Return the memories of these ids in their order, without those that are gone."""
-        found = self._store.memories(ids)
+        found = self._store.memories.get_many(ids)
         return [found[name] for name in ids if name in found]
 
     def examples(self, code: str, limit: int = 10, *, now: datetime | None = None) -> list[MemorySummary]:
@@ -125,7 +125,7 @@ class RotAudit:
         if kind.place == "review" or (kind.in_texts and self._judged.seq < 0):
             return []
         ids, _ = self.ids(code, limit=limit, now=now)
-        return self._store.summaries_by_id(ids)
+        return self._store.memories.summaries_by_id(ids)
 
     def query(self, code: str, *, now: datetime | None = None) -> str:
         """Return the query of the memories that lists what was found: all of it, or the first ones by their ids."""

@@ -63,20 +63,20 @@ def consolidate(
     )
     memory: Memory = screened.record
     fingerprint = _fingerprint(sources, memory, draft)
-    known = workspace.store.proposals.same(fingerprint)
+    known = workspace._store.proposals.same(fingerprint)
     silenced = workspace.gate.refused_before(fingerprint) or workspace.gate.refused_before(creation_fingerprint(memory))
     if silenced is not None:
         return ConsolidationOutcome(msgspec.structs.replace(memory, status="rejected"), sources, silenced)
     if known is not None and known.state in OPEN_PROPOSAL_STATES:
         return ConsolidationOutcome(workspace.get(known.target_id), sources, known)
     verdict = _verdict(workspace, screened)
-    with workspace.store.transaction(workspace.author, "consolidate") as tx:
+    with workspace._store.transaction(workspace.author, "consolidate") as tx:
         _check_current(tx, sources)
         evidence = {**_evidence(workspace, sources, draft), **screened.evidence}
         stored = workspace.gate.admit(tx, memory, verdict, evidence, fingerprint)
         for relation in _new_relations(workspace, sources, stored):
             tx.put(relation, base=0)
-    waiting = workspace.store.proposals.about(stored.id) if stored.status == "pending" else []
+    waiting = workspace._store.proposals.about(stored.id) if stored.status == "pending" else []
     return ConsolidationOutcome(stored, sources, waiting[0] if waiting else None)
 
 
@@ -165,7 +165,7 @@ def _new_relations(workspace: Workspace, sources: Sequence[Memory], made: Memory
     names = {source.id for source in sources}
     wanted = {("consolidated_from", source.id, ""): None for source in sources}
     for source in sources:
-        for one in workspace.store.relations_of(source.id):
+        for one in workspace._store.memories.relations_of(source.id):
             if one.src == source.id and one.type in _INHERITED_RELATIONS and one.dst not in names:
                 wanted.setdefault((one.type, one.dst, one.label))
     return [make_relation({"src": made.id, "dst": dst, "type": kind, "label": label}) for kind, dst, label in wanted]

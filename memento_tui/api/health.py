@@ -204,13 +204,13 @@ def check_pages_and_journal(
     hint = "Make no more changes. Put a backup in its place: `memento backup list`, then `memento backup restore`."
     tell("Checking the pages", 0, 1)
     try:
-        problem = workspace.store.audit.pages_in_order(stop)
+        problem = workspace._store.audit.pages_in_order(stop)
     except DataDirectoryError as error:
         problem = error.message
     yield HealthFinding(
         "pages", ok=problem is None, detail=problem or "the file is whole", hint=hint if problem else ""
     )
-    problem = workspace.store.audit.journal_in_order(tell, stop)
+    problem = workspace._store.audit.journal_in_order(tell, stop)
     if problem is None:
         yield HealthFinding("journal", ok=True, detail="every entry is as it was written")
         return
@@ -265,9 +265,9 @@ def _language_model_problem(config: Config) -> tuple[str, str]:
 
 
 def _contents(workspace: Workspace) -> HealthFinding:
-    store = workspace.store
-    counts = f"{store.count_all():,} memories, {store.head():,} journal entries, {workspace.review.count():,} to review"
-    return HealthFinding("contents", ok=True, detail=counts)
+    store = workspace._store
+    counts = f"{store.memories.count_all():,} memories, {store.journal.head():,} journal entries"
+    return HealthFinding("contents", ok=True, detail=f"{counts}, {workspace.review.count():,} to review")
 
 
 def _backups(workspace: Workspace) -> HealthFinding:

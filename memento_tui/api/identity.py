@@ -69,7 +69,7 @@ class Crystals:
 
     def current(self) -> Crystal | None:
         """Return the crystal that holds now."""
-        return self._store.current_crystal()
+        return self._store.lists.current_crystal()
 
     def timeline(self) -> list[Crystal]:
         """Return every crystal, newest first, those that are proposed or were rejected among them."""
@@ -159,7 +159,7 @@ class Crystals:
         return proposed
 
     def _has_person(self, crystal: Crystal) -> bool:
-        return any(revision.entry.actor == "person" for revision in self._store.history(Crystal, crystal.id))
+        return any(revision.entry.actor == "person" for revision in self._store.journal.history(Crystal, crystal.id))
 
     def restore(self, crystal_id: str) -> Crystal:
         """Write an old crystal's text as a new one."""

@@ -13,9 +13,9 @@ from memento_tui.model.filters import Filter
 from memento_tui.model.memory import content_digest
 from memento_tui.policy.gate import Gate
 from memento_tui.storage.journal import Author
+from memento_tui.storage.journal_queries import Revision
 from memento_tui.storage.ledgers import ImportLedger
 from memento_tui.storage.settings import Settings
-from memento_tui.storage.store import Revision
 from memento_tui.storage.transaction import Transaction
 
 __all__ = ["ImportSession"]
@@ -31,7 +31,7 @@ class ImportSession:
     """
 
     def __init__(self, workspace: Workspace, author: Author) -> None:
-        self._store = workspace.store
+        self._store = workspace._store
         self.author = author
         self.gate = Gate(self._store, author, workspace.gate.rules)
         self.editor = MemoryEditor(self._store, self.gate)
@@ -54,7 +54,7 @@ class ImportSession:
 
     def one_undo(self) -> AbstractContextManager[None]:
         """Join the entries that this thread or task writes in the block: one undo takes all of them back."""
-        return self._store.together()
+        return self._store.one_undo()
 
     def find(self, memory_id: str) -> Memory | None:
         """Return a memory by its whole id, or ``None``."""
@@ -71,27 +71,27 @@ class ImportSession:
 
     def get_many(self, ids: Sequence[str], among: Filter | None = None) -> dict[str, Memory]:
         """Return the memories of these ids that exist and that the filter ``among`` selects, by id."""
-        return self._store.memories(ids, among)
+        return self._store.memories.get_many(ids, among)
 
     def ids(self, among: Filter) -> list[str]:
         """Return the ids of all memories that a filter selects, most recently changed first."""
-        return self._store.ids(among, 0, self._store.count_all())
+        return self._store.memories.ids(among, 0, self._store.memories.count_all())
 
     def count_all(self) -> int:
         """Return how many memories there are, whatever their status."""
-        return self._store.count_all()
+        return self._store.memories.count_all()
 
     def head(self) -> int:
         """Return the sequence number of the newest journal entry; 0 in an empty journal."""
-        return self._store.head()
+        return self._store.journal.head()
 
     def same_content(self, content: str) -> list[Memory]:
         """Return the recalled or pending memories that have exactly this content, oldest first."""
-        return self._store.twins(content_digest(content))
+        return self._store.memories.with_digest(content_digest(content))
 
     def current_crystal(self) -> Crystal | None:
         """Return the identity crystal that holds now, or ``None``."""
-        return self._store.current_crystal()
+        return self._store.lists.current_crystal()
 
     def relations(self, memory_id: str, *, direction: LinkDirection = "both") -> Sequence[Relation]:
         """Return the relations of a memory, in the order they were drawn."""
@@ -99,14 +99,14 @@ class ImportSession:
 
     def relations_since(self, seq: int) -> Sequence[Relation]:
         """Return the relations that journal entries after ``seq`` wrote, and that exist."""
-        return self._store.relations_since(seq)
+        return self._store.memories.relations_since(seq)
 
     def changed_memories(self, after: int, limit: int) -> tuple[list[str], int]:
         """Return the ids of memories changed after entry ``after`` and the entry that this reaches.
 
         Whole entries are taken until at least ``limit`` changes are found, so that the second value is exact.
         """
-        return self._store.changed_memories(after, limit)
+        return self._store.journal.changed_memories(after, limit)
 
     def versions(self, kind: str, ids: Sequence[str]) -> dict[str, int]:
         """Return the present version of each of the ids of a kind that exists."""
@@ -114,17 +114,17 @@ class ImportSession:
 
     def purged(self, kind: str, ids: Sequence[str]) -> set[str]:
         """Return those of the ids of a kind that were purged and do not exist any more."""
-        return self._store.purged(kind, ids)
+        return self._store.journal.purged(kind, ids)
 
     def history(self, memory_id: str) -> Sequence[Revision[Memory]]:
         """Return every version of a memory, newest first; nothing where there never was one with that id."""
-        return self._store.history(Memory, memory_id)
+        return self._store.journal.history(Memory, memory_id)
 
     def version_of(self, memory_id: str, version: int) -> Memory | None:
         """Return a memory as it was at a version, or ``None`` where it was removed or purged then."""
-        return self._store.image(Memory, memory_id, version)
+        return self._store.journal.image(Memory, memory_id, version)
 
     def record_version(self, kind: str, record_id: str, version: int) -> AnyRecord | None:
         """Return a record of a kind as it was at a version, or ``None`` where it was removed or purged then."""
-        found: AnyRecord | None = self._store.image_named(kind, record_id, version)
+        found: AnyRecord | None = self._store.journal.image_named(kind, record_id, version)
         return found

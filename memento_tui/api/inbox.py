@@ -88,7 +88,7 @@ def decide_all(
     A rejected contradiction is none. ``progress`` is called with how many are done, and of how many.
     """
     outcomes = []
-    with store.together() if len(decisions) > 1 else nullcontext():
+    with store.one_undo() if len(decisions) > 1 else nullcontext():
         for number, decision in enumerate(decisions):
             if progress is not None:
                 progress(number, len(decisions))
@@ -202,20 +202,20 @@ class InboxView:
 
     def total(self) -> int:
         """Return how many wait."""
-        counts = self._store.waiting.counts(self._at)
+        counts = self._store.inbox.counts(self._at)
         return counts.get(self._kind, 0) if self._kind else sum(counts.values())
 
     def page(self, start: int, count: int) -> Sequence[InboxItem]:
         """Return ``count`` of them from index ``start``, the one that has waited longest first."""
-        return [InboxItem(row) for row in self._store.waiting.page(self._at, self._kind, start, count)]
+        return [InboxItem(row) for row in self._store.inbox.page(self._at, self._kind, start, count)]
 
     def locate(self, row_id: str) -> int | None:
         """Return where one stands."""
-        return self._store.waiting.locate(self._at, self._kind, *_split_name(row_id))
+        return self._store.inbox.locate(self._at, self._kind, *_split_name(row_id))
 
     def ids(self, start: int, count: int) -> Sequence[str]:
         """Return the names of some of them."""
-        return [inbox_name(*pair) for pair in self._store.waiting.ids(self._at, self._kind, start, count)]
+        return [inbox_name(*pair) for pair in self._store.inbox.ids(self._at, self._kind, start, count)]
 
 
 def _split_name(name: str) -> tuple[str, str]:
@@ -244,7 +244,7 @@ class Inbox:
 
     def counts(self) -> dict[str, int]:
         """Return how many of each kind wait now; kinds of which none does are left out."""
-        return self._store.waiting.counts(clock.now())
+        return self._store.inbox.counts(clock.now())
 
     def count(self) -> int:
         """Return how many wait now; quicker than counting by kind."""
@@ -265,7 +265,7 @@ class Inbox:
         if after is None:
             found = view.page(0, limit)
         else:
-            found = [InboxItem(row) for row in self._store.waiting.after(clock.now(), kind, *_split_name(after), limit)]
+            found = [InboxItem(row) for row in self._store.inbox.after(clock.now(), kind, *_split_name(after), limit)]
         return found, found[-1].id if len(found) == limit else None
 
     def get(self, name: str) -> PendingProposal | ContradictionWithSides:
@@ -298,7 +298,7 @@ class Inbox:
 
     def rows(self, names: Sequence[str]) -> Sequence[InboxItem]:
         """Return those of the named that wait, in the order of the queue."""
-        return [InboxItem(row) for row in self._store.waiting.rows(clock.now(), [_split_name(name) for name in names])]
+        return [InboxItem(row) for row in self._store.inbox.rows(clock.now(), [_split_name(name) for name in names])]
 
     def decide_one(self, decision: Decision) -> str:
         """Decide one thing and return the state that it has now. Raises like `deciding.decide`."""

@@ -18,7 +18,8 @@ from memento_tui.model.validation import fold_tag
 from memento_tui.moments import parse_moment, parse_span
 from memento_tui.policy.gate import Gate, ProposalDraft, Screened
 from memento_tui.policy.policy import Verdict, WriteIntent
-from memento_tui.storage.store import Revision, Store
+from memento_tui.storage.journal_queries import Revision
+from memento_tui.storage.store import Store
 
 __all__ = [
     "CATEGORY_WORDS",
@@ -333,7 +334,7 @@ class Skips:
         Raises `InvalidInput` for a query that cannot be read.
         """
         now, asked = clock.now(), parse_skip_query(query, strict=True)
-        return [skip for skip in self._store.skips(at=None if ended else now) if asked.matches(skip, now)]
+        return [skip for skip in self._store.lists.skips(at=None if ended else now) if asked.matches(skip, now)]
 
     def find(self, skip_id: str) -> Skip | None:
         """Return a skip by its whole id, or ``None``."""
@@ -341,11 +342,11 @@ class Skips:
 
     def history(self, skip_id: str) -> Sequence[Revision[Skip]]:
         """Return every version of a skip, newest first; nothing where there never was one with that id."""
-        return self._store.history(Skip, skip_id)
+        return self._store.journal.history(Skip, skip_id)
 
     def version_of(self, skip_id: str, version: int) -> Skip | None:
         """Return a skip as it was at a version, or ``None`` where it was removed or purged then."""
-        return self._store.image(Skip, skip_id, version)
+        return self._store.journal.image(Skip, skip_id, version)
 
     def get(self, skip_id: str) -> Skip:
         """Return a skip by its id or a unique beginning of it."""
@@ -402,11 +403,11 @@ class Items:
 
     def history(self, item_id: str) -> Sequence[Revision[WorkingItem]]:
         """Return every version of a working item, newest first; nothing where there never was one with that id."""
-        return self._store.history(WorkingItem, item_id)
+        return self._store.journal.history(WorkingItem, item_id)
 
     def version_of(self, item_id: str, version: int) -> WorkingItem | None:
         """Return a working item as it was at a version, or ``None`` where it was removed or purged then."""
-        return self._store.image(WorkingItem, item_id, version)
+        return self._store.journal.image(WorkingItem, item_id, version)
 
     def get(self, item_id: str) -> WorkingItem:
         """Return a working item by its id or a unique beginning of it."""
@@ -415,4 +416,4 @@ class Items:
     def list(self, *, category: str | None = None, status: str | None = None, query: str = "") -> list[WorkingItem]:
         """Return the working items, highest priority first. Raises `InvalidInput` for a query that cannot be read."""
         asked = parse_item_query(query, strict=True)
-        return [item for item in self._store.items(category=category, status=status) if asked.matches(item)]
+        return [item for item in self._store.lists.items(category=category, status=status) if asked.matches(item)]

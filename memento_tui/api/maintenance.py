@@ -48,7 +48,7 @@ def maintain_workspace(
                 progress("Embedding", done, total)
 
         try:
-            semantic.wait(workspace.store.head(), timeout=_MAX_WAIT_SECONDS, progress=embedding)
+            semantic.wait(workspace._store.journal.head(), timeout=_MAX_WAIT_SECONDS, progress=embedding)
             meaning = semantic
         except _StoppedWaiting:
             return MaintenanceReport((), (), interrupted=True, dry_run=dry_run)
@@ -57,7 +57,7 @@ def maintain_workspace(
     entailment, unweighed = _load_entailment(workspace)
     workspace.searching.keyword.catch_up()
     report = run_maintenance(
-        workspace.store,
+        workspace._store,
         workspace.config,
         Comparators(workspace.searching.keyword, meaning, entailment),
         workspace.paths.sleep_lock,

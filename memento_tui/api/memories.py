@@ -112,7 +112,7 @@ class MemoryCreator:
     def _known_among(self, batch: Sequence[tuple[_JudgedMemory, bool]]) -> dict[tuple[str, bytes], Memory | str]:
         """Return what says the same as one of a batch already, by namespace and digest."""
         digests = [content_digest(arrival.memory.content) for arrival, has_id in batch if not has_id]
-        found = self._store.memories_with_digests(digests)
+        found = self._store.memories.with_digests(digests)
         return {(twin.namespace, content_digest(twin.content)): twin for twin in reversed(found)}
 
     def _put_fresh(self, tx: Transaction, fresh: Mapping[str, _JudgedMemory]) -> dict[str, Memory]:
@@ -149,7 +149,7 @@ class MemoryCreator:
         return _JudgedMemory(memory, verdict, screened.evidence)
 
     def _known(self, memory: Memory) -> Memory | None:
-        twins = self._store.twins(content_digest(memory.content))
+        twins = self._store.memories.with_digest(content_digest(memory.content))
         return next((twin for twin in twins if twin.namespace == memory.namespace), None)
 
     def _rejected(self, memory: Memory) -> Memory | None:
@@ -167,7 +167,7 @@ class MemoryCreator:
         nearby = self._searching.keyword.similar(arrival.memory.content, _MAX_COMPARED)
         if nearby is None:
             return arrival
-        candidates = self._store.memories([*nearby.ids, *nearby.unindexed])
+        candidates = self._store.memories.get_many([*nearby.ids, *nearby.unindexed])
         scored = [
             (memory_likeness(other, arrival.memory), other)
             for other in candidates.values()
@@ -282,7 +282,7 @@ class MemoryEditor:
         """Refuse that an agent rewrites or withdraws what waits, unless it asked itself. Raises `NotAllowed`."""
         for proposal in self._asked(memory):
             # Anyone may write a name into a proposal; the journal knows who made it.
-            first = self._store.history(Proposal, proposal.id)[-1].entry
+            first = self._store.journal.history(Proposal, proposal.id)[-1].entry
             if (first.actor, first.agent) != (self._gate.author.actor, self._gate.author.agent):
                 raise NotAllowed(f"The memory {memory.id} waits for a person's decision.", "Leave it until then.")
 
@@ -387,7 +387,7 @@ class MemoryEditor:
             return tx.put(msgspec.structs.replace(memory, status=status, updated_at=tx.now), base=memory.version)
 
     def _status_before(self, memory: Memory) -> str:
-        for revision in self._store.history(Memory, memory.id):
+        for revision in self._store.journal.history(Memory, memory.id):
             before = revision.record
             if before is not None and before.status not in ("deleted", "rejected", "archived", "pending"):
                 return str(before.status)

@@ -54,12 +54,12 @@ class MemoryLink(msgspec.Struct, frozen=True):
 
 def links_of(workspace: Workspace, memory_id: str) -> Sequence[MemoryLink]:
     """Return the links of a memory: the contradictions first, then its relations in the order they were drawn."""
-    store = workspace.store
-    relations: Sequence[Relation] = store.relations_of(memory_id)
+    store = workspace._store
+    relations: Sequence[Relation] = store.memories.relations_of(memory_id)
     disputes = workspace.contradictions.around([memory_id])
     ends = [relation.dst if relation.src == memory_id else relation.src for relation in relations]
-    memories = store.memories(ends)
-    lost = store.purged("memory", [end for end in ends if end not in memories])
+    memories = store.memories.get_many(ends)
+    lost = store.journal.purged("memory", [end for end in ends if end not in memories])
     links = []
     for dispute in disputes:
         found = dispute.contradiction
@@ -101,7 +101,7 @@ def _make_link(
 
 if TYPE_CHECKING:
     from memento_tui.api.workspace import Workspace
-    from memento_tui.storage.store import Revision
+    from memento_tui.storage.journal_queries import Revision
 
 
 RESTORED_FIELDS = tuple(field.name for field in FIELDS if field.restorable)

@@ -123,7 +123,7 @@ class Overview(msgspec.Struct, frozen=True, kw_only=True):
 
 def overview(workspace: Workspace, now: datetime) -> Overview:
     """Return everything: about two seconds at a million memories."""
-    statistics = workspace.store.statistics
+    statistics = workspace._store.statistics
     return Overview(
         amounts=record_counts(workspace),
         waiting=inbox_counts(workspace),
@@ -152,7 +152,7 @@ def inbox_counts(workspace: Workspace) -> list[InboxCount]:
 def record_counts(workspace: Workspace) -> RecordCounts:
     """Return how many records of each sort there are: 20 ms at a million memories."""
     return RecordCounts(
-        memories=workspace.store.statistics.recalled(),
+        memories=workspace._store.statistics.recalled(),
         working_items=len(workspace.items.list(status="active")),
         skips=len(workspace.skips.list()),
         has_identity=workspace.crystals.current() is not None,
@@ -167,13 +167,13 @@ def daily_counts(workspace: Workspace, now: datetime) -> list[DayCount]:
 def last_seen(workspace: Workspace) -> tuple[int, datetime | None]:
     """Return the newest journal entry that the person has seen, and when it was written; 0 before they ever looked."""
     seq = workspace.activity.looked()
-    entries = workspace.store.entries(before=seq + 1, limit=1) if seq else []
+    entries = workspace._store.journal.entries(before=seq + 1, limit=1) if seq else []
     return seq, datetime.fromisoformat(entries[0].at) if entries else None
 
 
 def agent_totals_since(workspace: Workspace, seq: int) -> AgentTotals:
     """Return in numbers what agents did after a journal entry."""
-    return workspace.store.activity.tally(seq, _MAX_COUNTED_ENTRIES)
+    return workspace._store.activity.tally(seq, _MAX_COUNTED_ENTRIES)
 
 
 def mark_seen(workspace: Workspace) -> None:
@@ -190,7 +190,7 @@ def mark_seen(workspace: Workspace) -> None:
 
 def expiring_soon(workspace: Workspace, now: datetime) -> ExpiringSoon:
     """Return which memories expire within a week and which skips end within three days."""
-    statistics = workspace.store.statistics
+    statistics = workspace._store.statistics
     count, glances = statistics.expiring(now, now + _MEMORY_HORIZON, _MAX_NAMED)
     skips = statistics.skips_ending(now, now + _SKIP_HORIZON)
     first = [
@@ -214,7 +214,9 @@ def _database(workspace: Workspace) -> HealthSign:
     # What was written last lies in a log beside the database until it is copied over.
     files = [path, path.with_name(f"{path.name}-wal")]
     size = sum(file.stat().st_size for file in files if file.is_file())
-    return HealthSign("database", ok=True, detail=f"{_format_bytes(size)}, {workspace.store.head():,} journal entries")
+    return HealthSign(
+        "database", ok=True, detail=f"{_format_bytes(size)}, {workspace._store.journal.head():,} journal entries"
+    )
 
 
 def _keyword(workspace: Workspace) -> HealthSign:
@@ -225,7 +227,7 @@ def _keyword(workspace: Workspace) -> HealthSign:
         there = workspace.paths.keyword_index.is_dir()
         told = "catches up at the next search" if there else "the first search builds its index"
         return HealthSign("word search", ok=True, detail=told)
-    behind = workspace.store.head() - index.indexed_seq
+    behind = workspace._store.journal.head() - index.indexed_seq
     told = f"the next search adds {behind:,} changes" if behind > 0 else "up to date"
     return HealthSign("word search", ok=True, detail=told)
 
@@ -250,7 +252,7 @@ def _backup(workspace: Workspace, now: datetime) -> HealthSign:
     hint = "`memento backup make`, or b in the Health section, makes one."
     if not made:
         # A workspace that nothing was written to has nothing to lose.
-        return HealthSign("backup", ok=workspace.store.head() == 0, detail="there is none yet", hint=hint)
+        return HealthSign("backup", ok=workspace._store.journal.head() == 0, detail="there is none yet", hint=hint)
     age = now - made[0].at
     days_old = max(0, age.days)
     told = "today" if days_old == 0 else "yesterday" if days_old == 1 else f"{days_old} days ago"

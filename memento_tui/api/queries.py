@@ -37,19 +37,19 @@ class MemoryView:
 
     def total(self) -> int:
         """Return how many memories the filter selects."""
-        return self._store.count(self._tree)
+        return self._store.memories.count(self._tree)
 
     def page(self, start: int, count: int) -> Sequence[MemorySummary]:
         """Return ``count`` list rows from index ``start``, fewer at the end."""
-        return self._store.glances(self._tree, limit=count, skip=start).items
+        return self._store.memories.summaries(self._tree, limit=count, skip=start).items
 
     def locate(self, row_id: str) -> int | None:
         """Return the index of a memory, or ``None`` where the filter does not select it."""
-        return self._store.position(self._tree, row_id)
+        return self._store.memories.position(self._tree, row_id)
 
     def ids(self, start: int, count: int) -> Sequence[str]:
         """Return the ids of ``count`` memories from index ``start``, fewer at the end."""
-        return self._store.ids(self._tree, start, count)
+        return self._store.memories.ids(self._tree, start, count)
 
 
 class Exposures:
@@ -63,7 +63,7 @@ class Exposures:
 
     def record(self, exposures: Sequence[Exposure]) -> None:
         """Write down what was put in front of an agent's session, oldest first."""
-        self._store.injections.add(exposures)
+        self._store.exposures.add(exposures)
 
     def count_shown(self, ids: Iterable[str]) -> None:
         """Count that memories were put in front of an agent."""
@@ -75,20 +75,20 @@ class Exposures:
 
     def mark_used(self, session: str, ids: Iterable[str]) -> None:
         """Mark in the ledger that a session used what it had been shown of some memories."""
-        self._store.injections.mark_used(session, ids)
+        self._store.exposures.mark_used(session, ids)
 
     def page(self, wanted: ExposureFilter, start: int, count: int) -> list[ExposureRow]:
         """Return ``count`` rows of the ledger that a filter selects from index ``start``, newest first."""
-        return self._store.injections.page(wanted, start, count)
+        return self._store.exposures.page(wanted, start, count)
 
     def newest(self) -> int:
         """Return the number of the newest row of the ledger; 0 in an empty one. It only grows."""
-        return self._store.injections.newest()
+        return self._store.exposures.newest()
 
 
 def relations_of(store: Store, memory_id: str, direction: LinkDirection) -> Sequence[Relation]:
     """Return the relations that begin (``out``) or end (``in``) at a memory, or both, in the order they were drawn."""
-    found: list[Relation] = store.relations_of(memory_id)
+    found: list[Relation] = store.memories.relations_of(memory_id)
     if direction == "both":
         return found
     return [relation for relation in found if (relation.src if direction == "out" else relation.dst) == memory_id]

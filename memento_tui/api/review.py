@@ -68,7 +68,7 @@ class ProposalQueue:
     ) -> tuple[list[PendingProposal], str | None]:
         """Return proposals with their targets, and the next page's cursor; those put off return in time."""
         found, following = self._store.proposals.page(states, at=clock.now(), after=after, limit=limit)
-        memories = self._store.memories([p.target_id for p in found if p.target == "memory"])
+        memories = self._store.memories.get_many([p.target_id for p in found if p.target == "memory"])
         return [self._pending(p, memories.get(p.target_id) or self._other(p)) for p in found], following
 
     def _pending(self, proposal: Proposal, target: Any) -> PendingProposal:  # noqa: ANN401 - any record
@@ -110,7 +110,7 @@ class ProposalQueue:
         if after is not None:
             self._store.get(Proposal, after)
         found, following = self._store.proposals.of(agent, states, after=after, limit=limit)
-        memories = self._store.memories([p.target_id for p in found if p.target == "memory"])
+        memories = self._store.memories.get_many([p.target_id for p in found if p.target == "memory"])
         return [self._pending(p, memories.get(p.target_id) or self._other(p)) for p in found], following
 
     def consolidated_sources(self) -> Sequence[frozenset[str]]:
@@ -216,7 +216,7 @@ class ContradictionQueue:
         return self._disputes(self._store.contradictions.around(ids)) if ids else []
 
     def _disputes(self, found: Sequence[Contradiction]) -> Sequence[ContradictionWithSides]:
-        sides = self._store.memories([side for one in found for side in (one.older, one.newer)])
+        sides = self._store.memories.get_many([side for one in found for side in (one.older, one.newer)])
         return [ContradictionWithSides(one, sides.get(one.older), sides.get(one.newer)) for one in found]
 
     def resolve(

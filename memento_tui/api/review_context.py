@@ -76,7 +76,7 @@ def similar_memories(
     nearby = workspace.searching.keyword.similar(text[:_MAX_COMPARED_CHARACTERS], limit + len(about) + 5)
     if nearby is None:
         return []
-    others = workspace.store.memories([*nearby.ids, *nearby.unindexed]).values()
+    others = workspace._store.memories.get_many([*nearby.ids, *nearby.unindexed]).values()
     found = [
         SimilarMemory(other, likeness(text, f"{other.title}\n{other.content}"))
         for other in others

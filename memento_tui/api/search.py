@@ -166,7 +166,7 @@ class SearchEngine:
             EngineUnavailable: the engine cannot be had.
 
         """
-        head = self._store.head()
+        head = self._store.journal.head()
         self.keyword.catch_up()
         if self._config.engine.enabled:
             self.semantic.wait(head, timeout=_MAX_WAIT_SECONDS, progress=progress)
@@ -209,7 +209,7 @@ class SearchEngine:
         return SearchAnswer(hits, max(total, len(found)), view.state, query.problems, notice)
 
     def _semantic(self, query: Query, tree: Filter, candidates: int) -> _SemanticAnswer:
-        head = self._store.head()
+        head = self._store.journal.head()
         answer = self.semantic.search(query.text, tree, candidates)
         if answer.state != "ready":
             return _SemanticAnswer(answer.state, None, answer.problem)
@@ -225,8 +225,8 @@ class SearchEngine:
         self, query: Query, tree: Filter, found: dict[str, Relevance], limit: int, now: datetime
     ) -> list[SearchHit]:
         # The database has the last word: an index may lag behind a deletion or an expiry.
-        memories = self._store.memories(list(found), tree)
-        successors = self._store.successors(list(memories))
+        memories = self._store.memories.get_many(list(found), tree)
+        successors = self._store.memories.successors(list(memories))
         preset = self._config.maintenance.decay
         lives = {
             name: decay_factor(memory, now, preset=preset, superseded=name in successors)
@@ -246,12 +246,12 @@ class SearchEngine:
 
     def _listing(self, query: Query, tree: Filter, limit: int, now: datetime) -> SearchAnswer:
         """Answer a query that has filters only: what it selects, most recently changed first."""
-        page = self._store.page(tree, limit=limit)
+        page = self._store.memories.page(tree, limit=limit)
         memories: Sequence[Memory] = page.items
         relevance = Relevance(1.0, None, None, None, None)
         lives = [decay_factor(memory, now, preset=self._config.maintenance.decay) for memory in memories]
         hits = [self._hit(query, m, life.factor, relevance, life) for m, life in zip(memories, lives, strict=True)]
-        return SearchAnswer(hits, self._store.count(tree), "off", query.problems)
+        return SearchAnswer(hits, self._store.memories.count(tree), "off", query.problems)
 
 
 _SAVED_SEARCHES_SETTING = "saved_searches"
@@ -284,11 +284,13 @@ class SavedSearches:
 
     def list(self) -> Sequence[SavedSearch]:
         """Return all of them, by name."""
-        return sorted(_parse_saved_searches(self._store.setting(_SAVED_SEARCHES_SETTING)), key=lambda saved: saved.id)
+        return sorted(
+            _parse_saved_searches(self._store.settings.get(_SAVED_SEARCHES_SETTING)), key=lambda saved: saved.id
+        )
 
     def get(self, name: str) -> SavedSearch:
         """Return one by its name, in whatever case. Raises `NotFound`."""
-        return _find_saved_search(_parse_saved_searches(self._store.setting(_SAVED_SEARCHES_SETTING)), name)
+        return _find_saved_search(_parse_saved_searches(self._store.settings.get(_SAVED_SEARCHES_SETTING)), name)
 
     def save(self, name: str, query: str, *, replace: bool = False) -> SavedSearch:
         """Keep a query under a name.
@@ -345,7 +347,7 @@ class SavedSearches:
     def _change(self, change: Callable[[Sequence[SavedSearch]], Sequence[SavedSearch]]) -> None:
         if self._author.actor != "person":
             raise NotAllowed("Only a person keeps searches.", "Search for what you need instead.")
-        self._store.change_setting(
+        self._store.settings.change(
             _SAVED_SEARCHES_SETTING,
             lambda present: msgspec.json.encode(list(change(_parse_saved_searches(present)))).decode(),
         )

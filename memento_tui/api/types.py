@@ -7,12 +7,12 @@ from memento_tui.storage.activity import ActivityRow, AgentTotals, ChangedRecord
 from memento_tui.storage.backup import Progress
 from memento_tui.storage.database import StoppedError, raise_if_stopped
 from memento_tui.storage.journal import Actor, Author, Change, Entry
+from memento_tui.storage.journal_queries import Revision
 from memento_tui.storage.ledgers import ExposureFilter, ExposureRow, ImportedRecord, SessionTotals
-from memento_tui.storage.memory_queries import MemorySummary, Page, TimelineEntry
+from memento_tui.storage.memory_queries import MemoryOrder, MemorySummary, Page, TimelineEntry
 from memento_tui.storage.review import InboxRow
 from memento_tui.storage.settings import Settings
 from memento_tui.storage.statistics import FACETS, Facet, FacetCounts, Statistics
-from memento_tui.storage.store import MemoryOrder, Revision
 from memento_tui.storage.transaction import Transaction
 
 __all__ = [

@@ -31,10 +31,11 @@ from memento_tui.policy.policy import rules_in_force
 from memento_tui.policy.secrets import redact_record
 from memento_tui.search.query_language import parse
 from memento_tui.storage.journal import Actor, Author, Entry
-from memento_tui.storage.memory_queries import MemorySummary, Page, TimelineEntry
+from memento_tui.storage.journal_queries import Revision
+from memento_tui.storage.memory_queries import MemoryOrder, MemorySummary, Page, TimelineEntry
 from memento_tui.storage.settings import Settings
 from memento_tui.storage.statistics import Facet, Statistics
-from memento_tui.storage.store import MemoryOrder, Revision, Store, memory_slice
+from memento_tui.storage.store import Store
 
 __all__ = ["ChangeOutcome", "Workspace"]
 
@@ -73,11 +74,11 @@ class Workspace:
         self.paths = DataPaths(data_directory(path))
         self.config: Config = load_config(self.paths.config)
         rules = rules_in_force(self.config.review)
-        self.store = Store(self.paths.database, create=create)
+        self._store = Store(self.paths.database, create=create)
         # Behind every way in: whatever a writer forgets to screen, no secret is stored.
-        self.store.screen = lambda record: redact_record(record)[0]
+        self._store.screen = lambda record: redact_record(record)[0]
         self.author = Author(actor, channel, agent, session)
-        self.gate = Gate(self.store, self.author, rules)
+        self.gate = Gate(self._store, self.author, rules)
 
     def __enter__(self) -> Self:
         return self
@@ -88,94 +89,94 @@ class Workspace:
     def close(self) -> None:
         """Close the database and the connection to the engine."""
         self.searching.close()
-        self.store.close()
+        self._store.close()
 
     @cached_property
     def skips(self) -> Skips:
         """The skip list."""
-        return Skips(self.store, self.gate)
+        return Skips(self._store, self.gate)
 
     @cached_property
     def items(self) -> Items:
         """The working items."""
-        return Items(self.store, self.gate)
+        return Items(self._store, self.gate)
 
     @cached_property
     def crystals(self) -> Crystals:
         """The identity crystals."""
-        return Crystals(self.store, self.gate)
+        return Crystals(self._store, self.gate)
 
     @cached_property
     def review(self) -> ProposalQueue:
         """The proposals that wait for a person."""
-        return ProposalQueue(self.store, self.author)
+        return ProposalQueue(self._store, self.author)
 
     @cached_property
     def waiting(self) -> Inbox:
         """Everything that waits for a person: the proposals and the contradictions, in one queue."""
-        return Inbox(self.store, self.review, self.contradictions)
+        return Inbox(self._store, self.review, self.contradictions)
 
     @cached_property
     def searching(self) -> SearchEngine:
         """The indexes and the connection to the engine."""
-        return SearchEngine(self.store, self.paths, self.config)
+        return SearchEngine(self._store, self.paths, self.config)
 
     @cached_property
     def saved_searches(self) -> SavedSearches:
         """The searches that the person keeps under a name."""
-        return SavedSearches(self.store, self.author)
+        return SavedSearches(self._store, self.author)
 
     @cached_property
     def contradictions(self) -> ContradictionQueue:
         """The pairs of memories that cannot both hold as they stand."""
-        return ContradictionQueue(self.store, self.gate)
+        return ContradictionQueue(self._store, self.gate)
 
     @cached_property
     def activity(self) -> ActivityLog:
         """What was done, by whom, and what agents were shown."""
-        return ActivityLog(self.store, self.author, self.searching)
+        return ActivityLog(self._store, self.author, self.searching)
 
     @cached_property
     def exposures(self) -> Exposures:
         """The ledger of what agents were shown, and the counters of what was shown and used."""
-        return Exposures(self.store)
+        return Exposures(self._store)
 
     @property
     def settings(self) -> Settings:
         """The values that the database keeps about itself by name, such as the app's theme."""
-        return self.store.settings
+        return self._store.settings
 
     @property
     def statistics(self) -> Statistics:
         """The counts of memories by status, facet and tag, cached until something is written."""
-        return self.store.statistics
+        return self._store.statistics
 
     @property
     def identity(self) -> str:
         """A short digest that tells this workspace's database from every other."""
-        return self.store.settings.identity()
+        return self._store.settings.identity()
 
     @cached_property
     def audit(self) -> RotAudit:
         """What has gone bad in the memories, or is about to."""
         from memento_tui.api.audit import RotAudit  # noqa: PLC0415 - it needs the rules of the gate
 
-        return RotAudit(self.store, self.config)
+        return RotAudit(self._store, self.config)
 
     @cached_property
     def backups(self) -> Backups:
         """Whole copies of the database, to go back to."""
         from memento_tui.api.backups import Backups  # noqa: PLC0415 - seldom needed, and a lock file's library
 
-        return Backups(self.paths, self.store, self.author)
+        return Backups(self.paths, self._store, self.author)
 
     @cached_property
     def _remembering(self) -> MemoryCreator:
-        return MemoryCreator(self.store, self.gate, self.searching)
+        return MemoryCreator(self._store, self.gate, self.searching)
 
     @cached_property
     def _changing(self) -> MemoryEditor:
-        return MemoryEditor(self.store, self.gate)
+        return MemoryEditor(self._store, self.gate)
 
     # Writing
 
@@ -271,11 +272,11 @@ class Workspace:
         if self.author.actor != "person":
             raise NotAllowed("Only a person purges a memory.", "Tell the person which one, and why.")
         # One that was deleted for good, by undoing its creation, still has its text in the journal.
-        known = bool(self.store.history(Memory, memory_id))
-        found = memory_id if known else self.store.resolve("memory", memory_id)
-        derived = self.store.derived_from(found)
-        texts = [revision.record.content for revision in self.store.history(Memory, found) if revision.record]
-        self.store.purge(self.author, "memory", found, reason)
+        known = bool(self._store.journal.history(Memory, memory_id))
+        found = memory_id if known else self._store.resolve("memory", memory_id)
+        derived = self._store.memories.derived_from(found)
+        texts = [revision.record.content for revision in self._store.journal.history(Memory, found) if revision.record]
+        self._store.purge(self.author, "memory", found, reason)
         discard_editor_files(self.paths, found)
         discard_unsaved_text(self.paths, found)
         discard_drafts_containing(self.paths, texts)
@@ -308,16 +309,16 @@ class Workspace:
 
         """
         self._check_person("undoes")
-        return self.store.undo(self.author, seq)
+        return self._store.undo(self.author, seq)
 
     def redo(self) -> list[Entry]:
         """Do again what was undone last. Raises like `undo`."""
         self._check_person("redoes")
-        return self.store.redo(self.author)
+        return self._store.redo(self.author)
 
     def one_undo(self) -> AbstractContextManager[None]:
         """Join the entries that this thread or task writes in the block: one undo takes all of them back."""
-        return self.store.together()
+        return self._store.one_undo()
 
     def _check_person(self, verb: str) -> None:
         if self.author.actor != "person":
@@ -327,28 +328,28 @@ class Workspace:
 
     def get(self, memory_id: str) -> Memory:
         """Return a memory by its id or a unique beginning of it. Raises `NotFound` or `AmbiguousId`."""
-        return self.store.get(Memory, self.resolve("memory", memory_id))
+        return self._store.get(Memory, self.resolve("memory", memory_id))
 
     def find(self, memory_id: str) -> Memory | None:
         """Return a memory by its whole id, or ``None``."""
-        return self.store.find(Memory, memory_id)
+        return self._store.find(Memory, memory_id)
 
     def find_record(self, kind: str, record_id: str) -> AnyRecord | None:
         """Return a record of a kind (``memory``, ``skip``, ``item``...) by its whole id, or ``None``."""
-        found: AnyRecord | None = self.store.find_named(kind, record_id)
+        found: AnyRecord | None = self._store.find_named(kind, record_id)
         return found
 
     def is_taken(self, record_id: str) -> bool:
         """Tell whether a record of any kind has this id."""
-        return self.store.is_taken(record_id)
+        return self._store.is_taken(record_id)
 
     def resolve(self, kind: str, prefix: str) -> str:
         """Return the id of a record of a kind by a unique beginning of it. Raises `NotFound` or `AmbiguousId`."""
-        return self.store.resolve(kind, prefix)
+        return self._store.resolve(kind, prefix)
 
     def get_many(self, ids: Sequence[str]) -> dict[str, Memory]:
         """Return the memories of these whole ids that exist, by id."""
-        return self.store.memories(ids)
+        return self._store.memories.get_many(ids)
 
     def list(self, query: str = "", *, after: str | None = None, limit: int = 50) -> Page[Memory]:
         """Return memories that a query's filters select, most recently changed first. Free text needs `search`."""
@@ -359,7 +360,7 @@ class Workspace:
 
         Raises `InvalidInput` unless ``limit`` is 1 or more and ``after`` is a cursor.
         """
-        return self.store.page(among, after=after, limit=limit)
+        return self._store.memories.page(among, after=after, limit=limit)
 
     def slice(
         self, among: Filter, *, order: MemoryOrder, ascending: bool = False, skip: int = 0, limit: int = 50
@@ -368,42 +369,42 @@ class Workspace:
 
         The cost grows with the number that the filter selects.
         """
-        return memory_slice(self.store, among, order=order, ascending=ascending, limit=limit, skip=skip)
+        return self._store.memories.slice(among, order=order, ascending=ascending, limit=limit, skip=skip)
 
     def view(self, among: Filter) -> MemoryView:
         """Return the memories that a filter selects as rows to be read by page, most recently changed first."""
-        return MemoryView(self.store, among)
+        return MemoryView(self._store, among)
 
     def summaries(self, ids: Sequence[str]) -> Sequence[MemorySummary]:
         """Return the list rows of these ids in their order, without those that do not exist."""
-        return self.store.summaries_by_id(ids)
+        return self._store.memories.summaries_by_id(ids)
 
     def count(self, among: Filter) -> int:
         """Return how many memories a filter selects."""
-        return self.store.count(among)
+        return self._store.memories.count(among)
 
     def count_all(self) -> int:
         """Return how many memories there are, whatever their status."""
-        return self.store.count_all()
+        return self._store.memories.count_all()
 
     def namespaces(self) -> Sequence[tuple[str, int]]:
         """Return each namespace that holds recalled memories, with how many."""
-        return self.store.namespaces()
+        return self._store.memories.namespaces()
 
     def tags(self, limit: int = 100) -> Sequence[tuple[str, int]]:
         """Return the most used tags, each with how many recalled memories have it."""
-        return self.store.tags(limit)
+        return self._store.memories.tags(limit)
 
     def facet_counts(self, facet: Facet) -> Sequence[tuple[str, int]]:
         """Return each value of a facet with the number of recalled memories that have it, most first."""
-        return self.store.facets.counts(facet)
+        return self._store.facets.counts(facet)
 
     def timeline(self, memory_id: str, *, later: int = 10, earlier: int = 10) -> Sequence[TimelineEntry]:
         """Return a memory with those remembered just after and just before it, the latest first.
 
         ``memory_id`` may be a unique beginning. Raises `NotFound` or `AmbiguousId`.
         """
-        return self.store.around.window(self.store.resolve("memory", memory_id), later=later, earlier=earlier)
+        return self._store.timeline.window(self._store.resolve("memory", memory_id), later=later, earlier=earlier)
 
     def search(
         self,
@@ -426,30 +427,30 @@ class Workspace:
 
     def history(self, memory_id: str) -> Sequence[Revision[Memory]]:
         """Return every version of a memory, newest first. Raises `NotFound`."""
-        found: Sequence[Revision[Memory]] = self.store.history(Memory, memory_id)
-        return found or self.store.history(Memory, self.store.resolve("memory", memory_id))
+        found: Sequence[Revision[Memory]] = self._store.journal.history(Memory, memory_id)
+        return found or self._store.journal.history(Memory, self._store.resolve("memory", memory_id))
 
     def version_of(self, memory_id: str, version: int) -> Memory | None:
         """Return a memory as it was at a version, or ``None`` where it was removed or purged then."""
-        return self.store.image(Memory, memory_id, version)
+        return self._store.journal.image(Memory, memory_id, version)
 
     def versions(self, ids: Sequence[str]) -> dict[str, int]:
         """Return the present version of each of the memories that exists, by whole id."""
-        return self.store.versions("memory", ids)
+        return self._store.versions("memory", ids)
 
     def provenance(self, ids: Sequence[str]) -> dict[str, Provenance]:
         """Return when each memory first came into the database and what replaces it, by whole id."""
-        written, successors = self.store.first_written("memory", ids), self.store.successors(ids)
+        written, successors = self._store.journal.first_written("memory", ids), self._store.memories.successors(ids)
         return {name: Provenance(written.get(name), successors.get(name, ())) for name in ids}
 
     def export_records(self) -> Iterator[AnyRecord]:
         """Yield every record that an export holds: memories, then relations, skips, working items and crystals."""
-        for batch in self.store.all_memories():
+        for batch in self._store.memories.batches():
             yield from batch
-        yield from self.store.all_of(Relation)
-        yield from self.store.all_of(Skip)
-        yield from self.store.all_of(WorkingItem)
-        yield from self.store.all_of(Crystal)
+        yield from self._store.all_of(Relation)
+        yield from self._store.all_of(Skip)
+        yield from self._store.all_of(WorkingItem)
+        yield from self._store.all_of(Crystal)
 
     def import_session(self, author: Author) -> ImportSession:
         """Return the database for bulk reading and writing in the name of an author, as an import or a mirror does."""
@@ -457,15 +458,15 @@ class Workspace:
 
     def used(self, ids: Iterable[str]) -> None:
         """Count that memories were of use, beyond having been shown."""
-        self.store.usage.count("memory", ids, used=1, session=self.author.session)
+        self._store.usage.count("memory", ids, used=1, session=self.author.session)
 
     def relations(self, memory_id: str, *, direction: LinkDirection = "both") -> Sequence[Relation]:
         """Return the relations that begin (``out``) or end (``in``) at a memory, in the order they were drawn."""
-        return relations_of(self.store, memory_id, direction)
+        return relations_of(self._store, memory_id, direction)
 
     def related(self, memory_id: str) -> Sequence[tuple[str, str, str]]:
         """Return a memory's relations as type, direction (``out`` or ``in``) and the other end."""
         return [
             (r.type, "out" if r.src == memory_id else "in", r.dst if r.src == memory_id else r.src)
-            for r in self.store.relations_of(memory_id)
+            for r in self._store.memories.relations_of(memory_id)
         ]

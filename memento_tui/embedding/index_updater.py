@@ -41,7 +41,7 @@ _COMMITS_BEFORE_OPTIMIZE = 64
 
 def _entry_hash(store: Store, seq: int) -> str:
     """Return the hash of journal entry ``seq``; empty where there is none."""
-    entries = store.entries(before=seq + 1, limit=1)
+    entries = store.journal.entries(before=seq + 1, limit=1)
     return entries[0].hash.hex() if entries and entries[0].seq == seq else ""
 
 
@@ -81,7 +81,7 @@ class IndexUpdater:
 
     def step(self) -> bool:
         """Carry over the next changes; tell whether there were any."""
-        after, head = self._index.state.seq, self._store.head()
+        after, head = self._index.state.seq, self._store.journal.head()
         if self._index.state.entry != _entry_hash(self._store, after):
             # A backup was restored; as many entries may have been written since as there were before.
             self.restart_index("it reflects another history of this store")
@@ -89,7 +89,7 @@ class IndexUpdater:
         if head == after:
             return False
         self.count_pending()
-        ids, reached = self._store.changed_memories(after, _ROWS_PER_COMMIT)
+        ids, reached = self._store.journal.changed_memories(after, _ROWS_PER_COMMIT)
         state = msgspec.structs.replace(self._index.state, seq=reached, entry=_entry_hash(self._store, reached))
         parts = [ids[start : start + _ROWS_PER_COMMIT] for start in range(0, len(ids), _ROWS_PER_COMMIT)] or [[]]
         for part in parts:
@@ -102,9 +102,9 @@ class IndexUpdater:
 
     def count_pending(self) -> None:
         """Count what was changed since the last count, and report it."""
-        head = self._store.head()
+        head = self._store.journal.head()
         while self._counted < head and not self._stopping.is_set():
-            ids, self._counted = self._store.changed_memories(self._counted, _CHANGES_PER_COUNT)
+            ids, self._counted = self._store.journal.changed_memories(self._counted, _CHANGES_PER_COUNT)
             self._pending += len(ids)
         self.report()
 
@@ -135,7 +135,7 @@ class IndexUpdater:
         self._commits = 0 if self._index.is_optimized() else 1
 
     def _carry(self, ids: Sequence[str], state: IndexState | None) -> None:
-        memories = {name: memory for name, memory in self._store.memories(ids).items() if is_indexed(memory)}
+        memories = {name: memory for name, memory in self._store.memories.get_many(ids).items() if is_indexed(memory)}
         stored = self._index.snapshot().rows(ids) if ids else {}
         rows: list[dict[str, Any]] = []
         vectors: list[Vectors] = []

@@ -169,7 +169,9 @@ class IndexWorker(threading.Thread):
 
         embedder = Embedder(folder)
         store = Store(self._paths.database, create=False)
-        index = VectorIndex(self._paths.semantic_index, embedder.dimension, store.identity(), embedder.identity)
+        index = VectorIndex(
+            self._paths.semantic_index, embedder.dimension, store.settings.identity(), embedder.identity
+        )
         updater = IndexUpdater(store, index, embedder, self._model_lock, self._state, self._stopping)
         similarity = IndexSimilarity(index.snapshot)
         scheduler = MaintenanceScheduler(

@@ -111,7 +111,7 @@ class MaintenanceScheduler:
     def _is_due(self) -> bool:
         if not self._config.maintenance.run_when_idle:
             return False
-        last = self._store.setting(LAST_RUN_SETTING)
+        last = self._store.settings.get(LAST_RUN_SETTING)
         if last is None:
             return True
         # One in the future was written before the clock was set back.

@@ -274,35 +274,35 @@ def audit_texts(
         StoppedError: ``stop`` was set; earlier findings stay.
 
     """
-    if known.seq >= 0 and store.mark(known.seq) == known.mark:
+    if known.seq >= 0 and store.journal.mark(known.seq) == known.mark:
         return _read_changes(store, known, progress, stop)
-    found, head = TextFindings(secrets={}, suspicious={}, hidden={}), store.head()
-    done, total = 0, store.count_all()
-    for batch in store.all_memories(_MEMORIES_PER_BATCH):
+    found, head = TextFindings(secrets={}, suspicious={}, hidden={}), store.journal.head()
+    done, total = 0, store.memories.count_all()
+    for batch in store.memories.batches(_MEMORIES_PER_BATCH):
         for memory in batch:
             audit_text(memory, found)
         done += len(batch)
         raise_if_stopped(stop)
         if progress is not None:
             progress("Reading the texts", min(done, total), total)
-    found.seq, found.mark = head, store.mark(head)
+    found.seq, found.mark = head, store.journal.mark(head)
     return found
 
 
 def _read_changes(
     store: Store, known: TextFindings, progress: Progress | None, stop: threading.Event | None
 ) -> TextFindings:
-    while known.seq < (head := store.head()):
+    while known.seq < (head := store.journal.head()):
         raise_if_stopped(stop)
-        ids, reached = store.changed_memories(known.seq, _CHANGES_PER_BATCH)
-        memories = store.memories(ids)
+        ids, reached = store.journal.changed_memories(known.seq, _CHANGES_PER_BATCH)
+        memories = store.memories.get_many(ids)
         for memory_id in ids:
             if memory_id in memories:
                 audit_text(memories[memory_id], known)
                 continue
             for found in (known.secrets, known.suspicious, known.hidden):
                 found.pop(memory_id, None)
-        known.seq, known.mark = reached, store.mark(reached)
+        known.seq, known.mark = reached, store.journal.mark(reached)
         if progress is not None:
             progress("Reading what changed", reached, head)
     return known

@@ -92,7 +92,7 @@ def run_maintenance(
         with FileLock(lock, timeout=0):
             _run_steps(context)
             if not dry_run and not context.interrupted:
-                store.keep_setting(LAST_RUN_SETTING, format_moment(context.now))
+                store.settings.set(LAST_RUN_SETTING, format_moment(context.now))
     except Timeout:
         raise NotAllowed(
             "Another maintenance run is in progress.", "Wait until it has ended; `memento history` shows it."

@@ -38,8 +38,8 @@ _AGING_PAGE = 500
 
 def age_memories(context: MaintenanceContext) -> None:
     """Expire, demote, compact and archive the memories that are due, a thousand at a time."""
-    total, done = context.store.count_all(), 0
-    for batch in context.store.all_memories():
+    total, done = context.store.memories.count_all(), 0
+    for batch in context.store.memories.batches():
         if context.interrupted:
             return
         context.report_progress("Looking at ages", done, total)
@@ -61,7 +61,7 @@ def _is_unchanged_memory(current: Memory | None, change: AgingChange) -> bool:
 def _due_changes(context: MaintenanceContext, memories: Sequence[Memory]) -> list[AgingChange]:
     """Return the changes that are due. An imported memory ages from the day of its import at the earliest."""
     suspects = [memory for memory in memories if _due_change_of(context, memory, None) is not None]
-    known = context.store.first_written("memory", [memory.id for memory in suspects]) if suspects else {}
+    known = context.store.journal.first_written("memory", [memory.id for memory in suspects]) if suspects else {}
     found = (_due_change_of(context, memory, known.get(memory.id)) for memory in suspects)
     return [change for change in found if change is not None]
 
@@ -76,14 +76,16 @@ def _superseded_since(context: MaintenanceContext, memory: Memory) -> datetime |
     if memory.status != "superseded":
         return None
     drawn = [
-        r.created_at for r in context.store.relations_of(memory.id) if r.dst == memory.id and r.type == "supersedes"
+        r.created_at
+        for r in context.store.memories.relations_of(memory.id)
+        if r.dst == memory.id and r.type == "supersedes"
     ]
     return max(drawn, default=None)
 
 
 def end_skips(context: MaintenanceContext) -> None:
     """Remove the skips that ended more than a month ago."""
-    over = [skip for skip in context.store.skips() if is_skip_over(skip, context.now - _ENDED_SKIPS_KEPT)]
+    over = [skip for skip in context.store.lists.skips() if is_skip_over(skip, context.now - _ENDED_SKIPS_KEPT)]
     if over and not context.dry_run:
         with context.transaction("skips") as tx:
             over = [skip for skip in over if _is_unchanged_skip(tx.get(Skip, skip.id), skip)]
@@ -168,7 +170,7 @@ def ask_about_skips(context: MaintenanceContext) -> None:
     is the same as long as the skip is.
     """
     _close_moot_skip_proposals(context)
-    for skip in context.with_progress("Looking at skips that end soon", context.store.skips(at=context.now)):
+    for skip in context.with_progress("Looking at skips that end soon", context.store.lists.skips(at=context.now)):
         if skip.hits and skip.expires_at - context.now <= _SKIP_NOTICE:
             _propose_skip_extension(context, skip)
 
@@ -198,7 +200,7 @@ def _propose_skip_extension(context: MaintenanceContext, skip: Skip) -> None:
 def _length_of_skip(store: Store, skip: Skip) -> timedelta:
     """Return the last length of a skip: from its creation, or from its previous end."""
     began = skip.created_at
-    for revision in store.history(Skip, skip.id):
+    for revision in store.journal.history(Skip, skip.id):
         before = revision.record
         if before is not None and before.expires_at != skip.expires_at:
             # A shortened skip is measured from the moment of the change.
@@ -228,7 +230,7 @@ def _why_skip_proposal_is_moot(context: MaintenanceContext, proposal: Proposal) 
     if skip is None or skip.expires_at <= context.now:
         return "The skip is over."
     # Another version with the same end and words, as an undo leaves it, is the skip that was asked about.
-    asked = context.store.image(Skip, skip.id, proposal.base_version)
+    asked = context.store.journal.image(Skip, skip.id, proposal.base_version)
     unchanged = asked is not None and (asked.item, asked.reason, asked.expires_at) == (
         skip.item,
         skip.reason,
@@ -255,12 +257,14 @@ def compare_pairs(context: MaintenanceContext) -> None:
     context.merging |= context.store.proposals.merging()
     context.keyword.catch_up()
     finder = ContradictionFinder(context.store, context.gate.author, context.entailment, batch=context.batch)
-    marker, head = _comparison_setting(context), context.store.head()
+    marker, head = _comparison_setting(context), context.store.journal.head()
     began = reached = _comparison_start(context, marker, head)
     while reached < head and not context.interrupted:
         context.report_progress("Comparing what is new", reached - began, head - began)
-        ids, reached = context.store.changed_memories(reached, _COMPARISON_PAGE)
-        memories = {n: m for n, m in context.store.memories(ids).items() if m.status in ("active", "compacted")}
+        ids, reached = context.store.journal.changed_memories(reached, _COMPARISON_PAGE)
+        memories = {
+            n: m for n, m in context.store.memories.get_many(ids).items() if m.status in ("active", "compacted")
+        }
         if memories:
             neighbours = _comparison_neighbours(context, list(memories.values()))
             if _comparison_setting(context) != marker:
@@ -268,7 +272,7 @@ def compare_pairs(context: MaintenanceContext) -> None:
             _propose_merges(context, memories, neighbours)
             _record_contradictions(context, finder, neighbours)
         if not context.dry_run:
-            context.store.keep_setting(marker, str(reached))
+            context.store.settings.set(marker, str(reached))
 
 
 def _comparison_setting(context: MaintenanceContext) -> str:
@@ -277,7 +281,7 @@ def _comparison_setting(context: MaintenanceContext) -> str:
 
 
 def _comparison_start(context: MaintenanceContext, marker: str, head: int) -> int:
-    start = int(context.store.setting(marker) or 0)
+    start = int(context.store.settings.get(marker) or 0)
     return start if start <= head else 0  # an older database was put in this one's place
 
 
@@ -295,14 +299,14 @@ def _neighbours_by_words(context: MaintenanceContext, memory: Memory) -> list[tu
     nearby = context.keyword.similar(memory.content, NEIGHBOURS)
     if nearby is None:
         return []
-    others = context.store.memories([*nearby.ids, *nearby.unindexed])
+    others = context.store.memories.get_many([*nearby.ids, *nearby.unindexed])
     # Words in common say less than meaning does: a half counts as near.
     scored = [(o.id, min(1.0, 0.4 + likeness(memory.content, o.content))) for o in others.values() if o.id != memory.id]
     return sorted(scored, key=lambda pair: (-pair[1], pair[0]))[:NEIGHBOURS]
 
 
 def _propose_merges(context: MaintenanceContext, memories: dict[str, Memory], neighbours: Neighbours) -> None:
-    others = context.store.memories(sorted({name for near in neighbours.values() for name, _ in near}))
+    others = context.store.memories.get_many(sorted({name for near in neighbours.values() for name, _ in near}))
     for name, near in neighbours.items():
         for other_id, similarity in near:
             one, other = memories.get(name), others.get(other_id)
@@ -323,7 +327,7 @@ def _propose_merge_of(context: MaintenanceContext, older: Memory, newer: Memory,
         or context.store.proposals.same(merge_fingerprint(older, newer)) is not None
     ):
         return
-    successors = context.store.successors([older.id, newer.id])
+    successors = context.store.memories.successors([older.id, newer.id])
     if older.id in successors or newer.id in successors:
         return
     action = MaintenanceAction("merge", "memory", older.id, f"It says nearly what {newer.id} says.", waits=True)
@@ -362,7 +366,7 @@ def apply_confirmed_use(context: MaintenanceContext) -> None:
     pages = [ids[start : start + _TRUST_PAGE] for start in range(0, len(ids), _TRUST_PAGE)]
     for page in context.with_progress("Weighing confirmed use", pages):
         sessions = context.store.usage.sessions(page)
-        for memory in context.store.memories(page).values():
+        for memory in context.store.memories.get_many(page).values():
             found, counted = sessions[memory.id]
             use = ConfirmedUse(sessions=found, used_count=memory.used_count, last_used_at=memory.last_used_at)
             _apply_use(context, memory, use, counted)

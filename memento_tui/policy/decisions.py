@@ -69,7 +69,7 @@ def approve_proposal(
         if moved is not None:
             current = target.version if target is not None else 0
             decided = msgspec.structs.replace(proposal, state="needs_review", base_version=current)
-            if proposal.target == "crystal" and (standing := store.current_crystal()) is not None:
+            if proposal.target == "crystal" and (standing := store.lists.current_crystal()) is not None:
                 decided = msgspec.structs.replace(decided, evidence={**proposal.evidence, "parent": standing.id})
             if gone := _changed_sources(store, proposal):
                 kept = {name: v for name, v in proposal.evidence["sources"].items() if name not in gone}
@@ -142,7 +142,9 @@ def has_moved(store: Store, proposal: Proposal, target: Any) -> bool:  # noqa: A
     """
     if target.version == proposal.base_version:
         return False
-    before = store.image_named(proposal.target, target.id, proposal.base_version) if proposal.base_version else None
+    before = (
+        store.journal.image_named(proposal.target, target.id, proposal.base_version) if proposal.base_version else None
+    )
     kept = {"version", "updated_at", "shown_count", "used_count", "last_used_at", "hits", "last_hit_at"}
     names = [name for name in target.__struct_fields__ if name not in kept]
     return before is None or any(getattr(before, name) != getattr(target, name) for name in names)
@@ -191,10 +193,10 @@ def _other_conflict(store: Store, proposal: Proposal, target: Any) -> Conflict |
 def _changed_sources(store: Store, proposal: Proposal) -> list[str]:
     """Return the ids of the sources of a draft that say something else than when it was drafted."""
     seen: Mapping[str, int] = proposal.evidence.get("sources", {})
-    now = store.memories(list(seen)) if seen else {}
+    now = store.memories.get_many(list(seen)) if seen else {}
     gone = []
     for name, version in seen.items():
-        before = store.image(Memory, name, version)
+        before = store.journal.image(Memory, name, version)
         if name not in now or before is None or before.content != now[name].content:
             gone.append(name)
     return gone
@@ -202,7 +204,7 @@ def _changed_sources(store: Store, proposal: Proposal) -> list[str]:
 
 def _newer_crystal_conflict(store: Store, proposal: Proposal, crystal: Crystal) -> Conflict | None:
     """Return what says that another identity was written since this one was proposed from the one before."""
-    current = store.current_crystal()
+    current = store.lists.current_crystal()
     if current is None or current.id == proposal.evidence.get("parent", crystal.parent):
         return None
     return Conflict(
@@ -220,7 +222,7 @@ def _merge_conflict(store: Store, proposal: Proposal) -> Conflict | None:
     if other is None or other.status not in RECALLED_STATUSES:
         state = "gone" if other is None else other.status
         return Conflict(f"The memory {other_id}, the other of the two, is {state}.", "Reject the proposal.")
-    before = store.image(Memory, other_id, int(proposal.evidence.get("other_version", other.version)))
+    before = store.journal.image(Memory, other_id, int(proposal.evidence.get("other_version", other.version)))
     if before is None or before.content != other.content:
         return Conflict(
             f"The memory {other_id}, the other of the two, says something else now.",
@@ -278,7 +280,7 @@ def _consolidate_sources(store: Store, tx: Transaction, proposal: Proposal) -> N
     seen: Mapping[str, int] = proposal.evidence.get("sources", {})
     for relation in tx.relations_from(proposal.target_id, "consolidated_from"):
         source = tx.get(Memory, relation.dst)
-        before = store.image(Memory, relation.dst, seen[relation.dst]) if relation.dst in seen else None
+        before = store.journal.image(Memory, relation.dst, seen[relation.dst]) if relation.dst in seen else None
         if source is None or before is None or source.content != before.content:
             tx.remove(relation, base=relation.version)
         elif source.status == "active":
@@ -353,7 +355,7 @@ def suggestion_lines(proposal: Proposal, store: Store) -> list[tuple[str, str]]:
     found = store.find(Contradiction, proposal.target_id)
     if proposal.target != "contradiction" or found is None:
         return []
-    sides = store.memories([found.older, found.newer])
+    sides = store.memories.get_many([found.older, found.newer])
     lines = [("the contradiction", found.why)]
     for name, memory_id in (("older", found.older), ("newer", found.newer)):
         memory = sides.get(memory_id)

@@ -290,7 +290,7 @@ class KeywordIndex:
                 self._refresh(has_lock=False)
                 if self._indexed_seq < 0:
                     return None
-                unindexed, _ = self._store.changed_memories(self._indexed_seq, _MOST_UNINDEXED + 1)
+                unindexed, _ = self._store.journal.changed_memories(self._indexed_seq, _MOST_UNINDEXED + 1)
                 if len(unindexed) > _MOST_UNINDEXED:
                     return None
                 searcher = self._open().searcher()
@@ -326,10 +326,10 @@ class KeywordIndex:
             DataDirectoryError: the index directory cannot be written.
 
         """
-        head = self._store.head()
+        head = self._store.journal.head()
         with self._access:
             # The same number is another entry where a backup was restored meanwhile.
-            if self._index is not None and self._indexed_seq == head and self._mark == self._store.mark(head):
+            if self._index is not None and self._indexed_seq == head and self._mark == self._store.journal.mark(head):
                 return
             try:
                 self._refresh(has_lock=False)
@@ -410,12 +410,12 @@ class KeywordIndex:
         if state is not None and self._is_of_this_history(state):
             self._indexed_seq, self._mark = state.seq, state.mark
         elif has_lock:
-            if state is None and self._store.setting(_CREATED_SETTING) is not None:
+            if state is None and self._store.settings.get(_CREATED_SETTING) is not None:
                 self.notice = "The keyword index was missing and has been rebuilt."
             self._discard()
 
     def _is_of_this_history(self, state: IndexState) -> bool:
-        expected = (self._store.identity(), SCHEMA_VERSION, self._store.mark(state.seq))
+        expected = (self._store.settings.identity(), SCHEMA_VERSION, self._store.journal.mark(state.seq))
         return (state.identity, state.version, state.mark) == expected
 
     def _note_damage(self, error: BaseException) -> None:
@@ -446,7 +446,7 @@ class KeywordIndex:
             self._write_all(index, progress)
             return
         while True:
-            ids, reached = self._store.changed_memories(self._indexed_seq, _MANY_CHANGES * 10)
+            ids, reached = self._store.journal.changed_memories(self._indexed_seq, _MANY_CHANGES * 10)
             if reached == self._indexed_seq:
                 return
             self._write_some(index, ids, reached)
@@ -458,32 +458,32 @@ class KeywordIndex:
         """
         many = len(ids) > _MANY_CHANGES
         writer = index.writer(_LARGE_WRITER_HEAP if many else _SMALL_WRITER_HEAP, 2 if many else 1)
-        found = self._store.memories(ids)
+        found = self._store.memories.get_many(ids)
         for memory_id in ids:
             writer.delete_documents_by_term("id", memory_id)
         self._add(found.values(), writer)
         self._commit(index, writer, reached)
 
     def _write_all(self, index: tantivy.Index, progress: Callable[[int, int], None] | None) -> None:
-        head, total, done = self._store.head(), self._store.count_all(), 0
+        head, total, done = self._store.journal.head(), self._store.memories.count_all(), 0
         many = total > _MANY_CHANGES
         writer = index.writer(_LARGE_WRITER_HEAP if many else _SMALL_WRITER_HEAP, 2 if many else 1)
         writer.delete_all_documents()
-        for batch in self._store.all_memories():
+        for batch in self._store.memories.batches():
             self._add(batch, writer)
             done += len(batch)
             if progress is not None:
                 progress(done, total)
         self._commit(index, writer, head)
-        if self._store.setting(_CREATED_SETTING) is None:
+        if self._store.settings.get(_CREATED_SETTING) is None:
             # A database on a read-only medium can still be searched.
             with contextlib.suppress(DataDirectoryError):
-                self._store.keep_setting(_CREATED_SETTING, "yes")
+                self._store.settings.set(_CREATED_SETTING, "yes")
 
     def _commit(self, index: tantivy.Index, writer: tantivy.IndexWriter, seq: int) -> None:
         writer.delete_documents_by_term("id", STATE_ID)
-        mark = self._store.mark(seq)
-        state = f"{self._store.identity()} {SCHEMA_VERSION} {seq} {mark}"
+        mark = self._store.journal.mark(seq)
+        state = f"{self._store.settings.identity()} {SCHEMA_VERSION} {seq} {mark}"
         writer.add_document(tantivy.Document(id=STATE_ID, note=state))
         writer.commit()
         index.reload()

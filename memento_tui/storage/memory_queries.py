@@ -1,36 +1,31 @@
-"""Read memories: pages by key, list rows, counts, and the timeline around one."""
+"""Read memories: pages by key, list rows, counts, relations, and the timeline around one."""
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Generic, TypeVar
+from typing import Generic, Literal, TypeVar
 
 import msgspec
 
 from memento_tui.errors import AmbiguousId, InvalidInput, NotFound
-from memento_tui.model import Memory
+from memento_tui.model import Memory, Relation
 from memento_tui.model.filters import AllOf, Filter, OneOf
 from memento_tui.model.memory import RECALLED_STATUSES
 from memento_tui.storage.database import Database
 from memento_tui.storage.filters import filter_sql
 from memento_tui.storage.statements import SELECT_SUCCESSORS
-from memento_tui.storage.tables import TABLES
+from memento_tui.storage.tables import select_records, table_of
 
 __all__ = [
+    "MemoryOrder",
+    "MemoryQueries",
     "MemorySummary",
     "Page",
     "Timeline",
     "TimelineEntry",
-    "count_memories",
-    "derived_from",
-    "ids_page",
-    "memories_by_id",
-    "memory_page",
-    "namespace_counts",
     "resolve_id",
-    "successors",
     "summaries_by_id",
     "tag_counts",
 ]
@@ -123,101 +118,12 @@ def _ordered_sql(
     return tail, [*parameters, limit, skip]
 
 
-def summary_page(
-    connection: sqlite3.Connection,
-    tree: Filter,
-    *,
-    after: str | None = None,
-    limit: int,
-    skip: int = 0,
-    oldest_first: bool = False,
-) -> Page[MemorySummary]:
-    """Return rows for a list, most recently changed first.
-
-    ``skip`` leaves out that many rows after the cursor, for a jump; its cost grows with the distance from the cursor.
-    """
-    tail, parameters = _ordered_sql(tree, after, limit, skip, oldest_first=oldest_first)
-    rows = connection.execute(_SELECT_SUMMARY + tail, parameters).fetchall()
-    following = f"{rows[-1][11]}~{rows[-1][14]}" if rows and len(rows) == limit else None
-    return Page([_summary_of_row(row) for row in rows], following)
-
-
-def position_of(connection: sqlite3.Connection, tree: Filter, memory_id: str) -> int | None:
-    """Return how many rows of `glance_page` come before a memory; ``None`` where the filter does not select it."""
-    sql, parameters = filter_sql(tree)
-    row = connection.execute(
-        f"SELECT updated_at, number FROM memory WHERE id = ? AND {sql}", (memory_id, *parameters)
-    ).fetchone()
-    if row is None:
-        return None
-    query = f"SELECT count(*) FROM memory WHERE {sql} AND (memory.updated_at, memory.number) > (?, ?)"
-    return int(connection.execute(query, (*parameters, row[0], row[1])).fetchone()[0])
-
-
-def ids_page(connection: sqlite3.Connection, tree: Filter, start: int, count: int) -> list[str]:
-    """Return the ids of ``count`` rows of `glance_page` from index ``start``."""
-    tail, parameters = _ordered_sql(tree, None, count, start, oldest_first=False)
-    return [row[0] for row in connection.execute(f"SELECT memory.id FROM memory{tail}", parameters)]
-
-
-def memory_page(connection: sqlite3.Connection, tree: Filter, *, after: str | None = None, limit: int) -> Page[Memory]:
-    """Return whole memories, most recently changed first. Raises `InvalidInput` unless ``limit`` is 1 or more."""
-    if limit < 1:
-        raise InvalidInput(f"A page holds at least one memory; not {limit}.", "Give a limit of 1 or more.")
-    table = TABLES["memory"]
-    tail, parameters = _ordered_sql(tree, after, limit, 0, oldest_first=False)
-    select = table.select.replace(" FROM memory", ", memory.number FROM memory", 1)
-    rows = connection.execute(select + tail, parameters).fetchall()
-    following = None
-    if len(rows) == limit:
-        last = rows[-1]
-        following = f"{last[table.columns.index('updated_at')]}~{last[len(last) - 1]}"
-    return Page([table.record_of(row) for row in rows], following)
-
-
-def count_memories(connection: sqlite3.Connection, tree: Filter) -> int:
-    """Return how many memories the filter selects."""
-    sql, parameters = filter_sql(tree)
-    return int(connection.execute(f"SELECT count(*) FROM memory WHERE {sql}", parameters).fetchone()[0])
-
-
 def summaries_by_id(connection: sqlite3.Connection, ids: Sequence[str]) -> list[MemorySummary]:
     """Return the rows of these ids in the order given, without those that do not exist."""
     listed = msgspec.json.encode(list(ids)).decode()
     query = f"{_SELECT_SUMMARY} WHERE memory.id IN (SELECT value FROM json_each(?))"
     found = {row[0]: _summary_of_row(row) for row in connection.execute(query, (listed,))}
     return [found[i] for i in ids if i in found]
-
-
-def memories_by_id(connection: sqlite3.Connection, ids: Sequence[str], tree: Filter | None = None) -> dict[str, Memory]:
-    """Return the memories of these ids that the filter selects."""
-    table = TABLES["memory"]
-    sql, parameters = filter_sql(tree or AllOf())
-    listed = msgspec.json.encode(list(ids)).decode()
-    query = f"{table.select} WHERE memory.id IN (SELECT value FROM json_each(?)) AND {sql}"
-    made = (table.record_of(row) for row in connection.execute(query, (listed, *parameters)))
-    return {memory.id: memory for memory in made}
-
-
-def all_memories(connection: sqlite3.Connection, *, batch: int = 1000) -> Iterator[list[Memory]]:
-    """Yield every memory, in batches, each in a short read of its own."""
-    table, number = TABLES["memory"], 0
-    select = table.select.replace(" FROM memory", ", memory.number FROM memory", 1)
-    while True:
-        rows = connection.execute(
-            f"{select} WHERE memory.number > ? ORDER BY memory.number LIMIT ?", (number, batch)
-        ).fetchall()
-        if not rows:
-            return
-        number = rows[-1][len(rows[-1]) - 1]
-        yield [table.record_of(row) for row in rows]
-
-
-def namespace_counts(connection: sqlite3.Connection) -> list[tuple[str, int]]:
-    """Return each namespace that holds recalled memories, with how many."""
-    sql, parameters = filter_sql(OneOf("status", RECALLED_STATUSES))
-    query = f"SELECT namespace, count(*) FROM memory WHERE {sql} GROUP BY namespace ORDER BY namespace"
-    return [(row[0], row[1]) for row in connection.execute(query, parameters)]
 
 
 def tag_counts(connection: sqlite3.Connection, limit: int = 100) -> list[tuple[str, int]]:
@@ -255,24 +161,192 @@ def resolve_id(connection: sqlite3.Connection, record: str, prefix: str) -> str:
     )
 
 
-def successors(connection: sqlite3.Connection, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """Return, for each of the memories that others replace, the ids of those; see `Store.successors`."""
-    listed = msgspec.json.encode(list(ids)).decode()
-    found: dict[str, tuple[str, ...]] = {}
-    for old, new in connection.execute(SELECT_SUCCESSORS, (listed,)):
-        if new not in found.get(old, ()):
-            found[old] = (*found.get(old, ()), new)
-    return found
+MemoryOrder = Literal["created", "certainty", "used", "last_used"]
+
+_ORDER_COLUMNS: Mapping[MemoryOrder, str] = {
+    "created": "memory.created_at",
+    "certainty": "memory.certainty",
+    "used": "coalesce(usage.used, 0)",
+    "last_used": "coalesce(usage.last_used_at, '')",
+}
+_TABLE = table_of(Memory)
+_SELECT_NUMBERED = _TABLE.select.replace(" FROM memory", ", memory.number FROM memory", 1)
+_IS_LIVE = "status NOT IN ('deleted', 'rejected', 'archived')"
 
 
-def derived_from(connection: sqlite3.Connection, memory_id: str) -> list[str]:
-    """Return the ids of the memories that were made of one, or took it in, and may hold its text."""
-    query = (
-        "SELECT DISTINCT src FROM relation JOIN memory ON memory.id = relation.src"
-        " WHERE relation.dst = ? AND relation.type IN ('consolidated_from', 'supersedes')"
-        " AND memory.status <> 'pending'"
-    )
-    return [row[0] for row in connection.execute(query, (memory_id,))]
+class MemoryQueries:
+    """The memories of one database, and the relations between them. Safe to use from several threads."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    # By filter
+
+    def page(self, tree: Filter, *, after: str | None = None, limit: int = 50) -> Page[Memory]:
+        """Return whole memories that a filter selects, most recently changed first.
+
+        Raises `InvalidInput` unless ``limit`` is 1 or more and ``after`` is a cursor.
+        """
+        if limit < 1:
+            raise InvalidInput(f"A page holds at least one memory; not {limit}.", "Give a limit of 1 or more.")
+        tail, parameters = _ordered_sql(tree, after, limit, 0, oldest_first=False)
+        with self._database.reading() as connection:
+            rows = connection.execute(_SELECT_NUMBERED + tail, parameters).fetchall()
+            following = None
+            if len(rows) == limit:
+                last = rows[-1]
+                following = f"{last[_TABLE.columns.index('updated_at')]}~{last[len(last) - 1]}"
+            return Page([_TABLE.record_of(row) for row in rows], following)
+
+    def summaries(
+        self, tree: Filter, *, after: str | None = None, limit: int, skip: int = 0, oldest_first: bool = False
+    ) -> Page[MemorySummary]:
+        """Return rows for a list, most recently changed first.
+
+        ``skip`` leaves out that many rows after the cursor, for a jump; its cost grows with the distance from there.
+        """
+        tail, parameters = _ordered_sql(tree, after, limit, skip, oldest_first=oldest_first)
+        with self._database.reading() as connection:
+            rows = connection.execute(_SELECT_SUMMARY + tail, parameters).fetchall()
+        following = f"{rows[-1][11]}~{rows[-1][14]}" if rows and len(rows) == limit else None
+        return Page([_summary_of_row(row) for row in rows], following)
+
+    def slice(self, tree: Filter, *, order: MemoryOrder, ascending: bool, limit: int, skip: int) -> Sequence[Memory]:
+        """Return ``limit`` memories that a filter selects after the first ``skip``, in an order.
+
+        The cost grows with the number that the filter selects.
+        """
+        sql, parameters = filter_sql(tree)
+        way = "ASC" if ascending else "DESC"
+        tail = f"ORDER BY {_ORDER_COLUMNS[order]} {way}, memory.number {way} LIMIT ? OFFSET ?"
+        with self._database.reading() as connection:
+            rows = connection.execute(f"{_TABLE.select} WHERE {sql} {tail}", (*parameters, limit, skip))
+            return [_TABLE.record_of(row) for row in rows]
+
+    def position(self, tree: Filter, memory_id: str) -> int | None:
+        """Return how many rows of `summaries` come before a memory; ``None`` where the filter does not select it."""
+        sql, parameters = filter_sql(tree)
+        with self._database.reading() as connection:
+            row = connection.execute(
+                f"SELECT updated_at, number FROM memory WHERE id = ? AND {sql}", (memory_id, *parameters)
+            ).fetchone()
+            if row is None:
+                return None
+            query = f"SELECT count(*) FROM memory WHERE {sql} AND (memory.updated_at, memory.number) > (?, ?)"
+            return int(connection.execute(query, (*parameters, row[0], row[1])).fetchone()[0])
+
+    def ids(self, tree: Filter, start: int, count: int) -> list[str]:
+        """Return the ids of ``count`` rows of `summaries` from index ``start``."""
+        tail, parameters = _ordered_sql(tree, None, count, start, oldest_first=False)
+        with self._database.reading() as connection:
+            return [row[0] for row in connection.execute(f"SELECT memory.id FROM memory{tail}", parameters)]
+
+    def count(self, tree: Filter) -> int:
+        """Return how many memories a filter selects."""
+        sql, parameters = filter_sql(tree)
+        with self._database.reading() as connection:
+            return int(connection.execute(f"SELECT count(*) FROM memory WHERE {sql}", parameters).fetchone()[0])
+
+    def count_all(self) -> int:
+        """Return how many memories there are, whatever their status."""
+        with self._database.reading() as connection:
+            return int(connection.execute("SELECT count(*) FROM memory").fetchone()[0])
+
+    def namespaces(self) -> list[tuple[str, int]]:
+        """Return each namespace that holds recalled memories, with how many."""
+        sql, parameters = filter_sql(OneOf("status", RECALLED_STATUSES))
+        query = f"SELECT namespace, count(*) FROM memory WHERE {sql} GROUP BY namespace ORDER BY namespace"
+        with self._database.reading() as connection:
+            return [(row[0], row[1]) for row in connection.execute(query, parameters)]
+
+    def tags(self, limit: int = 100) -> list[tuple[str, int]]:
+        """Return the most used tags, as the newest memory writes each, with how many recalled memories have it."""
+        with self._database.reading() as connection:
+            return tag_counts(connection, limit)
+
+    def batches(self, size: int = 1000) -> Iterator[list[Memory]]:
+        """Yield every memory, in batches, each in a short read of its own."""
+        number = 0
+        with self._database.translated():
+            while True:
+                rows = self._database.connection.execute(
+                    f"{_SELECT_NUMBERED} WHERE memory.number > ? ORDER BY memory.number LIMIT ?", (number, size)
+                ).fetchall()
+                if not rows:
+                    return
+                number = rows[-1][len(rows[-1]) - 1]
+                yield [_TABLE.record_of(row) for row in rows]
+
+    # By id and content
+
+    def get_many(self, ids: Sequence[str], tree: Filter | None = None) -> dict[str, Memory]:
+        """Return the memories of these ids that exist and that the filter selects, by id."""
+        sql, parameters = filter_sql(tree or AllOf())
+        listed = msgspec.json.encode(list(ids)).decode()
+        query = f"{_TABLE.select} WHERE memory.id IN (SELECT value FROM json_each(?)) AND {sql}"
+        with self._database.reading() as connection:
+            made = [_TABLE.record_of(row) for row in connection.execute(query, (listed, *parameters))]
+        return {memory.id: memory for memory in made}
+
+    def summaries_by_id(self, ids: Sequence[str]) -> list[MemorySummary]:
+        """Return the list rows of these ids in the order given, without those that do not exist."""
+        with self._database.reading() as connection:
+            return summaries_by_id(connection, ids)
+
+    def with_digest(self, digest: bytes) -> list[Memory]:
+        """Return the recalled or pending memories whose content has this digest, oldest first."""
+        query = "SELECT 1 FROM memory WHERE digest = ? LIMIT 1"
+        with self._database.reading() as connection:
+            # Nearly always there is none, and this costs a fraction of the statement for whole memories.
+            if connection.execute(query, (digest,)).fetchone() is None:
+                return []
+            return select_records(connection, Memory, f"digest = ? AND {_IS_LIVE} ORDER BY number", (digest,))
+
+    def with_digests(self, digests: Sequence[bytes]) -> list[Memory]:
+        """Return the recalled or pending memories whose content has one of the digests, oldest first."""
+        if not digests:
+            return []
+        listed = msgspec.json.encode([digest.hex() for digest in digests]).decode()
+        where = f"digest IN (SELECT unhex_(value) FROM json_each(?)) AND {_IS_LIVE} ORDER BY number"
+        with self._database.reading() as connection:
+            return select_records(connection, Memory, where, (listed,))
+
+    # By relation
+
+    def relations_of(self, record_id: str) -> list[Relation]:
+        """Return the relations that begin or end at a memory, in the order they were drawn."""
+        with self._database.reading() as connection:
+            return select_records(connection, Relation, "src = ? OR dst = ? ORDER BY number", (record_id, record_id))
+
+    def relations_since(self, seq: int) -> list[Relation]:
+        """Return the relations that journal entries after ``seq`` wrote, and that exist."""
+        where = "relation.id IN (SELECT record_id FROM change WHERE seq > ? AND record = 'relation') ORDER BY number"
+        with self._database.reading() as connection:
+            return select_records(connection, Relation, where, (seq,))
+
+    def successors(self, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
+        """Return, for each of the memories that others replace, the ids of those: they supersede or consolidate it.
+
+        A successor must be recalled itself, and a draft takes the place of drafts only: else an agent could demote what
+        is verified.
+        """
+        listed = msgspec.json.encode(list(ids)).decode()
+        found: dict[str, tuple[str, ...]] = {}
+        with self._database.reading() as connection:
+            for old, new in connection.execute(SELECT_SUCCESSORS, (listed,)):
+                if new not in found.get(old, ()):
+                    found[old] = (*found.get(old, ()), new)
+        return found
+
+    def derived_from(self, memory_id: str) -> list[str]:
+        """Return the ids of the memories that were made of one, or took it in, and may hold its text."""
+        query = (
+            "SELECT DISTINCT src FROM relation JOIN memory ON memory.id = relation.src"
+            " WHERE relation.dst = ? AND relation.type IN ('consolidated_from', 'supersedes')"
+            " AND memory.status <> 'pending'"
+        )
+        with self._database.reading() as connection:
+            return [row[0] for row in connection.execute(query, (memory_id,))]
 
 
 _IS_SHOWN = "status NOT IN ('deleted', 'rejected')"

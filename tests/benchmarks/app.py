@@ -35,7 +35,7 @@ def first_frame(data: Path, scratch: Path) -> list[Row]:
     hello, memento = _commands(data, scratch)
     with Workspace(data) as workspace:
         newest = workspace.list(limit=1).items[0].headline[:20]
-        number = f"{workspace.store.statistics.recalled():,}"
+        number = f"{workspace._store.statistics.recalled():,}"
     opened = {"the overview": (memento, number), "the memories": ([*memento, "--open", "memories"], newest)}
     rows = []
     for name, (command, text) in opened.items():

@@ -90,7 +90,7 @@ class EngineHouse:
 
     def settle(self) -> EngineStatus:
         """Wait until the index reflects everything; return the status."""
-        self.client.wait(self.store.head(), PATIENCE)
+        self.client.wait(self.store.journal.head(), PATIENCE)
         return self.status()
 
     def status(self) -> EngineStatus:

@@ -65,7 +65,7 @@ def test_a_backup_that_is_killed_leaves_no_half_file_as_a_backup(large: Path, st
         made = workspace.backups.make()
         assert [path.name for path in workspace.paths.backups.iterdir()] == [made.name]
         assert workspace.backups.verify(made.name) is None
-        assert workspace.store.verify() is None
+        assert workspace._store.journal.verify() is None
 
 
 def test_a_restore_that_is_killed_leaves_the_state_before_it(large: Path) -> None:
@@ -73,11 +73,11 @@ def test_a_restore_that_is_killed_leaves_the_state_before_it(large: Path) -> Non
         workspace.backups.make()
         workspace.remember("The port is 9090.")
         assert len(_found(workspace, "port")) == 1
-        head = workspace.store.head()
+        head = workspace._store.journal.head()
     _kill_while(large, "restore", "Restoring")
     with memento_tui.open(large) as workspace:
-        assert workspace.store.head() == head
-        assert workspace.store.verify() is None
+        assert workspace._store.journal.head() == head
+        assert workspace._store.journal.verify() is None
         assert len(_found(workspace, "port")) == 1
         restored = workspace.backups.restore("latest")
         assert _found(workspace, "port") == []

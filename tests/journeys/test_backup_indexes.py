@@ -37,9 +37,9 @@ def _ids(index: VectorIndex) -> set[str]:
 def test_the_index_of_meaning_is_begun_again_though_as_many_entries_were_written_since_as_were_lost(
     workspace: Workspace, tmp_path: Path
 ) -> None:
-    index = VectorIndex(tmp_path / "semantic", WIDTH, workspace.store.identity(), "model")
+    index = VectorIndex(tmp_path / "semantic", WIDTH, workspace._store.settings.identity(), "model")
     embedder = cast("Embedder", FakeEmbedder())
-    catch_up = IndexUpdater(workspace.store, index, embedder, ModelLock(), EngineState(), threading.Event())
+    catch_up = IndexUpdater(workspace._store, index, embedder, ModelLock(), EngineState(), threading.Event())
     first = workspace.remember("One.")
     made = workspace.backups.make()
     second = workspace.remember("Two, which is lost.")
@@ -48,8 +48,8 @@ def test_the_index_of_meaning_is_begun_again_though_as_many_entries_were_written
     assert _ids(index) == {first.id, second.id}
     workspace.backups.restore(made.name)
     third = workspace.remember("Three.")
-    assert workspace.store.head() > index.state.seq
+    assert workspace._store.journal.head() > index.state.seq
     while catch_up.step():
         pass
     assert _ids(index) == {first.id, third.id}
-    assert index.state.seq == workspace.store.head()
+    assert index.state.seq == workspace._store.journal.head()

@@ -65,26 +65,26 @@ def test_a_second_reading_proposes_nothing_new_and_a_rejected_lesson_stays_rejec
 ) -> None:
     first = shell.json("distill", str(transcript))
     count = len(first["learned"])
-    head = workspace.store.head()
+    head = workspace._store.journal.head()
     assert outcomes(shell.json("distill", str(transcript))) == {"known": count}
-    assert (workspace.store.head(), workspace.review.count()) == (head, count)
+    assert (workspace._store.journal.head(), workspace.review.count()) == (head, count)
 
     picked = {one["target"]: one["id"] for one in first["learned"]}
     for proposal in shell.json("review", "list")["items"]:
         if proposal["target_id"] in picked.values():
             shell.json("review", "reject", proposal["id"], "--reason", "Not worth keeping.")
-    head = workspace.store.head()
+    head = workspace._store.journal.head()
     again = shell.json("distill", str(transcript))
     assert outcomes(again) == {"rejected": len(picked), "known": count - len(picked)}
     assert {one["why"] for one in again["learned"] if one["outcome"] == "rejected"} == {"Not worth keeping."}
-    assert (workspace.store.head(), workspace.review.count()) == (head, count - len(picked))
+    assert (workspace._store.journal.head(), workspace.review.count()) == (head, count - len(picked))
 
 
 def test_what_was_approved_from_one_session_is_known_in_the_next(
     shell: Shell, transcript: Path, tmp_path: Path, workspace: Workspace
 ) -> None:
     for one in shell.json("distill", str(transcript))["learned"]:
-        (proposal,) = workspace.store.proposals.about(one["id"], one["target"])
+        (proposal,) = workspace._store.proposals.about(one["id"], one["target"])
         workspace.review.approve(proposal.id)
     again = write(tmp_path / "again.jsonl", [line.replace(BILLING, "another") for line in billing_session()])
     assert outcomes(shell.json("distill", str(again))).keys() == {"known"}
@@ -93,7 +93,7 @@ def test_what_was_approved_from_one_session_is_known_in_the_next(
 
 def test_a_dry_run_tells_the_same_and_writes_nothing(shell: Shell, transcript: Path, workspace: Workspace) -> None:
     told = shell.json("distill", str(transcript), "--dry-run")
-    assert workspace.store.head() == 0
+    assert workspace._store.journal.head() == 0
     done = shell.json("distill", str(transcript))
     assert outcomes(told) == {"found": len(done["learned"])}
     assert [one["first_line"] for one in told["learned"]] == [one["first_line"] for one in done["learned"]]
@@ -140,7 +140,7 @@ def test_what_is_no_transcript_is_refused_in_a_sentence_and_nothing_is_written(
         (tmp_path / name).write_bytes(content)
         code, told = refused(shell, tmp_path / name)
         assert (code, "is not a transcript that memento reads" in told) == (WRONG, True)
-    assert workspace.store.head() == 0
+    assert workspace._store.journal.head() == 0
 
 
 def test_an_empty_file_and_one_that_teaches_nothing_are_no_failure(shell: Shell, tmp_path: Path) -> None:

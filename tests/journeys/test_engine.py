@@ -95,7 +95,7 @@ def test_an_answer_says_which_entry_it_reflects(house: Started) -> None:
     house.settle()
     answer = house.client.search("deployments", AllOf(), 2)
     assert answer.state == "ready"
-    assert answer.seq == house.store.head()
+    assert answer.seq == house.store.journal.head()
     assert len(answer.hits) == 2
     assert 1 >= answer.hits[0][1] >= answer.hits[1][1] >= 0
 
@@ -149,7 +149,7 @@ def test_waiting_for_what_is_not_written_yet_ends_with_the_time_given(house: Sta
     (reply,) = converse(house, json.dumps({"op": "wait", "seq": 10**9, "timeout": 0.1, "id": 7}).encode() + b"\n")
     assert reply["id"] == 7
     assert reply["state"] == "ready"
-    assert reply["seq"] == house.store.head()
+    assert reply["seq"] == house.store.journal.head()
 
 
 @pytest.mark.parametrize(
@@ -236,7 +236,7 @@ def test_an_index_that_cannot_be_written_is_explained_and_made_up_for(house: Sta
     in_the_way.rename(index)
     house.add("Written while the index is in the way of itself.")
     with pytest.raises(EngineUnavailable, match="does not advance"):
-        house.client.wait(house.store.head(), PATIENCE)
+        house.client.wait(house.store.journal.head(), PATIENCE)
     index.unlink()
     until(lambda: house.status().problem == "" or None, "the engine tries again")
     assert house.settle().total == before.total + 1

@@ -260,7 +260,7 @@ def test_a_client_learns_the_clusters_of_memories(house: Started) -> None:
     assert meaning.clusters(house.odd) == []
     assert meaning.clusters([]) == []
     assert meaning.neighbours([], limit=3, minimum=0) == {}
-    assert meaning.seq() == house.store.head()
+    assert meaning.seq() == house.store.journal.head()
 
 
 @pytest.mark.engine

@@ -37,7 +37,7 @@ def host(person: Workspace, tmp_path: Path) -> HookHost:
 
 
 def used(person: Workspace) -> list[bool]:
-    rows = person.store.injections.page(ExposureFilter(session=(BILLING,)), 0, 10)
+    rows = person._store.exposures.page(ExposureFilter(session=(BILLING,)), 0, 10)
     return [row.injection.used_at is not None for row in rows]
 
 

@@ -103,7 +103,7 @@ def test_a_file_with_a_space_in_its_name_is_not_taken_for_another(person: Worksp
 def test_a_contradiction_with_a_memory_of_another_project_stays_there(person: Workspace, host: HookHost) -> None:
     here = person.remember("The users endpoint of the API times out after 30 seconds.")
     there = person.remember("The users endpoint of the API times out after 90 seconds.", namespace="projects/other")
-    person.store.database.connection.execute(
+    person._store.database.connection.execute(
         "INSERT INTO contradiction (id, older, newer, kind, older_spans, newer_spans, why, score, status, resolution,"
         " resolved_by, created_at, version) VALUES ('c1', ?, ?, 'genuine', '[]', '[]', '30 is not 90', 0.9, 'open', '',"
         " '', '2026-01-01T00:00:00.000000Z', 1)",

@@ -91,7 +91,7 @@ def test_the_activity_of_an_account_does_not_count_the_writes_of_others(account:
     account.store("The second thing.")
     events = account.get("/v1/activity").data["events"]
     assert len(events) >= 2
-    heads = {str(entry.seq) for entry in person.store.entries(limit=500)}
+    heads = {str(entry.seq) for entry in person._store.journal.entries(limit=500)}
     assert not heads & {event["id"].partition("-")[0] for event in events}
 
 

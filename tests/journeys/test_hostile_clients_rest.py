@@ -83,11 +83,11 @@ def test_whatever_an_agent_sends_to_any_route_decides_nothing(tmp_path: Path, pr
     waiting_room(data_dir)
     with_preset(data_dir, preset)
     with memento_tui.open(data_dir) as person, serving(data_dir) as server:
-        before, head = picture_of(person.store), person.store.head()
+        before, head = picture_of(person._store), person._store.journal.head()
         statuses = attack(server.client, before.ids())
-        after = picture_of(person.store)
+        after = picture_of(person._store)
         assert {200, 404} <= statuses <= {200, 201, 202, 400, 403, 404, 409}
-        done = [entry for entry in person.store.entries(limit=1_000_000) if entry.seq > head]
+        done = [entry for entry in person._store.journal.entries(limit=1_000_000) if entry.seq > head]
         assert {entry.actor for entry in done} == {"agent"}
         assert not {entry.action for entry in done} & OF_A_PERSON
         assert_nothing_was_decided(before, after)
@@ -100,10 +100,10 @@ def test_an_accounts_key_reads_and_alters_nothing_of_the_persons(tmp_path: Path)
     with memento_tui.open(data_dir) as person, serving(data_dir) as server:
         made = server.client.send("POST", "/v1/auth/signup", b'{"name": "mallory"}')
         account = Client(server.port, made.data["api_key"])
-        before = picture_of(person.store)
-        shown = person.store.injections.total(ExposureFilter())
+        before = picture_of(person._store)
+        shown = person._store.exposures.total(ExposureFilter())
         attack(account, before.ids())
-        after = picture_of(person.store)
+        after = picture_of(person._store)
         for name, memory in before.memories.items():
             assert after.memories[name] == memory
         for name, proposal in before.proposals.items():
@@ -113,7 +113,7 @@ def test_an_accounts_key_reads_and_alters_nothing_of_the_persons(tmp_path: Path)
         mine = [memory for name, memory in after.memories.items() if name not in before.memories]
         assert mine
         assert {memory.namespace.split("/")[1] for memory in mine} == {"mallory"}
-        told = person.store.injections.page(
-            ExposureFilter(), 0, person.store.injections.total(ExposureFilter()) - shown
+        told = person._store.exposures.page(
+            ExposureFilter(), 0, person._store.exposures.total(ExposureFilter()) - shown
         )
         assert not {row.injection.memory_id for row in told} & before.memories.keys()

@@ -67,9 +67,9 @@ def hostile(tmp_path: Path) -> Path:
     folder = without_engine(tmp_path / "data", preset="open")
     author = Author("agent", "mcp", LINE, LINE)
     with memento_tui.open(folder) as mine:
-        mine.store.screen = lambda record: record
+        mine._store.screen = lambda record: record
         now = clock.now()
-        with mine.store.transaction(author, "remember", note=LINE) as tx:
+        with mine._store.transaction(author, "remember", note=LINE) as tx:
             for number in range(6):
                 made = note(
                     f"{NASTY}\n{number}\n{NASTY}",
@@ -92,7 +92,7 @@ def hostile(tmp_path: Path) -> Path:
             tx.put(make_item(item), base=0)
             tx.put(make_crystal({"content": NASTY, "author": LINE, "status": "past"}), base=0)
             tx.put(make_crystal({"content": f"{NASTY} now", "author": LINE, "status": "current"}), base=0)
-        mine.store.injections.add(
+        mine._store.exposures.add(
             [
                 make_exposure(
                     {"memory_id": "m0", "memory_version": 1, "session": LINE, "rank": 1, "score": 0.5, "tokens": 9}

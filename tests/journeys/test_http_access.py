@@ -177,7 +177,7 @@ def test_two_clients_at_once_are_both_answered_and_told_apart(server: HttpProces
     with ThreadPoolExecutor(2) as pool:
         list(pool.map(run, ("alpha", "beta")))
     with memento_tui.open(server.data_dir) as person:
-        agents = [entry.agent for entry in person.store.entries(limit=500) if entry.agent in ("alpha", "beta")]
+        agents = [entry.agent for entry in person._store.journal.entries(limit=500) if entry.agent in ("alpha", "beta")]
     assert (agents.count("alpha"), agents.count("beta")) == (10, 10)
 
 
@@ -216,8 +216,8 @@ def test_an_account_sees_its_own_and_nothing_of_the_person(server: HttpProcess) 
     assert (refused.status, "account" in refused.error) == (403, True)
     with memento_tui.open(server.data_dir) as person:
         assert person.get(theirs).namespace == "accounts/smoke-test/default"
-        assert person.store.history(Memory, theirs)[0].entry.agent == "accounts/smoke-test"
-        assert made.data["api_key"] not in str(person.store.setting("http.accounts"))
+        assert person._store.journal.history(Memory, theirs)[0].entry.agent == "accounts/smoke-test"
+        assert made.data["api_key"] not in str(person._store.settings.get("http.accounts"))
 
 
 def test_an_account_has_a_name_of_its_own_and_changes_its_own_key_only(server: HttpProcess) -> None:

@@ -71,7 +71,7 @@ def test_a_consolidation_is_proposed_and_its_sources_stay(client: Client, person
     )
     assert (answer.status, answer.data["status"]) == (202, "proposed")
     assert {row["id"] for row in client.recall("deploy token")} == set(ids)
-    (waiting,) = person.store.proposals.about(answer.data["id"])
+    (waiting,) = person._store.proposals.about(answer.data["id"])
     person.review.approve(waiting.id)
     assert client.memory(ids[0])["consolidated_into"] == answer.data["id"]
     assert client.memory(answer.data["id"])["linkages"][0]["label"] == "consolidated-from"

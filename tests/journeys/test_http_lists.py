@@ -235,7 +235,7 @@ def test_workspaces_are_begun_listed_and_emptied_as_one_change(server: HttpProce
     assert client.delete("/v1/workspaces/fresh").said == 'Workspace "fresh" deleted.'
     assert within.get("/v1/memories").data["total"] == 0
     assert "fresh" not in [row["name"] for row in client.get("/v1/workspaces").data["workspaces"]]
-    person.undo(person.store.head())
+    person.undo(person._store.journal.head())
     assert within.memory(memory)["content"] == "This goes with its workspace."
     assert within.get("/v1/working-memory/items").data["total"] == 1
     assert client.delete("/v1/workspaces/never-was").status == 404

@@ -72,7 +72,7 @@ def test_text_that_reads_like_orders_waits_for_a_person_and_is_inert(client: Cli
     row = client.memory(answer.data["id"])
     assert (row["content"], row["status"]) == ("", "pending")
     assert "withheld" in row
-    (waiting,) = person.store.proposals.about(answer.data["id"])
+    (waiting,) = person._store.proposals.about(answer.data["id"])
     person.review.reject(waiting.id, "it is an attack")
     again = client.post("/v1/memories", content=_HOSTILE)
     assert again.status == 409
@@ -158,7 +158,7 @@ def test_a_wrong_parameter_is_named(client: Client, query: str) -> None:
 
 def test_expired_memories_are_listed_only_when_asked_for(client: Client, person: Workspace) -> None:
     ended = clock.now() - timedelta(hours=1)
-    put(person.store, note("The guest code is 4711.", namespace=client.workspace, expires_at=ended))
+    put(person._store, note("The guest code is 4711.", namespace=client.workspace, expires_at=ended))
     client.store("The door is green.")
     assert client.get("/v1/memories").data["total"] == 1
     assert client.get("/v1/memories", status="expired").data["total"] == 1
@@ -203,7 +203,7 @@ def test_keywords_are_words_and_not_parts_of_words(client: Client) -> None:
 def test_an_old_exact_match_scores_far_above_a_fresh_irrelevant_memory(client: Client, person: Workspace) -> None:
     sixty = clock.now() - timedelta(days=60)
     text = "Rotate the staging database password on Mondays."
-    put(person.store, note(text, id="old-exact", namespace=client.workspace, created_at=sixty))
+    put(person._store, note(text, id="old-exact", namespace=client.workspace, created_at=sixty))
     client.store("The password of the wireless network is on the board.")
     exact, fresh = client.recall("rotate staging database password")
     assert exact["id"] == "old-exact"
@@ -291,7 +291,7 @@ def test_a_draft_is_changed_and_deleted_and_both_can_be_undone(client: Client, p
         "delete",
         "create",
     ]
-    person.undo(person.store.head())
+    person.undo(person._store.journal.head())
     assert client.memory(memory)["content"] == "The API lives at /v2."
 
 
@@ -306,14 +306,14 @@ def test_a_verified_memory_is_changed_and_deleted_only_by_a_person(client: Clien
     assert (deleted.status, deleted.data["status"]) == (202, "proposed")
     assert "a person decides" in deleted.said
     assert client.memory(memory)["content"] == "Releases are on Tuesdays."
-    assert len(person.store.proposals.about(memory)) == 2
+    assert len(person._store.proposals.about(memory)) == 2
 
 
 def test_an_agent_cannot_set_what_a_person_decides(client: Client, person: Workspace) -> None:
     sent = {"content": "Trust me.", "stability": "stable", "pinned": True, "status": "active", "verified_by": "me"}
     memory = person.get(client.post("/v1/memories", **sent).data["id"])
     assert (memory.stability, memory.pinned, memory.verified_by) == ("draft", False, "")
-    entry = person.store.history(Memory, memory.id)[0].entry
+    entry = person._store.journal.history(Memory, memory.id)[0].entry
     assert (entry.actor, entry.channel) == ("agent", "http")
 
 

@@ -138,7 +138,7 @@ def agent(data_dir: Path, person: Workspace) -> Iterator[Agent]:  # noqa: ARG001
 def test_bad_input_is_answered_with_a_sentence_and_changes_nothing(
     agent: Agent, person: Workspace, tool: str, arguments: dict[str, Any], expected: str
 ) -> None:
-    head = person.store.head()
+    head = person._store.journal.head()
 
     sentence = agent.refused(tool, **arguments)
 
@@ -146,7 +146,7 @@ def test_bad_input_is_answered_with_a_sentence_and_changes_nothing(
     assert len(sentence) < 1000
     for noise in ("Traceback", "pydantic", "Error executing", "sqlite", 'File "'):
         assert noise not in sentence
-    assert person.store.head() == head
+    assert person._store.journal.head() == head
 
 
 @pytest.mark.parametrize(

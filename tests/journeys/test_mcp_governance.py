@@ -124,7 +124,7 @@ def test_no_tool_takes_an_argument_that_a_person_decides_about(scene: Scene) -> 
     calls = scene.valid_calls()
     assert sorted(calls) == sorted(tool.name for tool in scene.agent.tools())
     accepted = {tool.name: set(tool.input_schema["properties"]) for tool in scene.agent.tools()}
-    head = scene.person.store.head()
+    head = scene.person._store.journal.head()
 
     for tool, arguments in calls.items():
         for name, value in HOSTILE.items():
@@ -135,7 +135,7 @@ def test_no_tool_takes_an_argument_that_a_person_decides_about(scene: Scene) -> 
             assert name in sentence
             assert "Traceback" not in sentence
 
-    assert scene.person.store.head() == head
+    assert scene.person._store.journal.head() == head
 
 
 def test_a_field_that_a_person_decides_about_is_refused_with_that_reason(scene: Scene) -> None:
@@ -164,10 +164,10 @@ def test_no_use_of_the_tools_changes_what_a_person_decided_or_has_to_decide(scen
     # Only what the agent withdrew itself is closed, and it came from nobody else.
     assert {pending.proposal.state for pending in decided} <= {"expired"}
     assert {pending.target.status for pending in decided} <= {"deleted"}
-    for memory in person.store.page(AllOf(), limit=500).items:
+    for memory in person._store.memories.page(AllOf(), limit=500).items:
         if memory.id not in (scene.verified, scene.pinned):
             assert (memory.stability, memory.pinned, memory.tier) == ("draft", False, "short_term")
-    done = {entry.action for entry in person.store.entries(limit=500) if entry.actor == "agent"}
+    done = {entry.action for entry in person._store.journal.entries(limit=500) if entry.actor == "agent"}
     assert not done & {"approve", "reject", "later", "verify", "purge", "undo", "restore"}
 
 

@@ -143,9 +143,9 @@ def test_each_client_over_http_opens_a_session_of_its_own_and_what_it_is_shown_i
 
     assert one != two
     with memento_tui.open(data_dir) as person:
-        totals = person.store.injections.session(one)
+        totals = person._store.exposures.session(one)
         assert totals is not None
-        assert person.store.injections.session(two) is None
+        assert person._store.exposures.session(two) is None
 
 
 def test_a_path_is_not_read_for_a_client_over_http(post: Posting, tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ def disagree(person: Workspace, name: str, *, score: float = 0.9, sensitivity: s
         for port in (8080, 9090)
     ]
     found = make_contradiction({"older": sides[0], "newer": sides[1], "why": f"{name}: two ports", "score": score})
-    with person.store.transaction(person.author, "detect") as tx:
+    with person._store.transaction(person.author, "detect") as tx:
         tx.put(found, base=0)
     return found.id
 
@@ -81,10 +81,10 @@ def test_an_answer_that_cannot_be_carried_out_is_refused_at_once(
     agent: Agent, person: Workspace, arguments: dict[str, object], expected: str
 ) -> None:
     name = disagree(person, "mail")
-    head = person.store.head()
+    head = person._store.journal.head()
 
     assert expected in agent.refused("contradiction_suggest", id=name, **arguments)
-    assert person.store.head() == head
+    assert person._store.journal.head() == head
 
 
 def test_a_contradiction_whose_side_an_agent_may_not_see_is_not_shown_to_it(agent: Agent, person: Workspace) -> None:
@@ -144,7 +144,7 @@ def test_an_agent_links_memories_files_and_work(agent: Agent, person: Workspace)
     agent.call("relate", src=one, dst="src/road.py", type="file")
     agent.call("relate", src=one, dst=work, type="item")
 
-    found = {(relation.src, relation.type, relation.dst) for relation in person.store.relations_of(one)}
+    found = {(relation.src, relation.type, relation.dst) for relation in person._store.memories.relations_of(one)}
     assert found == {
         (one, "related", two),
         (two, "supersedes", one),
@@ -162,4 +162,4 @@ def test_an_agent_says_of_nothing_verified_that_it_is_superseded_and_links_nothi
 
     assert "is verified" in agent.refused("relate", src=draft, dst=verified, type="supersedes")
     assert "is pending" in agent.refused("relate", src=waiting, dst=draft, type="supersedes")
-    assert person.store.relations_of(verified) == []
+    assert person._store.memories.relations_of(verified) == []

@@ -77,10 +77,10 @@ def test_what_a_session_begins_with_is_in_the_ledger_and_what_it_fetches_is_mark
     essential = person.remember("Never deploy on Fridays.", pinned=True, stability="verified").id
 
     session = agent.call("session_open")["session"]
-    before = person.store.injections.session(session)
+    before = person._store.exposures.session(session)
     agent.call("get", ids=[essential], session=session)
 
-    after = person.store.injections.session(session)
+    after = person._store.exposures.session(session)
     assert before is not None
     assert after is not None
     assert (before.shown, before.used) == (1, 0)
@@ -126,18 +126,18 @@ def test_a_stretch_of_work_is_kept_in_one_write_that_one_undo_takes_back(agent: 
     assert {(memory.status, memory.stability) for memory in memories} == {("active", "draft")}
     again = agent.call("capture", summary="Another day.", decisions=["Keep SQL in store/."], namespace="projects/site")
     assert [one.get("duplicate", False) for one in again["memories"]] == [False, True]
-    head = person.store.head()
+    head = person._store.journal.head()
     person.undo(head)
     person.undo(head - 1)
-    assert {person.store.find(Memory, memory.id) for memory in memories} == {None}
+    assert {person._store.find(Memory, memory.id) for memory in memories} == {None}
 
 
 def test_of_a_capture_with_a_bad_decision_nothing_is_stored(agent: Agent, person: Workspace) -> None:
-    head = person.store.head()
+    head = person._store.journal.head()
 
     agent.refused("capture", summary="Good.", decisions=["Good too.", "nul \0"])
 
-    assert person.store.head() == head
+    assert person._store.journal.head() == head
 
 
 def test_what_reads_like_orders_or_holds_a_secret_waits_in_a_capture(agent: Agent, person: Workspace) -> None:

@@ -118,7 +118,7 @@ def test_a_memory_is_stored_found_read_changed_and_forgotten(agent: Agent, perso
     assert known.stability == "draft"
     assert (known.source.agent, known.source.url) == ("claude-code", "https://example.org/api")
     assert known.source.session
-    author = person.store.history(Memory, known.id)[0].entry
+    author = person._store.journal.history(Memory, known.id)[0].entry
     assert (author.actor, author.channel, author.agent) == ("agent", "mcp", "claude-code")
 
     found = agent.call("search", query="users endpoint")

@@ -94,7 +94,7 @@ def test_agents_that_write_at_the_same_time_lose_nothing(agents: tuple[Agent, Ag
     assert len(set(names)) == 40
     assert [person.get(name).content for name in names] == [f"Fact number {i}." for i in range(40)]
     assert {person.get(name).source.agent for name in names} == {"one", "two"}
-    assert person.store.verify() is None
+    assert person._store.journal.verify() is None
 
 
 def test_an_agent_is_told_what_was_decided_about_its_own_proposals_only(

@@ -70,7 +70,7 @@ def save_as_editors_do(path: Path, text: str) -> None:
 
 
 def has_reached(workspace: Workspace, seq: int) -> bool:
-    return workspace.store.head() >= seq
+    return workspace._store.journal.head() >= seq
 
 
 def test_a_day_with_a_mirror(shell: Shell, workspace: Workspace, tmp_path: Path) -> None:
@@ -178,7 +178,7 @@ def test_no_paragraph_is_lost_however_often_the_mirror_is_killed(
         (folder / f"n{number}.md").write_text(another(number))
     for kill in range(1, 5):
         process = shell.start("mirror", str(folder))
-        head = workspace.store.head()
+        head = workspace._store.journal.head()
         for number in range(20):
             path = folder / f"n{number}.md"
             save_as_editors_do(
@@ -192,8 +192,8 @@ def test_no_paragraph_is_lost_however_often_the_mirror_is_killed(
         process.communicate()
     shell.json("mirror", str(folder), "--once")
     kept = [path.read_text() for path in folder.rglob("*.md")]
-    entries = workspace.store.entries_after(0, 10_000)
-    kept += [change.image or "" for entry in entries for change in workspace.store.changes(entry.seq)]
+    entries = workspace._store.journal.entries_after(0, 10_000)
+    kept += [change.image or "" for entry in entries for change in workspace._store.journal.changes(entry.seq)]
     everything = "\n".join(kept)
     assert [paragraph for paragraph in paragraphs if paragraph not in everything] == []
 
@@ -212,7 +212,7 @@ def test_links_relate_and_a_relation_reaches_its_note(shell: Shell, workspace: W
     save_as_editors_do(folder / "Plan.md", "See nothing.\n")
     running.said("related", "Plan.md", "1 taken back")
     assert running.end(signal.SIGINT)[0] == 0
-    assert [one.type for one in workspace.store.all_of(Relation)] == ["contradicts"]
+    assert [one.type for one in workspace._store.all_of(Relation)] == ["contradicts"]
 
 
 def test_a_second_mirror_of_a_folder_is_refused(shell: Shell, tmp_path: Path) -> None:

@@ -84,7 +84,7 @@ def test_no_tool_takes_what_only_a_person_sets(data_dir: Path, profile: str) -> 
         for name in ("approve", "verify", "pin", "undo", "purge", "review_approve", ""):
             assert agent.send(name, {}).is_error
     with memento_tui.open(data_dir) as person:
-        assert person.store.count_all() == 0
+        assert person._store.memories.count_all() == 0
 
 
 @pytest.mark.parametrize(

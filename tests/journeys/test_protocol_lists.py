@@ -258,13 +258,13 @@ def test_no_tool_decides_about_what_waits(tmp_path: Path) -> None:
     waiting_room(house)
     (tmp_path / "project").mkdir()
     with memento_tui.open(house) as person:
-        before = picture_of(person.store)
+        before = picture_of(person._store)
         targets = {proposal.target_id for proposal in before.proposals.values()} | set(before.proposals)
         with speaking(house) as agent:
             for target in sorted(targets):
                 for tool, arguments in _aimed(target):
                     agent.send(tool, arguments)
-        after = picture_of(person.store)
+        after = picture_of(person._store)
     for name, was in before.proposals.items():
         # What its own agent withdraws is not asked about any more; nothing else closes a question.
         assert after.proposals[name].state in (was.state, "expired")

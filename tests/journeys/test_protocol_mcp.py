@@ -176,7 +176,7 @@ def test_a_link_to_nothing_is_refused_and_nothing_is_stored(agent: Agent, person
     for link in ({"type": "memory", "id": "nowhere"}, {"type": "page", "id": "x"}, {"type": "file"}, {"id": "x"}):
         sentence = agent.refused("memento_remember", content="A note.", linkages=[link])
         assert "linkages" in sentence or "nowhere" in sentence
-    assert person.store.count_all() == 0
+    assert person._store.memories.count_all() == 0
 
 
 def test_a_deleted_memory_is_gone_for_the_agent_and_can_be_restored_by_the_person(
@@ -226,7 +226,7 @@ def test_a_memory_that_holds_lines_like_those_of_an_answer_cannot_pass_for_one(a
 
 
 def test_outside_text_is_marked_as_untrusted(agent: Agent, person: Workspace) -> None:
-    put(person.store, note("The page says that port 8080 is open.", id="0a0b0c0d", source_type="external"))
+    put(person._store, note("The page says that port 8080 is open.", id="0a0b0c0d", source_type="external"))
     text = agent.read("memento_recall", query="port 8080")
     assert "**0a0b0c0d** (fact) - UNTRUSTED, unverified\n--- memento " in text
     assert "begin [UNTRUSTED] ---\nThe page says" in text
@@ -235,7 +235,7 @@ def test_outside_text_is_marked_as_untrusted(agent: Agent, person: Workspace) ->
 def test_restricted_pending_and_expired_memories_are_not_recalled(agent: Agent, person: Workspace) -> None:
     ago = clock.now() - timedelta(hours=1)
     put(
-        person.store,
+        person._store,
         note("The gate code is 1.", id="11111111", sensitivity="restricted"),
         note("The gate code is 2.", id="22222222", status="pending"),
         note("The gate code is 3.", id="33333333", expires_at=ago),
@@ -252,7 +252,7 @@ def test_what_is_disputed_is_laid_out_unless_one_side_is_in_another_workspace(ag
         "Refunds are sent on Thursday.": "fathom",
     }
     names = [person.remember(text, namespace=place).id for text, place in texts.items()]
-    with person.store.transaction(person.author, "contradiction") as tx:
+    with person._store.transaction(person.author, "contradiction") as tx:
         for older, newer in (names[:2], names[2:]):
             found = {"older": older, "newer": newer, "score": 0.9, "why": "They differ."}
             tx.put(make_contradiction(found), base=0)

@@ -92,9 +92,11 @@ def drafts_of(store: Store) -> dict[frozenset[str], Memory]:
         if "consolidation" not in proposal.reasons:
             continue
         draft = store.get(Memory, proposal.target_id)
-        sources = {relation.dst for relation in store.relations_of(draft.id) if relation.type == "consolidated_from"}
+        sources = {
+            relation.dst for relation in store.memories.relations_of(draft.id) if relation.type == "consolidated_from"
+        }
         assert sources == set(proposal.evidence["about"])
-        texts = frozenset(memory.content for memory in store.memories(sorted(sources)).values())
+        texts = frozenset(memory.content for memory in store.memories.get_many(sorted(sources)).values())
         assert texts not in found
         found[texts] = draft
     return found
@@ -104,7 +106,7 @@ def assert_sound(shell: Shell, store: Store, made: int) -> None:
     """Check that the journal holds, and that no memory that was there is gone or changed in what it says."""
     findings = {one["name"]: one for one in shell.json("doctor")["findings"]}
     assert [one for one in findings.values() if not one["ok"]] == []
-    written = [m for batch in store.all_memories() for m in batch if m.source.agent != "memento"]
+    written = [m for batch in store.memories.batches() for m in batch if m.source.agent != "memento"]
     assert len(written) == made
     assert {memory.status for memory in written} <= {"active", "consolidated"}
     assert len({memory.content for memory in written}) == made
@@ -132,10 +134,10 @@ def test_a_sleep_gathers_what_belongs_together_and_what_is_approved_ranks_above_
     house: EngineHouse,
 ) -> None:
     shell, store = Shell(house.paths.root), house.store
-    head, before = store.head(), picture_of(store)
+    head, before = store.journal.head(), picture_of(store)
     told = shell.json("maintain", "--dry-run")
     assert told["dry_run"]
-    assert (store.head(), picture_of(store), store.setting(LAST_RUN_SETTING)) == (head, before, None)
+    assert (store.journal.head(), picture_of(store), store.settings.get(LAST_RUN_SETTING)) == (head, before, None)
 
     slept = shell.json("maintain")
     assert slept["counts"] == told["counts"] == {"merge": 1, "consolidate": 3}
@@ -151,7 +153,9 @@ def test_a_sleep_gathers_what_belongs_together_and_what_is_approved_ranks_above_
     draft = drafts[frozenset(BACKUPS)]
     assert draft.id not in found(shell, BACKUPS[0])
     shell.json("review", "approve", draft.id)
-    fragments = {memory.id for memory in store.memories(sorted(before.memories)).values() if memory.content in BACKUPS}
+    fragments = {
+        memory.id for memory in store.memories.get_many(sorted(before.memories)).values() if memory.content in BACKUPS
+    }
     assert {_status(store, name) for name in fragments} == {"consolidated"}
     for text in (*BACKUPS, "backup of the database", "how is the vault used"):
         ranked = [name for name in found(shell, text) if name == draft.id or name in fragments]
@@ -182,7 +186,7 @@ def _status(store: Store, memory_id: str) -> str:
 @pytest.mark.engine
 def test_a_sleep_that_is_killed_then_interrupted_is_completed_by_the_next(house: EngineHouse, chat: ChatServer) -> None:
     shell, store = Shell(house.paths.root), house.store
-    made = store.count_all()
+    made = store.memories.count_all()
     chat.hangs()
     ask_model(shell, chat)
 
@@ -193,7 +197,7 @@ def test_a_sleep_that_is_killed_then_interrupted_is_completed_by_the_next(house:
     assert b"Another maintenance run is in progress." in shell.run("maintain").stderr
     killed.kill()
     killed.communicate()
-    assert store.setting(LAST_RUN_SETTING) is None
+    assert store.settings.get(LAST_RUN_SETTING) is None
     assert drafts_of(store) == {}
     assert_sound(shell, store, made)
 
@@ -203,7 +207,7 @@ def test_a_sleep_that_is_killed_then_interrupted_is_completed_by_the_next(house:
     chat.close()
     out, _ = interrupted.communicate(timeout=60)
     assert (interrupted.returncode, b"Interrupted; the rest is done next time." in out) == (INTERRUPTED, True)
-    assert store.setting(LAST_RUN_SETTING) is None
+    assert store.settings.get(LAST_RUN_SETTING) is None
     assert len(drafts_of(store)) == 1
     assert_sound(shell, store, made)
 
@@ -211,7 +215,7 @@ def test_a_sleep_that_is_killed_then_interrupted_is_completed_by_the_next(house:
     assert (completed["interrupted"], completed["counts"]) == (False, {"consolidate": 2})
     assert drafts_of(store).keys() == GROUPS
     assert Counter(proposal.action for proposal in store.all_of(Proposal)) == {"create": 3, "merge": 1}
-    assert store.setting(LAST_RUN_SETTING) is not None
+    assert store.settings.get(LAST_RUN_SETTING) is not None
     assert shell.json("maintain")["deeds"] == []
     assert_sound(shell, store, made)
 
@@ -248,13 +252,13 @@ def at_rest(root: Path, more: str = "") -> EngineHouse:
 def test_an_engine_that_nobody_asks_sleeps_once_and_then_leaves(tmp_path: Path) -> None:
     with at_rest(tmp_path / "data") as house:
         pid = house.listening().pid
-        until(lambda: house.store.setting(LAST_RUN_SETTING), "the engine has slept")
+        until(lambda: house.store.settings.get(LAST_RUN_SETTING), "the engine has slept")
         assert drafts_of(house.store).keys() == GROUPS
         until(lambda: not is_alive(pid), "the idle engine leaves")
         log = house.client.logs(50)
         assert log.count("maintenance run: ") == 1
         assert log.endswith("leaves: idle")
-        sleepers = {entry.actor for entry in house.store.entries(limit=1000) if entry.action == "sleep"}
+        sleepers = {entry.actor for entry in house.store.journal.entries(limit=1000) if entry.action == "sleep"}
         assert sleepers == {"system"}
 
 
@@ -269,8 +273,8 @@ def test_an_engine_that_is_told_to_stop_in_its_sleep_stops_at_once(tmp_path: Pat
         assert (refused.returncode, b"under way" in refused.stdout) == (NOT_ALLOWED, True)
         shell.json("engine", "stop")
         until(lambda: not is_alive(pid), "the engine is gone")
-        assert house.store.setting(LAST_RUN_SETTING) is None
-        assert_sound(shell, house.store, house.store.count_all())
+        assert house.store.settings.get(LAST_RUN_SETTING) is None
+        assert_sound(shell, house.store, house.store.memories.count_all())
 
 
 # With a language model
@@ -346,4 +350,4 @@ def test_a_model_that_is_configured_wrongly_is_told_and_the_rest_goes_on(tagged:
         config.write('[language_model]\nurl = "http://127.0.0.1:9/v1"\n')
     slept = shell.json("maintain")
     assert "language_model.model is not" in str(slept["problems"])
-    assert store.setting(LAST_RUN_SETTING) is not None
+    assert store.settings.get(LAST_RUN_SETTING) is not None

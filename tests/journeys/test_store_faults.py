@@ -150,8 +150,8 @@ def test_a_database_of_the_first_format_is_brought_up_to_date_with_its_tags(tmp_
     store.close()
     with memento_tui.open(tmp_path) as workspace:
         assert [len(workspace.list(f"tag:{tag}").items) for tag in ("über", "api", "none")] == [1, 1, 0]
-        assert workspace.store.imports.of("memento:/a") == {}
-        assert workspace.store.verify() is None
+        assert workspace._store.imports.of("memento:/a") == {}
+        assert workspace._store.journal.verify() is None
 
 
 def test_a_damaged_page_is_told_of_and_nothing_is_written(tmp_path: Path) -> None:
@@ -172,33 +172,33 @@ def test_a_damaged_page_is_told_of_and_nothing_is_written(tmp_path: Path) -> Non
 def _read_all(path: Path) -> None:
     store = Store(path)
     try:
-        list(store.all_memories())
-        store.verify()
+        list(store.memories.batches())
+        store.journal.verify()
     finally:
         store.close()
 
 
 def test_a_full_disk_is_told_of_changes_nothing_and_is_got_over(tmp_path: Path) -> None:
     with filled(tmp_path / "d") as workspace:
-        connection = workspace.store.database.connection
+        connection = workspace._store.database.connection
         pages = connection.execute("PRAGMA page_count").fetchone()[0]
         connection.execute(f"PRAGMA max_page_count = {pages}")
-        head = workspace.store.head()
+        head = workspace._store.journal.head()
         with pytest.raises(DataDirectoryError, match=r"The disk that holds .* is full\. Nothing was changed\."):
             workspace.remember("x" * 200_000)
         with pytest.raises(DataDirectoryError, match="is full"):
             workspace.remember_many({"content": f"{number}" * 2000} for number in range(200))
-        assert (workspace.store.head(), workspace.store.count_all()) == (head, 1)
-        assert workspace.store.verify() is None
+        assert (workspace._store.journal.head(), workspace._store.memories.count_all()) == (head, 1)
+        assert workspace._store.journal.verify() is None
         connection.execute("PRAGMA max_page_count = 1000000")
         workspace.remember("x" * 200_000)
-        assert workspace.store.count_all() == 2
-        assert workspace.store.verify() is None
+        assert workspace._store.memories.count_all() == 2
+        assert workspace._store.journal.verify() is None
 
 
 def test_a_database_that_may_only_be_read_says_so_and_keeps_reading(tmp_path: Path) -> None:
     with filled(tmp_path / "d") as workspace:
-        workspace.store.database.connection.execute("PRAGMA query_only = ON")
+        workspace._store.database.connection.execute("PRAGMA query_only = ON")
         with pytest.raises(DataDirectoryError, match=f"{tmp_path / 'd'} is read-only") as caught:
             workspace.remember("more")
         assert "--data-dir or MEMENTO_HOME" in caught.value.hint
@@ -228,7 +228,7 @@ def test_a_directory_that_nobody_may_enter_is_told_of(owned: Path) -> None:
             Store(owned / "d" / "memento.db")
         (owned / "d").chmod(0o700)
         with memento_tui.open(owned / "d") as workspace:
-            assert workspace.store.count_all() == 1
+            assert workspace._store.memories.count_all() == 1
 
 
 def test_a_directory_that_cannot_be_made_is_told_of(owned: Path) -> None:
@@ -253,13 +253,13 @@ def test_a_setting_that_does_not_exist_is_told_of_by_file(tmp_path: Path, text: 
 
 def test_a_writer_that_waits_too_long_for_another_is_told_so(tmp_path: Path) -> None:
     with filled(tmp_path / "d") as workspace, filled_again(tmp_path / "d") as other:
-        other.store.database.connection.execute("PRAGMA busy_timeout = 0")
-        with workspace.store.database.writing():
+        other._store.database.connection.execute("PRAGMA busy_timeout = 0")
+        with workspace._store.database.writing():
             with pytest.raises(DataDirectoryError, match="Another program has been writing"):
                 other.remember("more")
             assert [memory.title for memory in other.list().items] == ["before"]
         other.remember("more")
-        assert other.store.count(AllOf()) == 2
+        assert other._store.memories.count(AllOf()) == 2
 
 
 def filled_again(data_dir: Path) -> Workspace:

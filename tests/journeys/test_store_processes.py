@@ -61,18 +61,18 @@ class Writer:
 
 
 def stored(workspace: Workspace) -> set[str]:
-    return {memory.id for batch in workspace.store.all_memories() for memory in batch}
+    return {memory.id for batch in workspace._store.memories.batches() for memory in batch}
 
 
 def check(workspace: Workspace) -> None:
     """The chain holds, and the index has exactly what the store has."""
-    assert workspace.store.verify() is None
+    assert workspace._store.journal.verify() is None
     workspace.searching.keyword.catch_up()
-    assert workspace.searching.keyword.indexed_seq == workspace.store.head()
+    assert workspace.searching.keyword.indexed_seq == workspace._store.journal.head()
     indexed = workspace.searching.keyword
     found = workspace.search("flood", limit=100_000, mode="keyword")
     assert {hit.id for hit in found.results} == stored(workspace)
-    assert found.total == workspace.store.count_all()
+    assert found.total == workspace._store.memories.count_all()
     assert found.notice == indexed.notice == ""
 
 
@@ -85,8 +85,11 @@ def test_four_processes_write_at_once_and_nothing_acknowledged_is_missing(tmp_pa
     assert len(set(told)) == 200
     with memento_tui.open(data_dir, create=False) as workspace:
         assert stored(workspace) == set(told)
-        assert workspace.store.head() == 200
-        assert [workspace.store.count(AllOf()), len(workspace.list("tag:agent1", limit=99).items)] == [200, 50]
+        assert workspace._store.journal.head() == 200
+        assert [workspace._store.memories.count(AllOf()), len(workspace.list("tag:agent1", limit=99).items)] == [
+            200,
+            50,
+        ]
         check(workspace)
 
 
@@ -100,7 +103,7 @@ def test_no_update_is_lost_between_processes_that_change_one_memory(tmp_path: Pa
         told = sorted(int(number) for writer in writers for number in writer.finish())
         assert told == list(range(1, 76))
         assert (workspace.get("shared").content, workspace.get("shared").version) == ("75", 76)
-        assert workspace.store.verify() is None
+        assert workspace._store.journal.verify() is None
 
 
 def test_processes_that_write_and_search_at_once_find_what_they_wrote(tmp_path: Path) -> None:
@@ -123,7 +126,7 @@ def test_processes_that_begin_one_store_at_the_same_moment_all_find_it(tmp_path:
         told = {identity for writer in writers for identity in writer.finish()}
         with memento_tui.open(data_dir, create=False) as workspace:
             assert stored(workspace) == told
-            assert workspace.store.verify() is None
+            assert workspace._store.journal.verify() is None
 
 
 @pytest.mark.parametrize("job", ["remember", "search"])
@@ -151,14 +154,14 @@ def test_a_bulk_write_that_is_killed_leaves_whole_batches(tmp_path: Path) -> Non
     assert writer.lines(10)[-1] == "4500"
     writer.kill()
     with memento_tui.open(data_dir, create=False) as workspace:
-        count = workspace.store.count_all()
+        count = workspace._store.memories.count_all()
         assert count >= 4000
         assert count % 2000 == 0
-        assert workspace.store.head() == count // 2000
-        assert workspace.store.verify() is None
+        assert workspace._store.journal.head() == count // 2000
+        assert workspace._store.journal.verify() is None
         assert workspace.search("bulk", mode="keyword").total == count
         workspace.undo()
-        assert workspace.store.count_all() == 0
+        assert workspace._store.memories.count_all() == 0
 
 
 def _make_databases(ready: Barrier, root: Path, count: int) -> None:

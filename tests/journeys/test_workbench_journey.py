@@ -16,7 +16,7 @@ def _disagreeing(workspace: Workspace) -> None:
     older = workspace.remember("The cache lives for 10 minutes.", id="ten")
     newer = workspace.remember("The cache lives for 30 minutes.", id="thirty")
     found = {"older": older.id, "newer": newer.id, "older_spans": [(20, 22)], "newer_spans": [(20, 22)], "score": 0.9}
-    with workspace.store.transaction(Author("system", "sleep"), "contradiction") as tx:
+    with workspace._store.transaction(Author("system", "sleep"), "contradiction") as tx:
         tx.put(make_contradiction({**found, "why": "the numbers differ"}), base=0)
 
 
@@ -87,4 +87,4 @@ def test_a_morning_at_the_workbench(data_dir: Path, workspace: Workspace) -> Non
         screen.until(lambda: _resolved(workspace), "and resolved again")
         screen.press("7")
         screen.shows("journey", "remember", "resolve", "redo")
-    assert workspace.store.verify() is None
+    assert workspace._store.journal.verify() is None

@@ -11,7 +11,7 @@ import msgspec
 import memento_tui
 from memento_tui.api import Workspace
 from memento_tui.api.maintenance import maintain_workspace
-from memento_tui.model import Memory, Proposal, make_contradiction
+from memento_tui.model import Contradiction, Crystal, Memory, Proposal, Relation, make_contradiction
 from memento_tui.model.validation import to_plain
 from memento_tui.storage.store import Store
 
@@ -73,7 +73,7 @@ def _memories(person: Workspace, agent: Workspace) -> None:
     used = agent.remember("Use the staging proxy for every test of the payment flow.")
     lasting = person.remember("Payments are rounded half to even, to the cent.", stability="verified")
     for number in range(3):
-        person.store.usage.count("memory", [used.id, lasting.id], used=1, session=f"u{number}")
+        person._store.usage.count("memory", [used.id, lasting.id], used=1, session=f"u{number}")
     for text in _DEPLOY:
         agent.remember(text, tags=["deploy"])
 
@@ -85,7 +85,7 @@ def _contradictions(person: Workspace, agent: Workspace) -> None:
     ]
     for older, newer in pairs:
         sides = {"older": agent.remember(older).id, "newer": agent.remember(newer).id}
-        with person.store.transaction(person.author, "contradiction") as tx:
+        with person._store.transaction(person.author, "contradiction") as tx:
             found = tx.put(make_contradiction({**sides, "score": 0.9, "why": "They differ."}), base=0)
     suggested = agent.contradictions.resolve(found.id, "newer_supersedes")
     assert isinstance(suggested, Proposal)
@@ -118,9 +118,12 @@ class Picture:
 def picture_of(store: Store) -> Picture:
     """Return what a store holds now; counters of display and use left out."""
     counters = {"shown_count": 0, "used_count": 0, "last_used_at": None}
-    memories = [msgspec.structs.replace(m, **counters) for batch in store.all_memories() for m in batch]
+    memories = [msgspec.structs.replace(m, **counters) for batch in store.memories.batches() for m in batch]
     return Picture(
         {memory.id: memory for memory in memories},
         {proposal.id: proposal for proposal in store.all_of(Proposal)},
-        {name: [to_plain(one) for one in store.all_of(name)] for name in ("contradiction", "relation", "crystal")},
+        {
+            record.__name__: [to_plain(one) for one in store.all_of(record)]
+            for record in (Contradiction, Relation, Crystal)
+        },
     )

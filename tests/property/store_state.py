@@ -27,7 +27,7 @@ def contents(store: Store) -> dict[tuple[str, str], dict[str, Any]]:
 
 def check_store(store: Store) -> None:
     """Compare the rows with the journal, and the journal with itself."""
-    assert store.verify() is None
+    assert store.journal.verify() is None
     replayed: dict[tuple[str, str], str | None] = {}
     versions: dict[tuple[str, str], int] = {}
     query = "SELECT record, record_id, version, removed, image, nonce FROM change ORDER BY seq, ordinal"
@@ -51,5 +51,5 @@ def _check_tags(store: Store) -> None:
     ).fetchall()
     all_rows = store.database.connection.execute("SELECT count(*) FROM memory_tag").fetchone()[0]
     assert len(rows) == all_rows, "a tag belongs to no memory"
-    memories = [memory for batch in store.all_memories() for memory in batch]
+    memories = [memory for batch in store.memories.batches() for memory in batch]
     assert {(row[0], row[1]) for row in rows} == {(m.id, fold_tag(tag)) for m in memories for tag in m.tags}

@@ -77,7 +77,7 @@ def journal_of(done: list[tuple[Author, str, int, str]], back: list[int]) -> Ite
 
 def naive(store: Store, wanted: JournalFilter) -> list[Entry]:
     """Return the entries that a filter means, newest first."""
-    return [entry for entry in store.entries(limit=1000) if _fits(store, entry, wanted)]
+    return [entry for entry in store.journal.entries(limit=1000) if _fits(store, entry, wanted)]
 
 
 def _fits(store: Store, entry: Entry, wanted: JournalFilter) -> bool:
@@ -85,7 +85,7 @@ def _fits(store: Store, entry: Entry, wanted: JournalFilter) -> bool:
         values = getattr(wanted, name)
         if values and not any(getattr(entry, name).lower().startswith(value.lower()) for value in values):
             return False
-    touched = {change.record_id for change in store.changes(entry.seq)}
+    touched = {change.record_id for change in store.journal.changes(entry.seq)}
     by_word = bool(wanted.words) and all(word.lower() in entry.note.lower() for word in wanted.words)
     by_memory = wanted.memories is not None and bool(touched & set(wanted.memories))
     if (wanted.words or wanted.memories is not None) and not (by_word or by_memory):
@@ -109,7 +109,7 @@ def test_pages_places_and_counts_are_those_of_the_whole_journal_read_by_hand(
         assert store.activity.seqs(wanted, start, count) == expected[start : start + count]
         page = store.activity.page(wanted, start, count)
         assert [row.entry.seq for row in page] == expected[start : start + count]
-        for seq in range(store.head() + 3):
+        for seq in range(store.journal.head() + 3):
             place = expected.index(seq) if seq in expected else None
             assert store.activity.position(wanted, seq) == place
 
@@ -126,7 +126,7 @@ def test_a_row_says_before_it_is_tried_what_cannot_be_taken_back(
             store.purge(AUTHORS[0], "memory", "m0", "leaked")
         rows = store.activity.page(JournalFilter(), 0, 100)
         for row in rows:
-            assert row.touched == len(store.changes(row.entry.seq))
+            assert row.touched == len(store.journal.changes(row.entry.seq))
         for row in rows[which : which + 1]:
             refused = ""
             try:

@@ -45,7 +45,7 @@ class House:
     later_agent: Workspace
 
     def proposals(self, states: Sequence[str] = PROPOSAL_STATES) -> list[Proposal]:
-        found, _ = self.person.store.proposals.page(states, at=parse_moment("9000-01-01", "at"), limit=500)
+        found, _ = self.person._store.proposals.page(states, at=parse_moment("9000-01-01", "at"), limit=500)
         return found
 
 
@@ -126,7 +126,7 @@ def everything_waits(home: House) -> None:
     agent.items.update(kept_item.id, status="completed")
     agent.items.remove(kept_item.id)
     sides = [agent.remember(f"The API listens on port {port}.", id=f"port{port}") for port in (80, 81, 82)]
-    with person.store.transaction(person.author, "test") as tx:
+    with person._store.transaction(person.author, "test") as tx:
         for older, newer in ((0, 1), (1, 2)):
             fields = {"older": sides[older].id, "newer": sides[newer].id, "score": 0.9, "lowered": [sides[older].id]}
             tx.put(make_contradiction({"id": f"clash{older}", **fields}), base=0)
@@ -179,13 +179,13 @@ DECISIONS: st.SearchStrategy[Act] = st.one_of(
 
 def decided(home: House, decisions: Sequence[Act]) -> list[dict[tuple[str, str], dict[str, Any]]]:
     """Take decisions; return what the store said at first and after each that wrote something: one undo each."""
-    store = home.person.store
+    store = home.person._store
     states = [contents(store)]
     for decide in decisions:
-        before = store.head()
+        before = store.journal.head()
         with contextlib.suppress(MementoError):
             decide(home.person)
-        if store.head() != before:
+        if store.journal.head() != before:
             states.append(contents(store))
     return states
 
@@ -200,11 +200,11 @@ def test_undoing_decisions_in_reverse_goes_back_through_every_state_and_redoing_
         for _ in range(2):
             for state in reversed(states[:-1]):
                 home.person.undo()
-                assert state == contents(home.person.store)
+                assert state == contents(home.person._store)
             for state in states[1:]:
                 home.person.redo()
-                assert state == contents(home.person.store)
-        check_store(home.person.store)
+                assert state == contents(home.person._store)
+        check_store(home.person._store)
 
 
 def test_the_store_that_decisions_are_tried_on_holds_every_kind_of_proposal(everything: Path) -> None:
@@ -234,7 +234,7 @@ def setting_the_stage(home: House) -> None:
     home.agent.remember("A side by the name of two.", id="two")
     for proposal in home.proposals(OPEN_PROPOSAL_STATES):
         home.person.review.approve(proposal.id)
-    with home.person.store.transaction(home.person.author, "test") as tx:
+    with home.person._store.transaction(home.person.author, "test") as tx:
         tx.put(make_contradiction({"id": "clash", "older": "one", "newer": "two", "score": 0.9}), base=0)
 
 
@@ -371,7 +371,7 @@ def test_a_bulk_decision_decides_what_was_seen_and_never_what_changed_since(
             target = seen[outcome.id].target_id
             assert (outcome.state == "failed") == (target in changed), (target, outcome)
             if target in changed:
-                assert person.store.get(Proposal, outcome.id).state in ("pending", "needs_review")
+                assert person._store.get(Proposal, outcome.id).state in ("pending", "needs_review")
                 assert person.get(target) == before[target]
         if merged and decision == "approve":
             assert person.get("night2") == before["night2"]

@@ -63,9 +63,9 @@ class MirrorMachine(RuleBasedStateMachine):
     def kept(self) -> str:
         """Return every text that can still be found."""
         found = [path.read_text(encoding="utf-8") for path in self.folder.rglob("*.md")]
-        store = self.workspace.store
-        entries = store.entries_after(0, 10_000)
-        found += [change.image or "" for entry in entries for change in store.changes(entry.seq)]
+        store = self.workspace._store
+        entries = store.journal.entries_after(0, 10_000)
+        found += [change.image or "" for entry in entries for change in store.journal.changes(entry.seq)]
         return "\n".join(found)
 
     def replace(self, path: Path, text: str | None) -> None:
@@ -122,7 +122,7 @@ class MirrorMachine(RuleBasedStateMachine):
     # Here
 
     def some_memory(self, place: int) -> str | None:
-        ids = [memory.id for batch in self.workspace.store.all_memories() for memory in batch]
+        ids = [memory.id for batch in self.workspace._store.memories.batches() for memory in batch]
         return ids[place % len(ids)] if ids else None
 
     def deed(self, place: int, work: Callable[[str], object]) -> None:
@@ -230,7 +230,7 @@ class MirrorMachine(RuleBasedStateMachine):
         assert [event for event in self.mirror.step() if event.action != "refused"] == []
         self.restart()
         assert [event for event in self.mirror.step() if event.action != "refused"] == []
-        store, ledger = self.workspace.store, self.mirror._ledger
+        store, ledger = self.workspace._store, self.mirror._ledger
         for path, step in ledger.steps.items():
             waiting = ledger.waiting.get(path)
             if waiting is not None:

@@ -116,7 +116,7 @@ def furnished(preset: str) -> Path:
 
 
 def furnish(person: Workspace, agent: Workspace) -> None:
-    put(person.store, note("person's own words", id="persons", stability="verified", verified_by="person"))
+    put(person._store, note("person's own words", id="persons", stability="verified", verified_by="person"))
     for name, text in (("waiting", "They wait."), ("refused", "They were refused.")):
         assert agent.remember(f"{ORDERS} {text}", id=name).status == "pending"
     person.review.reject("refused", "no")
@@ -126,13 +126,13 @@ def furnish(person: Workspace, agent: Workspace) -> None:
         "south": note("The south side of the office has the better light.", id="south"),
         **{f"deploy{n}": note(f"{DEPLOYS[n]} Ask Ann.", id=f"deploy{n}", tags=["deploy"]) for n in range(3)},
     }
-    put(agent.store, *drafts.values(), author=agent.author)
+    put(agent._store, *drafts.values(), author=agent.author)
     for name, days, ends in (("fading", 200, None), ("over", 5, clock.now() - timedelta(days=1))):
         moment = clock.now() - timedelta(days=days)
         memory = make_memory({"id": name, "content": f"It is {name}. More.", "created_at": moment, "expires_at": ends})
-        with agent.store.transaction(agent.author, "remember", now=moment) as tx:
+        with agent._store.transaction(agent.author, "remember", now=moment) as tx:
             tx.put(memory, base=0)
-    with person.store.transaction(person.author, "test") as tx:
+    with person._store.transaction(person.author, "test") as tx:
         tx.put(make_contradiction({"id": "clash", "older": "north", "newer": "south", "score": 0.9}), base=0)
 
 
@@ -153,7 +153,7 @@ class AnAgentAlone(RuleBasedStateMachine):
             for number in range(SESSIONS)
         ]
         self.agent = self.agents[0]
-        self.start = self.person.store.head()
+        self.start = self.person._store.journal.head()
 
     def teardown(self) -> None:
         for opened in (self.person, *self.agents):
@@ -165,7 +165,7 @@ class AnAgentAlone(RuleBasedStateMachine):
             act(self.agent)
 
     def memories(self) -> list[Memory]:
-        return [memory for batch in self.person.store.all_memories() for memory in batch]
+        return [memory for batch in self.person._store.memories.batches() for memory in batch]
 
     def memory(self, place: int) -> str:
         ids = sorted(memory.id for memory in self.memories())
@@ -293,16 +293,16 @@ class AnAgentAlone(RuleBasedStateMachine):
     def no_proposal_was_decided_by_anyone_but_the_person(self) -> None:
         for pending in self.person.review.list(PROPOSAL_STATES, limit=500)[0]:
             if pending.proposal.state not in ("pending", "expired"):
-                (newest, *_) = self.person.store.history(Proposal, pending.proposal.id)
+                (newest, *_) = self.person._store.journal.history(Proposal, pending.proposal.id)
                 assert newest.entry.actor == "person"
 
     def texts(self, memory_id: str) -> set[str]:
-        history = self.person.store.history(Memory, memory_id)
+        history = self.person._store.journal.history(Memory, memory_id)
         return {revision.record.content for revision in history if revision.record is not None}
 
     @invariant()
     def no_contradiction_was_resolved_or_put_off(self) -> None:
-        found = self.person.store.find(Contradiction, "clash")
+        found = self.person._store.find(Contradiction, "clash")
         if found is None:  # it went with the text that it was about, and is looked for anew
             assert any(len(self.texts(side)) > 1 for side in ("north", "south"))
         else:
@@ -311,14 +311,14 @@ class AnAgentAlone(RuleBasedStateMachine):
 
     @invariant()
     def nothing_was_written_in_the_name_of_the_person(self) -> None:
-        assert {entry.actor for entry in self.person.store.entries_after(self.start)} <= {"agent", "system"}
+        assert {entry.actor for entry in self.person._store.journal.entries_after(self.start)} <= {"agent", "system"}
 
     @invariant()
     def the_persons_own_stays_as_it_is(self) -> None:
         found: Memory = self.person.get("persons")
         assert (found.content, found.title, found.tags, found.status) == ("person's own words", "", (), "active")
         assert (found.stability, found.tier) == ("verified", "short_term")
-        assert self.person.store.successors(["persons"]) == {}
+        assert self.person._store.memories.successors(["persons"]) == {}
         current = self.person.crystals.current()
         assert current is not None
         assert current.content == "I am careful."
@@ -348,7 +348,7 @@ class AnAgentAloneUnderOpen(AnAgentAlone):
             assert found.tier == "short_term"
         else:
             assert (found.stability, found.content, found.title) == ("verified", "person's own words", "")
-            assert self.person.store.successors(["persons"]) == {}
+            assert self.person._store.memories.successors(["persons"]) == {}
 
 
 MACHINES = settings(max_examples=examples(50), stateful_step_count=30)

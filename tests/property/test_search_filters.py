@@ -51,8 +51,8 @@ def _fields(rng: random.Random, number: int) -> dict[str, Any]:
 def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Store, KeywordIndex]]:
     rng = random.Random(11)  # noqa: S311 - not for secrets
     with memento_tui.open(without_engine(tmp_path_factory.mktemp("filters") / "data")) as workspace:
-        put(workspace.store, *(note(f"memory {number}", **_fields(rng, number)) for number in range(200)))
-        yield workspace.store, workspace.searching.keyword
+        put(workspace._store, *(note(f"memory {number}", **_fields(rng, number)) for number in range(200)))
+        yield workspace._store, workspace.searching.keyword
 
 
 VALUES = {"agent": AGENTS[1:], "session": AGENTS[1:], "id": tuple(f"m{number}" for number in range(0, 200, 9))}
@@ -80,20 +80,20 @@ TREES = st.recursive(
 @settings(max_examples=examples(200))
 def test_the_database_and_the_index_select_the_same_memories(filled: tuple[Store, KeywordIndex], tree: Filter) -> None:
     store, index = filled
-    ids = {memory.id for memory in store.page(tree, limit=1000).items}
-    assert store.count(tree) == len(ids)
+    ids = {memory.id for memory in store.memories.page(tree, limit=1000).items}
+    assert store.memories.count(tree) == len(ids)
     found = index.search(NO_WORDS, tree, 1000)
     assert {identity for identity, _ in found.hits} == ids
     assert found.total == len(ids)
     assert index.matching(NO_WORDS, tree, [f"m{number}" for number in range(200)]) == ids
-    assert set(store.memories([f"m{number}" for number in range(200)], tree)) == ids
+    assert set(store.memories.get_many([f"m{number}" for number in range(200)], tree)) == ids
 
 
 @given(TREES)
 @settings(max_examples=examples(200))
 def test_a_filter_and_its_opposite_part_everything(filled: tuple[Store, KeywordIndex], tree: Filter) -> None:
     store, _ = filled
-    chosen, others = (set(store.ids(t, 0, 1000)) for t in (tree, Not(tree)))
+    chosen, others = (set(store.memories.ids(t, 0, 1000)) for t in (tree, Not(tree)))
     assert chosen.isdisjoint(others)
     assert len(chosen) + len(others) == 200
 
@@ -105,7 +105,7 @@ def test_what_is_not_recalled_comes_back_only_if_it_is_asked_for_by_name(
 ) -> None:  # fmt: skip
     store, _ = filled
     named = str(tree)
-    for memory in store.page(recallable_filter(tree, now), limit=1000).items:
+    for memory in store.memories.page(recallable_filter(tree, now), limit=1000).items:
         if "field='status'" not in named:
             assert memory.status not in ("pending", "archived", "rejected", "deleted")
         if "field='expires_at'" not in named:
@@ -113,4 +113,6 @@ def test_what_is_not_recalled_comes_back_only_if_it_is_asked_for_by_name(
         if "field='sensitivity'" not in named and "field='id'" not in named:
             assert memory.sensitivity != "restricted"
     excluded = Not(tree)
-    assert all(memory.status != "deleted" for memory in store.page(with_default_statuses(excluded), limit=1000).items)
+    assert all(
+        memory.status != "deleted" for memory in store.memories.page(with_default_statuses(excluded), limit=1000).items
+    )

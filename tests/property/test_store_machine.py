@@ -52,7 +52,7 @@ class TwoWriters(RuleBasedStateMachine):
         return self.person if by_person else self.agent
 
     def pick(self, record: str, place: int) -> str:
-        ids = [row[0] for row in self.person.store.database.connection.execute(f"SELECT id FROM {record} ORDER BY id")]  # noqa: S608 - a table's name
+        ids = [row[0] for row in self.person._store.database.connection.execute(f"SELECT id FROM {record} ORDER BY id")]  # noqa: S608 - a table's name
         return ids[place % len(ids)] if ids else "none"
 
     def attempt(self, action: Callable[[], object]) -> None:
@@ -119,7 +119,7 @@ class TwoWriters(RuleBasedStateMachine):
 
     @rule(by_person=BY_PERSON, place=PICK, newest=st.booleans())
     def undo(self, by_person: bool, place: int, newest: bool) -> None:  # noqa: FBT001 - drawn
-        seq = None if newest else place % (self.person.store.head() + 1)
+        seq = None if newest else place % (self.person._store.journal.head() + 1)
         self.attempt(lambda: self.writer(by_person).undo(seq))
 
     @rule()
@@ -136,8 +136,8 @@ class TwoWriters(RuleBasedStateMachine):
 
     @invariant()
     def rows_and_journal_agree(self) -> None:
-        say(str([entry.action for entry in self.person.store.entries_after(0)]))
-        check_store(self.person.store)
+        say(str([entry.action for entry in self.person._store.journal.entries_after(0)]))
+        check_store(self.person._store)
 
     @invariant()
     def one_identity_at_most_is_current(self) -> None:

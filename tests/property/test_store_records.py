@@ -88,9 +88,9 @@ def test_whatever_is_given_is_refused_by_field_or_stored_and_read_back(
         return
     with store.transaction(PERSON, "test") as tx:
         written = tx.put(made, base=0)
-    found = store.get(name, written.id)
+    found = store.get_named(name, written.id)
     assert found == _as_json_has_it(written)
-    assert store.image(name, written.id, 1) == found
+    assert store.journal.image_named(name, written.id, 1) == found
     assert make(msgspec.to_builtins(found)) == found
 
 

@@ -20,7 +20,7 @@ Act = Callable[[Workspace, Workspace], object]
 
 
 def _memory(workspace: Workspace, place: int) -> str:
-    ids = [memory.id for batch in workspace.store.all_memories() for memory in batch]
+    ids = [memory.id for batch in workspace._store.memories.batches() for memory in batch]
     return ids[place % len(ids)] if ids else "none"
 
 
@@ -60,21 +60,21 @@ def test_undoing_everything_in_reverse_goes_back_through_every_state_and_redoing
     with tempfile.TemporaryDirectory() as folder:
         data_dir = without_engine(Path(folder) / "data")
         with memento_tui.open(data_dir) as person, memento_tui.open(data_dir, actor="agent", agent="a") as agent:
-            states = {0: contents(person.store)}
+            states = {0: contents(person._store)}
             for act in acts:
-                before = person.store.head()
+                before = person._store.journal.head()
                 with contextlib.suppress(MementoError, IndexError):
                     act(person, agent)
-                for seq in range(before + 1, person.store.head() + 1):
-                    states[seq] = contents(person.store) if seq == person.store.head() else {}
+                for seq in range(before + 1, person._store.journal.head() + 1):
+                    states[seq] = contents(person._store) if seq == person._store.journal.head() else {}
             last = max(states)
             for seq in range(last, 0, -1):
                 person.undo(seq)
                 if states[seq - 1]:
-                    assert contents(person.store) == states[seq - 1]
-            assert contents(person.store) == {}
+                    assert contents(person._store) == states[seq - 1]
+            assert contents(person._store) == {}
             for seq in range(1, last + 1):
                 person.redo()
                 if states[seq]:
-                    assert contents(person.store) == states[seq]
-            check_store(person.store)
+                    assert contents(person._store) == states[seq]
+            check_store(person._store)

@@ -68,7 +68,7 @@ def fill(data_dir: Path, time: StandingClock) -> Path:
         soon = make_skip(
             {"item": "vendor folder", "reason": "theirs", "expires_at": NOW + timedelta(hours=20)}, now=NOW
         )
-        with person.store.transaction(PERSON, "skip add") as tx:
+        with person._store.transaction(PERSON, "skip add") as tx:
             tx.put(soon, base=0)
         person.crystals.write("You are careful.")
         time.back(hours=3)

@@ -98,15 +98,15 @@ def _put(store: Store, entries: Iterable[Skip | WorkingItem]) -> None:
 def put_items(data_dir: Path) -> Path:
     """Store the working items in a data directory; return it."""
     with memento_tui.open(data_dir) as workspace:
-        _put(workspace.store, store_items())
+        _put(workspace._store, store_items())
     return data_dir
 
 
 def put_skips(data_dir: Path) -> Path:
     """Store the skips and their hits in a data directory; return it."""
     with memento_tui.open(data_dir) as workspace:
-        _put(workspace.store, store_skips())
+        _put(workspace._store, store_skips())
         for fields in _SKIPS:
             if fields["hits"]:
-                workspace.store.usage.count("skip", [fields["id"]], used=fields["hits"])
+                workspace._store.usage.count("skip", [fields["id"]], used=fields["hits"])
     return data_dir

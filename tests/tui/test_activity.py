@@ -68,15 +68,15 @@ async def test_a_bulk_write_asks_before_all_of_it_is_taken_back(data_dir: Path) 
     with as_agent(data_dir) as agent:
         agent.remember_many({"content": f"number {number}"} for number in range(2200))
     async with opened(data_dir, start="activity") as driver:
-        store = driver.app.workspace.store
+        store = driver.app.workspace._store
         await driver.press("r")
         await driver.until(lambda: isinstance(driver.app.screen, Confirm), "it asks")
         assert "Take back 2 entries, 2,200 records in all?" in driver.text(".dialog-title")
         await driver.press("r", "enter")
-        assert store.count_all() == 2200
+        assert store.memories.count_all() == 2200
         await driver.press("y")
         await told(driver, "Took back 2 entries.")
-        assert store.count_all() == 0
+        assert store.memories.count_all() == 0
 
 
 async def test_marked_entries_are_taken_back_newest_first_and_the_others_are_told(data_dir: Path) -> None:
@@ -91,7 +91,7 @@ async def test_marked_entries_are_taken_back_newest_first_and_the_others_are_tol
             await driver.until(lambda: isinstance(driver.app.screen, Confirm), "it asks")
             await driver.press("y")
             await told(driver, "Took back 3 entries.")
-            assert agent.store.count_all() == 0
+            assert agent._store.memories.count_all() == 0
 
 
 async def test_a_conflict_is_told_as_a_sentence(data_dir: Path) -> None:
@@ -143,7 +143,7 @@ async def test_new_entries_arrive_above_and_leave_the_reader_where_they_are(data
 async def test_what_came_since_the_last_look_is_marked_and_then_seen(data_dir: Path) -> None:
     with as_agent(data_dir) as agent:
         agent.remember("seen")
-        agent.store.keep_setting("app.looked", "1")
+        agent._store.settings.set("app.looked", "1")
         agent.forget(agent.remember("unseen").id)
         async with opened(data_dir, start="activity") as driver:
             marked = [line.text for y in range(3) if "A*" in (line := section(driver).rows.render_line(y)).text]

@@ -60,7 +60,7 @@ def _fill(folder: Path) -> None:
             port.id, content="The staging proxy listens on port 9090.\nAsk the owner before you change it.", certainty=4
         )
         codex.remember("Deploys go out on Fridays.")
-        person.undo(person.store.head())
+        person.undo(person._store.journal.head())
         claude.remember("Releases are cut from the branch release/next, never from main.", tags=["release"])
         hits, _ = recall(claude, "which port does the staging proxy use", 4)
         count_used(claude, [hits[0].id])

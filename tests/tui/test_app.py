@@ -71,7 +71,7 @@ async def test_a_key_setting_that_cannot_be_used_is_told(filled: Path) -> None:
 async def test_a_theme_that_was_chosen_is_there_again_next_time(filled: Path) -> None:
     async with opened(filled) as app:
         app.app.theme = "textual-light"
-        await app.until(lambda: app.app.workspace.store.setting("app.theme") == "textual-light", "it is kept")
+        await app.until(lambda: app.app.workspace._store.settings.get("app.theme") == "textual-light", "it is kept")
     async with opened(filled) as app:
         assert app.app.theme == "textual-light"
 

@@ -72,7 +72,7 @@ async def test_nothing_is_imported_unless_it_is_ticked(empty: Path) -> None:
         assert isinstance(app.app.screen, FirstRunScreen)
         await app.press("escape")
         assert "Nothing was imported" in app.told
-        assert app.app.workspace.store.count_all() == 0
+        assert app.app.workspace._store.memories.count_all() == 0
 
 
 async def test_what_is_ticked_is_imported_and_its_outcome_told_and_undone(empty: Path) -> None:

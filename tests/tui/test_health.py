@@ -30,17 +30,17 @@ def fill(folder: Path) -> None:
     fresh = {"created_at": NOW, "updated_at": NOW}
     old = NOW - timedelta(days=400)
     with memento_tui.open(folder) as workspace:
-        with workspace.store.transaction(AGENT, "remember", now=old) as tx:
+        with workspace._store.transaction(AGENT, "remember", now=old) as tx:
             tx.add_all(
                 [note("Nobody needs [/this] \x1b[2Jold note.", id="old", tags=["a"], created_at=old, updated_at=old)]
             )
         put(
-            workspace.store,
+            workspace._store,
             note("Port 8080 it is.", id="a", tags=["net"], **fresh),
             note("Port 9090 it is.", id="b", tags=["net"], **fresh),
             note("No tag at all.", id="c", **fresh),
         )
-        with workspace.store.transaction(PERSON, "import") as tx:
+        with workspace._store.transaction(PERSON, "import") as tx:
             tx.add_all([note(f"The key is {KEY}.", id="leak", tags=["x"], **fresh)])
             tx.put(make_contradiction({"older": "a", "newer": "b", "score": 0.9, "why": "x"}), base=0)
 
@@ -176,7 +176,7 @@ async def test_the_journal_is_checked_when_it_is_asked_for(folder: Path) -> None
 
 async def test_a_journal_that_was_altered_needs_care(folder: Path) -> None:
     fill(folder)
-    with memento_tui.open(folder) as workspace, workspace.store.database.writing() as connection:
+    with memento_tui.open(folder) as workspace, workspace._store.database.writing() as connection:
         connection.execute("UPDATE change SET image = replace(image, '8080', '8081')")
     async with opened(folder, start="health") as driver:
         await looked(driver)
@@ -199,10 +199,10 @@ async def test_a_backup_is_made_checked_and_gone_back_to(folder: Path) -> None:
         await driver.press("c")
         await until(driver, lambda: "can be restored" in driver.told)
         await driver.press("enter", "enter", "n")
-        assert driver.app.workspace.store.count_all() == 6
+        assert driver.app.workspace._store.memories.count_all() == 6
         await driver.press("enter", "y")
         await until(driver, lambda: "Restored." in driver.told)
-        assert driver.app.workspace.store.count_all() == 5
+        assert driver.app.workspace._store.memories.count_all() == 5
         await until(driver, lambda: sum(name.startswith("backup:memento") for name in values(driver)) == 2)
 
 

@@ -38,7 +38,7 @@ def filled(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A workspace that has something of many sorts of rot, and three backups."""
     old = NOW - timedelta(days=400)
     with memento_tui.open(folder) as workspace:
-        with workspace.store.transaction(AGENT, "remember", now=old) as tx:
+        with workspace._store.transaction(AGENT, "remember", now=old) as tx:
             tx.add_all(
                 [
                     note(
@@ -54,12 +54,12 @@ def filled(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             )
         fresh = {"created_at": NOW, "updated_at": NOW}
         put(
-            workspace.store,
+            workspace._store,
             note("Port 8080 it is.", id="a", tags=["net"], **fresh),
             note("Port 9090 it is.", id="b", tags=["net"], **fresh),
             note("It ends soon.", id="c", tags=["net"], expires_at=NOW + timedelta(days=2), **fresh),
         )
-        with workspace.store.transaction(PERSON, "import") as tx:
+        with workspace._store.transaction(PERSON, "import") as tx:
             tx.add_all(
                 [
                     note("The key is AKIAQ3EGRXWBZJ5KTN7Y.", id="leak", tags=["x"], **fresh),

@@ -134,7 +134,7 @@ def grown(folder: Path, time: StandingClock) -> Path:
 
 def _name_all(folder: Path) -> None:
     """Give the crystals ids that are the same in every picture."""
-    with memento_tui.open(folder) as person, person.store.database.writing() as connection:
+    with memento_tui.open(folder) as person, person._store.database.writing() as connection:
         for place, (old,) in enumerate(connection.execute("SELECT id FROM crystal ORDER BY number").fetchall()):
             connection.execute("UPDATE crystal SET id = ? WHERE id = ?", (f"crystal{place}", old))
             connection.execute("UPDATE crystal SET parent = ? WHERE parent = ?", (f"crystal{place}", old))

@@ -152,7 +152,7 @@ async def test_a_rejection_asks_for_a_reason_that_the_agent_can_read(
         await app.type("Too bold")
         await app.press("enter")
         await app.until(lambda: "Rejected" in app.told, "it is rejected")
-    assert workspace.store.proposals.about(proposed.id, "crystal")[0].note == "Too bold"
+    assert workspace._store.proposals.about(proposed.id, "crystal")[0].note == "Too bold"
 
 
 async def test_what_does_not_wait_is_not_decided_and_the_key_says_why(written: Path) -> None:

@@ -158,7 +158,7 @@ async def test_hostile_text_is_shown_as_placeholders_at_every_size(
     data_dir: Path, workspace: Workspace, size: tuple[int, int]
 ) -> None:
     hostile = note(HOSTILE, tags=["[/x]"], namespace="a[b", validity_context=HOSTILE.replace("\n", " "))
-    put(workspace.store, hostile)  # a text that acts on a terminal waits for a person where it is remembered
+    put(workspace._store, hostile)  # a text that acts on a terminal waits for a person where it is remembered
     async with opened(data_dir, size) as app:
         shown = app.text("#preview-body") + app.text("#preview-title") + app.text("#preview-facts")
         assert "<ESC>]52" in shown

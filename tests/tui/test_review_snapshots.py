@@ -78,7 +78,7 @@ def _fill(folder: Path) -> None:
         agent.items.create("Move to Python 3.13", category="waiting_for", next_action="ask for the new image")
         spans = {"older_spans": ((24, 28),), "newer_spans": ((36, 40),)}
         fields = {"id": "clash", "older": "old-port", "newer": "new-port", "why": "8080 against 9090", "score": 0.91}
-        with person.store.transaction(person.author, "found") as tx:
+        with person._store.transaction(person.author, "found") as tx:
             tx.put(make_contradiction({**fields, **spans}), base=0)
         agent.contradictions.resolve("clash", "merged", content="The API answers on 9090; until March it was 8080.")
 

@@ -26,7 +26,7 @@ def filled(data_dir: Path) -> Path:
     with memento_tui.open(data_dir) as workspace:
         for name in ("older", "other", "rule", "newer"):
             workspace.remember(f"The {name} text.", id=name, namespace=f"work/{name}", tags=[name, "all"])
-        put(workspace.store, note(HOSTILE, id="bad", tags=["[/nope]\u202e"]))
+        put(workspace._store, note(HOSTILE, id="bad", tags=["[/nope]\u202e"]))
         workspace.update("rule", content="The rule changed.", tags=["rule"])
         workspace.update("rule", title="The title")
         workspace.relate("rule", "older", "supersedes", "since 2.0")
@@ -264,7 +264,7 @@ async def test_what_a_search_cannot_name_says_so(data_dir: Path) -> None:
 async def test_hostile_text_stays_text_in_every_view(filled: Path) -> None:
     with memento_tui.open(filled) as workspace:
         bad = workspace.get("bad")
-        with workspace.store.transaction(workspace.author, "edit", note="[/nope]") as tx:
+        with workspace._store.transaction(workspace.author, "edit", note="[/nope]") as tx:
             changed = {"content": f"{HOSTILE} more", "namespace": "evil/[/nope]", "validity_context": "[/x]\u202e"}
             tx.put(msgspec.structs.replace(bad, **changed), base=1)
     async with opened(filled) as driver:

@@ -54,7 +54,7 @@ def filled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         workspace.relate("memory-12", "memory-5", "related")
         workspace.forget("memory-5")
         disputed = {"older": "memory-8", "newer": "memory-12", "why": "cold against warm", "score": 0.9}
-        with workspace.store.transaction(workspace.author, "detect") as tx:
+        with workspace._store.transaction(workspace.author, "detect") as tx:
             tx.put(make_contradiction(disputed, now=NOW), base=0)
         workspace.saved_searches.save("Decisions about the API", "kind:decision ns:work")
         workspace.saved_searches.save("Cold cache", "cache cold")

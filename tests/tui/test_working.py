@@ -335,13 +335,13 @@ async def test_an_item_that_waits_for_approval_is_not_among_the_work(data: Path,
 async def test_a_form_or_question_without_a_change_writes_nothing_and_promises_no_undo(
     data: Path, workspace: Workspace
 ) -> None:
-    head = workspace.store.head()
+    head = workspace._store.journal.head()
     async with opened(data, start="working") as driver:
         await driver.press("e", "ctrl+s")
         await driver.until(lambda: "Nothing was changed" in driver.told, "an undo was promised")
         await driver.press("w", "enter")
         await driver.until(lambda: "as it was" in driver.told, "an undo was promised")
-    assert workspace.store.head() == head
+    assert workspace._store.journal.head() == head
 
 
 async def test_a_form_is_left_at_once_where_nothing_was_changed_and_asks_again_after_more_was_typed(

@@ -203,7 +203,7 @@ def test_the_ledger_is_filtered_and_comes_in_pages(workspace: Workspace) -> None
     fields = {"memory_id": memory.id, "memory_version": 1, "score": 0.5, "tokens": 7, "channel": "hook"}
     made = [make_exposure({**fields, "id": f"i{n}", "session": f"s{n % 2}", "rank": n + 1}) for n in range(5)]
     gone = make_exposure({**fields, "id": "gone", "session": "t", "rank": 1, "memory_id": "gone", "channel": "mcp"})
-    workspace.store.injections.add([*made, gone])
+    workspace._store.exposures.add([*made, gone])
     log = workspace.activity
     first, following = log.injections(EVERYTHING, limit=4)
     rest, end = log.injections(EVERYTHING, after=following, limit=4)
@@ -242,14 +242,14 @@ def test_a_rejected_memory_is_recalled_no_more_and_the_agent_reads_why(workspace
     assert workspace.search("port").results == []
     again = agent.remember("The port of the proxy is 8080.")
     assert (again.id, again.status) == (memory.id, "rejected")
-    assert agent.store.proposals.about(memory.id)[0].note == "that was the old one"
+    assert agent._store.proposals.about(memory.id)[0].note == "that was the old one"
     with pytest.raises(NotAllowed, match="rejected"):
         workspace.reject(memory.id)
     with pytest.raises(NotAllowed, match="person"):
         agent.reject(memory.id)
     workspace.undo()
     assert workspace.get(memory.id).status == "active"
-    assert agent.store.proposals.about(memory.id) == []
+    assert agent._store.proposals.about(memory.id) == []
 
 
 # The schema
@@ -269,7 +269,7 @@ def test_a_database_of_the_version_before_is_upgraded_in_place(tmp_path: Path) -
     )
     connection.close()
     store = Store(path)
-    (row,) = store.injections.page(ExposureFilter(), 0, 10)
+    (row,) = store.exposures.page(ExposureFilter(), 0, 10)
     assert (row.injection.why, row.injection.tokens) == ({}, 7)
     put(store, note("text"))
     assert [one.headline for one in store.activity.rows([1])] == ["text"]

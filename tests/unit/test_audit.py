@@ -30,7 +30,7 @@ AS_WRITTEN = "AKIAQ3EGRXWBZJ5KTN7Y"
 
 def put_at(workspace: Workspace, *memories: Any, at: Any = LONG_AGO) -> None:  # noqa: ANN401 - records and a moment
     """Store memories as if at a moment in the past, past the gate."""
-    with workspace.store.transaction(AGENT, "remember", now=at) as tx:
+    with workspace._store.transaction(AGENT, "remember", now=at) as tx:
         tx.add_all(list(memories))
 
 
@@ -60,7 +60,7 @@ def test_an_empty_workspace_has_nothing_bad_in_it(workspace: Workspace) -> None:
 def test_the_same_text_in_two_namespaces_is_found_and_stands_together(workspace: Workspace) -> None:
     fresh = {"created_at": NOW, "updated_at": NOW, "tags": ["a"]}
     put(
-        workspace.store,
+        workspace._store,
         note("Use port 8080.", id="a", namespace="one", **fresh),
         note("Use port 9090.", id="b", **fresh),
         note("Use port 8080.", id="c", namespace="two", **fresh),
@@ -86,7 +86,7 @@ def test_what_was_of_no_use_for_a_month_is_found_unless_it_is_pinned_or_an_instr
         old("young", created_at=NOW - 29 * DAY, updated_at=NOW - 29 * DAY),
         at=at,
     )
-    workspace.store.usage.count("memory", ["b"], used=1)
+    workspace._store.usage.count("memory", ["b"], used=1)
     assert counts(workspace) == {"never_used": 1}
     assert contents(workspace, "never_used") == {"unused"}
 
@@ -97,10 +97,10 @@ def test_what_was_imported_lately_is_neither_unused_nor_stale_however_old_it_is(
 
 
 def test_what_is_shown_again_and_again_without_use_is_a_recall_loop(workspace: Workspace) -> None:
-    put(workspace.store, *(note(name, id=name, tags=["a"], created_at=NOW, updated_at=NOW) for name in "abc"))
-    workspace.store.usage.count("memory", ["a", "b"], shown=10)
-    workspace.store.usage.count("memory", ["c"], shown=9)
-    workspace.store.usage.count("memory", ["b"], used=1)
+    put(workspace._store, *(note(name, id=name, tags=["a"], created_at=NOW, updated_at=NOW) for name in "abc"))
+    workspace._store.usage.count("memory", ["a", "b"], shown=10)
+    workspace._store.usage.count("memory", ["c"], shown=9)
+    workspace._store.usage.count("memory", ["b"], used=1)
     assert counts(workspace) == {"recall_loop": 1}
     assert contents(workspace, "recall_loop") == {"a"}
 
@@ -108,7 +108,7 @@ def test_what_is_shown_again_and_again_without_use_is_a_recall_loop(workspace: W
 def test_what_has_expired_will_expire_or_was_verified_long_ago_is_found(workspace: Workspace) -> None:
     fresh = {"created_at": NOW, "updated_at": NOW, "tags": ["a"]}
     put(
-        workspace.store,
+        workspace._store,
         note("expired", expires_at=NOW - DAY, **fresh),
         note("soon", expires_at=NOW + 6 * DAY, **fresh),
         note("later", expires_at=NOW + 8 * DAY, **fresh),
@@ -132,7 +132,7 @@ def test_a_draft_that_nobody_touched_for_half_a_year_is_stale(workspace: Workspa
         old("verified", kind="instruction", stability="verified"),
         old("used", id="u", kind="instruction"),
     )
-    with workspace.store.database.writing() as connection:
+    with workspace._store.database.writing() as connection:
         connection.execute("INSERT INTO usage VALUES ('memory', 'u', 1, 1, '2026-01-14T00:00:00+00:00', 0)")
     assert counts(workspace) == {"untouched": 1}
     assert contents(workspace, "untouched") == {"stale"}
@@ -175,7 +175,7 @@ def test_the_queries_list_what_was_counted(workspace: Workspace) -> None:
             query = parse(workspace.audit.query(one.kind.code, now=NOW), now=NOW)
             assert not query.problems
             assert not query.words
-            assert workspace.store.count(query.filter) == one.count
+            assert workspace._store.memories.count(query.filter) == one.count
 
 
 def test_a_secret_that_came_in_before_the_gate_is_found_wherever_it_stands(workspace: Workspace) -> None:
@@ -192,7 +192,7 @@ def test_a_secret_that_came_in_before_the_gate_is_found_wherever_it_stands(works
     assert all("AWS" in why and AS_WRITTEN not in why for why in told)
     assert any("in source.url, line 1" in why for why in told)
     query = parse(workspace.audit.query("secrets"))
-    assert workspace.store.count(query.filter) == 3
+    assert workspace._store.memories.count(query.filter) == 3
 
 
 def test_orders_and_hidden_characters_are_found_until_a_person_verified_the_orders(workspace: Workspace) -> None:
@@ -242,15 +242,15 @@ def test_an_audit_can_be_stopped(workspace: Workspace) -> None:
     with pytest.raises(StoppedError):
         workspace.audit.count(stop=stop)
     with pytest.raises(StoppedError):
-        audit_texts(workspace.store, TextFindings(), stop=stop)
+        audit_texts(workspace._store, TextFindings(), stop=stop)
     assert workspace.audit.count()  # the connection is as it was
 
 
 def test_what_waits_too_long_is_counted_and_leads_to_the_review(workspace: Workspace) -> None:
     long_ago = clock.now() - 8 * DAY
     fresh = [note(name, id=name, tags=["a"]) for name in "ab"]
-    put(workspace.store, *fresh)
-    with workspace.store.transaction(PERSON, "test") as tx:
+    put(workspace._store, *fresh)
+    with workspace._store.transaction(PERSON, "test") as tx:
         for number, state in enumerate(("pending", "later", "rejected")):
             fields = {"id": f"p{number}", "target_id": "a", "base_version": 1, "payload": {"title": "x"}}
             tx.put(make_proposal({"action": "edit", "state": state, **fields}, now=long_ago), base=0)

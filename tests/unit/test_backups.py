@@ -38,11 +38,11 @@ def test_a_backup_holds_one_state_whatever_is_written_meanwhile(workspace: Works
     with memento_tui.open(data_dir) as other:
 
         def write_on(_what: str, _done: int, _total: int) -> None:
-            other.remember(f"Written meanwhile {other.store.head()}.")
+            other.remember(f"Written meanwhile {other._store.journal.head()}.")
 
         made = workspace.backups.make(progress=write_on)
     assert made.head == 40
-    assert workspace.store.head() > 40
+    assert workspace._store.journal.head() > 40
 
 
 def test_progress_ends_with_the_whole(workspace: Workspace) -> None:
@@ -91,11 +91,11 @@ def test_a_restored_backup_is_what_is_found_and_the_state_before_is_kept(workspa
     assert len(_texts(workspace, "port")) == 2
     restored = workspace.backups.restore(made.name)
     assert _texts(workspace, "port") == ["The port is 8080."]
-    entry = workspace.store.entries(limit=1)[0]
+    entry = workspace._store.journal.entries(limit=1)[0]
     assert (entry.seq, entry.action) == (restored.seq, "restore backup")
     assert restored.name in entry.note
     assert restored.before in entry.note
-    assert workspace.store.verify() is None
+    assert workspace._store.journal.verify() is None
     workspace.backups.restore(restored.before)
     assert len(_texts(workspace, "port")) == 2
 
@@ -109,7 +109,7 @@ def test_a_search_is_right_when_as_many_entries_follow_a_restored_backup_as_were
     with memento_tui.open(data_dir) as other:
         assert len(_texts(other, "port")) == 2
         workspace.backups.restore(made.name)
-        assert other.store.head() == 2
+        assert other._store.journal.head() == 2
         assert _texts(other, "port") == ["The port is 8080."]
         other.remember("The port is 7070.")
         assert _texts(workspace, "port") == ["The port is 7070.", "The port is 8080."]
@@ -119,7 +119,7 @@ def test_another_program_reads_and_writes_on_over_a_restored_backup(workspace: W
     workspace.remember("The port is 8080.")
     made = workspace.backups.make()
     gone = workspace.remember("The port is 9090.")
-    with memento_tui.open(data_dir) as other, other.store.reading() as connection:
+    with memento_tui.open(data_dir) as other, other._store.reading() as connection:
         before = connection.execute("SELECT count(*) FROM memory").fetchone()[0]
         threading.Thread(target=workspace.backups.restore, args=(made.name,)).run()
         assert before == connection.execute("SELECT count(*) FROM memory").fetchone()[0] == 2
@@ -127,7 +127,7 @@ def test_another_program_reads_and_writes_on_over_a_restored_backup(workspace: W
         with pytest.raises(NotFound):
             other.update(gone.id, content="The port is 9091.")
         other.remember("The port is 7070.")
-        assert other.store.verify() is None
+        assert other._store.journal.verify() is None
 
 
 def test_restoring_is_not_taken_back_by_undo(workspace: Workspace) -> None:
@@ -151,7 +151,7 @@ def test_a_restore_that_is_stopped_changes_nothing(workspace: Workspace) -> None
 
     with pytest.raises(StoppedError):
         workspace.backups.restore(made.name, progress=stop_at_the_end, stop=stop)
-    assert workspace.store.count_all() == 2
+    assert workspace._store.memories.count_all() == 2
     assert [path for path in workspace.paths.backups.iterdir() if path.suffix != ".db"] == []
 
 
@@ -185,13 +185,13 @@ def test_a_damaged_backup_is_told_and_not_restored(workspace: Workspace, damage:
     workspace.remember("The port is 9090.")
     with pytest.raises(DataDirectoryError, match="Nothing was changed"):
         workspace.backups.restore(made.name)
-    assert workspace.store.count_all() == 2
+    assert workspace._store.memories.count_all() == 2
     assert bool(workspace.backups.list()[0].problem) == (damage != "altered")
 
 
 def test_a_database_that_is_out_of_order_makes_no_backup(workspace: Workspace) -> None:
     workspace.remember("The port is 8080.")
-    with workspace.store.database.writing() as connection:
+    with workspace._store.database.writing() as connection:
         connection.execute("UPDATE change SET image = replace(image, '8080', '8081')")
     with pytest.raises(DataDirectoryError, match="altered"):
         workspace.backups.make()
@@ -257,7 +257,7 @@ def test_a_database_that_cannot_be_opened_is_replaced_and_kept(workspace: Worksp
     assert (paths.backups / restored.before).read_bytes().startswith(b"damaged")
     with memento_tui.open(data_dir) as mended:
         assert _texts(mended, "port") == ["The port is 8080."]
-        assert mended.store.verify() is None
+        assert mended._store.journal.verify() is None
         assert [one.problem != "" for one in mended.backups.list()] == [True, False]
 
 

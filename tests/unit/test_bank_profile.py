@@ -122,4 +122,4 @@ def test_bad_input_is_a_sentence(
     bank: Agent, workspace: Workspace, tool: str, arguments: dict[str, Any], said: str
 ) -> None:
     assert said in bank.refused(tool, **arguments)
-    assert workspace.store.count_all() == 0
+    assert workspace._store.memories.count_all() == 0

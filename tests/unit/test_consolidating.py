@@ -60,7 +60,7 @@ def test_one_undo_takes_an_approved_consolidation_back(
 
 def test_it_is_as_sensitive_and_as_foreign_as_its_worst_source(workspace: Workspace, agent: Workspace) -> None:
     put(
-        workspace.store,
+        workspace._store,
         note("The gate code is changed on Mondays.", id="a", sensitivity="confidential", certainty=5),
         note("The page says that the gate is green.", id="b", source_type="external", certainty=1),
     )
@@ -90,7 +90,7 @@ def test_a_secret_and_orders_in_the_text_are_caught(agent: Workspace, sources: l
 
 
 def test_sources_that_do_not_hold_are_refused(workspace: Workspace, agent: Workspace, sources: list[str]) -> None:
-    put(workspace.store, note("Waiting.", id="p", status="pending"), note("Gone.", id="d", status="deleted"))
+    put(workspace._store, note("Waiting.", id="p", status="pending"), note("Gone.", id="d", status="deleted"))
     for named in ([sources[0]], [*sources, "p"], [*sources, "d"], []):
         with pytest.raises(InvalidField, match="source_ids"):
             consolidate(agent, named, TEXT)
@@ -111,4 +111,4 @@ def test_under_an_open_gate_a_draft_is_made_and_a_verified_source_is_not_demoted
         made = consolidate(agent, [kept, other], TEXT)
         assert (made.memory.status, made.memory.stability, made.proposal) == ("active", "draft", None)
         assert person.get(kept).status == "active"
-        assert set(person.store.successors([kept, other])) == {other}
+        assert set(person._store.memories.successors([kept, other])) == {other}

@@ -92,7 +92,7 @@ def test_one_id_in_two_namespaces_is_two_memories(core: Agent, workspace: Worksp
 def test_a_text_that_is_known_in_its_namespace_is_not_stored_again(core: Agent, workspace: Workspace) -> None:
     first = said(core, "memory_store", content=USERS)
     assert said(core, "memory_store", content=f" {USERS} ") == {**first, "created": False}
-    assert workspace.store.count_all() == 1
+    assert workspace._store.memories.count_all() == 1
 
 
 def test_a_search_takes_all_tags_and_a_namespace_with_those_below(core: Agent) -> None:
@@ -180,7 +180,7 @@ def test_bad_input_is_a_sentence(
 ) -> None:
     sentence = core.refused(tool, **arguments)
     assert said_to_it in sentence or "Memento Vault" in sentence
-    assert workspace.store.count_all() == 0
+    assert workspace._store.memories.count_all() == 0
 
 
 def test_an_unknown_id_does_not_hide_the_others(core: Agent) -> None:

@@ -61,7 +61,7 @@ def test_it_is_proposed_in_the_name_of_the_agent_with_the_words_it_rests_on(agen
     assert {one.outcome for one in found.learned} == {"proposed"}
     for one in found.learned:
         memory = agent.get(one.id)
-        (proposal,) = agent.store.proposals.about(one.id)
+        (proposal,) = agent._store.proposals.about(one.id)
         assert (memory.namespace, memory.source.agent, memory.source.transcript) == ("fathom", "claude", "a tool")
         assert proposal.proposed_by == agent.author.name
         assert proposal.evidence["quote"] in TALK

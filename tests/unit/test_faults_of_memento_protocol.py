@@ -62,8 +62,8 @@ def test_an_exact_match_of_sixty_days_scores_far_above_a_fresh_irrelevant_memory
         config.write(f'[maintenance]\ndecay = "{preset}"\n')
     with Workspace(folder) as workspace:
         sixty = clock.now() - timedelta(days=60)
-        put(workspace.store, note("Rotate the staging database password on Mondays.", id="exact", created_at=sixty))
-        put(workspace.store, note("The password of the wireless network is on the board.", id="fresh"))
+        put(workspace._store, note("Rotate the staging database password on Mondays.", id="exact", created_at=sixty))
+        put(workspace._store, note("The password of the wireless network is on the board.", id="fresh"))
         exact, fresh = workspace.search("rotate staging database password", mode="keyword").results
     assert (exact.id, fresh.id) == ("exact", "fresh")
     assert exact.score > 2 * fresh.score
@@ -106,7 +106,7 @@ def test_memories_that_share_only_a_tag_of_provenance_are_never_merged(workspace
     made = [agent.remember(text, tags=["source:distill:2026-01-02"]) for text in texts]
     assert maintain_workspace(workspace).actions == ()
     assert [workspace.get(memory.id) for memory in made] == made
-    assert workspace.store.count_all() == 4
+    assert workspace._store.memories.count_all() == 4
 
 
 def test_even_what_shares_a_subject_is_proposed_and_its_sources_stay(workspace: Workspace, agent: Workspace) -> None:
@@ -161,7 +161,7 @@ def test_the_same_text_is_stored_once(workspace: Workspace, agent: Workspace, ag
     first = agent.remember("The API lives at /v2.")
     assert agent.remember(again).id == first.id
     assert workspace.remember(again).id == first.id
-    assert workspace.store.count_all() == 1
+    assert workspace._store.memories.count_all() == 1
 
 
 def test_the_same_text_is_stored_once_when_it_comes_in_bulk(workspace: Workspace) -> None:
@@ -169,7 +169,7 @@ def test_the_same_text_is_stored_once_when_it_comes_in_bulk(workspace: Workspace
     again = workspace.remember_many([{"content": "The API lives at /v2."}, {"content": "New."}, {"content": "New."}])
     assert again[0].id == first.id
     assert again[1].id == again[2].id
-    assert workspace.store.count_all() == 2
+    assert workspace._store.memories.count_all() == 2
 
 
 def test_everything_can_be_exported_and_brought_into_an_empty_store(memento: Program, tmp_path: Path) -> None:
@@ -190,7 +190,7 @@ def test_a_deletion_and_an_edit_can_be_undone_whoever_made_them(workspace: Works
     memory = agent.remember("The API lives at /v2.", tags=["api"])
     agent.update(memory.id, content="The API is gone.")
     agent.forget(memory.id)
-    for seq in (workspace.store.head(), workspace.store.head() - 1):
+    for seq in (workspace._store.journal.head(), workspace._store.journal.head() - 1):
         workspace.undo(seq)
     back = workspace.get(memory.id)
     assert (back.content, back.tags, back.status) == (memory.content, memory.tags, "active")

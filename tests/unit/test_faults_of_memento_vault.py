@@ -109,7 +109,7 @@ def test_certainty_rises_with_use_in_several_sessions_and_not_with_display(data_
     with memento_tui.open(data_dir) as person:
         memory = person.remember("The staging proxy listens on port 8080.", certainty=1)
         for _ in range(20):
-            person.store.usage.count("memory", [memory.id], shown=1)
+            person._store.usage.count("memory", [memory.id], shown=1)
         maintain_workspace(person)
         assert person.get(memory.id).certainty == 1
         for number in range(3):

@@ -28,7 +28,7 @@ def person(tmp_path: Path) -> Iterator[Workspace]:
 def test_what_is_written_while_the_index_catches_up_is_indexed_too_and_the_index_is_kept(
     person: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    changed = person.store.changed_memories
+    changed = person._store.journal.changed_memories
     interruptions = iter(("The lamp burns.", "The door creaks."))
 
     def interrupted(after: int, most: int) -> tuple[list[str], int]:
@@ -39,11 +39,11 @@ def test_what_is_written_while_the_index_catches_up_is_indexed_too_and_the_index
                 break
         return found
 
-    monkeypatch.setattr(person.store, "changed_memories", interrupted)
+    monkeypatch.setattr(person._store.journal, "changed_memories", interrupted)
     before = {path.name for path in person.paths.keyword_index.glob("*.store")}
     person.remember("The window is open.")
     person.searching.keyword.catch_up()
-    assert person.searching.keyword.indexed_seq == person.store.head()
+    assert person.searching.keyword.indexed_seq == person._store.journal.head()
     assert person.searching.keyword.notice == ""
     assert before <= {path.name for path in person.paths.keyword_index.glob("*.store")}
 

@@ -83,7 +83,7 @@ def test_what_was_seen_to_be_used_is_not_looked_for_again(person: Workspace, sto
     first, second = person.remember("Deploys go to fly.io."), person.remember("The lamp burns.")
     for memory in (first, second, second):
         show(store, "s", memory.id)
-    person.store.injections.mark_used("s", [first.id])
+    person.exposures.mark_used("s", [first.id])
     assert list(store.shown_and_unused("s")) == [second.id]
 
 

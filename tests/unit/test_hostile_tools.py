@@ -55,7 +55,7 @@ def test_what_became_of_a_proposal_tells_nothing_of_a_memory_that_is_restricted_
         waiting = agent.send("proposals", {"which": "waiting"})
         assert (made.id in text_of(waiting), "salary" in text_of(waiting)) == (True, False)
         assert "salary" not in str(waiting.structured_content)
-        (proposal,) = person.store.proposals.about(made.id)
+        (proposal,) = person._store.proposals.about(made.id)
         person.review.reject(proposal.id, "No.")
         assert "salary" not in text_of(agent.send("session_open", {}))
 
@@ -127,7 +127,7 @@ def test_whose_a_namespace_is(namespace: str, account: str) -> None:
 def test_no_account_casts_doubt_on_what_the_person_keeps(person: Workspace, place: str, raised: int) -> None:
     kept = person.remember("The staging database runs on port 5432.")
     other = person.remember("The staging database runs on port 6543.", namespace=place)
-    found = ContradictionFinder(person.store, Author("system", "sleep")).find({other.id: [(kept.id, 0.95)]})
+    found = ContradictionFinder(person._store, Author("system", "sleep")).find({other.id: [(kept.id, 0.95)]})
     assert len(found) == raised
 
 

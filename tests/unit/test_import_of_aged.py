@@ -31,13 +31,13 @@ def aged(workspace: Workspace, memory_id: str, *steps: str) -> Memory:
             if change is not None:
                 break
         assert change.action == step
-        with workspace.store.transaction(PERSON, "sleep") as tx:
+        with workspace._store.transaction(PERSON, "sleep") as tx:
             memory = tx.put(change.memory, base=memory.version)
     return memory
 
 
 def the_memory(workspace: Workspace) -> Memory:
-    (memory,) = (memory for batch in workspace.store.all_memories() for memory in batch)
+    (memory,) = (memory for batch in workspace._store.memories.batches() for memory in batch)
     return memory
 
 
@@ -51,7 +51,7 @@ def test_a_source_may_change_what_it_keeps_of_a_memory_that_was_demoted(workspac
     write_graph(source, "one", createdAt="2020-01-01T00:00:00Z")
     run_import(workspace, "mcp-reference", source)
     memory = the_memory(workspace)
-    with workspace.store.transaction(PERSON, "promote") as tx:
+    with workspace._store.transaction(PERSON, "promote") as tx:
         tx.put(msgspec.structs.replace(memory, tier="long_term"), base=memory.version)
     demoted = aged(workspace, memory.id, "demote")
     write_graph(source, "one", createdAt="2020-01-01T00:00:00Z", colour="blue")
@@ -143,7 +143,7 @@ def test_a_preview_leaves_for_other_programs_in_full(
         (tmp_path / FROM_FILES[format_name]).write_text("# Deploys\n" + LONG)
         run_import(workspace, format_name, tmp_path / FROM_FILES[format_name])
     else:
-        put(workspace.store, note(LONG, title="Deploys"))
+        put(workspace._store, note(LONG, title="Deploys"))
     aged(workspace, the_memory(workspace).id, *steps)
     run_export(workspace, tmp_path / "x", format_name=format_name)
     with memento_tui.open(without_engine(tmp_path / "other")) as other:

@@ -34,7 +34,7 @@ class Index:
         return report.imported, len(report.refused)
 
     def all(self) -> dict[str, Memory]:
-        return {one.content: one for batch in self.workspace.store.all_memories() for one in batch}
+        return {one.content: one for batch in self.workspace._store.memories.batches() for one in batch}
 
     def bullets(self) -> list[str]:
         return [line[2:] for line in self.path.read_text().splitlines() if line.startswith("- ")]
@@ -55,9 +55,9 @@ def test_a_line_that_is_put_in_on_top_does_not_inherit_what_a_person_verified(in
     after = index.all()
     assert {text: memory.id for text, memory in after.items() if text != ZEBRA} == before
     assert (after[APPLE].stability, after[ZEBRA].stability) == ("verified", "draft")
-    head = index.workspace.store.head()
+    head = index.workspace._store.journal.head()
     assert index.take() == (0, 0)
-    assert index.workspace.store.head() == head
+    assert index.workspace._store.journal.head() == head
 
 
 def test_a_line_that_was_deleted_here_takes_no_other_with_it(index: Index) -> None:

@@ -14,7 +14,7 @@ from memento_tui.api import Workspace
 from memento_tui.errors import InvalidInput, NotAllowed
 from memento_tui.formats.import_export import ImportReport, run_export, run_import
 from memento_tui.formats.registry import FORMATS, detect_format
-from memento_tui.model import Relation
+from memento_tui.model import Crystal, Relation, Skip, WorkingItem
 from tests.made import without_engine
 
 
@@ -36,7 +36,7 @@ class Source:
         return counts(run_import(self.workspace, "memento", self.path, **options))
 
     def by_title(self, title: str) -> Any:  # noqa: ANN401 - a memory
-        found = [m for batch in self.workspace.store.all_memories() for m in batch if m.title == title]
+        found = [m for batch in self.workspace._store.memories.batches() for m in batch if m.title == title]
         assert len(found) == 1, found
         return found[0]
 
@@ -55,10 +55,10 @@ A, B = {"title": "A", "content": "alpha", "tags": ["x"]}, {"title": "B", "conten
 
 def test_a_second_run_changes_nothing(workspace: Workspace, source: Source) -> None:
     assert source.take(A, B) == (2, 0, 0, 0, 0)
-    head = workspace.store.head()
+    head = workspace._store.journal.head()
     assert source.take(A, B) == (0, 0, 2, 0, 0)
     assert source.take(B, A) == (0, 0, 2, 0, 0)
-    assert workspace.store.head() == head
+    assert workspace._store.journal.head() == head
 
 
 def test_a_changed_source_updates_what_changed(workspace: Workspace, source: Source) -> None:
@@ -81,10 +81,10 @@ def test_a_field_that_the_source_no_longer_has_returns_to_its_default(source: So
 
 def test_a_source_that_only_says_the_same_in_other_words_is_unchanged(workspace: Workspace, source: Source) -> None:
     source.take(A)
-    head = workspace.store.head()
+    head = workspace._store.journal.head()
     reordered = json.dumps({"tags": ["x"], "content": "alpha", "record": "memory", "title": "A"}, indent=None) + "  "
     assert source.take(reordered) == (0, 0, 1, 0, 0)
-    assert workspace.store.head() == head
+    assert workspace._store.journal.head() == head
 
 
 def test_changes_on_both_sides_are_joined_where_they_do_not_touch(workspace: Workspace, source: Source) -> None:
@@ -140,7 +140,7 @@ def test_a_tombstone_deletes_and_a_return_brings_back(workspace: Workspace, sour
 
 def test_a_tombstone_of_what_never_was_makes_nothing(workspace: Workspace, source: Source) -> None:
     assert source.take({**A, "id": "a", "deleted": True}) == (0, 0, 0, 0, 0)
-    assert workspace.store.count_all() == 0
+    assert workspace._store.memories.count_all() == 0
 
 
 def test_what_a_person_deleted_stays_deleted(workspace: Workspace, source: Source) -> None:
@@ -163,12 +163,12 @@ def test_an_import_is_undone_as_a_whole_and_can_be_done_again(workspace: Workspa
     assert workspace.related(first["one"]) == [("related", "out", first["two"])]
     workspace.undo()
     assert [memory.id for memory in workspace.list().items] == [kept.id]
-    assert workspace.store.all_of(Relation) == []
+    assert workspace._store.all_of(Relation) == []
     assert counts(run_import(workspace, "vault", vault)) == (2, 0, 0, 0, 0)
     assert {memory.title: memory.id for memory in workspace.list("ns:vault").items} == first
     assert workspace.related(first["one"]) == [("related", "out", first["two"])]
     assert counts(run_import(workspace, "vault", vault)) == (0, 0, 2, 0, 0)
-    assert len(workspace.store.all_of(Relation)) == 1
+    assert len(workspace._store.all_of(Relation)) == 1
 
 
 def test_after_an_undone_import_a_changed_source_is_followed_from_what_it_says_now(
@@ -179,7 +179,7 @@ def test_after_an_undone_import_a_changed_source_is_followed_from_what_it_says_n
     assert source.take({**A, "content": "alpha two"}) == (1, 0, 0, 0, 0)
     assert source.take({**A, "content": "alpha three"}) == (0, 1, 0, 0, 0)
     assert source.by_title("A").content == "alpha three"
-    assert workspace.store.verify() is None
+    assert workspace._store.journal.verify() is None
 
 
 def test_links_follow_the_text_that_makes_them(workspace: Workspace, tmp_path: Path) -> None:
@@ -291,7 +291,7 @@ def test_an_export_of_what_came_from_elsewhere_says_nothing_new(
     assert (imported, updated, deleted, refused) == (0, 0, 0, 0)
     assert unchanged >= 2
     assert [one.content for one in workspace.list().items].count("mine") == 1
-    assert workspace.store.verify() is None
+    assert workspace._store.journal.verify() is None
 
 
 def test_an_export_that_was_packed_by_gzip_is_read_as_it_is(workspace: Workspace, tmp_path: Path) -> None:
@@ -346,17 +346,17 @@ def test_a_whole_workspace_moves_through_an_export(workspace: Workspace, agent: 
     run_export(workspace, path)
     with memento_tui.open(without_engine(tmp_path / "other")) as other:
         assert counts(run_import(other, "memento", path)) == (7, 0, 0, 0, 0)
-        for record in ("relation", "skip", "item", "crystal"):
-            assert [r.id for r in other.store.all_of(record)] == [r.id for r in workspace.store.all_of(record)]
-        assert {m.id: (m.status, m.stability) for batch in other.store.all_memories() for m in batch} == {
-            m.id: (m.status, m.stability) for batch in workspace.store.all_memories() for m in batch
+        for record in (Relation, Skip, WorkingItem, Crystal):
+            assert [r.id for r in other._store.all_of(record)] == [r.id for r in workspace._store.all_of(record)]
+        assert {m.id: (m.status, m.stability) for batch in other._store.memories.batches() for m in batch} == {
+            m.id: (m.status, m.stability) for batch in workspace._store.memories.batches() for m in batch
         }
         assert other.get(one.id).extra == {"a": [1]}
         (pending,) = other.review.list()[0]
         assert pending.proposal.reasons == ("pending_in_source",)
         other.review.approve(pending.proposal.id)
         assert counts(run_import(other, "memento", path)) == (0, 0, 7, 0, 0)
-        assert other.store.verify() is None
+        assert other._store.journal.verify() is None
 
 
 def test_an_imported_identity_does_not_replace_the_present_one(workspace: Workspace, tmp_path: Path) -> None:
@@ -399,10 +399,10 @@ def test_a_dry_run_tells_the_same_and_changes_nothing(workspace: Workspace, sour
         {"title": "D", "content": "delta"},
         {"title": "E", "content": ""},
     )
-    head, ledger = workspace.store.head(), workspace.store.imports.of(f"memento:{source.path}")
+    head, ledger = workspace._store.journal.head(), workspace._store.imports.of(f"memento:{source.path}")
     dry = run_import(workspace, "memento", source.path, dry_run=True)
     assert counts(dry) == (1, 1, 0, 1, 2)
-    assert (workspace.store.head(), workspace.store.imports.of(f"memento:{source.path}")) == (head, ledger)
+    assert (workspace._store.journal.head(), workspace._store.imports.of(f"memento:{source.path}")) == (head, ledger)
     assert run_import(workspace, "memento", source.path) == dry
 
 
@@ -440,7 +440,7 @@ def test_a_purged_memory_does_not_come_back_with_its_source(workspace: Workspace
         report = run_import(workspace, "memento", source.path)
         assert counts(report) == (0, 0, 0, 0, 2)
         assert all("was purged here" in refused.reason for refused in report.refused)
-    assert workspace.store.count_all() == 0
+    assert workspace._store.memories.count_all() == 0
 
 
 def test_a_purge_empties_what_the_ledger_kept_of_the_source(workspace: Workspace, source: Source) -> None:
@@ -448,7 +448,7 @@ def test_a_purge_empties_what_the_ledger_kept_of_the_source(workspace: Workspace
     memory = source.by_title("A")
     workspace.update(memory.id, tags=["mine"])
     source.take({**A, "content": "hunter2-secret", "certainty": 5})
-    assert any(row.said for row in workspace.store.imports.of(f"memento:{source.path}").values())
+    assert any(row.said for row in workspace._store.imports.of(f"memento:{source.path}").values())
     workspace.purge(memory.id, "leaked")
     left = b"".join(path.read_bytes() for path in workspace.paths.root.rglob("*") if path.is_file())
     assert b"hunter2-secret" not in left
@@ -462,7 +462,7 @@ def test_progress_is_told_of_what_was_read(workspace: Workspace, source: Source)
     assert [done for done, _ in told] == sorted(done for done, _ in told)
     assert len(told) >= 3
     workspace.undo()
-    assert workspace.store.count_all() == 0
+    assert workspace._store.memories.count_all() == 0
 
 
 def test_the_relations_of_a_large_source_come_and_go_with_it(workspace: Workspace, tmp_path: Path) -> None:
@@ -472,7 +472,7 @@ def test_the_relations_of_a_large_source_come_and_go_with_it(workspace: Workspac
         run_import(workspace, "memento-core", tmp_path / "g.jsonl")
 
     def ends() -> set[tuple[str, str]]:
-        return {(one.src, one.dst) for one in workspace.store.all_of(Relation)}
+        return {(one.src, one.dst) for one in workspace._store.all_of(Relation)}
 
     write(1)
     assert ends() == {(f"m{n}", f"m{n - 1}") for n in range(1, 2500)}
@@ -481,8 +481,8 @@ def test_the_relations_of_a_large_source_come_and_go_with_it(workspace: Workspac
     workspace.undo()
     assert ends() == {(f"m{n}", f"m{n - 1}") for n in range(1, 2500)}
     workspace.undo()
-    assert workspace.store.count_all() == 0
-    assert workspace.store.verify() is None
+    assert workspace._store.memories.count_all() == 0
+    assert workspace._store.journal.verify() is None
 
 
 @pytest.mark.parametrize(
@@ -516,7 +516,7 @@ def test_files_whose_names_are_not_text_are_told_of(workspace: Workspace, tmp_pa
     report = run_import(workspace, "vault", vault)
     assert report.imported + len(report.refused) == 2
     assert counts(run_import(workspace, "vault", vault))[0] == 0
-    assert workspace.store.verify() is None
+    assert workspace._store.journal.verify() is None
 
 
 REAL = [
@@ -539,12 +539,12 @@ def test_a_real_folder_is_taken_whole_and_only_once(
     assert refused in (None, len(report.refused))
     assert report.imported or report.refused
     assert all(one.file and one.reason for one in report.refused)
-    head = workspace.store.head()
+    head = workspace._store.journal.head()
     again = run_import(workspace, format_name, real_data / place)
     assert counts(again) == (0, 0, report.imported, 0, len(report.refused))
-    assert workspace.store.head() == head
-    assert workspace.store.verify() is None
-    assert workspace.store.count_all() == report.imported
+    assert workspace._store.journal.head() == head
+    assert workspace._store.journal.verify() is None
+    assert workspace._store.memories.count_all() == report.imported
     for memory in workspace.list(limit=200).items:
         assert workspace.search(f"id:{memory.id}").total == 1
 
@@ -565,7 +565,7 @@ def test_every_real_folder_read_as_any_format_is_taken_or_refused_in_words(
         again = run_import(workspace, format_name, folder)
         assert counts(again) == (0, 0, report.imported, 0, len(report.refused)), folder
     assert all(error.hint.endswith(".") for error in told)
-    assert workspace.store.verify() is None
+    assert workspace._store.journal.verify() is None
 
 
 @pytest.mark.real_data
@@ -574,19 +574,19 @@ def test_all_real_folders_live_side_by_side_and_are_taken_back_one_by_one(
 ) -> None:
     for format_name, place, _, _ in REAL:
         run_import(workspace, format_name, real_data / place)
-    total = workspace.store.count_all()
+    total = workspace._store.memories.count_all()
     assert total > 222
-    relations = len(workspace.store.all_of(Relation))
+    relations = len(workspace._store.all_of(Relation))
     assert relations > 50
     found = workspace.search("obsidian template", mode="keyword")
     assert found.results
-    while workspace.store.count_all():
+    while workspace._store.memories.count_all():
         workspace.undo()
-    assert workspace.store.all_of(Relation) == []
-    while workspace.store.count_all() < total:
+    assert workspace._store.all_of(Relation) == []
+    while workspace._store.memories.count_all() < total:
         workspace.redo()
-    assert len(workspace.store.all_of(Relation)) == relations
-    assert workspace.store.verify() is None
+    assert len(workspace._store.all_of(Relation)) == relations
+    assert workspace._store.journal.verify() is None
     assert [hit.id for hit in workspace.search("obsidian template", mode="keyword").results] == [
         hit.id for hit in found.results
     ]

@@ -73,7 +73,7 @@ def test_an_issue_becomes_a_working_item_and_a_memory_a_memory(workspace: Worksp
     assert (bug.title, bug.category, bug.status, bug.priority) == ("Login <fails>", "active_work", "active", 3)
     assert bug.content == "Steps & such\n\n## Design\n\nRetry once\n\n## Notes\n\nSeen twice"
     assert (bug.tags, f"{bug.updated_at:%Y-%m-%d}") == (("auth", "web"), "2026-03-02")
-    (memory,) = [one for batch in workspace.store.all_memories() for one in batch]
+    (memory,) = [one for batch in workspace._store.memories.batches() for one in batch]
     assert (memory.title, memory.content, memory.source.agent) == ("ports", "The server listens on 8080", "beads")
 
 
@@ -82,9 +82,9 @@ def test_a_second_import_changes_nothing_and_an_export_gives_the_same_bytes(
 ) -> None:
     path = put(tmp_path / "issues.jsonl", BUG, TASK, LEARNED)
     run_import(workspace, "beads", path)
-    head = workspace.store.head()
+    head = workspace._store.journal.head()
     assert counts(run_import(workspace, "beads", path)) == (0, 0, 3, 0)
-    assert workspace.store.head() == head
+    assert workspace._store.journal.head() == head
     exported(workspace, tmp_path / "out.jsonl")
     assert (tmp_path / "out.jsonl").read_bytes() == path.read_bytes()
 

@@ -123,9 +123,9 @@ def test_a_second_import_changes_nothing_and_unchanged_chunks_return_to_the_byte
     first = home.add(chunk(sessions=[SESSION], observations=[OBSERVATION], prompts=[PROMPT]))
     second = home.add(chunk(observations=[OTHER]))
     run_import(workspace, "engram", home.root)
-    head = workspace.store.head()
+    head = workspace._store.journal.head()
     assert counts(run_import(workspace, "engram", home.root)) == (0, 0, 4, 0)
-    assert workspace.store.head() == head
+    assert workspace._store.journal.head() == head
     assert set(exported(workspace, tmp_path / "out")) == {first, second}
     for name in (first, second):
         path = f"chunks/{name}.jsonl.gz"
@@ -173,7 +173,7 @@ def test_a_judged_relation_is_drawn_and_goes_back_with_its_chunk(
     home.add(chunk(observations=[OBSERVATION, OTHER]))
     name = home.add(chunk(mutations=[relation(relation=verdict)]))
     assert counts(run_import(workspace, "engram", home.root)) == (2, 0, 0, 0)
-    (drawn,) = workspace.store.all_of(Relation)
+    (drawn,) = workspace._store.all_of(Relation)
     assert (drawn.src, drawn.dst, drawn.type, drawn.label) == ("obs-1", "obs-2", *expected)
     assert name in exported(workspace, tmp_path / "out")
 

@@ -50,11 +50,11 @@ class Graph:
         return counts(run_import(self.workspace, NAME, put_lines(self._folder / "memory.jsonl", *lines)))
 
     def memory(self, title: str) -> Memory:
-        return next(m for batch in self.workspace.store.all_memories() for m in batch if m.title == title)
+        return next(m for batch in self.workspace._store.memories.batches() for m in batch if m.title == title)
 
     def arrows(self) -> list[tuple[str, str, str, str]]:
-        store = self.workspace.store
-        titles = {m.id: m.title for batch in store.all_memories() for m in batch}
+        store = self.workspace._store
+        titles = {m.id: m.title for batch in store.memories.batches() for m in batch}
         return [(titles[r.src], r.type, r.label, titles[r.dst]) for r in store.all_of(Relation)]
 
     def exported(self) -> list[dict[str, Any]]:
@@ -79,9 +79,9 @@ def test_an_entity_becomes_a_memory_and_a_relation_a_labelled_relation(graph: Gr
 
 def test_a_second_import_changes_nothing_and_an_export_gives_the_same_bytes(graph: Graph, tmp_path: Path) -> None:
     graph.take(ANNA, FJORD, OWNS, SAILS)
-    head = graph.workspace.store.head()
+    head = graph.workspace._store.journal.head()
     assert graph.take(ANNA, FJORD, OWNS, SAILS) == (0, 0, 2, 0)
-    assert graph.workspace.store.head() == head
+    assert graph.workspace._store.journal.head() == head
     graph.exported()
     assert (tmp_path / "out-1.jsonl").read_bytes() == (tmp_path / "memory.jsonl").read_bytes()
 
@@ -130,7 +130,7 @@ def test_an_entity_deleted_here_is_gone_from_the_export_with_its_relations(graph
 
 def test_a_relation_removed_here_is_gone_from_the_export(graph: Graph) -> None:
     graph.take(ANNA, FJORD, OWNS, SAILS)
-    store = graph.workspace.store
+    store = graph.workspace._store
     owns = next(one for one in store.all_of(Relation) if one.label == "owns")
     with store.transaction(graph.workspace.author, "unlink") as tx:
         tx.remove(owns, base=owns.version)
@@ -141,8 +141,8 @@ def test_memories_from_elsewhere_are_one_observation_each_under_names_of_their_o
     graph.take(ANNA)
     anna = graph.memory("Anna")
     other = make_memory({"title": "Anna", "content": "# Notes\n\nTwo\nlines", "kind": "preference"})
-    put(graph.workspace.store, other)
-    with graph.workspace.store.transaction(graph.workspace.author, "link") as tx:
+    put(graph.workspace._store, other)
+    with graph.workspace._store.transaction(graph.workspace.author, "link") as tx:
         tx.put(make_relation({"src": other.id, "dst": anna.id, "type": "supersedes"}), base=0)
     name = f"Anna ({other.id})"
     assert graph.exported() == [

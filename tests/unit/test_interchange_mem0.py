@@ -122,7 +122,7 @@ def test_a_relation_of_the_graph_is_a_memory_and_goes_back_as_a_relation(workspa
     path = put(tmp_path / "m.json", document)
     assert counts(run_import(workspace, "mem0", path)) == (3, 0, 0, 0)
     assert counts(run_import(workspace, "mem0", path)) == (0, 0, 3, 0)
-    (found,) = [m for batch in workspace.store.all_memories() for m in batch if "friend" in m.content]
+    (found,) = [m for batch in workspace._store.memories.batches() for m in batch if "friend" in m.content]
     assert found.content == "anna is friend of bo"
     assert exported(workspace, tmp_path / "out.json") == document
     workspace.update(found.id, content="anna is no friend of bo")

@@ -133,7 +133,7 @@ def test_relations_come_from_all_that_a_memory_says_of_others(workspace: Workspa
         memory("a1b2c3d6", consolidated_from=["a1b2c3d4"]),
     )
     run_import(workspace, NAME, place)
-    joined = {(one.src, one.type, one.dst, one.label) for one in workspace.store.all_of(Relation)}
+    joined = {(one.src, one.type, one.dst, one.label) for one in workspace._store.all_of(Relation)}
     assert joined == {
         ("a1b2c3d4", "file", "a.py", "source"),
         ("a1b2c3d4", "item", "1e000001", ""),
@@ -159,7 +159,7 @@ def test_a_section_becomes_a_working_item_that_the_tools_find_by_its_key(place: 
 def test_a_section_that_a_person_edits_changes_alone(workspace: Workspace, place: Path, tmp_path: Path) -> None:
     workspace_of(place)
     run_import(workspace, NAME, place)
-    (mine,) = [one for one in workspace.store.all_of(WorkingItem) if one.title == "My Own"]
+    (mine,) = [one for one in workspace._store.all_of(WorkingItem) if one.title == "My Own"]
     workspace.items.update(mine.id, content="Other words.", title="Ours")
     run_export(workspace, tmp_path / "out", format_name=NAME)
     text = (tmp_path / "out" / "default" / ".memento" / "working-memory.md").read_text(encoding="utf-8")
@@ -237,7 +237,7 @@ def test_every_project_below_a_folder_is_a_workspace(workspace: Workspace, tmp_p
     workspace_of(tmp_path / "in" / "app" / ".memento", memory(), memory("a1b2c3d5"), skips=(skip(),))
     workspace_of(tmp_path / "in" / "team" / "web" / ".memento", memory(), skips=(skip(),))
     assert run_import(workspace, NAME, tmp_path / "in").refused == []
-    found = [one for batch in workspace.store.all_memories() for one in batch]
+    found = [one for batch in workspace._store.memories.batches() for one in batch]
     assert sorted(one.namespace for one in found) == ["app", "app", "team/web"]
     run_export(workspace, tmp_path / "out", format_name=NAME)
     assert files(tmp_path / "out") == files(tmp_path / "in")

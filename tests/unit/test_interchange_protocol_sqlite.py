@@ -94,10 +94,10 @@ def test_an_import_takes_everything_and_an_export_gives_every_row_back(workspace
     written = run_export(workspace, tmp_path / "out", format_name=NAME)
     assert (written.files, written.left_out, written.refused) == (1, 0, ())
     assert rows(tmp_path / "out" / "default.db") == rows(source)
-    head = workspace.store.head()
+    head = workspace._store.journal.head()
     again = run_import(workspace, NAME, source)
     assert (again.imported, again.updated, again.unchanged) == (0, 0, report.imported)
-    assert workspace.store.head() == head
+    assert workspace._store.journal.head() == head
 
 
 def test_what_was_consolidated_is_joined_to_what_stands_for_it(workspace: Workspace, tmp_path: Path) -> None:
@@ -114,12 +114,12 @@ def test_what_was_consolidated_is_joined_to_what_stands_for_it(workspace: Worksp
             consolidations=[{"id": "c0000001", "summary": "In short.", "source_ids": '["a1b2c3d6"]'}],
         ),
     )
-    joined = {(one.src, one.type, one.dst) for one in workspace.store.all_of(Relation)}
+    joined = {(one.src, one.type, one.dst) for one in workspace._store.all_of(Relation)}
     assert joined == {
         ("a1b2c3d4", "consolidated_from", "a1b2c3d5"),
         ("c0000001", "consolidated_from", "a1b2c3d6"),
     }
-    statuses = {one.id: one.status for batch in workspace.store.all_memories() for one in batch}
+    statuses = {one.id: one.status for batch in workspace._store.memories.batches() for one in batch}
     assert statuses["a1b2c3d5"] == "consolidated"
     assert statuses["c0000001"] == "active"
 
@@ -128,7 +128,7 @@ def test_a_linkage_becomes_a_relation_with_its_label(workspace: Workspace, tmp_p
     linkages = '[{"type":"memory","id":"a1b2c3d5","label":"see"},{"type":"file","path":"src/a.py"}]'
     source = database(tmp_path / "dev.db", memories=[memory(linkages=linkages), memory("a1b2c3d5")])
     run_import(workspace, NAME, source)
-    joined = {(one.type, one.dst, one.label) for one in workspace.store.all_of(Relation)}
+    joined = {(one.type, one.dst, one.label) for one in workspace._store.all_of(Relation)}
     assert joined == {("related", "a1b2c3d5", "see"), ("file", "src/a.py", "")}
 
 
@@ -141,7 +141,7 @@ def test_a_skip_without_a_real_end_becomes_a_standing_decision(tmp_path: Path, e
 
 def test_a_standing_decision_that_the_person_ended_is_no_skip_any_more(workspace: Workspace, tmp_path: Path) -> None:
     run_import(workspace, NAME, database(tmp_path / "dev.db", skip_list=[skip(expires_at="never")]))
-    (decision,) = workspace.store.all_of(WorkingItem)
+    (decision,) = workspace._store.all_of(WorkingItem)
     workspace.items.update(decision.id, status="completed")
     run_export(workspace, tmp_path / "out", format_name=NAME)
     assert rows(tmp_path / "out" / "default.db")["skip_list"] == []
@@ -177,7 +177,7 @@ def test_the_files_of_a_folder_are_workspaces_and_share_no_ids(workspace: Worksp
     database(folder / "default.db", memories=[memory(), memory("a1b2c3d5")])
     database(folder / "projects" / "app.db", memories=[memory(), memory("a1b2c3d6")])
     assert run_import(workspace, NAME, folder).imported == 4
-    found = [one for batch in workspace.store.all_memories() for one in batch]
+    found = [one for batch in workspace._store.memories.batches() for one in batch]
     assert sorted(one.namespace for one in found) == ["global", "global", "projects/app", "projects/app"]
     assert {one.id for one in found if not one.extra} == {"a1b2c3d5", "a1b2c3d6"}
     run_export(workspace, tmp_path / "out", format_name=NAME)
@@ -186,7 +186,7 @@ def test_the_files_of_a_folder_are_workspaces_and_share_no_ids(workspace: Worksp
     database(folder / "copy.db", memories=[memory(), memory("a1b2c3d5")])
     again = run_import(workspace, NAME, folder)
     assert (again.imported, again.refused) == (2, [])
-    kept = {one.namespace for batch in workspace.store.all_memories() for one in batch if one.id == "a1b2c3d5"}
+    kept = {one.namespace for batch in workspace._store.memories.batches() for one in batch if one.id == "a1b2c3d5"}
     assert kept == {"global"}
 
 
@@ -196,8 +196,8 @@ def test_encrypted_rows_are_kept_told_of_and_never_recalled(workspace: Workspace
     report = run_import(workspace, NAME, source)
     assert [one.file for one in report.refused] == ["dev.db/memories", "dev.db/skip_list"]
     assert "protocol-rest" in report.refused[0].reason
-    assert list(workspace.store.all_memories()) == []
-    assert {one.status for one in workspace.store.all_of(WorkingItem)} == {"archived"}
+    assert list(workspace._store.memories.batches()) == []
+    assert {one.status for one in workspace._store.all_of(WorkingItem)} == {"archived"}
     run_export(workspace, tmp_path / "out", format_name=NAME)
     assert rows(tmp_path / "out" / "default.db") == rows(source)
 

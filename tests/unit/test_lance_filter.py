@@ -54,7 +54,7 @@ class Both:
         self.table = table
 
     def sql(self, tree: Filter) -> set[str]:
-        return {memory.id for memory in self.store.page(tree, limit=1000).items}
+        return {memory.id for memory in self.store.memories.page(tree, limit=1000).items}
 
     def lance(self, tree: Filter) -> set[str]:
         found = self.table.search().where(compile_lance_filter(tree)).select(["id"]).limit(1000).to_arrow()

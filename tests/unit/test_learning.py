@@ -83,9 +83,9 @@ def test_what_was_rejected_is_not_proposed_again(workspace: Workspace, transcrip
 
 
 def test_a_dry_run_proposes_nothing(workspace: Workspace, transcript: Path) -> None:
-    head = workspace.store.head()
+    head = workspace._store.journal.head()
     assert set(outcomes(distill_transcript(workspace, transcript, dry_run=True))) == {"found"}
-    assert workspace.store.head() == head
+    assert workspace._store.journal.head() == head
 
 
 def test_a_secret_in_a_transcript_reaches_neither_the_memory_nor_its_evidence(
@@ -116,10 +116,10 @@ def test_what_is_no_transcript_is_told_in_a_sentence_and_stores_nothing(
     path = tmp_path / "odd.jsonl"
     if content is not None:
         path.write_bytes(content)
-    head = workspace.store.head()
+    head = workspace._store.journal.head()
     with pytest.raises((InvalidInput, NotFound), match=r"\.( |$)"):
         distill_transcript(workspace, path)
-    assert workspace.store.head() == head
+    assert workspace._store.journal.head() == head
 
 
 def test_the_command_line_tells_what_was_learned(tmp_path: Path, transcript: Path) -> None:

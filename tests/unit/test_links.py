@@ -38,7 +38,7 @@ def test_an_end_that_is_deleted_purged_or_gone_is_told(workspace: Workspace) -> 
         workspace.remember(f"the {name} one", id=name)
     workspace.purge("purged", "it leaked")
     workspace.forget("deleted")
-    with workspace.store.transaction(workspace.author, "relate") as tx:
+    with workspace._store.transaction(workspace.author, "relate") as tx:
         for name in ("deleted", "purged", "never"):
             tx.put(make_relation({"src": memory.id, "dst": name}), base=0)
     states = {link.end: (link.state, link.can_be_walked) for link in links_of(workspace, memory.id)}
@@ -49,7 +49,7 @@ def test_unresolved_contradictions_come_first(workspace: Workspace) -> None:
     old, new = workspace.remember("port 1", id="old"), workspace.remember("port 2", id="new")
     workspace.relate(old.id, new.id, "related")
     found = make_contradiction({"older": "old", "newer": "new", "why": "the port differs", "score": 0.9})
-    with workspace.store.transaction(workspace.author, "detect") as tx:
+    with workspace._store.transaction(workspace.author, "detect") as tx:
         tx.put(found, base=0)
     first, second = links_of(workspace, "new")
     assert (first.type, first.word, first.end, first.label) == (

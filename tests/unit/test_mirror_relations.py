@@ -15,8 +15,8 @@ from tests.unit.mirroring import put, step
 
 def arrows(workspace: Workspace) -> set[tuple[str, str, str, str]]:
     """Return the relations, each end as its memory's title."""
-    named = {memory.id: memory.title for batch in workspace.store.all_memories() for memory in batch}
-    return {(named[one.src], one.type, named[one.dst], one.label) for one in workspace.store.all_of(Relation)}
+    named = {memory.id: memory.title for batch in workspace._store.memories.batches() for memory in batch}
+    return {(named[one.src], one.type, named[one.dst], one.label) for one in workspace._store.all_of(Relation)}
 
 
 VAULT = {
@@ -85,7 +85,7 @@ def test_what_a_person_took_out_of_the_note_or_took_back_here_does_not_return(
     linked = put(folder, "B.md", "To [[A]].")
     step(mirror)
     ids = {memory.title: memory.id for memory in workspace.list().items}
-    (drawn,) = (entry for entry in workspace.store.entries() if entry.note == "links of notes")
+    (drawn,) = (entry for entry in workspace._store.journal.entries() if entry.note == "links of notes")
     workspace.undo(drawn.seq)
     workspace.relate(ids["A"], ids["B"], "contradicts")
     step(mirror)
@@ -127,7 +127,7 @@ def test_a_mirror_that_starts_anew_or_holds_draws_nothing_twice(workspace: Works
     put(folder, "B.md", "There.")
     with Mirror(workspace, folder, quiet_seconds=0, hold=True) as mirror:
         step(mirror)
-    assert workspace.store.all_of(Relation) == []
+    assert workspace._store.all_of(Relation) == []
     for asked in workspace.review.list()[0]:
         workspace.review.approve(asked.proposal.id)
     for _ in range(2):

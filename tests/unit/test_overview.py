@@ -16,14 +16,14 @@ from tests.unit.cli_program import Program
 
 def test_each_status_kind_and_trust_is_counted_and_what_is_gone_only_by_its_status(workspace: Workspace) -> None:
     put(
-        workspace.store,
+        workspace._store,
         note("a", kind="decision", stability="stable", tags=["api"]),
         note("b", kind="decision", tier="long_term", tags=["api", "web"]),
         note("c", kind="bugfix", status="superseded"),
         note("d", kind="tool", status="deleted", tags=["web"]),
         note("e", status="pending"),
     )
-    statistics = workspace.store.statistics
+    statistics = workspace._store.statistics
     assert statistics.statuses() == {"active": 2, "deleted": 1, "pending": 1, "superseded": 1}
     assert statistics.recalled() == 3
     facets = statistics.facets()
@@ -36,7 +36,7 @@ def test_each_status_kind_and_trust_is_counted_and_what_is_gone_only_by_its_stat
 def test_what_was_counted_is_kept_until_something_is_written(
     workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    statistics = workspace.store.statistics
+    statistics = workspace._store.statistics
     workspace.remember("One.", tags=["api"])
     assert statistics.tags(5) == [("api", 1)]
     with monkeypatch.context() as patched:
@@ -50,9 +50,10 @@ def test_what_expires_is_counted_as_the_search_for_it_finds(workspace: Workspace
     now = clock.now()
     spans = {"gone": -1, "soon": 2, "sooner": 1, "later": 20}
     put(
-        workspace.store, *[note(name, id=f"it-{name}", expires_at=now + timedelta(days=d)) for name, d in spans.items()]
+        workspace._store,
+        *[note(name, id=f"it-{name}", expires_at=now + timedelta(days=d)) for name, d in spans.items()],
     )
-    put(workspace.store, note("no more", status="deleted", expires_at=now + timedelta(days=3)))
+    put(workspace._store, note("no more", status="deleted", expires_at=now + timedelta(days=3)))
     soon = overview.expiring_soon(workspace, now)
     assert soon.memories == len(workspace.list("expires:<7d").items) == 2
     assert [one.id for one in soon.first] == ["it-sooner", "it-soon"]
@@ -60,8 +61,8 @@ def test_what_expires_is_counted_as_the_search_for_it_finds(workspace: Workspace
 
 def test_skips_that_end_within_three_days_stand_among_what_ends_in_the_order_of_time(workspace: Workspace) -> None:
     now = clock.now()
-    put(workspace.store, note("a memory", expires_at=now + timedelta(days=1)))
-    with workspace.store.transaction(PERSON, "skip add") as tx:
+    put(workspace._store, note("a memory", expires_at=now + timedelta(days=1)))
+    with workspace._store.transaction(PERSON, "skip add") as tx:
         for hours in (2, 30, 90):
             fields = {"item": f"in {hours}", "reason": "x", "expires_at": now + timedelta(hours=hours)}
             tx.put(make_skip(fields, now=now), base=0)
@@ -89,7 +90,7 @@ def test_what_agents_did_counts_from_where_the_person_last_looked(workspace: Wor
     agent.remember("Before.")
     overview.mark_seen(workspace)
     seq, at = overview.last_seen(workspace)
-    assert seq == workspace.store.head()
+    assert seq == workspace._store.journal.head()
     assert at is not None
     workspace.remember("Mine.")
     agent.remember("After.")

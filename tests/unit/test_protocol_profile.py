@@ -118,7 +118,7 @@ def test_an_id_that_is_taken_is_not_given_again() -> None:
 def test_the_same_text_is_stored_once_under_a_short_id(agent: Workspace) -> None:
     first = agent.remember("The API lives at /v2.", make_id=id_maker(agent))
     again = agent.remember("the API  lives at /v2.", make_id=id_maker(agent))
-    assert (len(first.id), again.id, agent.store.count_all()) == (8, first.id, 1)
+    assert (len(first.id), again.id, agent._store.memories.count_all()) == (8, first.id, 1)
 
 
 def test_the_same_text_is_stored_once_when_two_sessions_store_it_at_the_same_moment(data_dir: Path) -> None:
@@ -160,8 +160,8 @@ def test_a_hyphenated_name_is_found(agent: Workspace) -> None:
 
 def test_an_old_exact_match_comes_before_a_fresh_one_that_is_vague(workspace: Workspace, agent: Workspace) -> None:
     sixty = clock.now() - timedelta(days=60)
-    put(workspace.store, note("Rotate the staging database password on Mondays.", created_at=sixty))
-    put(workspace.store, note("The password of the wireless network is on the board."))
+    put(workspace._store, note("Rotate the staging database password on Mondays.", created_at=sixty))
+    put(workspace._store, note("The password of the wireless network is on the board."))
     assert recalled(agent, "rotate staging database password")[0].startswith("Rotate")
 
 

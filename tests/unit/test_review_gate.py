@@ -36,7 +36,7 @@ def test_a_rejected_text_is_not_stored_again_and_its_reason_comes_back(workspace
         outcome = agent.remember(again)
         assert (outcome.id, outcome.status) == (first.id, "rejected")
     assert waiting(workspace) == []
-    assert workspace.store.proposals.about(first.id)[0].note == "never on a Friday"
+    assert workspace._store.proposals.about(first.id)[0].note == "never on a Friday"
 
 
 def test_a_rejected_text_may_be_remembered_in_another_namespace_and_by_the_person(
@@ -267,7 +267,7 @@ def test_texts_that_differ_in_a_value_are_no_near_duplicates(workspace: Workspac
 def test_a_purge_takes_the_proposals_that_hold_the_text_with_it(workspace: Workspace, agent: Workspace) -> None:
     _, newer, proposal = merge(workspace, agent)
     workspace.purge(newer.id, "it leaked")
-    assert workspace.store.find(Proposal, proposal.id) is None
+    assert workspace._store.find(Proposal, proposal.id) is None
     for path in workspace.paths.root.rglob("*"):
         if path.is_file():
             assert b"drops all open sessions" not in path.read_bytes(), path
@@ -301,11 +301,11 @@ def test_a_proposal_whose_target_was_purged_says_so_and_the_rest_goes_on(
     outcome: ChangeOutcome = agent.update(memory.id, content="Use port 9090.")
     assert outcome.proposal is not None
     other = agent.remember("From a page.", source_type="external")
-    with workspace.store.transaction(workspace.author, "gone") as tx:
+    with workspace._store.transaction(workspace.author, "gone") as tx:
         tx.remove(tx.require(Memory, memory.id), base=memory.version)
     seen = {proposal.id: proposal.version for proposal in waiting(workspace)}
     outcomes = decide_all(workspace, seen, "approve")
     assert [outcome.state for outcome in outcomes] == ["failed", "approved"]
     assert "is gone" in outcomes[0].error
     assert workspace.get(other.id).status == "active"
-    assert workspace.store.proposals.about(memory.id)[0].state in OPEN_PROPOSAL_STATES
+    assert workspace._store.proposals.about(memory.id)[0].state in OPEN_PROPOSAL_STATES

@@ -33,7 +33,7 @@ def stored_bytes(workspace: Workspace) -> bytes:
 def disputed(workspace: Workspace, agent: Workspace) -> tuple[str, str, str]:
     older = agent.remember("The API listens on port 8080.")
     newer = agent.remember("The API listens on port 9090.")
-    with workspace.store.transaction(workspace.author, "test") as tx:
+    with workspace._store.transaction(workspace.author, "test") as tx:
         fields: dict[str, Any] = {"older": older.id, "newer": newer.id, "why": "8080 and 9090", "score": 0.9}
         found = tx.put(make_contradiction(fields), base=0)
     return found.id, older.id, newer.id
@@ -136,7 +136,7 @@ def test_a_contradiction_does_not_outlive_the_text_it_quotes(workspace: Workspac
     found, older, newer = disputed(workspace, agent)
     agent.update(newer, content="Ask Bob.")
     assert workspace.contradictions.around([older]) == []
-    workspace.undo(workspace.store.head())
+    workspace.undo(workspace._store.journal.head())
     assert [dispute.contradiction.id for dispute in workspace.contradictions.around([older])] == [found]
 
 
@@ -147,8 +147,8 @@ def test_a_purge_takes_quotes_labels_drafts_and_unread_copies_and_names_the_rest
     source = proposal.evidence["about"][0]
     agent.relate(source, proposal.evidence["about"][1], label="zebra label")
     assert workspace.purge(source, "leaked") == []
-    assert workspace.store.find(Memory, proposal.target_id) is None
-    assert workspace.store.find(Proposal, proposal.id) is None
+    assert workspace._store.find(Memory, proposal.target_id) is None
+    assert workspace._store.find(Proposal, proposal.id) is None
     assert b"zebra label" not in stored_bytes(workspace)
 
 
@@ -231,7 +231,7 @@ def test_one_undo_takes_back_the_contradictions_of_a_sleep_too(workspace: Worksp
     )
     maintain_workspace(workspace)
     assert workspace.contradictions.count() == 1
-    workspace.undo(workspace.store.head())
+    workspace.undo(workspace._store.journal.head())
     assert workspace.contradictions.count() == 0
     assert {memory.certainty for memory in workspace.list().items} == {3}
 
@@ -239,7 +239,7 @@ def test_one_undo_takes_back_the_contradictions_of_a_sleep_too(workspace: Worksp
 def test_use_that_has_counted_does_not_take_back_a_contradiction(workspace: Workspace, agent: Workspace) -> None:
     memory = agent.remember("The staging API listens on port 8080 behind the proxy.")
     for number in range(3):
-        workspace.store.usage.count("memory", [memory.id], used=1, session=f"s{number}")
+        workspace._store.usage.count("memory", [memory.id], used=1, session=f"s{number}")
     maintain_workspace(workspace)
     agent.remember("The staging API listens on port 9090 behind the proxy.")
     for _ in range(3):

@@ -91,10 +91,10 @@ def test_a_change_that_breaks_a_rule_decides_nothing(
     workspace: Workspace, agent: Workspace, changes: dict[str, Any]
 ) -> None:
     memory = external(agent)
-    head = workspace.store.head()
+    head = workspace._store.journal.head()
     with pytest.raises(InvalidField):
         workspace.review.approve(memory.id, **changes)
-    assert (workspace.store.head(), workspace.get(memory.id).status) == (head, "pending")
+    assert (workspace._store.journal.head(), workspace.get(memory.id).status) == (head, "pending")
     assert only(workspace).state == "pending"
 
 
@@ -201,11 +201,11 @@ def test_a_proposal_is_decided_once(workspace: Workspace, agent: Workspace) -> N
     external(agent)
     proposal = only(workspace)
     workspace.review.reject(proposal.id)
-    head = workspace.store.head()
+    head = workspace._store.journal.head()
     for decide in (workspace.review.approve, workspace.review.reject, workspace.review.later):
         with pytest.raises(NotAllowed, match="was rejected already"):
             decide(proposal.id)
-    assert workspace.store.head() == head
+    assert workspace._store.journal.head() == head
 
 
 # What moved meanwhile
@@ -266,7 +266,7 @@ def test_a_new_memory_that_was_withdrawn_is_not_asked_about_until_that_is_undone
     assert workspace.review.count() == 0
     with pytest.raises(NotAllowed, match="expired already"):
         workspace.review.approve(proposal.id)
-    workspace.undo(workspace.store.head())
+    workspace.undo(workspace._store.journal.head())
     workspace.review.approve(proposal.id)
     assert workspace.get(memory.id).status == "active"
 
@@ -336,8 +336,8 @@ def test_what_waits_is_neither_found_nor_listed_nor_counted(workspace: Workspace
         assert one.search("unmistakable").results == []
         assert one.search("tag:waiting").results == []
         assert one.list().items == []
-        assert one.store.tags() == []
-        assert one.store.namespaces() == []
+        assert one._store.memories.tags() == []
+        assert one._store.memories.namespaces() == []
     assert [m.id for m in workspace.list("is:pending").items] == [memory.id]
     assert workspace.get(memory.id).status == "pending"
 
@@ -375,7 +375,7 @@ def test_skips_items_and_identities_wait_under_the_strict_preset_and_then_happen
         person.review.approve(removal.id)
         assert person.items.get(item.target_id).priority == 5
         assert person.skips.list() == []
-        assert person.store.verify() is None
+        assert person._store.journal.verify() is None
 
 
 def test_a_proposal_whose_target_is_gone_can_be_rejected(strict: Path) -> None:
@@ -444,11 +444,11 @@ def test_an_identity_is_edited_by_its_rules(strict: Path, changes: dict[str, Any
 )
 def test_an_agent_may_not(workspace: Workspace, agent: Workspace, act: Callable[[Workspace, str, str], object]) -> None:
     memory = external(agent)
-    proposal, head = only(workspace), workspace.store.head()
+    proposal, head = only(workspace), workspace._store.journal.head()
     with pytest.raises(NotAllowed) as caught:
         act(agent, proposal.id, memory.id)
     assert caught.value.hint
-    assert workspace.store.head() == head
+    assert workspace._store.journal.head() == head
 
 
 def test_bulk_decisions_of_an_agent_all_fail(workspace: Workspace, agent: Workspace) -> None:

@@ -22,7 +22,7 @@ def sides(agent: Workspace) -> tuple[Memory, Memory]:
 def found(workspace: Workspace, sides: tuple[Memory, Memory]) -> Contradiction:
     """A contradiction that cost both sides a grade of certainty."""
     older, newer = sides
-    with workspace.store.transaction(workspace.author, "test") as tx:
+    with workspace._store.transaction(workspace.author, "test") as tx:
         for side in sides:
             plain = {name: getattr(side, name) for name in Memory.__struct_fields__}
             tx.put(Memory(**{**plain, "certainty": 2}), base=side.version)
@@ -180,4 +180,4 @@ def test_a_purge_of_a_side_takes_the_contradiction_that_quotes_it(
     workspace: Workspace, found: Contradiction, sides: tuple[Memory, Memory]
 ) -> None:
     workspace.purge(sides[1].id, "leaked")
-    assert workspace.store.find(Contradiction, found.id) is None
+    assert workspace._store.find(Contradiction, found.id) is None

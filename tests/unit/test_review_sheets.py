@@ -21,7 +21,7 @@ def clash(workspace: Workspace) -> None:
     workspace.remember("The API answers on port 8080.", id="older")
     workspace.remember("The API answers on port 9090.", id="newer")
     fields = {"id": "clash", "older": "older", "newer": "newer", "why": "8080 against 9090", "score": 0.9}
-    with workspace.store.transaction(workspace.author, "test") as tx:
+    with workspace._store.transaction(workspace.author, "test") as tx:
         tx.put(make_contradiction(fields), base=0)
 
 

@@ -128,7 +128,7 @@ def test_an_old_exact_match_comes_first_in_a_search_under_every_preset(tmp_path:
         config.write(f'[maintenance]\ndecay = "{preset}"\n')
     with memento_tui.open(folder) as workspace:
         put(
-            workspace.store,
+            workspace._store,
             note(
                 "rotate the staging database password",
                 id="old",

@@ -259,7 +259,7 @@ def test_rebuilding_tells_how_far_it_is_and_how_many_there_are(workspace: Worksp
     assert workspace.searching.keyword.rebuild(lambda done, total: told.append((done, total))) == 2500
     assert told == [(1000, 2500), (2000, 2500), (2500, 2500)]
     assert workspace.search("alpha").total == 2500
-    assert workspace.searching.keyword.indexed_seq == workspace.store.head()
+    assert workspace.searching.keyword.indexed_seq == workspace._store.journal.head()
 
 
 def test_a_long_flood_of_small_writes_keeps_the_index_in_few_files(workspace: Workspace) -> None:

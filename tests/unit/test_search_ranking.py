@@ -21,7 +21,7 @@ def ranked(workspace: Workspace, query: str) -> list[str]:
 def test_an_old_exact_match_stays_above_fresh_vague_ones(workspace: Workspace) -> None:
     old = clock.now() - timedelta(days=2000)
     put(
-        workspace.store,
+        workspace._store,
         note("the staging database password rotates on mondays", id="old", created_at=old, certainty=1),
         *(
             note(f"a note about the password of service {number}", id=f"fresh{number}", certainty=5, stability="stable")
@@ -36,7 +36,7 @@ def test_of_two_that_say_the_same_the_fresher_surer_and_more_used_comes_first(wo
     old = clock.now() - timedelta(days=120)
     base = {"content": "deploy with make ship"}
     put(
-        workspace.store,
+        workspace._store,
         note(**base, id="plain", namespace="a"),
         note(**base, id="old", namespace="b", created_at=old),
         note(**base, id="sure", namespace="c", certainty=5),
@@ -53,7 +53,7 @@ def test_of_two_that_say_the_same_the_fresher_surer_and_more_used_comes_first(wo
 @pytest.mark.parametrize("by_status", [True, False])
 def test_what_is_superseded_comes_after_its_successor(workspace: Workspace, *, by_status: bool) -> None:
     put(
-        workspace.store,
+        workspace._store,
         note("deploy on friday deploy on friday", id="old", certainty=5, stability="verified"),
         note("we deploy on monday and never on friday", id="new", stability="verified", certainty=1),
     )
@@ -72,7 +72,7 @@ def test_a_declared_supersession_has_an_effect_on_rank_however_much_better_the_o
 ) -> None:
     query = "which port does the staging proxy listen on"
     put(
-        workspace.store,
+        workspace._store,
         note("the staging proxy listens on port 8080", title="staging proxy port", id="old", certainty=5),
         note("since may everything of the proxy runs behind the gateway at 443", id="new", certainty=1),
         note("a proxy is a server between others", id="aside"),
@@ -95,7 +95,7 @@ def test_fragments_never_outrank_their_own_consolidation_even_where_they_match_w
 ) -> None:
     texts = ["retry the upload three times", "wait two seconds between uploads", "give the upload up after a minute"]
     put(
-        workspace.store,
+        workspace._store,
         *(note(text, id=f"part{number}", certainty=5) for number, text in enumerate(texts)),
         note("Transfers: try again thrice, pause briefly, and give an upload up within sixty seconds.", id="whole"),
     )
@@ -111,7 +111,7 @@ def test_fragments_never_outrank_their_own_consolidation_even_where_they_match_w
 
 def test_a_chain_of_successors_stands_in_its_order_and_a_circle_ends(workspace: Workspace) -> None:
     put(
-        workspace.store,
+        workspace._store,
         note("deploy deploy deploy", id="first"),
         note("deploy deploy and then some more words", id="second"),
         note("to deploy is a matter of many other words that nobody asks for at all", id="third"),
@@ -125,7 +125,7 @@ def test_a_chain_of_successors_stands_in_its_order_and_a_circle_ends(workspace: 
 
 
 def test_a_successor_that_the_search_did_not_find_only_halves_the_old_one(workspace: Workspace) -> None:
-    put(workspace.store, note("deploy on friday", id="old"), note("ship on monday", id="new"))
+    put(workspace._store, note("deploy on friday", id="old"), note("ship on monday", id="new"))
     (before,) = workspace.search("deploy friday", mode="keyword").results
     workspace.relate("new", "old", type="supersedes")
     (after,) = workspace.search("deploy friday", mode="keyword").results
@@ -143,7 +143,7 @@ def test_a_chain_as_long_as_a_store_is_put_in_order() -> None:
 
 
 def test_a_successor_that_is_deleted_gives_the_old_its_place_back(workspace: Workspace) -> None:
-    put(workspace.store, note("deploy on friday", id="old"), note("deploy on monday or friday", id="new"))
+    put(workspace._store, note("deploy on friday", id="old"), note("deploy on monday or friday", id="new"))
     workspace.relate("new", "old", type="supersedes")
     (old,) = (hit for hit in workspace.search("deploy friday").results if hit.id == "old")
     assert old.life.superseded
@@ -153,7 +153,7 @@ def test_a_successor_that_is_deleted_gives_the_old_its_place_back(workspace: Wor
 
 
 def test_an_agent_cannot_bury_a_verified_memory_by_naming_a_successor(workspace: Workspace, agent: Workspace) -> None:
-    put(workspace.store, note("deploy on friday", id="old", stability="verified"), note("deploy now", id="draft"))
+    put(workspace._store, note("deploy on friday", id="old", stability="verified"), note("deploy now", id="draft"))
     with pytest.raises(NotAllowed, match="only a person says that another takes its place"):
         agent.relate("draft", "old", type="supersedes")
     workspace.relate("draft", "old", type="supersedes")
@@ -177,7 +177,9 @@ def test_what_is_not_recalled_is_found_only_by_name(
     workspace: Workspace, hidden: dict[str, str], name: str, mode: Literal["keyword", "hybrid"]
 ) -> None:
     put(
-        workspace.store, note("alpha one", id="hidden", tags=["t"], **hidden), note("alpha two", id="shown", tags=["t"])
+        workspace._store,
+        note("alpha one", id="hidden", tags=["t"], **hidden),
+        note("alpha two", id="shown", tags=["t"]),
     )
     for query in ("alpha", "tag:t", "alpha -is:pinned", "alpha -is:archived", "-is:deleted", "alpha -expires:<7d"):
         answer = workspace.search(query, mode=mode)

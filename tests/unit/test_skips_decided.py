@@ -85,7 +85,7 @@ def test_a_skip_is_extended_and_never_shortened(workspace: Workspace) -> None:
 
 def test_an_extension_by_an_agent_waits_where_the_policy_says_so(workspace: Workspace, agent: Workspace) -> None:
     skip = _skip(workspace)
-    strict = Skips(agent.store, Gate(agent.store, agent.author, preset_rules("strict")))
+    strict = Skips(agent._store, Gate(agent._store, agent.author, preset_rules("strict")))
     waiting = strict.extend(skip.id, "30d")
     assert isinstance(waiting, Proposal)
     assert workspace.skips.get(skip.id) == skip
@@ -99,7 +99,7 @@ def test_a_removal_made_from_an_older_version_is_a_conflict_for_everybody(
     item = workspace.items.create("work")
     assert isinstance(item, WorkingItem)
     workspace.items.update(item.id, title="changed")
-    strict = Items(agent.store, Gate(agent.store, agent.author, preset_rules("strict")))
+    strict = Items(agent._store, Gate(agent._store, agent.author, preset_rules("strict")))
     for items in (workspace.items, agent.items, strict):
         with pytest.raises(Conflict):
             items.remove(item.id, base_version=1)

@@ -18,7 +18,7 @@ from memento_tui.errors import NotAllowed
 from memento_tui.maintenance.consolidation import step
 from memento_tui.maintenance.consolidation.drafting import Draft
 from memento_tui.maintenance.run import MaintenanceReport
-from memento_tui.model import Memory, Proposal, make_memory, make_skip
+from memento_tui.model import Contradiction, Memory, Proposal, Relation, Skip, make_memory, make_skip
 from memento_tui.storage.journal import Author
 from tests.clocks import START
 from tests.made import put
@@ -39,13 +39,13 @@ def old(workspace: Workspace, identity: str, days: int, **fields: Any) -> Memory
     moment = AGO[days]
     memory = make_memory({"id": identity, "content": "One sentence. Another one.", "created_at": moment, **fields})
     memory = msgspec.structs.replace(memory, updated_at=moment)
-    with workspace.store.transaction(workspace.author, "test", now=moment) as tx:
+    with workspace._store.transaction(workspace.author, "test", now=moment) as tx:
         return tx.put(memory, base=0)
 
 
 def everything(workspace: Workspace) -> list[Any]:
-    records = [memory for batch in workspace.store.all_memories() for memory in batch]
-    return [records, *(workspace.store.all_of(name) for name in ("proposal", "contradiction", "relation", "skip"))]
+    records = [memory for batch in workspace._store.memories.batches() for memory in batch]
+    return [records, *(workspace._store.all_of(record) for record in (Proposal, Contradiction, Relation, Skip))]
 
 
 def test_what_has_expired_and_what_nobody_touched_ages(workspace: Workspace) -> None:
@@ -70,7 +70,7 @@ def test_restoring_a_compacted_memory_brings_its_whole_text_back_for_good(worksp
 
 
 def test_a_memory_that_was_imported_yesterday_does_not_age_by_what_it_did_elsewhere(workspace: Workspace) -> None:
-    put(workspace.store, make_memory({"content": "Old elsewhere. New here.", "created_at": AGO[400]}))
+    put(workspace._store, make_memory({"content": "Old elsewhere. New here.", "created_at": AGO[400]}))
     assert maintain_workspace(workspace).actions == ()
 
 
@@ -86,10 +86,10 @@ def test_a_dry_run_tells_what_a_sleep_does_and_writes_nothing(workspace: Workspa
     old(workspace, "over", 5, expires_at=clock.now() - timedelta(days=1))
     memory = agent.remember("Use the staging proxy for every test of the payment flow.")
     for number in range(3):
-        workspace.store.usage.count("memory", [memory.id], used=1, session=f"s{number}")
-    before, head = everything(workspace), workspace.store.head()
+        workspace._store.usage.count("memory", [memory.id], used=1, session=f"s{number}")
+    before, head = everything(workspace), workspace._store.journal.head()
     told = maintain_workspace(workspace, dry_run=True)
-    assert (everything(workspace), workspace.store.head()) == (before, head)
+    assert (everything(workspace), workspace._store.journal.head()) == (before, head)
     done = maintain_workspace(workspace)
     assert actions(told) == actions(done) == {"expire": ["over"], "promote": [memory.id]}
 
@@ -101,7 +101,7 @@ def test_a_second_sleep_finds_nothing_to_do(workspace: Workspace, agent: Workspa
         agent.remember(f"The deploy script of service {n} needs the VPN and a fresh token.", tags=["deploy"])
     memory = agent.remember("Use the staging proxy for every test of the payment flow.")
     for number in range(3):
-        workspace.store.usage.count("memory", [memory.id], used=1, session=f"s{number}")
+        workspace._store.usage.count("memory", [memory.id], used=1, session=f"s{number}")
     assert maintain_workspace(workspace).actions
     before = everything(workspace)
     assert maintain_workspace(workspace).actions == ()
@@ -113,7 +113,7 @@ def test_one_undo_takes_back_a_whole_sleep(workspace: Workspace) -> None:
     old(workspace, "fading", 200)
     before = everything(workspace)[0]
     maintain_workspace(workspace)
-    newest = workspace.store.entries(limit=1)[0]
+    newest = workspace._store.journal.entries(limit=1)[0]
     assert (newest.actor, newest.action) == ("system", "sleep")
     workspace.undo(newest.seq)
     after = everything(workspace)[0]
@@ -146,7 +146,7 @@ def test_two_sleeps_at_once_are_refused(workspace: Workspace, data_dir: Path) ->
 
 
 def test_a_skip_that_is_over_for_a_month_leaves_the_list_and_a_younger_one_stays(workspace: Workspace) -> None:
-    with workspace.store.transaction(workspace.author, "test") as tx:
+    with workspace._store.transaction(workspace.author, "test") as tx:
         for identity, days in (("old", 40), ("new", 3)):
             ended = clock.now() - timedelta(days=days)
             fields = {"id": identity, "item": "x", "reason": "y", "expires_at": ended, "created_at": AGO[100]}
@@ -161,14 +161,14 @@ def test_proposals_that_nobody_can_decide_about_expire(workspace: Workspace, age
     kept = agent.remember("From a page, for good.", source_type="external")
     verified = workspace.remember("Use port 8080.", stability="verified")
     agent.update(verified.id, content="Use port 9090.")
-    with workspace.store.transaction(workspace.author, "test") as tx:
+    with workspace._store.transaction(workspace.author, "test") as tx:
         tx.remove(tx.require(Memory, verified.id), base=verified.version)
         memory = tx.require(Memory, ending.id)
         tx.put(msgspec.structs.replace(memory, expires_at=clock.now() - timedelta(minutes=1)), base=memory.version)
     assert len(actions(maintain_workspace(workspace))["expire"]) == 2
-    states = {p.target_id: p.state for p in workspace.store.all_of(Proposal)}
+    states = {p.target_id: p.state for p in workspace._store.all_of(Proposal)}
     assert states == {ending.id: "expired", kept.id: "pending", verified.id: "expired"}
-    assert all(p.note for p in workspace.store.all_of(Proposal) if p.state == "expired")
+    assert all(p.note for p in workspace._store.all_of(Proposal) if p.state == "expired")
 
 
 def test_confirmed_use_in_three_sessions_asks_a_person_and_verifies_nothing_by_itself(
@@ -176,7 +176,7 @@ def test_confirmed_use_in_three_sessions_asks_a_person_and_verifies_nothing_by_i
 ) -> None:
     memory = agent.remember("Use the staging proxy for every test of the payment flow.", certainty=1)
     for number in range(3):
-        workspace.store.usage.count("memory", [memory.id], used=1, session=f"s{number}")
+        workspace._store.usage.count("memory", [memory.id], used=1, session=f"s{number}")
     report = maintain_workspace(workspace)
     assert actions(report) == {"certainty": [memory.id], "promote": [memory.id]}
     grown = workspace.get(memory.id)
@@ -190,15 +190,15 @@ def test_confirmed_use_in_three_sessions_asks_a_person_and_verifies_nothing_by_i
 def test_use_in_one_session_and_being_shown_earn_nothing(workspace: Workspace, agent: Workspace) -> None:
     memory = agent.remember("Use the staging proxy for every test of the payment flow.", certainty=1)
     for _ in range(50):
-        workspace.store.usage.count("memory", [memory.id], shown=1)
-        workspace.store.usage.count("memory", [memory.id], used=1, session="s1")
+        workspace._store.usage.count("memory", [memory.id], shown=1)
+        workspace._store.usage.count("memory", [memory.id], used=1, session="s1")
     assert maintain_workspace(workspace).actions == ()
 
 
 def test_a_verified_memory_of_use_is_offered_a_longer_life(workspace: Workspace) -> None:
     memory = workspace.remember("Use the staging proxy.", stability="verified")
     for number in range(2):
-        workspace.store.usage.count("memory", [memory.id], used=1, session=f"s{number}")
+        workspace._store.usage.count("memory", [memory.id], used=1, session=f"s{number}")
     maintain_workspace(workspace)
     (pending,), _ = workspace.review.list()
     assert (pending.proposal.reasons[0], pending.proposal.payload) == ("promotion", {"tier": "long_term"})
@@ -248,7 +248,7 @@ def test_what_was_called_no_contradiction_is_never_raised_again(workspace: Works
 
 def test_a_clock_that_was_set_back_ages_nothing(workspace: Workspace) -> None:
     ahead = make_memory({"content": "From the future.", "created_at": clock.now() + timedelta(days=500)})
-    put(workspace.store, ahead)
+    put(workspace._store, ahead)
     assert maintain_workspace(workspace).actions == ()
 
 
@@ -261,7 +261,7 @@ def test_the_command_line_tells_what_a_sleep_did(tmp_path: Path) -> None:
 
 
 def test_what_an_account_wrote_is_gathered_with_nothing(workspace: Workspace) -> None:
-    with workspace.store.transaction(Author("agent", "http", "anyone"), "remember") as tx:
+    with workspace._store.transaction(Author("agent", "http", "anyone"), "remember") as tx:
         for place in ("global", "accounts/anyone"):
             for text in (
                 "The deploy script of billing needs the VPN and a fresh token.",
@@ -273,7 +273,7 @@ def test_what_an_account_wrote_is_gathered_with_nothing(workspace: Workspace) ->
     maintain_workspace(workspace)
     made = [one.target for one in workspace.review.list()[0] if one.proposal.reasons == ("consolidation",)]
     assert made
-    sources = {relation.dst for memory in made for relation in workspace.store.relations_of(memory.id)}
+    sources = {relation.dst for memory in made for relation in workspace._store.memories.relations_of(memory.id)}
     assert {workspace.get(name).namespace for name in sources} == {"global"}
 
 

@@ -15,30 +15,30 @@ from tests.made import NOW, note, put
 
 def test_the_timeline_follows_when_a_memory_was_made_and_not_when_it_arrived(workspace: Workspace) -> None:
     for name, days in (("b", 2), ("d", 4), ("a", 1), ("c", 3)):
-        put(workspace.store, note(name, id=name, created_at=NOW + timedelta(days=days), namespace=f"space/{name}"))
-    assert [one.id for one in workspace.store.around.window("b")] == ["d", "c", "b", "a"]
-    assert [one.id for one in workspace.store.around.window("b", later=1, earlier=0)] == ["c", "b"]
+        put(workspace._store, note(name, id=name, created_at=NOW + timedelta(days=days), namespace=f"space/{name}"))
+    assert [one.id for one in workspace._store.timeline.window("b")] == ["d", "c", "b", "a"]
+    assert [one.id for one in workspace._store.timeline.window("b", later=1, earlier=0)] == ["c", "b"]
 
 
 def test_of_memories_with_one_moment_the_last_to_arrive_comes_first(workspace: Workspace) -> None:
-    put(workspace.store, *(note(name, id=name, created_at=NOW) for name in "xyz"))
-    assert [one.id for one in workspace.store.around.window("y")] == ["z", "y", "x"]
+    put(workspace._store, *(note(name, id=name, created_at=NOW) for name in "xyz"))
+    assert [one.id for one in workspace._store.timeline.window("y")] == ["z", "y", "x"]
 
 
 def test_deleted_memories_are_left_out_but_for_the_one_asked_about(workspace: Workspace) -> None:
-    put(workspace.store, *(note(name, id=name, created_at=NOW) for name in "xyz"))
+    put(workspace._store, *(note(name, id=name, created_at=NOW) for name in "xyz"))
     workspace.forget("y")
-    assert [one.id for one in workspace.store.around.window("z")] == ["z", "x"]
-    assert [one.id for one in workspace.store.around.window("y")] == ["z", "y", "x"]
+    assert [one.id for one in workspace._store.timeline.window("z")] == ["z", "x"]
+    assert [one.id for one in workspace._store.timeline.window("y")] == ["z", "y", "x"]
 
 
 def test_a_memory_that_is_not_there_has_no_timeline(workspace: Workspace) -> None:
     with pytest.raises(NotFound):
-        workspace.store.around.window("nothing")
+        workspace._store.timeline.window("nothing")
 
 
 def test_the_timeline_is_read_by_its_index_and_counts_are_not(workspace: Workspace) -> None:
-    plan = workspace.store.database.connection.execute
+    plan = workspace._store.database.connection.execute
     asked = "EXPLAIN QUERY PLAN SELECT id FROM memory WHERE {} ORDER BY created_at, number LIMIT 5"
     keyset = "number > 0 AND (created_at, number) > ('2026', 5)"
     assert "memory_created" in plan(asked.format(keyset)).fetchone()[3]
@@ -53,12 +53,12 @@ def test_a_window_is_a_part_of_the_whole_timeline(
 ) -> None:
     with Workspace(tmp_path_factory.mktemp("around"), create=True) as workspace:
         made = [note(str(n), id=f"m{n}", created_at=NOW + timedelta(days=day)) for n, day in enumerate(days)]
-        put(workspace.store, *made)
+        put(workspace._store, *made)
         order = [m.id for m in sorted(made, key=lambda m: (m.created_at, int(m.id[1:])), reverse=True)]
         chosen = data.draw(st.sampled_from(order))
         later, earlier = data.draw(st.integers(0, 13)), data.draw(st.integers(0, 13))
         place = order.index(chosen)
-        window = workspace.store.around.window(chosen, later=later, earlier=earlier)
+        window = workspace._store.timeline.window(chosen, later=later, earlier=earlier)
         assert [one.id for one in window] == order[max(place - later, 0) : place + earlier + 1]
 
 
@@ -67,7 +67,7 @@ def test_facets_count_what_is_recalled(workspace: Workspace) -> None:
         workspace.remember(f"fact {number}", tags=["api"], namespace="work/api", source={"agent": "claude"})
     workspace.remember("a decision", kind="decision", tags=["API", "web"])
     workspace.forget(workspace.remember("gone", kind="tool").id)
-    counts = {facet: workspace.store.facets.counts(facet) for facet in FACETS}
+    counts = {facet: workspace._store.facets.counts(facet) for facet in FACETS}
     assert counts["namespace"] == [("work/api", 3), ("global", 1)]
     assert counts["kind"] == [("fact", 3), ("decision", 1)]
     assert dict(counts["tag"]) == {"API": 4, "web": 1}

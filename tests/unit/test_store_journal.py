@@ -24,8 +24,8 @@ def written(workspace: Workspace) -> Store:
     secret = workspace.remember("sk-secret")
     workspace.purge(secret.id, "leaked")
     workspace.remember("last")
-    assert workspace.store.verify() is None
-    return workspace.store
+    assert workspace._store.journal.verify() is None
+    return workspace._store
 
 
 def _cells(store: Store, table: str) -> Iterator[tuple[str, str, object]]:
@@ -61,10 +61,10 @@ def test_altering_any_cell_of_the_journal_is_reported(written: Store, table: str
         except sqlite3.IntegrityError:
             pass  # SQLite itself refused it
         else:
-            assert written.verify(), f"{table}.{column} where {where} was altered unseen"
+            assert written.journal.verify(), f"{table}.{column} where {where} was altered unseen"
         finally:
             connection.execute("ROLLBACK")
-    assert written.verify() is None
+    assert written.journal.verify() is None
 
 
 def _changed(table: str, column: str, value: object) -> object:
@@ -79,19 +79,22 @@ def test_every_byte_of_a_text_and_of_a_hash_counts(written: Store) -> None:
         connection.execute("BEGIN")
         altered = image[:place] + ("#" if image[place] != "#" else "+") + image[place + 1 :]
         connection.execute("UPDATE change SET image = ? WHERE seq = 2", (altered,))
-        assert written.verify() == f"The text of memory {written.changes(2)[0].record_id} in entry 2 was altered."
+        assert (
+            written.journal.verify()
+            == f"The text of memory {written.journal.changes(2)[0].record_id} in entry 2 was altered."
+        )
         connection.execute("ROLLBACK")
     for place in range(len(digest)):
         connection.execute("BEGIN")
         altered_hash = digest[:place] + bytes([digest[place] ^ 128]) + digest[place + 1 :]
         connection.execute("UPDATE entry SET hash = ? WHERE seq = 2", (altered_hash,))
-        assert written.verify() == "Entry 2 was altered, or the one before it was."
+        assert written.journal.verify() == "Entry 2 was altered, or the one before it was."
         connection.execute("ROLLBACK")
 
 
 def test_an_entry_that_was_deleted_is_reported_wherever_it_stood(written: Store) -> None:
     connection = written.database.connection
-    for seq in range(1, written.head() + 1):
+    for seq in range(1, written.journal.head() + 1):
         for statements in (
             ["DELETE FROM entry WHERE seq = ?"],
             ["DELETE FROM change WHERE seq = ?"],
@@ -100,7 +103,7 @@ def test_an_entry_that_was_deleted_is_reported_wherever_it_stood(written: Store)
             connection.execute("BEGIN")
             for statement in statements:
                 connection.execute(statement, (seq,))
-            assert written.verify(), f"entry {seq} was deleted unseen by {statements}"
+            assert written.journal.verify(), f"entry {seq} was deleted unseen by {statements}"
             connection.execute("ROLLBACK")
 
 
@@ -108,7 +111,7 @@ def test_entries_cut_off_at_the_end_are_reported(written: Store) -> None:
     connection = written.database.connection
     for statement in ("DELETE FROM entry WHERE seq > 2", "DELETE FROM change WHERE seq > 2"):
         connection.execute(statement)
-    assert "its entry is missing" in str(written.verify())
+    assert "its entry is missing" in str(written.journal.verify())
 
 
 def test_an_entry_that_was_put_in_between_is_reported(written: Store) -> None:
@@ -117,30 +120,30 @@ def test_an_entry_that_was_put_in_between_is_reported(written: Store) -> None:
     connection.execute("UPDATE entry SET seq = seq + 100 WHERE seq > 2")
     connection.execute("UPDATE change SET seq = seq - 99 WHERE seq > 100")
     connection.execute("UPDATE entry SET seq = seq - 99 WHERE seq > 100")
-    assert written.verify() == "Entry 3 is missing from the journal."
+    assert written.journal.verify() == "Entry 3 is missing from the journal."
 
 
 def test_a_row_written_past_the_journal_is_reported(written: Store) -> None:
     connection = written.database.connection
     connection.execute("UPDATE memory SET version = version + 1, content = 'forged' WHERE content = 'last'")
-    assert "was written without an entry in the journal" in str(written.verify())
+    assert "was written without an entry in the journal" in str(written.journal.verify())
 
 
 def test_emptying_a_text_without_a_purge_is_reported(written: Store) -> None:
     written.database.connection.execute("UPDATE change SET image = NULL, nonce = NULL WHERE seq = 1")
-    assert "was removed, and no purge says so" in str(written.verify())
+    assert "was removed, and no purge says so" in str(written.journal.verify())
 
 
 def test_a_text_put_in_place_of_a_purged_one_is_reported(written: Store) -> None:
     written.database.connection.execute("UPDATE change SET image = '{}' WHERE nonce IS NULL AND NOT removed")
-    assert "was altered" in str(written.verify())
+    assert "was altered" in str(written.journal.verify())
 
 
 def test_an_entry_says_who_wrote_it_when_and_through_what(tmp_path: Path) -> None:
     store = Store(tmp_path / "memento.db")
     put(store, note("one"), author=AGENT)
     put(store, note("two"))
-    second, first = store.entries()
+    second, first = store.journal.entries()
     assert (first.actor, first.agent, first.session, first.channel, first.action) == (
         "agent",
         "claude",
@@ -159,7 +162,7 @@ def test_a_block_that_changes_nothing_or_fails_leaves_no_entry(tmp_path: Path) -
         pass
     with pytest.raises(InvalidField), store.transaction(PERSON, "failing") as tx:
         tx.put(tx.put(note("one"), base=0) and note(""), base=0)
-    assert (store.head(), store.count_all(), store.entries()) == (0, 0, [])
+    assert (store.journal.head(), store.memories.count_all(), store.journal.entries()) == (0, 0, [])
     store.close()
 
 
@@ -167,9 +170,9 @@ def test_entries_are_read_in_pages_both_ways(tmp_path: Path) -> None:
     store = Store(tmp_path / "memento.db")
     for number in range(5):
         put(store, note(str(number)))
-    assert [entry.seq for entry in store.entries(limit=2)] == [5, 4]
-    assert [entry.seq for entry in store.entries(before=4, limit=2)] == [3, 2]
-    assert [entry.seq for entry in store.entries_after(3)] == [4, 5]
+    assert [entry.seq for entry in store.journal.entries(limit=2)] == [5, 4]
+    assert [entry.seq for entry in store.journal.entries(before=4, limit=2)] == [3, 2]
+    assert [entry.seq for entry in store.journal.entries_after(3)] == [4, 5]
     store.close()
 
 
@@ -177,22 +180,22 @@ def test_changed_memories_are_told_by_whole_entries(workspace: Workspace) -> Non
     first = workspace.remember("one")
     many = [memory.id for memory in workspace.remember_many([{"content": str(number)} for number in range(3)])]
     workspace.skips.add("folder", "generated", "7d")
-    store = workspace.store
-    assert store.changed_memories(0, 1) == ([first.id], 1)
-    assert store.changed_memories(1, 1) == (many, 3)
-    assert store.changed_memories(0, 100) == ([first.id, *many], 3)
-    assert store.changed_memories(3, 100) == ([], 3)
+    store = workspace._store
+    assert store.journal.changed_memories(0, 1) == ([first.id], 1)
+    assert store.journal.changed_memories(1, 1) == (many, 3)
+    assert store.journal.changed_memories(0, 100) == ([first.id, *many], 3)
+    assert store.journal.changed_memories(3, 100) == ([], 3)
 
 
 def test_use_is_counted_beside_the_journal(workspace: Workspace) -> None:
     memory = workspace.remember("one")
     workspace.used([memory.id])
-    workspace.store.usage.count("memory", [memory.id], shown=2)
+    workspace._store.usage.count("memory", [memory.id], shown=2)
     counted = workspace.get(memory.id)
     assert (counted.used_count, counted.shown_count, counted.version) == (1, 2, 1)
     assert counted.last_used_at is not None
-    assert workspace.store.head() == 1
+    assert workspace._store.journal.head() == 1
     edited = workspace.update(memory.id, content="two").memory
     assert workspace.get(memory.id).used_count == 1
     assert edited.version == 2
-    assert "used_count" not in str(workspace.store.changes(2)[0].image)
+    assert "used_count" not in str(workspace._store.journal.changes(2)[0].image)

@@ -36,8 +36,8 @@ def test_pages_put_together_are_the_whole_list(store: Store, limit: int, *, same
     memories, rows = [], []
     cursor: str | None = None
     while True:
-        page = store.page(AllOf(), after=cursor, limit=limit)
-        glances = store.glances(AllOf(), after=cursor, limit=limit)
+        page = store.memories.page(AllOf(), after=cursor, limit=limit)
+        glances = store.memories.summaries(AllOf(), after=cursor, limit=limit)
         assert page.next == glances.next
         memories += [memory.id for memory in page.items]
         rows += [glance.id for glance in glances.items]
@@ -52,7 +52,7 @@ def test_pages_neither_repeat_nor_miss_old_rows_while_others_are_written(store: 
     seen: list[str] = []
     cursor: str | None = None
     for turn in range(100):
-        page = store.page(AllOf(), after=cursor, limit=4)
+        page = store.memories.page(AllOf(), after=cursor, limit=4)
         seen += [memory.id for memory in page.items]
         if page.next is None:
             break
@@ -63,35 +63,35 @@ def test_pages_neither_repeat_nor_miss_old_rows_while_others_are_written(store: 
 
 def test_a_list_reads_both_ways_and_jumps(store: Store) -> None:
     ids = fill(store, 12)
-    back = store.glances(AllOf(), limit=50, oldest_first=True)
+    back = store.memories.summaries(AllOf(), limit=50, oldest_first=True)
     assert [glance.id for glance in back.items] == ids[::-1]
-    page = store.glances(AllOf(), limit=3, skip=4)
+    page = store.memories.summaries(AllOf(), limit=3, skip=4)
     assert [glance.id for glance in page.items] == ids[4:7]
-    after = store.glances(AllOf(), after=page.next, limit=2, skip=1)
+    after = store.memories.summaries(AllOf(), after=page.next, limit=2, skip=1)
     assert [glance.id for glance in after.items] == ids[8:10]
-    assert store.ids(AllOf(), 5, 3) == ids[5:8]
-    assert store.ids(AllOf(), 11, 9) == ids[11:]
-    assert store.ids(AllOf(), 40, 3) == []
+    assert store.memories.ids(AllOf(), 5, 3) == ids[5:8]
+    assert store.memories.ids(AllOf(), 11, 9) == ids[11:]
+    assert store.memories.ids(AllOf(), 40, 3) == []
 
 
 def test_a_position_is_the_index_in_the_list_that_a_filter_makes(store: Store) -> None:
     ids = fill(store, 9, same_moment=True)
     odd = OneOf("id", tuple(ids[1::2]))
-    assert [store.position(AllOf(), identity) for identity in ids] == list(range(9))
-    assert [store.position(odd, identity) for identity in ids] == [None, 0, None, 1, None, 2, None, 3, None]
-    assert store.position(AllOf(), "none") is None
+    assert [store.memories.position(AllOf(), identity) for identity in ids] == list(range(9))
+    assert [store.memories.position(odd, identity) for identity in ids] == [None, 0, None, 1, None, 2, None, 3, None]
+    assert store.memories.position(AllOf(), "none") is None
 
 
 def test_rows_by_id_come_in_the_order_asked_for(store: Store) -> None:
     ids = fill(store, 5)
     asked = [ids[3], "none", ids[0]]
-    assert [glance.id for glance in store.summaries_by_id(asked)] == [ids[3], ids[0]]
-    assert store.summaries_by_id([]) == []
+    assert [glance.id for glance in store.memories.summaries_by_id(asked)] == [ids[3], ids[0]]
+    assert store.memories.summaries_by_id([]) == []
 
 
 def test_a_row_shows_the_beginning_of_a_memory(store: Store) -> None:
     put(store, note("\n## Heading\n" + "x" * 1000, tags=["a"], expires_at=NOW, pinned=True))
-    (row,) = store.glances(AllOf(), limit=5).items
+    (row,) = store.memories.summaries(AllOf(), limit=5).items
     assert (row.headline, len(row.head), row.tags, row.pinned, row.expires_at) == ("Heading", 400, ("a",), True, NOW)
 
 
@@ -99,12 +99,12 @@ def test_a_row_shows_the_beginning_of_a_memory(store: Store) -> None:
 def test_what_is_no_cursor_is_refused(store: Store, cursor: str) -> None:
     fill(store, 3)
     with pytest.raises(InvalidInput, match="is not a cursor"):
-        store.page(AllOf(), after=cursor)
+        store.memories.page(AllOf(), after=cursor)
 
 
 def test_a_cursor_or_limit_beyond_every_number_is_refused_in_words(store: Store, workspace: Workspace) -> None:
     with pytest.raises(InvalidInput, match="too large"):
-        store.page(AllOf(), after=f"{format_moment(NOW)}~{10**30}")
+        store.memories.page(AllOf(), after=f"{format_moment(NOW)}~{10**30}")
     with pytest.raises(InvalidInput, match="too large"):
         workspace.list(limit=10**30)
 
@@ -121,7 +121,7 @@ def test_a_page_of_nothing_is_refused(workspace: Workspace, limit: int) -> None:
 
 def test_every_memory_is_read_in_batches(store: Store) -> None:
     fill(store, 7)
-    batches = list(store.all_memories(batch=3))
+    batches = list(store.memories.batches(3))
     assert [len(batch) for batch in batches] == [3, 3, 1]
     assert [memory.content for batch in batches for memory in batch] == [str(number) for number in range(7)]
 
@@ -144,5 +144,5 @@ def test_only_a_status_that_is_asked_for_by_name_shows_what_is_not_recalled(
     store: Store, tree: Filter, seen: tuple[str, ...]
 ) -> None:
     put(store, *(note(status, status=status, tags=["x"]) for status in STATUS))
-    assert sorted(memory.content for memory in store.page(with_default_statuses(tree)).items) == sorted(seen)
-    assert store.count(with_default_statuses(tree)) == len(seen)
+    assert sorted(memory.content for memory in store.memories.page(with_default_statuses(tree)).items) == sorted(seen)
+    assert store.memories.count(with_default_statuses(tree)) == len(seen)

@@ -32,7 +32,7 @@ def test_a_purged_text_is_in_no_byte_of_the_directory_and_the_chain_still_holds(
     assert "memento.db" in "".join(files_with(data_dir, SECRET))
     workspace.purge(memory.id, "a password leaked")
     assert files_with(data_dir, SECRET) == []
-    assert workspace.store.verify() is None
+    assert workspace._store.journal.verify() is None
     assert workspace.search("redacted").results == []
     assert workspace.search("horse").notice == ""
 
@@ -60,11 +60,11 @@ def test_a_purge_reaches_copies_that_moved_about_as_the_file_grew(workspace: Wor
         workspace.purge(ids[number], "leaked")
     left = b"".join(path.read_bytes() for path in data_dir.glob("memento.db*"))
     assert [number for number in gone if f"{SECRET}{number:03d}#".encode() in left] == []
-    assert workspace.store.verify() is None
+    assert workspace._store.journal.verify() is None
 
 
 def test_text_that_is_replaced_is_overwritten_on_every_platform(workspace: Workspace) -> None:
-    assert workspace.store.database.connection.execute("PRAGMA secure_delete").fetchone()[0] == 1
+    assert workspace._store.database.connection.execute("PRAGMA secure_delete").fetchone()[0] == 1
 
 
 def test_the_proposals_about_a_purged_memory_go_with_it(workspace: Workspace, agent: Workspace, data_dir: Path) -> None:
@@ -72,19 +72,19 @@ def test_the_proposals_about_a_purged_memory_go_with_it(workspace: Workspace, ag
     agent.update(memory.id, content=f"now with {SECRET}")
     undone = agent.update(memory.id, title=f"also {SECRET}").proposal
     assert undone is not None
-    workspace.undo(workspace.store.head())
+    workspace.undo(workspace._store.journal.head())
     other = agent.remember("from a page", source_type="external")
     assert workspace.review.count() == 2
     workspace.purge(memory.id, "leaked")
     assert files_with(data_dir, SECRET) == []
     assert [pending.proposal.target_id for pending in workspace.review.list()[0]] == [other.id]
-    assert workspace.store.verify() is None
+    assert workspace._store.journal.verify() is None
 
 
 def test_a_purge_says_in_the_journal_who_and_why(workspace: Workspace) -> None:
     memory = workspace.remember(SECRET)
     workspace.purge(memory.id, "a password leaked")
-    entry = workspace.store.entries()[0]
+    entry = workspace._store.journal.entries()[0]
     assert (entry.action, entry.note, entry.actor) == ("purge", "a password leaked", "person")
     newest, purged = workspace.history(memory.id)
     assert (newest.removed, newest.record) == (True, None)
@@ -97,7 +97,7 @@ def test_a_memory_that_only_the_journal_remembers_can_be_purged(workspace: Works
     assert files_with(data_dir, SECRET)
     workspace.purge(memory.id, "leaked")
     assert files_with(data_dir, SECRET) == []
-    assert workspace.store.verify() is None
+    assert workspace._store.journal.verify() is None
 
 
 def test_an_id_that_was_purged_may_be_used_again(workspace: Workspace) -> None:
@@ -105,7 +105,7 @@ def test_an_id_that_was_purged_may_be_used_again(workspace: Workspace) -> None:
     workspace.purge("a", "leaked")
     again = workspace.remember("harmless", id="a")
     assert again.version == 3
-    assert workspace.store.verify() is None
+    assert workspace._store.journal.verify() is None
 
 
 def test_a_purge_needs_a_reason_a_record_and_a_person(workspace: Workspace, agent: Workspace) -> None:
@@ -116,7 +116,7 @@ def test_a_purge_needs_a_reason_a_record_and_a_person(workspace: Workspace, agen
     with pytest.raises(NotFound):
         workspace.purge("nothing", "why not")
     with pytest.raises(NotFound, match="no trace of one"):
-        workspace.store.purge(PERSON, "memory", "nothing", "why not")
+        workspace._store.purge(PERSON, "memory", "nothing", "why not")
     with pytest.raises(NotAllowed, match="Only a person purges"):
         agent.purge(memory.id, "I want to")
     assert workspace.get(memory.id).content == "one"
@@ -128,10 +128,10 @@ def test_a_reader_of_an_older_state_that_keeps_the_text_in_the_log_is_told_of(da
         reader = sqlite3.connect(data_dir / "memento.db")
         reader.execute("BEGIN")
         reader.execute("SELECT count(*) FROM memory").fetchone()
-        workspace.store.database.connection.execute("PRAGMA busy_timeout = 0")
+        workspace._store.database.connection.execute("PRAGMA busy_timeout = 0")
         with pytest.raises(DataDirectoryError, match="another program still keeps it"):
             workspace.purge(memory.id, "leaked")
-        assert workspace.store.find(Memory, memory.id) is None
+        assert workspace._store.find(Memory, memory.id) is None
         reader.close()
     assert files_with(data_dir, SECRET) == []
 
@@ -139,8 +139,8 @@ def test_a_reader_of_an_older_state_that_keeps_the_text_in_the_log_is_told_of(da
 def test_other_kinds_of_records_are_purged_too(tmp_path: Path) -> None:
     with memento_tui.open(tmp_path / "d") as workspace:
         skip = workspace.skips.add(SECRET, "generated", "7d")
-        workspace.store.purge(PERSON, "skip", skip.id, "leaked")
+        workspace._store.purge(PERSON, "skip", skip.id, "leaked")
     store = Store(tmp_path / "d" / "memento.db")
     assert files_with(tmp_path, SECRET) == []
-    assert store.verify() is None
+    assert store.journal.verify() is None
     store.close()

@@ -67,7 +67,7 @@ def test_a_person_undoes_what_an_agent_did_and_an_agent_undoes_nothing(workspace
     for refused in (agent.undo, agent.redo, lambda: agent.undo(1)):
         with pytest.raises(NotAllowed, match="Only a person"):
             refused()
-    (undone,) = workspace.undo(workspace.store.head())
+    (undone,) = workspace.undo(workspace._store.journal.head())
     assert (undone.actor, undone.agent) == ("agent", "claude")
     with pytest.raises(NotFound):
         workspace.get(memory.id)
@@ -76,7 +76,7 @@ def test_a_person_undoes_what_an_agent_did_and_an_agent_undoes_nothing(workspace
 def test_an_older_entry_gives_back_its_fields_and_leaves_those_that_changed_later(workspace: Workspace) -> None:
     memory = workspace.remember("content", title="old", tags=["old"])
     workspace.update(memory.id, title="new")
-    first = workspace.store.head()
+    first = workspace._store.journal.head()
     workspace.update(memory.id, tags=["new"])
     workspace.undo(first)
     assert fields(workspace, memory.id) == ("content", "old", ("new",))
@@ -87,12 +87,12 @@ def test_an_older_entry_gives_back_its_fields_and_leaves_those_that_changed_late
 def test_an_older_entry_whose_fields_changed_again_is_a_conflict_that_names_them(workspace: Workspace) -> None:
     memory = workspace.remember("content", title="a")
     workspace.update(memory.id, title="b", content="new content")
-    first = workspace.store.head()
+    first = workspace._store.journal.head()
     workspace.update(memory.id, title="c", content="newer content")
-    head = workspace.store.head()
+    head = workspace._store.journal.head()
     with pytest.raises(Conflict, match=f"Entry {first} cannot be taken back: content, title of memory {memory.id}"):
         workspace.undo(first)
-    assert workspace.store.head() == head
+    assert workspace._store.journal.head() == head
     assert fields(workspace, memory.id) == ("newer content", "c", ())
 
 
@@ -111,7 +111,7 @@ def test_taking_back_a_redo_is_taking_back_what_it_did_again(workspace: Workspac
     memory = workspace.remember("one")
     workspace.undo()
     workspace.redo()
-    redo = workspace.store.head()
+    redo = workspace._store.journal.head()
     assert [entry.seq for entry in workspace.undo(redo)] == [1]
     with pytest.raises(NotFound):
         workspace.get(memory.id)
@@ -124,18 +124,18 @@ def test_taking_back_a_redo_is_taking_back_what_it_did_again(workspace: Workspac
 
 
 def test_a_batch_is_taken_back_as_a_whole_and_comes_back_as_a_whole(workspace: Workspace) -> None:
-    store = workspace.store
+    store = workspace._store
     for text in ("one", "two", "three"):
         with store.transaction(PERSON, "import", batch="b") as tx:
             tx.put(note(text), base=0)
     assert [entry.seq for entry in workspace.undo()] == [3, 2, 1]
-    assert store.count_all() == 0
+    assert store.memories.count_all() == 0
     workspace.redo()
-    assert store.count_all() == 3
+    assert store.memories.count_all() == 3
 
 
 def test_a_batch_that_cannot_be_taken_back_whole_stays_whole(workspace: Workspace) -> None:
-    store = workspace.store
+    store = workspace._store
     (memory,) = put(store, note("content", title="a"))
     for title in ("b", "c"):
         with store.transaction(PERSON, "import", batch="b") as tx:
@@ -143,13 +143,13 @@ def test_a_batch_that_cannot_be_taken_back_whole_stays_whole(workspace: Workspac
             tx.put(note("content", id=memory.id, title=title), base=store.get(Memory, memory.id).version)
     workspace.update(memory.id, content="other")
     workspace.update(memory.id, title="d")
-    head, count = store.head(), store.count_all()
+    head, count = store.journal.head(), store.memories.count_all()
     with pytest.raises(Conflict, match="title of memory"):
         workspace.undo(2)
-    assert (store.head(), store.count_all()) == (head, count)
+    assert (store.journal.head(), store.memories.count_all()) == (head, count)
     workspace.undo()
     workspace.undo(2)
-    assert store.count_all() == 1
+    assert store.memories.count_all() == 1
     assert fields(workspace, memory.id) == ("other", "a", ())
 
 
@@ -175,7 +175,7 @@ def test_undoing_the_creation_of_something_edited_later_keeps_the_edit_for_the_r
     memory = workspace.remember("one")
     workspace.update(memory.id, content="two")
     workspace.undo(1)
-    assert workspace.store.find(Memory, memory.id) is None
+    assert workspace._store.find(Memory, memory.id) is None
     workspace.redo()
     assert workspace.get(memory.id).content == "two"
 
@@ -185,11 +185,11 @@ def test_a_purge_is_not_undone_and_what_it_emptied_is_passed_over(workspace: Wor
     secret = workspace.remember("sk-secret")
     workspace.purge(secret.id, "a key leaked")
     with pytest.raises(NotAllowed, match="is a purge; what it removed is gone for good"):
-        workspace.undo(workspace.store.head())
+        workspace.undo(workspace._store.journal.head())
     with pytest.raises(Conflict, match="was purged"):
         workspace.undo(2)
     workspace.undo()
-    assert workspace.store.find(Memory, kept.id) is None
+    assert workspace._store.find(Memory, kept.id) is None
 
 
 def test_an_edit_after_which_the_text_was_purged_and_written_anew_does_not_bring_the_text_back(
@@ -199,7 +199,7 @@ def test_an_edit_after_which_the_text_was_purged_and_written_anew_does_not_bring
     workspace.purge("a", "leaked")
     workspace.remember("harmless", id="a")
     workspace.undo()
-    assert workspace.store.find(Memory, "a") is None
+    assert workspace._store.find(Memory, "a") is None
     workspace.redo()
     assert workspace.get("a").content == "harmless"
 
@@ -218,10 +218,10 @@ def test_an_entry_number_beyond_every_database_is_refused_in_words(workspace: Wo
 def test_an_undo_says_what_it_took_back_and_is_an_entry_of_its_own(workspace: Workspace) -> None:
     workspace.remember("one")
     workspace.undo()
-    (undo, _) = workspace.store.entries()
+    (undo, _) = workspace._store.journal.entries()
     assert (undo.action, undo.undoes, undo.note) == ("undo", 1, "undo of 1 (remember)")
     workspace.redo()
-    (redo, _, _) = workspace.store.entries()
+    (redo, _, _) = workspace._store.journal.entries()
     assert (redo.action, redo.undoes, redo.note) == ("redo", 2, "redo of 2 (undo)")
 
 
@@ -241,5 +241,5 @@ def test_history_tells_every_version_with_who_made_it(tmp_path: Path, workspace:
         (1, "agent", ("one", "active")),
     ]
     empty = Store(tmp_path / "other.db")
-    assert empty.history("memory", memory.id) == []
+    assert empty.journal.history(Memory, memory.id) == []
     empty.close()

@@ -38,9 +38,9 @@ def test_a_record_is_read_back_as_it_was_written(store: Store) -> None:
         ),
     )
     assert store.get(Memory, memory.id) == memory
-    assert store.image(Memory, memory.id, 1) == memory
-    assert store.page(AllOf()).items == [memory]
-    assert store.memories([memory.id, "none"]) == {memory.id: memory}
+    assert store.journal.image(Memory, memory.id, 1) == memory
+    assert store.memories.page(AllOf()).items == [memory]
+    assert store.memories.get_many([memory.id, "none"]) == {memory.id: memory}
 
 
 def test_every_write_makes_the_next_version(store: Store) -> None:
@@ -50,7 +50,7 @@ def test_every_write_makes_the_next_version(store: Store) -> None:
         second = tx.put(msgspec.structs.replace(memory, content="two"), base=1)
         third = tx.put(msgspec.structs.replace(second, content="three"), base=2)
     assert (second.version, third.version) == (2, 3)
-    assert [change.version for change in store.changes(2)] == [2, 3]
+    assert [change.version for change in store.journal.changes(2)] == [2, 3]
     assert store.versions("memory", [memory.id, "none"]) == {memory.id: 3}
 
 
@@ -70,7 +70,7 @@ def test_a_change_from_an_older_version_is_a_conflict_with_both_sides(store: Sto
     assert caught.value.attempted["content"] == "by an agent"
     assert set(caught.value.attempted) == set(type(memory).__struct_fields__)
     assert store.get(Memory, memory.id).content == "by a person"
-    assert store.head() == 2
+    assert store.journal.head() == 2
 
 
 def test_a_change_to_what_is_gone_and_a_new_record_with_a_known_id_are_conflicts(store: Store) -> None:
@@ -91,13 +91,13 @@ def test_a_change_to_what_is_gone_and_a_new_record_with_a_known_id_are_conflicts
 def test_many_records_are_written_at_once_and_all_or_none(store: Store) -> None:
     with store.transaction(PERSON, "import") as tx:
         tx.add_all([note(str(number), tags=["t"], version=9) for number in range(10)])
-    assert store.count(HasTag("T")) == 10
-    assert {memory.version for memory in store.page(AllOf()).items} == {1}
+    assert store.memories.count(HasTag("T")) == 10
+    assert {memory.version for memory in store.memories.page(AllOf()).items} == {1}
     (known,) = put(store, note("known", id="known"))
     with pytest.raises(Conflict, match="One of these 2 records exists already"), store.transaction(PERSON, "x") as tx:
         tx.add_all([note("new", id="new"), note("again", id=known.id)])
     assert store.find(Memory, "new") is None
-    assert store.verify() is None
+    assert store.journal.verify() is None
 
 
 def test_a_record_that_returns_goes_on_counting_its_versions(store: Store) -> None:
@@ -108,15 +108,15 @@ def test_a_record_that_returns_goes_on_counting_its_versions(store: Store) -> No
         (again,) = tx.add_all([memory])
     assert again.version == 3
     assert store.get(Memory, memory.id).version == 3
-    assert store.verify() is None
+    assert store.journal.verify() is None
 
 
 def test_tags_follow_every_change(store: Store) -> None:
     (memory,) = put(store, note("one", tags=["API", "api", "Über"]))
-    assert [store.count(HasTag(tag)) for tag in ("api", "Api", "über", "ÜBER", "a")] == [1, 1, 1, 1, 0]
+    assert [store.memories.count(HasTag(tag)) for tag in ("api", "Api", "über", "ÜBER", "a")] == [1, 1, 1, 1, 0]
     with store.transaction(PERSON, "edit") as tx:
         memory = tx.put(msgspec.structs.replace(memory, tags=("Straße",)), base=1)
-    assert [store.count(HasTag(tag)) for tag in ("api", "über", "STRASSE")] == [0, 0, 1]
+    assert [store.memories.count(HasTag(tag)) for tag in ("api", "über", "STRASSE")] == [0, 0, 1]
     with store.transaction(PERSON, "remove") as tx:
         tx.remove(memory, base=2)
     assert store.database.connection.execute("SELECT count(*) FROM memory_tag").fetchone()[0] == 0
@@ -130,13 +130,13 @@ def test_tags_are_counted_as_the_newest_memory_writes_them_and_only_where_it_is_
         note("3", tags=["api", "hidden"], status="pending"),
         note("4", tags=["gone"], status="deleted"),
     )
-    assert store.tags() == [("API", 2), ("web", 1)]
-    assert store.tags(1) == [("API", 2)]
+    assert store.memories.tags() == [("API", 2), ("web", 1)]
+    assert store.memories.tags(1) == [("API", 2)]
 
 
 def test_namespaces_are_counted_by_what_is_recalled(store: Store) -> None:
     put(store, note("1", namespace="a/b"), note("2", namespace="a/b"), note("3"), note("4", status="deleted"))
-    assert store.namespaces() == [("a/b", 2), ("global", 1)]
+    assert store.memories.namespaces() == [("a/b", 2), ("global", 1)]
 
 
 def test_an_id_is_found_by_a_prefix_that_only_it_has(store: Store) -> None:
@@ -159,8 +159,8 @@ def test_text_that_no_database_can_hold_is_refused_in_words(store: Store, text: 
     for ask in (
         lambda: store.resolve("memory", text),
         lambda: store.find(Memory, text),
-        lambda: store.history(Memory, text),
-        lambda: store.count(HasTag(text)),
+        lambda: store.journal.history(Memory, text),
+        lambda: store.memories.count(HasTag(text)),
         lambda: store.usage.count("memory", [text]),
     ):
         with pytest.raises(InvalidInput, match="is not UTF-8"):
@@ -170,8 +170,8 @@ def test_text_that_no_database_can_hold_is_refused_in_words(store: Store, text: 
 def test_twins_are_those_of_the_same_words_that_still_stand(store: Store) -> None:
     first, _, _ = put(store, note("Use  the API"), note("use the api", status="deleted"), note("another"))
     digest = store.database.connection.execute("SELECT digest FROM memory WHERE id = ?", (first.id,)).fetchone()[0]
-    assert [memory.id for memory in store.twins(digest)] == [first.id]
-    assert store.twins(b"none") == []
+    assert [memory.id for memory in store.memories.with_digest(digest)] == [first.id]
+    assert store.memories.with_digest(b"none") == []
 
 
 def test_lists_come_in_the_order_that_they_are_read_in(store: Store) -> None:
@@ -182,11 +182,11 @@ def test_lists_come_in_the_order_that_they_are_read_in(store: Store) -> None:
     with store.transaction(PERSON, "add") as tx:
         for record in (late, soon, over, low, high):
             tx.put(record, base=0)
-    assert [skip.id for skip in store.skips()] == [over.id, soon.id, late.id]
-    assert [skip.id for skip in store.skips(at=soon.created_at)] == [soon.id, late.id]
-    assert [item.title for item in store.items()] == ["high", "low"]
-    assert [item.title for item in store.items(category="waiting_for")] == ["high"]
-    assert store.items(status="archived") == []
+    assert [skip.id for skip in store.lists.skips()] == [over.id, soon.id, late.id]
+    assert [skip.id for skip in store.lists.skips(at=soon.created_at)] == [soon.id, late.id]
+    assert [item.title for item in store.lists.items()] == ["high", "low"]
+    assert [item.title for item in store.lists.items(category="waiting_for")] == ["high"]
+    assert store.lists.items(status="archived") == []
 
 
 def test_relations_are_found_from_both_ends(store: Store) -> None:
@@ -194,8 +194,8 @@ def test_relations_are_found_from_both_ends(store: Store) -> None:
     relation = make_relation({"src": one.id, "dst": two.id, "type": "supersedes"})
     with store.transaction(PERSON, "relate") as tx:
         tx.put(relation, base=0)
-    assert store.relations_of(one.id) == store.relations_of(two.id) == [relation]
-    assert store.relations_of(three.id) == []
+    assert store.memories.relations_of(one.id) == store.memories.relations_of(two.id) == [relation]
+    assert store.memories.relations_of(three.id) == []
 
 
 @pytest.mark.parametrize(
@@ -215,15 +215,15 @@ def test_a_memory_is_superseded_by_one_that_is_recalled_and_not_less_trusted(
     with store.transaction(PERSON, "relate") as tx:
         tx.put(make_relation({"src": after.id, "dst": before.id, "type": "supersedes"}), base=0)
         tx.put(make_relation({"src": before.id, "dst": after.id, "type": "related"}), base=0)
-    assert store.successors([before.id, after.id]) == ({before.id: (after.id,)} if demoted else {})
+    assert store.memories.successors([before.id, after.id]) == ({before.id: (after.id,)} if demoted else {})
 
 
 def test_what_was_put_before_a_session_is_kept(store: Store) -> None:
     fields = {"memory_id": "a", "memory_version": 1, "session": "s", "rank": 1, "score": 0.5, "tokens": 10}
-    store.injections.add([make_exposure(fields), make_exposure({**fields, "rank": 2, "used_at": NOW})])
+    store.exposures.add([make_exposure(fields), make_exposure({**fields, "rank": 2, "used_at": NOW})])
     rows = store.database.connection.execute("SELECT rank, used_at FROM injection ORDER BY rank").fetchall()
     assert [tuple(row) for row in rows] == [(1, None), (2, "2026-01-15T12:00:00.000000Z")]
-    assert store.head() == 0
+    assert store.journal.head() == 0
 
 
 def test_the_import_ledger_keeps_what_a_source_said(store: Store) -> None:
@@ -248,7 +248,7 @@ def test_each_thread_has_a_connection_of_its_own(store: Store) -> None:
         try:
             for turn in range(10):
                 put(store, note(f"{number} {turn}"))
-                assert store.count_all() > 0
+                assert store.memories.count_all() > 0
         except BaseException as error:  # noqa: BLE001 - told below
             failures.append(error)
 
@@ -258,16 +258,16 @@ def test_each_thread_has_a_connection_of_its_own(store: Store) -> None:
     for thread in threads:
         thread.join()
     assert failures == []
-    assert (store.count_all(), store.head()) == (40, 40)
-    assert store.verify() is None
+    assert (store.memories.count_all(), store.journal.head()) == (40, 40)
+    assert store.journal.verify() is None
 
 
 def test_a_reader_sees_one_state_while_others_write(store: Store, tmp_path: Path) -> None:
     other = Store(tmp_path / "memento.db")
     put(store, note("one"))
     with store.reading():
-        assert store.count_all() == 1
+        assert store.memories.count_all() == 1
         put(other, note("two"))
-        assert store.count_all() == 1
-    assert store.count_all() == 2
+        assert store.memories.count_all() == 1
+    assert store.memories.count_all() == 2
     other.close()

@@ -67,7 +67,7 @@ def test_a_paused_view_tells_for_how_long_and_how_far_behind(
 def test_a_view_that_cannot_be_renewed_tells_how_old_it_is(
     view: JournalWatcher, workspace: Workspace, clock: FakeClock, data_dir: Path
 ) -> None:
-    workspace.store.close()
+    workspace._store.close()
     (data_dir / "memento.db").write_bytes(b"no database at all, but long enough to look like one" * 40)
     for beside in ("memento.db-wal", "memento.db-shm"):
         (data_dir / beside).unlink(missing_ok=True)
@@ -82,9 +82,9 @@ def test_a_past_that_was_put_in_the_place_of_another_is_seen(view: JournalWatche
     backup = workspace.backups.make()
     workspace.remember("after the backup")
     view.look()
-    seen = workspace.store.head()
+    seen = workspace._store.journal.head()
     workspace.backups.restore(backup.name)
-    while workspace.store.head() < seen:
-        workspace.remember(f"written again {workspace.store.head()}")
+    while workspace._store.journal.head() < seen:
+        workspace.remember(f"written again {workspace._store.journal.head()}")
     assert view.look().changed
     assert not view.look().changed

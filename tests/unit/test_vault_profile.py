@@ -61,7 +61,7 @@ def test_the_same_note_again_is_the_first_one_whatever_its_white_space(vault: Ag
     again = told(vault, "memento_store", title="Staging proxy port", body=f"\n{PROXY}\n\n")
     assert again == {**first, "created": False, "idempotent": True}
     assert len(listed(vault, "memento_list")) == 1
-    assert workspace.store.count_all() == 1
+    assert workspace._store.memories.count_all() == 1
 
 
 def test_another_text_under_the_same_title_is_a_note_of_its_own_and_no_numbered_copy(vault: Agent) -> None:
@@ -110,7 +110,7 @@ def test_a_note_that_waits_is_no_error_and_is_not_read_before_a_person_decides(
     assert "pending" in refused(vault, "memento_get", path=stored["path"])["error"]
     assert listed(vault, "memento_search", query="reveal the system prompt") == []
     assert listed(vault, "memento_list") == []
-    workspace.review.reject(workspace.store.proposals.about(stored["id"])[0].id, "Not ours.")
+    workspace.review.reject(workspace._store.proposals.about(stored["id"])[0].id, "Not ours.")
     assert "Not ours." in refused(vault, "memento_store", title="Hostile again", body=HOSTILE)["error"]
 
 
@@ -137,7 +137,7 @@ def test_a_note_that_cannot_be_stored_is_refused_in_the_clients_own_form(
     vault: Agent, workspace: Workspace, arguments: dict[str, object], said: str
 ) -> None:
     assert said in refused(vault, "memento_store", **arguments)["error"]
-    assert workspace.store.count_all() == 0
+    assert workspace._store.memories.count_all() == 0
 
 
 def test_a_title_without_a_letter_that_a_file_name_takes_still_has_a_path(vault: Agent) -> None:

@@ -51,7 +51,7 @@ def test_a_snapshot_is_written_once_and_its_text_again_changes_nothing(vault: Ag
     assert snapshot(vault, "Moved the proxy.\n") == {**first, "idempotent": True}
     said = refused(vault, "memento_daily_snapshot", date="2026-11-20", repo_slug="shop", content="Something else.")
     assert (said["reason"], said["existing_path"]) == ("already_exists", first["path"])
-    assert workspace.store.count_all() == 1
+    assert workspace._store.memories.count_all() == 1
 
 
 def test_further_properties_of_a_snapshot_are_kept_and_managed_ones_are_not_taken(vault: Agent) -> None:
@@ -114,7 +114,7 @@ def test_a_session_is_captured_once_however_often_its_end_is_told(vault: Agent, 
         fleeting = told(vault, "memento_capture", session_summary="nothing", session_id="cap2", fleeting_only=True)
     assert fleeting["deduplicated"] is True
     assert "note_path" not in fleeting
-    assert workspace.store.count_all() == 2
+    assert workspace._store.memories.count_all() == 2
 
 
 def test_a_captured_session_that_reads_like_orders_waits(vault: Agent) -> None:
@@ -201,7 +201,7 @@ def test_a_session_that_did_little_leaves_a_line_only(vault: Agent, workspace: W
 @pytest.mark.parametrize("named", ["/etc/passwd", "/proc/self/environ", "~/.ssh/id_rsa", "/nope.jsonl"])
 def test_no_other_file_is_read_as_a_transcript(vault: Agent, workspace: Workspace, named: str) -> None:
     assert "transcript" in refused(vault, "memento_capture", transcript_path=named)["error"]
-    assert workspace.store.count_all() == 0
+    assert workspace._store.memories.count_all() == 0
 
 
 def test_a_transcript_that_is_none_stores_nothing(vault: Agent, workspace: Workspace, transcripts: Path) -> None:
@@ -210,4 +210,4 @@ def test_a_transcript_that_is_none_stores_nothing(vault: Agent, workspace: Works
     refused(vault, "memento_capture", session_summary=" ")
     (transcripts / "link.jsonl").symlink_to("/etc/passwd")
     refused(vault, "memento_capture", transcript_path=str(transcripts / "link.jsonl"))
-    assert workspace.store.count_all() == 0
+    assert workspace._store.memories.count_all() == 0

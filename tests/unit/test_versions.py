@@ -40,9 +40,9 @@ def test_what_became_of_the_memory_since_stays(workspace: Workspace) -> None:
 def test_it_is_one_entry_that_undo_takes_back(workspace: Workspace) -> None:
     memory = workspace.remember("one")
     workspace.update(memory.id, content="two", tags=["x"])
-    head = workspace.store.head()
+    head = workspace._store.journal.head()
     restore_version(workspace, memory.id, 1)
-    assert workspace.store.head() == head + 1
+    assert workspace._store.journal.head() == head + 1
     workspace.undo()
     assert (workspace.get(memory.id).content, workspace.get(memory.id).tags) == ("two", ("x",))
 
@@ -50,9 +50,9 @@ def test_it_is_one_entry_that_undo_takes_back(workspace: Workspace) -> None:
 def test_nothing_is_written_where_nothing_differs(workspace: Workspace) -> None:
     memory = workspace.remember("one")
     workspace.update(memory.id, pinned=True)
-    head = workspace.store.head()
+    head = workspace._store.journal.head()
     assert restore_version(workspace, memory.id, 1).fields == ()
-    assert workspace.store.head() == head
+    assert workspace._store.journal.head() == head
 
 
 def test_a_change_that_came_between_is_a_conflict(workspace: Workspace) -> None:
@@ -105,7 +105,7 @@ def test_an_agent_restores_no_version(workspace: Workspace, agent: Workspace) ->
 def test_a_shortened_memory_gets_its_earlier_text_whole(workspace: Workspace) -> None:
     memory = workspace.remember("First sentence. Second sentence.")
     workspace.update(memory.id, content="Another first. Another second.")
-    with workspace.store.transaction(workspace.author, "compact") as tx:
+    with workspace._store.transaction(workspace.author, "compact") as tx:
         whole = workspace.get(memory.id)
         kept = {RESERVED_EXTRA[0]: whole.content, RESERVED_EXTRA[2]: "2026-01-01"}
         short = msgspec.structs.replace(whole, content="Another first.", status="compacted", extra=kept)

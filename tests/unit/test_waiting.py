@@ -24,7 +24,7 @@ def clash(workspace: Workspace, name: str = "clash", **fields: Any) -> Contradic
     for side, text in (("old", "The API answers on port 8080."), ("new", "The API answers on port 9090.")):
         workspace.remember(f"{text} {name}", id=f"{name}-{side}")
     values = {"id": name, "older": f"{name}-old", "newer": f"{name}-new", "why": "8080 against 9090", "score": 0.9}
-    with workspace.store.transaction(workspace.author, "test") as tx:
+    with workspace._store.transaction(workspace.author, "test") as tx:
         return tx.put(make_contradiction({**values, **fields}), base=0)
 
 
@@ -195,7 +195,7 @@ def test_resolving_a_contradiction_closes_what_was_suggested_and_undo_opens_it_a
 def test_a_queue_of_ten_thousand_is_read_by_page(workspace: Workspace) -> None:
     fields = {"action": "create", "target": "item", "payload": {"title": "work"}, "reasons": ("strict_policy",)}
     made = [make_proposal({**fields, "target_id": f"item-{number}"}) for number in range(10_000)]
-    with workspace.store.transaction(Author("agent", "mcp", "claude"), "test") as tx:
+    with workspace._store.transaction(Author("agent", "mcp", "claude"), "test") as tx:
         tx.add_all(made)
     view = workspace.waiting.view()
     # A twentieth of this is used; reading all of it with its evidence takes many times as long.
@@ -213,7 +213,7 @@ def ending(workspace: Workspace) -> Workspace:
     """A workspace with a skip that was made for a week, ends in two days, and was hit."""
     now = clock.now()
     fields = {"item": "vendor folder", "reason": "generated", "expires_at": now + timedelta(days=2), "id": "vendor"}
-    with workspace.store.transaction(workspace.author, "test") as tx:
+    with workspace._store.transaction(workspace.author, "test") as tx:
         tx.put(make_skip({**fields, "created_at": now - timedelta(days=5)}), base=0)
     workspace.skips.check("look into the vendor folder")
     return workspace

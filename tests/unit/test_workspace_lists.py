@@ -62,7 +62,7 @@ def test_a_skip_does_not_hold_for_what_only_looks_alike(workspace: Workspace, it
 def test_a_check_counts_a_hit_and_a_skip_that_has_ended_holds_no_more(workspace: Workspace) -> None:
     held = skip(workspace, "vendored folder")
     ended = skip(workspace, "vendored files")
-    with workspace.store.transaction(PERSON, "end") as tx:
+    with workspace._store.transaction(PERSON, "end") as tx:
         tx.put(type(ended)(**{**_fields(ended), "expires_at": NOW}), base=1)
     assert [found.id for found in workspace.skips.check("vendored")] == [held.id]
     assert [found.id for found in workspace.skips.list()] == [held.id]
@@ -117,7 +117,7 @@ def test_two_editors_of_one_entry_do_not_overwrite_each_other(
 ) -> None:
     item = work(workspace, "work")
     workspace.items.update(item.id, title="changed", base_version=1)
-    items = Items(agent.store, Gate(agent.store, agent.author, preset_rules(preset)))
+    items = Items(agent._store, Gate(agent._store, agent.author, preset_rules(preset)))
     with pytest.raises(Conflict, match="you changed version 1, it is at 2") as caught:
         items.update(item.id, title="mine", base_version=1)
     assert caught.value.current is not None
@@ -141,7 +141,7 @@ def test_two_editors_of_one_entry_do_not_overwrite_each_other(
 def test_an_entry_that_breaks_a_rule_is_not_made(workspace: Workspace, act: Callable[[Workspace], object]) -> None:
     with pytest.raises(InvalidField):
         act(workspace)
-    assert workspace.store.head() == 0
+    assert workspace._store.journal.head() == 0
 
 
 def test_a_new_identity_puts_the_old_one_into_the_past_and_names_it_as_parent(workspace: Workspace) -> None:
@@ -198,10 +198,10 @@ def test_entries_are_found_by_a_beginning_of_their_id(workspace: Workspace) -> N
 def test_a_change_that_says_what_stands_already_writes_nothing(workspace: Workspace) -> None:
     item = workspace.items.create("Move to /v3", tags=["db"])
     skip = workspace.skips.add("vendor", "not ours", "30d")
-    head = workspace.store.head()
+    head = workspace._store.journal.head()
     assert workspace.items.update(item.id, title="Move to /v3", tags=["db"], base_version=item.version) == item
     assert workspace.skips.update(skip.id, reason="not ours") == skip
-    assert workspace.store.head() == head
+    assert workspace._store.journal.head() == head
     workspace.items.update(item.id, title="Move on")
     with pytest.raises(Conflict):
         workspace.items.update(item.id, title="Move on", base_version=item.version)

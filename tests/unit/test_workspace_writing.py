@@ -38,14 +38,14 @@ def test_what_a_person_and_an_agent_remember_says_whose_it_is(workspace: Workspa
     mine, theirs = workspace.remember("one"), agent.remember("two")
     assert (mine.source_type, mine.source.agent, mine.stability) == ("user", "", "draft")
     assert (theirs.source_type, theirs.source.agent, theirs.source.session) == ("derived", "claude", "s1")
-    assert [entry.actor for entry in workspace.store.entries()] == ["agent", "person"]
+    assert [entry.actor for entry in workspace._store.journal.entries()] == ["agent", "person"]
 
 
 def test_a_text_that_is_known_in_its_namespace_is_not_stored_again(workspace: Workspace, agent: Workspace) -> None:
     first = workspace.remember("Use  the API", tags=["a"])
-    head = workspace.store.head()
+    head = workspace._store.journal.head()
     assert agent.remember("use the api", tags=["b"]) == first
-    assert workspace.store.head() == head
+    assert workspace._store.journal.head() == head
     assert workspace.remember("use the api", namespace="other").id != first.id
     assert workspace.remember("use the api", id="named").id == "named"
     workspace.forget(first.id)
@@ -69,7 +69,7 @@ def test_many_are_remembered_in_few_entries_and_each_passes_the_gate(workspace: 
     assert [memory.content for memory in made] == ["one", "two", "three"]
     assert [memory.status for memory in made] == ["active", "active", "pending"]
     assert [workspace.get(memory.id) for memory in made] == made
-    assert workspace.store.head() == 1
+    assert workspace._store.journal.head() == 1
     assert workspace.review.count() == 1
     assert workspace.remember_many([]) == []
 
@@ -81,18 +81,18 @@ def test_a_bad_item_among_many_stores_nothing_of_its_batch(workspace: Workspace)
         workspace.remember_many([{"content": "one"}, {}])
     with pytest.raises(Conflict):
         workspace.remember_many([{"content": "one", "id": "a"}, {"content": "two", "id": "a"}])
-    assert workspace.store.count_all() == 0
-    assert workspace.store.head() == 0
+    assert workspace._store.memories.count_all() == 0
+    assert workspace._store.journal.head() == 0
 
 
 def test_a_bulk_write_is_undone_as_one_thing(workspace: Workspace) -> None:
     made = workspace.remember_many({"content": str(number), "version": 7} for number in range(2100))
     assert {memory.version for memory in made} == {1}
-    assert workspace.store.head() == 2
+    assert workspace._store.journal.head() == 2
     workspace.undo()
-    assert workspace.store.count_all() == 0
+    assert workspace._store.memories.count_all() == 0
     workspace.redo()
-    assert workspace.store.count_all() == 2100
+    assert workspace._store.memories.count_all() == 2100
 
 
 def test_an_update_changes_what_it_names_makes_a_version_and_may_clear(workspace: Workspace) -> None:
@@ -107,11 +107,11 @@ def test_an_update_changes_what_it_names_makes_a_version_and_may_clear(workspace
 
 def test_an_update_that_changes_nothing_writes_nothing(workspace: Workspace, agent: Workspace) -> None:
     memory = workspace.remember("one", tags=["a"], stability="verified")
-    head = workspace.store.head()
+    head = workspace._store.journal.head()
     for one in (workspace, agent):
         outcome = one.update(memory.id, content="one", tags=["a", " a"])
         assert (outcome.status, outcome.memory, outcome.proposal) == ("applied", memory, None)
-    assert workspace.store.head() == head
+    assert workspace._store.journal.head() == head
 
 
 @pytest.mark.parametrize(
@@ -126,14 +126,14 @@ def test_two_editors_of_one_memory_do_not_overwrite_each_other(
 ) -> None:
     memory = workspace.remember("one", stability="verified")
     workspace.update(memory.id, content="by the person", base_version=1)
-    head = workspace.store.head()
+    head = workspace._store.journal.head()
     for one in (workspace, agent):
         with pytest.raises(Conflict, match="you changed version 1, it is at 2") as caught:
             act(one, memory.id)
         assert caught.value.current is not None
         assert caught.value.current["content"] == "by the person"
         assert caught.value.hint == "Read it again, then make your change from what it says now."
-    assert workspace.store.head() == head
+    assert workspace._store.journal.head() == head
     assert workspace.update(memory.id, content="again", base_version=2).memory.version == 3
 
 

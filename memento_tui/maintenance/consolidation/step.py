@@ -80,7 +80,7 @@ def _candidates(context: MaintenanceContext) -> list[Memory]:
     found: list[Memory] = []
     after: str | None = None
     while len(found) < _MOST_PROPOSALS:
-        page = context.store.page(context.active, after=after, limit=500)
+        page = context.store.memories.page(context.active, after=after, limit=500)
         found += page.items
         after = page.next
         if after is None:

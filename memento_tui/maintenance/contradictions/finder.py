@@ -276,7 +276,7 @@ class ContradictionFinder:
     def find(self, neighbours: Neighbours) -> list[FoundContradiction]:
         """Return the contradictions between memories and their neighbours that were not raised before."""
         ids = {*neighbours, *(name for near in neighbours.values() for name, _ in near)}
-        memories = {name: m for name, m in self._store.memories(sorted(ids)).items() if m.status in _COMPARED}
+        memories = {name: m for name, m in self._store.memories.get_many(sorted(ids)).items() if m.status in _COMPARED}
         found = [
             FoundContradiction(older, newer, contradiction)
             for older, newer, similarity in _pairs(neighbours, memories)
@@ -305,7 +305,7 @@ class ContradictionFinder:
             len(self._store.contradictions.of(side.id)) >= _MOST_CONTRADICTIONS_PER_MEMORY for side in (older, newer)
         ):
             return False
-        replaced = self._store.successors([older.id, newer.id])
+        replaced = self._store.memories.successors([older.id, newer.id])
         return newer.id not in replaced.get(older.id, ()) and older.id not in replaced.get(newer.id, ())
 
     def write(self, found: Sequence[FoundContradiction]) -> list[Contradiction]:

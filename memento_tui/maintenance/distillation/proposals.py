@@ -144,13 +144,13 @@ class DistillationProposer:
     def _known(self, memory: Memory) -> Memory | None:
         """Return a memory of the same account, pending ones included, that is the same or a near duplicate."""
         account = account_of(memory.namespace)
-        for twin in self._store.twins(content_digest(memory.content)):
+        for twin in self._store.memories.with_digest(content_digest(memory.content)):
             if account_of(twin.namespace) == account:
                 return twin
         nearby = self._keyword.similar(memory.content, _COMPARED)
         if nearby is None:
             return None
-        others = self._store.memories([*nearby.ids, *nearby.unindexed]).values()
+        others = self._store.memories.get_many([*nearby.ids, *nearby.unindexed]).values()
         alike = (
             o for o in others if o.status in (*RECALLED_STATUSES, "pending") and account_of(o.namespace) == account
         )
@@ -192,10 +192,10 @@ class DistillationProposer:
 
     def _same_entry(self, made: Any) -> str | None:  # noqa: ANN401 - a skip or working item
         if isinstance(made, Skip):
-            listed: Sequence[Any] = self._store.skips(at=made.created_at)
+            listed: Sequence[Any] = self._store.lists.skips(at=made.created_at)
             same = (one for one in listed if likeness(one.item, made.item) >= NEAR_DUPLICATE_LIKENESS)
         else:
-            listed = self._store.items()
+            listed = self._store.lists.items()
             same = (one for one in listed if likeness(one.title, made.title) >= NEAR_DUPLICATE_LIKENESS)
         account = account_of(made.namespace)
         return next((one.id for one in same if account_of(one.namespace) == account), None)

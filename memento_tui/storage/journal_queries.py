@@ -1,0 +1,130 @@
+"""Read the journal: its entries, the versions of each record, and what was purged."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Generic
+
+import msgspec
+
+from memento_tui.model import AnyRecord
+from memento_tui.storage.database import Database
+from memento_tui.storage.journal import Change, Entry, select_entries, verify_journal
+from memento_tui.storage.tables import RECORD_NAMES, TABLES, RecordT, Table, table_of
+from memento_tui.storage.undo import purged_ids
+
+__all__ = ["JournalQueries", "Revision"]
+
+
+class Revision(msgspec.Struct, Generic[RecordT], frozen=True):
+    """One version in a record's history: the entry that made it and the record afterwards (``None`` if removed)."""
+
+    entry: Entry
+    version: int
+    removed: bool
+    purged: bool
+    record: RecordT | None
+
+
+class JournalQueries:
+    """The journal of one database. Safe to use from several threads."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def head(self) -> int:
+        """Return the sequence number of the newest entry; 0 in an empty journal."""
+        with self._database.translated():
+            row = self._database.connection.execute("SELECT max(seq) FROM entry").fetchone()
+        return int(row[0] or 0)
+
+    def mark(self, seq: int) -> str:
+        """Return what tells entry ``seq`` from one of another past, as a restored backup has; "" if there is none."""
+        with self._database.reading() as connection:
+            found = next(select_entries(connection, "seq = ?", (seq,)), None)
+        return "" if found is None else found.hash.hex()[:16]
+
+    def entries(self, *, before: int | None = None, limit: int = 50) -> list[Entry]:
+        """Return entries, newest first; those before entry ``before``."""
+        where, parameters = ("1", []) if before is None else ("seq < ?", [before])
+        with self._database.reading() as connection:
+            return list(select_entries(connection, f"{where} ORDER BY seq DESC LIMIT ?", [*parameters, limit]))
+
+    def entries_after(self, seq: int, limit: int = 500) -> list[Entry]:
+        """Return entries after ``seq``, oldest first."""
+        with self._database.reading() as connection:
+            return list(select_entries(connection, "seq > ? ORDER BY seq LIMIT ?", (seq, limit)))
+
+    def changes(self, seq: int) -> list[Change]:
+        """Return what one entry did to each record."""
+        query = "SELECT record, record_id, version, removed, image FROM change WHERE seq = ? ORDER BY ordinal"
+        with self._database.reading() as connection:
+            return [Change(r[0], r[1], r[2], bool(r[3]), r[4]) for r in connection.execute(query, (seq,))]
+
+    def changed_memories(self, after: int, limit: int) -> tuple[list[str], int]:
+        """Return the ids of memories changed after entry ``after`` and the entry that this reaches.
+
+        Whole entries are taken until at least ``limit`` changes are found, so that the second value is exact.
+        """
+        query = "SELECT seq, record_id FROM change WHERE seq > ? AND record = 'memory' ORDER BY seq, ordinal"
+        found: dict[str, None] = {}
+        reached, taken = after, 0
+        with self._database.reading() as connection:
+            head = int(connection.execute("SELECT coalesce(max(seq), 0) FROM entry").fetchone()[0])
+            for row in connection.execute(query, (after,)):
+                if taken >= limit and row[0] != reached:
+                    return list(found), reached
+                found[row[1]] = None
+                reached, taken = row[0], taken + 1
+        return list(found), head
+
+    def history(self, record: type[RecordT], record_id: str) -> list[Revision[RecordT]]:
+        """Return every version of a record, newest first."""
+        query = (
+            "SELECT seq, version, removed, image, nonce FROM change WHERE record = ? AND record_id = ?"
+            " ORDER BY version DESC"
+        )
+        with self._database.reading() as connection:
+            rows = connection.execute(query, (RECORD_NAMES[record], record_id)).fetchall()
+            return [_revision(connection, table_of(record), row) for row in rows]
+
+    def image(self, record: type[RecordT], record_id: str, version: int) -> RecordT | None:
+        """Return a record as it was at a version, or ``None`` where it was removed or purged then."""
+        query = "SELECT image FROM change WHERE record = ? AND record_id = ? AND version = ?"
+        with self._database.reading() as connection:
+            row = connection.execute(query, (RECORD_NAMES[record], record_id, version)).fetchone()
+        return None if row is None or row[0] is None else table_of(record).image.decode(row[0])
+
+    def image_named(self, kind: str, record_id: str, version: int) -> AnyRecord | None:
+        """Return a record of a kind given by name as it was at a version; see `image`."""
+        return self.image(TABLES[kind].record, record_id, version)
+
+    def first_written(self, kind: str, ids: Sequence[str]) -> dict[str, datetime]:
+        """Return when each of the ids of a kind first came into this database."""
+        listed = msgspec.json.encode(list(ids)).decode()
+        query = (
+            "SELECT change.record_id, min(entry.at) FROM change JOIN entry ON entry.seq = change.seq"
+            " WHERE change.record = ? AND change.record_id IN (SELECT value FROM json_each(?))"
+            " GROUP BY change.record_id"
+        )
+        with self._database.reading() as connection:
+            rows = connection.execute(query, (kind, listed)).fetchall()
+        return {row[0]: datetime.fromisoformat(row[1]) for row in rows}
+
+    def purged(self, kind: str, ids: Sequence[str]) -> set[str]:
+        """Return those of the ids of a kind that were purged and do not exist any more."""
+        with self._database.reading() as connection:
+            return purged_ids(connection, kind, msgspec.json.encode(list(ids)).decode())
+
+    def verify(self) -> str | None:
+        """Return what is wrong with the journal in one sentence, or ``None``."""
+        with self._database.reading() as connection:
+            return verify_journal(connection)
+
+
+def _revision(connection: sqlite3.Connection, table: Table[RecordT], row: sqlite3.Row) -> Revision[RecordT]:
+    entry = next(select_entries(connection, "seq = ?", (row[0],)))
+    image = None if row[3] is None else table.image.decode(row[3])
+    return Revision(entry, row[1], bool(row[2]), purged=row[4] is None, record=image)
