@@ -35,12 +35,16 @@ from memento_tui.storage.hook_store import DATABASE_FORMAT, FormatMismatch, Hook
 from memento_tui.text.keywords import content_words, skip_matches, skip_words, truncate_prompt
 from memento_tui.text.passages import best_passage
 
-__all__ = ["HookContext", "context_for_call"]
+__all__ = ["context_for_call"]
 
 _BEST_PASSAGE_CHARS, _PASSAGE_CHARS = 120, 80
-"""Characters of the best memory that a prompt is told, and of each other: the passage that answers. Ids lead on."""
+"""Characters of the passage from the best memory, and from each other one. The agent reads on by the id."""
+
 _ESSENTIAL_CHARS = 400
+"""Characters of each memory at the start of a session."""
+
 _MAX_ITEMS, _MAX_SKIPS, _MAX_ESSENTIALS = 8, 8, 12
+"""Working items, skips and memories at the start of a session."""
 
 _START_HEADING = "memento, the user's memory"
 _IDENTITY_HEADING, _ESSENTIALS_HEADING, _ITEMS_HEADING, _SKIPS_HEADING = (
@@ -53,7 +57,7 @@ _MEMORIES_HEADING = "The user's memory (data; `get` reads an id in full):"
 
 
 class HookContext(NamedTuple):
-    """One call of a hook, with all that answers it."""
+    """One call of a hook, with everything needed to answer it."""
 
     call: HookCall
     paths: DataPaths
@@ -62,28 +66,28 @@ class HookContext(NamedTuple):
     now: datetime
 
     def scope(self) -> SessionScope:
-        """Return where memories count for the session."""
+        """Return the namespaces whose memories concern the session."""
         project = find_project(self.call.cwd)
         if project is None:
             return SessionScope(self.call.session, "")
         claim = self.store.keep_setting if self.call.moment == "start" else None
-        named = namespace_of_project(project, self.store.setting, claim)
+        namespace = namespace_of_project(project, self.store.setting, claim)
         # Claude Code names the folder of a project's memory after its path.
         path = "".join(letter if letter.isalnum() else "-" for letter in str(project.root))
-        return SessionScope(self.call.session, named, (f"claude/{path}",))
+        return SessionScope(self.call.session, namespace, (f"claude/{path}",))
 
 
 def context_for_call(call: HookCall, paths: DataPaths, settings: HookSettings) -> str:
-    """Return what a session is told now; empty, most often, where nothing clears the threshold.
+    """Return the text for the session's context; most often empty, because nothing reaches the threshold.
 
     Raises:
         FileNotFoundError: there is no database yet.
-        WrongFormat: the database is of another version.
+        FormatMismatch: the database is of another version.
         sqlite3.Error: the database cannot be read.
 
     """
-    answer = _HANDLERS.get(call.moment)
-    if answer is None or (call.moment == "prompt" and not call.prompt.strip()):
+    handler = _HANDLERS.get(call.moment)
+    if handler is None or (call.moment == "prompt" and not call.prompt.strip()):
         return ""
     try:
         store = HookStore(paths.database)
@@ -92,22 +96,22 @@ def context_for_call(call: HookCall, paths: DataPaths, settings: HookSettings) -
             start_worker(paths.root, "--index")
         raise
     try:
-        return answer(HookContext(call, paths, store, settings, clock.now()))
+        return handler(HookContext(call, paths, store, settings, clock.now()))
     finally:
         store.close()
 
 
-def _context_at_start(seat: HookContext) -> str:
-    """Tell who the agent is, what a person calls essential, what is being done, and what is to be left."""
-    call, store, scope = seat.call, seat.store, seat.scope()
+def _context_at_start(context: HookContext) -> str:
+    """Return the identity, the essential memories, the working items and the skips; begin the session."""
+    call, store, scope = context.call, context.store, context.scope()
     if call.session:
         store.begin_session(call.session, call.host, scope.namespace, call.transcript, fresh=call.is_fresh)
     if not call.is_fresh:
         return ""
-    place = f": this project's namespace is {scope.namespace}" if scope.namespace else ""
+    project = f": this project's namespace is {scope.namespace}" if scope.namespace else ""
     budget = TokenBudget(
-        seat.settings.start_tokens,
-        [f"{_START_HEADING}{place}\n{_IDENTITY_HEADING}", _ESSENTIALS_HEADING, _ITEMS_HEADING, _SKIPS_HEADING],
+        context.settings.start_tokens,
+        [f"{_START_HEADING}{project}\n{_IDENTITY_HEADING}", _ESSENTIALS_HEADING, _ITEMS_HEADING, _SKIPS_HEADING],
     )
     parts = []
     if identity := store.identity():
@@ -125,33 +129,34 @@ def _context_at_start(seat: HookContext) -> str:
     skips = [skip for skip in store.skips() if scope.concerns(skip.namespace)][:_MAX_SKIPS]
     parts.append(fenced_block(_SKIPS_HEADING, [line for line in map(skip_line, skips) if budget.takes(line)]))
     if call.session:
-        store.record_shown(call.session, [one for _, one in shown])
-    told = "\n".join(part for part in parts if part)
-    return "\n".join(part for part in (f"{_START_HEADING}{place}" if told or place else "", told) if part)
+        store.record_shown(call.session, [entry for _, entry in shown])
+    blocks = "\n".join(part for part in parts if part)
+    heading = f"{_START_HEADING}{project}" if blocks or project else ""
+    return "\n".join(part for part in (heading, blocks) if part)
 
 
-def _context_for_prompt(seat: HookContext) -> str:
-    """Tell the few memories that the prompt calls for, and the skips that it touches."""
-    scope, prompt = seat.scope(), seat.call.prompt
-    # For a trivial prompt no index is opened; but "run the tests again" may well be what is to be skipped.
+def _context_for_prompt(context: HookContext) -> str:
+    """Return the few memories that the prompt calls for, and the skips that it touches."""
+    scope, prompt = context.scope(), context.call.prompt
+    # For a trivial prompt no index is opened; but "run the tests again" may well be a skip.
     is_trivial = not content_words(prompt)
-    index = None if is_trivial else up_to_date_index(seat.paths, seat.store)
-    findings = []
+    index = None if is_trivial else up_to_date_index(context.paths, context.store)
+    memories = []
     if index is not None:
-        findings = memories_for_prompt(seat.store, index, prompt, scope, seat.settings, seat.now)
+        memories = memories_for_prompt(context.store, index, prompt, scope, context.settings, context.now)
     return _record_and_format(
-        seat, scope, findings, _matching_skips(seat.store, scope, truncate_prompt(prompt), in_passing=is_trivial)
+        context, scope, memories, _matching_skips(context.store, scope, truncate_prompt(prompt), in_passing=is_trivial)
     )
 
 
-def _context_for_file(seat: HookContext) -> str:
-    """Tell what was decided about a file, and what went wrong there, when it is read for the first time."""
-    path = _path_in_project(seat.call)
+def _context_for_file(context: HookContext) -> str:
+    """Return the decisions and lessons about a file when it is read for the first time."""
+    path = _path_in_project(context.call)
     if not path:
         return ""
-    scope = seat.scope()
-    findings = memories_for_file(seat.store, up_to_date_index(seat.paths, seat.store), path, scope)
-    return _record_and_format(seat, scope, findings, _matching_skips(seat.store, scope, path))
+    scope = context.scope()
+    memories = memories_for_file(context.store, up_to_date_index(context.paths, context.store), path, scope)
+    return _record_and_format(context, scope, memories, _matching_skips(context.store, scope, path))
 
 
 _HANDLERS: dict[str, Callable[[HookContext], str]] = {
@@ -171,52 +176,54 @@ def _path_in_project(call: HookCall) -> str:
 
 
 def _matching_skips(store: HookStore, scope: SessionScope, text: str, *, in_passing: bool = False) -> list[SkipRow]:
-    held = [skip for skip in store.skips() if scope.concerns(skip.namespace)]
-    asked = skip_words(text) if held else frozenset()
-    return [skip for skip in held if skip_matches(asked, skip_words(skip.item), in_passing=in_passing)]
+    active = [skip for skip in store.skips() if scope.concerns(skip.namespace)]
+    words = skip_words(text) if active else frozenset()
+    return [skip for skip in active if skip_matches(words, skip_words(skip.item), in_passing=in_passing)]
 
 
 def _record_and_format(
-    seat: HookContext, scope: SessionScope, findings: Sequence[RetrievedMemory], skips: Sequence[SkipRow]
+    context: HookContext, scope: SessionScope, memories: Sequence[RetrievedMemory], skips: Sequence[SkipRow]
 ) -> str:
-    """Return the block for these findings and skips, and write down what it holds."""
-    budget = TokenBudget(seat.settings.prompt_tokens, [_MEMORIES_HEADING])
+    """Return the block for these memories and skips, and record what it shows."""
+    budget = TokenBudget(context.settings.prompt_tokens, [_MEMORIES_HEADING])
     lines = [(line, skip) for skip in skips if budget.takes(line := skip_line(skip))]
-    shown = _lines_within_budget(findings, budget, [_BEST_PASSAGE_CHARS, _PASSAGE_CHARS])
-    told = [line for line, _ in lines] + [line for line, _ in shown]
-    told += [line for line in _contradiction_lines(seat, scope, [one.memory for _, one in shown]) if budget.takes(line)]
-    if seat.call.session:
-        seat.store.record_shown(seat.call.session, [one for _, one in shown], [skip.id for _, skip in lines])
-    return fenced_block(_MEMORIES_HEADING, told)
+    shown = _lines_within_budget(memories, budget, [_BEST_PASSAGE_CHARS, _PASSAGE_CHARS])
+    texts = [line for line, _ in lines] + [line for line, _ in shown]
+    contradictions = _contradiction_lines(context, scope, [entry.memory for _, entry in shown])
+    texts += [line for line in contradictions if budget.takes(line)]
+    if context.call.session:
+        context.store.record_shown(context.call.session, [entry for _, entry in shown], [skip.id for _, skip in lines])
+    return fenced_block(_MEMORIES_HEADING, texts)
 
 
 def _lines_within_budget(
-    findings: Sequence[RetrievedMemory], budget: TokenBudget, lengths: Sequence[int]
+    memories: Sequence[RetrievedMemory], budget: TokenBudget, lengths: Sequence[int]
 ) -> list[tuple[CostedLine, ShownMemory]]:
     """Return the lines that the budget holds, best first, each with its entry for the ledger.
 
     ``lengths`` are the characters of the first, the second and so on; the last holds for all further ones.
     """
-    found: list[tuple[CostedLine, ShownMemory]] = []
-    for place, one in enumerate(findings):
-        length = lengths[min(place, len(lengths) - 1)]
-        line = memory_line(one.memory, best_passage(one.stems, one.memory.content, length).text, characters=length)
+    shown: list[tuple[CostedLine, ShownMemory]] = []
+    for rank, found in enumerate(memories):
+        length = lengths[min(rank, len(lengths) - 1)]
+        passage = best_passage(found.stems, found.memory.content, length).text
+        line = memory_line(found.memory, passage, characters=length)
         if budget.takes(line):
-            why = {name: round(value, 4) for name, value in one.why.items()}
-            found.append((line, ShownMemory(one.memory, len(found) + 1, round(one.score, 4), line.tokens, why)))
-    return found
+            why = {name: round(value, 4) for name, value in found.why.items()}
+            shown.append((line, ShownMemory(found.memory, len(shown) + 1, round(found.score, 4), line.tokens, why)))
+    return shown
 
 
-def _contradiction_lines(seat: HookContext, scope: SessionScope, memories: Sequence[MemoryRow]) -> list[CostedLine]:
-    """Return the contradictions in which some memories stand, both sides laid out where both concern the session."""
+def _contradiction_lines(context: HookContext, scope: SessionScope, memories: Sequence[MemoryRow]) -> list[CostedLine]:
+    """Return the unresolved contradictions of some memories, where both sides concern the session."""
     if not memories:
         return []
-    disputes = seat.store.unresolved_contradictions([memory.id for memory in memories])
-    names = {name for one in disputes for name in (one.older, one.newer)}
-    rows = seat.store.memories(names) if names else {}
+    contradictions = context.store.unresolved_contradictions([memory.id for memory in memories])
+    names = {name for found in contradictions for name in (found.older, found.newer)}
+    rows = context.store.memories(names) if names else {}
     sides = {name: row for name, row in rows.items() if scope.concerns(row.namespace)}
     return [
-        contradiction_line(one, sides[one.older], sides[one.newer], seat.now)
-        for one in disputes
-        if one.older in sides and one.newer in sides
+        contradiction_line(found, sides[found.older], sides[found.newer], context.now)
+        for found in contradictions
+        if found.older in sides and found.newer in sides
     ]

@@ -1,4 +1,4 @@
-"""Format what a session is shown: facts between the lines of a fence, within a budget of tokens."""
+"""Format the context of a session: facts between the lines of a fence, within a budget of tokens."""
 
 from __future__ import annotations
 
@@ -23,39 +23,44 @@ __all__ = [
 ]
 
 _BYTES_PER_TOKEN = 4
-"""Of UTF-8: characters in English prose, and three quarters of a token for each Chinese or Japanese one."""
+"""Bytes of UTF-8 in a token: four characters of English prose; a Chinese or Japanese one is 3/4 of a token."""
 
 _MAX_TOKENS = MAX_ANSWER_CHARS // _BYTES_PER_TOKEN
-"""However many a person allows: a host would cut what is longer, and with it the line that closes the fence.
+"""Tokens, whatever the settings allow: a host would cut a longer text, and with it the line that closes the fence.
 
 Hosts written in JavaScript count units of UTF-16, of which no text has more than bytes of UTF-8.
 """
 
 _IDENTITY_CHARS = 1_600
+"""Characters of the identity."""
 
 _SIDE_CHARS = 160
 """Characters of each side of a contradiction."""
+
 _REASON_CHARS = 160
+"""Characters of the item and of the reason of a skip."""
+
 _ITEM_CHARS = 240
+"""Characters of each text of a working item."""
 
 
 class CostedLine(NamedTuple):
-    """One line, and what it costs."""
+    """One line, and its cost in tokens."""
 
     text: str
     tokens: int
 
 
 class TokenBudget:
-    """The tokens that may still be told, after those of the ``headings`` and of the fences below them."""
+    """The tokens that are left, after those of the ``headings`` and of the fences below them."""
 
     def __init__(self, limit: int, headings: Sequence[str]) -> None:
         self.left = min(limit, _MAX_TOKENS) - sum(
-            estimate_tokens(fenced_block(one, [CostedLine("", 0)])) + 1 for one in headings
+            estimate_tokens(fenced_block(heading, [CostedLine("", 0)])) + 1 for heading in headings
         )
 
     def takes(self, line: CostedLine) -> bool:
-        """Tell whether a line fits what is left, and if so take it off."""
+        """Tell whether a line fits into the budget, and if so subtract its tokens."""
         if line.tokens > self.left:
             return False
         self.left -= line.tokens
@@ -72,7 +77,7 @@ def _costed_line(text: str) -> CostedLine:
 
 
 def identity_line(identity: str) -> CostedLine:
-    """Return who the agent is: prose that keeps its own lines."""
+    """Return the identity of the agent: prose that keeps its own lines."""
     text = "\n".join(" ".join(line.split()) for line in without_invisible(identity).splitlines())
     if len(text) > _IDENTITY_CHARS:
         cut = max(text.rfind(" ", 0, _IDENTITY_CHARS), text.rfind("\n", 0, _IDENTITY_CHARS))
@@ -86,12 +91,12 @@ def memory_line(memory: MemoryRow, passage: str, *, characters: int) -> CostedLi
     marks = f" [{', '.join(labels)}]" if labels else ""
     title = visible_line(memory.title, 100)
     text = visible_line(passage, characters)
-    told = text if not title or text.startswith(title.removesuffix(" ...")) else f"{title}: {text}"
-    return _costed_line(f"{quoted_id(memory.id)} {memory.kind}{marks}: {told}")
+    full = text if not title or text.startswith(title.removesuffix(" ...")) else f"{title}: {text}"
+    return _costed_line(f"{quoted_id(memory.id)} {memory.kind}{marks}: {full}")
 
 
 def _caution_labels(memory: MemoryRow) -> list[str]:
-    # A budget of tokens has no room for what is in order.
+    # The budget of tokens has no room for labels that are no caution.
     return caution_labels(memory.source_type, memory.stability if memory.stability == "draft" else "")
 
 
@@ -110,13 +115,17 @@ def item_line(item: ItemRow) -> CostedLine:
     return _costed_line(f"{item.category.replace('_', ' ')}: {text}")
 
 
-def contradiction_line(dispute: ContradictionRow, older: MemoryRow, newer: MemoryRow, now: datetime) -> CostedLine:
-    """Return a contradiction as one line that lays both sides out with their ages."""
+def contradiction_line(
+    contradiction: ContradictionRow, older: MemoryRow, newer: MemoryRow, now: datetime
+) -> CostedLine:
+    """Return a contradiction as one line with both sides and their ages."""
     sides = []
     for name, side in (("older", older), ("newer", newer)):
         marks = ", ".join([_age(side, now), *_caution_labels(side)])
         sides.append(f'{name} {quoted_id(side.id)} ({marks}): "{visible_line(side.content, _SIDE_CHARS)}"')
-    return _costed_line(f"contradiction, unresolved ({visible_line(dispute.why, _SIDE_CHARS)}): {'; '.join(sides)}")
+    return _costed_line(
+        f"contradiction, unresolved ({visible_line(contradiction.why, _SIDE_CHARS)}): {'; '.join(sides)}"
+    )
 
 
 def _age(memory: MemoryRow, now: datetime) -> str:

@@ -1,4 +1,4 @@
-"""Read what each host sends to a hook, and write what it expects back. Standard library only.
+"""Parse the input that each host sends to a hook, and format the answer that it expects. Standard library only.
 
 The events of all hosts come down to four: a session begins, a person sent a prompt, a file is about to be read, and a
 stretch of the session is over.
@@ -20,18 +20,23 @@ _MOMENT_OF_EVENT: dict[str, HookMoment] = {
 """The meaning of each event of any host, by its name in lower case."""
 
 _READING_TOOLS = frozenset({"read", "read_file", "readfile", "view", "read_many_files", "notebookread"})
+"""The names of the tools that read files, of any host, in lower case."""
+
 _PATH_ARGUMENTS = ("file_path", "absolute_path", "filePath", "path", "notebook_path")
+"""The arguments of those tools that hold the path."""
+
 _FRESH_CONTEXT_SOURCES = frozenset({"startup", "clear", "compact"})
-"""The ways in which a session starts whose context holds nothing of what was told before."""
+"""The values of ``source`` with which a session starts whose context holds nothing that was shown before."""
 
 _CONTEXT, _CONTEXT_END = "<hook_context>", "</hook_context>"
+"""The lines between which Gemini puts the context of the session's start, before the first prompt."""
 
 MAX_ANSWER_CHARS = 10_000
-"""Characters of one string that Claude Code passes on."""
+"""Characters of one string that Claude Code passes on to the agent."""
 
 
 class HookCall(NamedTuple):
-    """One call of a hook, whichever host it is from. What the host did not say is empty."""
+    """One call of a hook, from any host. A field that the host did not send is empty."""
 
     host: str
     event: str
@@ -43,60 +48,60 @@ class HookCall(NamedTuple):
     prompt: str = ""
     file: str = ""
     is_fresh: bool = False
-    """A session starts whose context holds nothing of what it was told before."""
+    """Whether a session starts whose context holds nothing that was shown before."""
 
 
 def moment_of(event: str) -> HookMoment | None:
-    """Return what an event of any host comes down to; ``None`` where memento has nothing to say about it."""
+    """Return the moment that an event of any host stands for; ``None`` for an event that memento does not answer."""
     return _MOMENT_OF_EVENT.get(event.lower())
 
 
 def parse_call(host: str, event: str, raw: bytes) -> HookCall | None:
-    """Return what a host asks; ``None`` where memento has nothing to say about the event or the tool.
+    """Return the call of a host; ``None`` for an event or a tool that memento does not answer.
 
-    ``event`` may be empty: the host's own word is taken then. Fields that are not known are left alone.
+    ``event`` may be empty: the name in the input is used then. Unknown fields are ignored.
 
     Raises:
         ValueError: the input is not JSON.
 
     """
-    read = json.loads(raw.decode("utf-8-sig", "replace"))
-    if not isinstance(read, dict):
+    payload = json.loads(raw.decode("utf-8-sig", "replace"))
+    if not isinstance(payload, dict):
         return None
-    name = event or _text(read, "hook_event_name")
+    name = event or _text(payload, "hook_event_name")
     moment = moment_of(name)
-    if moment is None or (moment == "read" and not _reads_file(read)):
+    if moment is None or (moment == "read" and not _reads_file(payload)):
         return None
     return HookCall(
         host=host,
         event=name,
         moment=moment,
-        session=_text(read, "session_id", "conversation_id", "sessionID"),
-        cwd=_text(read, "cwd") or _first(read.get("workspace_roots")),
-        transcript=_text(read, "transcript_path"),
-        prompt=_prompt_text(_text(read, "prompt")),
-        file=_file_path(read),
-        is_fresh=moment == "start" and (_text(read, "source") or "startup") in _FRESH_CONTEXT_SOURCES,
+        session=_text(payload, "session_id", "conversation_id", "sessionID"),
+        cwd=_text(payload, "cwd") or _first(payload.get("workspace_roots")),
+        transcript=_text(payload, "transcript_path"),
+        prompt=_prompt_text(_text(payload, "prompt")),
+        file=_file_path(payload),
+        is_fresh=moment == "start" and (_text(payload, "source") or "startup") in _FRESH_CONTEXT_SOURCES,
     )
 
 
 def format_answer(call: HookCall, text: str) -> str:
-    """Return what is written to standard output to put ``text`` into the agent's context.
+    """Return the text for standard output that puts ``text`` into the agent's context.
 
     No field decides anything for the host: a hook that answers a question of permission would decide for the person.
     """
     if not text:
         return ""
-    told = text[:MAX_ANSWER_CHARS]
+    shortened = text[:MAX_ANSWER_CHARS]
     host = HOSTS.get(call.host)
     if host is not None and host.answer == "flat":
-        return json.dumps({"additional_context": told})
-    return json.dumps({"hookSpecificOutput": {"hookEventName": call.event, "additionalContext": told}})
+        return json.dumps({"additional_context": shortened})
+    return json.dumps({"hookSpecificOutput": {"hookEventName": call.event, "additionalContext": shortened}})
 
 
-def _text(read: Mapping[str, Any], *names: str) -> str:
+def _text(payload: Mapping[str, Any], *names: str) -> str:
     for name in names:
-        value = read.get(name)
+        value = payload.get(name)
         if isinstance(value, str) and value:
             # Hosts written in JavaScript cut texts between the halves of a surrogate pair; no UTF-8 text holds one.
             return value.encode("utf-8", "replace").decode()
@@ -104,7 +109,7 @@ def _text(read: Mapping[str, Any], *names: str) -> str:
 
 
 def _prompt_text(prompt: str) -> str:
-    """Return what the person said: Gemini puts before it what the session's beginning was told."""
+    """Return the prompt without the context of the session's start, which Gemini puts before it."""
     end = prompt.find(_CONTEXT_END)
     return prompt[end + len(_CONTEXT_END) :].lstrip() if prompt.startswith(_CONTEXT) and end > 0 else prompt
 
@@ -113,11 +118,11 @@ def _first(value: object) -> str:
     return value[0] if isinstance(value, list) and value and isinstance(value[0], str) else ""
 
 
-def _reads_file(read: Mapping[str, Any]) -> bool:
-    tool = read.get("tool_name")
+def _reads_file(payload: Mapping[str, Any]) -> bool:
+    tool = payload.get("tool_name")
     return tool is None or (isinstance(tool, str) and tool.lower() in _READING_TOOLS)
 
 
-def _file_path(read: Mapping[str, Any]) -> str:
-    given = read.get("tool_input")
-    return _text(given, *_PATH_ARGUMENTS) if isinstance(given, dict) else _text(read, *_PATH_ARGUMENTS)
+def _file_path(payload: Mapping[str, Any]) -> str:
+    arguments = payload.get("tool_input")
+    return _text(arguments, *_PATH_ARGUMENTS) if isinstance(arguments, dict) else _text(payload, *_PATH_ARGUMENTS)

@@ -30,7 +30,7 @@ Example:
 """
 
 _ANSWER_SECONDS = {"start": 5.0, "prompt": 3.0, "read": 2.0, "end": 0.8}
-"""How long each answer may take at the most, on a machine that is busy. Most take a tenth.
+"""Seconds that each answer may take, on a machine that is busy. Most take a tenth.
 
 Hosts give a prompt 30 seconds, and the end of a session 1.5 in all; `memento install` asks for 5 or more.
 """
@@ -39,9 +39,11 @@ _MAX_ANSWER_SECONDS = max(_ANSWER_SECONDS.values())
 _MAX_INPUT_BYTES = 16_000_000
 """Bytes of standard input that are read."""
 _MAX_LOG_BYTES = 500_000
+"""Bytes of the log above which it begins again."""
+
 _STDERR = 2
 _EXIT_ALREADY_LOGGED = 1
-"""The status of a child that has written down itself what went wrong."""
+"""The exit status of a child that has logged its failure itself."""
 
 
 class _Arguments(NamedTuple):
@@ -52,26 +54,26 @@ class _Arguments(NamedTuple):
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Answer one call; the status is always 0."""
-    given = list(sys.argv[1:] if arguments is None else arguments)
-    if given[:1] in (["--help"], ["-h"]):
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    if words[:1] in (["--help"], ["-h"]):
         sys.stdout.write(_USAGE)
         return 0
-    read = _parse_arguments(given)
+    parsed = _parse_arguments(words)
     try:
-        _answer_in_child(read)
+        _answer_in_child(parsed)
     except BaseException as error:  # noqa: BLE001 - a host that closed its end, or a system that is out of processes
-        _log_error(read, error)
+        _log_error(parsed, error)
     return 0
 
 
-def _answer_in_child(read: _Arguments) -> None:
-    """Have the call answered in a child, and hand its answer to the host."""
+def _answer_in_child(arguments: _Arguments) -> None:
+    """Answer the call in a child process, and pass its answer on to the host."""
     _reserve_standard_descriptors()
     incoming, outgoing = os.pipe()
     child = os.fork()
     if child == 0:
         os.close(incoming)
-        _run_child(read, outgoing)
+        _run_child(arguments, outgoing)
     os.close(outgoing)
     with os.fdopen(incoming, "rb") as stream:
         answer = stream.read()
@@ -80,13 +82,13 @@ def _answer_in_child(read: _Arguments) -> None:
     if code == 0:
         _write(1, answer)
     elif code == -signal.SIGALRM:
-        _log_message(read, f"{read.event or 'the call'} was ended: it took longer than it may")
+        _log_message(arguments, f"{arguments.event or 'the call'} was ended: it took longer than it may")
     elif code != _EXIT_ALREADY_LOGGED:
-        _log_message(read, f"{read.event or 'the call'} ended with status {code}")
+        _log_message(arguments, f"{arguments.event or 'the call'} ended with status {code}")
 
 
 def _reserve_standard_descriptors() -> None:
-    """Put nothing in the place of a standard stream that the host closed: else another file would get its number."""
+    """Open the null device for each standard stream that the host closed: else another file would get its number."""
     while (null := os.open(os.devnull, os.O_RDWR)) <= _STDERR:
         pass
     os.close(null)
@@ -98,7 +100,7 @@ def _write(descriptor: int, data: bytes) -> None:
 
 
 def _parse_arguments(given: Sequence[str]) -> _Arguments:
-    """Return the arguments; what is not known is left alone, as a newer installer may write it."""
+    """Return the arguments; unknown ones are ignored, since a newer installer may write them."""
     named = {"--host": "host", "--data-dir": "data_dir"}
     found: dict[str, str] = {}
     rest = iter(given)
@@ -111,40 +113,40 @@ def _parse_arguments(given: Sequence[str]) -> _Arguments:
     return _Arguments(**found)
 
 
-def _run_child(read: _Arguments, outgoing: int) -> None:
-    """Do the work in the child; the kernel's timer, not caught by anything, is the hard stop."""
+def _run_child(arguments: _Arguments, outgoing: int) -> None:
+    """Do the work in the child, which the kernel's timer ends whatever it is doing."""
     status = _EXIT_ALREADY_LOGGED
     try:
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
         signal.setitimer(signal.ITIMER_REAL, _MAX_ANSWER_SECONDS)
         _detach_host_streams()
-        _write(outgoing, _answer(read).encode())
+        _write(outgoing, _answer(arguments).encode())
         status = 0
     except BaseException as error:  # noqa: BLE001 - nothing may reach the host
-        _log_error(read, error)
+        _log_error(arguments, error)
     finally:
         os._exit(status)
 
 
 def _detach_host_streams() -> None:
-    """Let go of what the host reads: a native library that panics says so there, and it waits until all let go."""
+    """Close the streams that the host reads: a native library that panics writes there, and the host waits for them."""
     null = os.open(os.devnull, os.O_RDWR)
     os.dup2(null, 1)
     os.dup2(null, _STDERR)
     os.close(null)
 
 
-def _answer(read: _Arguments) -> str:
+def _answer(arguments: _Arguments) -> str:
     # only the child needs it
     from memento_tui.hooks.host_events import format_answer, moment_of, parse_call  # noqa: PLC0415
     from memento_tui.hooks.settings import read_settings  # noqa: PLC0415
     from memento_tui.paths import DataPaths, data_directory  # noqa: PLC0415
 
-    # A host that is slow to say what it wants uses up the time, too.
-    if moment := moment_of(read.event):
+    # The time that a slow host takes to send its input counts too.
+    if moment := moment_of(arguments.event):
         signal.setitimer(signal.ITIMER_REAL, _ANSWER_SECONDS[moment])
-    call = parse_call(read.host, read.event, _read_stdin())
-    paths = DataPaths(data_directory(read.data_dir or None))
+    call = parse_call(arguments.host, arguments.event, _read_stdin())
+    paths = DataPaths(data_directory(arguments.data_dir or None))
     if call is None or not paths.database.is_file():
         return ""
     if moment is None:
@@ -160,8 +162,8 @@ def _answer(read: _Arguments) -> str:
 
 
 def _start_transcript_worker(call: HookCall, paths: DataPaths) -> None:
-    """Start the reading of a transcript in a process of its own, if there is enough to read."""
-    # The end of a session is all that needs these two.
+    """Start the worker that reads the transcript, if there is enough to read."""
+    # Only the end of a session needs these two.
     from memento_tui.hooks.worker_launcher import should_read_transcript, start_worker  # noqa: PLC0415
     from memento_tui.storage.hook_store import HookStore  # noqa: PLC0415
 
@@ -170,12 +172,12 @@ def _start_transcript_worker(call: HookCall, paths: DataPaths) -> None:
     store.close()
     path = Path(call.transcript)
     if should_read_transcript(call.event, path.stat().st_size if path.exists() else 0, learned):
-        what = {"event": call.event, "session": call.session, "cwd": call.cwd, "transcript": call.transcript}
-        start_worker(paths.root, *(f"--{name}={value}" for name, value in what.items()))
+        options = {"event": call.event, "session": call.session, "cwd": call.cwd, "transcript": call.transcript}
+        start_worker(paths.root, *(f"--{name}={value}" for name, value in options.items()))
 
 
 def _read_stdin() -> bytes:
-    """Return standard input whole. Raises `ValueError` where there is too much."""
+    """Return the whole of standard input. Raises `ValueError` where it is too long."""
     parts, size = [], 0
     while part := os.read(0, 1 << 16):
         parts.append(part)
@@ -185,28 +187,28 @@ def _read_stdin() -> bytes:
     return b"".join(parts)
 
 
-def _log_error(read: _Arguments, error: BaseException) -> None:
-    """Write down what went wrong: in a word what was foreseen, with its place what was not."""
-    foreseen = isinstance(error, (OSError, ValueError)) or type(error).__module__ in ("sqlite3", _HOOK_STORE_MODULE)
-    if foreseen:
-        told = f"{type(error).__name__}: {error}"
+def _log_error(arguments: _Arguments, error: BaseException) -> None:
+    """Log a failure: an expected one in a line, any other with its traceback."""
+    is_expected = isinstance(error, (OSError, ValueError)) or type(error).__module__ in ("sqlite3", _HOOK_STORE_MODULE)
+    if is_expected:
+        text = f"{type(error).__name__}: {error}"
     else:
-        import traceback  # noqa: PLC0415 - only what nobody foresaw needs it
+        import traceback  # noqa: PLC0415 - only what is unexpected needs it
 
-        told = "".join(traceback.format_exception(error)).rstrip()
-    _log_message(read, f"{read.event or 'the call'}: {told}")
+        text = "".join(traceback.format_exception(error)).rstrip()
+    _log_message(arguments, f"{arguments.event or 'the call'}: {text}")
 
 
 _HOOK_STORE_MODULE = "memento_tui.storage.hook_store"
 
 
-def _log_message(read: _Arguments, message: str) -> None:
-    """Add a line to the hooks' log; where even that fails there is nobody left to tell."""
+def _log_message(arguments: _Arguments, message: str) -> None:
+    """Add a line to the hooks' log; a failure to do so is ignored."""
     from memento_tui import clock  # noqa: PLC0415 - most calls log nothing
     from memento_tui.paths import DataPaths, data_directory  # noqa: PLC0415
 
     try:
-        path = DataPaths(data_directory(read.data_dir or None)).hook_log
+        path = DataPaths(data_directory(arguments.data_dir or None)).hook_log
         if not path.parent.is_dir():
             return
         _append_line(path, f"{clock.now():%Y-%m-%dT%H:%M:%SZ} {message}\n")

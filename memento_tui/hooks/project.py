@@ -17,12 +17,14 @@ __all__ = ["Project", "find_project", "namespace_of_project"]
 
 _UNSAFE_CHARS = re.compile(r"[^\w.+-]+")
 _MAX_NAME_CHARS = 100
+"""Characters of a project's name in a namespace."""
+
 _MAX_POINTER_BYTES = 10_000
 """Bytes of a ``.git`` or ``commondir`` file that are read; each holds one path."""
 
 
 class Project(NamedTuple):
-    """A project: ``root`` is where its files are, ``home`` what tells it from every other (of a worktree as well)."""
+    """A project: ``root`` holds its files, ``home`` identifies it, and is the same for all its worktrees."""
 
     root: Path
     home: Path
@@ -30,7 +32,7 @@ class Project(NamedTuple):
 
 
 def find_project(directory: str | Path) -> Project | None:
-    """Return the project of a directory; ``None`` for a home directory, the root, and what is not there.
+    """Return the project of a directory; ``None`` for a home directory, the root, and a missing directory.
 
     Without a repository the directory itself is the project. A repository that is the home directory itself, as people
     keep their settings in one, is no project, and neither does what lies in it belong to it.
@@ -41,9 +43,9 @@ def find_project(directory: str | Path) -> Project | None:
             return None
     except (OSError, ValueError):  # no name that a directory can have
         return None
-    nowhere = (Path(start.anchor), Path(os.path.realpath(os.path.expanduser("~"))))  # noqa: PTH111 - raises for no home
+    no_projects = (Path(start.anchor), Path(os.path.realpath(os.path.expanduser("~"))))  # noqa: PTH111 - raises for no home
     for folder in (start, *start.parents):
-        if folder in nowhere:
+        if folder in no_projects:
             break
         try:
             home = _common_directory(folder / ".git")
@@ -51,7 +53,7 @@ def find_project(directory: str | Path) -> Project | None:
             continue
         if home is not None:
             return Project(folder, home, _safe_name(_name_folder(home).name.removesuffix(".git")))
-    return None if start in nowhere else Project(start, start, _safe_name(start.name))
+    return None if start in no_projects else Project(start, start, _safe_name(start.name))
 
 
 def _common_directory(git: Path) -> Path | None:
@@ -68,7 +70,7 @@ def _common_directory(git: Path) -> Path | None:
     shared = found / "commondir"
     if shared.is_file():
         found = found / _first_line(shared)
-    # Git takes nothing for a repository that has no HEAD, be it a link to what is not there yet.
+    # A repository has a HEAD, if only a link to a branch that does not exist yet.
     return Path(os.path.realpath(found)) if os.path.lexists(found / "HEAD") else None
 
 
@@ -98,7 +100,7 @@ def namespace_of_project(
     other is named after its parent folder as well. ``read`` and ``write`` access the settings of the database, which
     say what project has which namespace; with ``None`` for ``write`` a new project does not claim one.
     """
-    # Told apart by what all worktrees have in common, or each would get a memory of its own.
+    # Named by the folder that all worktrees share, or each would get a memory of its own.
     parent = _safe_name(_containing_folder(project.home).name)
     for namespace in (f"projects/{project.name}", f"projects/{parent}-{project.name}"):
         key = f"project {namespace}"

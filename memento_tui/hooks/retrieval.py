@@ -44,15 +44,15 @@ Entries of the journal say nothing about the work: an import puts thousands of m
 
 
 def up_to_date_index(paths: DataPaths, store: HookStore) -> PromptIndex | None:
-    """Return the index; where it is far behind, as it was, and a detached process brings it up to date.
+    """Return the index, up to date; an outdated one where it is far behind, and a detached process is started.
 
-    ``None`` where there is none that can be read.
+    ``None`` where none can be read.
     """
     seq, mark = store.head()
     index = _open_index(paths)
     if index is not None and (index.state.seq, index.state.mark) == (seq, mark):
         return index
-    # An index of another past, as a restored backup leaves it, says nothing about what is stored now.
+    # An index of another history, as a restored backup leaves it, does not hold what is stored now.
     usable = index if index is not None and store.mark(index.state.seq) == index.state.mark else None
     if store.has_more_changes(0 if usable is None else usable.state.seq, _MAX_INLINE_CHANGES):
         if not _is_being_indexed(paths):
@@ -66,7 +66,7 @@ def up_to_date_index(paths: DataPaths, store: HookStore) -> PromptIndex | None:
 
 
 def _is_being_indexed(paths: DataPaths) -> bool:
-    """Tell whether another process indexes now: of the prompts that come meanwhile, each would start one more."""
+    """Tell whether another process indexes now; else each prompt that comes meanwhile would start one more."""
     try:
         lock = os.open(paths.keyword_lock, os.O_RDWR)
     except OSError:
@@ -88,18 +88,18 @@ def _open_index(paths: DataPaths) -> PromptIndex | None:
 
 
 _FILE_KINDS = ("decision", "instruction", "bugfix", "anti_pattern", "discovery", "heuristic", "pattern")
-"""What to know before a file is read: what was decided about it, and what went wrong there."""
+"""The kinds of memories that matter before a file is read: decisions about it, and lessons."""
 _COMMON_FILES = frozenset(
     """
     __init__.py __main__.py main.py index.js index.ts index.tsx index.html mod.rs main.rs lib.rs main.go readme.md
     package.json makefile dockerfile setup.py conftest.py utils.py types.ts cargo.toml pyproject.toml
     """.split()  # noqa: SIM905 - a paragraph is easier to read than a list of quoted words
 )
-"""Names that every other folder has; alone they do not tell which file is meant."""
+"""Names that many folders have; alone they do not identify a file."""
 
 
 class SessionScope(NamedTuple):
-    """Where memories count for a session: everywhere but in the namespaces of other projects."""
+    """The namespaces that concern a session: all but those of other projects."""
 
     session: str
     namespace: str
@@ -107,22 +107,22 @@ class SessionScope(NamedTuple):
     also: tuple[str, ...] = ()
     """Further namespaces of the same project."""
 
-    def places(self) -> list[str]:
+    def own_namespaces(self) -> list[str]:
         """Return the namespaces of the project."""
         return [name for name in (self.namespace, *self.also) if name]
 
     def concerns(self, namespace: str) -> bool:
-        """Tell whether a record of a namespace matters here."""
-        inside = any(namespace == place or namespace.startswith(f"{place}/") for place in self.places())
-        return inside or namespace.partition("/")[0] not in SCOPED_NAMESPACE_ROOTS
+        """Tell whether the records of a namespace concern the session."""
+        is_own = any(namespace == own or namespace.startswith(f"{own}/") for own in self.own_namespaces())
+        return is_own or namespace.partition("/")[0] not in SCOPED_NAMESPACE_ROOTS
 
 
 SCOPED_NAMESPACE_ROOTS = ("projects", "claude", "accounts")
-"""The namespaces below which each name is a project, or an account of `memento serve`, which may be anybody's."""
+"""The namespaces below which each name is a project, or an account of `memento serve`, of any person."""
 
 
 class RetrievedMemory(NamedTuple):
-    """One memory to tell, its score, the numbers that made it, and the stems that a passage is chosen by."""
+    """One memory with its score, the numbers that made it, and the stems by which its passage is chosen."""
 
     memory: MemoryRow
     score: float
@@ -134,25 +134,27 @@ def memories_for_prompt(
     store: HookStore, index: PromptIndex, prompt: str, scope: SessionScope, settings: HookSettings, now: datetime
 ) -> list[RetrievedMemory]:
     """Return the memories that a prompt calls for, best first; most often none."""
-    near = {
-        one.id: one
-        for one in index.candidates(content_words_by_sentence(prompt), scope.places(), SCOPED_NAMESPACE_ROOTS)[
-            :PROMPT_CANDIDATES_READ
-        ]
+    candidates = {
+        found.id: found
+        for found in index.candidates(
+            content_words_by_sentence(prompt), scope.own_namespaces(), SCOPED_NAMESPACE_ROOTS
+        )[:PROMPT_CANDIDATES_READ]
     }
-    findings = []
-    for memory in _not_yet_shown(store, near, scope).values() if near else ():
-        candidate, stems = near[memory.id], _stem_counts(memory)
-        keyword = max(candidate.keyword, candidate.by_itself(stems, len(terms(memory.content))))
+    retrieved = []
+    for memory in _not_yet_shown(store, candidates, scope).values() if candidates else ():
+        candidate, stems = candidates[memory.id], _stem_counts(memory)
+        keyword = max(candidate.keyword, candidate.score_without_index(stems, len(terms(memory.content))))
         life = decay_factor(memory, now, preset=settings.decay)
         score = keyword * life.factor
         subject = stems_of([*memory.title.split(), *memory.tags])
-        about = candidate.is_about(stems.keys(), subject) if score >= settings.threshold else []
-        if about:
+        words = candidate.words_in(stems.keys(), subject) if score >= settings.threshold else []
+        if words:
             why = {"keyword": keyword, "relevance": keyword, "life": life.factor}
-            findings.append(RetrievedMemory(memory, score, why, frozenset(stems_of(about))))
-    findings.sort(key=lambda one: (-one.score, one.memory.id))
-    return [one for one in findings if one.score >= LEAST_SHARE_OF_BEST * findings[0].score][:MOST_MEMORIES_SHOWN]
+            retrieved.append(RetrievedMemory(memory, score, why, frozenset(stems_of(words))))
+    retrieved.sort(key=lambda found: (-found.score, found.memory.id))
+    return [found for found in retrieved if found.score >= LEAST_SHARE_OF_BEST * retrieved[0].score][
+        :MOST_MEMORIES_SHOWN
+    ]
 
 
 def _stem_counts(memory: MemoryRow) -> Counter[str]:
@@ -169,7 +171,7 @@ def _stem_counts(memory: MemoryRow) -> Counter[str]:
 def memories_for_file(
     store: HookStore, index: PromptIndex | None, path: str, scope: SessionScope
 ) -> list[RetrievedMemory]:
-    """Return what was decided about a file, and what went wrong there; ``path`` is relative to the project."""
+    """Return the decisions and lessons about a file; ``path`` is relative to the project."""
     names = _names_of_file(path)
     ids = dict.fromkeys(store.related_to_file(names))
     if index is not None:
@@ -182,7 +184,7 @@ def memories_for_file(
 
 
 def _names_of_file(path: str) -> list[str]:
-    """Return the names by which a memory may speak of a file: its path and the ends of it that still tell which."""
+    """Return the names by which a memory may mention a file: its path, and the ends of it that still identify it."""
     parts = path.split("/")
     names = ["/".join(parts[start:]) for start in range(len(parts))]
     if len(parts) > 1 and parts[-1].lower() in _COMMON_FILES:
@@ -191,15 +193,15 @@ def _names_of_file(path: str) -> list[str]:
 
 
 def _not_yet_shown(store: HookStore, ids: Iterable[str], scope: SessionScope) -> dict[str, MemoryRow]:
-    """Return those memories that concern the session and that it neither was told in this version nor wrote itself."""
-    told = store.already_shown(scope.session)
+    """Return the memories that concern the session, but for those that it was shown in this version or wrote itself."""
+    shown = store.already_shown(scope.session)
     rows = store.memories(ids)
-    gone = store.superseded(rows) if rows else set()
+    superseded = store.superseded(rows) if rows else set()
     return {
         name: row
         for name, row in rows.items()
-        if name not in gone
-        and told.get(name, 0) < row.version
+        if name not in superseded
+        and shown.get(name, 0) < row.version
         and scope.concerns(row.namespace)
         and not (scope.session and row.session == scope.session)
     }

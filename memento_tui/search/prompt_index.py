@@ -42,16 +42,16 @@ class PromptHit(NamedTuple):
     keyword: float
     """Its score from 0 to 1: as in `memento_tui.search.scoring`, less for a part with words that no memory holds."""
     words: tuple[str, ...]
-    """The salient words of that part."""
+    """The salient words of the part of the prompt that it fits best."""
     weights: tuple[float, ...] = ()
-    """What each of them says."""
+    """The weight of each of them."""
     scale: float = 1.0
-    """What the score was multiplied with, because of the part."""
+    """The factor of the score that depends on that part."""
 
-    def by_itself(self, counts: Mapping[str, int], length: int) -> float:
-        """Return the score that does not depend on how long other memories are.
+    def score_without_index(self, counts: Mapping[str, int], length: int) -> float:
+        """Return the score that does not depend on the length of other memories.
 
-        ``counts`` tells how often the memory holds each stem, and ``length`` is its number of words.
+        ``counts`` has how often the memory holds each stem, and ``length`` is its number of words.
         """
         held = [
             weight * density(_count(counts, word), length)
@@ -59,19 +59,19 @@ class PromptHit(NamedTuple):
         ]
         return saturated(sum(held), sum(map(perfect_score, self.weights))) * self.scale
 
-    def is_about(self, stems: AbstractSet[str], subject: AbstractSet[str] = frozenset()) -> list[str]:
-        """Return those of the words that a text with these stems holds; none where they are too few to mean it.
+    def words_in(self, stems: AbstractSet[str], subject: AbstractSet[str] = frozenset()) -> list[str]:
+        """Return the words that a text with these stems holds; none where they are too few to be about it.
 
         One plain word, however rare, is shared by chance; a name is not, nor is a word of the ``subject``: the stems of
         the title and the tags.
         """
         held = [word for word in self.words if _holds(stems, word)]
-        is_meant = len(held) >= FEWEST_WORDS or any(is_name(word) or _holds(subject, word) for word in held)
-        return held if is_meant else []
+        is_enough = len(held) >= FEWEST_WORDS or any(is_name(word) or _holds(subject, word) for word in held)
+        return held if is_enough else []
 
 
 def stems_of(words: Iterable[str]) -> set[str]:
-    """Return what a passage's words are compared with: the stems of the words, and their names' parts."""
+    """Return the stems of the words, and the parts of compound names, by which texts are compared."""
     found: set[str] = set()
     for word in words:
         found.update(terms(word))
@@ -80,7 +80,7 @@ def stems_of(words: Iterable[str]) -> set[str]:
 
 
 def _count(counts: Mapping[str, int], word: str) -> int:
-    """Return how often a text holds a word; of what is written without spaces, its rarest pair."""
+    """Return how often a text holds a word; of a word in a script without spaces, its rarest pair of characters."""
     pairs = character_bigrams(word)
     found = [counts.get(stem, 0) for stem in pairs or stems_of([word])]
     return min(found) if pairs else max(found, default=0)
@@ -112,8 +112,8 @@ class PromptIndex:
         self.state: IndexState = state
         self._queries = TermQueryBuilder(self._schema, self._searcher)
 
-    def _weighed(self, word: str) -> tuple[str, float]:
-        """Return a word and what it says; of a path that no memory names, the end of it that one does."""
+    def _weighted(self, word: str) -> tuple[str, float]:
+        """Return a word and its weight; for a path that no memory names, its longest end that one names."""
         weight = self._weight(word)
         ends = [] if weight or "/" not in word else [word.split("/", cut)[-1] for cut in range(1, word.count("/") + 1)]
         return next(((end, found) for end in ends if (found := self._weight(end))), (word, weight))
@@ -122,60 +122,58 @@ class PromptIndex:
         if pairs := character_bigrams(word):
             held = min(self._searcher.doc_freq("parts", pair) for pair in pairs)
         else:
-            held = min((self._holding_stem(stem) for stem in terms(word)), default=0)
+            held = min((self._stem_count(stem) for stem in terms(word)), default=0)
         if not held and is_compound(word):
             held = self._searcher.doc_freq("parts", word.lower().strip("/"))
         if not held:
             return 0.0
         return idf(self._searcher.num_docs, held) * (NAME_WEIGHT if is_compound(word) else 1.0)
 
-    def _holding_stem(self, stem: str) -> int:
+    def _stem_count(self, stem: str) -> int:
         """Return about how many memories hold a stem, in the text or in the title alone."""
         return max(self._searcher.doc_freq(field, stem) for field in ("body", "title"))
 
-    def candidates(
-        self, parts: Sequence[Sequence[str]], places: Iterable[str], others: Iterable[str]
-    ) -> list[PromptHit]:
+    def candidates(self, parts: Sequence[Sequence[str]], own: Iterable[str], others: Iterable[str]) -> list[PromptHit]:
         """Return the memories that hold salient words of a prompt's parts, each once, for the part that it fits best.
 
-        What lies in one of the namespaces ``others`` is left out, unless it lies in one of ``places``.
+        Memories in one of the namespaces ``others`` are left out, unless they lie in one of ``own``.
         """
-        weighed = [[self._weighed(word) for word in part] for part in parts]
-        weighed.sort(key=lambda part: -sum(sorted((weight for _, weight in part), reverse=True)[:MOST_SALIENT_WORDS]))
-        conditions = self._conditions(places, others)
+        weighted = [[self._weighted(word) for word in part] for part in parts]
+        weighted.sort(key=lambda part: -sum(sorted((weight for _, weight in part), reverse=True)[:MOST_SALIENT_WORDS]))
+        conditions = self._conditions(own, others)
         best: dict[str, PromptHit] = {}
-        for part in weighed[:MOST_SENTENCES]:
+        for part in weighted[:MOST_SENTENCES]:
             known = sorted(((word, weight) for word, weight in part if weight), key=lambda pair: (-pair[1], pair[0]))
             unknown = sum(BIGRAM_WEIGHT if character_bigrams(word) else 1.0 for word, weight in part if not weight)
             scale = 1 - UNKNOWN_WORDS_PENALTY * unknown / (len(known) + unknown)
             scale *= 1.0 if len(parts) == 1 else SENTENCE_WEIGHT
             words, weights = zip(*known[:MOST_SALIENT_WORDS], strict=True) if known else ((), ())
-            for name, score in self._holding(words, conditions):
+            for name, score in self._search(words, conditions):
                 if name not in best or best[name].keyword < score * scale:
                     best[name] = PromptHit(name, score * scale, words, weights, scale)
-        return sorted(best.values(), key=lambda one: (-one.keyword, one.id))
+        return sorted(best.values(), key=lambda hit: (-hit.keyword, hit.id))
 
-    def _conditions(self, places: Iterable[str], others: Iterable[str]) -> list[tuple[tantivy.Occur, tantivy.Query]]:
+    def _conditions(self, own: Iterable[str], others: Iterable[str]) -> list[tuple[tantivy.Occur, tantivy.Query]]:
         must, must_not = tantivy.Occur.Must, tantivy.Occur.MustNot
         alive = self._queries.facts(["status:active", "status:compacted"])
         elsewhere = tantivy.Query.boolean_query(
             [
                 (must, self._queries.facts(f"ns:{name}" for name in others)),
-                (must_not, self._queries.facts(f"ns:{name}" for name in places)),
+                (must_not, self._queries.facts(f"ns:{name}" for name in own)),
             ]
         )
         return [(must, tantivy.Query.const_score_query(alive, 0.0)), (must_not, elsewhere)]
 
-    def _holding(
+    def _search(
         self, words: Sequence[str], conditions: Sequence[tuple[tantivy.Occur, tantivy.Query]]
     ) -> Iterator[tuple[str, float]]:
-        """Yield the ids of memories that hold some of the words, each with its score from 0 to 1."""
+        """Yield the ids of memories that hold some of the words, with their scores, 0 to 1."""
         if not words:
             return
         unspaced = {word: self._weight(word) for word in words if character_bigrams(word)}
         queries = [self._queries.word(word) for word in words if word not in unspaced]
-        # Pairs of characters lie among the compound names, whose field is most often short: its length tells nothing
-        # of a text in such a script. So each word counts as a plain one does in a text of average length.
+        # Pairs of characters lie among the compound names, whose field is most often short: its length
+        # does not measure a text in such a script. So each word counts as a plain one does in a text of average length.
         queries += [
             tantivy.Query.const_score_query(self._queries.word(word), weight) for word, weight in unspaced.items()
         ]
@@ -188,18 +186,18 @@ class PromptIndex:
 
     def naming(self, paths: Iterable[str], kinds: Iterable[str]) -> list[str]:
         """Return the ids of memories of some kinds whose text names a file by one of these paths, newest first."""
-        # Of what has a space or a bracket in it only a piece is known as a name, and that piece is another file's.
+        # Of a path with a space or a bracket in it only a piece is indexed as a name, and that is another file's.
         names = [
             name for path in paths for name in identifiers(path).split()[:1] if len(name) >= len(path.strip("./_"))
         ]
         if not names:
             return []
-        wanted = [
+        clauses = [
             tantivy.Query.term_set_query(self._schema, "parts", names),
             self._queries.facts(["status:active", "status:compacted"]),
             self._queries.facts(f"kind:{kind}" for kind in kinds),
         ]
-        query = tantivy.Query.boolean_query([(tantivy.Occur.Must, part) for part in wanted])
+        query = tantivy.Query.boolean_query([(tantivy.Occur.Must, clause) for clause in clauses])
         found = self._searcher.search(
             query, limit=PROMPT_CANDIDATES, count=False, order_by_field="updated_at", order=tantivy.Order.Desc
         )

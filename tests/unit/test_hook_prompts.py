@@ -68,18 +68,18 @@ def test_a_line_with_nothing_but_a_path_is_about_that_file() -> None:
 
 @pytest.mark.parametrize("joined", ["step-by-step", "and/or", "up-to-date", "built-in"])
 def test_plain_words_that_are_joined_mean_no_more_than_one_word(joined: str) -> None:
-    assert PromptHit("m", 1.0, (joined,)).is_about(stems_of([joined, "release"])) == []
+    assert PromptHit("m", 1.0, (joined,)).words_in(stems_of([joined, "release"])) == []
 
 
 @pytest.mark.parametrize("name", ["fly.io", "src/parser.py", "relLangURL", "Navier-Stokes", "snake_case", "v2/ready"])
 def test_a_name_alone_may_be_what_a_prompt_is_about(name: str) -> None:
-    assert PromptHit("m", 1.0, (name,)).is_about(stems_of([name, "release"])) == [name]
+    assert PromptHit("m", 1.0, (name,)).words_in(stems_of([name, "release"])) == [name]
 
 
 def test_a_word_without_spaces_is_held_only_whole() -> None:
     words = PromptHit("m", 1.0, ("本番環境", "デプロイ"))
-    assert words.is_about(stems_of(["本番環境のデプロイは金曜日に行わない"])) == ["本番環境", "デプロイ"]
-    assert words.is_about(stems_of(["本番の開発環境でデプスを測る"])) == []
+    assert words.words_in(stems_of(["本番環境のデプロイは金曜日に行わない"])) == ["本番環境", "デプロイ"]
+    assert words.words_in(stems_of(["本番の開発環境でデプスを測る"])) == []
 
 
 @pytest.mark.parametrize(
