@@ -40,11 +40,11 @@ def keys(ctx: click.Context, place: str | None, markdown: bool) -> None:  # noqa
         return
     session = ctx.ensure_object(CliSession)
     set_by_person = KeyMap(load_config(DataPaths(data_directory(session.data_dir)).config).keys)
-    chosen = [command for command in COMMANDS if place in (None, command.place)]
+    chosen = [command for command in COMMANDS if place in (None, command.scope)]
     items = [
         {
             "command": command.id,
-            "place": command.place,
+            "place": command.scope,
             "keys": key_names(set_by_person.of(command)).split(" "),
             "help": command.help,
         }

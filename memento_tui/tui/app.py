@@ -383,7 +383,7 @@ class MementoApp(ErrorBoundary, App[None]):
 
     @on(KeyBar.Chosen)
     async def _key_clicked(self, event: KeyBar.Chosen) -> None:
-        await self._run_command(event.command.action, event.command.place)
+        await self._run_command(event.command.action, event.command.scope)
 
     async def _run_command(self, action: str, place: KeyScope) -> None:
         owner = scope_owner(place, self.screen_stack[0].focused, self.section, self)
@@ -433,7 +433,7 @@ class MementoApp(ErrorBoundary, App[None]):
         """Return what the palette offers: the commands of this place, then Textual's own."""
         for place in active_scopes(self.screen_stack[0].focused, self.section):
             for command in COMMANDS:
-                if command.place == place and command.action and place != "rows":
+                if command.scope == place and command.action and place != "rows":
                     area = "App" if place == "everywhere" else place.capitalize()
                     title, keys = f"{area}: {command.help}", key_names(self.keys.of(command))
                     yield SystemCommand(title, f"key {keys}", self._palette_callback(command.action, place))

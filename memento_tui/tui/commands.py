@@ -1,4 +1,4 @@
-"""The one table of commands: keys, footer, palette and help are made from it, and nothing else names a key."""
+"""The table of commands, from which keys, footer, palette and help are made; nothing else names a key."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ KeyScope = str
 
 
 class Command(msgspec.Struct, frozen=True):
-    """One thing that a person can do, in one place.
+    """One command of one key scope.
 
-    ``action`` is the name of the method ``action_...`` of the widget that owns the place. ``label`` is what the footer
-    says, or empty where the footer leaves it out.
+    ``action`` is the name of the method ``action_...`` of the widget that owns the scope. ``label`` is its name in the
+    footer; empty where the footer leaves it out.
     """
 
     id: str
-    place: KeyScope
+    scope: KeyScope
     keys: str
     action: str
     help: str
     label: str = ""
     first: bool = False
-    """The key is looked at before the widget that has the focus sees it."""
+    """Whether the key is handled before the focused widget gets it."""
 
 
 COMMANDS: tuple[Command, ...] = (
@@ -55,7 +55,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("app.pause", "everywhere", "p", "pause", "Pause or resume the live view"),
     Command("app.palette", "everywhere", "ctrl+p", "command_palette", "Find a command by its name", "Commands"),
     Command("app.help", "everywhere", "question_mark", "help", "Show the keys of this place", "Keys"),
-    Command("app.imports", "everywhere", "ctrl+o", "imports", "Look for memories to import"),
+    Command("app.imports", "everywhere", "ctrl+o", "imports", "Find memories to import"),
     Command("app.quit", "everywhere", "q,ctrl+q", "quit", "Quit"),
     Command("rows.up", "rows", "up,k", "move(-1)", "Up by one row"),
     Command("rows.down", "rows", "down,j", "move(1)", "Down by one row"),
@@ -65,15 +65,15 @@ COMMANDS: tuple[Command, ...] = (
     Command("rows.page_down", "rows", "pagedown", "page(1.0)", "Down by a page"),
     Command("rows.first", "rows", "g,home", "first", "To the first row"),
     Command("rows.last", "rows", "G,end", "last", "To the last row"),
-    Command("rows.mark", "rows", "space", "mark", "Mark a row; what you do then is done to all marked ones"),
+    Command("rows.mark", "rows", "space", "mark", "Mark a row; commands then act on all marked rows"),
     Command("rows.range", "rows", "v", "range", "Begin a range of marks, and end it"),
     Command("rows.leave_range", "rows", "escape", "leave_range", "Leave the range"),
     Command("list.filter", "list", "slash", "filter", "Search or filter", "Search", first=True),
     Command("list.copy", "list", "y", "copy", "Copy the id"),
     Command("list.unmark", "list", "u", "unmark", "Unmark all"),
-    Command("list.scroll_down", "list", "J", "scroll_side(3)", "Scroll what is beside the list, without leaving it"),
+    Command("list.scroll_down", "list", "J", "scroll_side(3)", "Scroll the side pane, without leaving the list"),
     Command("list.scroll_up", "list", "K", "scroll_side(-3)", "Scroll it back"),
-    Command("list.clear", "list", "escape", "clear", "Leave the marks, then the search"),
+    Command("list.clear", "list", "escape", "clear", "Clear the marks, then the search"),
     Command("search.leave", "search", "escape", "leave", "Clear the search, then leave it", "Clear", first=True),
     Command("search.list", "search", "enter,down", "to_list", "Go to the list", "To the list", first=True),
     Command("home.go", "home", "enter", "go", "Go to the list that a number counts", "Go there"),
@@ -104,11 +104,13 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command("memories.timeline", "memories", "o", "view('timeline')", "What was remembered around the same time"),
     Command("memories.links", "memories", "l", "view('links')", "Its relations; walk along them and back", "Links"),
-    Command("memories.why", "memories", "w", "view('why')", "Why it stands where it stands, and how it fades", "Why"),
+    Command(
+        "memories.why", "memories", "w", "view('why')", "Why it ranks where it does, and how its weight decays", "Why"
+    ),
     Command("memories.tree", "memories", "f", "view('tree')", "The tree of namespaces, kinds, tags and trust", "Tree"),
     Command("memories.searches", "memories", "s", "searches", "Go to a saved search"),
     Command("memories.save_search", "memories", "S", "save_search", "Save this search under a name"),
-    Command("history.restore", "history", "r", "restore_version", "Make this version the present one again", "Restore"),
+    Command("history.restore", "history", "r", "restore_version", "Restore this version", "Restore"),
     Command("history.scroll_down", "history", "J", "scroll(3)", "Scroll the difference"),
     Command("history.scroll_up", "history", "K", "scroll(-3)", "Scroll it back"),
     Command("history.leave", "history", "escape", "preview", "Back to the text", "Back"),
@@ -118,10 +120,10 @@ COMMANDS: tuple[Command, ...] = (
     Command("links.back", "links", "backspace", "back", "Go back by one step", "Step back"),
     Command("links.forward", "links", "shift+backspace,alt+right", "forward", "Go forward again by one step"),
     Command("links.leave", "links", "escape", "preview", "Back to the text", "Back"),
-    Command("tree.choose", "tree", "enter,space", "choose", "Narrow the list to this, or no longer", "Narrow"),
-    Command("tree.fold", "tree", "left,h", "fold(True)", "Fold this, or go to what it is part of"),
+    Command("tree.choose", "tree", "enter,space", "choose", "Filter the list by this, or no longer", "Filter"),
+    Command("tree.fold", "tree", "left,h", "fold(True)", "Fold this, or go to its parent"),
     Command("tree.unfold", "tree", "right,l", "fold(False)", "Unfold this"),
-    Command("tree.clear", "tree", "u", "clear", "Narrow the list no longer", "All"),
+    Command("tree.clear", "tree", "u", "clear", "Clear the filter of the tree", "All"),
     Command("tree.leave", "tree", "escape,f", "leave", "Back to the list", "Back"),
     Command("why.down", "why", "down,j,J", "scroll(1)", "Scroll down"),
     Command("why.up", "why", "up,k,K", "scroll(-1)", "Scroll up"),
@@ -164,15 +166,15 @@ COMMANDS: tuple[Command, ...] = (
     Command("working.done", "working", "x", "done", "Mark as done, or open again", "Done"),
     Command("working.delete", "working", "d,delete", "delete", "Delete; undo brings it back", "Delete"),
     Command("working.board", "working", "b", "board", "A board by category, or one flat list", "Board"),
-    Command("working.finished", "working", "f", "finished", "Show what is done or archived too, or not"),
+    Command("working.finished", "working", "f", "finished", "Show finished and archived items too, or not"),
     Command("board.left", "board", "h,left", "column(-1)", "Go to the column at the left, or above"),
     Command("board.right", "board", "l,right", "column(1)", "Go to the column at the right, or below"),
     Command("skips.new", "skips", "n", "new", "Add a skip", "New"),
     Command("skips.edit", "skips", "e,enter", "edit", "Edit the skip", "Edit"),
-    Command("skips.extend", "skips", "plus,equals_sign", "extend", "Let it hold longer", "Extend"),
+    Command("skips.extend", "skips", "plus,equals_sign", "extend", "Extend it", "Extend"),
     Command("skips.end", "skips", "x", "end", "End it now; undo brings it back", "End"),
     Command("skips.decide", "skips", "s", "decide", "Turn it into a standing decision", "Standing"),
-    Command("skips.ended", "skips", "f", "ended", "Show those that are over too, or not"),
+    Command("skips.ended", "skips", "f", "ended", "Show ended skips too, or not"),
     Command("identity.edit", "identity", "e,enter", "edit", "Write a new identity from this one", "Edit"),
     Command("identity.external", "identity", "E", "edit_outside", "Write it in $EDITOR"),
     Command(
@@ -200,12 +202,12 @@ COMMANDS: tuple[Command, ...] = (
     Command("activity.demote", "activity", "d", "demote", "Exposure: lower the memory's certainty by one"),
     Command("activity.skip", "activity", "s", "skip", "Exposure: put the memory's subject on the skip list"),
     Command("activity.reject", "activity", "x", "reject", "Exposure: reject the memory"),
-    Command("health.go", "health", "enter,o", "go", "Go to what was found, or back to a backup", "Go there"),
-    Command("health.refresh", "health", "R", "examine", "Look again, and read every text", "Look again"),
+    Command("health.go", "health", "enter,o", "go", "Go to the memories found, or restore a backup", "Go there"),
+    Command("health.refresh", "health", "R", "examine", "Check again, and read every text", "Check again"),
     Command("health.backup", "health", "b", "backup", "Make a backup now", "Back up"),
     Command("health.verify", "health", "c", "verify", "Check the whole journal, or the backup here", "Check"),
     Command("health.engine", "health", "e", "engine", "Start or stop the engine", "Engine"),
-    Command("health.reindex", "health", "i", "reindex", "Build the search indexes anew", "Reindex"),
+    Command("health.reindex", "health", "i", "reindex", "Rebuild the search indexes", "Reindex"),
     Command("editor.save", "editor", "ctrl+s", "save", "Save", "Save"),
     Command("editor.cancel", "editor", "escape", "cancel", "Leave without saving; asks if something changed", "Cancel"),
 )
@@ -222,13 +224,13 @@ KEY_SCOPES: dict[KeyScope, str] = {
 """The heading of each scope in help, in the order in which help shows them."""
 
 
-def commands_in_scopes(places: Iterable[KeyScope]) -> list[Command]:
-    """Return the commands of some places, in the order of the places."""
-    return [command for place in places for command in COMMANDS if command.place == place]
+def commands_in_scopes(scopes: Iterable[KeyScope]) -> list[Command]:
+    """Return the commands of these scopes, in the order of the scopes."""
+    return [command for scope in scopes for command in COMMANDS if command.scope == scope]
 
 
-def bindings(place: KeyScope) -> list[Binding]:
-    """Return the key bindings of the widget that owns a place."""
+def bindings(scope: KeyScope) -> list[Binding]:
+    """Return the key bindings of the widget that owns a scope."""
     return [
         Binding(
             command.keys,
@@ -239,7 +241,7 @@ def bindings(place: KeyScope) -> list[Binding]:
             priority=command.first,
         )
         for command in COMMANDS
-        if command.place == place and command.action
+        if command.scope == scope and command.action
     ]
 
 
@@ -270,14 +272,14 @@ _KEY_NAMES = {
 
 
 def key_names(keys: str) -> str:
-    """Return the keys of a command as a person reads them."""
+    """Return the names of keys for a person, with spaces between."""
     return " ".join(_KEY_NAMES.get(key, key.replace("ctrl+", "^")) for key in keys.split(","))
 
 
 class KeyMap:
-    """Which keys do what: those of the table, and those that a person set in their place.
+    """The keys of all commands: those of the table, and those that a person set instead.
 
-    ``problems`` has a sentence for each setting that could not be used.
+    ``problems`` has a sentence for each setting that cannot be used.
     """
 
     def __init__(self, remapped: Mapping[str, str]) -> None:
@@ -285,25 +287,25 @@ class KeyMap:
         self.remapped: dict[str, str] = {}
         problems = []
         for name, keys in remapped.items():
-            wanted = ",".join(_key_code(key) for key in keys.replace(",", " ").split())
+            codes = ",".join(_key_code(key) for key in keys.replace(",", " ").split())
             if name not in known:
                 problems.append(f"There is no command {name}; `memento keys` lists them.")
-            elif not wanted:
+            elif not codes:
                 problems.append(f"The command {name} would have no key; name at least one.")
-            elif other := self._taken(known[name], wanted):
+            elif other := self._command_with_keys(known[name], codes):
                 problems.append(f"{keys} cannot be the key of {name}: it is that of {other.id}.")
             else:
-                self.remapped[name] = wanted
+                self.remapped[name] = codes
         self.problems = tuple(problems)
 
     def of(self, command: Command) -> str:
         """Return the keys of a command, as Textual names them, with commas between."""
         return self.remapped.get(command.id, command.keys)
 
-    def _taken(self, command: Command, wanted: str) -> Command | None:
-        """Return the command that would be shadowed, or would shadow this one."""
-        rivals = (c for c in COMMANDS if c is not command and c.place in (command.place, "everywhere"))
-        return next((c for c in rivals if set(self.of(c).split(",")) & set(wanted.split(","))), None)
+    def _command_with_keys(self, command: Command, keys: str) -> Command | None:
+        """Return a command of the same scope, or of everywhere, that has one of these keys."""
+        rivals = (c for c in COMMANDS if c is not command and c.scope in (command.scope, "everywhere"))
+        return next((c for c in rivals if set(self.of(c).split(",")) & set(keys.split(","))), None)
 
 
 def _key_code(key: str) -> str:
@@ -321,8 +323,8 @@ def _key_code(key: str) -> str:
 def markdown_table() -> str:
     """Return the table of keys as the README shows it."""
     lines = []
-    for place, title in KEY_SCOPES.items():
+    for scope, title in KEY_SCOPES.items():
         lines += [f"**{title}**", "", "| key | what it does |", "|---|---|"]
-        lines += [f"| `{key_names(command.keys)}` | {command.help} |" for command in commands_in_scopes([place])]
+        lines += [f"| `{key_names(command.keys)}` | {command.help} |" for command in commands_in_scopes([scope])]
         lines.append("")
     return "\n".join(lines).rstrip() + "\n"

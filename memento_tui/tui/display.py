@@ -1,4 +1,4 @@
-"""Make text safe to show in a terminal. What an agent wrote is hostile until it has been through here."""
+"""Make text safe to show in a terminal. Text that an agent wrote is hostile until it has been through here."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _BLANK = (
 
 
 class _Patterns(NamedTuple):
-    """The large character classes; compiling them is left until a text needs them."""
+    """The large character classes, compiled when a text first needs them."""
 
     odd: re.Pattern[str]
     odd_run: re.Pattern[str]
@@ -116,7 +116,7 @@ def shown(text: str, *, multiline: bool = False) -> str:
 
 
 def hidden_characters(text: str) -> Counter[str]:
-    """Return what `shown` replaces because it cannot be seen or acts on the terminal: a description and how often."""
+    """Count the characters that `shown` replaces because they are invisible or act on the terminal, by description."""
     hidden: Counter[str] = Counter()
     if not (text.isascii() and text.isprintable()):
         _shown(text, multiline=True, hidden=hidden)
@@ -124,14 +124,14 @@ def hidden_characters(text: str) -> Counter[str]:
 
 
 def has_hidden(text: str) -> bool:
-    """Tell whether ``text`` deserves a warning beside it."""
+    """Return whether ``text`` has hidden characters, which deserve a warning."""
     return bool(hidden_characters(text))
 
 
 def cells(text: str, width: int, *, ellipsis: bool = True) -> str:
     """Return one line of ``text``, safe to show, cut or padded to exactly ``width`` terminal cells.
 
-    The whole text is looked at, so give it a line and not a document. ``ellipsis`` marks a cut.
+    The whole text is processed, so pass a line and not a document. ``ellipsis`` marks a cut.
     """
     if width <= 0:
         return ""
@@ -181,7 +181,7 @@ _SPANS = (
     (61 * _DAY, 7 * _DAY, "w"),
     (365 * _DAY, 30.44 * _DAY, "mo"),
 )
-"""Below how many seconds a unit is used, its length in seconds and its letters."""
+"""For each unit: the seconds below which it is used, its length in seconds, and its letters."""
 
 
 def _span(seconds: float) -> str:
@@ -192,7 +192,7 @@ def _span(seconds: float) -> str:
 
 
 def _fitting(line: str, width: int) -> tuple[int, str]:
-    """Return how many cells the longest beginning of ``line`` takes that fits ``width``, and that beginning."""
+    """Return the longest beginning of ``line`` that fits ``width`` cells, after the number of cells it takes."""
     if line.isascii():
         return min(len(line), width), line[:width]
     used = 0
@@ -222,7 +222,7 @@ def _shown_line(line: str, hidden: Counter[str]) -> str:
 
 
 def _shown_run(hidden: Counter[str], run: re.Match[str]) -> str:
-    """Return what stands for a run of characters that are not plain, and count those that were hidden."""
+    """Return the replacement of a run of characters that are not plain, and count the hidden ones."""
     shown_parts = []
     at_start = run.start() == 0
     for kind, group in groupby(run[0], _kind):
@@ -240,7 +240,7 @@ def _shown_run(hidden: Counter[str], run: re.Match[str]) -> str:
 
 
 def _shown_marks(marks: str, most: int, hidden: Counter[str]) -> str:
-    """Return as many marks as the letter before them may bear, and a placeholder for the rest."""
+    """Return at most ``most`` combining marks, and a placeholder for the rest."""
     excess = len(marks) - most
     if excess <= 0:
         return marks
@@ -269,7 +269,7 @@ def _described(character: str) -> str:
 
 @lru_cache(maxsize=4_096)
 def _kind(character: str) -> str:
-    """Return the kind of a character; one that is hidden and of no larger kind is its own."""
+    """Return the kind of a character; a hidden character of no larger kind is its own kind."""
     if _IS_SELECTOR.match(character):
         return _SELECTOR
     if _IS_TAG.match(character):

@@ -1,4 +1,4 @@
-"""Edit a text in the person's own editor, kept in a file until it is stored."""
+"""Edit a text in the person's own editor; a file keeps it until it is stored."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["edit_in_external_editor", "run_in_terminal"]
 
 
 def run_in_terminal(app: App[None], command: Sequence[str]) -> int:
-    """Give the terminal to another program and return its exit status. Raises `InvalidInput` in a browser."""
+    """Run another program in the terminal and return its exit status. Raises `InvalidInput` in a browser."""
     try:
         with app.suspend():
             return subprocess.run(command, check=False).returncode  # noqa: S603 - the person's own program
@@ -26,7 +26,7 @@ def run_in_terminal(app: App[None], command: Sequence[str]) -> int:
 
 
 def edit_in_external_editor(app: App[None], paths: DataPaths, name: str, text: str) -> tuple[EditorFile, str]:
-    """Open a text in ``$VISUAL``, ``$EDITOR`` or nano; return the file that keeps it and the text as it is now.
+    """Open a text in ``$VISUAL``, ``$EDITOR`` or nano; return the file that keeps it, and the edited text.
 
     Raises:
         InvalidInput: there is no editor, it cannot be opened here, or it failed after it had changed the text.

@@ -32,7 +32,7 @@ def memory_title(memory: Memory) -> Content:
 
 
 def memory_facts(memory: Memory) -> Content:
-    """Return the lines under the headline: trust, place, life, and a warning where characters are hidden."""
+    """Return the lines below the headline: trust, namespace and tags, age and use, a warning of hidden characters."""
     now = clock.now()
     trust = [memory.kind.replace("_", " "), memory.stability if memory.stability != "draft" else "draft (unverified)"]
     trust += [f"certainty {memory.certainty}/5"] + (["pinned"] if memory.pinned else [])
@@ -49,8 +49,8 @@ def memory_facts(memory: Memory) -> Content:
         lines.append(literal(f"applies to: {memory.validity_context}", "dim"))
     hidden = hidden_characters(memory.content) + hidden_characters(memory.title)
     if hidden:
-        told = ", ".join(f"{count}x {name}" for name, count in hidden.most_common(3))
-        lines.append(literal(f"! hidden characters, shown as <...>: {told}", "bold $text-warning"))
+        names = ", ".join(f"{count}x {name}" for name, count in hidden.most_common(3))
+        lines.append(literal(f"! hidden characters, shown as <...>: {names}", "bold $text-warning"))
     return Content("\n").join(lines)
 
 
@@ -61,7 +61,7 @@ def _expiry_text(memory: Memory, now: datetime) -> Iterator[str]:
 
 
 def memory_body(memory: Memory, query: Query | None) -> Content:
-    """Return the content with the query's words marked; a very long one is cut, and says so."""
+    """Return the content with the query's words marked; a very long one is cut, with a note."""
     body = literal(memory.content[:_LONGEST_PREVIEW], multiline=True)
     if query is not None:
         from memento_tui.search.snippets import find_query_matches  # noqa: PLC0415 - loaded with the first search
@@ -80,7 +80,7 @@ KIND_WORDS = {
     "observation": "saw",
     "preference": "prefer",
 }
-"""Short names for the narrow column; the other kinds are short themselves."""
+"""Short names of kinds for the narrow column; the other kinds are short already."""
 
 GLYPH_LEGEND = "= stable  + verified  . draft  ~ waits for you  x deleted  ^ pinned  ! hidden characters"
 
@@ -89,7 +89,7 @@ _NARROW, _WIDE = 60, 90
 
 
 def trust_glyph(status: str, stability: str) -> tuple[str, str]:
-    """Return the glyph that tells status and trust, and the name of its style."""
+    """Return the glyph of a status and a stability, and the name of its style."""
     if status in ("deleted", "rejected"):
         return "x", "error"
     if status == "pending":

@@ -1,4 +1,4 @@
-"""The last gate before the terminal: whatever a widget drew, no character in it acts on the terminal."""
+"""Replace, in everything that widgets draw, the characters that would act on the terminal."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ _UNSAFE_CHARACTERS = re.compile(
 
 
 class TerminalFilter(LineFilter):
-    """Puts ``?`` for each acting or unseen character, on as many cells as it was measured to take: often none.
+    """A filter that replaces each acting or invisible character by ``?`` on its measured cells, which are often none.
 
-    The width of the line stays what the layout reckoned with. Return one instance from `App.get_line_filters`, after
+    So the width of a line stays as the layout measured it. Return one instance from `App.get_line_filters`, after
     the app's own filters: lines are cached by filter.
     """
 

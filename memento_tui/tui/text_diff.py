@@ -24,7 +24,7 @@ __all__ = [
 ]
 
 TextRun = tuple[str, bool]
-"""A piece of a line that is safe to show, and whether it is one of the words that differ."""
+"""A piece of a line, safe to show, and whether it differs from the other text."""
 
 _TOKENS = re.compile(r"\s+|[^\w\s]|\w+")
 _MAX_COMPARISONS = 250_000
@@ -35,19 +35,19 @@ _CONTEXT = 3
 
 
 class LinePair(msgspec.Struct, frozen=True):
-    """One line of each text that stand beside each other; ``None`` where one of the two has none."""
+    """Two lines that stand beside each other, one of each text; ``None`` where one text has none."""
 
     before: Sequence[TextRun] | None
     after: Sequence[TextRun] | None
     same: bool = False
     alike: bool = False
-    """Whether the two were compared word by word; else they only happen to stand beside each other."""
+    """Whether the two were compared word by word; else they only share a row."""
     skipped: int = 0
-    """How many unchanged lines this stands for, instead of two lines."""
+    """The number of unchanged lines that are left out here; the pair then has no lines."""
 
 
 def compare_lines(before: str, after: str) -> list[LinePair]:
-    """Return the lines of two texts beside each other, those that stay the same shortened to what is around changes."""
+    """Return the lines of two texts in pairs; of unchanged lines only those around changes are kept."""
     old, new = shown(before, multiline=True).split("\n"), shown(after, multiline=True).split("\n")
     pairs: list[LinePair] = []
     for tag, a1, a2, b1, b2 in diff_steps(old, new, limit=_MAX_COMPARISONS):
@@ -74,7 +74,7 @@ def _same_lines(line: str) -> LinePair:
 
 
 def _changed_pairs(before: str | None, after: str | None) -> LinePair:
-    """Return two lines of blocks of different length: compared word by word where they have most of it in common."""
+    """Return a pair of lines from blocks of different length; compared by word if at least half of it is common."""
     if before and after:
         pair = _marked_words(before, after)
         common = sum(len(text) for text, differs in pair.before or () if not differs)
@@ -100,14 +100,14 @@ def _marked_words(before: str, after: str) -> LinePair:
 
 
 MIN_SPLIT_WIDTH = 44
-"""Cells that two columns need at least."""
+"""Cells of width that two columns need at least."""
 
 _MOST_PAIRS = 1_000
 _SHOW_ALL_HINT = "; e shows all of the new text"
 _GAP = " | "
 _REMOVED, _ADDED = "$text-error", "$text-success"
 _MARKED = " bold reverse"
-"""The words that differ: reversed, which needs no colour."""
+"""The style of words that differ: reversed, which needs no colour."""
 
 
 def text_difference(before: str, after: str) -> Content:
@@ -163,7 +163,7 @@ def two_columns(
     signs: tuple[str, str] = ("", ""),
     styles: tuple[str, str] = ("", ""),
 ) -> list[Content]:
-    """Return two lines beside each other, each wrapped in its half of ``width`` cells."""
+    """Return two lines side by side, each wrapped in its half of ``width`` cells."""
     column = (max(width, MIN_SPLIT_WIDTH) - len(_GAP)) // 2
     halves = (
         _column(sign, runs, column, style) for sign, runs, style in zip(signs, (left, right), styles, strict=True)
@@ -187,7 +187,7 @@ def _line(sign: str, runs: Sequence[TextRun], style: str) -> Content:
 
 def draw_runs(runs: Sequence[TextRun], style: str = "") -> Content:
     """Return a line with the words that differ reversed."""
-    # Runs are safe to show already. Piece by piece, a mark behind its letter would count as one that stands alone.
+    # Runs are safe to show already. Made safe piece by piece, a mark after its letter would count as a stray mark.
     parts = [Content.styled(piece, style + _MARKED if marked else style) for piece, marked in runs]
     return Content("").join(parts)
 
@@ -223,7 +223,7 @@ def wrap_runs(runs: Sequence[TextRun], width: int) -> list[list[TextRun]]:
 
 
 def _pieces(text: str, width: int) -> Iterator[str]:
-    """Yield words with the space behind each; a word that is wider than a line comes in parts."""
+    """Yield words with the space after each; a word that is wider than a line is split."""
     word = ""
     for character in text:
         word += character

@@ -153,7 +153,7 @@ def _tour(data_dir: Path, *, fields: bool) -> bytes:
 def _keys(place: str) -> Iterator[str]:
     places: tuple[KeyScope | str, ...] = (place, "list", "rows")
     for command in COMMANDS:
-        if command.place in places and command.action and command.id not in _LEFT_OUT:
+        if command.scope in places and command.action and command.id not in _LEFT_OUT:
             yield command.keys.split(",")[0]
 
 

@@ -217,7 +217,7 @@ async def test_an_empty_list_says_what_to_do_next(data_dir: Path) -> None:
         assert "memento skip add" in app.text("#skips .nothing")
         for key in ("plus", "x", "s", "e"):
             await app.press(key)
-            await app.until(lambda: "nothing here" in app.told, "the key says why")
+            await app.until(lambda: "Nothing is selected" in app.told, "the key says why")
 
 
 async def test_what_another_writer_changed_is_told_as_a_person_says_it(

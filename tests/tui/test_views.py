@@ -95,7 +95,7 @@ async def test_a_version_is_restored_and_the_restoring_undone(filled: Path) -> N
         await driver.press("G", "r")
         workspace = driver.app.workspace
         await driver.until(lambda: workspace.get("rule").content == "The rule text.", "restored")
-        assert "content, title, tags set back" in driver.told
+        assert "Restored version 1: content, title, tags." in driver.told
         await driver.until(lambda: len(texts(view)) == 4, "the new version is in the list")
         await driver.press("z")
         assert (workspace.get("rule").content, workspace.get("rule").title) == ("The rule changed.", "The title")
@@ -128,7 +128,7 @@ async def test_the_timeline_has_the_memory_marked_and_leads_to_others(filled: Pa
     async with opened(filled) as driver:
         view = await opened_at(driver, "rule", "o")
         assert isinstance(view, TimelineView)
-        assert "2 remembered later (above), 2 earlier (below)" in headed(view)
+        assert "2 written later (above), 2 earlier (below)" in headed(view)
         lines = texts(view)
         assert [("* 2" in line, line.endswith("The title")) for line in lines] == [
             (False, False),
@@ -182,7 +182,7 @@ async def test_an_end_that_cannot_be_walked_to_says_why(filled: Path) -> None:
 async def test_a_memory_without_links_says_so(filled: Path) -> None:
     async with opened(filled) as driver:
         view = await opened_at(driver, "newer", "l")
-        assert "related to nothing" in noted(view)
+        assert "no relations" in noted(view)
         await driver.press("enter")
         assert "no link" in driver.told
 
@@ -220,7 +220,7 @@ async def test_the_tree_narrows_the_list_and_lets_it_go(filled: Path) -> None:
         await driver.press("u")
         await driver.until(lambda: driver.memories.filter == "", "all again")
         await driver.press("u")
-        assert "Nothing of the tree" in driver.told
+        assert "The tree does not filter" in driver.told
         await driver.press("f")
         assert driver.app.focused is driver.memories.rows
 

@@ -312,7 +312,7 @@ async def test_an_empty_list_says_what_to_do_and_keys_say_why_they_cannot_act(da
     async with opened(data_dir, size=(80, 24), start="working") as app:
         assert "memento item add" in app.text("#working .nothing")
         await app.press("x")
-        await app.until(lambda: "nothing here" in app.told, "the key says why")
+        await app.until(lambda: "Nothing is selected" in app.told, "the key says why")
         await app.press("b")
         await app.until(lambda: section(app).on_board, "the board opens")
         await app.press("l", "n")

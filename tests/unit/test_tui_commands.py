@@ -19,7 +19,7 @@ README = Path(__file__).parents[2] / "README.md"
 def test_every_command_has_a_name_of_its_own_and_begins_with_its_place() -> None:
     assert [name for name, number in Counter(command.id for command in COMMANDS).items() if number > 1] == []
     places = {"everywhere": "app"}
-    assert all(command.id.startswith(f"{places.get(command.place, command.place)}.") for command in COMMANDS)
+    assert all(command.id.startswith(f"{places.get(command.scope, command.scope)}.") for command in COMMANDS)
 
 
 def test_no_key_means_two_things_in_one_place() -> None:
@@ -30,7 +30,7 @@ def test_no_key_means_two_things_in_one_place() -> None:
 
 def test_no_key_of_a_section_hides_one_that_works_everywhere() -> None:
     everywhere = {key for command in commands_in_scopes(["everywhere"]) for key in command.keys.split(",")}
-    hidden = [c.id for c in COMMANDS if c.place != "everywhere" and everywhere & set(c.keys.split(","))]
+    hidden = [c.id for c in COMMANDS if c.scope != "everywhere" and everywhere & set(c.keys.split(","))]
     assert hidden == []
 
 
@@ -84,7 +84,7 @@ def test_every_section_can_be_made_and_owns_the_key_scope_of_its_name() -> None:
 
 
 def test_every_command_stands_in_a_scope_that_help_has_a_heading_for() -> None:
-    assert {command.place for command in COMMANDS} == set(KEY_SCOPES)
+    assert {command.scope for command in COMMANDS} == set(KEY_SCOPES)
 
 
 @pytest.mark.parametrize(

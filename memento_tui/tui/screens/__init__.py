@@ -1,1 +1,1 @@
-"""What opens above a section: questions, the choice in a conflict, the keys."""
+"""The dialogs that open above a section."""

@@ -1,4 +1,4 @@
-"""The dialogs that are answered once: a line of text, yes or no, one of a few choices."""
+"""The dialogs with one answer: a line of text, yes or no, or one of a few choices."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ __all__ = ["AskLine", "ChoiceScreen", "Confirm", "Dialog", "DialogChoice"]
 
 
 class Dialog(ErrorBoundary, ModalScreen[ScreenResultType]):
-    """A screen above the app that asks for something.
+    """A screen above the app that asks one question.
 
-    Keys that were typed faster than it closes still reach it: what they would do is left out, for a second answer
-    would close the screen below.
+    Keys that are typed before it has closed still reach it; they are ignored, as a second answer would close the screen
+    below.
     """
 
     def __init__(self) -> None:
@@ -40,12 +40,12 @@ class Dialog(ErrorBoundary, ModalScreen[ScreenResultType]):
         return super().dismiss(result)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Allow no deed any more once it is answered."""
+        """Allow no action after the answer."""
         return not self._is_answered and super().check_action(action, parameters)
 
 
 class AskLine(Dialog[str | None]):
-    """Asks for one line; Enter gives it, Escape gives ``None``."""
+    """A dialog that asks for one line: Enter returns it, Escape returns ``None``."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", "Cancel", show=False)]
 
@@ -63,12 +63,12 @@ class AskLine(Dialog[str | None]):
             yield Static(Content(self._hint or "Enter takes it, Escape leaves"), classes="dialog-hint")
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Give the line."""
+        """Return the line."""
         self.dismiss(event.value)
 
 
 class Confirm(Dialog[bool]):
-    """Asks before something is done to many or cannot be undone. Only ``y`` says yes; Enter does nothing."""
+    """A dialog that asks before an action on many records or without undo. Only ``y`` is yes; Enter is ignored."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y", "dismiss(True)", "Yes"),
@@ -91,7 +91,7 @@ class Confirm(Dialog[bool]):
 
 @dataclass(frozen=True)
 class DialogChoice:
-    """One thing to choose: what it stands for, its letter, and what it is called."""
+    """One choice: its value, its letter and its label."""
 
     value: str
     letter: str
@@ -111,7 +111,7 @@ class _ChoiceLine(Static):
 
 
 class ChoiceScreen(Dialog[str | None]):
-    """Asks for one of a few things; its number or letter chooses it, Escape gives ``None``. Enter does nothing."""
+    """A dialog that asks for one of a few choices, by number or letter; Escape returns ``None``, Enter is ignored."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", "Leave")]
 
@@ -133,7 +133,7 @@ class ChoiceScreen(Dialog[str | None]):
             yield Static(Content("\nA number or letter chooses, Escape leaves"), classes="dialog-hint")
 
     def on_key(self, event: events.Key) -> None:
-        """Give the choice whose number or letter was pressed."""
+        """Return the choice whose number or letter was pressed."""
         for number, choice in enumerate(self._choices, 1):
             if event.character in (str(number), choice.letter):
                 event.stop()

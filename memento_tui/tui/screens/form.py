@@ -1,4 +1,4 @@
-"""A form: some fields, saved together."""
+"""The dialog with a form: some fields that are saved together."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from memento_tui.tui.screens.dialogs import Dialog
 __all__ = ["Field", "FormScreen"]
 
 _KEEP_SECONDS = 0.4
-"""How often what is being typed is written to disk."""
+"""Seconds between two writes of the typed values to disk."""
 
 
 @dataclass(frozen=True)
 class Field:
-    """One field. ``hint`` is shown where it is empty; a ``multiline`` one may hold line feeds."""
+    """One field. ``hint`` is shown while it is empty; a ``multiline`` field may hold line feeds."""
 
     name: str
     label: str
@@ -37,11 +37,11 @@ class Field:
 
 
 class FormScreen(Dialog[bool]):
-    """Asks for some fields, and gives whether they were saved.
+    """A form that returns whether its fields were saved.
 
-    ``save`` is called with the values of all fields. Where it raises a `MementoError`, the form says why and stays, so
-    that nothing typed is lost. What is typed is kept in ``unsaved`` meanwhile, so that a crash loses nothing; ``typed``
-    is what was kept of a form that a crash had ended.
+    ``save`` is called with the values of all fields. If it raises a `MementoError`, the form shows the error and stays
+    open. The typed values are kept in ``unsaved`` meanwhile, so that a crash loses nothing; ``typed`` are the values
+    that were kept from an earlier crash.
     """
 
     AUTO_FOCUS: ClassVar[str | None] = ""
@@ -67,8 +67,8 @@ class FormScreen(Dialog[bool]):
         self._title = title
         self._fields = fields
         self._save = save
-        self._warned_of: dict[str, str] | None = None
-        """What the fields held when it was told that leaving loses it."""
+        self._warned_values: dict[str, str] | None = None
+        """The values of the fields when the warning of unsaved changes was shown."""
 
     def compose(self) -> ComposeResult:
         """Show the fields below one another."""
@@ -86,7 +86,7 @@ class FormScreen(Dialog[bool]):
             yield Static(Content("Tab next field   ^s save   Escape leave"), classes="dialog-hint")
 
     def on_mount(self) -> None:
-        """Begin in the first field; it needs no scrolling, which would hide its label."""
+        """Focus the first field without scrolling, which would hide its label."""
         self.set_focus(self.query_one(f"#field-{self._fields[0].name}"), scroll_visible=False)
         self._keep()
 
@@ -100,7 +100,7 @@ class FormScreen(Dialog[bool]):
         return any(values[field.name].strip() != field.value.strip() for field in self._fields)
 
     def _keep(self) -> None:
-        """Write what was typed to disk."""
+        """Write the typed values to disk."""
         self._due.pause()
         if self._unsaved is None or not self.is_attached:
             return
@@ -120,7 +120,7 @@ class FormScreen(Dialog[bool]):
 
     @property
     def values(self) -> dict[str, str]:
-        """What the fields hold now, by name."""
+        """The values of the fields now, by name."""
         return {field.name: self._value(field) for field in self._fields}
 
     def _value(self, field: Field) -> str:
@@ -129,10 +129,10 @@ class FormScreen(Dialog[bool]):
         return self.query_one(f"#field-{field.name}", Input).value.strip()
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
-        """Show the label of the field that is reached, too."""
-        around = event.widget.parent
-        if around is not None and event.widget in around.children:
-            label = around.children[around.children.index(event.widget) - 1]
+        """Scroll the label of the focused field into view too."""
+        parent = event.widget.parent
+        if parent is not None and event.widget in parent.children:
+            label = parent.children[parent.children.index(event.widget) - 1]
             if isinstance(label, Static):
                 self.call_after_refresh(label.scroll_visible, animate=False)
 
@@ -141,7 +141,7 @@ class FormScreen(Dialog[bool]):
         self.focus_next()
 
     def action_save(self) -> None:
-        """Save, and close if that worked."""
+        """Save, and close if that succeeded."""
         try:
             self._save(self.values)
         except MementoError as error:
@@ -150,10 +150,10 @@ class FormScreen(Dialog[bool]):
             self._leave(saved=True)
 
     def action_leave(self) -> None:
-        """Leave; where something was changed, a second Escape is needed, right behind the first."""
+        """Leave; if something was changed, a second Escape right after the first is needed."""
         values = self.values
-        if self._is_changed() and values != self._warned_of:
-            self._warned_of = values
+        if self._is_changed() and values != self._warned_values:
+            self._warned_values = values
             warning = Content.styled("Not saved. Escape again leaves, ^s saves.", "$text-warning")
             self.query_one("#form-problem", Static).update(warning)
         else:

@@ -23,7 +23,7 @@ _KEYS_WIDTH = 22
 
 
 class HelpScreen(Dialog[None]):
-    """The keys, place by place, and the fields of the query language."""
+    """A dialog that lists the keys, scope by scope, and the fields of the query language."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "dismiss(None)", "Close"),
@@ -31,13 +31,13 @@ class HelpScreen(Dialog[None]):
         Binding("up", "scroll(-1)", show=False),
     ]
 
-    def __init__(self, places: Sequence[KeyScope], keys: KeyMap) -> None:
+    def __init__(self, scopes: Sequence[KeyScope], keys: KeyMap) -> None:
         super().__init__()
-        self._places = places
+        self._scopes = scopes
         self._keys = keys
 
     def compose(self) -> ComposeResult:
-        """Show a box to filter with, and the keys."""
+        """Show a filter box and the keys."""
         with Vertical(classes="dialog wide-dialog"):
             yield Static(Content("Keys"), classes="dialog-title")
             yield Input(placeholder="type to filter, Escape closes")
@@ -45,25 +45,25 @@ class HelpScreen(Dialog[None]):
                 yield Static(self._text(""), id="keys")
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Show what matches."""
+        """Show the rows that match."""
         self.query_one("#keys", Static).update(self._text(event.value))
 
     def action_scroll(self, lines: int) -> None:
         """Scroll the keys while the filter keeps the focus."""
         self.query_one(VerticalScroll).scroll_relative(y=lines, animate=False)
 
-    def _text(self, wanted: str) -> Content:
+    def _text(self, filter_text: str) -> Content:
         parts: list[Content] = []
-        for place in self._places:
-            rows = [(key_names(self._keys.of(c)), c.help) for c in commands_in_scopes([place])]
-            parts += _section(KEY_SCOPES[place], rows, wanted)
-        parts += _section("What the search understands", [(f"{name}:", text) for name, text in FIELDS.items()], wanted)
-        parts += _section("Glyphs", [("", GLYPH_LEGEND)], wanted)
+        for scope in self._scopes:
+            rows = [(key_names(self._keys.of(c)), c.help) for c in commands_in_scopes([scope])]
+            parts += _section(KEY_SCOPES[scope], rows, filter_text)
+        parts += _section("Fields of the search", [(f"{name}:", text) for name, text in FIELDS.items()], filter_text)
+        parts += _section("Glyphs", [("", GLYPH_LEGEND)], filter_text)
         return Content("\n").join(parts) if parts else Content("No key or field matches.")
 
 
-def _section(title: str, rows: Sequence[tuple[str, str]], wanted: str) -> list[Content]:
-    kept = [row for row in rows if wanted.lower() in f"{row[0]} {row[1]}".lower()]
+def _section(title: str, rows: Sequence[tuple[str, str]], filter_text: str) -> list[Content]:
+    kept = [row for row in rows if filter_text.lower() in f"{row[0]} {row[1]}".lower()]
     if not kept:
         return []
     lines = [Content.styled(f"  {left:<{_KEYS_WIDTH}}", "bold") + Content(right) for left, right in kept]

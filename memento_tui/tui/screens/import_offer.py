@@ -1,4 +1,4 @@
-"""Offer to import what other tools remember: by itself once, when nothing is here yet, and when asked."""
+"""Offer to import the memories of other tools: once by itself while there are none, and on request."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 _OFFERED_SETTING = "first_run.offered"
-"""The setting that says that the person was asked."""
+"""The setting that records that the person was asked."""
 
 _ROW_LINES = 2
 _MOST_REFUSALS_SHOWN = 3
@@ -41,9 +41,9 @@ _WIDTH = 66
 
 
 def offer_first_import(app: MementoApp) -> None:
-    """Look around and ask, if there is no memory here and the person was not asked before. Returns at once."""
+    """Search for sources and ask, if there is no memory and the person was not asked before. Return at once."""
 
-    def look() -> None:
+    def search() -> None:
         workspace = app.workspace
         if workspace.settings.get(_OFFERED_SETTING) is not None or workspace.count_all() > 0:
             return
@@ -52,17 +52,17 @@ def offer_first_import(app: MementoApp) -> None:
             app.call_from_thread(ask, findings)
 
     def ask(findings: DiscoveryReport) -> None:
-        if len(app.screen_stack) == 1:  # something else may have opened meanwhile; then it is asked the next time
+        if len(app.screen_stack) == 1:  # if another dialog has opened meanwhile, ask the next time
             app.workspace.settings.set(_OFFERED_SETTING, "yes")
             app.push_screen(FirstRunScreen(findings))
 
-    _in_thread(app, look)
+    _in_thread(app, search)
 
 
 def find_and_offer_imports(app: MementoApp) -> None:
-    """Look around because the person asked, and show what was found. Returns at once."""
+    """Search for sources on request, and show those found. Return at once."""
 
-    def look() -> None:
+    def search() -> None:
         findings = _find_candidates(app)
         app.call_from_thread(show, findings)
 
@@ -71,11 +71,11 @@ def find_and_offer_imports(app: MementoApp) -> None:
             app.push_screen(FirstRunScreen(findings))
         else:
             app.show_status(
-                "Nothing was found to import. `memento import --help` tells what can be named.", problem=True
+                "Nothing was found to import. `memento import --help` lists what can be imported.", problem=True
             )
 
     app.show_status("Looking around in your home ...")
-    _in_thread(app, look)
+    _in_thread(app, search)
 
 
 def _find_candidates(app: MementoApp) -> DiscoveryReport:
@@ -97,7 +97,7 @@ def _in_thread(app: MementoApp, look: Callable[[], None]) -> None:
 
 
 class _Choices(Static, can_focus=True):
-    """The candidates, two lines each: a cursor, a tick, what it is, and where."""
+    """The list of candidates, two lines each: cursor, tick and description, then the path."""
 
     class Moved(Message):
         """The cursor went to another candidate."""
@@ -125,7 +125,7 @@ class _Choices(Static, can_focus=True):
         return [candidate for index, candidate in enumerate(self._candidates) if index in self._ticked]
 
     def on_mount(self) -> None:
-        """Draw them."""
+        """Draw the candidates."""
         self._draw()
 
     def _draw(self) -> None:
@@ -147,7 +147,7 @@ class _Choices(Static, can_focus=True):
         self.post_message(self.Moved(Region(0, self._cursor * _ROW_LINES, 1, _ROW_LINES)))
 
     def action_tick(self) -> None:
-        """Tick the candidate under the cursor, or take its tick away."""
+        """Tick or untick the candidate under the cursor."""
         self._ticked ^= {self._cursor}
         self._draw()
 
@@ -158,17 +158,17 @@ class _Choices(Static, can_focus=True):
         self._draw()
 
     def on_click(self, event: events.Click) -> None:
-        """Tick what was clicked."""
+        """Tick or untick the candidate that was clicked."""
         self._cursor = min(event.y // _ROW_LINES, len(self._candidates) - 1)
         self.action_tick()
 
 
 class _Stopped(Exception):
-    """The person stopped an import between two of its parts."""
+    """The person stopped an import."""
 
 
 class FirstRunScreen(Dialog[None]):
-    """Shows what was found, imports what is ticked, and tells what became of it."""
+    """A dialog that shows the sources found, imports those ticked, and shows the outcome."""
 
     DEFAULT_CSS = """
     FirstRunScreen .dialog { width: 74; }
@@ -205,10 +205,10 @@ class FirstRunScreen(Dialog[None]):
         self._show_keys("Space tick   a all   i import   r import for review   Esc leave")
 
     def _introduction(self) -> str:
-        first = "Tick what is to be imported. The files stay as they are, and z takes an import back."
+        first = "Tick the sources to import. The files stay as they are, and z undoes an import."
         return " ".join([first, *self._findings.shortcomings])
 
-    def _tell(self, text: Content) -> None:
+    def _show_text(self, text: Content) -> None:
         self.query_one("#first-run-told", Static).update(text)
 
     def _show_keys(self, keys: str) -> None:
@@ -223,7 +223,7 @@ class FirstRunScreen(Dialog[None]):
         self.query_one(".first-run-told").scroll_relative(y=lines, animate=False)
 
     def action_leave(self) -> None:
-        """Leave; stop the import first if there is one."""
+        """Leave; stop a running import first."""
         if self._state != "importing":
             self.dismiss()
             if self._state == "choosing":
@@ -233,17 +233,19 @@ class FirstRunScreen(Dialog[None]):
         self._show_keys("Stopping ...")
 
     def action_import(self, hold: bool) -> None:  # noqa: FBT001 - Textual's parameters
-        """Import what is ticked; with ``hold`` every memory waits for review."""
+        """Import the ticked sources; with ``hold`` every memory waits for review."""
         if self._state != "choosing":
             return
         chosen = self.query_one(_Choices).ticked
         if not chosen:
-            self._tell(Content.styled("Nothing is ticked. Space ticks what is under the cursor.", "bold $text-warning"))
+            self._show_text(
+                Content.styled("Nothing is ticked. Space ticks the line under the cursor.", "bold $text-warning")
+            )
             return
         self._state = "importing"
         self.query_one(".first-run-list").display = False
         self.focus()
-        self._show_keys("Esc stops; what came in until then stays")
+        self._show_keys("Esc stops; memories imported until then stay")
         self._import(chosen, hold=hold)
 
     @work(thread=True)
@@ -258,34 +260,34 @@ class FirstRunScreen(Dialog[None]):
         self.app.call_from_thread(self._end, Content("\n").join(outcomes))
 
     def _import_one(self, candidate: ImportSource, *, hold: bool) -> Content:
-        """Import one candidate, and return in words what became of it."""
+        """Import one candidate, and return the outcome in words."""
         from memento_tui.formats.import_export import run_import  # noqa: PLC0415 - only an import needs it
 
         worker = get_current_worker()
 
         def progress(done: int, total: int) -> None:
-            self.app.call_from_thread(self._tell, _line(candidate, f"{done:,} of {total:,} read ..."))
+            self.app.call_from_thread(self._show_text, _line(candidate, f"{done:,} of {total:,} read ..."))
             if done < total and (self._stop.is_set() or worker.is_cancelled):
                 raise _Stopped
 
-        self.app.call_from_thread(self._tell, _line(candidate, "reading ..."))
+        self.app.call_from_thread(self._show_text, _line(candidate, "reading ..."))
         try:
             report = run_import(app_of(self).workspace, candidate.format, candidate.path, hold=hold, progress=progress)
         except _Stopped:
-            return _line(candidate, "stopped. What came in until then stays; importing it again goes on.")
+            return _line(candidate, "stopped. Memories imported until then stay; importing it again continues.")
         except MementoError as error:
             return _line(candidate, str(error), "$text-warning")
         return Content("\n").join([_line(candidate, _report_text(report)), *_refusals(report)])
 
     def _end(self, outcome: Content) -> None:
         self._state = "done"
-        self.query_one("#first-run-title", Static).update(Content("What became of it"))
-        self._tell(outcome)
-        self._show_keys("Esc closes; z then takes the last import back")
+        self.query_one("#first-run-title", Static).update(Content("Outcome"))
+        self._show_text(outcome)
+        self._show_keys("Esc closes; z then undoes the last import")
 
 
 def _line(candidate: ImportSource, text: str, style: str = "") -> Content:
-    """Return what is said about a candidate, and where it lies."""
+    """Return a sentence about a candidate, and its path."""
     path = literal("  " + cells(_short(candidate.path), _WIDTH - 2).rstrip(), "dim")
     return literal(f"{_title(candidate)}: ", "bold") + literal(text, style) + Content("\n") + path
 
@@ -299,7 +301,7 @@ def _report_text(report: ImportReport) -> str:
         (report.redacted, "with a secret that was removed"),
         (len(report.refused), "refused"),
     ]
-    return (", ".join(f"{number:,} {what}" for number, what in counts if number) or "nothing to import") + "."
+    return (", ".join(f"{number:,} {outcome}" for number, outcome in counts if number) or "nothing to import") + "."
 
 
 def _refusals(report: ImportReport) -> list[Content]:
@@ -314,7 +316,7 @@ def _refusals(report: ImportReport) -> list[Content]:
 
 
 def _title(candidate: ImportSource) -> str:
-    from memento_tui.formats.registry import FORMATS  # noqa: PLC0415 - loaded by whatever found the candidate
+    from memento_tui.formats.registry import FORMATS  # noqa: PLC0415 - loaded already by the search for candidates
 
     return FORMATS[candidate.format].title
 

@@ -1,4 +1,4 @@
-"""The dialog of the saved searches: going to one, renaming it, removing it."""
+"""The dialog of the saved searches: go to one, rename it, remove it."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class _SearchRow(msgspec.Struct, frozen=True):
 
 
 class SearchesScreen(Dialog[str | None]):
-    """Lists the saved searches with what each finds, and gives the query of the one that the person goes to."""
+    """A dialog that lists the saved searches with their counts, and returns the query of the chosen one."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "go", "Go there"),
@@ -63,7 +63,7 @@ class SearchesScreen(Dialog[str | None]):
         self._counts: dict[str, int] = {}
 
     def compose(self) -> ComposeResult:
-        """Show the list and what the keys do."""
+        """Show the list and its keys."""
         with Vertical(classes="dialog wide-list"):
             yield Static(Content("Saved searches"), classes="dialog-title")
             yield Static(classes="dialog-text")
@@ -89,9 +89,9 @@ class SearchesScreen(Dialog[str | None]):
         try:
             self._saved = self.workspace.saved_searches.list()
         except MementoError as error:
-            self._tell(literal(str(error), "$text-error"))
+            self._show_note(literal(str(error), "$text-error"))
             return
-        self._tell(None if self._saved else Content(_EMPTY_TEXT))
+        self._show_note(None if self._saved else Content(_EMPTY_TEXT))
         self._arrange(select=select)
         self._count()
 
@@ -104,20 +104,20 @@ class SearchesScreen(Dialog[str | None]):
             self.rows.set_rows(rows, len(rows), source)
         self.rows.styles.height = max(len(rows), 1)
 
-    def _tell(self, text: Content | None) -> None:
-        told = self.query_one(".dialog-text", Static)
-        told.display = text is not None
-        told.update("" if text is None else text)
+    def _show_note(self, text: Content | None) -> None:
+        note = self.query_one(".dialog-text", Static)
+        note.display = text is not None
+        note.update("" if text is None else text)
 
     @work(exclusive=True, group="count")
     async def _count(self) -> None:
-        """Count what each finds, one after the other, and show each number as soon as it is known."""
+        """Count the results of each search, one after the other, and show each number as soon as it is known."""
         for saved in self._saved:
             if saved.query not in self._counts:
                 try:
                     self._counts[saved.query] = await in_thread(self, _count_results, self.workspace, saved.query)
                 except MementoError as error:
-                    self._tell(literal(str(error), "$text-error"))
+                    self._show_note(literal(str(error), "$text-error"))
                     return
                 self._arrange()
 
@@ -127,13 +127,13 @@ class SearchesScreen(Dialog[str | None]):
         event.stop()
 
     def action_go(self) -> None:
-        """Give the query of the search under the cursor."""
+        """Return the query of the search under the cursor."""
         if self.rows.current is not None:
             self.dismiss(self.rows.current.saved.query)
 
     @work(exclusive=True, group="change")
     async def action_rename(self) -> None:
-        """Give the search under the cursor another name."""
+        """Rename the search under the cursor."""
         row = self.rows.current
         if row is None:
             return
@@ -143,23 +143,23 @@ class SearchesScreen(Dialog[str | None]):
         try:
             renamed = self.workspace.saved_searches.rename(row.saved.name, name)
         except MementoError as error:
-            self._tell(literal(str(error), "$text-error"))
+            self._show_note(literal(str(error), "$text-error"))
         else:
             self._read(select=renamed.id)
 
     @work(exclusive=True, group="change")
     async def action_remove(self) -> None:
-        """Remove the search under the cursor; what it finds stays."""
+        """Remove the search under the cursor; the memories that it finds stay."""
         row = self.rows.current
         if row is None:
             return
         question = Content("Remove the saved search ") + literal(row.saved.name, "bold") + Content("?")
-        if not await self.app.push_screen_wait(Confirm(question, Content("What it finds is untouched."))):
+        if not await self.app.push_screen_wait(Confirm(question, Content("The memories that it finds stay."))):
             return
         try:
             self.workspace.saved_searches.remove(row.saved.name)
         except MementoError as error:
-            self._tell(literal(str(error), "$text-error"))
+            self._show_note(literal(str(error), "$text-error"))
         else:
             self._read()
 

@@ -1,4 +1,4 @@
-"""Offer text again that was being typed when the app ended without saving it."""
+"""Offer to continue text that was typed when the app ended without saving it."""
 
 from __future__ import annotations
 
@@ -33,18 +33,18 @@ _SECTION_OF = {
     "skip": "skips",
 }
 _FORMS = ("item", "skip")
-"""Records that are edited in forms: what is kept of them is an object of fields."""
+"""Records that are edited in forms: their kept text is a JSON object of the fields."""
 _SHOWN_LINES, _SHOWN_WIDTH = 8, 64
 
 Answer = Literal["resume", "discard", "later"]
 
 
 class UnsavedScreen(Dialog[Answer]):
-    """Shows the beginning of one text, and asks what is to become of it."""
+    """A dialog that shows the beginning of one text, and asks whether to continue, discard or keep it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("r", "dismiss('resume')", "Go on with it"),
-        Binding("d", "dismiss('discard')", "Drop it"),
+        Binding("r", "dismiss('resume')", "Continue"),
+        Binding("d", "dismiss('discard')", "Discard it"),
         Binding("escape", "dismiss('later')", "Later"),
     ]
 
@@ -54,7 +54,7 @@ class UnsavedScreen(Dialog[Answer]):
         self._others = others
 
     def compose(self) -> ComposeResult:
-        """Show the text's beginning and the keys."""
+        """Show the beginning of the text and the keys."""
         kept = self._kept
         lines = [line for line in (kept.title or "", *_text_of(kept).splitlines()) if line.strip()]
         shown = [literal(cells(line, _SHOWN_WIDTH).rstrip()) for line in lines[:_SHOWN_LINES]]
@@ -64,7 +64,7 @@ class UnsavedScreen(Dialog[Answer]):
             )
             yield Static(Content("\n").join(shown), classes="dialog-text")
             more = f"   ({self._others} more after this)" if self._others else ""
-            yield Static(Content(f"r go on with it   d drop it   Escape ask me next time{more}"), classes="dialog-hint")
+            yield Static(Content(f"r continue   d discard   Escape ask me next time{more}"), classes="dialog-hint")
 
 
 def _text_of(kept: UnsavedText) -> str:
@@ -74,7 +74,7 @@ def _text_of(kept: UnsavedText) -> str:
 
 
 def offer_unsaved(app: MementoApp) -> bool:
-    """Ask about every text that was left behind; return whether there is any."""
+    """Ask about every text that was left unsaved; return whether there is any."""
     found = find_unsaved_texts(app.workspace.paths)
     if found:
         _ask(app, found)
@@ -88,7 +88,7 @@ def _ask(app: MementoApp, found: Sequence[tuple[Path, UnsavedText]]) -> None:
             if answer == "resume":
                 await _resume(app, path, kept)
                 return
-            if answer == "discard" and await app.push_screen_wait(Confirm(Content("Drop it for good?"))):
+            if answer == "discard" and await app.push_screen_wait(Confirm(Content("Discard it for good?"))):
                 path.unlink(missing_ok=True)
 
     app.run_worker(ask(), group="unsaved", exclusive=True)
@@ -101,5 +101,5 @@ async def _resume(app: MementoApp, path: Path, kept: UnsavedText) -> None:
     except MementoError as error:
         app.show_status(f"{error} The text is kept in {path}.", problem=True)
         return
-    # The editor keeps it from here on, in a file of its own.
+    # From here on the editor keeps it in a file of its own.
     app.call_after_refresh(path.unlink, missing_ok=True)

@@ -1,4 +1,4 @@
-"""The dialogs about writes that did not go through: an edit conflict, and the failures among many changes."""
+"""The dialogs about failed writes: an edit conflict, and the failures among many changes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ConflictAnswer = Literal["mine", "theirs", "edit"]
 
 
 class ConflictScreen(Dialog[ConflictAnswer]):
-    """Shows both texts and asks which one stays. Escape goes back to the editor, where nothing was lost."""
+    """A dialog that shows both texts and asks which one stays. Escape returns to the editor, where nothing is lost."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("m", "dismiss('mine')", "Save mine over theirs"),
@@ -36,10 +36,10 @@ class ConflictScreen(Dialog[ConflictAnswer]):
         self._who = who
 
     def compose(self) -> ComposeResult:
-        """Show the difference and the three ways out."""
+        """Show the difference and the three choices."""
         with Vertical(classes="dialog wide-dialog"):
             yield Static(Content(f"{self._who} changed this while you were editing."), classes="dialog-title")
-            yield Static(Content("- is what stands now, + is what you wrote"), classes="dialog-hint")
+            yield Static(Content("- is the present text, + is yours"), classes="dialog-hint")
             with VerticalScroll(classes="dialog-body"):
                 yield Static(text_difference(self._theirs, self._mine))
             yield Static(
@@ -49,11 +49,11 @@ class ConflictScreen(Dialog[ConflictAnswer]):
 
 
 _MOST_FAILURES_SHOWN = 500
-"""Failures that are listed."""
+"""Failures that are listed at most."""
 
 
 class OutcomesScreen(Dialog[None]):
-    """Lists what failed, each with its reason. Escape or Enter closes it; nothing is decided here."""
+    """A dialog that lists failures, each with its reason. Escape or Enter closes it; nothing is decided here."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,enter,q", "dismiss(None)", "Close"),
@@ -67,11 +67,11 @@ class OutcomesScreen(Dialog[None]):
         super().__init__()
         self._title = title
         self._failed = failed
-        """A headline and a reason for each; neither need be safe to show."""
+        """The headline and the reason of each; neither need be safe to show."""
         self._hint = hint
 
     def compose(self) -> ComposeResult:
-        """Show the title, the failures, and what the keys do."""
+        """Show the title, the failures and the keys."""
         with Vertical(classes="dialog wide-dialog"):
             yield Static(self._title, classes="dialog-title")
             with VerticalScroll(classes="dialog-body", can_focus=False):

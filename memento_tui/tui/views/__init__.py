@@ -1,1 +1,1 @@
-"""What stands beside the list of memories in place of the text: history, timeline, links, weight, facets."""
+"""The views beside the list of memories: history, timeline, links, ranking, facets."""

@@ -1,4 +1,4 @@
-"""The versions of one memory, what each of them changed, and the way back to any."""
+"""The view of the versions of one memory: what each changed, and restoring one."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ from memento_tui.tui.widgets.record_list import Line, RecordList
 __all__ = ["HistoryView"]
 
 _LONGEST = 20_000
-"""Characters of a text that are compared; the whole of it is in `memento history`."""
+"""Characters of a text that are compared at most; `memento history` shows all of it."""
 
 
 class _Version(msgspec.Struct, frozen=True):
-    """One row: a version, and the one before it."""
+    """One row: a version, and the version before it."""
 
     revision: Revision[Memory]
     before: Revision[Memory] | None
@@ -45,7 +45,7 @@ class _Version(msgspec.Struct, frozen=True):
 
 
 class HistoryView(View):
-    """The versions of a memory, newest first, and below them what the one under the cursor changed."""
+    """A view of the versions of a memory, newest first, and below them the change of the one under the cursor."""
 
     SCOPE: ClassVar[KeyScope] = "history"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("history")]
@@ -59,7 +59,7 @@ class HistoryView(View):
         super().__init__(id="history")
         self._memory: Memory | None = None
         self._revisions: Sequence[Revision[Memory]] = ()
-        self._told: tuple[str, int] | None = None
+        self._shown_change: tuple[str, int] | None = None
         """The memory and the version whose change is shown."""
 
     def compose(self) -> ComposeResult:
@@ -76,10 +76,10 @@ class HistoryView(View):
         return self.query_one(ViewList)
 
     def show(self, memory: Memory) -> None:
-        """Show the history of a memory; the place in it is kept while it stays the same memory."""
+        """Show the history of a memory; the position is kept while the memory stays the same."""
         if self._memory is None or self._memory.id != memory.id:
-            self._told = None
-            self.tell_head(Content("reading the history ..."))
+            self._shown_change = None
+            self.set_heading(Content("reading the history ..."))
         self._read(memory)
 
     def reload(self) -> None:
@@ -106,42 +106,42 @@ class HistoryView(View):
             self.rows.set_rows(source.page(0, 100), len(rows), source)
         else:
             self.rows.refresh_rows(source)
-        # The list is as tall as its rows, up to a limit; a virtual list cannot know its own content's height.
+        # The list is as tall as its rows, up to a limit; a virtual list cannot know the height of its contents.
         self.rows.styles.height = len(rows)
-        said = f"{len(rows):,} version{'' if len(rows) == 1 else 's'} of "
-        self.tell_head(Content(said) + literal(memory.headline))
+        heading = f"{len(rows):,} version{'' if len(rows) == 1 else 's'} of "
+        self.set_heading(Content(heading) + literal(memory.headline))
 
     @on(RecordList.Highlighted)
     def _moved(self, event: RecordList.Highlighted[_Version]) -> None:
-        self._tell(event.row)
+        self._show_change(event.row)
 
     @on(RecordList.Refreshed)
     def _refreshed(self) -> None:
-        self._tell(self.rows.current)
+        self._show_change(self.rows.current)
 
-    @work(exclusive=True, group="tell")
-    async def _tell(self, row: _Version | None) -> None:
+    @work(exclusive=True, group="change")
+    async def _show_change(self, row: _Version | None) -> None:
         if row is None or self._memory is None:
             return
-        told = (self._memory.id, row.revision.version)
+        shown = (self._memory.id, row.revision.version)
         change = await in_thread(self, _change, row)
         scroll = self.query_one(".view-change", VerticalScroll)
         scroll.query_one(Static).update(change)
-        if told != self._told:
+        if shown != self._shown_change:
             scroll.scroll_home(animate=False)
-        self._told = told
+        self._shown_change = shown
 
     def action_scroll(self, lines: int) -> None:
         """Scroll the change."""
         self.query_one(".view-change").scroll_relative(y=lines, animate=False)
 
     def is_available(self, command: str) -> bool:
-        """Only an older version can be restored."""
+        """Return whether a command is available: only an older version can be restored."""
         row = self.rows.current
         return command != "history.restore" or (row is not None and not row.is_present)
 
     def action_restore_version(self) -> None:
-        """Make the version under the cursor the present one again."""
+        """Restore the version under the cursor."""
         row, memory = self.rows.current, self._memory
         if row is None or memory is None:
             self.memento.show_status("There is no version here.", problem=True)
@@ -156,17 +156,13 @@ class HistoryView(View):
             self.memento.show_status(str(error), problem=True)
             return
         if not restored.fields:
-            self.memento.show_status(
-                f"Nothing differs: the memory says what it said at version {version}.", problem=True
-            )
+            self.memento.show_status(f"Nothing differs from version {version}.", problem=True)
             return
         self.memento.refresh_after_write()
-        self.memento.show_status(
-            f"It says what version {version} said: {', '.join(restored.fields)} set back. z undoes."
-        )
+        self.memento.show_status(f"Restored version {version}: {', '.join(restored.fields)}. z undoes.")
 
 
-def _who(revision: Revision[Memory]) -> str:
+def _writer(revision: Revision[Memory]) -> str:
     entry = revision.entry
     return f"{entry.agent or entry.actor} ({entry.channel})"
 
@@ -176,12 +172,12 @@ def _version_line(row: _Version, width: int) -> list[Line]:
     age = f"{ago(datetime.fromisoformat(entry.at), clock.now()):>7}"
     state = "purged" if row.revision.purged else "present" if row.is_present else ""
     head = f"v{row.revision.version:<4}"
-    words = cells(f"{entry.action:<11} {_who(row.revision)}", max(width - len(head) - len(age) - 9, 0))
+    words = cells(f"{entry.action:<11} {_writer(row.revision)}", max(width - len(head) - len(age) - 9, 0))
     return [[(head, "strong"), (words, ""), (f" {state:<8}", "good" if row.is_present else "warning"), (age, "muted")]]
 
 
 def _change(row: _Version) -> Content:
-    """Return what a version changed: the fields in a line each, then the text."""
+    """Return the change of a version: the fields in a line each, then the text."""
     return Content("\n").join(_parts(row))
 
 
@@ -204,7 +200,7 @@ def _parts(row: _Version) -> Iterator[Content]:
 def _text_change(before: Memory, after: Memory) -> Iterator[Content]:
     fields = changed_fields(before, after)
     if not fields:
-        yield Content.styled("Nothing that the memory says has changed.", "dim")
+        yield Content.styled("No field of the memory has changed.", "dim")
     for field in fields:
         if field != "content":
             label = Content.styled(f"{field.replace('_', ' ')}: ", "bold")

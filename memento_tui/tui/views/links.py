@@ -1,4 +1,4 @@
-"""The relations of a memory, and walking from memory to memory along them."""
+"""The view of the relations of a memory, which one can follow from memory to memory."""
 
 from __future__ import annotations
 
@@ -25,30 +25,30 @@ __all__ = ["LinksView"]
 _ARROWS = {"out": "->", "in": "<-", "both": "<>"}
 _WORD_WIDTH = 17
 _STEP_WIDTH = 24
-"""Cells that each memory of the way gets at least."""
+"""Cells that each memory of the path gets at least."""
 
 
 class _Step(NamedTuple):
-    """One memory on the way that the person walked."""
+    """One memory of the path that the person followed."""
 
     memory_id: str
     headline: str
 
 
 class LinksView(View):
-    """The links of a memory; Enter walks along one, and the way back is kept."""
+    """A view of the links of a memory; Enter follows one, and the path back is kept."""
 
     SCOPE: ClassVar[KeyScope] = "links"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("links")]
 
     def __init__(self) -> None:
         super().__init__(id="links")
-        self._way: list[_Step] = []
-        """Where the person has been, in order; what lies after `_at` can be walked forward to again."""
+        self._path: list[_Step] = []
+        """The memories visited, in order; those after index `_at` can be returned to by going forward."""
         self._at = 0
 
     def compose(self) -> ComposeResult:
-        """Show the way and the links."""
+        """Show the path and the links."""
         yield Static(classes="view-head")
         yield Static(classes="view-note")
         yield ViewList(_link_line, row_height=2)
@@ -61,19 +61,19 @@ class LinksView(View):
     @property
     def memory_id(self) -> str:
         """The id of the memory whose links are shown, or "" before there is one."""
-        return self._way[self._at].memory_id if self._way else ""
+        return self._path[self._at].memory_id if self._path else ""
 
     def show(self, memory: Memory) -> None:
-        """Show the links of a memory; where the person has walked from it or to it, the way stays."""
-        if all(step.memory_id != memory.id for step in self._way):
-            self._way, self._at = [_Step(memory.id, memory.headline)], 0
+        """Show the links of a memory; the path stays if the memory is part of it."""
+        if all(step.memory_id != memory.id for step in self._path):
+            self._path, self._at = [_Step(memory.id, memory.headline)], 0
             self._read(first=True)
         else:
             self._read(first=False)
 
     def reload(self) -> None:
-        """Read again; the reader stays with the same row."""
-        if self._way:
+        """Read again; the cursor stays on the same row."""
+        if self._path:
             self._read(first=False)
 
     @work(exclusive=True, group="read")
@@ -89,30 +89,30 @@ class LinksView(View):
             self.rows.set_rows(found, len(found), source, select=came_from)
         else:
             self.rows.refresh_rows(source)
-        self._tell(found)
+        self._show_notes(found)
 
     def on_resize(self) -> None:
-        """Tell the way in the room that there is."""
-        if self._way:
-            self.tell_head(self._trail())
+        """Draw the path at the new width."""
+        if self._path:
+            self.set_heading(self._trail())
 
-    def _tell(self, found: Sequence[MemoryLink]) -> None:
-        self.tell_head(self._trail())
-        nothing = "It is related to nothing, and nothing that is known contradicts it."
-        self.tell_note(None if found else Content(nothing))
-        # A list that is hidden would lose the focus, and the next key would go elsewhere.
+    def _show_notes(self, found: Sequence[MemoryLink]) -> None:
+        self.set_heading(self._trail())
+        nothing = "It has no relations, and no known contradictions."
+        self.set_note(None if found else Content(nothing))
+        # A hidden list would lose the focus, and the next key would go elsewhere.
         self.rows.styles.height = "1fr" if found else 1
 
     def _trail(self) -> Content:
-        """Return the way in one line, the present memory in bold; its beginning is left out where it is long."""
+        """Return the path in one line, the present memory in bold; its beginning is left out where it is long."""
         room = max(self.size.width - 4, _STEP_WIDTH)
         kept = max(room // (_STEP_WIDTH + 3), 1)
         start = max(self._at - kept + 1, 0)
-        end = min(len(self._way), start + kept)
+        end = min(len(self._path), start + kept)
         each = max(room // (end - start) - 3, _STEP_WIDTH)
         line = Content("... > " if start else "")
         for index in range(start, end):
-            name = cells(self._way[index].headline, each).rstrip()
+            name = cells(self._path[index].headline, each).rstrip()
             line += Content(" > " if index > start else "")
             line += literal(name, "bold $foreground" if index == self._at else "dim")
         return line
@@ -124,21 +124,21 @@ class LinksView(View):
         self._read(first=True, select=left)
 
     def is_available(self, command: str) -> bool:
-        """One can walk where there is a link, and back where one has walked."""
+        """Return whether a command is available: there is a link to follow, or a step to go back."""
         link = self.rows.current
         if command == "links.walk":
             return link is not None and link.can_be_walked
         return command != "links.back" or self._at > 0
 
     def action_walk(self) -> None:
-        """Walk to the memory at the other end."""
+        """Follow the link to the memory at the other end."""
         link = self.rows.current
         if link is None:
-            self.memento.show_status("There is no link to walk along.", problem=True)
+            self.memento.show_status("There is no link to follow.", problem=True)
         elif not link.can_be_walked:
             self.memento.show_status(_why_not_walkable(link), problem=True)
         else:
-            self._way[self._at + 1 :] = [_Step(link.end, link.headline)]
+            self._path[self._at + 1 :] = [_Step(link.end, link.headline)]
             self._go_to(self._at + 1)
 
     def action_back(self) -> None:
@@ -150,8 +150,8 @@ class LinksView(View):
 
     def action_forward(self) -> None:
         """Go forward again by one step."""
-        if self._at + 1 >= len(self._way):
-            self.memento.show_status("You have not been further. Enter walks along a link.", problem=True)
+        if self._at + 1 >= len(self._path):
+            self.memento.show_status("There is no next step. Enter follows a link.", problem=True)
         else:
             self._go_to(self._at + 1)
 
@@ -171,7 +171,7 @@ def _link_line(link: MemoryLink, width: int) -> list[Line]:
     warning = link.type in ("contradiction", "contradicts")
     head = link.headline if link.can_be_walked or link.end_kind != "memory" else f"({link.state})"
     state = "" if link.state in ("", "active") else f"[{link.state}]  "
-    told = "  ".join(filter(None, [link.label, link.end if link.end_kind != "file" else ""]))
+    details = "  ".join(filter(None, [link.label, link.end if link.end_kind != "file" else ""]))
     return [
         [
             (f"{_ARROWS[link.direction]} ", "muted"),
@@ -181,6 +181,6 @@ def _link_line(link: MemoryLink, width: int) -> list[Line]:
         [
             (" " * (3 + _WORD_WIDTH), ""),
             (state, "warning"),
-            (cells(told, max(width - 3 - _WORD_WIDTH - len(state), 0)), "muted"),
+            (cells(details, max(width - 3 - _WORD_WIDTH - len(state), 0)), "muted"),
         ],
     ]

@@ -1,4 +1,4 @@
-"""The pane beside the list of memories: the preview of one, or a view that was opened over it."""
+"""The pane beside the list of memories: the preview of a memory, or an open view."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from memento_tui.tui.memory_text import memory_body, memory_facts, memory_title
 __all__ = ["MemorySide", "Preview", "SideSubject"]
 
 _MARKDOWN_BLOCKS = 150
-"""Markdown costs a widget for each block; beyond this many lines that begin one, plain text is shown."""
+"""Blocks above which plain text is shown: Markdown needs a widget for each."""
 
 
 class Preview(VerticalScroll, can_focus=False):
-    """Shows a memory as plain text, or as Markdown where the person asked for it."""
+    """A preview of a memory as plain text, or as Markdown on request."""
 
     def __init__(self) -> None:
         super().__init__(id="preview", classes="side-scroll")
         self._memory: Memory | None = None
         self._query: Query | None = None
         self.as_markdown = False
-        """Whether Markdown is drawn. `toggle_markdown` changes it."""
+        """Whether Markdown is drawn; `toggle_markdown` changes it."""
 
     def compose(self) -> ComposeResult:
-        """Show nothing yet."""
+        """Create the empty texts."""
         yield Static(id="preview-title")
         yield Static(id="preview-facts")
         yield Static(id="preview-body")
@@ -48,7 +48,7 @@ class Preview(VerticalScroll, can_focus=False):
         return self._memory
 
     def show(self, memory: Memory | None, query: Query | None = None) -> None:
-        """Show a memory; the place in the text is kept while it stays the same memory."""
+        """Show a memory; the scroll position is kept while the memory stays the same."""
         same = memory is not None and self._memory is not None and memory.id == self._memory.id
         if same and memory == self._memory and query == self._query:
             return
@@ -76,14 +76,14 @@ class Preview(VerticalScroll, can_focus=False):
         from textual.widgets import Markdown  # noqa: PLC0415 - a tenth of a second, for those who ask for it
 
         self.query_one("#preview-body").display = False
-        found = self.query("#preview-markdown")
-        if found:
-            found.first(Markdown).update(text)
+        markdown = self.query("#preview-markdown")
+        if markdown:
+            markdown.first(Markdown).update(text)
         else:
             self.mount(Markdown(text, id="preview-markdown", open_links=False))
 
     def toggle_markdown(self) -> str:
-        """Draw Markdown, or plain text again; return a sentence that says what is shown now."""
+        """Switch between Markdown and plain text; return the message about it."""
         self.as_markdown = not self.as_markdown
         self._show_body()
         if not self.as_markdown:
@@ -109,11 +109,11 @@ _VIEW_CLASSES = {
     "why": "WhyView",
     "tree": "TreeView",
 }
-"""The views by name, which is their module too; each is imported when it is first opened."""
+"""The class of each view by its name, which is its module too; a view is imported when it is first opened."""
 
 
 class SideSubject(NamedTuple):
-    """The memory under the cursor, what the list was asked for, and where the memory came in a search."""
+    """The memory under the cursor, the query of the list, and the rank of the memory in a search."""
 
     memory: Memory | None
     query: Query
@@ -121,7 +121,7 @@ class SideSubject(NamedTuple):
 
 
 class MemorySide(Container):
-    """Shows a memory in the preview and in the view that is open."""
+    """The pane that shows a memory in the preview and in the open view."""
 
     DEFAULT_CSS = """
     MemorySide { height: 1fr; }
@@ -143,7 +143,7 @@ class MemorySide(Container):
 
     @property
     def view(self) -> View | None:
-        """The view that is open."""
+        """The open view, or ``None``."""
         from memento_tui.tui.views.view import View  # noqa: PLC0415 - the first frame does without views
 
         return next(iter(self.query(View)), None) if self.has_class("-viewing") else None
@@ -153,7 +153,7 @@ class MemorySide(Container):
         before, self._shown = self._shown, shown
         self.preview.show(shown.memory, shown.query if shown.query.words else None)
         view = self.view
-        # The tree is about the query, which it may have made itself.
+        # The tree is about the query, which it may have written itself.
         if view is not None and (view.SCOPE != "tree" or before.query != shown.query) and not view.has_focus_within:
             self._fill(view)
 
@@ -172,16 +172,16 @@ class MemorySide(Container):
             view.show(memory)
 
     async def open(self, name: str) -> None:
-        """Open a view over the preview, and go there."""
+        """Open a view over the preview, and focus it."""
         await self.query("View").remove()
-        made: View = getattr(import_module(f"memento_tui.tui.views.{name}"), _VIEW_CLASSES[name])()
+        view: View = getattr(import_module(f"memento_tui.tui.views.{name}"), _VIEW_CLASSES[name])()
         self.add_class("-viewing")
-        await self.mount(made)
-        self._fill(made)
-        made.focus_content()
+        await self.mount(view)
+        self._fill(view)
+        view.focus_content()
 
     def reload(self) -> None:
-        """Read again what the view shows."""
+        """Read the content of the open view again."""
         view = self.view
         if view is not None:
             view.reload()

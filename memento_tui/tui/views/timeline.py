@@ -1,4 +1,4 @@
-"""The memories that were written around the same time as one memory."""
+"""The view of the memories that were written around the same time as one memory."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from memento_tui.tui.widgets.record_list import Line
 __all__ = ["TimelineView"]
 
 _ROWS_EACH_WAY = 100
-"""How many on each side; going to one of them shows as many around that."""
+"""Memories on each side; going to one of them shows as many around that one."""
 
 _WIDE, _NAMESPACE_WIDTH = 76, 18
 
 
 class TimelineView(View):
-    """A memory among those remembered just after it, above, and just before it, below."""
+    """A view of a memory among those written just after it, above, and just before it, below."""
 
     SCOPE: ClassVar[KeyScope] = "timeline"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("timeline")]
@@ -52,11 +52,11 @@ class TimelineView(View):
         return self.query_one(ViewList)
 
     def show(self, memory: Memory) -> None:
-        """Show what was remembered around a memory."""
+        """Show the memories around one memory."""
         self._read(memory.id)
 
     def reload(self) -> None:
-        """Read again; the reader stays with the same row."""
+        """Read again; the cursor stays on the same row."""
         if self._centre:
             self._read(self._centre)
 
@@ -68,27 +68,27 @@ class TimelineView(View):
             )
         except NotFound:
             self.rows.set_rows([], 0, FixedRows[TimelineEntry]([]))
-            self.tell_note(Content("The memory is gone."))
+            self.set_note(Content("The memory is gone."))
             return
         except MementoError as error:
             self.memento.show_status(str(error), problem=True)
             return
         source = FixedRows(found)
-        self.tell_note(None)
+        self.set_note(None)
         if memory_id == self._centre:
             self.rows.refresh_rows(source)
         else:
             self._centre = memory_id
-            # All rows at once, so that the memory in the middle can be under the cursor in the same frame.
+            # All rows at once, so that the cursor is on the memory in the middle in the same frame.
             self.rows.set_rows(found, len(found), source, select=memory_id)
             self.call_after_refresh(self._show_middle)
-        self._tell(found)
+        self._show_head(found)
 
-    def _tell(self, found: Sequence[TimelineEntry]) -> None:
-        place = next(index for index, one in enumerate(found) if one.id == self._centre)
-        after, before = place, len(found) - place - 1
+    def _show_head(self, found: Sequence[TimelineEntry]) -> None:
+        middle = next(index for index, one in enumerate(found) if one.id == self._centre)
+        after, before = middle, len(found) - middle - 1
         words = [f"{n}{'+' if n == _ROWS_EACH_WAY else ''}" for n in (after, before)]
-        self.tell_head(Content(f"{words[0]} remembered later (above), {words[1]} earlier (below)"))
+        self.set_heading(Content(f"{words[0]} written later (above), {words[1]} earlier (below)"))
 
     def _draw(self, row: TimelineEntry, width: int) -> list[Line]:
         glance = row.glance
@@ -114,7 +114,7 @@ class TimelineView(View):
         self.rows.scroll_to(y=max(middle, 0), animate=False, force=True)
 
     def is_available(self, command: str) -> bool:
-        """One can go to any memory but the one that the others are around."""
+        """Return whether a command is available: one can go to any memory but the middle one."""
         row = self.rows.current
         return command != "timeline.go" or (row is not None and row.id != self._centre)
 
@@ -124,6 +124,6 @@ class TimelineView(View):
         if row is None:
             self.memento.show_status("There is no memory here.", problem=True)
         elif row.id == self._centre:
-            self.memento.show_status("This is the memory that the others are around.", problem=True)
+            self.memento.show_status("This is the memory in the middle.", problem=True)
         else:
             self.post_message(MemoryChosen(row.id))

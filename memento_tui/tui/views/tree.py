@@ -1,4 +1,4 @@
-"""The tree of facets with counts, and the part of the query that it writes to filter the list by them."""
+"""The view of the facets with counts, and the part of the query that it writes to filter the list."""
 
 from __future__ import annotations
 
@@ -39,21 +39,21 @@ _FIELDS: Mapping[Facet, str] = {
     "agent": "by",
 }
 _ANY_OF_FACETS: tuple[Facet, ...] = ("namespace", "kind", "tier")
-"""A memory has one of these, so that several chosen ones mean either; of tags it may have all that are chosen."""
+"""Facets of which a memory has one value, so that several chosen values mean any of them; of tags it needs all."""
 
 _ONE_ONLY: tuple[Facet, ...] = ("stability", "source_type", "agent")
-"""Of these the query language takes one at a time: choosing another lets go of the first."""
+"""Facets of which the query language takes one value: choosing another replaces it."""
 
 
 class FacetFilter:
-    """A query taken apart into chosen values and the rest, which stays as it was written."""
+    """A query split into the chosen values of facets and the rest, which stays as it was written."""
 
     def __init__(self, query: str = "") -> None:
         self.chosen: dict[Facet, list[str]] = {facet: [] for facet in FACETS}
         rest = []
         for word in _QUERY_WORD.findall(query):
             facet, values = _parse_term(word)
-            # A second term of a field narrows further, while two values in one term widen: it stays as it is.
+            # A second term of a field narrows the result, two values in one term widen it: it stays in the rest.
             if facet is None or (facet != "tag" and self.chosen[facet]):
                 rest.append(word)
             else:
@@ -61,18 +61,18 @@ class FacetFilter:
         self.rest = " ".join(rest)
 
     def has(self, facet: Facet, value: str) -> bool:
-        """Tell whether a value is chosen; the case of tags does not matter."""
+        """Return whether a value is chosen; the case of tags does not matter."""
         return any(_same_value(facet, value, other) for other in self.chosen[facet])
 
     def toggle(self, facet: Facet, value: str) -> None:
-        """Choose a value, or let it go."""
+        """Choose a value, or no longer."""
         if self.has(facet, value):
             self.chosen[facet] = [other for other in self.chosen[facet] if not _same_value(facet, value, other)]
         else:
             self._add(facet, value)
 
     def clear(self) -> None:
-        """Let every value go."""
+        """Choose no value."""
         for values in self.chosen.values():
             values.clear()
 
@@ -83,9 +83,9 @@ class FacetFilter:
 
     @property
     def query(self) -> str:
-        """The query: a term for what is chosen of each facet, then the rest.
+        """The query: a term for the chosen values of each facet, then the rest.
 
-        Words are last, so that a quotation mark that is not closed takes in nothing of what the tree writes.
+        The rest is last, so that an unclosed quotation mark in it does not include the terms.
         """
         terms = []
         for facet, values in self.chosen.items():
@@ -102,16 +102,16 @@ class FacetFilter:
 
 
 def is_expressible(facet: Facet, value: str) -> bool:
-    """Tell whether the query language can name a value: one with a comma or a quotation mark in it cannot be named."""
-    wanted: Filter
+    """Return whether the query language can express a value; one with a comma or a quotation mark it cannot."""
+    expected: Filter
     if facet == "namespace":
-        wanted = Under(value)
+        expected = Under(value)
     elif facet == "tag":
-        wanted = HasTag(value)
+        expected = HasTag(value)
     else:
-        wanted = OneOf(facet, (value,))
-    found = parse(_term(facet, value))
-    return not found.problems and not found.words and found.filter == AllOf((wanted,))
+        expected = OneOf(facet, (value,))
+    parsed = parse(_term(facet, value))
+    return not parsed.problems and not parsed.words and parsed.filter == AllOf((expected,))
 
 
 def _term(facet: Facet, value: str) -> str:
@@ -120,7 +120,7 @@ def _term(facet: Facet, value: str) -> str:
 
 
 def _parse_term(word: str) -> tuple[Facet | None, list[str]]:
-    """Return the facet and the values that a term of a query chooses; ``None`` for any other part of it."""
+    """Return the facet and the values that a word of a query chooses; ``None`` and no values for any other word."""
     term = _TERM.fullmatch(word)
     if term is None:
         return None, []
@@ -159,31 +159,31 @@ _KNOWN_VALUES: Mapping[Facet, Sequence[str]] = {
     "stability": STABILITIES,
     "source_type": SOURCE_TYPES,
 }
-"""What can be named before anything was counted."""
+"""The values that are shown before anything was counted."""
 
 Counts = Mapping[Facet, Sequence[tuple[str, int]]]
 
 
 class FacetNode(msgspec.Struct, frozen=True):
-    """One row: the title of a facet, where ``value`` is "", or one of its values."""
+    """One row: the title of a facet, with an empty ``value``, or one of its values."""
 
     facet: Facet
     value: str
     name: str
     depth: int
     count: int | None
-    """``None`` before it was counted."""
+    """``None`` until it was counted."""
     can_fold: bool = False
     is_folded: bool = False
 
     @property
     def id(self) -> str:
-        """What the row is, whatever is counted."""
+        """The facet and the value."""
         return f"{self.facet}:{self.value}"
 
 
 def facet_nodes(counts: Counts, folded: set[str], is_chosen: Callable[[Facet, str], bool]) -> list[FacetNode]:
-    """Return the rows that are to be seen. ``folded`` holds the ids of those whose parts are not."""
+    """Return the visible rows. ``folded`` holds the ids of the rows whose parts are hidden."""
     return [branch for facet in FACETS for branch in _nodes_of_facet(facet, counts, folded, is_chosen)]
 
 
@@ -213,14 +213,14 @@ def _nodes_of_facet(
 
 
 def _namespace_nodes(counts: Mapping[str, int], folded: set[str]) -> Iterator[FacetNode]:
-    """Yield the namespaces as a tree of their names; each counts what lies below it too."""
+    """Yield the namespaces as a tree; each counts the memories below it too."""
     totals: dict[str, int] = {}
     for namespace, count in counts.items():
         names = namespace.split("/")
         for length in range(1, len(names) + 1):
             path = "/".join(names[:length])
             totals[path] = totals.get(path, 0) + count
-    # With the separator first of all characters, what lies below a namespace follows it.
+    # Sorted by their parts, so that the namespaces below another follow it.
     order = sorted(totals, key=lambda path: path.split("/"))
     parents = {path.rpartition("/")[0] for path in order}
     hidden = ""
@@ -241,20 +241,20 @@ def _namespace_nodes(counts: Mapping[str, int], folded: set[str]) -> Iterator[Fa
 
 
 _QUICK_SECONDS = 0.1
-"""Counts that take longer are made when the tree is opened, and not with every write."""
+"""Seconds; counts that take longer are made when the tree is opened, and not after every write."""
 
 _COUNT_WIDTH = 10
 
 
 class TreeView(View):
-    """The facets with their counts; Enter narrows the list to one, or no longer."""
+    """A view of the facets with their counts; Enter filters the list by one, or no longer."""
 
     SCOPE: ClassVar[KeyScope] = "tree"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("tree")]
 
     def __init__(self) -> None:
         super().__init__(id="tree")
-        self._narrowing = FacetFilter()
+        self._filter = FacetFilter()
         self._counts: dict[Facet, Sequence[tuple[str, int]]] = {}
         self._folded: set[str] = set()
         self._is_shown = False
@@ -269,20 +269,20 @@ class TreeView(View):
 
     @property
     def rows(self) -> ViewList[FacetNode]:
-        """The branches."""
+        """The rows of the tree."""
         return self.query_one(ViewList)
 
     def show(self, query: str) -> None:
-        """Show the tree with what a query has chosen already."""
-        if not self._is_shown or query != self._narrowing.query:
-            self._narrowing = FacetFilter(query)
+        """Show the tree with the values that a query chooses."""
+        if not self._is_shown or query != self._filter.query:
+            self._filter = FacetFilter(query)
             self._arrange()
         if not self._is_shown:
             self._is_shown = True
             self._count()
 
     def reload(self) -> None:
-        """Count again where that is quick."""
+        """Count again if that is quick."""
         if not self._is_counting and self._counting_took < _QUICK_SECONDS:
             self._count()
 
@@ -303,73 +303,73 @@ class TreeView(View):
         self._arrange()
 
     def _arrange(self, *, select: str | None = None) -> None:
-        rows = facet_nodes(self._counts, self._folded, self._narrowing.has)
+        rows = facet_nodes(self._counts, self._folded, self._filter.has)
         source = FixedRows(rows)
         if self.rows.total:
             self.rows.refresh_rows(source, select=select)
         else:
             self.rows.set_rows(rows, len(rows), source)
-        self._tell()
+        self._show_hint()
 
-    def _tell(self) -> None:
+    def _show_hint(self) -> None:
         if self._is_counting:
-            told = "counting ..."
-        elif self._narrowing.is_any:
-            told = "* narrows the list; u shows all again"
+            hint = "counting ..."
+        elif self._filter.is_any:
+            hint = "* filters the list; u shows all again"
         else:
-            told = "Enter narrows the list; several narrow it together"
-        self.tell_head(Content(told))
+            hint = "Enter filters the list; several filter it together"
+        self.set_heading(Content(hint))
         self.memento.focus_changed()
 
     def _draw(self, row: FacetNode, width: int) -> list[Line]:
         fold = ("+ " if row.is_folded else "- ") if row.can_fold else "  "
         if not row.value:
             return [[(fold, "muted"), (row.name, "strong")]]
-        is_chosen = self._narrowing.has(row.facet, row.value)
+        is_chosen = self._filter.has(row.facet, row.value)
         count = "..." if row.count is None else f"{row.count:,}"
         indent = "  " * (row.depth - 1)
-        left = max(width - 4 - len(indent) - _COUNT_WIDTH, 0)
+        room = max(width - 4 - len(indent) - _COUNT_WIDTH, 0)
         return [
             [
                 ("* " if is_chosen else "  ", "mark"),
                 (indent, ""),
                 (fold, "muted"),
-                (cells(row.name, left), "strong" if is_chosen else ""),
+                (cells(row.name, room), "strong" if is_chosen else ""),
                 (f"{count:>{_COUNT_WIDTH}}", "muted"),
             ]
         ]
 
     def is_available(self, command: str) -> bool:
-        """Tell that there is nothing to clear where nothing narrows the list."""
-        return command != "tree.clear" or self._narrowing.is_any
+        """Return whether a command is available: there must be a filter to clear."""
+        return command != "tree.clear" or self._filter.is_any
 
     def action_choose(self) -> None:
-        """Narrow the list to what is under the cursor, or no longer; fold a title."""
+        """Filter the list by the value under the cursor, or no longer; fold a title."""
         row = self.rows.current
         if row is None:
-            self.memento.show_status("There is nothing here to narrow the list to.", problem=True)
+            self.memento.show_status("There is nothing here to filter by.", problem=True)
         elif not row.value:
             self._fold(row, fold=not row.is_folded)
         elif not is_expressible(row.facet, row.value):
             self.memento.show_status(
-                "A search cannot name this one: it has a comma or a quotation mark in it.", problem=True
+                "A search cannot express this one: it has a comma or a quotation mark.", problem=True
             )
         else:
-            self._narrowing.toggle(row.facet, row.value)
+            self._filter.toggle(row.facet, row.value)
             self._arrange()
-            self.post_message(FilterChanged(self._narrowing.query))
+            self.post_message(FilterChanged(self._filter.query))
 
     def action_clear(self) -> None:
-        """Narrow the list to nothing of the tree."""
-        if not self._narrowing.is_any:
-            self.memento.show_status("Nothing of the tree narrows the list.", problem=True)
+        """Clear the filter of the tree."""
+        if not self._filter.is_any:
+            self.memento.show_status("The tree does not filter the list.", problem=True)
             return
-        self._narrowing.clear()
+        self._filter.clear()
         self._arrange()
-        self.post_message(FilterChanged(self._narrowing.query))
+        self.post_message(FilterChanged(self._filter.query))
 
     def action_fold(self, fold: bool) -> None:  # noqa: FBT001 - the table of commands says which
-        """Fold what is under the cursor, or unfold it; go to what it is part of where it cannot be folded."""
+        """Fold or unfold the row under the cursor; go to its parent if it cannot be folded."""
         row = self.rows.current
         if row is None:
             return

@@ -1,4 +1,4 @@
-"""The base of the views beside the list of memories, the list in them, and the messages that they send."""
+"""The base of the views beside the list of memories, the list in a view, and the messages of views."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ RowT = TypeVar("RowT", bound=Row)
 
 
 class ViewClosed(Message):
-    """The person is done with the view."""
+    """The person left the view."""
 
 
 @dataclass
 class MemoryChosen(Message):
-    """The person went to another memory, which is to be the present one of the section too."""
+    """The person went to another memory, which becomes the present one of the section too."""
 
     memory_id: str
 
 
 @dataclass
 class FilterChanged(Message):
-    """The person chose what the list is to be narrowed to: the whole query, its other parts included."""
+    """The person changed the filter of the list; ``query`` is the whole new query."""
 
     query: str
 
@@ -74,21 +74,21 @@ _MARK_ACTIONS = {"mark", "range", "leave_range"}
 
 
 class ViewList(RecordList[RowT], Generic[RowT], inherit_bindings=False):
-    """A list in a view. Its rows are only looked at and gone to, so none can be marked."""
+    """A list in a view. Its rows cannot be marked."""
 
     BINDINGS: ClassVar[list[BindingType]] = [found for found in bindings("rows") if found.action not in _MARK_ACTIONS]
 
 
 class View(ErrorBoundary, Vertical):
-    """One view: a line that says what it shows, and below it what it shows.
+    """One view: a heading and its content.
 
-    A view is mounted when the person opens it, and takes the focus by `enter`. It posts `Left` when the person is done,
-    and `Chosen` when the person went to another memory.
+    A view is mounted when the person opens it, and takes the focus by `focus_content`. It posts `ViewClosed` when the
+    person leaves it, and `MemoryChosen` when the person goes to another memory.
     """
 
     SCOPE: ClassVar[KeyScope]
     BLOCKS_OUTER_SCOPES: ClassVar[bool] = True
-    """While a view has the focus, the keys of the section below it act on nothing."""
+    """While a view has the focus, the keys of the section have no effect."""
 
     DEFAULT_CSS = """
     View { height: 1fr; }
@@ -111,23 +111,23 @@ class View(ErrorBoundary, Vertical):
         self.screen.set_focus(self.query_one(ViewList))
 
     def show(self, about: Any) -> None:  # noqa: ANN401 - each view says what: a memory, or the tree a query
-        """Show the view for something, and keep the place in it where it is about the same as before."""
+        """Show the view for a memory or a query; keep the position if it is the same as before."""
         raise NotImplementedError
 
     def reload(self) -> None:
-        """Read again what is shown, because something was written."""
+        """Read the content again, because something was written."""
         raise NotImplementedError
 
     def is_available(self, command: str) -> bool:  # noqa: ARG002 - for views to answer
-        """Tell whether a command of the view, by its id, can act on what is under its cursor."""
+        """Return whether a command of the view, by its id, can act on the row under the cursor."""
         return True
 
-    def tell_head(self, text: Content) -> None:
-        """Say in the line at the top what is shown."""
+    def set_heading(self, text: Content) -> None:
+        """Set the heading."""
         self.query_one(".view-head", Static).update(text)
 
-    def tell_note(self, text: Content | None) -> None:
-        """Say below the head why there is nothing to see; ``None`` says nothing."""
+    def set_note(self, text: Content | None) -> None:
+        """Set the note below the heading that says why the view is empty; ``None`` hides it."""
         note = self.query_one(".view-note", Static)
         note.display = text is not None
         note.update("" if text is None else text)
@@ -136,7 +136,7 @@ class View(ErrorBoundary, Vertical):
     @on(RecordList.Refreshed)
     @on(RecordList.MarksChanged)
     def _keep(self, event: RecordList.ListMessage) -> None:
-        """Keep what the view's own list tells from the section, whose list is another."""
+        """Stop the messages of the view's own list, which the section would take for those of its list."""
         event.stop()
         self.memento.focus_changed()
 

@@ -34,7 +34,7 @@ _NAME_WIDTH = 15
 
 
 class SearchRank(msgspec.Struct, frozen=True):
-    """Where a memory came in a search: the hit, its place from 1 on, and among how many."""
+    """The rank of a memory in a search: the hit, its place from 1 on, and the number of results."""
 
     hit: SearchHit
     place: int
@@ -42,7 +42,7 @@ class SearchRank(msgspec.Struct, frozen=True):
 
 
 class WhyView(View):
-    """A text about one memory's rank and weight."""
+    """A view that explains one memory's rank and weight."""
 
     SCOPE: ClassVar[KeyScope] = "why"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("why")]
@@ -65,7 +65,7 @@ class WhyView(View):
 
     @property
     def text(self) -> VerticalScroll:
-        """What scrolls."""
+        """The scrolling text."""
         return self.query_one(VerticalScroll)
 
     def focus_content(self) -> None:
@@ -73,24 +73,24 @@ class WhyView(View):
         self.screen.set_focus(self.text)
 
     def show(self, memory: Memory, rank: SearchRank | None = None) -> None:
-        """Show why a memory stands where it stands; ``rank`` says where, while a search is on."""
+        """Show the weight of a memory, and its rank if a search is on."""
         if self._memory is None or memory.id != self._memory.id:
             self.text.scroll_home(animate=False)
         self._memory, self._rank = memory, rank
-        self._tell()
+        self._explain()
 
     def reload(self) -> None:
-        """Read the memory again: its use or its trust may have changed."""
+        """Read the memory again, whose use or trust may have changed."""
         if self._memory is not None:
-            self._tell()
+            self._explain()
 
     def on_resize(self) -> None:
         """Draw at the new width."""
         if self._memory is not None:
-            self._tell()
+            self._explain()
 
     @work(exclusive=True, group="read")
-    async def _tell(self) -> None:
+    async def _explain(self) -> None:
         if self._memory is None:
             return
         across = self.size.width - _MARGIN
@@ -100,7 +100,7 @@ class WhyView(View):
         except MementoError as error:
             self.memento.show_status(str(error), problem=True)
             return
-        self.tell_head(Content("why: ") + literal(cells(memory.headline, max(across - 5, 1)).rstrip()))
+        self.set_heading(Content("why: ") + literal(cells(memory.headline, max(across - 5, 1)).rstrip()))
         now, preset = clock.now(), self.workspace.config.maintenance.decay
         parts = []
         if self._rank is not None:
@@ -116,8 +116,8 @@ class WhyView(View):
         )
         parts += [Content.styled("Weight", "bold"), Content(life), Content("")]
         weights = {name: f"{name} {preset_weight(name, memory, now):.2f}" for name in get_args(DecayPreset)}
-        told = "  ".join(f"[{text}]" if name == preset else text for name, text in weights.items())
-        parts += [Content.styled("Each preset's own weight today", "bold"), Content(told)]
+        presets = "  ".join(f"[{text}]" if name == preset else text for name, text in weights.items())
+        parts += [Content.styled("Each preset's own weight today", "bold"), Content(presets)]
         parts += [Content.styled(line, "dim") for line in textwrap.wrap(_SCALES, max(across, 20))]
         self.query_one(".why-text", Static).update(Content("\n").join(parts))
 
@@ -134,26 +134,26 @@ def _ranking_text(rank: SearchRank, across: int) -> Iterator[Content]:
 
 
 def _score_parts(rank: SearchRank) -> Iterator[tuple[str, str, str]]:
-    """Yield the numbers of `Hit.explain` with their names and meanings, but for those that the weight is told by."""
-    told = rank.hit.explain()
-    keyword, semantic = told["keyword"], told["semantic"]
+    """Yield name, value and meaning of the numbers of `SearchHit.explain`, except for those of the weight."""
+    numbers = rank.hit.explain()
+    keyword, semantic = numbers["keyword"], numbers["semantic"]
     yield "place", f"{rank.place:,}", f"Of the {rank.results:,} results shown, best first."
-    yield "score", f"{told['score']:.3f}", "Relevance times life; what the results are ordered by."
-    yield "relevance", f"{told['relevance']:.3f}", _relevance_words(told["relevance"], keyword, semantic)
+    yield "score", f"{numbers['score']:.3f}", "Relevance times decay factor; the results are ordered by it."
+    yield "relevance", f"{numbers['relevance']:.3f}", _relevance_words(numbers["relevance"], keyword, semantic)
     if keyword is None:
         yield "by words", "-", "None of the words of the search is in it, or too few to be among the first."
     else:
-        yield "by words", f"{keyword:.3f}", f"Number {told['keyword_rank']} by its words (BM25, brought to 0 to 1)."
+        yield "by words", f"{keyword:.3f}", f"Number {numbers['keyword_rank']} by its words (BM25, brought to 0 to 1)."
     if semantic is None:
         yield "by meaning", "-", "Not among the nearest in meaning, or meaning was not asked."
     else:
-        yield "by meaning", f"{semantic:.3f}", f"Number {told['semantic_rank']} by meaning (cosine, 0 to 1)."
+        yield "by meaning", f"{semantic:.3f}", f"Number {numbers['semantic_rank']} by meaning (cosine, 0 to 1)."
     bounds = f"{LOWEST_FACTOR:.2f} to {HIGHEST_FACTOR:.2f}, so that an old exact match stays above a fresh vague one"
-    yield "life", f"{told['life']:.3f}", f"{bounds}. Its parts are below."
-    if told["superseded"]:
-        yield "superseded", "yes", "Another memory takes its place, which halves its life."
-    if told["held"] != 1:
-        yield "held", f"{told['held']:.3f}", "Lowered by this share, to rank below the memory that takes its place."
+    yield "decay factor", f"{numbers['life']:.3f}", f"{bounds}. Its parts are below."
+    if numbers["superseded"]:
+        yield "superseded", "yes", "Another memory replaces it, which halves its decay factor."
+    if numbers["held"] != 1:
+        yield "lowered", f"{numbers['held']:.3f}", "Multiplied by this, to rank below the memory that replaces it."
 
 
 def _relevance_words(relevance: float, keyword: float | None, semantic: float | None) -> str:

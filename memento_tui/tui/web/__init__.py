@@ -1,1 +1,1 @@
-"""The app in a browser on this machine: who may come in, the pages, and an app process for every window."""
+"""The app in a browser on this machine: access control, the pages, and an app process for each window."""

@@ -1,4 +1,4 @@
-"""Admit whoever has the address with its token, on this machine, from the page that memento itself served."""
+"""Check requests: only a browser on this machine that has the token, and only memento's own page, is admitted."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ class AccessGuard:
     def __init__(self, host: str, port: int) -> None:
         self.port = port
         self.authority = f"{host}:{port}"
-        """What the Host header must say."""
+        """The required Host header."""
         self.origin = f"http://{self.authority}"
         self.path = f"/{secrets.token_urlsafe(_PATH_BYTES)}/"
-        """Where the app is, and all that belongs to it."""
+        """The path of the app and all of its files."""
         self._token = secrets.token_urlsafe(_TOKEN_BYTES)
         self._cookie = secrets.token_urlsafe(_TOKEN_BYTES)
         self._cookie_name = f"memento-{port}"
@@ -34,24 +34,24 @@ class AccessGuard:
         return f"{self.origin}/?token={self._token}"
 
     def address_for_once(self) -> str:
-        """Return an address that works once: others on this machine can read the arguments that a browser is given."""
+        """Return an address that works once: other users of this machine can read the arguments of a browser."""
         ticket = secrets.token_urlsafe(_TOKEN_BYTES)
         self._tickets.add(ticket)
         return f"{self.origin}/?token={ticket}"
 
     def admits(self, token: str) -> bool:
-        """Tell whether a token opens the door; one that works once is used up."""
+        """Return whether a token admits; a token for once is used up."""
         if token in self._tickets:
             self._tickets.discard(token)
             return True
         return _equal_in_constant_time(token, self._token)
 
     def give_cookie(self, response: web.Response) -> None:
-        """Let the browser that gets this response in from now on."""
+        """Set the cookie that admits the browser from now on."""
         response.set_cookie(self._cookie_name, self._cookie, path=self.path, httponly=True, samesite="Strict")
 
     def problem(self, request: web.Request) -> str:
-        """Return in a sentence why a request may not come in, or nothing."""
+        """Return why a request is refused, in a sentence; empty if it is admitted."""
         if request.headers.getall(hdrs.HOST, []) != [self.authority]:
             return f"This server answers to {self.authority} only."
         if request.path == "/" and self.admits(request.query.get("token", "")):
@@ -64,11 +64,11 @@ class AccessGuard:
 
     @property
     def headers(self) -> Mapping[str, str]:
-        """What every response says to the browser: load nothing from elsewhere; frame, keep and tell nothing."""
+        """The headers of every response: nothing is loaded from elsewhere, and nothing framed, stored or revealed."""
         allowed = {
             "default-src": "'none'",
             "script-src": "'self'",
-            # The terminal in the page lays its rows out with style elements that it makes itself.
+            # The terminal in the page lays out its rows with style elements that it creates.
             "style-src": "'self' 'unsafe-inline'",
             "font-src": "'self'",
             "img-src": "'self' data:",
@@ -89,9 +89,9 @@ class AccessGuard:
         }
 
 
-def _equal_in_constant_time(given: str, wanted: str) -> bool:
-    """Compare in a time that tells nothing about where the two differ."""
-    return secrets.compare_digest(given.encode("utf-8", "surrogateescape"), wanted.encode())
+def _equal_in_constant_time(given: str, expected: str) -> bool:
+    """Compare in a time that does not reveal where the two differ."""
+    return secrets.compare_digest(given.encode("utf-8", "surrogateescape"), expected.encode())
 
 
 def _is_upgrade(request: web.Request) -> bool:

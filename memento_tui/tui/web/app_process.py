@@ -12,20 +12,20 @@ from textual.drivers.web_driver import WebDriver
 __all__ = ["DRIVER", "BrowserDriver"]
 
 DRIVER = "memento_tui.tui.web.app_process:BrowserDriver"
-"""What the environment variable ``TEXTUAL_DRIVER`` says when this process is started."""
+"""The value of the environment variable ``TEXTUAL_DRIVER`` of this process."""
 
 
 class BrowserDriver(WebDriver):
-    """Textual's driver for browsers, which ends with the server and hands out neither files nor addresses."""
+    """Textual's driver for browsers, which ends with the server and delivers neither files nor addresses."""
 
     def run_input_thread(self) -> None:
-        """Read what the window sends; leave where it ends without a word, because the server is gone."""
+        """Read the input from the window; exit when it ends without an exit message, because the server has ended."""
         super().run_input_thread()
         if not self.exit_event.is_set():
             self._app.post_message(messages.ExitApp())
 
     def open_url(self, url: str, new_tab: bool = True) -> None:  # noqa: ARG002, FBT001, FBT002 - Textual's signature
-        """Tell that nothing is opened: an address may have been written by an agent."""
+        """Refuse to open an address: an agent may have written it."""
         self._refuse("Addresses are not opened from here.")
 
     def deliver_binary(
@@ -39,7 +39,7 @@ class BrowserDriver(WebDriver):
         mime_type: str | None = None,  # noqa: ARG002 - same
         name: str | None = None,  # noqa: ARG002 - same
     ) -> None:
-        """Tell that files are not handed out."""
+        """Refuse to deliver a file."""
         binary.close()
         self._refuse("Files are not downloaded from here; use memento in a terminal.")
 

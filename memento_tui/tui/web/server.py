@@ -1,4 +1,4 @@
-"""The server of ``memento web``: one page with a terminal in it, and a channel from each window to an app process."""
+"""The server of ``memento web``: a page with a terminal, and a channel from each window to an app process."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ from memento_tui.tui.web.app_process import DRIVER
 __all__ = ["HOST", "MAX_WINDOWS", "WebServer"]
 
 _READY_LINE = b"__GANGLION__\n"
-"""The line with which Textual's web driver begins."""
+"""The first line of Textual's web driver."""
 
 _STOP_SECONDS = 5.0
-"""How long an app may take to leave before it is ended."""
+"""Seconds that an app may take to exit before it is killed."""
 
 _MAX_WINDOW_CELLS = 1000
-"""Cells: no window is wider or higher."""
+"""Cells that a window is wide or high at most."""
 
 _ERROR_LINES_KEPT = 40
-"""Of what a failing app says on standard error."""
+"""Chunks of a failing app's standard error that are kept."""
 
 
 class AppSession:
-    """An app process for one window. `run` returns when either has gone; the process has then ended."""
+    """An app process for one window. `run` returns when either has ended, and ends the process."""
 
     def __init__(self, data_dir: Path, socket: web.WebSocketResponse) -> None:
         self._data_dir = data_dir
@@ -47,10 +47,10 @@ class AppSession:
         self._errors: deque[bytes] = deque(maxlen=_ERROR_LINES_KEPT)
 
     async def run(self, width: int, height: int) -> str:
-        """Serve the window; return what the app said on standard error, which may be text that acts on a terminal."""
+        """Serve the window; return the app's standard error, which may hold text that acts on a terminal."""
         process = self._process = await asyncio.create_subprocess_exec(
             sys.executable,
-            "-P",  # a folder that the server was started in has no say in what is imported
+            "-P",  # nothing is imported from the folder that the server was started in
             "-m",
             "memento_tui.tui.web.app_process",
             str(self._data_dir),
@@ -58,7 +58,7 @@ class AppSession:
             stdout=PIPE,
             stderr=PIPE,
             env=_environment(width, height),
-            # ctrl+c in the server's terminal is for the server, which then lets each app leave in its own time.
+            # ctrl+c in the server's terminal is for the server, which then asks each app to exit.
             start_new_session=True,
         )
         errors = asyncio.create_task(self._read_errors(process))
@@ -76,11 +76,11 @@ class AppSession:
                 self._errors.append(chunk)
 
     async def _draw(self, process: Process) -> None:
-        """Send on what the app draws, and close the window's channel when it ends."""
+        """Send what the app draws, and close the window's channel when the app ends."""
         output = process.stdout
         try:
             while output is not None and (line := await output.readline()) and line != _READY_LINE:
-                pass  # whatever is printed before the driver begins is not for the window
+                pass  # output before the driver begins is not for the window
             while output is not None:
                 kind = await output.readexactly(1)
                 payload = await output.readexactly(int.from_bytes(await output.readexactly(4), "big"))
@@ -89,12 +89,12 @@ class AppSession:
                 elif kind == b"M" and json.loads(payload).get("type") == "exit":
                     break
         except (asyncio.IncompleteReadError, ConnectionError):
-            pass  # the app or the window has gone, which ends the session either way
+            pass  # the app or the window has ended, which ends the session
         finally:
             await self._socket.close()
 
     async def _listen(self, process: Process) -> None:
-        """Pass on what the window sends until it goes."""
+        """Send the window's input to the app until the window closes."""
         async for message in self._socket:
             if message.type is not WSMsgType.TEXT:
                 continue
@@ -110,13 +110,13 @@ class AppSession:
                 elif kind == "ping":
                     await self._socket.send_json(["pong", values[0]])
             except (ValueError, TypeError, LookupError, AttributeError):
-                continue  # not in the protocol; the window goes on
+                continue  # not in the protocol: ignored
             except ConnectionError:
                 break
 
     async def _end(self, process: Process) -> None:
-        """Ask the app to leave, which keeps unsaved text, and end it where it does not."""
-        with suppress(ConnectionError):  # it has left already
+        """Ask the app to exit, which keeps unsaved text, and kill it if it does not."""
+        with suppress(ConnectionError):  # it has exited already
             await _send(process, b"M", b'{"type": "quit"}')
         for end in (process.terminate, process.kill):
             try:
@@ -152,10 +152,10 @@ def _environment(width: int, height: int) -> dict[str, str]:
 HOST = "127.0.0.1"
 
 MAX_WINDOWS = 4
-"""Each is a process; a person looks at one."""
+"""Windows that may be open at once; each is a process."""
 
 _HEARTBEAT_SECONDS = 15.0
-"""How often a window is asked whether it is still there."""
+"""Seconds between two pings of a window."""
 
 _PAGE_FOLDER = files("memento_tui.tui.web")
 _TERMINAL = files("textual_serve") / "static"
@@ -167,7 +167,7 @@ _FILES = {
     "upright.ttf": (_TERMINAL / "fonts" / "RobotoMono-VariableFont_wght.ttf", "font/ttf"),
     "italic.ttf": (_TERMINAL / "fonts" / "RobotoMono-Italic-VariableFont_wght.ttf", "font/ttf"),
 }
-"""Everything that the page loads, by the name under which it does."""
+"""The files that the page loads, by name."""
 
 _OPENING_PAGE = '<!DOCTYPE html><title>memento</title><link rel="icon" href="data:,">Opening memento ...\n'
 
@@ -188,13 +188,13 @@ class WebServer:
 
     @property
     def guard(self) -> AccessGuard:
-        """The check at the door; there is one once the server listens."""
+        """The access check, which exists once the server listens."""
         if self._guard is None:
             raise RuntimeError("the server does not listen yet")
         return self._guard
 
     async def serve(self, port: int, ready: Callable[[AccessGuard], None]) -> None:
-        """Listen on a port of loopback, 0 for any that is free, until SIGINT or SIGTERM; ``ready`` gets the addresses.
+        """Listen on a loopback port, 0 for any that is free, until SIGINT or SIGTERM; then ``ready`` is called.
 
         Raises:
             InvalidInput: the port is taken, or not allowed.
@@ -233,7 +233,7 @@ class WebServer:
         application.on_shutdown.append(self._close_windows)
         return application
 
-    # What holds for every request
+    # Every request
 
     @web.middleware
     async def _check(self, request: web.Request, handler: Callable[[web.Request], object]) -> web.StreamResponse:
@@ -249,9 +249,9 @@ class WebServer:
     # The pages
 
     async def _enter(self, _: web.Request) -> web.Response:
-        """Give the cookie, and go on to an address that tells nothing."""
-        # By the page and not by a redirect of the server's: after that one a browser withholds a strict cookie
-        # where the person came from a link on another site.
+        """Set the cookie, and continue to an address without the token."""
+        # By the page and not by a redirect: after a redirect a browser withholds a strict cookie if the person came
+        # from a link on another site.
         response = web.Response(
             text=_OPENING_PAGE, content_type="text/html", headers={"Refresh": f"0; url={self.guard.path}"}
         )
@@ -275,20 +275,20 @@ class WebServer:
     # The windows
 
     async def _channel(self, request: web.Request) -> web.StreamResponse:
-        """Serve one window for as long as it is there."""
+        """Serve one window until it closes."""
         if len(self._windows) >= MAX_WINDOWS:
             return web.Response(status=503, text=_TOO_MANY_WINDOWS_TEXT + "\n")
         socket = web.WebSocketResponse(heartbeat=_HEARTBEAT_SECONDS, compress=False)
         self._windows.add(socket)
         try:
             await socket.prepare(request)
-            said = await AppSession(self._data_dir, socket).run(
+            errors = await AppSession(self._data_dir, socket).run(
                 _number(request.query.get("width", ""), 80), _number(request.query.get("height", ""), 24)
             )
         finally:
             self._windows.discard(socket)
-        if said:
-            self._report_failure(said)
+        if errors:
+            self._report_failure(errors)
         return socket
 
     async def _close_windows(self, _: web.Application) -> None:

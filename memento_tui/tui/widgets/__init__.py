@@ -1,1 +1,1 @@
-"""Widgets that screens are made of. None of them reads or writes the database by itself."""
+"""The widgets of sections and screens. None of them reads or writes the database itself."""

@@ -1,4 +1,4 @@
-"""The lines around a section: where one is, what happened last, and which keys do what here."""
+"""The lines around a section: the tabs, the status line, and the keys of the focused scope."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["KeyBar", "StatusLine", "TopBar"]
 
 
 class TopBar(Widget):
-    """The sections with their counts, and the name of the data directory."""
+    """The tabs of the sections with their counts, and the name of the data directory."""
 
     class Chosen(Message):
         """A section was clicked."""
@@ -30,34 +30,34 @@ class TopBar(Widget):
             super().__init__()
             self.name = name
 
-    def __init__(self, tabs: Sequence[Tab], active: str, place: str) -> None:
+    def __init__(self, tabs: Sequence[Tab], active: str, folder: str) -> None:
         super().__init__()
         self._tabs = tabs
-        self._place = shown(place)
+        self._folder = shown(folder)
         self._active = active
         self._counts: dict[str, int] = {}
         self._spans: list[tuple[int, int, str]] = []
 
     def show(self, *, active: str | None = None, counts: Mapping[str, int] | None = None) -> None:
-        """Show another section as the present one, or other counts."""
+        """Show another section as active, or other counts."""
         self._active = active or self._active
         self._counts.update(counts or {})
         self.refresh()
 
     def render(self) -> Content:
-        """Return the line, as much of it as fits."""
+        """Return as much of the line as fits."""
         line, self._spans = Content(""), []
         for words, name in self._labels():
             self._spans.append((line.cell_length, line.cell_length + len(words), name))
             style = "bold $foreground" if not name else "bold $text-accent" if name == self._active else ""
             line += Content.styled(words, style)
         room = self.size.width - line.cell_length - 1
-        if room >= _SHORTEST_PLACE:
-            line += Content.styled(cells(self._place, room).rstrip().rjust(room))
+        if room >= _MIN_FOLDER_WIDTH:
+            line += Content.styled(cells(self._folder, room).rstrip().rjust(room))
         return line
 
     def _labels(self) -> list[tuple[str, str]]:
-        """Return what the line says and which section each part leads to: the fullest of the ways that fits."""
+        """Return the parts of the line, each with the section it leads to: the longest form that fits."""
         waiting = {"review": self._counts.get("review", 0)}
         for counts, letters, tight in (
             (self._counts, None, False),
@@ -87,17 +87,17 @@ class TopBar(Widget):
 _BRAND = " memento "
 
 _SHORT_TITLE = 4
-"""Letters that are left of a tab's title where not all of them fit."""
+"""Letters of a tab's title that are shown where the tabs do not fit."""
 
-_SHORTEST_PLACE = 12
-"""Cells below which the data directory's name is not worth showing."""
+_MIN_FOLDER_WIDTH = 12
+"""Cells that the name of the data directory needs at least; with fewer it is left out."""
 
-_KEPT_SECONDS = 4.0
-"""How long what the person was told is not replaced by news of others."""
+_KEEP_MESSAGE_SECONDS = 4.0
+"""Seconds for which a message to the person is not replaced by news of other writers."""
 
 
 class StatusLine(Static):
-    """One line: at the left what was done last, at the right how the view lives."""
+    """One line: the last message at the left, the state of the live view at the right."""
 
     def __init__(self) -> None:
         super().__init__(id="status")
@@ -107,25 +107,25 @@ class StatusLine(Static):
         self._kept_until = 0.0
 
     def say(self, text: str, *, problem: bool = False) -> None:
-        """Tell what was done, or what is wrong."""
+        """Show a message, or a problem in the warning style."""
         self._left, self._style = shown(text), "bold $text-warning" if problem else ""
-        self._kept_until = monotonic() + _KEPT_SECONDS
+        self._kept_until = monotonic() + _KEEP_MESSAGE_SECONDS
         self._draw()
 
     def move_on(self) -> None:
-        """Forget what was told a while ago: the person has gone elsewhere."""
+        """Clear a message that is older than a few seconds, because the person has gone elsewhere."""
         if monotonic() >= self._kept_until:
             self._left = ""
             self._draw()
 
     def mention(self, text: str) -> None:
-        """Tell what others do, unless the person was told something a moment ago."""
+        """Show news of other writers, unless a message was shown a moment ago."""
         if monotonic() >= self._kept_until:
             self._left, self._style = shown(text), ""
             self._draw()
 
     def show_live_state(self, text: str) -> None:
-        """Tell how the view lives: followed, paused, how old."""
+        """Show the state of the live view: following, paused, or how old."""
         if text != self._right:
             self._right = text
             self._draw()
@@ -137,7 +137,7 @@ class StatusLine(Static):
     def _draw(self) -> None:
         room = self.size.width - len(self._right) - 3
         if self._style and cell_len(self._left) > room > 0:
-            # What is wrong is told whole, on as many lines as the style sheet allows.
+            # A problem is shown in full, on as many lines as the style sheet allows.
             self.update(Content(" ") + literal(self._left, self._style))
         elif room > 0:
             left = literal(cells(self._left, room), self._style)
@@ -146,12 +146,12 @@ class StatusLine(Static):
 
 _ALL_KEYS = "app.help"
 
-_LETTERS = frozenset([*ascii_letters, *digits, "slash", "question_mark", "plus", "minus", "space"])
-"""Keys that write something in a text."""
+_TYPED_KEYS = frozenset([*ascii_letters, *digits, "slash", "question_mark", "plus", "minus", "space"])
+"""Keys that type a character into a text."""
 
 
 class KeyBar(Widget):
-    """The keys of the place that has the focus; a click on one is as good as the key."""
+    """The keys of the scopes that have the focus; a click on one does the same as the key."""
 
     class Chosen(Message):
         """A key was clicked."""
@@ -162,22 +162,24 @@ class KeyBar(Widget):
 
     def __init__(self) -> None:
         super().__init__()
-        self._places: Sequence[KeyScope] = ()
+        self._scopes: Sequence[KeyScope] = ()
         self._keys = KeyMap({})
-        self._can: Callable[[str], bool] = lambda _: True
+        self._is_available: Callable[[str], bool] = lambda _: True
         self._typing = False
         self._spans: list[tuple[int, int, Command]] = []
 
-    def show(self, places: Sequence[KeyScope], keys: KeyMap, can: Callable[[str], bool], *, typing: bool) -> None:
-        """Show the keys of some places; while the person is typing, those that are letters would be typed.
+    def show(
+        self, scopes: Sequence[KeyScope], keys: KeyMap, is_available: Callable[[str], bool], *, typing: bool
+    ) -> None:
+        """Show the keys of some scopes; while the person types into a text, keys that are letters are left out.
 
-        A command whose id ``can`` denies is dimmed: it has nothing to act on.
+        A command is dimmed where ``is_available`` returns false for its id: it has nothing to act on.
         """
-        self._places, self._keys, self._can, self._typing = places, keys, can, typing
+        self._scopes, self._keys, self._is_available, self._typing = scopes, keys, is_available, typing
         self.refresh()
 
     def render(self) -> Content:
-        """Return as many keys as fit, and always the one that lists all of them."""
+        """Return as many keys as fit, always with the one that lists all keys."""
         line, self._spans = Content(""), []
         shown = [command for command in self._reachable() if command.label]
         last = [command for command in shown if command.id == _ALL_KEYS]
@@ -187,16 +189,16 @@ class KeyBar(Widget):
             if line.cell_length + len(words) > (room if command not in last else self.size.width):
                 continue
             self._spans.append((line.cell_length, line.cell_length + len(words), command))
-            style = "bold $footer-key-foreground" if self._can(command.id) else "dim"
+            style = "bold $footer-key-foreground" if self._is_available(command.id) else "dim"
             line += Content(words).stylize(style, 1, 1 + len(self._key(command)) if style != "dim" else None)
         return line
 
     def _reachable(self) -> Iterator[Command]:
-        """Yield the commands whose first key is neither taken by a nearer place nor typed into a text."""
+        """Yield the commands whose first key is neither taken by an inner scope nor typed into a text."""
         taken: set[str] = set()
-        for command in commands_in_scopes(self._places):
+        for command in commands_in_scopes(self._scopes):
             codes = self._keys.of(command).split(",")
-            if codes[0] not in taken and not (self._typing and codes[0] in _LETTERS):
+            if codes[0] not in taken and not (self._typing and codes[0] in _TYPED_KEYS):
                 yield command
             taken.update(codes)
 
@@ -207,7 +209,7 @@ class KeyBar(Widget):
         return f" {self._key(command)} {command.label} "
 
     def on_click(self, event: events.Click) -> None:
-        """Do what the key that was clicked does."""
+        """Run the command that was clicked."""
         for start, end, command in self._spans:
             if start <= event.x < end:
                 self.post_message(self.Chosen(command))

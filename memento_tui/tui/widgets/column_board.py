@@ -1,4 +1,4 @@
-"""A board of lists side by side, or one below the other where there is no room for that."""
+"""A board of lists side by side, or one below the other where the screen is narrow."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ CARD_HEIGHT = 2
 """Lines of a row where the columns stand side by side."""
 
 _SIDE_BY_SIDE = 96
-"""From this many cells on, the columns stand side by side."""
+"""Cells of width from which the columns stand side by side."""
 
 
 class Column(RecordList[RowT], Generic[RowT]):
-    """One column. A board has one cursor: only the column that keys move shows its own."""
+    """One column. A board has one cursor: only the active column shows its own."""
 
     def get_component_rich_style(self, *names: str, partial: bool = False, default: Style | None = None) -> Style:
-        """Return the style of a component; that of the cursor is none where keys move another column."""
+        """Return the style of a component; the cursor of an inactive column has none."""
         if names == ("record-list--cursor",) and not self.has_class("-active"):
             return Style.null()
         return super().get_component_rich_style(*names, partial=partial, default=default)
@@ -44,10 +44,10 @@ class Column(RecordList[RowT], Generic[RowT]):
 
 
 class ColumnBoard(Container, Generic[RowT]):
-    """Columns of rows, a name and a title for each. Its owner says what a row looks like and what each column holds.
+    """Columns of rows, each with a name and a title. The owner draws the rows and fills the columns.
 
-    ``card(row, width)`` returns the `CARD_HEIGHT` lines of a row where the columns stand side by side, ``line`` the
-    one where they stand one below the other.
+    ``card(row, width)`` returns the `CARD_HEIGHT` lines of a row where the columns stand side by side; ``line(row,
+    width)`` returns its one line where they stand one below the other.
     """
 
     SCOPE: ClassVar[KeyScope] = "board"
@@ -86,7 +86,7 @@ class ColumnBoard(Container, Generic[RowT]):
         self._active = active
 
     def compose(self) -> ComposeResult:
-        """Make the columns, each under its title."""
+        """Create the columns, each below its title."""
         for name in self._titles:
             with Vertical(classes="column" + (" -active" if name == self._active else "")):
                 yield Static(classes="column-title")
@@ -98,12 +98,12 @@ class ColumnBoard(Container, Generic[RowT]):
 
     @property
     def active(self) -> str:
-        """The name of the column that the cursor is in."""
+        """The name of the column with the cursor."""
         return self._active
 
     @property
     def column(self) -> Column[RowT]:
-        """The column that the cursor is in."""
+        """The column with the cursor."""
         return self.column_named(self._active)
 
     @property
@@ -113,39 +113,39 @@ class ColumnBoard(Container, Generic[RowT]):
 
     @property
     def total(self) -> int:
-        """How many rows there are in all columns."""
+        """The number of rows in all columns."""
         return sum(column.total for column in self.columns.values())
 
     def column_named(self, name: str) -> Column[RowT]:
-        """Return one column."""
+        """Return the column of a name."""
         return cast("Column[RowT]", self.query_one(f"#column-{name}", Column))
 
     def set_sources(self, source_of: Callable[[str], RowSource[RowT]], *, select: str | None = None) -> None:
-        """Show other rows, each column from its beginning, or with the cursor on the row ``select``."""
+        """Show other rows, each column from its first, or with the cursor on the row ``select``."""
         for name, column in self.columns.items():
             source = source_of(name)
             column.set_rows(source.page(0, PAGE_SIZE), source.total(), source, select=select)
-        self._tell()
+        self._show_titles()
 
     def refresh_sources(self, source_of: Callable[[str], RowSource[RowT]], *, select: str | None = None) -> None:
-        """Read again, keeping the reader's place in every column."""
+        """Read again, and keep the position in every column."""
         for name, column in self.columns.items():
             source = source_of(name)
             if column.total:
                 column.refresh_rows(source, select=select)
             else:
                 column.set_rows(source.page(0, PAGE_SIZE), source.total(), source, select=select)
-        self._tell()
+        self._show_titles()
 
     def go_to(self, name: str) -> None:
-        """Put the cursor into a column."""
+        """Move the cursor to a column."""
         self.screen.set_focus(self.column_named(name))
 
     def action_column(self, step: int) -> None:
-        """Go to the column beside; the first and the last have one neighbour."""
+        """Go to the column ``step`` to the right; stop at the first and the last."""
         names = list(self._titles)
-        place = min(max(names.index(self._active) + step, 0), len(names) - 1)
-        self.go_to(names[place])
+        index = min(max(names.index(self._active) + step, 0), len(names) - 1)
+        self.go_to(names[index])
 
     @on(events.DescendantFocus)
     def _column_reached(self, event: events.DescendantFocus) -> None:
@@ -158,11 +158,11 @@ class ColumnBoard(Container, Generic[RowT]):
             if column.parent is not None:
                 column.parent.set_class(each == name, "-active")
             column.refresh()
-        self._tell()
+        self._show_titles()
         self.post_message(self.ColumnChanged(self))
 
     @on(RecordList.Refreshed)
-    def _tell(self) -> None:
+    def _show_titles(self) -> None:
         for name, column in self.columns.items():
             words = f"{self._titles[name]} {column.total:,}"
             bracketed = f"[{words}]" if name == self._active else f" {words} "
@@ -170,7 +170,7 @@ class ColumnBoard(Container, Generic[RowT]):
                 column.parent.query_one(".column-title", Static).update(Content(bracketed))
 
     def on_resize(self) -> None:
-        """Put the columns where there is room for them."""
+        """Lay the columns out side by side or one below the other, by the width."""
         beside = self.size.width >= _SIDE_BY_SIDE
         self.set_class(beside, "-side-by-side")
         for column in self.columns.values():

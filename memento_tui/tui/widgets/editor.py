@@ -21,17 +21,17 @@ from memento_tui.tui.widgets.text_draft import EditorLeft, EditorSaved, TextDraf
 __all__ = ["Editor"]
 
 _KEEP_SECONDS = 0.4
-"""How often what is being typed is written to disk."""
+"""Seconds between two writes of the typed text to disk."""
 
 
 class Editor(Vertical):
-    """A form over a draft. It is mounted when editing begins and removed when it ends.
+    """A form for a draft. It is mounted when editing begins and removed when it ends.
 
-    What is typed is kept in ``unsaved`` until the owner discards it, so that a crash loses nothing.
+    The typed text is kept in ``unsaved`` until the owner discards it, so that a crash loses nothing.
     """
 
     SCOPE: ClassVar[KeyScope] = "editor"
-    # Tab goes round in the fields: in the list, where Textual would take it, a letter is a command.
+    # Tab cycles through the fields: Textual's own order would leave the form for the list, where letters are commands.
     BINDINGS: ClassVar[list[BindingType]] = [
         *bindings("editor"),
         Binding("tab", "field(1)", show=False),
@@ -42,8 +42,8 @@ class Editor(Vertical):
         super().__init__()
         self._heading = heading
         self.before = before
-        """What is stored; ``now`` is what the fields begin with where that differs."""
-        self._begun = now or before
+        """The stored draft. The fields begin with ``now`` if that is given."""
+        self._initial = now or before
         self._unsaved = unsaved
         self._due = self.set_interval(_KEEP_SECONDS, self._keep, pause=True)
 
@@ -51,21 +51,21 @@ class Editor(Vertical):
         """Show the fields."""
         yield Static(Content(self._heading), classes="editor-heading")
         yield Static(classes="editor-warning")
-        if self._begun.title is not None:
+        if self._initial.title is not None:
             hint = "title (may be empty: the first line serves)"
-            yield Input(self._begun.title, placeholder=hint, id="editor-title")
-        if self._begun.tags is not None:
-            yield Input(", ".join(self._begun.tags), placeholder="tags, with commas between", id="editor-tags")
-        yield TextArea(self._begun.content, id="editor-content", soft_wrap=True, tab_behavior="focus")
+            yield Input(self._initial.title, placeholder=hint, id="editor-title")
+        if self._initial.tags is not None:
+            yield Input(", ".join(self._initial.tags), placeholder="tags, with commas between", id="editor-tags")
+        yield TextArea(self._initial.content, id="editor-content", soft_wrap=True, tab_behavior="focus")
 
     def on_mount(self) -> None:
-        """Begin with the text; what is not stored yet is kept from the first moment."""
+        """Focus the text, and keep what is not stored yet from the start."""
         self.query_one(TextArea).focus()
         self._keep()
 
     @property
     def draft(self) -> TextDraft:
-        """What the fields hold now."""
+        """The draft that the fields hold now."""
         title = self.query("#editor-title")
         tags = self.query("#editor-tags")
         return TextDraft(
@@ -81,7 +81,7 @@ class Editor(Vertical):
         self._due.resume()
 
     def _keep(self) -> None:
-        """Write what was typed to disk."""
+        """Write the typed text to disk."""
         self._due.pause()
         if not self.is_attached:
             return
@@ -96,28 +96,28 @@ class Editor(Vertical):
             self.query_one(".editor-heading", Static).update(literal(str(error), "$text-error"))
 
     def _warn(self) -> None:
-        """Tell of characters that an editor does not show: what is saved is what a model reads."""
+        """Warn of characters that the text area does not show: a model would read them."""
         draft = self.draft
         hidden = hidden_characters(f"{draft.title or ''}{' '.join(draft.tags or ())}{draft.content}")
         warning = self.query_one(".editor-warning", Static)
         warning.display = bool(hidden)
-        told = ", ".join(f"{count}x {name}" for name, count in hidden.most_common(3))
-        warning.update(literal(f"! hidden characters, not shown here: {told}", "bold $text-warning"))
+        names = ", ".join(f"{count}x {name}" for name, count in hidden.most_common(3))
+        warning.update(literal(f"! hidden characters, not shown here: {names}", "bold $text-warning"))
 
     def action_field(self, by: int) -> None:
-        """Go to the next field, or the last one."""
-        fields = [found for found in self.query("Input, TextArea") if found.can_focus]
-        here = next((place for place, found in enumerate(fields) if found.has_focus), 0)
-        fields[(here + by) % len(fields)].focus()
+        """Move the focus by a number of fields, around the end."""
+        fields = [field for field in self.query("Input, TextArea") if field.can_focus]
+        focused = next((index for index, field in enumerate(fields) if field.has_focus), 0)
+        fields[(focused + by) % len(fields)].focus()
 
     def action_save(self) -> None:
-        """Ask the owner to store the draft."""
+        """Ask the owner to save the draft."""
         self._keep()
         self.post_message(EditorSaved(self.before, self.draft))
 
     @work
     async def action_cancel(self) -> None:
-        """Leave; ask first if something would be lost."""
+        """Leave the editor; ask first if changes would be lost."""
         if self.draft != self.before:
             question = Content("Leave without saving what you wrote?")
             if not await self.app.push_screen_wait(Confirm(question)):

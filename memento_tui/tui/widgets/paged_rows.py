@@ -35,11 +35,11 @@ _MOST_PAGES = 50
 
 
 class Row(Protocol):
-    """One row: anything with an identity that outlives its position."""
+    """One row: anything with an id that stays when its position changes."""
 
     @property
     def id(self) -> str:
-        """The identity, unique within a list."""
+        """The id, unique within a list."""
 
 
 PageRowT = TypeVar("PageRowT", bound=Row)
@@ -47,14 +47,14 @@ SourceRowT_co = TypeVar("SourceRowT_co", bound=Row, covariant=True)
 
 
 class RowSource(Protocol[SourceRowT_co]):
-    """The answer to one query, in one order.
+    """The result of one query, in one order.
 
-    A list calls it one call at a time, on threads that are neither the app's nor always the same. Failures are raised
-    as `MementoError`.
+    A list makes one call at a time, from changing threads that are not the app's. Failures are raised as
+    `MementoError`.
     """
 
     def total(self) -> int:
-        """Return how many rows there are."""
+        """Return the number of rows."""
 
     def page(self, start: int, count: int) -> Sequence[SourceRowT_co]:
         """Return ``count`` rows from index ``start``, fewer at the end."""
@@ -67,23 +67,23 @@ class RowSource(Protocol[SourceRowT_co]):
 
 
 class RowPages(Generic[PageRowT]):
-    """The rows at hand, by pages. Only the pages that were looked at last are kept, so that memory stays flat."""
+    """The rows in memory, by pages. Only the pages that were used last are kept, so that memory stays bounded."""
 
     def __init__(self) -> None:
         self._pages: OrderedDict[int, Sequence[PageRowT]] = OrderedDict()
         self._beginnings: set[int] = set()
-        """The pages of which only the first rows are at hand."""
+        """The pages of which only the first rows are in memory."""
 
     def __len__(self) -> int:
-        """Return how many pages are at hand."""
+        """Return the number of pages in memory."""
         return len(self._pages)
 
     def __contains__(self, number: int) -> bool:
-        """Tell whether all of a page is at hand."""
+        """Return whether a whole page is in memory."""
         return number in self._pages and number not in self._beginnings
 
     def row(self, index: int) -> PageRowT | None:
-        """Return the row at ``index``, or ``None`` where it is not at hand."""
+        """Return the row at ``index``, or ``None`` where it is not in memory."""
         number, offset = divmod(index, PAGE_SIZE)
         page = self._pages.get(number)
         if page is None or offset >= len(page):
@@ -92,7 +92,7 @@ class RowPages(Generic[PageRowT]):
         return page[offset]
 
     def rows(self, span: range) -> list[PageRowT] | None:
-        """Return the rows at these indexes, or ``None`` where not all of them are at hand."""
+        """Return the rows at these indexes, or ``None`` where not all of them are in memory."""
         if any(
             number not in self._pages for number in range(span.start // PAGE_SIZE, (span.stop - 1) // PAGE_SIZE + 1)
         ):
@@ -101,21 +101,21 @@ class RowPages(Generic[PageRowT]):
         return rows if len(rows) == len(span) else None
 
     def found(self, ids: Collection[str]) -> Sequence[PageRowT]:
-        """Return those of the rows of these ids that are at hand."""
-        wanted = frozenset(ids)
-        return [row for page in self._pages.values() for row in page if row.id in wanted]
+        """Return the rows with these ids that are in memory."""
+        searched = frozenset(ids)
+        return [row for page in self._pages.values() for row in page if row.id in searched]
 
     def put(self, number: int, rows: Sequence[PageRowT], *, whole: bool = True) -> None:
-        """Keep the rows of a page: all that it has, unless ``whole`` is not so."""
+        """Store the rows of a page; with ``whole`` false they are only its first."""
         self._pages[number] = rows
         (self._beginnings.discard if whole else self._beginnings.add)(number)
         self._pages.move_to_end(number)
         while len(self._pages) > _MOST_PAGES:
-            forgotten, _ = self._pages.popitem(last=False)
-            self._beginnings.discard(forgotten)
+            oldest, _ = self._pages.popitem(last=False)
+            self._beginnings.discard(oldest)
 
     def clear(self) -> None:
-        """Forget every page."""
+        """Remove every page."""
         self._pages.clear()
         self._beginnings.clear()
 
@@ -125,109 +125,112 @@ PositionRowT = TypeVar("PositionRowT", bound=Row)
 
 @dataclass(frozen=True)
 class ReadingPosition:
-    """Where a reader is in a list. Lines count from the list's first; a row has ``row_height`` of them."""
+    """The position of the cursor and the visible part of a list; lines count from 0, each row has ``row_height``."""
 
     cursor: int
     cursor_id: str | None
     top_line: int
     top_id: str | None
-    """The row that the first visible line belongs to."""
+    """The id of the row at the first visible line."""
     height: int
-    """Visible lines."""
+    """The number of visible lines."""
     row_height: int
     following_ids: tuple[str, ...] = ()
-    """The rows below the cursor's, as far as they are at hand: the first that is still there takes its place."""
+    """The ids of the rows below the cursor's that are in memory: the first that still exists replaces a removed one."""
     watched_ids: tuple[str, ...] = ()
-    """Other rows whose indexes are wanted."""
+    """The ids of other rows whose indexes are to be returned."""
 
     @property
     def cursor_is_visible(self) -> bool:
-        """Whether the first line of the cursor's row can be seen."""
+        """Whether the first line of the cursor's row is visible."""
         return self.top_line <= self.cursor * self.row_height < self.top_line + self.height
 
     def line_showing(self, row: int) -> int:
-        """Return the top line nearest to the present one at which all of a row is visible."""
+        """Return the first visible line, nearest to the present one, at which a whole row is visible."""
         start = row * self.row_height
         return min(max(self.top_line, start + self.row_height - self.height), start)
 
 
 @dataclass(frozen=True)
 class RowsAtPosition(Generic[PositionRowT]):
-    """What a list holds after its rows changed, arranged so that the reader stays with the same rows."""
+    """The contents of a list after its rows changed, placed so that the same rows stay visible."""
 
     total: int
     cursor: int
     top_line: int
     moved: int
-    """By how many rows that which the reader looks at has moved down, because rows arrived above it."""
+    """The number of rows by which the visible part has moved down, because rows arrived above it."""
     watched: dict[str, int]
-    """The indexes of the watched rows that are still there."""
+    """The indexes of the watched rows that still exist."""
     pages: dict[int, Sequence[PositionRowT]]
-    """All that is visible, and the page that the cursor is on."""
+    """The visible pages, and the page of the cursor."""
 
 
 def read_rows_at_position(
-    source: RowSource[PositionRowT], place: ReadingPosition, select: str | None
+    source: RowSource[PositionRowT], position: ReadingPosition, select: str | None
 ) -> RowsAtPosition[PositionRowT]:
-    """Read what is now at ``place``. The cursor goes to the row ``select`` if there is such a row.
+    """Read the rows now at a position. The cursor goes to the row ``select`` if there is such a row.
 
-    The reader is held by the cursor's row where it was visible, else by the row at the top. Where that row is gone,
-    what follows it takes its position, however many of the rows around it went with it.
+    The cursor's row keeps its place on the screen if it was visible, else the row at the top does. Where that row is
+    gone, the rows that follow it take its place, however many of the rows around it went with it.
     """
     total = source.total()
     last = max(total - 1, 0)
-    cursor = place.cursor if place.cursor_id is None else _locate_first(source, (place.cursor_id, *place.following_ids))
-    held, was = cursor, place.cursor
-    if not place.cursor_is_visible:
-        was = place.top_line // place.row_height
-        held = was if place.top_id is None else source.locate(place.top_id)
-    moved = 0 if held is None else held - was
-    top_line = place.top_line + moved * place.row_height
-    cursor = min(place.cursor if cursor is None else cursor, last)
-    chosen = None if select is None else source.locate(select)
-    if chosen is not None:
-        cursor = chosen
-        top_line = replace(place, top_line=top_line).line_showing(chosen)
-    top_line = max(0, min(top_line, total * place.row_height - place.height))
-    first_page = top_line // place.row_height // PAGE_SIZE
-    last_page = min((top_line + place.height) // place.row_height, last) // PAGE_SIZE
-    wanted = {cursor // PAGE_SIZE, *range(first_page, last_page + 1)}
+    cursor = (
+        position.cursor
+        if position.cursor_id is None
+        else _locate_first(source, (position.cursor_id, *position.following_ids))
+    )
+    anchor, previous = cursor, position.cursor
+    if not position.cursor_is_visible:
+        previous = position.top_line // position.row_height
+        anchor = previous if position.top_id is None else source.locate(position.top_id)
+    moved = 0 if anchor is None else anchor - previous
+    top_line = position.top_line + moved * position.row_height
+    cursor = min(position.cursor if cursor is None else cursor, last)
+    selected = None if select is None else source.locate(select)
+    if selected is not None:
+        cursor = selected
+        top_line = replace(position, top_line=top_line).line_showing(selected)
+    top_line = max(0, min(top_line, total * position.row_height - position.height))
+    first_page = top_line // position.row_height // PAGE_SIZE
+    last_page = min((top_line + position.height) // position.row_height, last) // PAGE_SIZE
+    numbers = {cursor // PAGE_SIZE, *range(first_page, last_page + 1)}
     return RowsAtPosition(
         total=total,
         cursor=cursor,
         top_line=top_line,
         moved=moved,
-        watched={row: index for row in place.watched_ids if (index := source.locate(row)) is not None},
-        pages={number: source.page(number * PAGE_SIZE, PAGE_SIZE) for number in wanted},
+        watched={row: index for row in position.watched_ids if (index := source.locate(row)) is not None},
+        pages={number: source.page(number * PAGE_SIZE, PAGE_SIZE) for number in numbers},
     )
 
 
 def _locate_first(source: RowSource[PositionRowT], row_ids: Sequence[str]) -> int | None:
-    """Return where the first of some rows that is still there stands."""
+    """Return the index of the first of these rows that still exists."""
     return next((index for row_id in row_ids if (index := source.locate(row_id)) is not None), None)
 
 
 def ids_between(source: RowSource[PositionRowT], one: str, other: str) -> Sequence[str]:
-    """Return the ids of two rows and of all between them; none where one of the two is gone."""
-    ends = [source.locate(one), source.locate(other)]
-    found = sorted(end for end in ends if end is not None)
-    if len(found) < len(ends):
+    """Return the ids of two rows and of all between them; none where either is gone."""
+    indexes = sorted(index for index in (source.locate(one), source.locate(other)) if index is not None)
+    if len(indexes) < 2:  # noqa: PLR2004 - both ends
         return ()
-    return source.ids(found[0], found[1] - found[0] + 1)
+    return source.ids(indexes[0], indexes[1] - indexes[0] + 1)
 
 
 _MAX_SUCCESSOR_ROWS = 100
-"""Rows below the cursor's of which the first that is left takes its place where it is gone."""
+"""Rows below the cursor's that may replace it when it is removed; as many may be removed at once."""
 
 RowT = TypeVar("RowT", bound=Row)
 MessageRowT = TypeVar("MessageRowT", bound=Row)
 
 
 class PagedRows(ScrollView, Generic[RowT]):
-    """The rows, the cursor and the reading; a subclass says what rows look like and what keys do.
+    """A scrolling list of rows with a cursor, read page by page; a subclass draws the rows and handles the keys.
 
-    One read at a time runs on a thread, and each is chosen when the one before it has ended: what the reader has
-    scrolled past by then is never read.
+    One read at a time runs on a thread, and the next is chosen when it has ended: pages that were scrolled past by
+    then are never read.
     """
 
     cursor: reactive[int] = reactive(0, repaint=False)
@@ -237,7 +240,7 @@ class PagedRows(ScrollView, Generic[RowT]):
     """Lines that each row takes."""
 
     class ListMessage(Message, namespace="record_list"):
-        """What every message of a list has."""
+        """The base of the messages of a list."""
 
         def __init__(self, record_list: PagedRows[Any]) -> None:
             super().__init__()
@@ -249,7 +252,7 @@ class PagedRows(ScrollView, Generic[RowT]):
             return self.record_list
 
     class Highlighted(ListMessage, Generic[MessageRowT], namespace="record_list"):
-        """The cursor is on another row, or the row that it is on has changed. A flood of these arrives as its last.
+        """The cursor is on another row, or its row has changed. Of several in a row only the last arrives.
 
         ``row`` is ``None`` where the list has become empty.
         """
@@ -260,18 +263,18 @@ class PagedRows(ScrollView, Generic[RowT]):
             self.index = index
 
         def can_replace(self, message: Message) -> bool:
-            """Give way to a newer one of the same list."""
+            """Return whether this message replaces an older one of the same list."""
             return isinstance(message, PagedRows.Highlighted) and message.record_list is self.record_list
 
     class Refreshed(ListMessage, namespace="record_list"):
-        """`refresh_rows` is done. ``moved`` is by how many rows that which the reader looks at has moved down."""
+        """`refresh_rows` is done. ``moved`` is the number of rows by which the visible part has moved down."""
 
         def __init__(self, record_list: PagedRows[Any], moved: int) -> None:
             super().__init__(record_list)
             self.moved = moved
 
     class LoadFailed(ListMessage, namespace="record_list"):
-        """Rows could not be read; they are asked for again when the reader moves or the list is refreshed."""
+        """Rows could not be read; they are read again when the list is scrolled or refreshed."""
 
         def __init__(self, record_list: PagedRows[Any], error: MementoError) -> None:
             super().__init__(record_list)
@@ -283,10 +286,10 @@ class PagedRows(ScrollView, Generic[RowT]):
         self._pages: RowPages[RowT] = RowPages()
         self._total = 0
         self._current: RowT | None = None
-        """The row that the cursor is on, once it was read; it stays known when its page is forgotten."""
+        """The cursor's row, once it was read; it is kept when its page is removed."""
         self._announced: RowT | None = None
         self._query = 0
-        """Counts calls of `set_rows`: what was read for an earlier one is dropped."""
+        """The number of calls of `set_rows`: rows read for an earlier one are dropped."""
         self._due_refresh: tuple[RowSource[RowT], str | None] | None = None
         self._is_reading = False
         self._laid_out_height = 0
@@ -294,25 +297,25 @@ class PagedRows(ScrollView, Generic[RowT]):
 
     @property
     def total(self) -> int:
-        """How many rows there are."""
+        """The number of rows."""
         return self._total
 
     @property
     def current(self) -> RowT | None:
-        """The row that the cursor is on, or ``None`` where there is none or it is still being read."""
+        """The cursor's row; ``None`` where there is none or it is still being read."""
         return self._current
 
     def at_hand(self, ids: Collection[str]) -> Sequence[RowT]:
-        """Return those of the rows of these ids that were read, as they are shown."""
+        """Return the rows with these ids that are in memory, as they are shown."""
         return self._pages.found(ids)
 
     @property
     def first_visible(self) -> int:
-        """The index of the row at the top, which is how many rows are above."""
+        """The index of the first visible row."""
         return self.scroll_offset.y // self.row_height
 
     def set_rows(self, rows: Sequence[RowT], total: int, source: RowSource[RowT], *, select: str | None = None) -> None:
-        """Show the answer to another query, at once: ``rows`` are its first, at least a screenful.
+        """Show the result of another query at once: ``rows`` are its first, at least a screenful.
 
         The cursor goes to ``select`` if that is among ``rows``, else to the first row.
         """
@@ -328,34 +331,34 @@ class PagedRows(ScrollView, Generic[RowT]):
         self._show_cursor()
 
     def refresh_rows(self, source: RowSource[RowT] | None = None, *, select: str | None = None) -> None:
-        """Read the same query again, because something was written; the reader stays with the same rows.
+        """Read the query again, because something was written; the same rows stay visible.
 
-        Nothing changes on the screen until all that will be visible was read; then `Refreshed` is posted. Calls made
-        in the meantime count as one. ``select`` is the id of a row to go to.
+        Nothing changes on the screen until all visible rows were read; then `Refreshed` is posted. Calls made in the
+        meantime count as one. ``select`` is the id of a row to go to.
         """
-        wanted = source or self._source
-        if wanted is not None:
+        new_source = source or self._source
+        if new_source is not None:
             earlier = self._due_refresh
-            self._due_refresh = (wanted, select or (earlier and earlier[1]))
+            self._due_refresh = (new_source, select or (earlier and earlier[1]))
             self._read_soon()
 
     def on_mount(self) -> None:
-        """Tell of a row that was set before."""
+        """Announce a row that was set before mounting."""
         self._announce()
 
     def on_resize(self) -> None:
-        """Keep the cursor visible if it was, and read what has become visible."""
-        if not self._laid_out_height or self._place(self._laid_out_height).cursor_is_visible:
+        """Keep the cursor visible if it was, and read rows that have become visible."""
+        if not self._laid_out_height or self._position(self._laid_out_height).cursor_is_visible:
             self._show_cursor()
         self._laid_out_height = self.size.height
         self._read_soon()
 
     def validate_cursor(self, cursor: int) -> int:
-        """Keep the cursor on a row."""
+        """Return the nearest index of a row."""
         return max(0, min(cursor, self._total - 1))
 
     def watch_cursor(self, old: int, new: int) -> None:
-        """Show the cursor, and tell."""
+        """Show the cursor, and announce its row."""
         self.refresh_lines(old * self.row_height, self.row_height)
         self.refresh_lines(new * self.row_height, self.row_height)
         self._current = None
@@ -363,7 +366,7 @@ class PagedRows(ScrollView, Generic[RowT]):
         self._announce()
 
     def watch_row_height(self, old: int, new: int) -> None:
-        """Keep the row at the top where it is."""
+        """Keep the same row at the top."""
         top = self.scroll_offset.y // old
         self.virtual_size = Size(0, self._total * new)
         self._scroll_to_line(top * new)
@@ -371,26 +374,26 @@ class PagedRows(ScrollView, Generic[RowT]):
         self.refresh()
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
-        """Read what has become visible."""
+        """Read rows that have become visible."""
         super().watch_scroll_y(old_value, new_value)
         if self._missing_page() is not None:
             self._read_soon()
 
     def _watched_ids(self) -> tuple[str, ...]:
-        """Return the ids of rows whose indexes a subclass wants to know after a refresh."""
+        """Return the ids of the rows whose indexes `_watched_moved` gets after a refresh."""
         return ()
 
     def _watched_moved(self, indexes: Mapping[str, int]) -> None:
-        """Take the indexes of those of the watched rows that are still there."""
+        """Take the indexes of the watched rows that still exist."""
 
     def _scroll_to_line(self, line: int) -> None:
         self.scroll_to(y=line, animate=False, force=True)
 
     def _show_cursor(self) -> None:
         if self.size.height:
-            self._scroll_to_line(self._place(self.size.height).line_showing(self.cursor))
+            self._scroll_to_line(self._position(self.size.height).line_showing(self.cursor))
 
-    def _place(self, height: int) -> ReadingPosition:
+    def _position(self, height: int) -> ReadingPosition:
         top = self._pages.row(self.first_visible)
         return ReadingPosition(
             cursor=self.cursor,
@@ -403,15 +406,15 @@ class PagedRows(ScrollView, Generic[RowT]):
         )
 
     def _following_ids(self) -> tuple[str, ...]:
-        """Return the rows below the cursor's, as far as they are at hand and may all be decided about at once."""
+        """Return the ids of the rows below the cursor's that are in memory, at most `_MAX_SUCCESSOR_ROWS`."""
         rows = (self._pages.row(index) for index in range(self.cursor + 1, self.cursor + 1 + _MAX_SUCCESSOR_ROWS))
         return tuple(row.id for row in takewhile(lambda row: row is not None, rows) if row is not None)
 
     def _arrange(self, total: int, cursor: int, top_line: int) -> None:
-        """Take a number of rows, and go to a place among them."""
+        """Set the number of rows, the cursor and the first visible line."""
         self._total = total
         self.virtual_size = Size(0, total * self.row_height)
-        # The place is right as it is; what a moving cursor does by itself would scroll.
+        # The position is right already; watching the cursor would scroll.
         self.set_reactive(PagedRows.cursor, self.validate_cursor(cursor))
         self._scroll_to_line(top_line)
         self._current = None
@@ -420,7 +423,7 @@ class PagedRows(ScrollView, Generic[RowT]):
         self._read_soon()
 
     def _announce(self) -> None:
-        """Post the row that the cursor is on as soon as it is known, unless that was done."""
+        """Post the cursor's row as soon as it is known, unless it was posted already."""
         row = self._pages.row(self.cursor)
         if row is not None:
             self._current = row
@@ -444,12 +447,12 @@ class PagedRows(ScrollView, Generic[RowT]):
             self.post_message(self.LoadFailed(self, error))
         finally:
             self._is_reading = False
-        # What was asked for while the failing read ran may be another source.
+        # A refresh that was requested during the failed read may have another source.
         if self._due_refresh is not None:
             self._read_soon()
 
     def _next_read(self) -> Coroutine[None, None, None] | None:
-        """Return what is to be read next, ``None`` where all is at hand."""
+        """Return the next read, or ``None`` where everything needed is in memory."""
         if self._source is None:
             return None
         if self._due_refresh is not None:
@@ -459,16 +462,16 @@ class PagedRows(ScrollView, Generic[RowT]):
         return None if missing is None else self._read_page(self._source, missing)
 
     def _missing_page(self) -> int | None:
-        """Return a page that is not at hand: a visible one, else the cursor's, else one that the reader may come to."""
+        """Return a page that is not in memory: a visible one, else the cursor's, else the one below or above."""
         if not self._total:
             return None
         last = min(self._total - 1, (self.scroll_offset.y + self.size.height) // self.row_height)
         visible = range(self.first_visible // PAGE_SIZE, last // PAGE_SIZE + 1)
         unseen = () if self._current else (self.cursor // PAGE_SIZE,)
         beside = (visible.stop, visible.start - 1)
-        there = range((self._total - 1) // PAGE_SIZE + 1)
-        wanted = (*visible, *unseen, *beside)
-        return next((page for page in wanted if page in there and page not in self._pages), None)
+        existing = range((self._total - 1) // PAGE_SIZE + 1)
+        candidates = (*visible, *unseen, *beside)
+        return next((page for page in candidates if page in existing and page not in self._pages), None)
 
     async def _read_page(self, source: RowSource[RowT], number: int) -> None:
         query = self._query
@@ -481,14 +484,14 @@ class PagedRows(ScrollView, Generic[RowT]):
     async def _read_again(self, source: RowSource[RowT], select: str | None) -> None:
         query = self._query
         while True:
-            place = self._place(self.size.height)
-            around = replace(place, following_ids=self._following_ids())
+            position = self._position(self.size.height)
+            around = replace(position, following_ids=self._following_ids())
             reading = await in_thread(self, read_rows_at_position, source, around, select)
             if query != self._query:
                 return
-            if place == self._place(self.size.height):
+            if position == self._position(self.size.height):
                 break
-            # The reader has moved on: what was read is for a place that was left.
+            # The list was scrolled meanwhile: read again for the new position.
         self._source = source
         self._pages.clear()
         for number, rows in reading.pages.items():

@@ -1,4 +1,4 @@
-"""A board of panels whose numbers and words are links, in as many columns as there is room for."""
+"""A board of panels whose numbers and words are links, in one to three columns."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ Direction = Literal["up", "down", "left", "right"]
 
 _MARGIN, _GAP = 2, 4
 _TWO_COLUMNS, _THREE_COLUMNS = 100, 160
-"""From how many cells on there are two columns, and three."""
+"""Cells of width from which there are two columns, and three."""
 
 
 class PanelLink(NamedTuple):
-    """Where something leads: a section and what it is to show. It is the identity of what it stands on, too."""
+    """The target of a link: a section and the query that it shows. It also identifies the text that bears it."""
 
     section: str
     query: str = ""
 
 
 class TextPiece(NamedTuple):
-    """Some text of a row, safe to show, in one style, which may lead somewhere."""
+    """A piece of a row, safe to show, in one style, with or without a link."""
 
     text: str
     style: str = ""
@@ -43,7 +43,7 @@ PanelRow = Sequence[TextPiece]
 
 
 class Panel(NamedTuple):
-    """One panel: its title, what fills it, and how high it is.
+    """One panel: its title, its rows and its height.
 
     ``draw`` takes a width and a height, and returns at most that many rows, each at most that wide.
     """
@@ -51,13 +51,13 @@ class Panel(NamedTuple):
     title: Callable[[], PanelRow]
     draw: Callable[[int, int], Sequence[PanelRow]]
     least: int
-    """Rows that it has always, so that what comes later moves nothing."""
+    """Rows that it always has, so that later content moves nothing."""
     most: int
-    """Rows beyond which more room is of no use to it."""
+    """Rows that it can use at most."""
 
 
 class _LinkPosition(NamedTuple):
-    """Where on the board something leads away."""
+    """The position of one link on the board."""
 
     link: PanelLink
     y: int
@@ -68,9 +68,9 @@ class _LinkPosition(NamedTuple):
 
 
 class Board(Widget, can_focus=True):
-    """Draws panels side by side under some rows of its own, and moves among the links in them.
+    """A widget that draws panels side by side below some rows of its own, with a cursor that moves among their links.
 
-    The link under the cursor is kept by what it leads to, so that new numbers do not move it.
+    The cursor stays on the same target when numbers change.
     """
 
     ALLOW_SELECT = False
@@ -79,7 +79,7 @@ class Board(Widget, can_focus=True):
     """
 
     class Followed(Message):
-        """The person wants to go where a link leads."""
+        """The person followed a link."""
 
         def __init__(self, link: PanelLink) -> None:
             super().__init__()
@@ -90,7 +90,7 @@ class Board(Widget, can_focus=True):
         self._head = head
         self._panels = panels
         self._drawn: list[list[TextPiece]] = []
-        self._spots: list[_LinkPosition] = []
+        self._positions: list[_LinkPosition] = []
         self._current: PanelLink | None = None
         self._laid_out_for: Size | None = None
         self._is_due = False
@@ -102,7 +102,7 @@ class Board(Widget, can_focus=True):
 
     @property
     def has_panels(self) -> bool:
-        """Whether there is more than the rows above the panels."""
+        """Whether there are panels below the rows at the top."""
         return bool(self._panels)
 
     def set_panels(self, panels: Sequence[Panel]) -> None:
@@ -113,7 +113,7 @@ class Board(Widget, can_focus=True):
     # Drawing
 
     def redraw(self) -> None:
-        """Ask for what is shown again. Calls made before the next frame count as one."""
+        """Draw again before the next frame. Several calls count as one."""
         if not self._is_due:
             self._is_due = True
             self.call_after_refresh(self._redraw)
@@ -130,12 +130,12 @@ class Board(Widget, can_focus=True):
             self.refresh(*[Region(0, y, self.size.width, 1) for y in changed])
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:  # noqa: ARG002 - Textual's
-        """Return how many rows there are at a width."""
+        """Return the number of rows at a width."""
         self._lay_out(Size(width, container.height))
         return len(self._drawn)
 
     def on_resize(self) -> None:
-        """Keep the cursor in sight."""
+        """Keep the cursor visible."""
         self._reveal()
 
     def on_focus(self) -> None:
@@ -143,7 +143,7 @@ class Board(Widget, can_focus=True):
         self.refresh()
 
     def on_blur(self) -> None:
-        """Draw it no longer."""
+        """Draw the board without the cursor."""
         self.refresh()
 
     def render(self) -> Content:
@@ -151,7 +151,7 @@ class Board(Widget, can_focus=True):
         return Content("\n").join([self._line(y) for y in range(len(self._drawn))])
 
     def render_line(self, y: int) -> Strip:
-        """Return one row; only those that changed are asked for."""
+        """Return one row; only changed rows are drawn again."""
         if y >= len(self._drawn):
             return Strip.blank(self.size.width, self.rich_style)
         return Visual.to_strips(self, self._line(y), self.size.width, 1, self.visual_style)[0]
@@ -171,7 +171,7 @@ class Board(Widget, can_focus=True):
         self._laid_out_for = room
         width = room.width - 2 * _MARGIN
         columns = 3 if room.width >= _THREE_COLUMNS else 2 if room.width >= _TWO_COLUMNS else 1
-        self._drawn, self._spots = [], []
+        self._drawn, self._positions = [], []
         for row in self._head(width):
             self._put([TextPiece(" " * _MARGIN), *row], 0, 0, -1, 0)
         across = (width - (columns - 1) * _GAP) // columns
@@ -180,11 +180,11 @@ class Board(Widget, can_focus=True):
             self._put_group(group, across, height)
         if groups:
             self._drawn.pop()
-        if self._current is None or all(spot.link != self._current for spot in self._spots):
+        if self._current is None or all(spot.link != self._current for spot in self._positions):
             self._current = self._nearest_left()
 
     def _heights(self, groups: Sequence[range], room: int) -> list[int]:
-        """Return how high each row of panels is: as high as it must be, and more while there is room for it."""
+        """Return the height of each row of panels: as high as needed, and more while there is room."""
         heights = [max(self._panels[number].least for number in group) for group in groups]
         most = [max(self._panels[number].most for number in group) for group in groups]
         left = room - len(self._drawn) - sum(heights) - 2 * len(groups) + 1
@@ -209,7 +209,7 @@ class Board(Widget, can_focus=True):
                 self._put(_cut(row, across), left, top + offset, number, column)
 
     def _put(self, row: PanelRow, left: int, y: int, panel: int, column: int) -> None:
-        """Write a row from a cell on, and note where it leads away."""
+        """Add a row from a cell on, and record its links."""
         if panel < 0:
             y = len(self._drawn)
             self._drawn.append([])
@@ -219,34 +219,36 @@ class Board(Widget, can_focus=True):
         for piece in row:
             end = x + cell_len(piece.text)
             if piece.link is not None:
-                self._spots.append(_LinkPosition(piece.link, y, x, end, panel, column))
+                self._positions.append(_LinkPosition(piece.link, y, x, end, panel, column))
             line.append(piece)
             x = end
 
     # Moving
 
-    def _spot(self) -> _LinkPosition | None:
-        """Return the first place that leads where the cursor is."""
-        return next((spot for spot in self._spots if spot.link == self._current), None)
+    def _cursor_position(self) -> _LinkPosition | None:
+        """Return the position of the first link with the cursor's target."""
+        return next((spot for spot in self._positions if spot.link == self._current), None)
 
     def _nearest_left(self) -> PanelLink | None:
-        # The order of drawing is that of reading: the head, then panel by panel.
-        first = next((spot for spot in self._spots if spot.panel >= 0), None) or next(iter(self._spots), None)
+        # Links are drawn in the order of reading: the head, then panel by panel.
+        first = next((spot for spot in self._positions if spot.panel >= 0), None) or next(iter(self._positions), None)
         return None if first is None else first.link
 
     def move(self, direction: Direction) -> None:
-        """Go to the nearest link in a direction: within the panel first, then in the next one that way."""
-        here = self._spot()
+        """Go to the nearest link in a direction: in the same panel first, then in the next one."""
+        here = self._cursor_position()
         if here is None:
             return
-        found = min(self._beyond(here, direction), default=None, key=lambda pair: pair[0])
-        if found is not None:
-            self._go_to(found[1].link)
+        nearest = min(self._links_towards(here, direction), default=None, key=lambda pair: pair[0])
+        if nearest is not None:
+            self._go_to(nearest[1].link)
 
-    def _beyond(self, here: _LinkPosition, direction: Direction) -> Iterator[tuple[tuple[int, ...], _LinkPosition]]:
-        """Yield the links that lie in a direction, each with how far away it is felt to be."""
+    def _links_towards(
+        self, here: _LinkPosition, direction: Direction
+    ) -> Iterator[tuple[tuple[int, ...], _LinkPosition]]:
+        """Yield the links in a direction, each with its distance for sorting."""
         sign = 1 if direction in ("down", "right") else -1
-        for spot in self._spots:
+        for spot in self._positions:
             down, right, beside = spot.y - here.y, spot.start - here.start, spot.column - here.column
             same = spot.panel == here.panel
             if spot.link == here.link:
@@ -258,37 +260,37 @@ class Board(Widget, can_focus=True):
                 yield (not same, abs(beside), abs(down), abs(right)), spot
 
     def step(self, by: int) -> None:
-        """Go to the next or the last link in the order of reading, and from the end to the beginning."""
-        links = list(dict.fromkeys(spot.link for spot in self._spots))
+        """Go to the next or the previous link in the order of reading, around the end."""
+        links = list(dict.fromkeys(spot.link for spot in self._positions))
         if links:
             here = links.index(self._current) if self._current in links else -by
             self._go_to(links[(here + by) % len(links)])
 
     def _go_to(self, link: PanelLink) -> None:
         before, self._current = self._current, link
-        rows = {spot.y for spot in self._spots if spot.link in (before, link)}
+        rows = {spot.y for spot in self._positions if spot.link in (before, link)}
         self.refresh(*[Region(0, y, self.size.width, 1) for y in rows])
         self._reveal()
 
     def _reveal(self) -> None:
-        """Scroll so that the cursor is seen, with its panel's title where there is room for both."""
-        spot, view = self._spot(), self.parent
+        """Scroll the cursor into view, with its panel's title where both fit."""
+        spot, view = self._cursor_position(), self.parent
         if spot is None or not isinstance(view, VerticalScroll):
             return
         top = 0
         if spot.panel > 0:
-            first = next(one.y for one in self._spots if one.panel == spot.panel)
+            first = next(one.y for one in self._positions if one.panel == spot.panel)
             top = first - 1 if spot.y - first < view.size.height - 1 else spot.y
         view.scroll_to_region(Region(0, top, 1, spot.y - top + 1), animate=False)
 
     def follow(self) -> None:
-        """Go where the link under the cursor leads."""
+        """Follow the link under the cursor."""
         if self._current is not None:
             self.post_message(self.Followed(self._current))
 
     def on_click(self, event: events.Click) -> None:
-        """Go where the link that was clicked leads."""
-        for spot in self._spots:
+        """Follow the link that was clicked."""
+        for spot in self._positions:
             if spot.y == event.y and spot.start <= event.x < spot.end:
                 self._go_to(spot.link)
                 self.follow()
@@ -300,7 +302,7 @@ def _width(row: Sequence[TextPiece]) -> int:
 
 
 def _cut(row: PanelRow, width: int) -> PanelRow:
-    """Return as much of a row as fits, so that it never runs into what stands beside it."""
+    """Return as much of a row as fits ``width`` cells, so that it never runs into the panel beside it."""
     kept: list[TextPiece] = []
     left = width
     for piece in row:

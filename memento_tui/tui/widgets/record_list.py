@@ -1,4 +1,4 @@
-"""A list of any number of rows with a cursor and marks; it paints at once and reads what is visible."""
+"""A list of any number of rows with a cursor and marks, which paints at once and reads only visible rows."""
 
 from __future__ import annotations
 
@@ -22,26 +22,26 @@ __all__ = ["GUTTER_WIDTH", "Line", "RecordList"]
 
 
 class RowMarks:
-    """Marks by id, which outlive every query, and a range of rows that is being marked."""
+    """Marks by id, which stay when the query changes, and a range of rows that is being marked."""
 
     def __init__(self) -> None:
         self.ids: set[str] = set()
         self.begun: tuple[str, int] | None = None
-        """The id and the index of the row where the range was begun; ``None`` where there is no range."""
+        """The id and the index of the first row of the range; ``None`` where there is no range."""
 
     def toggle(self, row_id: str) -> None:
         """Mark a row, or unmark it."""
         self.ids ^= {row_id}
 
     def span(self, cursor: int) -> range:
-        """Return the indexes from where the range was begun to the cursor, both included."""
+        """Return the indexes of the range up to the cursor, both ends included."""
         if self.begun is None:
             return range(0)
         start = self.begun[1]
         return range(min(start, cursor), max(start, cursor) + 1)
 
     def glyph(self, row_id: str | None, index: int, cursor: int) -> str:
-        """Return the letter that says so beside a row: ``*`` marked, ``+`` about to be, a space neither."""
+        """Return the sign beside a row: ``*`` for marked, ``+`` for in the range, else a space."""
         if row_id in self.ids:
             return "*"
         return "+" if index in self.span(cursor) else " "
@@ -51,16 +51,16 @@ GUTTER_WIDTH = 3
 """Cells at the left of every row: the cursor's ``>``, a mark's ``*`` or ``+``, a space."""
 
 Line: TypeAlias = Sequence[tuple[str, str]]
-"""One line of a row: pieces of text, each with the name of its style: empty, or a component class's last word."""
+"""One line of a row: pieces of text, each with the name of its style: empty, or the last word of a component class."""
 
 RowT = TypeVar("RowT", bound=Row)
 
 
 class RecordList(PagedRows[RowT], Generic[RowT], can_focus=True, inherit_bindings=False):
-    """A virtual list. Its owner says what each row looks like; `set_rows` and `refresh_rows` say what it holds.
+    """A virtual list, which its owner fills by `set_rows` and `refresh_rows`.
 
     ``draw(row, width)`` returns the lines of a row, each of at most ``width`` cells; longer ones are cut. It is called
-    for every row at every paint, so it must be quick. Text in it need not be made safe; the list does that.
+    for every row at every paint, so it must be quick. Its text need not be safe to show; the list makes it so.
     """
 
     ALLOW_SELECT = False
@@ -106,7 +106,7 @@ class RecordList(PagedRows[RowT], Generic[RowT], can_focus=True, inherit_binding
     """
 
     class MarksChanged(PagedRows.ListMessage):
-        """Rows were marked or unmarked, or a range was begun or left: see `marks` and `is_ranging`."""
+        """Rows were marked or unmarked, or a range was begun or left; `marks` and `is_ranging` have changed."""
 
     def __init__(
         self,
@@ -119,14 +119,14 @@ class RecordList(PagedRows[RowT], Generic[RowT], can_focus=True, inherit_binding
         super().__init__(row_height=row_height, id=id, classes=classes)
         self._draw = draw
         self._row_style = Style.null()
-        """The list's own style, looked up once a paint."""
+        """The list's own style, read once per paint."""
         self._letter_styles: dict[str, Style] = {}
         self._marks = RowMarks()
         self._due_range: tuple[str, str] | None = None
 
     @property
     def marks(self) -> frozenset[str]:
-        """The ids of the marked rows, those that the present query does not find included."""
+        """The ids of the marked rows, including those that the present query does not select."""
         return frozenset(self._marks.ids)
 
     @property
@@ -146,7 +146,7 @@ class RecordList(PagedRows[RowT], Generic[RowT], can_focus=True, inherit_binding
         self._marks_changed()
 
     def set_rows(self, rows: Sequence[RowT], total: int, source: RowSource[RowT], *, select: str | None = None) -> None:
-        """Show the answer to another query, at once: ``rows`` are its first, at least a screenful.
+        """Show the result of another query at once: ``rows`` are its first, at least a screenful.
 
         The cursor goes to ``select`` if that is among ``rows``, else to the first row. Marks stay; a range is left.
         """
@@ -184,7 +184,7 @@ class RecordList(PagedRows[RowT], Generic[RowT], can_focus=True, inherit_binding
         return f"{pointer}{self._marks.glyph(row.id if row else None, index, self.cursor)} "
 
     def _letters(self, name: str) -> Style:
-        """Return the colour and the attributes that a component class gives to letters, whatever they stand on."""
+        """Return the text style of a component class: colour and attributes without the background."""
         known = self._letter_styles.get(name)
         if known is None:
             style = self.get_component_rich_style(f"record-list--{name}") if name else Style.null()
@@ -202,7 +202,7 @@ class RecordList(PagedRows[RowT], Generic[RowT], can_focus=True, inherit_binding
         self.cursor += rows
 
     def action_page(self, pages: float) -> None:
-        """Move the cursor by a part of what is visible; it stays on its line of the screen."""
+        """Move the cursor by a part of the visible height; it stays on its line of the screen."""
         rows = int(pages * max(self.size.height // self.row_height, 1)) or (1 if pages > 0 else -1)
         self.scroll_to(y=self.scroll_y + rows * self.row_height, animate=False, force=True)
         self.cursor += rows
@@ -216,7 +216,7 @@ class RecordList(PagedRows[RowT], Generic[RowT], can_focus=True, inherit_binding
         self.cursor = self._total - 1
 
     def action_mark(self) -> None:
-        """Mark the row that the cursor is on, or unmark it; mark the range if one was begun."""
+        """Mark or unmark the cursor's row; mark the range if one was begun."""
         if self._marks.begun is not None:
             self.action_range()
         elif self._current is not None:
@@ -224,7 +224,7 @@ class RecordList(PagedRows[RowT], Generic[RowT], can_focus=True, inherit_binding
             self._marks_changed()
 
     def action_range(self) -> None:
-        """Begin a range of rows at the cursor, or mark the range that was begun."""
+        """Begin a range at the cursor, or mark the range that was begun."""
         if self._current is None:
             return
         if self._marks.begun is None:
@@ -252,7 +252,7 @@ class RecordList(PagedRows[RowT], Generic[RowT], can_focus=True, inherit_binding
             self.refresh()
 
     def on_click(self, event: events.Click) -> None:
-        """Move the cursor to the row; a double click is as good as Enter."""
+        """Move the cursor to the row; a double click does the same as Enter."""
         offset = event.get_content_offset(self)
         index = (self.scroll_offset.y + offset.y) // self.row_height if offset is not None else self._total
         if index >= self._total:

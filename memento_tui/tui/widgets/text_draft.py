@@ -1,4 +1,4 @@
-"""The text of a record that a person can change, and the messages of the editor over it. Imports no text area."""
+"""The editable text of a record, and the messages of its editor. Imports no text area, which loads slowly."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["EditorLeft", "EditorSaved", "TextDraft"]
 
 @dataclass(frozen=True)
 class TextDraft:
-    """The fields that a person edits; ``None`` for one that this kind of record does not have."""
+    """The fields that a person edits; ``None`` for a field that the kind of record does not have."""
 
     title: str | None = ""
     tags: tuple[str, ...] | None = ()
@@ -24,7 +24,7 @@ class TextDraft:
         return {name: others[name] for name in mine if mine[name] != others[name]}
 
     def joined(self) -> str:
-        """Return all of it as one text, to be compared with another."""
+        """Return all fields as one text, for comparison with another draft."""
         lines = [] if self.title is None else [f"title: {self.title}"]
         lines += [] if self.tags is None else [f"tags: {', '.join(self.tags)}"]
         return "\n".join([*lines, "", self.content]) if lines else self.content
@@ -32,11 +32,11 @@ class TextDraft:
 
 @dataclass
 class EditorSaved(Message):
-    """The person wants the draft to be stored; the editor stays until its owner removes it."""
+    """The person asked to save the draft; the editor stays until its owner removes it."""
 
     before: TextDraft
     draft: TextDraft
 
 
 class EditorLeft(Message):
-    """The person left without saving, and knows it."""
+    """The person left without saving."""
