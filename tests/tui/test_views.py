@@ -139,7 +139,7 @@ async def test_the_timeline_has_the_memory_marked_and_leads_to_others(filled: Pa
         ]
         assert lines[2].startswith(">")
         await driver.press("enter")
-        assert "the others are around" in driver.told
+        assert "the memory in the middle" in driver.told
         await driver.press("j", "enter")
         await driver.until(lambda: current_id(driver) == "other", "the list is at the other memory")
 
