@@ -7,6 +7,8 @@ from urllib.parse import unquote
 
 import msgspec
 
+from memento_tui.text.markdown import blocks, code_spans
+
 __all__ = [
     "NoteLink",
     "find_links",
@@ -18,9 +20,7 @@ __all__ = [
     "without_fences",
 ]
 
-_FENCE = re.compile(r"[ \t>]*(`{3,}|~{3,})(.*)")
 _PARAGRAPH_END = re.compile(r"(\n[ \t\r]*\n)")
-_BACKTICKS = re.compile(r"`+")
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*)")
 _WIKILINK = re.compile(r"\[\[([^\[\]\n|#^]*)(?:[#^][^\[\]\n|]*)?(?:\|([^\[\]\n]*))?\]\]")
 _MARKDOWN_LINK = re.compile(r"\[([^\[\]\n]*)\]\(<?([^()<>\n]*)>?\)")
@@ -39,20 +39,17 @@ class NoteLink(msgspec.Struct, frozen=True):
 
 def without_fences(text: str) -> str:
     """Return the text with the lines of fenced code emptied; the number of lines stays."""
-    fence = ""
-    kept = []
-    for line in text.split("\n"):
-        match = _FENCE.match(line)
-        if fence:
-            kept.append("")
-            if match and match[1].startswith(fence) and not match[2].strip():
-                fence = ""
-        elif match and not (match[1].startswith("`") and "`" in match[2]):
-            fence = match[1]
-            kept.append("")
-        else:
-            kept.append(line)
-    return "\n".join(kept)
+    if "```" not in text and "~~~" not in text:
+        return text
+    lines = text.split("\n")
+    number = position = 0
+    for block in blocks(text):
+        if block.kind == "code":
+            (start, _), (_, end) = block.lines[0], block.lines[-1]
+            first = number + text.count("\n", position, start)
+            number, position = first + text.count("\n", start, end), end
+            lines[first : number + 1] = [""] * (number + 1 - first)
+    return "\n".join(lines)
 
 
 def without_code(text: str) -> str:
@@ -64,22 +61,11 @@ def without_code(text: str) -> str:
 
 
 def _without_spans(paragraph: str) -> str:
-    runs = [(match.start(), match.end()) for match in _BACKTICKS.finditer(paragraph)]
-    closing: dict[int, int] = {}
-    partner: list[int | None] = [None] * len(runs)
-    for at in range(len(runs) - 1, -1, -1):
-        length = runs[at][1] - runs[at][0]
-        partner[at] = closing.get(length)
-        closing[length] = at
-    kept, position, at = [], 0, 0
-    while at < len(runs):
-        close = partner[at]
-        if close is not None:
-            kept.append(paragraph[position : runs[at][0]])
-            position, at = runs[close][1], close
-        at += 1
-    kept.append(paragraph[position:])
-    return "` `".join(kept)
+    kept, position = [], 0
+    for start, end in code_spans(paragraph, 0, len(paragraph)):
+        kept.append(paragraph[position:start])
+        position = end
+    return "` `".join([*kept, paragraph[position:]])
 
 
 def parse_heading(line: str) -> tuple[int, str] | None:

@@ -28,7 +28,6 @@ __all__ = [
     "TextFindings",
     "audit_query",
     "audit_rules",
-    "audit_text",
     "audit_texts",
     "has_hidden_text",
 ]
@@ -248,7 +247,7 @@ def has_hidden_text(text: str) -> bool:
     return not text.isascii() and any(sign.rule in _HIDING for sign in suspicion_of(text).signs)
 
 
-def audit_text(memory: Memory, into: TextFindings) -> None:
+def _audit_text(memory: Memory, into: TextFindings) -> None:
     """Check one memory as it is now, in place of its earlier findings."""
     for found in (into.secrets, into.suspicious, into.hidden):
         found.pop(memory.id, None)
@@ -280,7 +279,7 @@ def audit_texts(
     done, total = 0, store.memories.count_all()
     for batch in store.memories.batches(_MEMORIES_PER_BATCH):
         for memory in batch:
-            audit_text(memory, found)
+            _audit_text(memory, found)
         done += len(batch)
         raise_if_stopped(stop)
         if progress is not None:
@@ -298,7 +297,7 @@ def _read_changes(
         memories = store.memories.get_many(ids)
         for memory_id in ids:
             if memory_id in memories:
-                audit_text(memories[memory_id], known)
+                _audit_text(memories[memory_id], known)
                 continue
             for found in (known.secrets, known.suspicious, known.hidden):
                 found.pop(memory_id, None)

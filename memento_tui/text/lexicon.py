@@ -27,7 +27,6 @@ __all__ = [
     "MULTI_VALUED_VERBS",
     "NEGATIVE_VERBS",
     "NEGATIVE_VERBS_BEFORE_TO",
-    "NEGATORS",
     "NOUNS_BEFORE_A_NUMBER",
     "NUMBERED_NOUNS",
     "OCCASION_WORDS",
@@ -56,7 +55,7 @@ def count_negations(text: str) -> int:
 
 def is_negator(word: str) -> bool:
     """Tell whether a lower-case word turns what it stands with into its opposite, as *not* and *doesn't* do."""
-    return word in NEGATORS or word.endswith("n't")
+    return word in _NEGATORS or word.endswith("n't")
 
 
 def word_set(text: str) -> frozenset[str]:
@@ -96,7 +95,7 @@ FUNCTION_WORDS = word_set(
 )
 """Words of grammar beyond the search's stop words."""
 
-NEGATORS = word_set(
+_NEGATORS = word_set(
     "not no never nobody none nothing nowhere neither nor cannot without hardly unless isnt dont doesnt cant"
 )
 """Words that turn what they stand with into its opposite. A contraction in *n't* is one too."""

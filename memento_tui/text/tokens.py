@@ -21,9 +21,9 @@ from memento_tui.text.quantities import NUMBER_WORDS, WEEKDAYS
 from memento_tui.text.sentences import sentences
 from memento_tui.text.terms import STOP_WORDS, terms
 
-__all__ = ["MOST_CHARACTERS", "Sentence", "Token", "read_sentences", "stem"]
+__all__ = ["Sentence", "Token", "read_sentences", "stem"]
 
-MOST_CHARACTERS = 300_000
+_MOST_CHARACTERS = 300_000
 """Characters of a text that are read; the rest is not compared."""
 
 _MOST_TOKENS = 60
@@ -200,7 +200,7 @@ def _statements(text: str) -> Iterator[Span]:
 
 def _sentences(text: str) -> Iterator[Sentence]:
     words = 0
-    for start, end in islice(_statements(text[:MOST_CHARACTERS]), _MOST_SENTENCES):
+    for start, end in islice(_statements(text[:_MOST_CHARACTERS]), _MOST_SENTENCES):
         tokens = list(islice(_tokens(text, start, end), _MOST_WORDS - words))
         words += len(tokens)
         asks = _QUESTION.search(text, start, end) is not None

@@ -19,7 +19,7 @@ from memento_tui.text.lexicon import ABBREVIATIONS
 from memento_tui.text.markdown import code_spans
 from memento_tui.text.quantities import CJK_NUMERALS, FOREIGN_NUMBER_WORDS, NUMBER_WORDS, SCALES, UNITS
 from memento_tui.text.sentences import ends_like_a_sentence, sentences
-from memento_tui.text.terms import STOP_WORDS
+from memento_tui.text.terms import STOP_WORDS, UNSPACED_CHARACTERS
 
 __all__ = ["find_problem", "find_reasoning_tag"]
 
@@ -50,9 +50,9 @@ _PIDGIN = "pcm"
 _LETTERS_OF_A_LANGUAGE, _OTHER_LETTERS_OF_A_LANGUAGE, _LAST_LATIN = 16, 6, "\u036f"
 _SURE_PROBABILITY, _LEAST_PROBABILITY, _LEAST_RATIO_TO_KNOWN, _SHARE_OF_LIKELIEST = 0.5, 0.3, 3.0, 0.1
 
-_CJK = "\u3000-\u303f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0e00-\u0eff"
+_UNSPACED = rf"\u3000-\u303f{UNSPACED_CHARACTERS}\u0e00-\u0eff"
 _FULL_WIDTH_MARKS = r"\uff00-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uffef"
-_TOKEN = re.compile(rf"[^\s{_CJK}{_FULL_WIDTH_MARKS}…—–]+")
+_TOKEN = re.compile(rf"[^\s{_UNSPACED}{_FULL_WIDTH_MARKS}…—–]+")
 _FIRST_UNSPACED = "\u0e00"
 """Thai, the first script written without spaces; from here on, words touch words of other scripts."""
 

@@ -21,12 +21,12 @@ from memento_tui.maintenance.consolidation.grouping import (
 )
 from memento_tui.model import Memory
 
-__all__ = ["HIGHER_PATTERN", "NEIGHBOUR_SIMILARITY", "SAME_FACT_SIMILARITY", "Lesson", "is_session_note", "lessons"]
+__all__ = ["HIGHER_PATTERN", "Lesson", "lessons"]
 
-NEIGHBOUR_SIMILARITY = 0.6
+_NEIGHBOUR_SIMILARITY = 0.6
 """The cosine similarity from which memories are about the same matter."""
 
-SAME_FACT_SIMILARITY = 0.85
+_SAME_FACT_SIMILARITY = 0.85
 """The cosine similarity from which two facts count as the same."""
 
 HIGHER_PATTERN = "learned:higher_pattern"
@@ -71,7 +71,7 @@ _PASSES = (
 )
 
 
-def is_session_note(memory: Memory) -> bool:
+def _is_session_note(memory: Memory) -> bool:
     """Tell whether a memory is the diary of a day or a session, which is no evidence of recurrence."""
     raw = memory.kind_raw.strip().lower().replace("-", "_").replace(" ", "_")
     return memory.kind == "daily" or raw in _SESSION_NOTES
@@ -87,7 +87,7 @@ def lessons(
     all earlier proposals, whatever became of them: a set that is mostly the same is not proposed again, and a pattern
     that was a source with other patterns is not used again, so no memory is ever made of its own results.
     """
-    usable = [memory for memory in memories if is_groupable(memory) and not is_session_note(memory)]
+    usable = [memory for memory in memories if is_groupable(memory) and not _is_session_note(memory)]
     subjects = topics_of_memories(usable)
     tags: dict[str, frozenset[str]] = {}
     for around in _by_scope(usable).values():
@@ -167,10 +167,10 @@ def _candidates(
     """Yield sets of sources with the reason that joins them, the surest first."""
     names = {memory.id for memory in members}
     if step.purpose == "merge_facts":
-        for found in _cliques(_symmetric_neighbours(names, neighbours, SAME_FACT_SIMILARITY)):
+        for found in _cliques(_symmetric_neighbours(names, neighbours, _SAME_FACT_SIMILARITY)):
             yield found, "say the same"
         return
-    for found in _neighbourhoods(_symmetric_neighbours(names, neighbours, NEIGHBOUR_SIMILARITY), step.smallest):
+    for found in _neighbourhoods(_symmetric_neighbours(names, neighbours, _NEIGHBOUR_SIMILARITY), step.smallest):
         yield found, "are near each other in meaning"
     for group in groups:
         yield [name for name in group.ids if name in names], "belong to one group"

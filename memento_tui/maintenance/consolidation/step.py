@@ -18,6 +18,7 @@ from memento_tui.model.memory import SENSITIVITIES
 from memento_tui.model.validation import account_of
 from memento_tui.policy.gate import fingerprint_of
 from memento_tui.policy.policy import WriteIntent
+from memento_tui.text.terms import UNSPACED_CHARACTERS
 
 __all__ = ["consolidate"]
 
@@ -25,7 +26,7 @@ _MOST_PROPOSALS = 5_000
 """The number of memories, most recently changed first, among which groups are searched."""
 
 _LONGEST_NOTE, _FEWEST_NOTE_WORDS = 4_000, 5
-_PROSE_WORD = re.compile(r"[^\W\d_]{2,}(?=[\s.,;!?)]|$)|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{2}")
+_PROSE_WORD = re.compile(rf"[^\W\d_]{{2,}}(?=[\s.,;!?)]|$)|[{UNSPACED_CHARACTERS}]{{2}}")
 """A word of prose: it is followed by a space or a punctuation mark; names of fields and links are not."""
 
 _SAME_SOURCES = 0.5

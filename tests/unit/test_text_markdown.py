@@ -1,0 +1,94 @@
+"""The blocks of Markdown, and which characters they are."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memento_tui.text.markdown import blocks
+from tests.bounded import bounded
+
+markdown = st.lists(
+    st.sampled_from(
+        [
+            "a b",
+            "# ",
+            "- ",
+            "1. ",
+            "> ",
+            "```",
+            "~~~\n",
+            "\n",
+            "\n\n",
+            "| a | b |\n|---|---|\n",
+            "| c |\n",
+            "---\n",
+            "===\n",
+            "    ",
+            "\t",
+            "<!-- ",
+            "-->",
+            "<div>\n",
+            "[a]: b\n",
+            "\u2028",
+            "\r\n",
+            "\r",
+            "\x85",
+            "`",
+            "\ufeff",
+            "\x00",
+            "\ud800",
+        ]
+    ),
+    max_size=30,
+).map("".join)
+
+
+def kinds(text: str) -> list[tuple[str, list[str]]]:
+    return [(block.kind, [text[start:end] for start, end in block.lines]) for block in blocks(text)]
+
+
+@given(st.one_of(markdown, st.text()))
+def test_lines_are_in_order_within_the_text_and_without_white_space_around(text: str) -> None:
+    last = 0
+    for block in blocks(text):
+        assert block.lines
+        assert 0 <= block.first_line < block.last_line
+        for start, end in block.lines:
+            assert last <= start <= end <= len(text)
+            assert text[start:end] == text[start:end].strip()
+            last = end
+
+
+def test_each_block_has_its_kind_and_its_lines_without_marks() -> None:
+    text = (
+        "---\ntitle: x\n---\n# One #\n\nTwo\n---\n\n- item\n  goes on\n> quoted\n\n```py\ncode\n```\n"
+        "| h |\n|---|\n| c |\n\n<!-- no -->\n    indented\n"
+    )
+
+    assert kinds(text) == [
+        ("heading", ["One"]),
+        ("heading", ["Two"]),
+        ("paragraph", ["item", "goes on"]),
+        ("paragraph", ["quoted"]),
+        ("code", ["```py", "code", "```"]),
+        ("heading", ["| h |"]),
+        ("row", ["| c |"]),
+        ("html", ["<!-- no -->"]),
+        ("paragraph", ["indented"]),
+    ]
+    assert [(block.level, block.underlined) for block in blocks(text)[:2]] == [(1, False), (2, True)]
+
+
+@pytest.mark.parametrize("text", ["plain words", "plain words  ", "Ends. And another"])
+def test_one_line_of_words_is_a_paragraph(text: str) -> None:
+    assert kinds(text) == [("paragraph", [text.strip()])]
+
+
+@pytest.mark.parametrize(
+    "unit", ["`", "> ", "- ", "[", "|", "# ", "[a]: b\n", "|a|\n|-|\n", "<a\n", "<!--\n", " - a\n", "a\n=\n"]
+)
+def test_the_time_grows_with_the_length_only(unit: str) -> None:
+    with bounded(10):
+        blocks((unit * 200_000)[:200_000])
