@@ -1,7 +1,9 @@
 """Find the blocks of Markdown: paragraphs, headings, table rows, code and HTML, and which characters they are.
 
-The block rules are those of CommonMark with tables, read by markdown-it. Front matter is no part of any block. Indented
-lines count as text: notes indent what belongs together far more often than they indent code.
+The block rules are those of CommonMark with tables, read by markdown-it, but for three. Front matter is no part of any
+block. Indented lines are text: notes indent what belongs together far more often than they indent code. And fenced code
+ends at the next fence of its kind: in a list, where its lines are often not indented, CommonMark ends it with the item
+and takes the closing fence for the beginning of more code.
 """
 
 from __future__ import annotations
@@ -25,6 +27,8 @@ _LONGEST_FRONT_MATTER = 200
 """Lines among which the end of the front matter is searched."""
 
 _TICKS = re.compile(r"`+")
+_FENCE = re.compile(r"[ \t]*(?:>[ \t]*|[-*+][ \t]+|\d{1,9}[.)][ \t]+)*+(`{3,}+(?![^`\n]*`)|~{3,})")
+_CLOSING_FENCE = re.compile(r"[ \t>]*(`{3,}|~{3,})\s*")
 _LINE_BREAKS = dict.fromkeys(map(ord, "\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"), "\n")
 """Every character at which `str.splitlines` ends a line."""
 
@@ -56,10 +60,17 @@ def blocks(text: str) -> list[Block]:
     lines = source.split("\n")
     starts = list(accumulate((len(line) + 1 for line in lines), initial=0))
     skipped = _front_matter_length(lines)
+    code = list(_fenced_code(lines, skipped))
+    prose = lines[skipped:]
+    for first, last in code:
+        # White space of the same length, so that every place stays the same.
+        prose[first - skipped : last - skipped] = [" " * len(line) for line in lines[first:last]]
     tokens: list[Token] = []
     parser = _parser()
-    parser.block.parse(source[starts[skipped] :], parser, {}, tokens)
-    return list(_blocks_of_tokens(tokens, lines, starts, skipped))
+    parser.block.parse("\n".join(prose), parser, {}, tokens)
+    found = list(_blocks_of_tokens(tokens, lines, starts, skipped))
+    found += [Block("code", _spans(lines, starts, first, lines[first:last]), first, last) for first, last in code]
+    return sorted(found, key=lambda block: block.first_line) if code else found
 
 
 def code_spans(text: str, start: int, end: int) -> list[Span]:
@@ -85,7 +96,7 @@ def _parser() -> MarkdownIt:
     # Its import takes 40 ms, which a command that shows a list of short notes need not pay.
     from markdown_it import MarkdownIt  # noqa: PLC0415
 
-    return MarkdownIt("commonmark").enable("table").disable("code")
+    return MarkdownIt("commonmark").enable("table").disable(["code", "fence"])
 
 
 def _front_matter_length(lines: Sequence[str]) -> int:
@@ -98,34 +109,51 @@ def _front_matter_length(lines: Sequence[str]) -> int:
     return close + 1 if close and is_closed else 0
 
 
+def _fenced_code(lines: Sequence[str], start: int) -> Iterator[tuple[int, int]]:
+    """Yield the first line of each fenced code, and the line behind its last one."""
+    opened, fence = -1, ""
+    for number in range(start, len(lines)):
+        if opened < 0:
+            if match := _FENCE.match(lines[number]):
+                opened, fence = number, match[1]
+        elif (match := _CLOSING_FENCE.fullmatch(lines[number])) and match[1].startswith(fence):
+            yield opened, number + 1
+            opened = -1
+    if opened >= 0:
+        yield opened, len(lines)
+
+
+def _spans(lines: Sequence[str], starts: Sequence[int], first: int, contents: Sequence[str]) -> tuple[Span, ...]:
+    """Return start and end of the contents of the lines from ``first`` on: without its marks, they end each line."""
+    ends = [starts[number] + len(lines[number].rstrip()) for number in range(first, first + len(contents))]
+    return tuple((end - len(part.strip()), end) for end, part in zip(ends, contents, strict=True))
+
+
 def _blocks_of_tokens(
     tokens: Sequence[Token], lines: Sequence[str], starts: Sequence[int], skipped: int
 ) -> Iterator[Block]:
-    def spans(first: int, contents: Sequence[str]) -> tuple[Span, ...]:
-        # Without its marks, what is left of a line is its end.
-        ends = [starts[number] + len(lines[number].rstrip()) for number in range(first, first + len(contents))]
-        return tuple((end - len(part.strip()), end) for end, part in zip(ends, contents, strict=True))
-
-    in_head = False
+    in_head = underlined = False
+    level = 0
     parent = ""
     for token in tokens:
         first, last = (number + skipped for number in token.map or (0, 0))
         if token.type == "inline" and parent == "paragraph_open":
-            yield Block("paragraph", spans(first, token.content.split("\n")), first, last)
+            yield Block("paragraph", _spans(lines, starts, first, token.content.split("\n")), first, last)
         elif token.type == "heading_open":
-            underlined = token.markup in ("-", "=")
-            level = int(token.tag[1:])
+            underlined, level = token.markup in ("-", "="), int(token.tag[1:])
         elif token.type == "inline" and parent == "heading_open":
             if underlined:
-                yield Block("heading", spans(first, token.content.split("\n")), first, last + 1, level, underlined)
+                spans = _spans(lines, starts, first, token.content.split("\n"))
+                yield Block("heading", spans, first, last + 1, level, underlined)
             else:
                 start = starts[first] + lines[first].rfind(token.content)
                 yield Block("heading", ((start, start + len(token.content)),), first, last, level)
         elif token.type in ("thead_open", "thead_close"):
             in_head = token.type == "thead_open"
         elif token.type == "tr_open":
-            yield Block("heading" if in_head else "row", spans(first, [lines[first].lstrip("> \t")]), first, last)
-        elif token.type in ("fence", "html_block"):
+            row = _spans(lines, starts, first, [lines[first].lstrip("> \t")])
+            yield Block("heading" if in_head else "row", row, first, last)
+        elif token.type == "html_block":
             last = min(last, len(lines))
-            yield Block("code" if token.type == "fence" else "html", spans(first, lines[first:last]), first, last)
+            yield Block("html", _spans(lines, starts, first, lines[first:last]), first, last)
         parent = token.type

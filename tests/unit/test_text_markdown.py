@@ -81,6 +81,14 @@ def test_each_block_has_its_kind_and_its_lines_without_marks() -> None:
     assert [(block.level, block.underlined) for block in blocks(text)[:2]] == [(1, False), (2, True)]
 
 
+def test_fenced_code_in_a_list_ends_at_its_fence_though_its_lines_are_not_indented() -> None:
+    assert kinds("- item\n  ```\n# code\n- code\n  ```\n- another\n") == [
+        ("paragraph", ["item"]),
+        ("code", ["```", "# code", "- code", "```"]),
+        ("paragraph", ["another"]),
+    ]
+
+
 @pytest.mark.parametrize("text", ["plain words", "plain words  ", "Ends. And another"])
 def test_one_line_of_words_is_a_paragraph(text: str) -> None:
     assert kinds(text) == [("paragraph", [text.strip()])]
