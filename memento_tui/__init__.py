@@ -11,7 +11,7 @@ __all__ = ["__version__", "open"]
 
 if TYPE_CHECKING:
     from memento_tui.api import Workspace
-    from memento_tui.storage.journal import Actor
+    from memento_tui.api.types import Actor
 
 
 def open(  # noqa: A001 - `memento_tui.open(path)` is how it reads

@@ -13,6 +13,7 @@ from memento_tui.storage.memory_queries import MemoryOrder, MemorySummary, Page,
 from memento_tui.storage.review import InboxRow
 from memento_tui.storage.settings import Settings
 from memento_tui.storage.statistics import FACETS, Facet, FacetCounts, Statistics
+from memento_tui.storage.tables import record_image
 from memento_tui.storage.transaction import Transaction
 
 __all__ = [
@@ -47,4 +48,5 @@ __all__ = [
     "Transaction",
     "changed_fields",
     "raise_if_stopped",
+    "record_image",
 ]

@@ -11,6 +11,7 @@ from typing import cast
 import msgspec
 
 from memento_tui.api import Workspace
+from memento_tui.api.types import Author, ImportedRecord, Transaction
 from memento_tui.errors import InvalidInput, MementoError, NotAllowed
 from memento_tui.formats.base import ExportRecord, ExportReport, ImportRecord, Refused
 from memento_tui.formats.import_plan import ImportGate, ImportPlanner, PlannedRecord, ledger_key, ledger_row
@@ -19,9 +20,6 @@ from memento_tui.formats.reimport import RelationCollector, match_positional_rec
 from memento_tui.formats.round_trip import restore_full_text
 from memento_tui.model import AnyRecord, Memory, Relation
 from memento_tui.model.validation import new_id
-from memento_tui.storage.journal import Author
-from memento_tui.storage.ledgers import ImportedRecord
-from memento_tui.storage.transaction import Transaction
 
 __all__ = ["ImportReport", "ImportRun", "run_export", "run_import"]
 

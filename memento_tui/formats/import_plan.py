@@ -11,6 +11,7 @@ from typing import Any, Literal
 import msgspec
 
 from memento_tui.api.import_session import ImportSession
+from memento_tui.api.types import ImportedRecord, Transaction, record_image
 from memento_tui.errors import InvalidInput, MementoError
 from memento_tui.formats.base import ImportRecord, Refused
 from memento_tui.formats.reimport import differing_fields, is_extra_name, is_named_by_source, with_values_from
@@ -31,9 +32,6 @@ from memento_tui.model import (
 from memento_tui.policy.gate import Gate, creation_fingerprint
 from memento_tui.policy.policy import WriteIntent
 from memento_tui.policy.secrets import redact_record
-from memento_tui.storage.ledgers import ImportedRecord
-from memento_tui.storage.tables import TABLES
-from memento_tui.storage.transaction import Transaction
 
 __all__ = ["ImportGate", "ImportPlanner", "PlannedRecord", "ledger_key", "ledger_row"]
 
@@ -340,7 +338,7 @@ def ledger_row(source: str, planned: PlannedRecord, stored: AnyRecord) -> Import
     """Return the line of the import ledger for a plan that was carried out; ``stored`` is the record as it is now."""
     incoming = planned.incoming
     differs = differing_fields(stored, planned.in_source)
-    image = TABLES[incoming.record].image_of(planned.in_source) if differs else None
+    image = record_image(planned.in_source) if differs else None
     return ImportedRecord(
         source, ledger_key(incoming), incoming.record, stored.id, incoming.digest, stored.version, image
     )

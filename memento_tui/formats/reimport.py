@@ -9,12 +9,12 @@ from typing import Any
 
 import msgspec
 
+from memento_tui.api.types import ImportedRecord
 from memento_tui.errors import MementoError
 from memento_tui.formats.base import CONTENT_DIGEST_PART, ImportRecord, Refused
 from memento_tui.formats.note import LinkTargets
 from memento_tui.model import AnyRecord, Relation, make_relation
 from memento_tui.model.validation import check_extra
-from memento_tui.storage.ledgers import ImportedRecord
 
 __all__ = [
     "RelationCollector",

@@ -11,6 +11,7 @@ from typing import Literal, Self
 import msgspec
 
 from memento_tui.api import Workspace
+from memento_tui.api.types import Author
 from memento_tui.errors import Conflict, DataDirectoryError, InvalidInput, MementoError
 from memento_tui.formats.base import Refused, source_digest
 from memento_tui.formats.source_files import LoadedFile
@@ -22,7 +23,6 @@ from memento_tui.mirror.reconcile import MissingNotes, NewNotes, NoteReconciler
 from memento_tui.mirror.relations import RelationSync
 from memento_tui.mirror.state import GONE_DIGEST, MirrorContext, MirrorEvent, MirrorLedger
 from memento_tui.model.validation import new_id
-from memento_tui.storage.journal import Author
 
 __all__ = ["Mirror", "VanishedPolicy"]
 

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 
 import msgspec
 
+from memento_tui.api.types import ImportedRecord, Transaction
 from memento_tui.errors import MementoError
 from memento_tui.formats.base import Refused, source_digest
 from memento_tui.formats.note import LINK_PROPERTIES, LinkTargets
@@ -14,8 +15,6 @@ from memento_tui.mirror.outbound import OutboundChanges
 from memento_tui.mirror.state import MirrorContext, MirrorEvent, SyncPoint
 from memento_tui.model import Memory, Relation, make_relation
 from memento_tui.policy.secrets import redact_text
-from memento_tui.storage.ledgers import ImportedRecord
-from memento_tui.storage.transaction import Transaction
 
 __all__ = ["RelationSync"]
 

@@ -7,10 +7,9 @@ from typing import Literal, get_args
 import msgspec
 
 from memento_tui.api.import_session import ImportSession
+from memento_tui.api.types import ImportedRecord, Transaction
 from memento_tui.mirror.folder import MirrorFolder
 from memento_tui.model import Memory, Proposal
-from memento_tui.storage.ledgers import ImportedRecord
-from memento_tui.storage.transaction import Transaction
 
 __all__ = [
     "GONE_DIGEST",

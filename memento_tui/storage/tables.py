@@ -14,7 +14,7 @@ from memento_tui.model import AnyRecord, Contradiction, Crystal, Memory, Proposa
 from memento_tui.model.memory import Source, content_digest
 from memento_tui.moments import format_moment
 
-__all__ = ["RECORD_NAMES", "TABLES", "RecordT", "Table", "record_name", "select_records", "table_of"]
+__all__ = ["RECORD_NAMES", "TABLES", "RecordT", "Table", "record_image", "record_name", "select_records", "table_of"]
 
 RecordT = TypeVar("RecordT", bound=AnyRecord)
 
@@ -148,6 +148,11 @@ def table_of(record: type[RecordT]) -> Table[RecordT]:
     """Return the table of a record type."""
     table: Table[RecordT] = TABLES[RECORD_NAMES[record]]
     return table
+
+
+def record_image(record: AnyRecord) -> str:
+    """Return the JSON that the journal keeps of a record: the record without its counters of use."""
+    return TABLES[record_name(record)].image_of(record)
 
 
 def select_records(

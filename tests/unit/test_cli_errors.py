@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from memento_tui.cli.main import COMMANDS
-from memento_tui.storage.store import Store
+from memento_tui.storage.memory_queries import MemoryQueries
 from tests.unit.cli_program import Ended, Program, without_engine
 
 
@@ -204,7 +204,7 @@ def _fail(*_: object, **__: object) -> None:
 
 def test_a_fault_of_the_program_says_so_and_where_to_look(memento: Program, monkeypatch: pytest.MonkeyPatch) -> None:
     memento.add("one")
-    monkeypatch.setattr(Store, "tags", _fail)
+    monkeypatch.setattr(MemoryQueries, "tags", _fail)
     ended = memento.run("tags", "--json")
     _check(ended, 1, "bug")
     assert "ZeroDivisionError: a fault" in ended.error["message"]
@@ -219,7 +219,7 @@ def _interrupt(*_: object, **__: object) -> None:
 
 def test_an_interrupted_command_ends_with_130(memento: Program, monkeypatch: pytest.MonkeyPatch) -> None:
     memento.add("one")
-    monkeypatch.setattr(Store, "tags", _interrupt)
+    monkeypatch.setattr(MemoryQueries, "tags", _interrupt)
     ended = memento.run("tags", "--json")
     assert (ended.code, ended.error["code"]) == (130, "interrupted")
 
