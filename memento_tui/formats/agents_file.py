@@ -15,6 +15,7 @@ from memento_tui.formats.base import (
     ENDED_STATUSES,
     ExportRecord,
     ExportReport,
+    Format,
     ImportRecord,
     Refused,
     namespace_from_parts,
@@ -30,7 +31,17 @@ from memento_tui.formats.source_files import SourceFile, decode_text, load_file,
 from memento_tui.model import Memory
 from memento_tui.model.validation import MAX_CONTENT_BYTES, MAX_LINE_LENGTH
 
-__all__ = ["BLOCK_BEGIN", "BLOCK_END", "count", "parse_sections", "read", "write", "write_block"]
+__all__ = [
+    "BLOCK_BEGIN",
+    "BLOCK_END",
+    "BLOCK_FORMAT",
+    "FORMAT",
+    "count",
+    "parse_sections",
+    "read",
+    "write",
+    "write_block",
+]
 
 FILE_NAMES = ("claude.md", "claude.local.md", "agents.md", "agents.override.md", "gemini.md")
 """The files that hosts read, in lower case."""
@@ -348,3 +359,24 @@ def _lines(memory: Memory) -> list[str]:
     body = memory.content.strip().replace("\r\n", "\n").split("\n")
     headed = body[0].lstrip().startswith("#")
     return ["", *([] if headed or not memory.title else [f"## {memory.title}", ""]), *body, ""]
+
+
+FORMAT = Format(
+    name="agents-file",
+    title="Instructions for agents",
+    description="CLAUDE.md, AGENTS.md or GEMINI.md, or a folder below which there are some: a memory a section",
+    read=read,
+    count=count,
+    write=write,
+    is_place=lambda path: path.is_file() and path.name.lower() in FILE_NAMES,
+)
+
+
+BLOCK_FORMAT = Format(
+    name="agents-block",
+    title="Block of instructions for agents",
+    description="the verified instructions in a marked block of such a file, whose other text stays as it is",
+    read=read,
+    count=count,
+    write=write_block,
+)

@@ -7,7 +7,7 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
@@ -25,6 +25,7 @@ __all__ = [
     "MAX_NAME_LENGTH",
     "ExportRecord",
     "ExportReport",
+    "Format",
     "ImportRecord",
     "RecordName",
     "Refused",
@@ -116,6 +117,36 @@ class ExportReport(msgspec.Struct, frozen=True, kw_only=True):
     """The files that were not written, and why."""
     notices: tuple[str, ...] = ()
     """Sentences about the written files that a person should read."""
+
+
+class Format(msgspec.Struct, frozen=True, kw_only=True):
+    """One import and export format. Each module of a format ends with its own."""
+
+    name: str
+    title: str
+    """The name that people use."""
+    description: str
+    read: Callable[[Any], Iterator[ImportRecord | Refused]]
+    """Takes a path, or the address of a server where the format is remote."""
+    count: Callable[[Any], int]
+    """How many files or lines there are to read, for a progress bar."""
+    write: Callable[[Iterable[ExportRecord], Any], ExportReport]
+    """Takes a place as `read` does."""
+    is_own: bool = False
+    """Whether it holds records as they are, also the previews that maintenance made of texts."""
+    is_remote: bool = False
+    """Whether it is on a server, and not in files."""
+    is_place: Callable[[Path], bool] | None = None
+    """Returns whether a path is known, by the names of files and folders alone, to hold the format."""
+    is_line: Callable[[Mapping[str, Any]], bool] | None = None
+    """Returns whether an object is a line of the format, which then has the suffix ``.jsonl``."""
+
+    def check_place(self, place: Path | str) -> None:
+        """Raise `InvalidInput` for a path where the format is remote, or for an address where it is in files."""
+        if self.is_remote and isinstance(place, Path):
+            raise InvalidInput(f"The format {self.name} is on a server, not in files.", "Give its address, https://...")
+        if not self.is_remote and isinstance(place, str):
+            raise InvalidInput(f"The format {self.name} is in files, not at {place:.200}.", "Give a path.")
 
 
 def write_error(path: Path, error: OSError) -> InvalidInput:

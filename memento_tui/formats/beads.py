@@ -11,6 +11,7 @@ from memento_tui.errors import InvalidInput
 from memento_tui.formats.base import (
     ExportRecord,
     ExportReport,
+    Format,
     ImportRecord,
     Refused,
     one_line,
@@ -41,7 +42,7 @@ from memento_tui.formats.source_files import JsonLine, SourceFile, count_lines, 
 from memento_tui.model import Memory, WorkingItem
 from memento_tui.model.validation import MAX_LINE_LENGTH
 
-__all__ = ["FOLDER", "ISSUES", "count", "is_home", "is_line_of", "read", "write"]
+__all__ = ["FOLDER", "FORMAT", "ISSUES", "count", "read", "write"]
 
 FOLDER = ".beads"
 """The folder that beads keeps in a project."""
@@ -140,7 +141,7 @@ def _collect_rows(file: SourceFile, rows: _Rows) -> Iterator[Refused]:
             yield Refused(file.name, line.number, "names no issue that it belongs to")
 
 
-def is_line_of(value: Mapping[str, Any]) -> bool:
+def _is_line(value: Mapping[str, Any]) -> bool:
     """Return whether an object is a line of this format."""
     return _is_issue(value) or _is_memory(value) or "issue_id" in value
 
@@ -415,3 +416,15 @@ def _line_from_memory(memory: Memory, taken: set[str], *, in_table: bool) -> dic
         line.pop("_type", None)
         return {**line, "key": f"{_MEMORY_PREFIX}{key}", "value": memory.content}
     return {"_type": "memory", **line, "key": key, "value": memory.content}
+
+
+FORMAT = Format(
+    name="beads",
+    title="beads",
+    description="the issues and memories of beads: what bd export writes, or a backup in .beads",
+    read=read,
+    count=count,
+    write=write,
+    is_place=is_home,
+    is_line=_is_line,
+)

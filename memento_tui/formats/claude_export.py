@@ -14,6 +14,7 @@ from memento_tui.formats.base import (
     ENDED_STATUSES,
     ExportRecord,
     ExportReport,
+    Format,
     Refused,
     read_existing,
     replace_if_unchanged,
@@ -26,16 +27,20 @@ from memento_tui.formats.claude import (
     MAX_SECTION_LEVEL,
     IndexEntry,
     Statement,
+    count,
+    memory_folders,
     parse_statements,
+    read,
     topic_fields,
 )
 from memento_tui.formats.frontmatter import InvalidFrontmatter, change_properties, split_note
 from memento_tui.formats.markdown import parse_heading, without_fences
 from memento_tui.formats.note import read_note
+from memento_tui.formats.source_files import has_file
 from memento_tui.formats.vault import NOTE_SUFFIX
 from memento_tui.model import Memory
 
-__all__ = ["write"]
+__all__ = ["FORMAT", "write"]
 
 _MAX_INDEX_LINES, _MAX_INDEX_BYTES = 200, 25_000
 """The lines and bytes of an index that Claude Code loads."""
@@ -297,3 +302,20 @@ def _new_path(memory: Memory, taken: set[str]) -> str:
 def _plain(text: str) -> str:
     """Return a text that an entry of the index can show, without brackets that begin or end a link."""
     return re.sub(r"[\[\]()\x00-\x1f]", " ", text).strip() or "memory"
+
+
+def _is_place(path: Path) -> bool:
+    if path.name == INDEX_FILE:
+        return True
+    return path.is_dir() and any(has_file(folder / INDEX_FILE) for _, folder in memory_folders(path))
+
+
+FORMAT = Format(
+    name="claude",
+    title="Claude Code's memory",
+    description="what Claude Code remembers by itself: MEMORY.md and the topic files beside it",
+    read=read,
+    count=count,
+    write=write,
+    is_place=_is_place,
+)

@@ -224,7 +224,7 @@ class _HomeSearch:
         except OSError:
             self.unreadable += 1
             return False
-        return b'"header"' in head and f'"{memento_jsonl.FORMAT}"'.encode() in head
+        return b'"header"' in head and f'"{memento_jsonl.HEADER_FORMAT}"'.encode() in head
 
     def _files_below(self, folder: Path, suffix: str) -> Iterator[os.DirEntry[str]]:
         """Yield the files with a suffix, hidden folders left out."""

@@ -16,6 +16,7 @@ from memento_tui.formats.base import (
     MAX_NAME_LENGTH,
     ExportRecord,
     ExportReport,
+    Format,
     ImportRecord,
     RecordName,
     Refused,
@@ -38,7 +39,15 @@ from memento_tui.formats.columns import (
     text_column,
     write_row,
 )
-from memento_tui.formats.engram_chunks import CHUNK_SUFFIX, MANIFEST, Chunk, count_listed, find_chunks, load_chunk
+from memento_tui.formats.engram_chunks import (
+    CHUNK_SUFFIX,
+    MANIFEST,
+    Chunk,
+    count_listed,
+    find_chunks,
+    is_home,
+    load_chunk,
+)
 from memento_tui.formats.round_trip import (
     encode_go_json,
     format_foreign_moment,
@@ -51,7 +60,7 @@ from memento_tui.model import Memory, WorkingItem
 from memento_tui.model.memory import parse_kind
 from memento_tui.model.validation import MAX_LINE_LENGTH, check_id
 
-__all__ = ["count", "read", "write"]
+__all__ = ["FORMAT", "count", "read", "write"]
 
 EXTRA_KEY = "engram"
 """The key of ``extra`` for the data that only this format has a place for."""
@@ -500,3 +509,14 @@ def _sequence_number(mutation: Mapping[str, Any]) -> int:
 def chunk_id(data: bytes) -> str:
     """Return the id of a chunk that holds these bytes before they are compressed."""
     return hashlib.sha256(data).hexdigest()[:_ID_LENGTH]
+
+
+FORMAT = Format(
+    name="engram",
+    title="engram",
+    description="the compressed chunks of engram, in a folder .engram",
+    read=read,
+    count=count,
+    write=write,
+    is_place=is_home,
+)

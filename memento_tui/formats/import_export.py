@@ -13,9 +13,9 @@ import msgspec
 from memento_tui.api import Workspace
 from memento_tui.api.types import Author, ImportedRecord, Transaction
 from memento_tui.errors import InvalidInput, MementoError, NotAllowed
-from memento_tui.formats.base import ExportRecord, ExportReport, ImportRecord, Refused
+from memento_tui.formats.base import ExportRecord, ExportReport, Format, ImportRecord, Refused
 from memento_tui.formats.import_plan import ImportGate, ImportPlanner, PlannedRecord, ledger_key, ledger_row
-from memento_tui.formats.registry import FORMATS, Format
+from memento_tui.formats.registry import FORMATS, source_name
 from memento_tui.formats.reimport import RelationCollector, match_positional_records
 from memento_tui.formats.round_trip import restore_full_text
 from memento_tui.model import AnyRecord, Memory, Relation
@@ -181,7 +181,7 @@ def run_import(
     if workspace.author.actor != "person":
         raise NotAllowed("Only a person imports.", "Remember what matters, one memory at a time.")
     chosen = _format_named(format_name)
-    run = ImportRun(workspace, f"{format_name}:{chosen.locate(path)}", dry_run=dry_run, hold=hold)
+    run = ImportRun(workspace, f"{format_name}:{source_name(chosen, path)}", dry_run=dry_run, hold=hold)
     total = chosen.count(path) if progress is not None else 0
     records = run.match_positions(chosen.read(path))
     while batch := list(islice(records, IMPORT_BATCH_SIZE)):

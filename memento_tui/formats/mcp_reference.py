@@ -12,6 +12,7 @@ from memento_tui.formats.base import (
     MAX_KIND_LENGTH,
     ExportRecord,
     ExportReport,
+    Format,
     ImportRecord,
     Refused,
     check_absent,
@@ -36,7 +37,7 @@ from memento_tui.model import Memory, Relation
 from memento_tui.model.memory import parse_kind
 from memento_tui.model.validation import MAX_LINE_LENGTH
 
-__all__ = ["count", "is_line_of", "read", "title_of", "write"]
+__all__ = ["FORMAT", "count", "read", "title_of", "write"]
 
 EXTRA_KEY = "mcp-reference"
 """The key of ``extra`` for the data that only this format has a place for."""
@@ -74,7 +75,7 @@ def read(root: Path) -> Iterator[ImportRecord | Refused]:
             yield from _read_file(source, keys)
 
 
-def is_line_of(value: Mapping[str, Any]) -> bool:
+def _is_line(value: Mapping[str, Any]) -> bool:
     """Return whether an object is an entity or a relation of this format."""
     return _is_entity(value) or _is_relation(value)
 
@@ -370,3 +371,14 @@ def _relations_of(kept: Mapping[str, Any]) -> list[tuple[int, dict[str, Any]]]:
         and isinstance(relation, dict)
         and all(isinstance(relation.get(name), str) for name in ("from", "to", "relationType"))
     ]
+
+
+FORMAT = Format(
+    name="mcp-reference",
+    title="MCP reference server's memory",
+    description="memory.jsonl of the MCP reference memory server: a graph of entities and relations",
+    read=read,
+    count=count,
+    write=write,
+    is_line=_is_line,
+)

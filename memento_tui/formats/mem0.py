@@ -15,6 +15,7 @@ from memento_tui.formats.base import (
     MAX_NAME_LENGTH,
     ExportRecord,
     ExportReport,
+    Format,
     ImportRecord,
     Refused,
     check_absent,
@@ -54,7 +55,7 @@ from memento_tui.formats.source_files import (
 )
 from memento_tui.model import Memory
 
-__all__ = ["count", "is_document", "is_memory", "read", "write"]
+__all__ = ["FORMAT", "count", "is_document", "is_memory", "read", "write"]
 
 EXTRA_KEY = "mem0"
 """The key of ``extra`` for the data that only this format has a place for."""
@@ -347,3 +348,14 @@ def _result(memory: Memory) -> dict[str, Any]:
     kept = kept_fields(memory, EXTRA_KEY).get("memory")
     fields = record_fields(memory)
     return restore_row(_COLUMNS, fields, kept) if isinstance(kept, dict) else write_row(_COLUMNS, fields, {})
+
+
+FORMAT = Format(
+    name="mem0",
+    title="mem0",
+    description="the memories that mem0 gives out as JSON",
+    read=read,
+    count=count,
+    write=write,
+    is_line=is_memory,
+)

@@ -13,6 +13,7 @@ from memento_tui.errors import InvalidInput
 from memento_tui.formats.base import (
     ExportRecord,
     ExportReport,
+    Format,
     ImportRecord,
     Refused,
     check_absent,
@@ -26,7 +27,7 @@ from memento_tui.formats.source_files import JsonLine, SourceFile, count_lines, 
 from memento_tui.model import Memory, Relation
 from memento_tui.moments import parse_moment
 
-__all__ = ["EXTRA_KEY", "count", "read", "write"]
+__all__ = ["EXTRA_KEY", "FORMAT", "count", "read", "write"]
 
 EXTRA_KEY = "memento-core"
 """The key of ``extra`` for the data that only this format has a place for."""
@@ -296,3 +297,13 @@ def _merge_relations(identity: str, current: list[str], given: Any, present: Con
     stays = (identity, *current)
     still = [target for target in before if not isinstance(target, str) or target in stays or target not in present]
     return still + [target for target in dict.fromkeys(current) if target not in still]
+
+
+FORMAT = Format(
+    name="memento-core",
+    title="memento-core",
+    description="the JSONL files of memento-core, one for each namespace",
+    read=read,
+    count=count,
+    write=write,
+)

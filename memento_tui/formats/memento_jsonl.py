@@ -12,6 +12,7 @@ import msgspec
 from memento_tui.formats.base import (
     ExportRecord,
     ExportReport,
+    Format,
     ImportRecord,
     RecordName,
     Refused,
@@ -22,9 +23,9 @@ from memento_tui.formats.base import (
 from memento_tui.formats.source_files import JsonLine, SourceFile, count_lines, read_objects, walk_files
 from memento_tui.model import Crystal, Memory, Relation, Skip, WorkingItem
 
-__all__ = ["FORMAT", "count", "encode", "read", "write"]
+__all__ = ["FORMAT", "HEADER_FORMAT", "count", "encode", "read", "write"]
 
-FORMAT = "memento-jsonl"
+HEADER_FORMAT = "memento-jsonl"
 _VERSION = 1
 _SUFFIX = ".jsonl"
 
@@ -85,8 +86,8 @@ def _read_file(file: SourceFile, seen: _Seen) -> Iterator[ImportRecord | Refused
 
 
 def _header_problem(header: Mapping[str, Any]) -> str:
-    if header.get("format") != FORMAT:
-        return f"is of the format {header.get('format')!r:.40}, not {FORMAT!r}"
+    if header.get("format") != HEADER_FORMAT:
+        return f"is of the format {header.get('format')!r:.40}, not {HEADER_FORMAT!r}"
     version = header.get("version")
     if not isinstance(version, int) or version > _VERSION:
         return (
@@ -151,7 +152,7 @@ def _key(record: str, fields: Mapping[str, Any]) -> str:
 
 def encode(records: Iterable[ExportRecord]) -> Iterator[bytes]:
     """Yield the lines of an export in the order of the records, the header first, each with its line break."""
-    yield msgspec.json.encode({"record": "header", "format": FORMAT, "version": _VERSION}) + b"\n"
+    yield msgspec.json.encode({"record": "header", "format": HEADER_FORMAT, "version": _VERSION}) + b"\n"
     for record in records:
         name = _NAME_OF_RECORD[type(record)]
         # A memory's JSON leaves out its first version; a change made by hand in the export is made from just that.
@@ -177,3 +178,15 @@ def write(records: Iterable[ExportRecord], root: Path) -> ExportReport:
 
     write_file(root, counted())
     return ExportReport(records=written - 1, files=1)
+
+
+FORMAT = Format(
+    name="memento",
+    title="Export of memento",
+    description="memento's own open format: every field of every record, one JSON object a line",
+    read=read,
+    count=count,
+    write=write,
+    is_own=True,
+    is_line=lambda line: "record" in line,
+)

@@ -16,6 +16,7 @@ from memento_tui.formats import markdown
 from memento_tui.formats.base import (
     ExportRecord,
     ExportReport,
+    Format,
     ImportRecord,
     Refused,
     namespace_from_parts,
@@ -30,6 +31,7 @@ from memento_tui.model.validation import MAX_CONTENT_BYTES
 
 __all__ = [
     "EXTRA_KEY",
+    "FORMAT",
     "MAX_NOTE_BYTES",
     "NOTE_SUFFIX",
     "VAULT_FILES",
@@ -431,3 +433,18 @@ def _memento_properties(memory: Memory) -> dict[str, Any]:
 
 def _format_moment(moment: datetime) -> str:
     return moment.isoformat().replace("+00:00", "Z")
+
+
+def _is_vault(path: Path) -> bool:
+    return any((path / name).exists() for name in (".obsidian", *VAULT_FILES))
+
+
+FORMAT = Format(
+    name="vault",
+    title="Folder of notes",
+    description="a folder of Markdown notes with frontmatter: Obsidian, Memento Vault, or any other",
+    read=read,
+    count=count,
+    write=write,
+    is_place=_is_vault,
+)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from memento_tui.errors import InvalidInput
-from memento_tui.formats.registry import FORMATS, detect_format
+from memento_tui.formats.registry import FORMATS, detect_format, source_name
 
 
 def put(root: Path, name: str, text: str = "x") -> None:
@@ -77,7 +77,7 @@ def test_a_folder_that_may_not_be_opened_is_told_of_whatever_it_is_read_as(tmp_p
         for one in FORMATS.values():
             if not one.is_remote:
                 with pytest.raises(InvalidInput, match=r"cannot be opened|There is nothing at"):
-                    one.locate(tmp_path / locked)
+                    source_name(one, tmp_path / locked)
     finally:
         (tmp_path / locked).chmod(0o700)
 

@@ -18,6 +18,7 @@ from memento_tui.errors import InvalidInput
 from memento_tui.formats.base import (
     ExportRecord,
     ExportReport,
+    Format,
     ImportRecord,
     RecordName,
     Refused,
@@ -71,7 +72,7 @@ from memento_tui.formats.protocol.vocabulary import (
 )
 from memento_tui.formats.source_files import SourceFile, decode_text, load_file, walk_files
 
-__all__ = ["DOCUMENT", "FOLDER", "count", "is_workspace", "read", "write"]
+__all__ = ["DOCUMENT", "FOLDER", "FORMAT", "count", "is_workspace", "read", "write"]
 
 FOLDER = ".memento"
 DOCUMENT = "working-memory.md"
@@ -450,3 +451,14 @@ def _block(item: ProtocolRow) -> DocumentBlock | tuple[str, str]:
     heading, lead, tail = (str(part) for part in parts)
     block = DocumentBlock(heading, lead, content, tail)
     return block if not heading or block.title == title else block._replace(heading=f"## {title}\n")
+
+
+FORMAT = Format(
+    name="protocol-local",
+    title="Files of Memento Protocol",
+    description="the folder .memento of Memento Protocol, or a folder below which there are some",
+    read=read,
+    count=count,
+    write=write,
+    is_place=lambda path: is_workspace(path) or is_workspace(path / FOLDER),
+)

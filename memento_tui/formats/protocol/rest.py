@@ -11,7 +11,7 @@ import msgspec
 
 from memento_tui import clock
 from memento_tui.errors import InvalidField
-from memento_tui.formats.base import ExportRecord, ExportReport, ImportRecord, Refused, format_iso_moment
+from memento_tui.formats.base import ExportRecord, ExportReport, Format, ImportRecord, Refused, format_iso_moment
 from memento_tui.formats.columns import Column, Fields, text_column, write_row
 from memento_tui.formats.protocol.client import ProtocolClient, WriteResponse, connect, selected_workspace
 from memento_tui.formats.protocol.columns import (
@@ -54,7 +54,7 @@ from memento_tui.formats.protocol.vocabulary import (
 )
 from memento_tui.model.memory import content_digest
 
-__all__ = ["count", "read", "write"]
+__all__ = ["FORMAT", "count", "read", "write"]
 
 _EMPTY_SECTION = "(empty)"
 
@@ -491,3 +491,14 @@ def _batches(memories: Iterable[ProtocolMemoryRow]) -> Iterator[list[ProtocolMem
         size += length
     if batch:
         yield batch
+
+
+FORMAT = Format(
+    name="protocol-rest",
+    title="Account of Memento Protocol",
+    description="the server of Memento Protocol at the address PATH; the key is in MEMENTO_API_KEY",
+    read=read,
+    count=count,
+    write=write,
+    is_remote=True,
+)

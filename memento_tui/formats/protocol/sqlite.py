@@ -19,6 +19,7 @@ import msgspec
 from memento_tui.formats.base import (
     ExportRecord,
     ExportReport,
+    Format,
     ImportRecord,
     RecordName,
     Refused,
@@ -68,7 +69,7 @@ from memento_tui.formats.sqlite_reader import (
     open_read_only,
 )
 
-__all__ = ["count", "is_workspace", "read", "write"]
+__all__ = ["FORMAT", "count", "is_workspace", "read", "write"]
 
 DATABASE_SUFFIXES = (".db", ".sqlite", ".sqlite3")
 
@@ -504,3 +505,19 @@ def _sql_value(value: Any) -> Any:  # noqa: ANN401 - whatever a row held
     if isinstance(value, dict) and value.keys() == {NUMBER_KEY}:
         return float(value[NUMBER_KEY])
     return compact_json(value) if isinstance(value, dict | list) else value
+
+
+def _is_folder_of_workspaces(path: Path) -> bool:
+    files = path.iterdir() if path.is_dir() else [path]
+    return any(file.suffix.lower() in DATABASE_SUFFIXES and is_workspace(file) for file in files)
+
+
+FORMAT = Format(
+    name="protocol-sqlite",
+    title="Database of Memento Protocol",
+    description="the SQLite files of Memento Protocol's server, one for each workspace",
+    read=read,
+    count=count,
+    write=write,
+    is_place=_is_folder_of_workspaces,
+)
