@@ -46,7 +46,7 @@ _NO_KEY_MESSAGE = (
 
 
 class Guard:
-    """Stands in front of an application. ``caller_of`` is asked whose key a request carries."""
+    """The gate in front of an application; ``caller_of`` returns the owner of a request's key."""
 
     def __init__(self, inner: ASGIApp, caller_of: Callable[[str], Awaitable[Caller | None]], *, host: str) -> None:
         self._inner = inner
@@ -67,9 +67,9 @@ class Guard:
             await self._inner(scope, receive, send)
             return
         body: list[bytes] = []
-        refusal = self._from_elsewhere(scope)
+        refusal = self._origin_refusal(scope)
         try:
-            refusal = refusal or await self._admitted(scope) or await self._read(scope, receive, body)
+            refusal = refusal or await self._key_refusal(scope) or await self._body_refusal(scope, receive, body)
         except MementoError as error:  # the keys cannot be read
             refusal = response_of_error(error)
         if refusal is not None:
@@ -77,8 +77,8 @@ class Guard:
             return
         await self._inner(scope, replay_body(b"".join(body), receive), send)
 
-    def _from_elsewhere(self, scope: Scope) -> Response | None:
-        """Return why a request that is meant for another name, or sent by another page, is refused."""
+    def _origin_refusal(self, scope: Scope) -> Response | None:
+        """Return the refusal of a request that is meant for another host name, or sent by another web page."""
         headers = Headers(scope=scope)
         hosts = headers.getlist("host")
         if len(hosts) != 1 or not self._is_own(_host_name(hosts[0])):
@@ -94,8 +94,8 @@ class Guard:
             return bool(name)
         return self._is_open and _address(name) is not None
 
-    async def _admitted(self, scope: Scope) -> Response | None:
-        """Note the caller in the scope; return why there is none."""
+    async def _key_refusal(self, scope: Scope) -> Response | None:
+        """Put the caller into the scope; return the refusal where there is none."""
         if (scope["method"], scope["path"]) in _KEYLESS_ROUTES:
             scope[CALLER_SCOPE_KEY] = Caller()
             if scope["method"] == "POST" and not is_loopback((scope["client"] or ("", 0))[0]):
@@ -111,8 +111,8 @@ class Guard:
         scope[CALLER_SCOPE_KEY] = caller
         return None
 
-    async def _read(self, scope: Scope, receive: Receive, body: list[bytes]) -> Response | None:
-        """Read a request's body into ``body`` in the time that it may take; return why it is refused."""
+    async def _body_refusal(self, scope: Scope, receive: Receive, body: list[bytes]) -> Response | None:
+        """Read a request's body into ``body`` within its time limit; return the refusal of a late or too large one."""
         with anyio.move_on_after(_BODY_TIMEOUT_SECONDS) as reading:
             self._reading.add(reading)
             try:
@@ -149,7 +149,7 @@ def _host_name(host: str) -> str:
 
 
 async def _read_body(scope: Scope, receive: Receive, body: list[bytes]) -> Response | None:
-    """Read a request's body into ``body``; return why it is refused."""
+    """Read a request's body into ``body``; return the refusal of one that is too large."""
     announced = Headers(scope=scope).get("content-length", "")
     too_long = error_response(f"The body is larger than {_MAX_BODY_BYTES // 1024**2} MB, which is the most.", 413)
     too_long.headers["Connection"] = "close"

@@ -88,7 +88,7 @@ _decode_accounts = msgspec.json.Decoder(list[_Account]).decode
 class ApiKeys:
     """The keys of one data directory.
 
-    ``given`` is a key that the person chose; where it is empty, one is made at the first start and kept in ``file``.
+    ``chosen`` is a key that the person chose; where it is empty, one is made at the first start and kept in ``file``.
 
     Raises:
         DataDirectoryError: the file cannot be read or written, or holds no key.
@@ -98,7 +98,7 @@ class ApiKeys:
     def __init__(self, settings: Settings, file: Path, chosen: str = "") -> None:
         self._settings = settings
         self._file = file
-        self._given = chosen
+        self._chosen_key = chosen
         if not chosen and not file.exists():
             self._make()
         _ = self.own
@@ -106,8 +106,8 @@ class ApiKeys:
     @property
     def own(self) -> str:
         """The key of the person's own agents; another server on the same directory may have changed it meanwhile."""
-        if self._given:
-            return self._given
+        if self._chosen_key:
+            return self._chosen_key
         try:
             return check_key(self._file.read_text(encoding="ascii").strip())
         except OSError as error:
@@ -121,15 +121,15 @@ class ApiKeys:
 
     def _make(self) -> None:
         """Make the key, unless another server does so at the same time."""
-        file = self._written(_new_key())
+        new_file = self._write_key(_new_key())
         try:
-            os.link(file, self._file)
+            os.link(new_file, self._file)
         except FileExistsError:
             pass
         finally:
-            file.unlink()
+            new_file.unlink()
 
-    def _written(self, key: str) -> Path:
+    def _write_key(self, key: str) -> Path:
         """Write a key into a new file beside the old one, whole and on the disk before it takes that one's place."""
         path = self._file.with_name(f"{self._file.name}.{secrets.token_hex(4)}")
         try:
@@ -197,11 +197,11 @@ class ApiKeys:
         """
         key = _new_key()
         if not caller.account:
-            if self._given:
+            if self._chosen_key:
                 raise NotAllowed(
                     f"This server was started with the key in {KEY_VARIABLE}.", "Change it there, and start it again."
                 )
-            self._written(key).replace(self._file)
+            self._write_key(key).replace(self._file)
             return key
 
         def replace(stored: str | None) -> str:

@@ -270,8 +270,8 @@ def ingest_memories(request: ApiRequest) -> Response:
             try:
                 stored.append(_store(request, entry, [f"source:{source}"]).memory)
             except (InvalidInput, NotAllowed) as error:
-                stored_text = f" The {number} before it are stored." if number else ""
-                raise InvalidInput(f"memories[{number}]: {error}{stored_text}") from error
+                progress = f" The {number} before it are stored." if number else ""
+                raise InvalidInput(f"memories[{number}]: {error}{progress}") from error
     accepted = [memory for memory in stored if memory.status != "rejected"]
     waiting = [memory.id for memory in accepted if memory.status == "pending"]
     body = {"ingested": len(accepted), "ids": [memory.id for memory in accepted], "source": source, "proposed": waiting}
@@ -298,8 +298,10 @@ def list_memories(request: ApiRequest) -> Response:
 def _list_filter(request: ApiRequest, query: _ListQuery) -> Filter:
     parts: list[Filter] = []
     if query.type:
-        of_known_kind = (OneOf("kind", (query.type,)), OneOf("kind_raw", ("",)))
-        parts += of_known_kind if query.type in KINDS else [OneOf("kind_raw", (query.type,))]
+        is_own = query.type in KINDS  # any other type is a foreign one, kept as it was written
+        parts.append(OneOf("kind_raw", ("" if is_own else query.type,)))
+        if is_own:
+            parts.append(OneOf("kind", (query.type,)))
     if tags := [tag.strip() for tag in query.tags.split(",") if tag.strip()]:
         parts.append(AnyOf(tuple(HasTag(tag) for tag in tags)))
     among = (Under(request.scope.namespace), Not(OneOf("sensitivity", ("restricted",))), *parts)

@@ -33,7 +33,7 @@ __all__ = ["get_context", "recall_memories"]
 
 _MAX_RECALLED = 100
 _MAX_CANDIDATES = 200
-"""Results that are looked through for those of a type or tag that the index does not know."""
+"""Results from which those of a type or tag that the index does not know are picked."""
 
 _MAX_QUERY_CHARS = 10_000
 
@@ -53,13 +53,14 @@ class _RecallQuery(RequestSchema):
 
 
 class _RecalledMemory(msgspec.Struct, frozen=True):
-    """A memory that answers, its score from 0 to about 1, and the other workspace that it is from."""
+    """A memory that answers a query, with its score from 0 to about 1."""
 
     hit: SearchHit
     score: float
     keyword: float
     """The score of its words alone."""
     workspace: str = ""
+    """The name of the peeked workspace that it is from; empty for the request's own."""
 
     @property
     def memory(self) -> Memory:
@@ -70,9 +71,9 @@ class _RecalledMemory(msgspec.Struct, frozen=True):
 class _RecallResult(msgspec.Struct, frozen=True):
     """The results of a search, best first."""
 
-    found: list[_RecalledMemory]
+    memories: list[_RecalledMemory]
     terms: list[str]
-    """The words that were looked for."""
+    """The words of the query."""
     is_hybrid: bool
     """Whether meaning counted beside words."""
 
@@ -108,7 +109,7 @@ def _search_in(
         query += f"kind:{kind} "
     if tags and not any(set(tag) & {'"', ",", "#"} for tag in tags):
         query += f'tag:"{",".join(tags)}" '
-    # The language knows neither a type of somebody's own nor every tag; those are picked out of more results.
+    # The query language knows neither foreign types nor every tag; those are picked out of more results.
     is_filtered_here = kind or tags or request.caller.account
     answer = request.workspace.search(query + words, limit=_MAX_CANDIDATES if is_filtered_here else limit)
     folded_tags = {fold_tag(tag) for tag in tags}
@@ -160,8 +161,7 @@ def _record_recall(request: ApiRequest, recalled: Sequence[_RecalledMemory]) -> 
 
     Being shown is no use: it makes no memory rank higher or live longer.
     """
-    hits = [memory.hit for memory in recalled if not memory.workspace]
-    record_shown(request.workspace, hits)
+    record_shown(request.workspace, [memory.hit for memory in recalled if not memory.workspace])
 
 
 def recall_memories(request: ApiRequest) -> Response:
@@ -179,10 +179,10 @@ def recall_memories(request: ApiRequest) -> Response:
         tags=_split_list(query.tags),
     )
     if query.track_access:
-        _record_recall(request, result.found)
-    text = _recall_text(request, query.query, result.found)
+        _record_recall(request, result.memories)
+    text = _recall_text(request, query.query, result.memories)
     if query.format == "json":
-        return json_response({"text": text, "memories": [_recall_row(memory) for memory in result.found]})
+        return json_response({"text": text, "memories": [_recall_row(memory) for memory in result.memories]})
     return text_response(text)
 
 
@@ -253,7 +253,7 @@ def get_context(request: ApiRequest) -> Response:
     if "memories" in query.include and query.message.strip():
         result = _search_workspaces(request, query.message, _MAX_MATCHES, peeked=peeked)
         if query.track_access:
-            _record_recall(request, result.found)
+            _record_recall(request, result.memories)
         body["memories"] = _memories_part(request, result, with_links=query.include_graph)
         meta["memory_count"] = request.workspace.count(request.here())
     if "skip_list" in query.include and query.message.strip():
@@ -281,7 +281,7 @@ def _working_part(request: ApiRequest, peeked: Sequence[WorkspaceScope]) -> dict
 
 def _memories_part(request: ApiRequest, result: _RecallResult, *, with_links: bool) -> dict[str, Any]:
     matches = [
-        _match_row(request, recalled, hybrid=result.is_hybrid, with_links=with_links) for recalled in result.found
+        _match_row(request, recalled, hybrid=result.is_hybrid, with_links=with_links) for recalled in result.memories
     ]
     return {
         "matches": matches,

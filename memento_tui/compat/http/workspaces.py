@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import msgspec
@@ -53,7 +53,7 @@ class _SettingValue(RequestSchema):
 
 
 _decode_settings = msgspec.json.Decoder(dict[str, dict[str, _Setting]]).decode
-"""Settings by namespace and name."""
+"""Decodes settings by namespace and name."""
 
 
 def setting_number(request: ApiRequest, name: str) -> float | None:
@@ -124,7 +124,9 @@ def _checked_number(value: float | str) -> float:
     return number
 
 
-def _write_settings(request: ApiRequest, change: Any) -> None:  # noqa: ANN401 - a function of one workspace's settings
+def _write_settings(request: ApiRequest, change: Callable[[dict[str, _Setting]], dict[str, _Setting]]) -> None:
+    """Replace the settings of the request's workspace by the result of ``change`` for them."""
+
     def write(stored: str | None) -> str:
         everything = _all_settings(stored)
         everything[request.scope.namespace] = change(everything.get(request.scope.namespace, {}))
@@ -146,7 +148,7 @@ _MAX_DELETED = 1_000
 """Memories. A workspace that holds more is for a person to clear."""
 
 _decode_workspaces = msgspec.json.Decoder(dict[str, str]).decode
-"""When each workspace was begun, by namespace; those that hold memories need not be here."""
+"""Decodes the moments when workspaces were begun, by namespace; workspaces with memories need not be among them."""
 
 
 class _NewWorkspace(RequestSchema):
@@ -154,7 +156,7 @@ class _NewWorkspace(RequestSchema):
 
 
 def _workspaces_by_name(request: ApiRequest) -> dict[str, str]:
-    """Return the caller's workspaces by name, with when they were begun where that is known."""
+    """Return the caller's workspaces by name, with the moments when they were begun (empty where unknown)."""
     stored = request.workspace.settings.get(_WORKSPACES_KEY)
     begun_at = {} if stored is None else _decode_workspaces(stored)
     with_memories = [name for name, _ in request.workspace.namespaces()]
@@ -163,7 +165,7 @@ def _workspaces_by_name(request: ApiRequest) -> dict[str, str]:
 
 
 def create_workspace(request: ApiRequest) -> Response:
-    """Begin a workspace; the one that the request itself is in begins with that, as with any other request."""
+    """Begin a workspace; the request's own one exists already, by being named."""
     name = request.read_body(_NewWorkspace).name.strip() or _DEFAULT_WORKSPACE
     namespace = request.caller.namespace_of(name)
     if name in _workspaces_by_name(request) or namespace == request.scope.namespace:
