@@ -53,7 +53,8 @@ class Prompts:
 
     def __init__(self, mcp_workspaces: McpWorkspaces) -> None:
         self._mcp_workspaces = mcp_workspaces
-        self._overview, self._disputes = OverviewTools(mcp_workspaces), ContradictionTools(mcp_workspaces)
+        self._overview = OverviewTools(mcp_workspaces)
+        self._contradictions = ContradictionTools(mcp_workspaces)
 
     def listed(self) -> list[Prompt]:
         """Return the prompts in the order in which they are listed."""
@@ -91,7 +92,7 @@ class Prompts:
             case "remember_session":
                 return _KEEP_PROMPT
             case _:
-                result = await self._mcp_workspaces.run(self._disputes.contradictions, ctx)
+                result = await self._mcp_workspaces.run(self._contradictions.contradictions, ctx)
                 return f"{_text_of_result(result)}\n\n{_REVIEW_PROMPT}"
 
 

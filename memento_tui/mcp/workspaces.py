@@ -23,7 +23,7 @@ from memento_tui.text.fence import one_line
 __all__ = ["McpWorkspaces", "WorkspacePool", "client_name", "open_mcp_workspaces"]
 
 
-class DatabaseFile:
+class _DatabaseFile:
     """The file of an open database; checks that it is still the one that was opened."""
 
     def __init__(self, path: Path) -> None:
@@ -81,7 +81,7 @@ class WorkspacePool(Generic[CallerT]):
         self._default_name = default_name
         self._name_of = name_of
         self._workspaces: dict[str, Workspace] = {}
-        self._file: DatabaseFile | None = None
+        self._file: _DatabaseFile | None = None
         # Guards the two above. A new caller waits while another's workspace is opened, which takes milliseconds.
         self._lock = threading.Lock()
         self._threads = ThreadPoolExecutor(_WORKER_THREADS, thread_name_prefix=channel)
@@ -126,7 +126,7 @@ class WorkspacePool(Generic[CallerT]):
                 self._workspaces[known] = Workspace(
                     self._data_dir, actor="agent", channel=self._channel, agent=known, session=self._session
                 )
-                self._file = self._file or DatabaseFile(self._workspaces[known].paths.database)
+                self._file = self._file or _DatabaseFile(self._workspaces[known].paths.database)
             return self._workspaces[known]
 
 

@@ -141,9 +141,12 @@ def list_items(
         check_choice(category, "category", ITEM_CATEGORIES)
     if status is not None:
         check_choice(status, "status", ITEM_STATUSES)
+    words = plain_query(query)
+    if query.strip() and not words:
+        return []  # nothing but punctuation, which no item answers
     return [
         item
-        for item in workspace.items.list(status=status, query=plain_query(query))
+        for item in workspace.items.list(status=status, query=words)
         if is_within_namespaces(item.namespace, namespaces)
         and not section_of(item)
         and category in (None, category_of(item))
