@@ -26,16 +26,16 @@ _READABLE_MODE = 0o644
 
 
 def plugin_settings(programs: Programs) -> dict[str, str]:
-    """Return the files of the plugin that name programs, by their path in the folder."""
+    """Return the texts of the plugin's files that name programs, by their path in the folder."""
     program, *arguments = programs.server_command()
-    told: dict[str, object] = {
+    values: dict[str, object] = {
         "hooks/hooks.json": {
             "description": "Tells the agent what memento remembers, and hands finished sessions to memento.",
             "hooks": {event: [entry] for event, entry in claude_events(programs).items()},
         },
         ".mcp.json": {"mcpServers": {SERVER_NAME: {"type": "stdio", "command": program, "args": arguments}}},
     }
-    return {path: json.dumps(value, indent=2, ensure_ascii=False) + "\n" for path, value in told.items()}
+    return {path: json.dumps(value, indent=2, ensure_ascii=False) + "\n" for path, value in values.items()}
 
 
 def write_plugin(folder: Path, programs: Programs) -> list[Path]:
@@ -77,7 +77,7 @@ def _plugin_name(folder: Path) -> object:
 
 
 def enables_plugin(settings: Mapping[str, object]) -> bool:
-    """Tell whether Claude Code's settings switch the plugin on, from whichever marketplace."""
+    """Tell whether Claude Code's settings enable the plugin, from any marketplace."""
     plugins = settings.get("enabledPlugins")
     return isinstance(plugins, dict) and any(
         str(name).partition("@")[0] == SERVER_NAME and on is True for name, on in plugins.items()

@@ -1,8 +1,8 @@
 """Put the MCP server into Codex' TOML as one table at the end of the file, and take it out again.
 
-Codex' own people use a library that keeps a document as it is; Python's (tomlkit) moves tables that belong to arrays,
-mixes line ends and cannot add to an inline table. So lines are cut and pasted here, and the standard library's reader
-judges the result: it must say what was there before and the server, and nothing else.
+Codex itself uses a library that keeps a document as it is; Python's (tomlkit) moves tables that belong to arrays, mixes
+line ends and cannot add to an inline table. So lines are cut and pasted here, and the standard library's parser checks
+the result: it must hold the former values and the server, and nothing else.
 """
 
 from __future__ import annotations
@@ -37,47 +37,47 @@ class TomlServer:
 
     def add(self, text: str) -> str:
         """Return the text with the server in it."""
-        read = _parse_toml(text)
-        current = _current_entry(read)
+        document = _parse_toml(text)
+        current = _current_entry(document)
         if current is not None:
             check_is_memento(current)
-        wanted = {**(current or {}), "command": self.words[0], "args": list(self.words[1:])}
-        if current == wanted:
+        entry = {**(current or {}), "command": self.words[0], "args": list(self.words[1:])}
+        if current == entry:
             return text
         newline = "\r\n" if "\r\n" in text else "\n"
         lines = [f"command = {json_quoted(self.words[0])}", f"args = [{', '.join(map(json_quoted, self.words[1:]))}]"]
         heading = f"[{_SERVERS_KEY}.{SERVER_NAME}]"
         if current is None:
             gap = "" if not text else newline if text.endswith("\n") else newline * 2
-            made = [text + gap + newline.join([heading, *lines, ""])]
+            texts = [text + gap + newline.join([heading, *lines, ""])]
         else:
-            made = [_with_statements(text, place, lines, newline) for place in _table_ranges(text)]
-        read.setdefault(_SERVERS_KEY, {})[SERVER_NAME] = wanted
-        return _first_correct(made, [read], "Put this into it by hand:\n" + "\n".join([heading, *lines]))
+            texts = [_with_statements(text, lines_of_table, lines, newline) for lines_of_table in _table_ranges(text)]
+        document.setdefault(_SERVERS_KEY, {})[SERVER_NAME] = entry
+        return _first_correct(texts, [document], "Put this into it by hand:\n" + "\n".join([heading, *lines]))
 
     def remove(self, text: str, origin: str | None) -> str:  # noqa: ARG002 - a table leaves no container behind
         """Return the text without the server."""
-        read = _parse_toml(text)
-        current = _current_entry(read)
+        document = _parse_toml(text)
+        current = _current_entry(document)
         if current is None or not is_server(command_words(current)):
             return text
-        others = {name: server for name, server in read.pop(_SERVERS_KEY).items() if name != SERVER_NAME}
-        wanted = [{**read, _SERVERS_KEY: others}, *([] if others else [read])]
-        made = [_without_lines(text, place) for place in _table_ranges(text)]
-        return _first_correct(made, wanted, f"Take {_SERVERS_KEY}.{SERVER_NAME} out by hand.")
+        others = {name: server for name, server in document.pop(_SERVERS_KEY).items() if name != SERVER_NAME}
+        expected = [{**document, _SERVERS_KEY: others}, *([] if others else [document])]
+        texts = [_without_lines(text, lines) for lines in _table_ranges(text)]
+        return _first_correct(texts, expected, f"Take {_SERVERS_KEY}.{SERVER_NAME} out by hand.")
 
-    def found(self, text: str) -> list[InstalledCommand]:
+    def find_commands(self, text: str) -> list[InstalledCommand]:
         """Return the server's command."""
         current = _current_entry(_parse_toml(text))
         words = command_words(current) if current is not None else []
         return [InstalledCommand("server", tuple(map(str, words)))] if is_server(words) else []
 
 
-def _first_correct(made: Iterable[str], wanted: Sequence[dict[str, Any]], by_hand: str) -> str:
-    """Return the first text that says what is wanted; which of several is the table shows only then."""
-    for text in made:
+def _first_correct(texts: Iterable[str], expected: Sequence[dict[str, Any]], by_hand: str) -> str:
+    """Return the first text that parses to one of the expected values; only that shows which lines are the table."""
+    for text in texts:
         try:
-            if tomllib.loads(text) in wanted:
+            if tomllib.loads(text) in expected:
                 return text
         except tomllib.TOMLDecodeError:
             continue
@@ -91,8 +91,8 @@ def _parse_toml(text: str) -> dict[str, Any]:
         raise InvalidInput(f"it is not TOML: {error}.") from None
 
 
-def _current_entry(read: dict[str, Any]) -> dict[str, Any] | None:
-    servers = read.get(_SERVERS_KEY, {})
+def _current_entry(document: dict[str, Any]) -> dict[str, Any] | None:
+    servers = document.get(_SERVERS_KEY, {})
     if not isinstance(servers, dict):
         raise InvalidInput(f"{_SERVERS_KEY} is not a table.")
     current = servers.get(SERVER_NAME)
@@ -102,7 +102,7 @@ def _current_entry(read: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def _table_ranges(text: str) -> Iterator[tuple[int, int]]:
-    """Yield where the server's table may begin and end, in lines, the last first.
+    """Yield the ranges of lines that may be the server's table, the last first.
 
     A line that looks like its heading may stand inside a text of several lines.
     """
@@ -118,19 +118,19 @@ def _table_ranges(text: str) -> Iterator[tuple[int, int]]:
             yield begins, ends
 
 
-def _without_lines(text: str, place: tuple[int, int]) -> str:
+def _without_lines(text: str, span: tuple[int, int]) -> str:
     """Return a text without some lines, and without the empty one in front of them where they are the last."""
     lines = text.splitlines(keepends=True)
-    begins, ends = place
+    begins, ends = span
     if begins and ends == len(lines) and not lines[begins - 1].strip():
         begins -= 1
     return "".join(lines[:begins] + lines[ends:])
 
 
-def _with_statements(text: str, place: tuple[int, int], statements: Sequence[str], newline: str) -> str:
+def _with_statements(text: str, span: tuple[int, int], statements: Sequence[str], newline: str) -> str:
     """Return the text with other statements for ``command`` and ``args`` in the server's table."""
     lines = text.splitlines(keepends=True)
-    begins, ends = place
+    begins, ends = span
     kept: list[str] = []
     number = begins + 1
     while number < ends:
@@ -142,8 +142,8 @@ def _with_statements(text: str, place: tuple[int, int], statements: Sequence[str
             kept += lines[number:following]
         number = following
     heading = lines[begins] if lines[begins].endswith("\n") else lines[begins] + newline
-    told = (f"{statement}{newline}" for statement in statements)
-    return "".join([*lines[:begins], heading, *told, *kept, *lines[ends:]])
+    added = (f"{statement}{newline}" for statement in statements)
+    return "".join([*lines[:begins], heading, *added, *kept, *lines[ends:]])
 
 
 def _is_complete_statement(statement: str) -> bool:

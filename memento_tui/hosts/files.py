@@ -1,4 +1,4 @@
-"""Read, replace and back up the files of hosts: whole or not at all, never over somebody's newer text."""
+"""Read, replace and back up the files of hosts: whole or not at all, and never over a newer text."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class InstalledCommand:
-    """A command of memento's that stands in a host's file."""
+    """One of memento's commands in a host's file."""
 
     kind: str
     """``server`` or ``hook``."""
@@ -37,37 +37,37 @@ class InstalledCommand:
 
 
 class FilePart(Protocol):
-    """One thing that is added to a file. The texts are whole files; an empty one stands for a file that is missing."""
+    """An addition to a file. The texts are whole files; an empty one stands for a missing file."""
 
     def add(self, text: str) -> str:
-        """Return the text with this part in it as it is wanted now; the same text where it is so already.
+        """Return the text with this part in its present form; the same text where it has that already.
 
         Raises:
-            InvalidInput: the text is not what the host reads, or something of others is in the way.
+            InvalidInput: the host cannot read the text, or an entry of others is in the way.
 
         """
 
     def remove(self, text: str, origin: str | None) -> str:
         """Return the text without this part.
 
-        ``origin`` is the file as it was before memento came, where that is known: what was empty there stays.
+        ``origin`` is the file before the installation, where that is known: containers that were empty there stay.
 
         Raises:
-            InvalidInput: the text is not what the host reads.
+            InvalidInput: the host cannot read the text.
 
         """
 
-    def found(self, text: str) -> list[InstalledCommand]:
+    def find_commands(self, text: str) -> list[InstalledCommand]:
         """Return memento's commands in the text.
 
         Raises:
-            InvalidInput: the text is not what the host reads.
+            InvalidInput: the host cannot read the text.
 
         """
 
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-"""What some editors write before UTF-8."""
+"""The bytes that some editors write before UTF-8."""
 
 _PRIVATE_MODE = 0o600
 """The mode of new files, as the hosts make theirs: settings hold keys."""
@@ -78,7 +78,7 @@ class HostText:
     """A file as it was read."""
 
     path: Path
-    """As the host names it, perhaps a link."""
+    """As the host names it; it may be a link."""
     target: Path
     """The file itself."""
     raw: bytes | None
@@ -92,7 +92,7 @@ class HostText:
         return _decode_text(self.path, (self.raw or b"").removeprefix(_BYTE_ORDER_MARK))
 
     def encoded(self, text: str) -> bytes:
-        """Return another text as this file holds it."""
+        """Return another text in the encoding of this file."""
         return (_BYTE_ORDER_MARK if (self.raw or b"").startswith(_BYTE_ORDER_MARK) else b"") + text.encode()
 
 
@@ -111,7 +111,7 @@ def read_host_file(path: Path) -> HostText:
 
     """
     try:
-        # Not resolve(): that takes a loop of links for a file that is missing.
+        # Not resolve(), which treats a loop of links as a missing file.
         target = Path(os.path.realpath(path, strict=False))
         try:
             found = target.stat()
@@ -125,10 +125,10 @@ def read_host_file(path: Path) -> HostText:
 
 
 def check_unchanged(known: HostText) -> None:
-    """See to it that a file is still what it was when it was read, and may be written.
+    """Check that a file has not changed since it was read, and may be written.
 
     Raises:
-        Conflict: somebody wrote it since.
+        Conflict: it was written since.
         InvalidInput: it may not be written.
 
     """
@@ -138,7 +138,7 @@ def check_unchanged(known: HostText) -> None:
             f"{known.path} changed while you were looking at the difference; nothing was written.",
             "Run the command again: it starts from what the file says now.",
         )
-    # The modes are asked too, because nothing is forbidden to root.
+    # The mode is checked too, because root may write anything.
     if known.raw is not None and not (known.mode & 0o222 and os.access(known.target, os.W_OK)):
         raise InvalidInput(
             f"{known.path} may not be written.", "Make it writable, or put the lines of --dry-run into it by hand."
@@ -146,10 +146,10 @@ def check_unchanged(known: HostText) -> None:
 
 
 def replace_host_file(known: HostText, raw: bytes) -> None:
-    """Write a file whole, with the mode and owner that it had; the change is on disk when this returns.
+    """Replace a file, keeping its mode and owner; the change is on disk when this returns.
 
     Raises:
-        Conflict: somebody wrote it since it was read.
+        Conflict: it was written since it was read.
         InvalidInput: it may not be written.
 
     """
@@ -158,7 +158,7 @@ def replace_host_file(known: HostText, raw: bytes) -> None:
 
 
 def write_host_file(target: Path, raw: bytes, mode: int, owner: tuple[int, int] | None = None) -> None:
-    """Write a file whole, making its folder where that is missing.
+    """Write a whole file, making its folder where that is missing.
 
     Raises:
         InvalidInput: it cannot be written.
@@ -183,10 +183,10 @@ def write_host_file(target: Path, raw: bytes, mode: int, owner: tuple[int, int] 
 
 
 def delete_host_file(known: HostText) -> None:
-    """Delete a file; a link to it stays, as it was there before the file.
+    """Delete a file; a link to it stays, since it was there before the file.
 
     Raises:
-        Conflict: somebody wrote it since it was read.
+        Conflict: it was written since it was read.
         InvalidInput: it may not be deleted.
 
     """
@@ -201,7 +201,7 @@ _BACKUP_SUFFIX = ".before-memento-"
 
 
 def back_up(known: HostText) -> Path | None:
-    """Copy a file with its mode, unless the last copy says the same; return the copy, ``None`` where there is no file.
+    """Copy a file with its mode, unless the last copy is equal; return the copy, ``None`` where there is no file.
 
     Raises:
         InvalidInput: the copy cannot be written.
@@ -219,19 +219,19 @@ def back_up(known: HostText) -> Path | None:
 
 
 def original_backup(known: HostText, parts: Sequence[FilePart]) -> HostText | None:
-    """Return the last copy in which there is nothing of memento's; ``None`` where there is none."""
+    """Return the last copy without commands of memento; ``None`` where there is none."""
     for _, path in sorted(_backups_by_number(known.path), reverse=True):
         try:
             copy = read_host_file(path)
-            if not any(part.found(copy.text) for part in parts):
+            if not any(part.find_commands(copy.text) for part in parts):
                 return copy
         except InvalidInput:
-            continue  # a copy that somebody damaged tells nothing
+            continue  # a damaged copy is no original
     return None
 
 
 def delete_equal_backups(known: HostText, raw: bytes) -> None:
-    """Delete the copies that say what the file says now."""
+    """Delete the copies that equal the file."""
     for _, path in _backups_by_number(known.path):
         if read_host_file(path).raw == raw:
             path.unlink(missing_ok=True)
@@ -240,7 +240,8 @@ def delete_equal_backups(known: HostText, raw: bytes) -> None:
 def _backups_by_number(path: Path) -> Iterator[tuple[int, Path]]:
     if not path.parent.is_dir():
         return
-    for one in path.parent.iterdir():
-        number = one.name.removeprefix(path.name + _BACKUP_SUFFIX)
-        if number != one.name and number.isascii() and number.isdecimal() and not one.is_symlink() and one.is_file():
-            yield int(number), one
+    for entry in path.parent.iterdir():
+        number = entry.name.removeprefix(path.name + _BACKUP_SUFFIX)
+        is_numbered = number != entry.name and number.isascii() and number.isdecimal()
+        if is_numbered and not entry.is_symlink() and entry.is_file():
+            yield int(number), entry

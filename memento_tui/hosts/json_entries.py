@@ -1,6 +1,6 @@
 """Put the MCP server and the hooks into a host's JSON, and take them out again.
 
-At the end, because Codex remembers which hooks a person trusts by their place in the list.
+Hooks are added at the end, because Codex remembers which ones a person trusts by their position in the list.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from memento_tui.hosts.programs import hook_command_in, is_server
 __all__ = ["SERVER_NAME", "HookEntries", "ServerEntry", "check_is_memento", "command_words"]
 
 SERVER_NAME = "memento"
-"""What the server is called in every host; tools come to the agent under this name."""
+"""The name of the server in every host; the agent sees the tools under this name."""
 
 
 @dataclass(frozen=True)
@@ -26,21 +26,21 @@ class ServerEntry:
 
     path: tuple[str, ...]
     entry: Mapping[str, object]
-    """What the host is told. Keys that a person added beside these stay."""
+    """The server as the host reads it. Keys that a person added beside these stay."""
 
     @property
-    def _place(self) -> tuple[str, ...]:
+    def _key_path(self) -> tuple[str, ...]:
         return (*self.path, SERVER_NAME)
 
     def add(self, text: str) -> str:
         """Return the text with the server in it."""
         current = self._current(jsonc.parse_jsonc(text))
         if current is None:
-            return jsonc.put_value(text, self._place, dict(self.entry))
+            return jsonc.put_value(text, self._key_path, dict(self.entry))
         check_is_memento(current)
         for key, value in self.entry.items():
             if current.get(key) != value:
-                text = jsonc.put_value(text, (*self._place, key), value)
+                text = jsonc.put_value(text, (*self._key_path, key), value)
         return text
 
     def remove(self, text: str, origin: str | None) -> str:
@@ -48,25 +48,25 @@ class ServerEntry:
         current = self._current(jsonc.parse_jsonc(text))
         if current is None or not is_server(command_words(current)):
             return text
-        return prune_empty_containers(jsonc.remove_value(text, self._place), self.path, origin)
+        return prune_empty_containers(jsonc.remove_value(text, self._key_path), self.path, origin)
 
-    def found(self, text: str) -> list[InstalledCommand]:
+    def find_commands(self, text: str) -> list[InstalledCommand]:
         """Return the server's command."""
         current = self._current(jsonc.parse_jsonc(text))
         words = command_words(current) if current is not None else []
         return [InstalledCommand("server", tuple(map(str, words)))] if is_server(words) else []
 
     def _current(self, value: Mapping[str, object]) -> Mapping[str, object] | None:
-        """Return what stands there now; ``None`` where nothing does."""
+        """Return the present entry; ``None`` where there is none."""
         here: object = value
-        for depth, name in enumerate(self._place):
+        for depth, name in enumerate(self._key_path):
             if not isinstance(here, dict):
-                raise InvalidInput(f"{'.'.join(self._place[:depth])} is not an object in braces.")
+                raise InvalidInput(f"{'.'.join(self._key_path[:depth])} is not an object in braces.")
             if name not in here:
                 return None
             here = here[name]
         if not isinstance(here, dict):
-            raise InvalidInput(f"{'.'.join(self._place)} is not an object in braces.")
+            raise InvalidInput(f"{'.'.join(self._key_path)} is not an object in braces.")
         return here
 
 
@@ -79,7 +79,7 @@ def command_words(entry: Mapping[str, object]) -> Sequence[object]:
 
 
 def check_is_memento(entry: Mapping[str, object]) -> None:
-    """See to it that a server of memento's name is memento's.
+    """Check that the server with memento's name is memento's.
 
     Raises:
         InvalidInput: it is somebody else's.
@@ -102,20 +102,20 @@ class HookEntries:
     """The hooks of one file, under ``hooks`` by event."""
 
     entries: Mapping[str, Mapping[str, object]]
-    """What is put into the list of each event: a handler, or a group that holds one under ``hooks``."""
-    beside: Mapping[str, object] = field(default_factory=dict)
-    """What the file needs beside the hooks, where it does not say it yet."""
+    """The item for the list of each event: a handler, or a group that holds one under ``hooks``."""
+    defaults: Mapping[str, object] = field(default_factory=dict)
+    """Further values that the file needs, where it has none yet."""
 
     def add(self, text: str) -> str:
         """Return the text with a hook for each event, and with none of memento's for other events."""
         value = jsonc.parse_jsonc(text)
-        for name, needed in self.beside.items():
+        for name, needed in self.defaults.items():
             if name not in value:
                 text = jsonc.put_value(text, (name,), needed)
         for event, groups in _lists_by_event(value).items():
-            wanted = self.entries.get(event)
+            entry = self.entries.get(event)
             ours = list(_memento_handlers(groups))
-            if not ours or (len(ours) == 1 and wanted is not None and _is_same_command(groups[ours[0][0]], wanted)):
+            if not ours or (len(ours) == 1 and entry is not None and _is_same_command(groups[ours[0][0]], entry)):
                 continue
             text = _without_handlers(text, event, None)
         present = _lists_by_event(jsonc.parse_jsonc(text))
@@ -126,13 +126,13 @@ class HookEntries:
         return text
 
     def remove(self, text: str, origin: str | None) -> str:
-        """Return the text without memento's hooks, whatever the event."""
+        """Return the text without memento's hooks, for any event."""
         for event, groups in _lists_by_event(jsonc.parse_jsonc(text)).items():
             if any(_memento_handlers(groups)):
                 text = _without_handlers(text, event, origin)
         return text
 
-    def found(self, text: str) -> list[InstalledCommand]:
+    def find_commands(self, text: str) -> list[InstalledCommand]:
         """Return the command of each hook."""
         return [
             InstalledCommand("hook", hook_command_in(command), event)
@@ -142,7 +142,7 @@ class HookEntries:
 
 
 def _lists_by_event(value: Mapping[str, object]) -> dict[str, list[object]]:
-    """Return the lists of hooks by event; other settings that stand among them are left out."""
+    """Return the lists of hooks by event, without other settings among them."""
     hooks = value.get(_HOOKS_KEY, {})
     if not isinstance(hooks, dict):
         raise InvalidInput("hooks is not an object in braces.")
@@ -163,31 +163,31 @@ def _handlers_of_group(group: object) -> list[object]:
 
 def _memento_handlers(groups: list[object]) -> Iterator[tuple[int, int, str]]:
     """Yield memento's handlers: the number of the group, that in the group (-1 without groups), and the command."""
-    for place, group in enumerate(groups):
+    for position, group in enumerate(groups):
         if not isinstance(group, dict):
             continue
         if hook_command_in(group.get("command")):
-            yield place, -1, str(group["command"])
+            yield position, -1, str(group["command"])
         for number, handler in enumerate(_handlers_of_group(group)):
             if isinstance(handler, dict) and hook_command_in(handler.get("command")):
-                yield place, number, str(handler["command"])
+                yield position, number, str(handler["command"])
 
 
-def _is_same_command(group: object, wanted: Mapping[str, object]) -> bool:
-    """Tell whether a group runs the wanted command for the same matcher. Its timeout is a person's to change."""
+def _is_same_command(group: object, entry: Mapping[str, object]) -> bool:
+    """Tell whether a group runs the command of an entry for the same matcher. A person may change the timeout."""
     return (
         isinstance(group, dict)
-        and group.get("matcher") == wanted.get("matcher")
+        and group.get("matcher") == entry.get("matcher")
         and [command for _, _, command in _memento_handlers([group])]
-        == [command for _, _, command in _memento_handlers([dict(wanted)])]
+        == [command for _, _, command in _memento_handlers([dict(entry)])]
     )
 
 
 def _without_handlers(text: str, event: str, origin: str | None) -> str:
-    """Return the text without memento's handlers of an event, and without what they leave empty."""
+    """Return the text without memento's handlers of an event, and without the containers that become empty."""
     groups = _lists_by_event(jsonc.parse_jsonc(text))[event]
-    for place, number, _ in reversed(list(_memento_handlers(groups))):
-        alone = number < 0 or len(_handlers_of_group(_lists_by_event(jsonc.parse_jsonc(text))[event][place])) == 1
-        path = (_HOOKS_KEY, event, place) if alone else (_HOOKS_KEY, event, place, _HOOKS_KEY, number)
+    for position, number, _ in reversed(list(_memento_handlers(groups))):
+        is_alone = number < 0 or len(_handlers_of_group(_lists_by_event(jsonc.parse_jsonc(text))[event][position])) == 1
+        path = (_HOOKS_KEY, event, position) if is_alone else (_HOOKS_KEY, event, position, _HOOKS_KEY, number)
         text = jsonc.remove_value(text, path)
     return prune_empty_containers(text, (_HOOKS_KEY, event), origin)

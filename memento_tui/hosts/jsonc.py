@@ -1,7 +1,7 @@
-"""Edit JSON with comments as text: what is not changed keeps every byte, its order, comments and white space.
+"""Edit JSON with comments as text: everything that is not changed keeps its bytes, order, comments and white space.
 
-Libraries that read comments write the document anew, in their own layout. Here the text is only looked at to learn
-where each value stands; an edit puts characters in or takes them out.
+Libraries that read comments write the whole document in their own layout. Here the text is only parsed for the
+positions of the values; an edit inserts or removes characters.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ _SCALAR = re.compile(r"-?\d[\d.eE+-]*+|true|false|null")
 _COMMENT = re.compile(r"//[^\r\n]*+|/\*.*?\*/", re.DOTALL)
 _BLANK_LINE = re.compile(r"[ \t]*+\r?\n")
 _REST_OF_LINE = re.compile(r"[ \t]*+(?:/\*(?:(?!\*/)[^\r\n])*+\*/[ \t]*+)*+(?://[^\r\n]*+)?")
-"""What may follow a value on its line and speaks of that value."""
+"""Comments behind a value on its line, which belong to that value."""
 
 Key = str | int
 
 
 @dataclass(slots=True)
 class _Node:
-    """A value and where it stands in the text."""
+    """A value and its position in the text."""
 
     start: int
     end: int
@@ -39,13 +39,13 @@ class _Node:
     inner: dict[Key, _Node] = field(default_factory=dict)
     """The values inside, by name or number."""
     name_start: int = -1
-    """Where the value's name begins, in an object; where the value begins, in a list."""
+    """The start of the value's name, in an object; the start of the value, in a list."""
     comma: int = -1
-    """Where the comma behind the value stands, if there is one."""
+    """The position of the comma behind the value; -1 where there is none."""
 
 
-class _Reader:
-    """Reads one document."""
+class _Parser:
+    """Parses one document into nodes."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -54,13 +54,13 @@ class _Reader:
         node = self._value(self._after_gap(0), 0)
         end = self._after_gap(node.end)
         if end != len(self._text):
-            raise self._wrong(end, "something follows the end")
+            raise self._error(end, "something follows the end")
         return node
 
-    def _wrong(self, at: int, what: str) -> InvalidInput:
+    def _error(self, at: int, problem: str) -> InvalidInput:
         line = self._text.count("\n", 0, at) + 1
         column = at - (self._text.rfind("\n", 0, at) + 1) + 1
-        return InvalidInput(f"it is not JSON: {what} at line {line}, column {column}.")
+        return InvalidInput(f"it is not JSON: {problem} at line {line}, column {column}.")
 
     def _after_gap(self, at: int) -> int:
         found = _GAP.match(self._text, at)
@@ -68,7 +68,7 @@ class _Reader:
 
     def _value(self, at: int, depth: int) -> _Node:
         if depth > _MAX_DEPTH:
-            raise self._wrong(at, f"more than {_MAX_DEPTH} levels")
+            raise self._error(at, f"more than {_MAX_DEPTH} levels")
         opening = self._text[at : at + 1]
         if opening in ("{", "["):
             return self._container(at, depth, is_object=opening == "{")
@@ -77,7 +77,7 @@ class _Reader:
         else:
             found = _SCALAR.match(self._text, at)
             if found is None:
-                raise self._wrong(at, "a value is missing" if at < len(self._text) else "it ends too soon")
+                raise self._error(at, "a value is missing" if at < len(self._text) else "it ends too soon")
             end = found.end()
         return _Node(at, end, self._plain(at, end))
 
@@ -85,12 +85,12 @@ class _Reader:
         try:
             return json.loads(self._text[at:end])
         except ValueError:
-            raise self._wrong(at, "a value is malformed") from None
+            raise self._error(at, "a value is malformed") from None
 
     def _string_end(self, at: int) -> int:
         found = _STRING.match(self._text, at)
         if found is None:
-            raise self._wrong(at, "a name or text in quotation marks is missing")
+            raise self._error(at, "a name or text in quotation marks is missing")
         return found.end()
 
     def _container(self, at: int, depth: int, *, is_object: bool) -> _Node:
@@ -100,29 +100,29 @@ class _Reader:
         last: _Node | None = None
         while self._text[here : here + 1] != closing:
             if last is not None and last.comma < 0:
-                raise self._wrong(here, f"a comma or {closing} is missing")
+                raise self._error(here, f"a comma or {closing} is missing")
             last = self._member(here, depth, node) if is_object else self._item(here, depth, node)
             here = self._after_gap(last.end)
             if self._text[here : here + 1] == ",":
                 last.comma = here
                 here = self._after_gap(here + 1)
         node.end = here + 1
-        node.value = {key: one.value for key, one in node.inner.items()}
+        node.value = {key: inner.value for key, inner in node.inner.items()}
         if not is_object:
-            node.value = [one.value for one in node.inner.values()]
+            node.value = [inner.value for inner in node.inner.values()]
         return node
 
     def _member(self, at: int, depth: int, into: _Node) -> _Node:
         name_end = self._string_end(at)
         colon = self._after_gap(name_end)
         if self._text[colon : colon + 1] != ":":
-            raise self._wrong(colon, "a colon is missing")
+            raise self._error(colon, "a colon is missing")
         node = self._value(self._after_gap(colon + 1), depth + 1)
         node.name_start = at
         name = str(self._plain(at, name_end))
         if name in into.inner:
-            # Readers disagree about which one counts, so an edit could miss what the host sees.
-            raise self._wrong(at, f"the name {name!r:.60} stands there twice")
+            # Parsers disagree about which one counts, so an edit could miss the one that the host reads.
+            raise self._error(at, f"the name {name!r:.60} stands there twice")
         into.inner[name] = node
         return node
 
@@ -134,7 +134,7 @@ class _Reader:
 
 
 def parse_jsonc(text: str) -> dict[str, object]:
-    """Return what a document says; an empty one says ``{}``.
+    """Return the value of a document; that of an empty one is ``{}``.
 
     Raises:
         InvalidInput: it is not JSON with or without comments, or not an object. The message names no file.
@@ -147,13 +147,13 @@ def parse_jsonc(text: str) -> dict[str, object]:
 
 
 def _parse_document(text: str) -> _Node:
-    return _Reader(text if _GAP.fullmatch(text) is None else text + "{}").root()
+    return _Parser(text if _GAP.fullmatch(text) is None else text + "{}").root()
 
 
 def put_value(text: str, path: Sequence[str], value: object) -> str:
-    """Return the document with ``value`` under ``path``, in the place of what stands there, else last in its object.
+    """Return the document with ``value`` under ``path``, replacing the present one, else last in its object.
 
-    Objects on the way that do not exist are made. The caller has seen to it that those which exist are objects.
+    Missing objects on the way are made. The caller has checked that the existing ones are objects.
     """
     text = text if _GAP.fullmatch(text) is None else f"{text}{{}}\n"
     node = _parse_document(text)
@@ -178,14 +178,17 @@ def append_value(text: str, path: Sequence[str], value: object) -> str:
 
 
 def remove_value(text: str, path: Sequence[Key]) -> str:
-    """Return the document without the value under ``path``, which must be there; the reverse of `put` and `append`."""
+    """Return the document without the value under ``path``, which must exist.
+
+    It reverses `put_value` and `append_value`.
+    """
     node = _parse_document(text)
     for name in path[:-1]:
         node = node.inner[name]
     around, siblings = node, list(node.inner)
     gone = node.inner[path[-1]]
-    place = siblings.index(path[-1])
-    before = around.inner[siblings[place - 1]] if place else None
+    position = siblings.index(path[-1])
+    before = around.inner[siblings[position - 1]] if position else None
     end = gone.comma + 1 if gone.comma >= 0 else gone.end
     inside = around.start + 1 if before is None else before.comma + 1
     start = _start_of_gap(text, inside, gone.name_start, end)
@@ -199,11 +202,11 @@ def remove_value(text: str, path: Sequence[Key]) -> str:
 
 
 def _start_of_gap(text: str, inside: int, start: int, end: int) -> int:
-    """Return where the white space begins that goes with a value: at its line's beginning, at most."""
+    """Return the start of the white space that is removed with a value: the start of its line, at most."""
     gap = text[inside:start]
     before = gap.rstrip(" \t")
     if not before.endswith("\n"):
-        # The blanks before the first value on the line of its brace are the brace's.
+        # Blanks between a brace and the first value on its line belong to the brace.
         return start if not before and text[inside - 1] in "{[" else inside + len(before)
     comments = _COMMENT.findall(gap)
     if comments and comments[-1].startswith("//") and not _BLANK_LINE.match(text, end):
@@ -213,7 +216,7 @@ def _start_of_gap(text: str, inside: int, start: int, end: int) -> int:
 
 
 def _insert(text: str, into: _Node, value: object, name: str | None) -> str:
-    """Put a value behind the last one of an object (with its name) or of a list."""
+    """Return the text with a value behind the last one of an object (with its name) or of a list."""
     layout = _Layout(text)
     outer = layout.indent_at(into.start)
     last = next(reversed(into.inner.values()), None)
@@ -231,7 +234,7 @@ def _insert(text: str, into: _Node, value: object, name: str | None) -> str:
     indent = layout.indent_at(last.name_start)
     written = f"{layout.newline}{indent}{layout.written(value, indent, name)}"
     if last.comma >= 0:
-        # The list ends with a comma, and goes on doing so.
+        # A trailing comma stays one.
         at = _line_end(text, last.comma + 1)
         return f"{text[:at]}{written},{text[at:]}"
     at = _line_end(text, last.end)
@@ -245,17 +248,17 @@ def _line_end(text: str, at: int) -> int:
 
 
 class _Layout:
-    """How a document is laid out."""
+    """The layout of a document: its line ends and its indentation."""
 
     def __init__(self, text: str) -> None:
         self._text = text
         self.newline = "\r\n" if "\r\n" in text else "\n"
         first = re.search(r"\n([ \t]+)\S", text)
         self.unit = first[1] if first else "  "
-        """What one level is set in by."""
+        """The white space of one level of indentation."""
 
     def indent_at(self, at: int) -> str:
-        """Return the white space that begins the line of a place."""
+        """Return the white space at the start of the line of a position."""
         line = self._text[self._text.rfind("\n", 0, at) + 1 : at]
         return line[: len(line) - len(line.lstrip(" \t"))]
 
@@ -271,7 +274,7 @@ class _Layout:
 def prune_empty_containers(text: str, path: Sequence[str], origin: str | None) -> str:
     """Return the text without the empty containers along ``path``, the innermost first.
 
-    Those that ``origin`` had stay: somebody else made them.
+    Those that ``origin`` had stay: others made them.
     """
     kept = _parse_original(origin)
     for depth in range(len(path), 0, -1):
@@ -285,7 +288,7 @@ def _parse_original(origin: str | None) -> object:
     try:
         return parse_jsonc(origin or "")
     except InvalidInput:
-        # A copy that somebody damaged tells nothing.
+        # A damaged copy is no original.
         return {}
 
 

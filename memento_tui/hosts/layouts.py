@@ -1,4 +1,4 @@
-"""The files of each host, and what memento puts there."""
+"""The files of each host, and memento's entries in them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _OPENCODE_OPTIONS_LINE = re.compile(r"^const OPTIONS = (\[.*\])$", re.MULTILINE)
 
 @dataclass(frozen=True)
 class OpenCodePlugin:
-    """The plugin with the hook's command in it."""
+    """OpenCode's plugin, a program with the hook's command in it."""
 
     programs: Programs
 
@@ -43,7 +43,7 @@ class OpenCodePlugin:
         """Return nothing where the file is memento's."""
         return "" if _OPENCODE_MARK in text else text
 
-    def found(self, text: str) -> list[InstalledCommand]:
+    def find_commands(self, text: str) -> list[InstalledCommand]:
         """Return the command that the plugin runs."""
         program, options = _OPENCODE_PROGRAM_LINE.search(text), _OPENCODE_OPTIONS_LINE.search(text)
         if _OPENCODE_MARK not in text or program is None or options is None:

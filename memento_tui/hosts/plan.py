@@ -1,4 +1,4 @@
-"""Plan what an installation or its removal changes, show it, and carry it out."""
+"""Plan the changes of an installation or its removal, show them, and carry them out."""
 
 from __future__ import annotations
 
@@ -23,9 +23,10 @@ from memento_tui.hosts.registry import HostFile
 __all__ = ["HostFileChange", "apply_changes", "plan_installation", "plan_removal"]
 
 _MAX_LINE_CHARS = 500
-"""Characters. A file that is one long line is told by its differing stretch."""
+"""Characters of a line above which only the differing stretch of a file is shown."""
 
 _CONTEXT_CHARS = 60
+"""Characters shown before and after such a stretch."""
 
 
 @dataclass(frozen=True)
@@ -44,13 +45,13 @@ class HostFileChange:
 
     @property
     def action(self) -> str:
-        """What happens to the file: ``create``, ``change`` or ``delete``."""
+        """The kind of change: ``create``, ``change`` or ``delete``."""
         if self.after is None:
             return "delete"
         return "create" if self.known.raw is None else "change"
 
     def difference(self) -> str:
-        """Return the change as a unified diff. It is as others wrote it: not safe to show."""
+        """Return the change as a unified diff. It holds text of others that is not safe to show."""
         before = (self.known.raw or b"").decode("utf-8", "replace")
         after = (self.after or b"").decode("utf-8", "replace")
         lines = before.splitlines(), after.splitlines()
@@ -72,17 +73,17 @@ def _differing_stretch(before: str, after: str) -> Iterator[str]:
         yield from (f"{mark}{line}" for line in piece.splitlines())
 
 
-def _common_prefix_length(one: str, other: str) -> int:
-    """Return how many characters two texts begin with in common."""
-    shorter = min(len(one), len(other))
-    return next((number for number in range(shorter) if one[number] != other[number]), shorter)
+def _common_prefix_length(first: str, second: str) -> int:
+    """Return the number of characters that two texts have in common at their start."""
+    shorter = min(len(first), len(second))
+    return next((number for number in range(shorter) if first[number] != second[number]), shorter)
 
 
 def plan_installation(files: Sequence[HostFile]) -> list[HostFileChange]:
-    """Return what puts memento into the files of a host; nothing for files that hold it as it is wanted.
+    """Return the changes that put memento into the files of a host; none for files that are up to date.
 
     Raises:
-        InvalidInput: a file cannot be read, is not what the host reads, or holds something else in memento's place.
+        InvalidInput: a file cannot be read, also by the host, or has an entry of others in memento's place.
 
     """
     changes = []
@@ -97,13 +98,13 @@ def plan_installation(files: Sequence[HostFile]) -> list[HostFileChange]:
 
 
 def plan_removal(files: Sequence[HostFile]) -> list[HostFileChange]:
-    """Return what takes memento out of the files of a host again.
+    """Return the changes that take memento out of the files of a host.
 
-    A file that nobody else changed since is what it was before, to the byte; a file that was made is deleted. From
-    others only what memento put there is taken out.
+    A file that was not changed otherwise is restored to the byte, and one that memento made is deleted. From any other
+    file only memento's own entries are removed.
 
     Raises:
-        InvalidInput: a file cannot be read or is not what the host reads.
+        InvalidInput: a file cannot be read, also by the host.
 
     """
     changes = []
@@ -112,7 +113,7 @@ def plan_removal(files: Sequence[HostFile]) -> list[HostFileChange]:
         if known.raw is None:
             continue
         with _naming_file(file.path):
-            if any(part.found(known.text) for part in file.parts):
+            if any(part.find_commands(known.text) for part in file.parts):
                 changes.append(HostFileChange(known, _restore_text(known, file.parts), is_removal=True))
     return changes
 
@@ -129,7 +130,7 @@ def _restore_text(known: HostText, parts: Sequence[FilePart]) -> bytes | None:
 
 
 def _round_trip(text: str, parts: Sequence[FilePart]) -> str | None:
-    """Return what would be left of a text if memento had been put in and taken out; ``None`` where it cannot be."""
+    """Return a text after putting memento in and taking it out; ``None`` where that is impossible."""
     try:
         return _remove_parts(_add_parts(text, parts), parts, text)
     except InvalidInput:
@@ -150,7 +151,7 @@ def _remove_parts(text: str, parts: Sequence[FilePart], origin: str | None) -> s
 
 @contextmanager
 def _naming_file(path: Path) -> Iterator[None]:
-    """Say in which file a part found something wrong."""
+    """Name the file in the errors that a part raises."""
     try:
         yield
     except InvalidInput as error:
@@ -159,12 +160,12 @@ def _naming_file(path: Path) -> Iterator[None]:
 
 
 def apply_changes(changes: Sequence[HostFileChange]) -> list[Path]:
-    """Write what was planned; return the copies of what was there.
+    """Carry out the changes; return the copies of the former files.
 
-    All files are looked at before the first is written.
+    All files are checked before the first is written.
 
     Raises:
-        Conflict: a file is no longer what it was when the change was planned.
+        Conflict: a file was changed since the change was planned.
         InvalidInput: a file or copy cannot be written.
 
     """

@@ -1,4 +1,4 @@
-"""Find the programs that hosts are given, and recognise them in a host's files."""
+"""Find the programs that hosts start, and recognise them in a host's files."""
 
 from __future__ import annotations
 
@@ -23,38 +23,38 @@ _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 
 @dataclass(frozen=True)
 class Programs:
-    """The two programs that a host starts, and what they are told."""
+    """The two programs that a host starts, with their options."""
 
     server: str
     hook: str
     data_dir: Path | None = None
     """``None`` where ``MEMENTO_HOME`` or the platform decides when the program runs."""
     profile: str = "native"
-    """Whose tools the server offers; see `agent.profiles`."""
+    """The profile of tools that the server offers; see `memento_tui.mcp.profiles`."""
 
     def server_command(self) -> list[str]:
-        """Return what starts the MCP server, word by word."""
-        chosen = [] if self.profile == "native" else ["--profile", self.profile]
-        return [self.server, *self._place(), "mcp", *chosen]
+        """Return the command that starts the MCP server, word by word."""
+        profile = [] if self.profile == "native" else ["--profile", self.profile]
+        return [self.server, *self._data_dir_options(), "mcp", *profile]
 
     def hook_words(self, event: str, host: str) -> list[str]:
-        """Return what answers an event of a host, word by word."""
-        return [self.hook, event, "--host", host, *self._place()]
+        """Return the command that answers an event of a host, word by word."""
+        return [self.hook, event, "--host", host, *self._data_dir_options()]
 
     def hook_command(self, event: str, host: str) -> str:
-        """Return what answers an event of a host, as a line for a shell."""
+        """Return the command that answers an event of a host, as a line for a shell."""
         return shlex.join(self.hook_words(event, host))
 
-    def _place(self) -> list[str]:
+    def _data_dir_options(self) -> list[str]:
         return [] if self.data_dir is None else ["--data-dir", str(self.data_dir)]
 
 
 BARE_PROGRAMS = Programs(_SERVER_PROGRAM, _HOOK_PROGRAM)
-"""The programs by name, for files that are the same on every machine: the shell finds them."""
+"""The programs by name alone, for files that are the same on every machine: the shell finds them."""
 
 
 def find_programs(data_dir: Path | None, profile: str) -> Programs:
-    """Return the installed programs by their absolute paths, so that a host needs nothing of this shell's PATH.
+    """Return the installed programs by their absolute paths, so that a host does not depend on this shell's PATH.
 
     Raises:
         InvalidInput: they are not installed, or a path is not text.
@@ -72,15 +72,15 @@ def find_programs(data_dir: Path | None, profile: str) -> Programs:
 
 
 def _find_program(name: str) -> str:
-    # Beside the interpreter as it was called: its link may lead out of the environment that memento is in.
+    # Beside the interpreter as it was called: its link may lead out of memento's environment.
     beside = Path(sys.executable).parent / name
-    place = str(beside) if beside.is_file() else shutil.which(name)
-    if place is None:
+    found = str(beside) if beside.is_file() else shutil.which(name)
+    if found is None:
         raise InvalidInput(
             f"The program {name} is neither beside {sys.executable} nor on PATH.",
             "Install memento anew: pip install --force-reinstall memento-tui.",
         )
-    return str(Path(place).absolute())
+    return str(Path(found).absolute())
 
 
 def is_server(words: Sequence[object]) -> bool:
@@ -89,9 +89,9 @@ def is_server(words: Sequence[object]) -> bool:
 
 
 def hook_command_in(command: object) -> tuple[str, ...]:
-    """Return the words of a shell's line from memento's hook on, wherever it is installed; none where it runs none.
+    """Return the words of a line of shell from memento's hook on, wherever it is installed; none where it runs none.
 
-    What a person put in front, variables for it, is left out.
+    Variables that a person set in front of it are left out.
     """
     if not isinstance(command, str) or _HOOK_PROGRAM not in command:
         return ()
@@ -108,6 +108,6 @@ def option_value(words: Sequence[str], name: str) -> str:
 
 
 def json_quoted(text: str) -> str:
-    """Return a text as JSON, TOML and TypeScript write it."""
+    """Return a text as a literal of JSON, TOML and TypeScript."""
     # Delete may stand bare in JSON, and may not in TOML.
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

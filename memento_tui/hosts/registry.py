@@ -53,7 +53,7 @@ class HostPaths(NamedTuple):
 
 
 class HostFile(NamedTuple):
-    """One file of a host, and what is put into it."""
+    """One file of a host, and the entries that are put into it."""
 
     path: Path
     parts: tuple[FilePart, ...]

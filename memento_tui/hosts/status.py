@@ -1,4 +1,4 @@
-"""Report how memento stands in each host: what its files say, and whether the commands in them work."""
+"""Report the state of memento in each host: the commands in its files, and whether they work."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ from memento_tui.hosts.programs import BARE_PROGRAMS, Programs, option_value
 from memento_tui.hosts.registry import Host, HostFile, HostPaths
 
 __all__ = [
-    "CommandStatus",
     "FileStatus",
     "HostStatus",
     "diagnose_hook",
@@ -35,7 +34,7 @@ _HOOK_TIMEOUT_SECONDS = 5.0
 
 @dataclass(frozen=True)
 class CommandStatus:
-    """One command of memento's in a file."""
+    """One of memento's commands in a file."""
 
     kind: str
     event: str
@@ -44,7 +43,7 @@ class CommandStatus:
     data_dir: str
     """The directory that the command names; empty where MEMENTO_HOME or the platform decides."""
     exists: bool
-    """Whether its program is there and may be run."""
+    """Whether its program exists and may be run."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +54,7 @@ class FileStatus:
     commands: Sequence[CommandStatus] = ()
     problem: str = ""
     is_current: bool = False
-    """Whether an installation now would leave it as it is."""
+    """Whether an installation now would not change it."""
 
 
 @dataclass(frozen=True)
@@ -71,10 +70,12 @@ class HostStatus:
 
     @property
     def problems(self) -> list[str]:
-        """What is wrong, in sentences."""
+        """The problems of the host, a sentence each."""
         found = [file.problem for file in self.files if file.problem]
-        gone = sorted({shlex.split(one.command)[0] for file in self.files for one in file.commands if not one.exists})
-        found += [f"{program} is not there; `memento install {self.host}` writes the right one." for program in gone]
+        missing = sorted(
+            {shlex.split(command.command)[0] for file in self.files for command in file.commands if not command.exists}
+        )
+        found += [f"{program} is not there; `memento install {self.host}` writes the right one." for program in missing]
         if self.state in ("incomplete", "differs"):
             found.append(f"`memento install {self.host} --dry-run` shows what differs from a new installation.")
         if self.plugin and self.state != "not installed":
@@ -85,15 +86,15 @@ class HostStatus:
         return found
 
 
-def host_status(host: Host, places: HostPaths, programs: Programs | None) -> HostStatus:
-    """Return how memento stands in a host. Nothing that its files name is run.
+def host_status(host: Host, paths: HostPaths, programs: Programs | None) -> HostStatus:
+    """Return the state of memento in a host, without running any command in its files.
 
     ``programs`` are those that an installation would write; ``None`` where they are not installed. The data directory
-    and the profile that the files name are a person's choice, and no difference.
+    and the profile in the files are a person's choice, and count as no difference.
     """
-    wanted = _with_installed_options(host.files(places, BARE_PROGRAMS), programs or BARE_PROGRAMS)
-    files = [_file_status(file, is_known=programs is not None) for file in host.files(places, wanted)]
-    plugin = host.name == "claude-code" and plugin_is_enabled(host, places)
+    expected = _with_installed_options(host.files(paths, BARE_PROGRAMS), programs or BARE_PROGRAMS)
+    files = [_file_status(file, is_known=programs is not None) for file in host.files(paths, expected)]
+    plugin = host.name == "claude-code" and plugin_is_enabled(host, paths)
     return HostStatus(host.name, host.title, _combined_state(files), files, plugin)
 
 
@@ -102,10 +103,10 @@ def _with_installed_options(files: Sequence[HostFile], programs: Programs) -> Pr
     for file in files:
         for found in _installed_commands(file):
             if found.kind == "server":
-                place = option_value(found.words, "--data-dir")
+                data_dir = option_value(found.words, "--data-dir")
                 return replace(
                     programs,
-                    data_dir=Path(place) if place else None,
+                    data_dir=Path(data_dir) if data_dir else None,
                     profile=option_value(found.words, "--profile") or "native",
                 )
     return programs
@@ -114,9 +115,9 @@ def _with_installed_options(files: Sequence[HostFile], programs: Programs) -> Pr
 def _installed_commands(file: HostFile) -> list[InstalledCommand]:
     try:
         text = read_host_file(file.path).text
-        return [one for part in file.parts for one in part.found(text)]
+        return [command for part in file.parts for command in part.find_commands(text)]
     except InvalidInput:
-        return []  # told with the file's own status
+        return []  # reported with the file's own status
 
 
 def _combined_state(files: Sequence[FileStatus]) -> InstallState:
@@ -131,18 +132,20 @@ def _combined_state(files: Sequence[FileStatus]) -> InstallState:
 
 def _file_status(file: HostFile, *, is_known: bool) -> FileStatus:
     try:
-        text = wanted = read_host_file(file.path).text
-        found = [one for part in file.parts for one in part.found(text)]
+        text = expected = read_host_file(file.path).text
+        found = [command for part in file.parts for command in part.find_commands(text)]
     except InvalidInput as error:
-        named = error.message if str(file.path) in error.message else f"{file.path}: {error.message}"
-        return FileStatus(file.path, problem=named)
+        problem = error.message if str(file.path) in error.message else f"{file.path}: {error.message}"
+        return FileStatus(file.path, problem=problem)
     try:
         for part in file.parts:
-            wanted = part.add(wanted)
+            expected = part.add(expected)
     except InvalidInput:
-        # Something of others is in memento's place; an installation says what.
-        wanted = ""
-    return FileStatus(file.path, [_command_status(one) for one in found], is_current=is_known and wanted == text)
+        # An entry of others is in memento's place; an installation reports which.
+        expected = ""
+    return FileStatus(
+        file.path, [_command_status(command) for command in found], is_current=is_known and expected == text
+    )
 
 
 def _command_status(found: InstalledCommand) -> CommandStatus:
@@ -153,24 +156,24 @@ def _command_status(found: InstalledCommand) -> CommandStatus:
     )
 
 
-def has_memento(host: Host, places: HostPaths) -> bool:
-    """Tell whether there is anything of memento's in a host's settings; not where they cannot be read."""
-    return any(_installed_commands(file) for file in host.files(places, BARE_PROGRAMS))
+def has_memento(host: Host, paths: HostPaths) -> bool:
+    """Tell whether a host's settings hold a command of memento; ``False`` where they cannot be read."""
+    return any(_installed_commands(file) for file in host.files(paths, BARE_PROGRAMS))
 
 
-def plugin_is_enabled(host: Host, places: HostPaths) -> bool:
-    """Tell whether a host's settings switch memento's plugin on; not where they cannot be read."""
-    for file in host.files(places, BARE_PROGRAMS):
+def plugin_is_enabled(host: Host, paths: HostPaths) -> bool:
+    """Tell whether a host's settings enable memento's plugin; ``False`` where they cannot be read."""
+    for file in host.files(paths, BARE_PROGRAMS):
         try:
             if enables_plugin(jsonc.parse_jsonc(read_host_file(file.path).text)):
                 return True
         except InvalidInput:
-            continue  # told with the file's own status
+            continue  # reported with the file's own status
     return False
 
 
 def diagnose_hook(programs: Programs) -> str:
-    """Run this installation's hook and return why it does not answer; empty where it does."""
+    """Run this installation's hook; return the reason why it does not answer, empty where it does."""
     try:
         ended = subprocess.run(  # noqa: S603 - this installation's own program
             [programs.hook, "--help"],

@@ -65,7 +65,7 @@ def events(files: Sequence[HostFile]) -> Iterator[str]:
         # OpenCode's plugin is a program: its events stand in what it asks.
         asked = re.findall(r'(?:ask|handOver)\("(\w+)"', text)
         yield from sorted(asked, key=lambda event: list(MOMENTS).index(moment_of(event) or "end"))
-        yield from (found.event for found in part.found(text) if found.kind == "hook" and not asked)
+        yield from (found.event for found in part.find_commands(text) if found.kind == "hook" and not asked)
 
 
 def test_the_tables_of_tools_and_profiles_are_those_of_the_code(tmp_path: Path) -> None:
