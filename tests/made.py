@@ -43,4 +43,4 @@ def decide_all(
 ) -> Sequence[DecisionOutcome]:
     """Decide the same about several things that wait, each at the version that was looked at."""
     wanted = [Decision(id=name, verb=verb, seen=version, reason=reason) for name, version in seen.items()]
-    return workspace.waiting.decide(wanted)
+    return workspace.inbox.decide(wanted)

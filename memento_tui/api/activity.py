@@ -164,7 +164,7 @@ class ExposureSource:
     """The rows of the ledger that one question selects, newest first, by page; as `JournalSource`."""
 
     def __init__(self, store: Store, wanted: Callable[[], ExposureFilter]) -> None:
-        self._injections = store.exposures
+        self._exposures = store.exposures
         self._ask = wanted
 
     @cached_property
@@ -173,28 +173,28 @@ class ExposureSource:
 
     def total(self) -> int:
         """Return how many there are."""
-        return self._injections.total(self._wanted)
+        return self._exposures.total(self._wanted)
 
     def page(self, start: int, count: int) -> Sequence[ExposureRow]:
         """Return some of them."""
-        return self._injections.page(self._wanted, start, count)
+        return self._exposures.page(self._wanted, start, count)
 
     def locate(self, row_id: str) -> int | None:
         """Return where one stands."""
-        return self._injections.position(self._wanted, row_id)
+        return self._exposures.position(self._wanted, row_id)
 
     def ids(self, start: int, count: int) -> Sequence[str]:
         """Return the ids of some of them."""
-        return self._injections.ids(self._wanted, start, count)
+        return self._exposures.ids(self._wanted, start, count)
 
 
 class ActivityLog:
     """The journal and the injection ledger of one workspace, newest first."""
 
-    def __init__(self, store: Store, author: Author, searching: SearchEngine) -> None:
+    def __init__(self, store: Store, author: Author, search_engine: SearchEngine) -> None:
         self._store = store
         self._author = author
-        self._searching = searching
+        self._search_engine = search_engine
 
     # The journal
 
@@ -229,7 +229,7 @@ class ActivityLog:
         """Return how many entries a question selects."""
         return self._store.activity.total(self.journal_filter(query))
 
-    def deed(self, seq: int) -> JournalAction:
+    def action(self, seq: int) -> JournalAction:
         """Return an entry in full. Raises `NotFound`."""
         row = next(iter(self._store.activity.rows([seq])), None)
         if row is None:
@@ -242,21 +242,21 @@ class ActivityLog:
         """Return the rows of some entries, newest first."""
         return self._store.activity.rows(seqs)
 
-    def together(self, rows: Sequence[ActivityRow]) -> tuple[int, int]:
+    def undone_together(self, rows: Sequence[ActivityRow]) -> tuple[int, int]:
         """Return how many entries are taken back with some, bulk writes whole, and how many records they changed."""
         alone = [row for row in rows if not row.entry.batch]
         bulk = [self._store.activity.batch(name) for name in {row.entry.batch for row in rows if row.entry.batch}]
         return len(alone) + sum(n for n, _ in bulk), sum(row.touched for row in alone) + sum(n for _, n in bulk)
 
-    def source(self, query: ActivityQuery, *, looked: int | None = None) -> JournalSource:
-        """Return the entries that a question selects, to be read by page; ``looked`` is what ``is:new`` counts from."""
-        return JournalSource(self._store, lambda: self.journal_filter(query, looked=looked))
+    def source(self, query: ActivityQuery, *, last_seen: int | None = None) -> JournalSource:
+        """Return the entries that a question selects, by page; ``is:new`` counts from entry ``last_seen``."""
+        return JournalSource(self._store, lambda: self.journal_filter(query, last_seen=last_seen))
 
-    def journal_filter(self, query: ActivityQuery, *, looked: int | None = None) -> JournalFilter:
+    def journal_filter(self, query: ActivityQuery, *, last_seen: int | None = None) -> JournalFilter:
         """Return what a question asks of the journal."""
         first = query.first_seq
         if query.is_new:
-            first = max(first or 0, (self.looked() if looked is None else looked) + 1)
+            first = max(first or 0, (self.last_seen() if last_seen is None else last_seen) + 1)
         return JournalFilter(
             actor=query.actor,
             agent=query.agent,
@@ -285,7 +285,7 @@ class ActivityLog:
         plain = [part.lstrip("-") for word in words for part in word.replace('"', " ").replace(":", " ").split()]
         *whole, last = [word for word in plain if word] or [""]
         tree: Filter = AllOf()
-        keyword = self._searching.keyword
+        keyword = self._search_engine.keyword
         if whole:
             held = parse(" ".join(f'"{word}"' for word in whole))
             hits = keyword.search(held, tree, _MAX_MEMORIES, count=False).hits if held.words else []
@@ -304,12 +304,12 @@ class ActivityLog:
 
     # Since the person last looked
 
-    def looked(self) -> int:
+    def last_seen(self) -> int:
         """Return the number of the newest entry that the person has seen; 0 before they ever looked."""
         kept = self._store.settings.get(_LAST_SEEN_SETTING) or ""
         return int(kept) if kept.isdecimal() else 0
 
-    def mark_looked(self, seq: int | None = None) -> int:
+    def mark_seen(self, seq: int | None = None) -> int:
         """Note that the person has seen the journal up to an entry (the newest by default), and return its number.
 
         Raises:
@@ -318,14 +318,14 @@ class ActivityLog:
         """
         if self._author.actor != "person":
             raise NotAllowed("Only a person looks at the activity.", "Leave it to them.")
-        seen = max(self._store.journal.head() if seq is None else seq, self.looked())
-        if seen != self.looked():
+        seen = max(self._store.journal.head() if seq is None else seq, self.last_seen())
+        if seen != self.last_seen():
             self._store.settings.set(_LAST_SEEN_SETTING, str(seen))
         return seen
 
-    def since_last_look(self) -> AgentTotals:
+    def totals_since_last_seen(self) -> AgentTotals:
         """Return in numbers what agents did since the person last looked; at most 5,000 entries are counted."""
-        return self._store.activity.tally(self.looked(), _MAX_COUNTED_ENTRIES)
+        return self._store.activity.tally(self.last_seen(), _MAX_COUNTED_ENTRIES)
 
     def days(self, count: int = 14, *, now: datetime | None = None) -> list[DayCount]:
         """Return how much was done on each of the last days (UTC), by actor, today last."""
@@ -333,7 +333,7 @@ class ActivityLog:
 
     # The injection ledger
 
-    def injections(
+    def exposures(
         self, query: ActivityQuery, *, after: str | None = None, limit: int = 50
     ) -> tuple[list[ExposureRow], str | None]:
         """Return the newest rows of the ledger that a question selects, and the next page's cursor.
@@ -342,7 +342,7 @@ class ActivityLog:
             InvalidInput: the question asks for what only the journal knows, or ``after`` is not a cursor.
 
         """
-        wanted = self.injection_filter(query)
+        wanted = self.exposure_filter(query)
         last = -1 if after is None else self._store.exposures.position(wanted, after)
         if last is None:
             raise InvalidInput(f"{after!r:.60} is not a cursor.", "Use the `next` of the page before.")
@@ -351,13 +351,13 @@ class ActivityLog:
 
     def sessions(self, query: ActivityQuery, limit: int = 50) -> list[SessionTotals]:
         """Return what each session was shown in all, the one last served first."""
-        return self._store.exposures.sessions(self.injection_filter(query), limit)
+        return self._store.exposures.sessions(self.exposure_filter(query), limit)
 
-    def injection_source(self, query: ActivityQuery) -> ExposureSource:
+    def exposure_source(self, query: ActivityQuery) -> ExposureSource:
         """Return the rows of the ledger that a question selects, to be read by page."""
-        return ExposureSource(self._store, lambda: self.injection_filter(query))
+        return ExposureSource(self._store, lambda: self.exposure_filter(query))
 
-    def shown(self, ids: Sequence[str]) -> list[ExposureRow]:
+    def exposures_by_id(self, ids: Sequence[str]) -> list[ExposureRow]:
         """Return some rows of the ledger by their ids, newest first."""
         return self._store.exposures.page(ExposureFilter(ids=tuple(ids)), 0, len(ids))
 
@@ -365,7 +365,7 @@ class ActivityLog:
         """Return what one session was shown in all, or ``None`` where it was shown nothing."""
         return self._store.exposures.session(name)
 
-    def check_ledger(self, query: ActivityQuery) -> None:
+    def check_exposure_query(self, query: ActivityQuery) -> None:
         """Refuse a question that only the journal can answer.
 
         Raises:
@@ -379,9 +379,9 @@ class ActivityLog:
                 known = "words, session:, channel:, memory:, and since: or before: a moment"
                 raise InvalidInput(f"The injection ledger has no such {name}:.", f"It is filtered by {known}.")
 
-    def injection_filter(self, query: ActivityQuery) -> ExposureFilter:
-        """Return what a question asks of the ledger. Raises like `check_ledger`."""
-        self.check_ledger(query)
+    def exposure_filter(self, query: ActivityQuery) -> ExposureFilter:
+        """Return what a question asks of the ledger. Raises like `check_exposure_query`."""
+        self.check_exposure_query(query)
         return ExposureFilter(
             session=query.session,
             channel=query.channel,

@@ -310,9 +310,9 @@ def _conflicting_marks(read: EditedBlock) -> str:
 def make_review_sheet(workspace: Workspace, rows: Sequence[InboxItem]) -> ReviewSheet:
     """Return the sheet of some things that wait. Those that were decided meanwhile are left out."""
     blocks, items, versions, texts = [], {}, {}, {}
-    current = {row.id: row for row in workspace.waiting.rows([row.id for row in rows])}
+    current = {row.id: row for row in workspace.inbox.rows([row.id for row in rows])}
     for number, row in enumerate((current[row.id] for row in rows if row.id in current), 1):
-        item = workspace.waiting.get(row.id)
+        item = workspace.inbox.get(row.id)
         fields = _editable_fields(item)
         blocks.append(SheetBlock(row.id, _explanation_lines(number, row, item), _choices(item), fields))
         items[row.id], texts[row.id] = row, fields

@@ -71,7 +71,9 @@ def distill_transcript(
     drafter = Drafter(workspace.config.language_model)
     # By its whole path, so that the lines can be found again from anywhere.
     named = str(path.absolute())
-    learner = DistillationProposer(workspace._store, gate, workspace.searching.keyword, drafter, named, dry_run=dry_run)
+    learner = DistillationProposer(
+        workspace._store, gate, workspace.search_engine.keyword, drafter, named, dry_run=dry_run
+    )
     learned = tuple(learner.learn(candidate) for candidate in candidates)
     return DistillationReport(learned, tuple(problems), heard.turns, heard.session, turns.reading.stopped)
 
@@ -110,7 +112,7 @@ def distill_text(
             more["source_type"] = "derived"  # nobody can tell that the person said it
         candidates.append(msgspec.structs.replace(candidate, fields={**candidate.fields, **more}))
     drafter = Drafter(workspace.config.language_model)
-    learner = DistillationProposer(workspace._store, workspace.gate, workspace.searching.keyword, drafter, named)
+    learner = DistillationProposer(workspace._store, workspace.gate, workspace.search_engine.keyword, drafter, named)
     learned = tuple(learner.learn(candidate) for candidate in candidates)
     return DistillationReport(learned, tuple(problems), len(read.turns), workspace.author.session)
 

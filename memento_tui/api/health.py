@@ -62,7 +62,7 @@ def reindex(workspace: Workspace, *, keyword: bool, semantic: bool, progress: Ca
         EngineUnavailable: the engine is asked for and cannot be had.
 
     """
-    indexed = workspace.searching.keyword.rebuild(progress) if keyword else 0
+    indexed = workspace.search_engine.keyword.rebuild(progress) if keyword else 0
     if semantic:
         _begin_semantic_anew(workspace)
     return indexed
@@ -72,12 +72,12 @@ def start_engine(workspace: Workspace) -> None:
     """Start the engine unless it runs, without waiting for it. Raises `EngineUnavailable` if it is switched off."""
     if not workspace.config.engine.enabled:
         raise EngineUnavailable("Semantic search is switched off.", "Set enabled = true under [engine] in config.toml.")
-    workspace.searching.semantic.ensure()
+    workspace.search_engine.semantic.ensure()
 
 
 def _begin_semantic_anew(workspace: Workspace) -> None:
     if workspace.config.engine.enabled:
-        stop_engine(workspace.searching.semantic)
+        stop_engine(workspace.search_engine.semantic)
         shutil.rmtree(workspace.paths.semantic_index, ignore_errors=True)
     start_engine(workspace)
 
@@ -292,7 +292,7 @@ def _run_check(name: str, workspace: Workspace, check: Callable[[Workspace], Hea
 
 
 def _keyword(workspace: Workspace) -> HealthFinding:
-    index = workspace.searching.keyword
+    index = workspace.search_engine.keyword
     index.catch_up()
     return HealthFinding(
         "keyword index", ok=True, detail=index.notice or f"reflects all {index.indexed_seq:,} journal entries"
@@ -303,7 +303,7 @@ def _semantic(workspace: Workspace) -> HealthFinding:
     name, hint = "semantic index", "`memento engine logs` says more; `memento reindex --semantic` begins anew."
     if not workspace.config.engine.enabled:
         return HealthFinding(name, ok=True, detail="switched off, in config.toml")
-    status = workspace.searching.semantic.status()
+    status = workspace.search_engine.semantic.status()
     if status is None:
         return HealthFinding(name, ok=True, detail="not running; a search starts it")
     if status.state == "failed" or status.problem:

@@ -39,7 +39,7 @@ def maintain_workspace(
     """
     meaning, problem = None, ""
     if workspace.config.engine.enabled:
-        semantic = workspace.searching.semantic
+        semantic = workspace.search_engine.semantic
 
         def embedding(done: int, total: int) -> None:
             if stopping is not None and stopping.is_set():
@@ -55,11 +55,11 @@ def maintain_workspace(
         except EngineUnavailable as error:
             problem = f"Only words were compared: {error}"
     entailment, unweighed = _load_entailment(workspace)
-    workspace.searching.keyword.catch_up()
+    workspace.search_engine.keyword.catch_up()
     report = run_maintenance(
         workspace._store,
         workspace.config,
-        Comparators(workspace.searching.keyword, meaning, entailment),
+        Comparators(workspace.search_engine.keyword, meaning, entailment),
         workspace.paths.sleep_lock,
         dry_run=dry_run,
         stopping=stopping,

@@ -127,7 +127,7 @@ def overview(workspace: Workspace, now: datetime) -> Overview:
     return Overview(
         amounts=record_counts(workspace),
         waiting=inbox_counts(workspace),
-        since_looked=workspace.activity.since_last_look(),
+        since_looked=workspace.activity.totals_since_last_seen(),
         days=daily_counts(workspace, now),
         statuses=statistics.statuses(),
         facets=statistics.facets(),
@@ -140,8 +140,8 @@ def overview(workspace: Workspace, now: datetime) -> Overview:
 def inbox_counts(workspace: Workspace) -> list[InboxCount]:
     """Return what waits for a person, by kind, the most telling kind first."""
     found = []
-    for kind, count in workspace.waiting.counts().items():
-        oldest = workspace.waiting.view(kind).page(0, 1)
+    for kind, count in workspace.inbox.counts().items():
+        oldest = workspace.inbox.view(kind).page(0, 1)
         # Somebody else may have decided it between the two questions.
         for one in oldest:
             name = KIND_NAMES[kind][count != 1]
@@ -166,7 +166,7 @@ def daily_counts(workspace: Workspace, now: datetime) -> list[DayCount]:
 
 def last_seen(workspace: Workspace) -> tuple[int, datetime | None]:
     """Return the newest journal entry that the person has seen, and when it was written; 0 before they ever looked."""
-    seq = workspace.activity.looked()
+    seq = workspace.activity.last_seen()
     entries = workspace._store.journal.entries(before=seq + 1, limit=1) if seq else []
     return seq, datetime.fromisoformat(entries[0].at) if entries else None
 
@@ -182,7 +182,7 @@ def mark_seen(workspace: Workspace) -> None:
     For the moment at which the app is left, or after the overview was shown for a while.
     """
     try:
-        workspace.activity.mark_looked()
+        workspace.activity.mark_seen()
     except MementoError:
         # On a read-only medium everything stays new, which is no reason to fail while leaving.
         return
@@ -220,7 +220,7 @@ def _database(workspace: Workspace) -> HealthSign:
 
 
 def _keyword(workspace: Workspace) -> HealthSign:
-    index = workspace.searching.keyword
+    index = workspace.search_engine.keyword
     if index.notice:
         return HealthSign("word search", ok=True, detail=index.notice)
     if index.indexed_seq < 0:
@@ -236,8 +236,8 @@ def _semantic(workspace: Workspace) -> HealthSign:
     name = "search by meaning"
     if not workspace.config.engine.enabled:
         return HealthSign(name, ok=True, detail="switched off in config.toml")
-    state = workspace.searching.semantic.state()
-    status = workspace.searching.semantic.status() if state == "ready" else None
+    state = workspace.search_engine.semantic.state()
+    status = workspace.search_engine.semantic.status() if state == "ready" else None
     if status is not None and status.problem:
         return HealthSign(name, ok=False, detail=status.problem, hint="`memento engine logs` says more.")
     if status is not None:

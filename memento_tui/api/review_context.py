@@ -73,7 +73,7 @@ def similar_memories(
     text, about = _text_and_ids(item)
     if not text:
         return []
-    nearby = workspace.searching.keyword.similar(text[:_MAX_COMPARED_CHARACTERS], limit + len(about) + 5)
+    nearby = workspace.search_engine.keyword.similar(text[:_MAX_COMPARED_CHARACTERS], limit + len(about) + 5)
     if nearby is None:
         return []
     others = workspace._store.memories.get_many([*nearby.ids, *nearby.unindexed]).values()

@@ -88,7 +88,7 @@ class Workspace:
 
     def close(self) -> None:
         """Close the database and the connection to the engine."""
-        self.searching.close()
+        self.search_engine.close()
         self._store.close()
 
     @cached_property
@@ -112,12 +112,12 @@ class Workspace:
         return ProposalQueue(self._store, self.author)
 
     @cached_property
-    def waiting(self) -> Inbox:
+    def inbox(self) -> Inbox:
         """Everything that waits for a person: the proposals and the contradictions, in one queue."""
         return Inbox(self._store, self.review, self.contradictions)
 
     @cached_property
-    def searching(self) -> SearchEngine:
+    def search_engine(self) -> SearchEngine:
         """The indexes and the connection to the engine."""
         return SearchEngine(self._store, self.paths, self.config)
 
@@ -134,7 +134,7 @@ class Workspace:
     @cached_property
     def activity(self) -> ActivityLog:
         """What was done, by whom, and what agents were shown."""
-        return ActivityLog(self._store, self.author, self.searching)
+        return ActivityLog(self._store, self.author, self.search_engine)
 
     @cached_property
     def exposures(self) -> Exposures:
@@ -172,7 +172,7 @@ class Workspace:
 
     @cached_property
     def _remembering(self) -> MemoryCreator:
-        return MemoryCreator(self._store, self.gate, self.searching)
+        return MemoryCreator(self._store, self.gate, self.search_engine)
 
     @cached_property
     def _changing(self) -> MemoryEditor:
@@ -282,9 +282,9 @@ class Workspace:
         discard_drafts_containing(self.paths, texts)
         if self.paths.keyword_index.exists():
             # Its files hold the words of what was deleted until they happen to be merged.
-            self.searching.keyword.rebuild()
+            self.search_engine.keyword.rebuild()
         if self.paths.semantic_index.exists():
-            self.searching.semantic.stop()
+            self.search_engine.semantic.stop()
             shutil.rmtree(self.paths.semantic_index, ignore_errors=True)
         return derived
 
@@ -423,7 +423,7 @@ class Workspace:
             EngineUnavailable: ``wait`` was asked for and the engine cannot be had.
 
         """
-        return self.searching.search(query, mode=mode, limit=limit, wait=wait, now=now or clock.now())
+        return self.search_engine.search(query, mode=mode, limit=limit, wait=wait, now=now or clock.now())
 
     def history(self, memory_id: str) -> Sequence[Revision[Memory]]:
         """Return every version of a memory, newest first. Raises `NotFound`."""

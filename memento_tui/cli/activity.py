@@ -91,13 +91,13 @@ def activity(
         # The head is read first: entries that come in while the list is made are not marked as seen.
         head = workspace.activity.head()
         if entry is not None:
-            _print_action(workspace.activity.deed(entry))
+            _print_action(workspace.activity.action(entry))
         elif summary:
-            _print_summary(workspace.activity.since_last_look(), workspace.activity.days())
+            _print_summary(workspace.activity.totals_since_last_seen(), workspace.activity.days())
         else:
             list_activity(workspace, " ".join([*filter, *(["is:new"] if since_last_look else [])]), after, limit)
         if mark_looked:
-            workspace.activity.mark_looked(head)
+            workspace.activity.mark_seen(head)
 
 
 def list_activity(workspace: Workspace, query: str, after: str | None, limit: int) -> None:
@@ -305,7 +305,7 @@ def exposures(
                 lambda: _session_totals_table(sessions),
             )
             return
-        rows, following = workspace.activity.injections(query, after=after, limit=limit)
+        rows, following = workspace.activity.exposures(query, after=after, limit=limit)
     emit(
         lambda: {"items": [_exposure_object(row) for row in rows], "next": following},
         lambda: _exposures_table(rows, following),
@@ -315,7 +315,7 @@ def exposures(
 def _exposure_object(row: ExposureRow) -> dict[str, Any]:
     memory = row.memory
     now = {} if memory is None else {"headline": memory.headline, "status": memory.status, "version": memory.version}
-    return {**to_plain(row.injection), "memory": now or None}
+    return {**to_plain(row.exposure), "memory": now or None}
 
 
 def _exposures_table(rows: Sequence[ExposureRow], following: str | None) -> str:
@@ -323,14 +323,14 @@ def _exposures_table(rows: Sequence[ExposureRow], following: str | None) -> str:
         return "No agent was shown a memory that the filter selects."
     cells = [
         [
-            row.injection.memory_id,
-            format_time(row.injection.at),
-            row.injection.session,
-            str(row.injection.rank),
-            f"{row.injection.score:.3f}",
-            str(row.injection.tokens),
-            "used" if row.injection.used_at else "",
-            _scores_text(row.injection.why),
+            row.exposure.memory_id,
+            format_time(row.exposure.at),
+            row.exposure.session,
+            str(row.exposure.rank),
+            f"{row.exposure.score:.3f}",
+            str(row.exposure.tokens),
+            "used" if row.exposure.used_at else "",
+            _scores_text(row.exposure.why),
             "(gone)" if row.memory is None else row.memory.headline,
         ]
         for row in rows

@@ -299,10 +299,10 @@ def _memory_status() -> dict[str, Any]:
         data["engine"] = found.state if found is not None else "stopped" if enabled else "off"
         if data["exists"]:
             with open_workspace() as workspace:
-                rows, _ = workspace.activity.injections(ActivityQuery(), limit=1)
+                rows, _ = workspace.activity.exposures(ActivityQuery(), limit=1)
                 data["amounts"] = to_plain(record_counts(workspace))
                 data["waiting"] = sum(kind.count for kind in inbox_counts(workspace))
-                data["last_injection"] = to_plain(rows[0].injection) if rows else None
+                data["last_injection"] = to_plain(rows[0].exposure) if rows else None
     except MementoError as error:
         data["problem"] = str(error)
     return data

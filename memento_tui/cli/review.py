@@ -150,9 +150,9 @@ def list_inbox(kind: str | None, states: tuple[str, ...], after: str | None, lim
         _list_states(kind, states, after, limit)
         return
     with open_workspace() as workspace:
-        found, following = workspace.waiting.list(kind or "", after=after, limit=limit)
-        counts = workspace.waiting.counts()
-        items = [(row.kind, workspace.waiting.get(row.id)) for row in found]
+        found, following = workspace.inbox.list(kind or "", after=after, limit=limit)
+        counts = workspace.inbox.counts()
+        items = [(row.kind, workspace.inbox.get(row.id)) for row in found]
     emit(
         lambda: {"items": [_item_object(*one) for one in items], "next": following, "counts": counts},
         lambda: _inbox_table(found, [item for _, item in items], following, counts),
@@ -217,8 +217,8 @@ def _inbox_table(
 def show_item(id: str, *, around: bool) -> None:  # noqa: A002 - its name in the help
     """Show one item in full; ID is its own id or that of the memory it is about."""
     with open_workspace() as workspace:
-        name = workspace.waiting.find(id)
-        item = workspace.waiting.get(name)
+        name = workspace.inbox.find(id)
+        item = workspace.inbox.get(name)
         extra, context = _context_of(workspace, item) if around else ({}, "")
     plain = contradiction_object(item) if _is_contradiction(item) else proposal_object(item)
     emit(lambda: {**plain, **extra}, lambda: "\n\n".join(filter(None, [_item_text(item), context])))
@@ -227,7 +227,7 @@ def show_item(id: str, *, around: bool) -> None:  # noqa: A002 - its name in the
 def _context_of(workspace: Workspace, item: PendingProposal | ContradictionWithSides) -> tuple[dict[str, Any], str]:
     from memento_tui.api.review_context import similar_memories, transcript_excerpt  # noqa: PLC0415 - seldom needed
 
-    workspace.searching.keyword.catch_up()
+    workspace.search_engine.keyword.catch_up()
     similar, excerpt = similar_memories(workspace, item), transcript_excerpt(item)
     lines = []
     if excerpt is not None:
@@ -251,9 +251,9 @@ def _context_of(workspace: Workspace, item: PendingProposal | ContradictionWithS
 def show_next() -> None:
     """Show the item that has waited longest."""
     with open_workspace() as workspace:
-        found, _ = workspace.waiting.list(limit=1)
-        left = workspace.waiting.count()
-        item = workspace.waiting.get(found[0].id) if found else None
+        found, _ = workspace.inbox.list(limit=1)
+        left = workspace.inbox.count()
+        item = workspace.inbox.get(found[0].id) if found else None
     if item is None:
         raise NotFound("Nothing waits for a decision.")
     emit(
@@ -290,9 +290,9 @@ def edit_inbox(ids: tuple[str, ...], kind: str | None, limit: int, *, dry_run: b
 
     with open_workspace() as workspace:
         if ids:
-            rows = workspace.waiting.rows([workspace.waiting.find(given) for given in ids])
+            rows = workspace.inbox.rows([workspace.inbox.find(given) for given in ids])
         else:
-            rows = workspace.waiting.list(kind or "", limit=limit)[0]
+            rows = workspace.inbox.list(kind or "", limit=limit)[0]
         if not rows:
             raise NotFound("Nothing waits for a decision.")
         _decide_in_editor(workspace, make_review_sheet(workspace, rows), dry_run=dry_run, yes=yes)
@@ -311,7 +311,7 @@ def _decide_in_editor(workspace: Workspace, sheet: ReviewSheet, *, dry_run: bool
     if is_requested and not yes and not _confirm(requested):
         note(f"Nothing was decided. Your text is in {kept.path}.")
         raise click.exceptions.Exit(1)
-    outcomes = workspace.waiting.decide(requested.decisions) if is_requested else ()
+    outcomes = workspace.inbox.decide(requested.decisions) if is_requested else ()
     failed = [outcome for outcome in outcomes if outcome.state == "failed"]
     if failed or requested.unclear:
         note(f"Your text is in {kept.path}.")

@@ -193,7 +193,7 @@ def engine_start(*, wait: bool) -> None:
 
     with open_workspace() as workspace:
         start_engine(workspace)
-        semantic = workspace.searching.semantic
+        semantic = workspace.search_engine.semantic
         if wait:
             with progress_bar("Embedding") as progress:
                 semantic.wait(workspace.activity.head(), timeout=_MAX_WAIT_SECONDS, progress=progress)

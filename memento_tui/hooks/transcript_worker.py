@@ -49,7 +49,7 @@ def main() -> int:
     try:
         if given.index:
             with Workspace(paths.root, actor="agent", channel="hook", create=False) as workspace:
-                workspace.searching.keyword.catch_up()
+                workspace.search_engine.keyword.catch_up()
         else:
             learn_from_transcript(paths, given.transcript, given.session, event=given.event, cwd=given.cwd)
     except MementoError as error:

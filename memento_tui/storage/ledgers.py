@@ -49,13 +49,13 @@ class ExposureFilter(msgspec.Struct, frozen=True, kw_only=True):
 class ExposureRow(msgspec.Struct, frozen=True):
     """One row of the ledger, with the memory as it stands now (``None`` where it is gone)."""
 
-    injection: Exposure
+    exposure: Exposure
     memory: MemorySummary | None
 
     @property
     def id(self) -> str:
         """The identity within the ledger."""
-        return self.injection.id
+        return self.exposure.id
 
 
 class SessionTotals(msgspec.Struct, frozen=True):

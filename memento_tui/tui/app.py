@@ -214,7 +214,7 @@ class MementoApp(ErrorBoundary, App[None]):
         self.set_keymap(self.keys.remapped)
         self._choose_theme()
         self.section.focus_content()
-        self.show_counts(review=self.workspace.waiting.count())
+        self.show_counts(review=self.workspace.inbox.count())
         self._show_live_state()
         for problem in self.keys.problems[:1]:
             self.show_status(f"config.toml: {problem}", problem=True)
@@ -258,9 +258,9 @@ class MementoApp(ErrorBoundary, App[None]):
     def _warm_up(self) -> None:
         """Open the indexes before they are asked for."""
         try:
-            self.workspace.searching.keyword.catch_up()
+            self.workspace.search_engine.keyword.catch_up()
             if self.workspace.config.engine.enabled:
-                self.workspace.searching.semantic.ensure()
+                self.workspace.search_engine.semantic.ensure()
         except MementoError as error:
             self.call_from_thread(self.show_status, str(error), problem=True)
 
@@ -328,7 +328,7 @@ class MementoApp(ErrorBoundary, App[None]):
         for section in self._switcher.query(Section):
             section.is_stale = True
         self._refresh_if_stale(self.section)
-        self.show_counts(review=self.workspace.waiting.count())
+        self.show_counts(review=self.workspace.inbox.count())
 
     def _refresh_if_stale(self, section: Section) -> None:
         if section.is_stale:

@@ -47,7 +47,7 @@ def _filled(folder: Path, count: int) -> Path:
     (folder / "config.toml").write_text(_KEYWORDS_ONLY)
     with Workspace(folder) as workspace:
         workspace.remember_many(memories(count))
-        workspace.searching.keyword.catch_up()
+        workspace.search_engine.keyword.catch_up()
     return folder
 
 

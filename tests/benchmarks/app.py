@@ -70,7 +70,7 @@ def keystrokes(data: Path, size: str, texts: list[str]) -> Row:
 async def _type(data: Path, texts: list[str]) -> tuple[list[float], list[float]]:
     typed, drawn = [], []
     with Workspace(data, channel="tui") as workspace:
-        workspace.searching.keyword.catch_up()
+        workspace.search_engine.keyword.catch_up()
         app = MementoApp(workspace, "memories")
         async with app.run_test(size=(120, 40)) as pilot:
             await pilot.pause()

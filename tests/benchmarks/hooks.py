@@ -99,7 +99,7 @@ def replayed_sessions(scratch: Path) -> tuple[list[Row], list[Figure]]:
     with Workspace(folder) as workspace:
         stored = workspace.remember_many({"content": text} for text in documents.values())
         own = {name: memory.id for name, memory in zip(documents, stored, strict=True)}
-        workspace.searching.keyword.catch_up()
+        workspace.search_engine.keyword.catch_up()
     ours = _tally(sessions, own, lambda number, prompt: _hooked(folder, number, prompt))
     vault = _vault_rules(documents)
     theirs = _tally(sessions, {}, lambda _, prompt: vault(prompt))

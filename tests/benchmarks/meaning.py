@@ -27,7 +27,7 @@ def hybrid_query(scratch: Path, count: int) -> Row:
     questions = [f"where is {vocabulary[20 + n]} {vocabulary[500 + 3 * n]} kept" for n in range(_QUERIES)]
     with Workspace(scratch / "meaning") as workspace:
         workspace.remember_many(memories(count))
-        workspace.searching.wait()
+        workspace.search_engine.wait()
         embedder = Embedder(get_model_path())
         database: Any = lancedb.connect(str(workspace.paths.semantic_index))
         table = database.open_table(next(iter(database.table_names())))
@@ -44,7 +44,7 @@ def hybrid_query(scratch: Path, count: int) -> Row:
                 raise RuntimeError(answer.semantic)
             ours.append(middle - begun)
             bare.append(ended - middle)
-        workspace.searching.semantic.stop()
+        workspace.search_engine.semantic.stop()
     mine, theirs = statistics.median(ours), statistics.median(bare)
     what = f"hybrid query through a warm engine, {count:,} memories / (embedding it + the bare LanceDB search)"
     return Row(what, f"{mine * 1e3:.1f} ms", f"{theirs * 1e3:.1f} ms", mine / theirs, 1.5)

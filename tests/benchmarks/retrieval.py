@@ -24,7 +24,7 @@ def index(documents: Sequence[dict[str, Any]]) -> Callable[[str, int], list[str]
     workspace = memento_tui.open(folder.name)
 
     def close() -> None:
-        workspace.searching.semantic.stop()
+        workspace.search_engine.semantic.stop()
         workspace.close()
         folder.cleanup()
 
@@ -37,7 +37,7 @@ def index(documents: Sequence[dict[str, Any]]) -> Callable[[str, int], list[str]
         }
         for document in documents
     )
-    workspace.searching.wait()
+    workspace.search_engine.wait()
 
     def search(question: str, limit: int) -> list[str]:
         return [hit.id for hit in workspace.search(question, limit=limit).results]

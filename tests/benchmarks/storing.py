@@ -68,7 +68,7 @@ def bulk_import(scratch: Path, count: int) -> Row:
     with Workspace(scratch / "bulk") as workspace:
         begun = perf_counter()
         report = run_import(workspace, "memento", source)
-        workspace.searching.keyword.catch_up()
+        workspace.search_engine.keyword.catch_up()
         ours = perf_counter() - begun
         if report.imported != count:
             raise RuntimeError(report)

@@ -35,7 +35,7 @@ def _let_wait(data: Path) -> None:
     with Workspace(data) as workspace:
         for number in range(_DECISIONS + 40):
             workspace.remember(f"Proposal {number} {new_id()} from a page about caches.", source_type="external")
-        workspace.searching.keyword.catch_up()
+        workspace.search_engine.keyword.catch_up()
 
 
 async def _all(data: Path, size: str) -> list[Row]:

@@ -28,4 +28,4 @@ def test_a_deleted_semantic_index_is_rebuilt_with_a_notice_and_found_by_again() 
                 assert monotonic() < ends + 30, "the index is never whole again"
             assert answer.results[0].id == "cat"
         finally:
-            workspace.searching.semantic.stop()
+            workspace.search_engine.semantic.stop()

@@ -50,7 +50,7 @@ def host(data_dir: Path, project: Path) -> HookHost:
 
 def ledger(person: Workspace, session: str = "session-1") -> list[tuple[str, int]]:
     rows = person._store.exposures.page(ExposureFilter(session=(session,)), 0, 100)
-    return [(row.injection.memory_id, row.injection.rank) for row in rows]
+    return [(row.exposure.memory_id, row.exposure.rank) for row in rows]
 
 
 def test_a_session_begins_with_who_the_agent_is_what_is_essential_what_it_is_at_and_what_to_leave(
@@ -89,9 +89,9 @@ def test_a_prompt_is_answered_with_what_it_is_about_and_its_place_in_the_ledger(
     assert "Minou" not in told
     assert FENCE.search(told)
     (row,) = person._store.exposures.page(ExposureFilter(session=("session-1",)), 0, 10)
-    assert (row.injection.memory_id, row.injection.rank, row.injection.channel) == (memory.id, 1, "hook")
-    assert 0.5 <= row.injection.score <= 1.15
-    assert len(DEPLOY) // 4 <= row.injection.tokens <= 60
+    assert (row.exposure.memory_id, row.exposure.rank, row.exposure.channel) == (memory.id, 1, "hook")
+    assert 0.5 <= row.exposure.score <= 1.15
+    assert len(DEPLOY) // 4 <= row.exposure.tokens <= 60
     assert person.get(memory.id).shown_count == 1
 
 

@@ -166,7 +166,7 @@ def test_an_import_of_thousands_in_few_entries_is_indexed_by_a_process_of_its_ow
     with memento_tui.open(host.data_dir) as person:
         person.remember_many({"content": f"The lamp in room {number} burns."} for number in range(150))
         person.remember("The lamp of the porch is called Fiat Lux.")
-        behind = person.searching.keyword
+        behind = person.search_engine.keyword
         assert "deploy.sh" in host.prompt(QUESTION), "what was indexed before is still told"
         question = "is the porch lamp called Fiat Lux?"
         until(

@@ -38,7 +38,7 @@ def host(person: Workspace, tmp_path: Path) -> HookHost:
 
 def used(person: Workspace) -> list[bool]:
     rows = person._store.exposures.page(ExposureFilter(session=(BILLING,)), 0, 10)
-    return [row.injection.used_at is not None for row in rows]
+    return [row.exposure.used_at is not None for row in rows]
 
 
 def until(holds: Callable[[], bool], what: str) -> None:

@@ -116,4 +116,4 @@ def test_an_accounts_key_reads_and_alters_nothing_of_the_persons(tmp_path: Path)
         told = person._store.exposures.page(
             ExposureFilter(), 0, person._store.exposures.total(ExposureFilter()) - shown
         )
-        assert not {row.injection.memory_id for row in told} & before.memories.keys()
+        assert not {row.exposure.memory_id for row in told} & before.memories.keys()

@@ -67,9 +67,9 @@ def stored(workspace: Workspace) -> set[str]:
 def check(workspace: Workspace) -> None:
     """The chain holds, and the index has exactly what the store has."""
     assert workspace._store.journal.verify() is None
-    workspace.searching.keyword.catch_up()
-    assert workspace.searching.keyword.indexed_seq == workspace._store.journal.head()
-    indexed = workspace.searching.keyword
+    workspace.search_engine.keyword.catch_up()
+    assert workspace.search_engine.keyword.indexed_seq == workspace._store.journal.head()
+    indexed = workspace.search_engine.keyword
     found = workspace.search("flood", limit=100_000, mode="keyword")
     assert {hit.id for hit in found.results} == stored(workspace)
     assert found.total == workspace._store.memories.count_all()

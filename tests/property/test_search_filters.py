@@ -52,7 +52,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Store, Ke
     rng = random.Random(11)  # noqa: S311 - not for secrets
     with memento_tui.open(without_engine(tmp_path_factory.mktemp("filters") / "data")) as workspace:
         put(workspace._store, *(note(f"memory {number}", **_fields(rng, number)) for number in range(200)))
-        yield workspace._store, workspace.searching.keyword
+        yield workspace._store, workspace.search_engine.keyword
 
 
 VALUES = {"agent": AGENTS[1:], "session": AGENTS[1:], "id": tuple(f"m{number}" for number in range(0, 200, 9))}

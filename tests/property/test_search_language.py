@@ -84,7 +84,7 @@ def test_every_text_is_a_query_that_both_indexes_answer(filled: Workspace, sourc
         assert len(problem) < 400
     assert all(part.text.strip() for part in (*query.words, *query.excluded))
     assert sum(part.typing for part in query.words if isinstance(part, Word)) <= int(typing)
-    answer = filled.searching.search(source, mode="keyword", limit=5, now=NOW, typing=typing)
+    answer = filled.search_engine.search(source, mode="keyword", limit=5, now=NOW, typing=typing)
     assert answer.problems == query.problems
     assert answer.total >= len(answer.results)
     for hit in answer.results:

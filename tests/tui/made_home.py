@@ -53,7 +53,7 @@ def fill(data_dir: Path, time: StandingClock) -> Path:
             time.back(days=29 - number * 0.6)
             writer = (claude, person, claude, codex)[number % 4 if number % 7 else 1]
             if number == 40:
-                person.activity.mark_looked()
+                person.activity.mark_seen()
             writer.remember(
                 f"Rule {number}: keep the cache cold.",
                 id=f"memory-{number}",

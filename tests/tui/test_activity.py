@@ -150,7 +150,7 @@ async def test_what_came_since_the_last_look_is_marked_and_then_seen(data_dir: P
             assert len(marked) == 2
             await driver.app.open_section("activity", "is:new")
             await driver.until(lambda: actions(driver) == ["forget", "remember"], "only the new ones are listed")
-            await driver.until(lambda: driver.app.workspace.activity.looked() == 3, "they count as seen")
+            await driver.until(lambda: driver.app.workspace.activity.last_seen() == 3, "they count as seen")
 
 
 async def test_enter_goes_to_the_record(data_dir: Path) -> None:

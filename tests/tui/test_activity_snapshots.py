@@ -55,7 +55,7 @@ def _fill(folder: Path) -> None:
         claude.skips.add("dist/", "generated", "7d")
         codex.remember("日本語のメモリ 🙂 and \x1b[31mhidden\u202e characters [/nope]")
         engine.items.create("Look at the failing nightly run", category="active_work")
-        person.activity.mark_looked()
+        person.activity.mark_seen()
         claude.update(
             port.id, content="The staging proxy listens on port 9090.\nAsk the owner before you change it.", certainty=4
         )

@@ -130,7 +130,7 @@ async def test_what_is_written_meanwhile_is_counted_and_the_cursor_stays(filled:
 async def test_what_is_new_stays_told_while_the_app_is_open(filled: Path, workspace: Workspace) -> None:
     async with opened(filled, start="home") as app:
         await counted(app)
-        workspace.activity.mark_looked()
+        workspace.activity.mark_seen()
         home(app).reload()
         await app.until(lambda: not home(app).workers, "it is counted again")
         assert "8 changes" in board(app)

@@ -95,16 +95,16 @@ def test_a_purge_and_what_it_emptied_cannot_be_taken_back(workspace: Workspace) 
     assert "gone for good" in purge.obstacle
     assert "was purged" in first.obstacle
     assert (first.headline, purge.headline) == ("", "")
-    assert workspace.activity.deed(1).changed[0].purged
+    assert workspace.activity.action(1).changed[0].purged
 
 
 def test_a_bulk_write_is_told_as_one_and_examined_in_part(workspace: Workspace) -> None:
     workspace.remember_many({"content": f"number {number}"} for number in range(2500))
-    deed = workspace.activity.deed(1)
+    deed = workspace.activity.action(1)
     assert (deed.row.touched, deed.batch_entries, deed.batch_records) == (2000, 2, 2500)
     assert len(deed.changed) == 20
     with pytest.raises(NotFound):
-        workspace.activity.deed(99)
+        workspace.activity.action(99)
 
 
 def test_words_are_looked_for_in_notes_and_in_the_memories_touched(workspace: Workspace, agent: Workspace) -> None:
@@ -134,21 +134,21 @@ def test_a_page_follows_the_one_before_whatever_arrives_above(workspace: Workspa
 
 def test_what_is_new_is_what_came_since_the_person_last_looked(workspace: Workspace, agent: Workspace) -> None:
     agent.remember("seen")
-    assert workspace.activity.looked() == 0
-    assert workspace.activity.mark_looked() == 1
+    assert workspace.activity.last_seen() == 0
+    assert workspace.activity.mark_seen() == 1
     agent.remember("unseen")
     agent.skips.add("dist/", "generated", "7d")
     workspace.remember("my own")
-    tally = workspace.activity.since_last_look()
+    tally = workspace.activity.totals_since_last_seen()
     assert (tally.after, tally.entries, tally.by_agent) == (1, 2, {"claude": 2})
     assert tally.by_action == {"remember": 1, "skip add": 1}
     assert tally.by_record == {"memory": 1, "skip": 1}
     assert not tally.is_capped
     assert workspace.activity.count(parse_activity("is:new actor:agent")) == 2
-    assert workspace.activity.mark_looked(1) == 1
-    assert workspace.activity.mark_looked(4) == workspace.activity.mark_looked(2) == 4
+    assert workspace.activity.mark_seen(1) == 1
+    assert workspace.activity.mark_seen(4) == workspace.activity.mark_seen(2) == 4
     with pytest.raises(NotAllowed):
-        agent.activity.mark_looked()
+        agent.activity.mark_seen()
 
 
 def test_a_count_that_was_cut_short_says_so(store: Store) -> None:
@@ -178,24 +178,24 @@ def test_a_search_by_an_agent_is_entered_in_the_ledger_with_its_reasons(agent: W
     agent.remember("The proxy restarts at night.")
     recall(agent, "port proxy", 5)
     count_used(agent, [memory.id])
-    rows, following = agent.activity.injections(EVERYTHING)
-    first = rows[0].injection
+    rows, following = agent.activity.exposures(EVERYTHING)
+    first = rows[0].exposure
     assert (first.rank, first.memory_id) == (1, memory.id)
     assert (first.session, first.channel, first.used_at is not None) == ("s1", "mcp", True)
     assert first.tokens > 3
     assert set(first.why) > {"keyword", "relevance", "life"}
     assert rows[0].memory is not None
     assert rows[0].memory.headline == memory.headline
-    assert (rows[1].injection.used_at, following) == (None, None)
+    assert (rows[1].exposure.used_at, following) == (None, None)
     (totals,) = agent.activity.sessions(EVERYTHING)
     assert (totals.session, totals.shown, totals.used) == ("s1", 2, 1)
-    assert totals.tokens == sum(row.injection.tokens for row in rows)
+    assert totals.tokens == sum(row.exposure.tokens for row in rows)
 
 
 def test_a_workspace_without_a_session_enters_nothing(workspace: Workspace) -> None:
     workspace.remember("The port of the proxy is 8080.")
     recall(workspace, "port", 5)
-    assert workspace.activity.injections(EVERYTHING) == ([], None)
+    assert workspace.activity.exposures(EVERYTHING) == ([], None)
 
 
 def test_the_ledger_is_filtered_and_comes_in_pages(workspace: Workspace) -> None:
@@ -205,8 +205,8 @@ def test_the_ledger_is_filtered_and_comes_in_pages(workspace: Workspace) -> None
     gone = make_exposure({**fields, "id": "gone", "session": "t", "rank": 1, "memory_id": "gone", "channel": "mcp"})
     workspace._store.exposures.add([*made, gone])
     log = workspace.activity
-    first, following = log.injections(EVERYTHING, limit=4)
-    rest, end = log.injections(EVERYTHING, after=following, limit=4)
+    first, following = log.exposures(EVERYTHING, limit=4)
+    rest, end = log.exposures(EVERYTHING, after=following, limit=4)
     assert [row.id for row in [*first, *rest]] == ["gone", "i4", "i3", "i2", "i1", "i0"]
     assert (end, first[0].memory) == (None, None)
     for text, ids in (
@@ -216,20 +216,20 @@ def test_the_ledger_is_filtered_and_comes_in_pages(workspace: Workspace) -> None
         ("port session:s0", ["i4", "i2", "i0"]),
         ("since:2999-01-01", []),
     ):
-        source = log.injection_source(parse_activity(text))
+        source = log.exposure_source(parse_activity(text))
         assert [row.id for row in source.page(0, 10)] == ids
         assert source.ids(1, 10) == ids[1:]
         assert source.total() == len(ids)
         assert [source.locate(row_id) for row_id in ids] == list(range(len(ids)))
         assert source.locate("i9") is None
     with pytest.raises(InvalidInput, match="not a cursor"):
-        log.injections(EVERYTHING, after="x")
+        log.exposures(EVERYTHING, after="x")
 
 
 @pytest.mark.parametrize("text", ["agent:x", "action:edit", "is:new", "since:4", "actor:agent"])
 def test_the_ledger_refuses_what_only_the_journal_knows(workspace: Workspace, text: str) -> None:
     with pytest.raises(InvalidInput, match="ledger"):
-        workspace.activity.injections(parse_activity(text))
+        workspace.activity.exposures(parse_activity(text))
 
 
 # Rejecting
@@ -270,7 +270,7 @@ def test_a_database_of_the_version_before_is_upgraded_in_place(tmp_path: Path) -
     connection.close()
     store = Store(path)
     (row,) = store.exposures.page(ExposureFilter(), 0, 10)
-    assert (row.injection.why, row.injection.tokens) == ({}, 7)
+    assert (row.exposure.why, row.exposure.tokens) == ({}, 7)
     put(store, note("text"))
     assert [one.headline for one in store.activity.rows([1])] == ["text"]
     store.close()

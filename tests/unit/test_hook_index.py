@@ -21,7 +21,7 @@ def person(tmp_path: Path) -> Iterator[Workspace]:
     (tmp_path / "config.toml").write_text(NO_ENGINE)
     with memento_tui.open(tmp_path) as workspace:
         workspace.remember("Deploys go to fly.io.")
-        workspace.searching.keyword.catch_up()
+        workspace.search_engine.keyword.catch_up()
         yield workspace
 
 
@@ -42,9 +42,9 @@ def test_what_is_written_while_the_index_catches_up_is_indexed_too_and_the_index
     monkeypatch.setattr(person._store.journal, "changed_memories", interrupted)
     before = {path.name for path in person.paths.keyword_index.glob("*.store")}
     person.remember("The window is open.")
-    person.searching.keyword.catch_up()
-    assert person.searching.keyword.indexed_seq == person._store.journal.head()
-    assert person.searching.keyword.notice == ""
+    person.search_engine.keyword.catch_up()
+    assert person.search_engine.keyword.indexed_seq == person._store.journal.head()
+    assert person.search_engine.keyword.notice == ""
     assert before <= {path.name for path in person.paths.keyword_index.glob("*.store")}
 
 

@@ -80,7 +80,7 @@ def test_what_waits_is_told_by_kind_with_the_oldest(workspace: Workspace, agent:
     workspace.verify(held.id)
     for text in ("Deploys go out on Monday.", "Deploys go out on Tuesday."):
         agent.update(held.id, content=text)
-    first = workspace.waiting.list()[0][0].row.since
+    first = workspace.inbox.list()[0][0].row.since
     assert [(one.kind, one.name, one.count, one.since) for one in overview.inbox_counts(workspace)] == [
         ("change", "changes", 2, first)
     ]

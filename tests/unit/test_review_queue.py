@@ -295,15 +295,15 @@ def test_each_of_several_decisions_has_its_own_outcome(workspace: Workspace, age
     memory, moved = edit_proposal(workspace, agent)
     workspace.update(memory.id, content="changed")
     ids = [workspace.review.get(first.id).proposal.id, "nothing", moved.id, workspace.review.get(second.id).proposal.id]
-    outcomes = workspace.waiting.decide([Decision(id=name, verb="approve", seen=None) for name in ids])
+    outcomes = workspace.inbox.decide([Decision(id=name, verb="approve", seen=None) for name in ids])
     assert [outcome.id for outcome in outcomes] == ids
     assert [outcome.state for outcome in outcomes] == ["approved", "failed", "failed", "approved"]
     assert "There is no proposal" in outcomes[1].error
     assert "changed since" in outcomes[2].error
     assert [workspace.get(one.id).status for one in (first, second)] == ["active", "active"]
-    again = workspace.waiting.decide([Decision(id=ids[0], verb="reject", seen=None, reason="no")])
+    again = workspace.inbox.decide([Decision(id=ids[0], verb="reject", seen=None, reason="no")])
     assert (again[0].state, "approved already" in again[0].error) == ("failed", True)
-    (put_off,) = workspace.waiting.decide([Decision(id=moved.id, verb="later", seen=None)])
+    (put_off,) = workspace.inbox.decide([Decision(id=moved.id, verb="later", seen=None)])
     assert put_off.state == "later"
 
 
@@ -453,7 +453,7 @@ def test_an_agent_may_not(workspace: Workspace, agent: Workspace, act: Callable[
 
 def test_bulk_decisions_of_an_agent_all_fail(workspace: Workspace, agent: Workspace) -> None:
     external(agent)
-    (outcome,) = agent.waiting.decide([Decision(id=only(workspace).id, verb="approve", seen=None)])
+    (outcome,) = agent.inbox.decide([Decision(id=only(workspace).id, verb="approve", seen=None)])
     assert outcome.state == "failed"
     assert "Only a person decides" in outcome.error
     assert only(workspace).state == "pending"

@@ -38,7 +38,7 @@ def filled(workspace: Workspace, agent: Workspace) -> Workspace:
 
 
 def sheet(workspace: Workspace) -> tuple[ReviewSheet, str]:
-    made = make_review_sheet(workspace, workspace.waiting.list()[0])
+    made = make_review_sheet(workspace, workspace.inbox.list()[0])
     return made, made.sheet.render()
 
 
@@ -86,14 +86,14 @@ def test_what_is_ticked_changed_and_deleted_is_what_is_wanted(filled: Workspace)
         "1 would be rejected",
         "1 would be settled: the older holds",
     ]
-    outcomes = filled.waiting.decide(wanted.decisions)
+    outcomes = filled.inbox.decide(wanted.decisions)
     assert [outcome.state for outcome in outcomes] == ["approved", "approved", "rejected", "older_stands"]
     assert filled.get("page").status == "active"
     assert filled.get("jwt").content == "Use signed cookies."
     assert filled.get("restart").status == "active"
     assert filled.get("newer").status == "superseded"
     filled.undo()
-    assert filled.waiting.count() == 4
+    assert filled.inbox.count() == 4
 
 
 def test_tags_and_titles_are_changed_as_well_as_texts(filled: Workspace) -> None:
@@ -114,7 +114,7 @@ def test_a_contradiction_is_settled_by_what_is_written_below_it(filled: Workspac
     both = both.replace(f"{mark} newer_applies_when\n", f"{mark} newer_applies_when\nsince March")
     (decision,) = made.wanted(both).decisions
     assert decision.changes == {"older_context": "before March", "newer_context": "since March"}
-    assert filled.waiting.decide([decision])[0].state == "both_valid"
+    assert filled.inbox.decide([decision])[0].state == "both_valid"
     one = text.replace(f"{mark} one_text_for_both\n", f"{mark} one_text_for_both\nPort 9090; 8080 until March.")
     (decision,) = made.wanted(one).decisions
     assert (decision.verb, decision.changes) == ("merged", {"content": "Port 9090; 8080 until March."})
@@ -162,7 +162,7 @@ def test_what_changed_since_the_sheet_was_made_is_not_decided(filled: Workspace,
     made, text = sheet(filled)
     agent.update("page", content="Another page.")
     (decision,) = made.wanted(ticked(made, text, 1, "approve")).decisions
-    (outcome,) = filled.waiting.decide([decision])
+    (outcome,) = filled.inbox.decide([decision])
     assert "changed while you looked" in outcome.error
 
 

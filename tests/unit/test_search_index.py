@@ -49,11 +49,11 @@ def answers(data_dir: Path, writes: int = 1) -> tuple[list[list[str]], str]:
             answer = workspace.search(query, mode="keyword", limit=100)
             assert answer.total == len(answer.results)
             found.append(sorted(hit.memory.content for hit in answer.results))
-        notice = workspace.searching.keyword.notice
+        notice = workspace.search_engine.keyword.notice
         for number in range(writes):
             memory = workspace.remember(f"written after{number}")
             assert [hit.id for hit in workspace.search(f"after{number}").results] == [memory.id]
-        return found, notice or workspace.searching.keyword.notice
+        return found, notice or workspace.search_engine.keyword.notice
 
 
 @pytest.fixture(scope="module")
@@ -237,7 +237,7 @@ def test_while_another_process_writes_the_index_a_search_answers_from_what_there
         with FileLock(workspace.paths.keyword_lock):
             assert workspace.search("alpha").total == 23
             with pytest.raises(DataDirectoryError, match="cannot be written"):
-                workspace.searching.keyword.rebuild()
+                workspace.search_engine.keyword.rebuild()
         assert workspace.search("alpha").total == 24
 
 
@@ -256,10 +256,10 @@ def test_an_index_that_cannot_be_written_is_a_sentence(tmp_path: Path) -> None:
 def test_rebuilding_tells_how_far_it_is_and_how_many_there_are(workspace: Workspace) -> None:
     workspace.remember_many({"content": f"alpha {number}"} for number in range(2500))
     told: list[tuple[int, int]] = []
-    assert workspace.searching.keyword.rebuild(lambda done, total: told.append((done, total))) == 2500
+    assert workspace.search_engine.keyword.rebuild(lambda done, total: told.append((done, total))) == 2500
     assert told == [(1000, 2500), (2000, 2500), (2500, 2500)]
     assert workspace.search("alpha").total == 2500
-    assert workspace.searching.keyword.indexed_seq == workspace._store.journal.head()
+    assert workspace.search_engine.keyword.indexed_seq == workspace._store.journal.head()
 
 
 def test_a_long_flood_of_small_writes_keeps_the_index_in_few_files(workspace: Workspace) -> None:
@@ -279,7 +279,7 @@ def test_two_open_workspaces_survive_each_other_rebuilding(two: tuple[Workspace,
     one, other = two
     one.remember("alpha one")
     assert other.search("alpha").total == 1
-    one.searching.keyword.rebuild()
+    one.search_engine.keyword.rebuild()
     other.remember("alpha two")
     assert (one.search("alpha").total, other.search("alpha").total) == (2, 2)
     shutil.rmtree(one.paths.keyword_index)

@@ -9,7 +9,7 @@ from tests.made import NOW
 
 def found(workspace: Workspace, query: str, *, typing: bool = False) -> list[str]:
     """Return the ids that a keyword search finds, best first."""
-    answer = workspace.searching.search(query, mode="keyword", limit=50, now=NOW, typing=typing)
+    answer = workspace.search_engine.search(query, mode="keyword", limit=50, now=NOW, typing=typing)
     return [hit.id for hit in answer.results]
 
 

@@ -41,7 +41,7 @@ def test_the_words_of_a_purged_text_leave_the_keyword_index_at_once(workspace: W
     workspace.remember("something harmless")
     memory = workspace.remember("hunter2 is the password")
     assert workspace.search("hunter2").total == 1
-    index = workspace.searching.keyword
+    index = workspace.search_engine.keyword
     assert index._searcher().terms_with_prefix("words", "hunter", limit=9)
     workspace.purge(memory.id, "leaked")
     assert index._searcher().terms_with_prefix("words", "hunter", limit=9) == []

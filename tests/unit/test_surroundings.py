@@ -16,7 +16,7 @@ from memento_tui.api.review_context import TranscriptExcerpt, similar_memories, 
 
 def waiting(workspace: Workspace, agent: Workspace, **source: str) -> PendingProposal:
     agent.remember("Learned there.", source_type="external", source=source)
-    item = workspace.waiting.get(workspace.waiting.view().ids(0, 1)[0])
+    item = workspace.inbox.get(workspace.inbox.view().ids(0, 1)[0])
     assert isinstance(item, PendingProposal)
     return item
 

@@ -132,7 +132,7 @@ def test_logs_of_several_days_are_not_taken_for_copies_of_each_other(
         monkeypatch.setattr(clock, "now", lambda day=day: now.replace(day=10 + day))
         for number in range(3):
             log_session(agent, f"{day}-{number}", "/home/ann/shop (main) - claude")
-        agent.searching.keyword.catch_up()
+        agent.search_engine.keyword.catch_up()
     assert agent.review.count() == 0
 
 

@@ -29,11 +29,11 @@ def clash(workspace: Workspace, name: str = "clash", **fields: Any) -> Contradic
 
 
 def names(workspace: Workspace, kind: str = "") -> list[str]:
-    return [row.id for row in workspace.waiting.view(kind).page(0, 1000)]
+    return [row.id for row in workspace.inbox.view(kind).page(0, 1000)]
 
 
 def one(workspace: Workspace, name: str, verb: DecisionVerb, **more: Any) -> Any:  # noqa: ANN401 - an outcome
-    (outcome,) = workspace.waiting.decide([Decision(id=name, verb=verb, seen=None, **more)])
+    (outcome,) = workspace.inbox.decide([Decision(id=name, verb=verb, seen=None, **more)])
     return outcome
 
 
@@ -54,7 +54,7 @@ def test_proposals_and_contradictions_wait_in_one_queue_the_oldest_first(
     agent.remember("Key AKIA" + "Q3EGMDPRTV5WXY2Z opens it.", id="leak")
     assert change is not None
     assert deletion is not None
-    rows = workspace.waiting.view().page(0, 50)
+    rows = workspace.inbox.view().page(0, 50)
     assert [row.kind for row in rows] == ["new", "contradiction", "change", "deletion", "suggestion", "secret"]
     assert [row.headline for row in rows][:4] == [
         "The page",
@@ -64,13 +64,13 @@ def test_proposals_and_contradictions_wait_in_one_queue_the_oldest_first(
     ]
     assert rows[4].headline == "The API answers on port 9090. clash"
     assert [row.row.who for row in rows][:3] == ["claude", "", "claude"]
-    counts = workspace.waiting.counts()
+    counts = workspace.inbox.counts()
     assert counts == dict.fromkeys(("secret", "contradiction", "suggestion", "new", "change", "deletion"), 1)
     assert list(counts) == [kind for kind in INBOX_KINDS if kind in counts]
-    assert workspace.waiting.count() == 6
+    assert workspace.inbox.count() == 6
     assert names(workspace, "contradiction") == ["contradiction:clash"]
-    assert isinstance(workspace.waiting.get("contradiction:clash"), ContradictionWithSides)
-    assert isinstance(workspace.waiting.get(change.id), PendingProposal)
+    assert isinstance(workspace.inbox.get("contradiction:clash"), ContradictionWithSides)
+    assert isinstance(workspace.inbox.get(change.id), PendingProposal)
 
 
 def test_a_view_gives_pages_places_and_names_that_agree(workspace: Workspace, agent: Workspace) -> None:
@@ -78,31 +78,31 @@ def test_a_view_gives_pages_places_and_names_that_agree(workspace: Workspace, ag
         agent.remember(f"page {number}", source_type="external")
         clash(workspace, f"clash{number}")
     for kind in ("", "new", "contradiction"):
-        view = workspace.waiting.view(kind)
+        view = workspace.inbox.view(kind)
         rows = view.page(0, 100)
         assert len(rows) == view.total() == (14 if not kind else 7)
         assert [row.id for start in range(0, 14, 3) for row in view.page(start, 3)] == [row.id for row in rows]
         assert [view.locate(row.id) for row in rows] == list(range(len(rows)))
         assert view.ids(2, 3) == [row.id for row in rows[2:5]]
-    assert workspace.waiting.view("new").locate("contradiction:clash1") is None
-    assert workspace.waiting.view().locate("no such thing") is None
+    assert workspace.inbox.view("new").locate("contradiction:clash1") is None
+    assert workspace.inbox.view().locate("no such thing") is None
     with pytest.raises(InvalidInput, match="The kinds are"):
-        workspace.waiting.view("colours")
+        workspace.inbox.view("colours")
 
 
 def test_a_cursor_holds_though_what_it_names_was_decided(workspace: Workspace, agent: Workspace) -> None:
     for number in range(5):
         agent.remember(f"page {number}", source_type="external")
     whole = names(workspace)
-    first, cursor = workspace.waiting.list(limit=2)
+    first, cursor = workspace.inbox.list(limit=2)
     assert cursor == whole[1]
     workspace.review.approve(whole[1])
-    rest, following = workspace.waiting.list(after=cursor, limit=10)
+    rest, following = workspace.inbox.list(after=cursor, limit=10)
     assert [row.id for row in (*first, *rest)] == whole
     assert following is None
     for wrong in ({"after": "nothing"}, {"limit": 0}):
         with pytest.raises(InvalidInput):
-            workspace.waiting.list(**wrong)
+            workspace.inbox.list(**wrong)
 
 
 def test_what_is_put_off_leaves_the_queue_and_what_is_resolved_does_too(workspace: Workspace) -> None:
@@ -120,14 +120,14 @@ def test_what_is_meant_is_found_by_an_id_or_the_beginning_of_one(workspace: Work
     page = agent.remember("A page.", source_type="external")
     (proposal,) = names(workspace, "new")
     for given in (proposal, proposal[:9], page.id):
-        assert workspace.waiting.find(given) == proposal
+        assert workspace.inbox.find(given) == proposal
     for given in ("clash", "cla", "contradiction:clash", "contradiction:cl"):
-        assert workspace.waiting.find(given) == "contradiction:clash"
+        assert workspace.inbox.find(given) == "contradiction:clash"
     clash(workspace, "clasp")
     with pytest.raises(AmbiguousId):
-        workspace.waiting.find("clas")
+        workspace.inbox.find("clas")
     with pytest.raises(NotFound, match="There is no proposal"):
-        workspace.waiting.find("nothing")
+        workspace.inbox.find("nothing")
 
 
 def test_one_undo_takes_back_a_whole_bulk_and_redo_does_it_again(workspace: Workspace, agent: Workspace) -> None:
@@ -141,7 +141,7 @@ def test_one_undo_takes_back_a_whole_bulk_and_redo_does_it_again(workspace: Work
         Decision(id=waiting[3], verb="reject", seen=1),
     ]
     told: list[tuple[int, int]] = []
-    outcomes = workspace.waiting.decide(decisions, progress=lambda done, total: told.append((done, total)))
+    outcomes = workspace.inbox.decide(decisions, progress=lambda done, total: told.append((done, total)))
     assert [outcome.state for outcome in outcomes] == ["approved", "rejected", "failed", "not_a_contradiction"]
     assert "changed while you looked" in outcomes[2].error
     assert told == [(number, 4) for number in range(4)]
@@ -197,7 +197,7 @@ def test_a_queue_of_ten_thousand_is_read_by_page(workspace: Workspace) -> None:
     made = [make_proposal({**fields, "target_id": f"item-{number}"}) for number in range(10_000)]
     with workspace._store.transaction(Author("agent", "mcp", "claude"), "test") as tx:
         tx.add_all(made)
-    view = workspace.waiting.view()
+    view = workspace.inbox.view()
     # A twentieth of this is used; reading all of it with its evidence takes many times as long.
     with bounded(4):
         assert view.total() == 10_000
@@ -222,10 +222,10 @@ def ending(workspace: Workspace) -> Workspace:
 def test_a_skip_that_ends_soon_and_was_hit_is_offered_its_own_length_again(ending: Workspace) -> None:
     report = maintain_workspace(ending)
     assert [(deed.action, deed.id, deed.waits) for deed in report.actions] == [("extend", "vendor", True)]
-    (row,) = ending.waiting.view().page(0, 5)
+    (row,) = ending.inbox.view().page(0, 5)
     assert (row.kind, row.headline, row.row.who) == ("expiring", "vendor folder", "memento")
     skip = ending.skips.get("vendor")
-    found = ending.waiting.get(row.id)
+    found = ending.inbox.get(row.id)
     assert isinstance(found, PendingProposal)
     assert found.proposal.payload == {"expires_at": format_moment(skip.expires_at + timedelta(days=7))}
     assert found.why == ["the skip ends within three days, and it has kept the agent from something"]
@@ -239,15 +239,15 @@ def test_a_skip_that_ends_soon_and_was_hit_is_offered_its_own_length_again(endin
 
 def test_a_dry_run_asks_about_no_skip(ending: Workspace) -> None:
     assert len(maintain_workspace(ending, dry_run=True).actions) == 1
-    assert ending.waiting.count() == 0
+    assert ending.inbox.count() == 0
 
 
 def test_a_skip_that_was_extended_before_is_offered_the_length_of_that(ending: Workspace) -> None:
     before = ending.skips.get("vendor").expires_at
     ending.skips.update("vendor", expires_at=before + timedelta(hours=23))
     maintain_workspace(ending)
-    (row,) = ending.waiting.view("expiring").page(0, 5)
-    found = ending.waiting.get(row.id)
+    (row,) = ending.inbox.view("expiring").page(0, 5)
+    found = ending.inbox.get(row.id)
     assert isinstance(found, PendingProposal)
     assert found.proposal.payload == {"expires_at": format_moment(before + timedelta(hours=23) + timedelta(days=1))}
 

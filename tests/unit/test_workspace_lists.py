@@ -214,4 +214,4 @@ def test_an_agent_that_repeats_what_stands_asks_a_person_nothing(data_dir: Path)
     with memento_tui.open(data_dir, actor="agent", channel="mcp", agent="claude") as agent:
         assert agent.skips.update(skip.id, reason="not ours") == skip
     with memento_tui.open(data_dir) as person:
-        assert not person.waiting.count()
+        assert not person.inbox.count()

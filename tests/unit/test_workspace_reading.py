@@ -85,7 +85,7 @@ def test_exposures_are_recorded_counted_and_marked(workspace: Workspace) -> None
     workspace.exposures.count_shown([memory.id])
     workspace.exposures.mark_used("s", [memory.id])
     (row,) = workspace.exposures.page(ExposureFilter(), 0, 10)
-    assert row.injection.used_at is not None
+    assert row.exposure.used_at is not None
     assert workspace.get(memory.id).shown_count == 1
 
 

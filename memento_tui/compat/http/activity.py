@@ -118,7 +118,7 @@ def exposure_density(request: ApiRequest) -> Response:
         page = request.workspace.exposures.page(shown, start, _PAGE_SIZE)
         for row in page:
             if row.memory is not None and request.scope.holds_namespace(row.memory.namespace):
-                counts[int(row.injection.at.timestamp()) // seconds * seconds] += 1
+                counts[int(row.exposure.at.timestamp()) // seconds * seconds] += 1
         if len(page) < _PAGE_SIZE:
             break
     buckets = [

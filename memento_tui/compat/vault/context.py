@@ -221,7 +221,7 @@ class ContextTools:
 
 
 def _open_hook_store(workspace: Workspace) -> closing[HookStore]:
-    workspace.searching.keyword.catch_up()
+    workspace.search_engine.keyword.catch_up()
     return closing(HookStore(workspace.paths.database))
 
 

@@ -142,7 +142,7 @@ class ReadingTools:
     def memento_reindex(self, ctx: Context) -> Annotated[CallToolResult, ReindexResult]:
         """Rebuild the search index. It keeps itself up to date; this is for an index that is damaged."""
         workspace = self._mcp_workspaces.of(ctx)
-        return object_result(ReindexResult(status="ok", notes_indexed=workspace.searching.keyword.rebuild()))
+        return object_result(ReindexResult(status="ok", notes_indexed=workspace.search_engine.keyword.rebuild()))
 
 
 def _search_hits(workspace: Workspace, query: str, limit: int, *, semantic: bool) -> list[SearchHit]:

@@ -70,8 +70,8 @@ class ActivitySection(ListSection[ActivityListRow]):
         return Selection(lambda: self.rows, seen_of=_seen_memory, distinct=self._one_row_each_memory)
 
     def _one_row_each_memory(self, ids: list[str]) -> list[str]:
-        exposures = self.activity_log.shown(ids) if self.shows_exposures else []
-        return sorted({row.injection.memory_id: row.id for row in exposures}.values()) if exposures else ids
+        exposures = self.activity_log.exposures_by_id(ids) if self.shows_exposures else []
+        return sorted({row.exposure.memory_id: row.id for row in exposures}.values()) if exposures else ids
 
     @property
     def activity_log(self) -> ActivityLog:
@@ -99,8 +99,8 @@ class ActivitySection(ListSection[ActivityListRow]):
     def make_source(self) -> RowSource[ActivityListRow]:
         """Return the journal or the ledger, as filtered."""
         if self.shows_exposures:
-            return self.activity_log.injection_source(self._query)
-        return self.activity_log.source(self._query, looked=self._last_seen)
+            return self.activity_log.exposure_source(self._query)
+        return self.activity_log.source(self._query, last_seen=self._last_seen)
 
     def read(self, *, select: str | None = None) -> None:
         """Show the answer to another filter; what may take long to answer is read behind the screen."""
@@ -128,7 +128,7 @@ class ActivitySection(ListSection[ActivityListRow]):
         try:
             query = parse_activity(self.filter)
             if self.shows_exposures:
-                self.activity_log.check_ledger(query)
+                self.activity_log.check_exposure_query(query)
         except MementoError as error:
             self._problem = str(error)
             self.memento.show_status(self._problem, problem=True)
@@ -176,13 +176,13 @@ class ActivitySection(ListSection[ActivityListRow]):
 
     def id_to_copy(self, row: ActivityListRow) -> str:
         """Return the id of the record that a row is about."""
-        return row.injection.memory_id if isinstance(row, ExposureRow) else row.record_id or row.id
+        return row.exposure.memory_id if isinstance(row, ExposureRow) else row.record_id or row.id
 
     def describe_rows(self, ids: Sequence[str]) -> Sequence[str]:
         """Return what rows of the ledger say."""
         return [
-            row.injection.memory_id if row.memory is None else row.memory.headline
-            for row in self.activity_log.shown(ids)
+            row.exposure.memory_id if row.memory is None else row.memory.headline
+            for row in self.activity_log.exposures_by_id(ids)
         ]
 
     # Coming and going
@@ -197,7 +197,7 @@ class ActivitySection(ListSection[ActivityListRow]):
         self._mark_seen()
 
     def _look(self) -> None:
-        looked = self.activity_log.looked()
+        looked = self.activity_log.last_seen()
         if self._last_seen and looked >= self.activity_log.head():
             # Nothing came meanwhile: what was new when the person was here last is told as new for once more.
             return
@@ -210,7 +210,7 @@ class ActivitySection(ListSection[ActivityListRow]):
     @work(thread=True, exclusive=True, group="looked")
     def _mark_seen(self) -> None:
         try:
-            self.activity_log.mark_looked()
+            self.activity_log.mark_seen()
         except MementoError:
             # Nothing can be written, on a medium that is read-only say: it will be told as new once more.
             return
@@ -239,9 +239,9 @@ class ActivitySection(ListSection[ActivityListRow]):
         from memento_tui.tui.sections.activity_text import exposure_text, journal_entry_text  # noqa: PLC0415
 
         if isinstance(row, ActivityRow):
-            return journal_entry_text(self.activity_log.deed(row.entry.seq))
-        memory = self.memento.workspace.find(row.injection.memory_id)
-        return exposure_text(row.injection, memory, self.activity_log.session(row.injection.session))
+            return journal_entry_text(self.activity_log.action(row.entry.seq))
+        memory = self.memento.workspace.find(row.exposure.memory_id)
+        return exposure_text(row.exposure, memory, self.activity_log.session(row.exposure.session))
 
     # Both lists
 
@@ -251,7 +251,7 @@ class ActivitySection(ListSection[ActivityListRow]):
         if row is None:
             self.memento.show_status("There is nothing here to go to.", problem=True)
             return
-        kind, record_id = ("memory", row.injection.memory_id) if isinstance(row, ExposureRow) else _changed_record(row)
+        kind, record_id = ("memory", row.exposure.memory_id) if isinstance(row, ExposureRow) else _changed_record(row)
         place = section_showing(self.memento.workspace, kind, record_id) if kind else None
         if place is None:
             gone = f"The {kind} {record_id} is gone; r on the entry that removed it may bring it back."
@@ -285,7 +285,7 @@ class ActivitySection(ListSection[ActivityListRow]):
             ids = [int(row_id) for row_id in self.selection.ids()]
             rows = await in_thread(self, self.activity_log.rows, ids)
             undoable = [row for row in rows if not row.obstacle]
-            together = await in_thread(self, self.activity_log.together, undoable)
+            together = await in_thread(self, self.activity_log.undone_together, undoable)
         except MementoError as error:
             self.memento.show_status(str(error), problem=True)
             return

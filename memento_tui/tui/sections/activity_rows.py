@@ -73,7 +73,7 @@ def _flag(row: ActivityRow, looked: int) -> tuple[str, str]:
 
 def exposure_line(row: ExposureRow, width: int) -> list[Line]:
     """Return the row of an injection: rank, score, whether it was used, what was shown, session, tokens, age."""
-    injection = row.injection
+    injection = row.exposure
     said = "(the memory is gone)" if row.memory is None else row.memory.headline
     session = cells(injection.session, _SESSION_WIDTH) + " " if width >= _NARROW else ""
     tokens = f"{injection.tokens:>5,} tokens" if width >= _WIDE else ""

@@ -33,8 +33,8 @@ class ExposureActions:
 
     def _memory_of(self, exposure_id: str) -> Memory:
         workspace = self._section.memento.workspace
-        row = next(iter(workspace.activity.shown([exposure_id])), None)
-        memory = workspace.find(row.injection.memory_id) if row else None
+        row = next(iter(workspace.activity.exposures_by_id([exposure_id])), None)
+        memory = workspace.find(row.exposure.memory_id) if row else None
         if memory is None:
             raise NotFound("The memory is gone.", "It was purged, or its creation was undone.")
         return memory

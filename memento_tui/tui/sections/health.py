@@ -291,7 +291,7 @@ class HealthSection(ListSection[HealthRow]):
 
         def turn(_progress: Progress, _stop: threading.Event) -> str:
             workspace = self.memento.workspace
-            semantic = workspace.searching.semantic
+            semantic = workspace.search_engine.semantic
             if semantic.status() is not None:
                 health.stop_engine(semantic)
                 sentence = "The engine is gone; a search starts it again."

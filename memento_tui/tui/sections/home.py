@@ -135,7 +135,7 @@ class HomeSection(Section):
 
     def _looked_seq(self, workspace: Workspace) -> int:
         # The first time it was told a moment ago, and may not have arrived.
-        return workspace.activity.looked() if self._view.looked is None else self._view.looked[0]
+        return workspace.activity.last_seen() if self._view.looked is None else self._view.looked[0]
 
     def _count_slowly(self) -> None:
         """Count what takes long, unless that was done a moment ago; then it is done later."""

@@ -145,7 +145,7 @@ class MemoriesSection(ListSection[MemorySummary]):
         self._report_problem(self.search_query.problems)
 
     def _ask(self, mode: Any) -> SearchAnswer:  # noqa: ANN401 - the search's own modes
-        searching = self.memento.workspace.searching
+        searching = self.memento.workspace.search_engine
         return searching.search(self.search_query.source, mode=mode, limit=_MOST_HITS, now=clock.now(), typing=True)
 
     @work(group="meaning", exclusive=True)

@@ -56,7 +56,7 @@ class DecisionRunner:
     def decide(self, focused: FocusedItem, verb: DecisionVerb, *, reason: str = "", **changes: Any) -> None:  # noqa: ANN401 - fields
         """Decide about an item, at the version that is looked at, and report it. Raises `MementoError`."""
         decision = Decision(id=focused.name, verb=verb, seen=focused.version, reason=reason, changes=changes)
-        self._section.memento.workspace.waiting.decide_one(decision)
+        self._section.memento.workspace.inbox.decide_one(decision)
         self._section.guard.moved_by_person()
         done = "Edited and approved" if verb == "approve" and changes else _DECISION_WORDS[verb][1]
         row = self._section.rows.current
@@ -80,7 +80,7 @@ class DecisionRunner:
         if not self._section.check_can_act():
             return
         marks = self._section.rows.marks
-        rows = self._section.memento.workspace.waiting.rows(sorted(marks))
+        rows = self._section.memento.workspace.inbox.rows(sorted(marks))
         waiting = [row.id for row in rows]
         names = [*waiting, *sorted(marks.difference(waiting))]
         if problem := _why_not_applicable(verb, {row.kind for row in rows}):
@@ -97,7 +97,7 @@ class DecisionRunner:
     async def decide_many(self, decisions: Sequence[Decision], done: str) -> int:
         """Carry several decisions out on a thread, report each that failed, and return how many did."""
         app = self._section.memento
-        headlines = {row.id: row.headline for row in app.workspace.waiting.rows([d.id for d in decisions])}
+        headlines = {row.id: row.headline for row in app.workspace.inbox.rows([d.id for d in decisions])}
 
         def progress(number: int, total: int) -> None:
             if (number + 1) % _DECISIONS_PER_PROGRESS == 0:
@@ -105,7 +105,7 @@ class DecisionRunner:
 
         self.is_running = True
         try:
-            outcomes = await in_thread(self._section, app.workspace.waiting.decide, decisions, progress=progress)
+            outcomes = await in_thread(self._section, app.workspace.inbox.decide, decisions, progress=progress)
         finally:
             self.is_running = False
         # Only then the list moves on because of this decision.

@@ -68,7 +68,7 @@ class FocusedItem(msgspec.Struct, frozen=True):
 
 def read_focused_item(workspace: Workspace, kind: str, name: str) -> FocusedItem:
     """Read one thing that waits: a few look-ups by id. Raises `NotFound` where it is gone."""
-    item = workspace.waiting.get(name)
+    item = workspace.inbox.get(name)
     if isinstance(item, ContradictionWithSides):
         return FocusedItem(kind, item)
     evidence = item.proposal.evidence

@@ -101,7 +101,7 @@ class ProposalEditing:
     def reopen(self, kept: UnsavedText) -> None:
         """Open the editor on a text that was left behind."""
         workspace = self._section.memento.workspace
-        rows = workspace.waiting.rows([kept.record_id])
+        rows = workspace.inbox.rows([kept.record_id])
         if not rows:
             raise NotAllowed("What this text belongs to waits no more.", "Copy what you need of it, then drop it.")
         focused = read_focused_item(workspace, rows[0].kind, kept.record_id)

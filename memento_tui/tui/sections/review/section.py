@@ -105,7 +105,7 @@ class ReviewSection(ListSection[InboxItem]):
         return Selection(lambda: self.rows, fetch=self._fetch_items)
 
     def _fetch_items(self, ids: Sequence[str]) -> Mapping[str, InboxItem]:
-        return {row.id: row for row in self.memento.workspace.waiting.rows(ids)}
+        return {row.id: row for row in self.memento.workspace.inbox.rows(ids)}
 
     @property
     def focused(self) -> FocusedItem | None:
@@ -146,7 +146,7 @@ class ReviewSection(ListSection[InboxItem]):
     def make_source(self) -> RowSource[InboxItem]:
         """Return what waits, or the part of it that is of the chosen kind."""
         kind = self.kind
-        return ListSource(list) if kind == "?" else self.memento.workspace.waiting.view(kind)
+        return ListSource(list) if kind == "?" else self.memento.workspace.inbox.view(kind)
 
     def row_lines(self, row: InboxItem, width: int) -> Sequence[Line]:
         """Return the row of one thing that waits."""
@@ -181,7 +181,7 @@ class ReviewSection(ListSection[InboxItem]):
 
     def describe_rows(self, ids: Sequence[str]) -> Sequence[str]:
         """Return a line for each of some things that wait."""
-        return [f"{KIND_NAMES[row.kind][0]}: {row.headline}" for row in self.memento.workspace.waiting.rows(ids)]
+        return [f"{KIND_NAMES[row.kind][0]}: {row.headline}" for row in self.memento.workspace.inbox.rows(ids)]
 
     def id_to_copy(self, row: InboxItem) -> str:
         """Return the id of what is decided about."""
@@ -207,7 +207,7 @@ class ReviewSection(ListSection[InboxItem]):
     async def _count(self) -> None:
         """Count what waits, on a thread: it takes as long as the queue is."""
         try:
-            self._counts = await in_thread(self, self.memento.workspace.waiting.counts)
+            self._counts = await in_thread(self, self.memento.workspace.inbox.counts)
         except MementoError as error:
             self.memento.show_status(str(error), problem=True)
             return
@@ -220,7 +220,7 @@ class ReviewSection(ListSection[InboxItem]):
             self.filter_box.value = query
             return
         try:
-            name = self.memento.workspace.waiting.find(query)
+            name = self.memento.workspace.inbox.find(query)
         except MementoError as error:
             self.memento.show_status(str(error), problem=True)
             return
@@ -385,7 +385,7 @@ class ReviewSection(ListSection[InboxItem]):
             return
         from memento_tui.tui.sections.review.bulk_edit import edit_decisions  # noqa: PLC0415 - seldom needed
 
-        inbox = self.memento.workspace.waiting
+        inbox = self.memento.workspace.inbox
         marks = sorted(self.rows.marks)
         rows = inbox.rows(marks) if marks else inbox.list(self.kind, limit=MAX_BULK_EDIT_ITEMS)[0]
         edited = await edit_decisions(self, rows)
