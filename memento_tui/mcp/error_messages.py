@@ -22,7 +22,7 @@ UNEXPECTED_ERROR = (
 
 _OWNER_ONLY_FIELDS = frozenset(Memory.__struct_fields__) - AGENT_FIELDS
 _ARGUMENT_OF_FIELD = {"expires_at": "expires", "source.url": "source_url"}
-"""The arguments that are not named like the field they set, by field."""
+"""The arguments whose names differ from the fields that they set, by field."""
 _TYPE_NAMES = {"string": "a text", "integer": "a whole number", "array": "a list of texts"}
 
 

@@ -68,7 +68,7 @@ def search_result_lines(results: Sequence[SearchResult]) -> str:
 
 def _hit_lines(number: int, result: SearchResult) -> tuple[str, str]:
     head = f"{number}. {quoted_id(result.id)} {result.kind} {result.score:.2f}{bracketed(result.labels)}"
-    # The headline is the beginning of the text where there is no title of its own.
+    # Without a title of its own, the headline is the beginning of the text.
     beginning = result.title.removesuffix(" ...")
     text = result.snippet if result.snippet.startswith(beginning) else f"{result.title}: {result.snippet}"
     return head, f"   {text}"

@@ -1,4 +1,4 @@
-"""Define the structured results of the native tools; a field that holds its default is left out of a result."""
+"""Define the structured results of the native tools; a field at its default is left out of a result."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ class WholeMemory(BaseModel):
 
 
 class MemoryBatch(BaseModel):
-    """Memories that were asked for by id, and a sentence for each id that gave none."""
+    """Memories by the ids of a call, and a sentence for each id without a memory."""
 
     memories: list[WholeMemory]
     missing: list[str] = []

@@ -186,7 +186,7 @@ def main(data_dir: Path | None, *, session: str = "", profile: str = "native") -
 
     The agent's writes are filed under ``session``, a random name if it is empty.
     """
-    # Before the SDK does: it would decorate the lines for a terminal, and hosts keep them in a file.
+    # Before the SDK configures logging: it would decorate the lines for a terminal, and hosts keep them in a file.
     logging.basicConfig(
         stream=sys.stderr, level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
     )

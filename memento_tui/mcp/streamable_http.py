@@ -73,7 +73,7 @@ class McpApp:
         readable = body.encode()
         headers = MutableHeaders(scope=scope)
         headers["content-length"] = str(len(readable))
-        # A client that names no type takes any, which the SDK does not grant it.
+        # A client that sends no Accept header takes any type; the SDK would refuse it.
         headers.setdefault("accept", "application/json")
         await self._manager.handle_request(scope, replay_body(readable, receive), send)
 

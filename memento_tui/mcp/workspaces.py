@@ -48,10 +48,10 @@ def _file_identity(path: Path) -> tuple[int, int] | None:
 
 
 _MAX_OPEN = 64
-"""Workspaces held open. Callers beyond them, which no honest set of programs comes to, write without a name."""
+"""Workspaces held open. Callers beyond them, more than any honest set of programs has, write without a name."""
 
 _WORKER_THREADS = 4
-"""Threads that answer. They live as long as the server, because each keeps database connections of its own."""
+"""Threads that run calls. They live as long as the server, because each keeps its own database connections."""
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -1,4 +1,4 @@
-"""Show open contradictions to an agent: both sides with their ages, for as long as nobody has resolved them."""
+"""Show contradictions to an agent until a person resolves them: both sides, with their ages."""
 
 from __future__ import annotations
 

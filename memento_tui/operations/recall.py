@@ -41,7 +41,7 @@ _CHARS_PER_TOKEN = 4
 _ACCOUNTS_NAMED = re.compile(rf'\bns:(?:"[^"]*\b{ACCOUNTS_NAMESPACE}\b|{ACCOUNTS_NAMESPACE}\b)', re.IGNORECASE)
 
 _LEDGER_SCORES = ("keyword", "semantic", "relevance", "life", "age", "use", "certainty", "stability", "superseded")
-"""The numbers of `Hit.explain` that the ledger keeps."""
+"""The numbers of `SearchHit.explain` that the ledger keeps."""
 
 _log = logging.getLogger(__name__)
 
@@ -59,7 +59,7 @@ def recall(workspace: Workspace, query: str, limit: int, session: str = "") -> t
 
 
 def count_shown(workspace: Workspace, ids: list[str]) -> None:
-    """Count that memories were put in front of an agent."""
+    """Count that memories were shown to an agent."""
     if not ids:
         return
     try:
@@ -165,7 +165,7 @@ def without_accounts(query: str) -> str:
 
 
 def _plain_parts(word: str) -> Iterator[str]:
-    """Yield a word without the signs that would make it an operator; nothing for one without a letter."""
+    """Yield a word without the signs that would make it an operator; nothing for a word without a letter or digit."""
     name, colon, rest = word.lstrip("-").partition(":")
     if colon and name.lower() in FIELDS:
         yield name

@@ -68,7 +68,7 @@ def _since_time(since: str) -> datetime:
             return clock.now() - span
     except OverflowError:
         raise InvalidField("since", "no calendar reaches back so far") from None
-    # Written into an address as it is, the sign of a zone arrives as a space.
+    # The plus sign of a time zone arrives as a space where a client does not encode it.
     return parse_moment(since.replace(" 00:00", "+00:00"), "since")
 
 
@@ -99,7 +99,7 @@ def _event_row(request: ApiRequest, entry: Entry, ordinal: int, change: Change) 
     else:
         action = "create" if change.version == 1 else "update"
     return {
-        # Not the number of the entry, which would tell an account how much the person and others write.
+        # Not the entry's number, which would reveal to an account how much the person and others write.
         "id": f"{entry.id}-{ordinal}",
         "action": action,
         "memory_id": change.record_id,

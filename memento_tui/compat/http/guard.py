@@ -25,7 +25,7 @@ from memento_tui.mcp.streamable_http import replay_body
 __all__ = ["CALLER_SCOPE_KEY", "Guard", "is_loopback"]
 
 CALLER_SCOPE_KEY = "memento.caller"
-"""Where a request's scope keeps its `Caller`."""
+"""The key of a request's `Caller` in its ASGI scope."""
 
 _MAX_BODY_BYTES = 4 * 1024 * 1024
 """Bytes. A hundred memories of ten pages each, or a transcript of the greatest length written in escapes."""
@@ -52,17 +52,17 @@ class Guard:
         self._inner = inner
         self._caller_of = caller_of
         self._host = host.lower().strip("[]")
-        # A rebound page comes by a name; where every address is listened to, each of them is this server's own.
+        # A page that DNS rebound names a host; where all addresses are listened to, each of them is this server's own.
         self._is_open = not is_loopback(host)
         self._reading: set[anyio.CancelScope] = set()
 
     def end(self) -> None:
-        """Answer those whose bodies are still on the way, because the server is to end."""
+        """Answer the requests whose bodies are still on the way, because the server is to end."""
         for reading in self._reading:
             reading.cancel()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let a request in, or answer it with why not."""
+        """Pass a request on, or answer it with the refusal."""
         if scope["type"] != "http":
             await self._inner(scope, receive, send)
             return

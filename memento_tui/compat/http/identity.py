@@ -19,7 +19,7 @@ __all__ = ["draft_identity", "get_identity", "list_identities", "put_identity"]
 _MAX_HISTORY = 20
 _MAX_SOURCES = 40
 _IDENTITY_KINDS = ("instruction", "preference", "decision", "heuristic", "pattern", "anti_pattern")
-"""The kinds of memories that say how somebody works."""
+"""The kinds of memories about how somebody works."""
 
 _NO_IDENTITY = (
     "No identity crystal has been written for this workspace. One is a text in the first person: who you are, how you"

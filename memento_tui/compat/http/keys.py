@@ -30,7 +30,7 @@ KEY_VARIABLE = "MEMENTO_API_KEY"
 
 _ACCOUNTS_SETTING = "http.accounts"
 _MAX_ACCOUNTS = 100
-"""Signing up needs no key, so that there is an end to it."""
+"""Signing up needs no key, so the number is limited."""
 
 _MAX_NAME_CHARS = 60
 _MAX_WORKSPACE_CHARS = 100
@@ -51,7 +51,7 @@ class Caller(msgspec.Struct, frozen=True):
     def namespace_of(self, workspace: str) -> str:
         """Return the namespace of a workspace. Raises `InvalidField` for a name that cannot be one."""
         name = workspace.strip()
-        # A comma parts names in a header, and neither it nor a quotation mark can be asked for in a query.
+        # A comma separates names in a header, and the query language can quote neither it nor a quotation mark.
         if '"' in name or "," in name or len(name) > _MAX_WORKSPACE_CHARS:
             raise InvalidField(
                 "workspace",

@@ -21,7 +21,7 @@ from memento_tui.model.filters import AllOf, Filter, Under
 __all__ = ["ApiRequest", "RequestSchema", "clamp_limit"]
 
 _MAX_PEEKED = 5
-"""Workspaces into which one request may look beside its own."""
+"""Other workspaces that one request may read."""
 
 _TYPE_NAMES = {
     "str": "a text",
@@ -52,7 +52,7 @@ class ApiRequest(msgspec.Struct, frozen=True, kw_only=True):
     caller: Caller
     scope: WorkspaceScope
     address: str
-    """Where this server is, as the client calls it."""
+    """The address of this server, as the client wrote it."""
     body: bytes
     query: Mapping[str, str]
     path: Mapping[str, str]
@@ -99,7 +99,7 @@ class ApiRequest(msgspec.Struct, frozen=True, kw_only=True):
     def memory(self, memory_id: str | None = None) -> Memory:
         """Return the memory that the path names. Raises `NotFound` for one that is not in this workspace."""
         whole_id = self.path["id"] if memory_id is None else memory_id
-        # By its whole id: to tell that a beginning is not unique would tell of other workspaces.
+        # By its whole id: an answer that a beginning is not unique would reveal other workspaces.
         memory: Memory | None = self.workspace.find(whole_id)
         if memory is None or memory.status == "deleted" or not self.scope.holds(memory):
             raise NotFound("Memory not found.", f"No memory of this workspace has the id {whole_id!r:.80}.")

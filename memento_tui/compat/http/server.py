@@ -1,4 +1,4 @@
-"""Run the server of ``memento serve``: listen, report where, and end when told to."""
+"""Run the server of ``memento serve``: listen, report where, and end on a signal."""
 
 from __future__ import annotations
 
@@ -55,11 +55,11 @@ def serve(
             f"Other machines could connect to {host}, and no key was chosen for them.",
             f"Set {KEY_VARIABLE} to a key of your own, or leave --host out.",
         )
-    # Before uvicorn does: it would decorate the lines for a terminal.
+    # Before uvicorn configures logging: it would decorate the lines for a terminal.
     logging.basicConfig(
         stream=sys.stderr, level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
     )
-    # Its warnings, such as of bytes that are no HTTP, are nothing that a reader of the log could mend.
+    # Nobody who reads the log could act on its warnings, such as of bytes that are no HTTP.
     logging.getLogger("uvicorn.error").setLevel(logging.ERROR)
     session = new_id()
     with (

@@ -89,9 +89,6 @@ class _ItemQuery(RequestSchema):
     offset: Annotated[int, msgspec.Meta(ge=0)] = 0
 
 
-# Skips
-
-
 def matching_skips(request: ApiRequest, message: str, *, counted: bool) -> list[Skip]:
     """Return the skips that hold for a message; ``counted`` counts a hit for each.
 
@@ -143,9 +140,6 @@ def remove_skip(request: ApiRequest) -> Response:
         raise NotFound("Skip entry not found.", "GET /v1/skip-list lists those of this workspace.")
     proposal = request.workspace.skips.remove(skip.id)
     return proposal_response(proposal) if proposal else text_response(f"Skip entry {skip.id} removed.", id=skip.id)
-
-
-# Working items
 
 
 def _requested_item(request: ApiRequest) -> WorkingItem:

@@ -145,7 +145,7 @@ _READING_TOOLS = frozenset({"read", "read_file", "view"})
 _GENERATED_FOLDERS = frozenset(
     {"node_modules", ".git", ".venv", "venv", "dist", "build", "target", "vendor", "__pycache__"}
 )
-"""Folders whose files nobody writes notes about."""
+"""Folders of generated files, which nobody writes notes about."""
 _GENERIC_NAMES = frozenset(
     {"src", "lib", "app", "apps", "pkg", "cmd", "test", "tests", "main", "index", "init", "utils"}
 )

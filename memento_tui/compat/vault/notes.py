@@ -67,7 +67,7 @@ def namespace_of_named_project(workspace: Workspace, project: str) -> str:
         if repository is not None:
             return namespace_of_project(repository, workspace.settings.get, workspace.settings.set)
     parts = written.replace("\\", "/").rstrip("/").split("/")
-    # Of a path on another machine the last part is the project's name; a name of two parts is its owner and it.
+    # The last part of a path on another machine is the project's name; a name of two parts is its owner and itself.
     names = parts if len(parts) <= 2 and parts[0] not in ("", "~") and not parts[0].endswith(":") else parts[-1:]  # noqa: PLR2004 - its owner and its name
     slugs = [slug for name in names if (slug := _UNSAFE_CHARS.sub("-", name.strip().lower()).strip("-."))]
     return _PROJECTS_PREFIX + "/".join(slugs) if slugs else ""
@@ -87,11 +87,11 @@ def is_in_project_scope(memory: Memory, project: str) -> bool:
 
 NOTES_FOLDER = "notes"
 FLEETING_FOLDER = "fleeting"
-"""The folder, and the namespace, of the logs that say of each day which sessions there were."""
+"""The folder, and the namespace, of the logs of each day's sessions."""
 
 _MAX_SLUG_CHARS = 80
 _MAX_TITLE_HITS = 20
-"""Results of a search for a title among which the note of exactly that title is looked for."""
+"""Results of a search for a title, among which the note with exactly that title is picked."""
 
 _DROPPED_CHARS, _SLUG_GAPS = re.compile(r"[^a-z0-9\s-]"), re.compile(r"[\s-]+")
 _ADDRESSABLE_STATUSES = (*RECALLED_STATUSES, "archived", "pending")
@@ -227,7 +227,7 @@ class NoteDraft:
 
 @dataclass(frozen=True)
 class StoredNote:
-    """The memory that a note is now, whether it is a new one, and why it waits for a person."""
+    """The memory that holds a note, whether it is a new one, and why it waits for a person."""
 
     memory: Memory
     is_new: bool

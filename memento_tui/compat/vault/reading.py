@@ -56,7 +56,7 @@ _MAX_SNIPPET_CHARS = 300
 _PAGE_SIZE = 500
 _CHARS_PER_TOKEN = 4
 _OVERFETCH_FACTOR = 3
-"""How many times the results that are wanted are looked at where some may belong to other projects."""
+"""The number of results fetched for each one wanted, where some may belong to other projects."""
 
 _DETAIL_LEVELS = ("brief", "summary", "full")
 
@@ -175,7 +175,7 @@ def _found_note(hit: SearchHit, now: datetime, *, brief: bool) -> FoundNote:
 
 
 def _add_content(workspace: Workspace, hits: list[SearchHit], notes: list[FoundNote], budget: int | None) -> None:
-    """Give results their whole texts, the best first, as far as a budget of tokens goes."""
+    """Add the whole texts to results, the best first, within a budget of tokens."""
     characters_left = float("inf") if budget is None else budget * _CHARS_PER_TOKEN
     for hit, note in zip(hits, notes, strict=True):
         text = note_text(workspace, hit.memory)

@@ -71,7 +71,7 @@ class StoreResult(BaseModel):
 
 
 class Snapshot(BaseModel):
-    """Where a day's snapshot is, which one it replaces, and its number."""
+    """A day's snapshot: its path, the one that it replaces, and its number."""
 
     path: str
     supersedes: str | None
@@ -125,7 +125,7 @@ class StatusResult(BaseModel):
     vault_path: str
     vault_exists: bool = True
     qmd_available: bool = True
-    """That notes can be searched: its clients ask by the name of the program that did it there."""
+    """Whether notes can be searched; clients know the field by the name of the original's search program."""
     note_count: int
     project_count: int
     fleeting_count: int
