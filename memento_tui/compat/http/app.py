@@ -88,7 +88,7 @@ _MCP_PATHS = ("/mcp", "/mcp/")
 
 
 class _OwnerMcp:
-    """MCP for the person's own agents. It shows everything, so no account gets there, under any spelling of the path."""
+    """MCP for the person's own agents. It shows everything, so no account gets there, however the path is spelt."""
 
     def __init__(self, mcp: McpApp) -> None:
         self._mcp = mcp
