@@ -81,7 +81,7 @@ def due_change(
     store first held it, if the caller wants that to count as a touch: an import's memories may be old on their first
     day here. Where ``now`` is before the last touch the clock was set back, and nothing ages.
     """
-    if now < _touched(memory, known_since):
+    if now < _last_touch(memory, known_since):
         return None
     due = [step for step in _steps(memory, preset, superseded_since, known_since) if step.at <= now]
     if not due:
@@ -162,7 +162,7 @@ def _steps(
         found.append(AgingStep("expire", memory.expires_at, f"It was to hold until {_day(memory.expires_at)}."))
     if memory.pinned or memory.certainty >= _CERTAIN:
         return found
-    touched = _touched(memory, known_since)
+    touched = _last_touch(memory, known_since)
     if preset == "vault" and memory.stability == "draft":
         found += _vault_steps(memory, touched, superseded_since)
     if memory.used_count < BANK_USES:
@@ -170,7 +170,7 @@ def _steps(
     return found
 
 
-def _touched(memory: Memory, known_since: datetime | None) -> datetime:
+def _last_touch(memory: Memory, known_since: datetime | None) -> datetime:
     return max(last_touched(memory), known_since or memory.created_at)
 
 

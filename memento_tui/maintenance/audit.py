@@ -219,7 +219,7 @@ def audit_query(kind: AuditKind, ids: Iterable[str]) -> str:
     named = [name for name in ids if not set(name) & {",", '"'}][:_QUERY_IDS]
     if not named:
         return ""
-    # A secret is a secret in what was deleted or rejected too.
+    # A secret in a deleted or rejected memory is a secret too.
     beyond = f" status:{','.join(STATUSES)}" if kind.code == "secrets" else ""
     return f'id:"{",".join(named)}"{beyond}'
 

@@ -108,7 +108,7 @@ def expire_proposals(context: MaintenanceContext) -> None:
         found, after = context.store.proposals.page(
             OPEN_PROPOSAL_STATES, at=context.now, after=after, limit=_AGING_PAGE
         )
-        gone = [(proposal, why) for proposal in found if (why := _why_proposal_is_moot(context, proposal))]
+        gone = [(proposal, why) for proposal in found if (why := _reason_proposal_is_moot(context, proposal))]
         if gone and not context.dry_run:
             _close_proposals(context, gone)
         context.record(MaintenanceAction("expire", "proposal", proposal.id, why) for proposal, why in gone)
@@ -133,7 +133,7 @@ def _archive_pending_memory(tx: Transaction, proposal: Proposal) -> None:
         tx.put(msgspec.structs.replace(target, status="archived"), base=target.version)
 
 
-def _why_proposal_is_moot(context: MaintenanceContext, proposal: Proposal) -> str:
+def _reason_proposal_is_moot(context: MaintenanceContext, proposal: Proposal) -> str:
     target = context.store.find_named(proposal.target, proposal.target_id)
     creates_on_approval = proposal.action == "create" and proposal.target in ("skip", "item")
     if target is None and not creates_on_approval:
@@ -212,7 +212,7 @@ def _length_of_skip(store: Store, skip: Skip) -> timedelta:
 def _close_moot_skip_proposals(context: MaintenanceContext) -> None:
     """Close the proposals to extend skips that are over or were changed since."""
     for proposal in context.store.proposals.waiting_for(SKIP_EXPIRY_REASON):
-        why = _why_skip_proposal_is_moot(context, proposal)
+        why = _reason_skip_proposal_is_moot(context, proposal)
         if not why:
             continue
         context.record([MaintenanceAction("expire", "proposal", proposal.id, why)])
@@ -225,7 +225,7 @@ def _close_moot_skip_proposals(context: MaintenanceContext) -> None:
                 tx.put(closed, base=proposal.version)
 
 
-def _why_skip_proposal_is_moot(context: MaintenanceContext, proposal: Proposal) -> str:
+def _reason_skip_proposal_is_moot(context: MaintenanceContext, proposal: Proposal) -> str:
     skip: Skip | None = context.store.find(Skip, proposal.target_id)
     if skip is None or skip.expires_at <= context.now:
         return "The skip is over."

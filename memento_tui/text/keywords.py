@@ -107,7 +107,7 @@ def truncate_prompt(prompt: str) -> str:
 
 def _content_words(text: str) -> list[str]:
     found: dict[str, None] = {}
-    for raw in _SPACES.split(text.replace("’", "'")):  # noqa: RUF001 - what telephones write for an apostrophe
+    for raw in _SPACES.split(text.replace("’", "'")):  # noqa: RUF001 - the apostrophe of telephones
         if character_bigrams(raw):
             found.update(dict.fromkeys(_unspaced_words(raw)))
         word = raw.strip(EDGE_PUNCTUATION)

@@ -1,8 +1,7 @@
 # ruff: noqa: RUF001 - the letters of many scripts look like those of this one
 """Closed classes of words: common, negating and opposite words, synonyms, abbreviations, English unless they say so.
 
-Every list is hand-set from a grammar's point of view, none from a data set. Words stand as they are written; whoever
-compares them asks for their stems.
+Every list is set by hand from grammar, none from a data set. Words are not stemmed.
 """
 
 from __future__ import annotations
@@ -54,12 +53,12 @@ def count_negations(text: str) -> int:
 
 
 def is_negator(word: str) -> bool:
-    """Tell whether a lower-case word turns what it stands with into its opposite, as *not* and *doesn't* do."""
+    """Tell whether a lower-case word negates, as *not* and *doesn't* do."""
     return word in _NEGATORS or word.endswith("n't")
 
 
 def word_set(text: str) -> frozenset[str]:
-    """Return the words of a text that lists them."""
+    """Return the words of a text as a set."""
     return frozenset(text.split())
 
 
@@ -98,7 +97,7 @@ FUNCTION_WORDS = word_set(
 _NEGATORS = word_set(
     "not no never nobody none nothing nowhere neither nor cannot without hardly unless isnt dont doesnt cant"
 )
-"""Words that turn what they stand with into its opposite. A contraction in *n't* is one too."""
+"""Words that negate; contractions in *n't* do too, see `is_negator`."""
 
 NEGATIVE_VERBS = word_set(
     """
@@ -106,7 +105,7 @@ NEGATIVE_VERBS = word_set(
     lacks lacking stopped quit deprecated disallow disallows disallowed unsupported discouraged
     """
 )
-"""Verbs and adjectives that deny what they govern: *avoid mutexes* speaks against *use mutexes*."""
+"""Verbs and adjectives that negate their object: *avoid mutexes* speaks against *use mutexes*."""
 
 _ANTONYM_PAIRS = """
     enable/disable enabled/disabled allow/deny allow/block allow/forbid allowed/denied allowed/forbidden
@@ -167,7 +166,7 @@ SYNONYMS: tuple[frozenset[str], ...] = (
 """Words that name nearly the same thing and count as one when clauses are aligned."""
 
 NEGATIVE_VERBS_BEFORE_TO = word_set("fail fails failed failing failure refusal decline declines declined declining")
-"""Words that deny what stands behind the *to* after them."""
+"""Words that negate the verb after the *to* behind them."""
 
 CHANGE_CUES = word_set(
     """
@@ -177,14 +176,14 @@ CHANGE_CUES = word_set(
     replaces supersedes succeeded obsolete
     """
 )
-"""Words that say that something is no longer what it was."""
+"""Words that report a change."""
 
 UPDATE_CUES = CHANGE_CUES | word_set(
     """
     now currently already actually finished completed reached switched became achieved started stopped
     """
 )
-"""Words that report how a matter stands by now."""
+"""Words that report the present state of a matter."""
 
 STATE_CUES = word_set(
     """
@@ -195,7 +194,7 @@ STATE_CUES = word_set(
 """Words of a state that lasts or of a running count, as against something that happened once."""
 
 INDEFINITE_DETERMINERS = word_set("a an some two three several many few one another four five")
-"""Words that bring something up for the first time: another *a man* may be another man."""
+"""Words that introduce something: two mentions of *a server* may mean two servers."""
 
 TO_BE = word_set("is are was were be been being")
 
@@ -236,7 +235,7 @@ ATTRIBUTE_VERB_GROUPS: tuple[frozenset[str], ...] = (
 """Verbs that give a subject one lasting attribute; within a group one may stand for the other. The first is *to be*."""
 
 ATTRIBUTE_VERBS = frozenset().union(*ATTRIBUTE_VERB_GROUPS)
-"""Verbs after which a slot is filled."""
+"""All verbs that give a subject an attribute."""
 
 SINGLE_VALUED_ATTRIBUTES = word_set(
     """
@@ -248,12 +247,12 @@ SINGLE_VALUED_ATTRIBUTES = word_set(
     contact oncall approver reviewer author
     """
 )
-"""Nouns and adjectives of which a thing has one: two fillers for one of these exclude each other."""
+"""Attributes of which a thing has only one: two values of one of these exclude each other."""
 
 REPLACED_MARKERS = frozenset(
     {"from", "off", "instead", "longer", "replaced", "replaces", "formerly", "previously", "dropped", "retired"}
 )
-"""Words behind which stands what no longer holds: *moved from Jenkins*, *no longer Jenkins*, *instead of Jenkins*."""
+"""Words before a former value: *moved from Jenkins*, *no longer Jenkins*, *instead of Jenkins*."""
 
 ENVIRONMENT_GROUPS: tuple[frozenset[str], ...] = (
     word_set("windows linux macos mac darwin ubuntu debian alpine fedora android ios freebsd wsl"),
@@ -266,13 +265,13 @@ ENVIRONMENT_GROUPS: tuple[frozenset[str], ...] = (
     word_set("europe eu us usa asia uk"),
     word_set("weekdays weekends weekday weekend"),
 )
-"""Sets of surroundings: two texts that name different members of one set speak of different conditions."""
+"""Sets of environments: two texts that name different members of one set speak of different conditions."""
 
 ENVIRONMENTS = frozenset().union(*ENVIRONMENT_GROUPS)
-"""Every word that names a surrounding."""
+"""Every word that names an environment."""
 
 CONJUNCTIONS = word_set("but because although while whereas however which therefore otherwise")
-"""Words that begin a clause of its own."""
+"""Words that begin a new clause."""
 
 ABBREVIATIONS = word_set(
     """
@@ -344,7 +343,7 @@ IRREGULAR_FORMS = {
     }.items()
     for past in pasts.split()
 }
-"""Irregular forms, which no stemmer joins."""
+"""The base forms of irregular forms, which no stemmer knows."""
 
 NOUNS_BEFORE_A_NUMBER = word_set(
     """
@@ -361,4 +360,4 @@ NUMBERED_NOUNS = word_set(
     file question option attempt release
     """
 )
-"""Nouns whose number tells which one is meant: PR 12 and PR 13 are two things, not two claims of one."""
+"""Nouns whose number identifies a thing: PR 12 and PR 13 are two things, not two claims about one."""

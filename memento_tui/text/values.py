@@ -80,12 +80,12 @@ def _lowercase_at(tokens: tuple[Token, ...], at: int) -> str:
     return tokens[at].low if 0 <= at < len(tokens) else ""
 
 
-def _joined(tokens: tuple[Token, ...], at: int) -> bool:
+def _in_same_clause(tokens: tuple[Token, ...], at: int) -> bool:
     """Tell whether the token at ``at`` exists and belongs to the clause of the one before it."""
     return 0 < at < len(tokens) and not tokens[at - 1].ends
 
 
-def _plain(low: str) -> float | None:
+def _plain_number(low: str) -> float | None:
     if low in NUMBER_WORDS:
         return float(NUMBER_WORDS[low])
     match = _NUMBER.match(low)
@@ -99,35 +99,37 @@ def _float(digits: str) -> float:
     return float(digits.replace(",", "")[:15].rstrip(".") or 0)
 
 
-def _before(tokens: tuple[Token, ...], at: int) -> frozenset[str]:
+def _stems_before(tokens: tuple[Token, ...], at: int) -> frozenset[str]:
     return frozenset(
         token.stem for token in tokens[max(at - _MOST_TOKENS_BACK, 0) : at] if token.weight >= _LEAST_WEIGHT
     )
 
 
-def _made(kind: ValueKind, amount: _Number | str, tokens: tuple[Token, ...], first: int, last: int) -> Value:
-    return Value(kind, amount, _before(tokens, first), loose=True, first=first, last=last)
+def _value_with_units_before(
+    kind: ValueKind, amount: _Number | str, tokens: tuple[Token, ...], first: int, last: int
+) -> Value:
+    return Value(kind, amount, _stems_before(tokens, first), loose=True, first=first, last=last)
 
 
 def _rate(tokens: tuple[Token, ...], at: int) -> Value | None:
     low = tokens[at].low
     if low in _PERIODS:
-        return _made("rate", 1 / _PERIODS[low], tokens, at, at)
+        return _value_with_units_before("rate", 1 / _PERIODS[low], tokens, at, at)
     if low in ("every", "each"):
-        number = 2.0 if _lowercase_at(tokens, at + 1) == "other" else _plain(_lowercase_at(tokens, at + 1))
+        number = 2.0 if _lowercase_at(tokens, at + 1) == "other" else _plain_number(_lowercase_at(tokens, at + 1))
         unit = at + (1 if number is None else 2)
         if (days := _days(_lowercase_at(tokens, unit))) and number != 0:
-            return _made("rate", round(1 / (days * (number or 1)), 6), tokens, at, unit)
+            return _value_with_units_before("rate", round(1 / (days * (number or 1)), 6), tokens, at, unit)
         return None
     once = {"once": 1.0, "twice": 2.0, "thrice": 3.0}.get(low)
     times = at
     if once is None and _lowercase_at(tokens, at + 1) in ("times", "time"):
-        once, times = _plain(low), at + 1
+        once, times = _plain_number(low), at + 1
     if once is None:
         return None
     if _lowercase_at(tokens, times + 1) in _ONE_OF and (days := _days(_lowercase_at(tokens, times + 2))):
-        return _made("rate", round(once / days, 6), tokens, at, times + 2)
-    return _made("times", once, tokens, at, times)
+        return _value_with_units_before("rate", round(once / days, 6), tokens, at, times + 2)
+    return _value_with_units_before("times", once, tokens, at, times)
 
 
 def _days(low: str) -> float:
@@ -138,19 +140,19 @@ def _days(low: str) -> float:
 def _day(tokens: tuple[Token, ...], at: int) -> Value | None:
     low = tokens[at].low
     if low in WEEKDAYS or low.rstrip("s") in WEEKDAYS:
-        return _made("weekday", low.rstrip("s"), tokens, at, at)
+        return _value_with_units_before("weekday", low.rstrip("s"), tokens, at, at)
     if low in MONTHS and not (low in ("may", "mar") and not tokens[at].name):
         day = _day_number(_lowercase_at(tokens, at + 1))
-        return _made("date", f"{MONTHS[low]}-{day}", tokens, at, at + (day > 0))
+        return _value_with_units_before("date", f"{MONTHS[low]}-{day}", tokens, at, at + (day > 0))
     if day := _day_number(low):
         month = at + 1 + (_lowercase_at(tokens, at + 1) == "of")
         name = _lowercase_at(tokens, month)
         if name in MONTHS and (name != "may" or tokens[month].name):
-            return _made("date", f"{MONTHS[name]}-{day}", tokens, at, month)
+            return _value_with_units_before("date", f"{MONTHS[name]}-{day}", tokens, at, month)
     if _ISO_DATE.match(low) or _YEAR.match(low):
-        return _made("date", low, tokens, at, at)
+        return _value_with_units_before("date", low, tokens, at, at)
     if (slash := _SLASH_DATE.match(low)) and 1 <= int(slash[1]) <= 12:  # noqa: PLR2004 - months
-        return _made("date", f"{int(slash[1])}-{int(slash[2])}", tokens, at, at)
+        return _value_with_units_before("date", f"{int(slash[1])}-{int(slash[2])}", tokens, at, at)
     return None
 
 
@@ -162,7 +164,7 @@ def _day_number(low: str) -> int:
 
 def _clock(tokens: tuple[Token, ...], at: int) -> Value | None:
     low, after = tokens[at].low, _lowercase_at(tokens, at + 1)
-    half = after if after in ("am", "pm") and _joined(tokens, at + 1) else ""
+    half = after if after in ("am", "pm") and _in_same_clause(tokens, at + 1) else ""
     match = _CLOCK.match(low)
     if match:
         parts = (int(match[1]), int(match[2]), int(match[3] or 0))
@@ -174,7 +176,7 @@ def _clock(tokens: tuple[Token, ...], at: int) -> Value | None:
     else:
         return None
     minutes = parts[0] * 60 + parts[1] + parts[2] / 60 + (720 if half == "pm" and parts[0] != 12 else 0)  # noqa: PLR2004
-    return _made("clock", minutes, tokens, at, at + (after in ("am", "pm") and half == after))
+    return _value_with_units_before("clock", minutes, tokens, at, at + (after in ("am", "pm") and half == after))
 
 
 def _number(tokens: tuple[Token, ...], at: int) -> Value | None:
@@ -182,16 +184,16 @@ def _number(tokens: tuple[Token, ...], at: int) -> Value | None:
     if before in NUMBERED_NOUNS:
         return None
     if not token.number:
-        return _one_unit(tokens, at)
+        return _single_unit(tokens, at)
     if token.low in NUMBER_WORDS:
         # "Which one" and "the new one" count nothing.
         pronoun = token.low == "one" and (before in _DETERMINERS or not _noun_after(tokens, at))
-        return None if pronoun else _counted(tokens, at, float(NUMBER_WORDS[token.low]), "")
+        return None if pronoun else _count_with_unit(tokens, at, float(NUMBER_WORDS[token.low]), "")
     match = _NUMBER.match(token.low)
-    return _written(tokens, at, match) if match else None
+    return _numeral(tokens, at, match) if match else None
 
 
-def _written(tokens: tuple[Token, ...], at: int, match: re.Match[str]) -> Value | None:
+def _numeral(tokens: tuple[Token, ...], at: int, match: re.Match[str]) -> Value | None:
     """Return the value of a number that is written in digits."""
     version, digits, upper, suffix, sign = match.groups()
     if len(suffix) == 1 and at and tokens[at - 1].name and not tokens[at - 1].ends:
@@ -202,26 +204,26 @@ def _written(tokens: tuple[Token, ...], at: int, match: re.Match[str]) -> Value 
     if tokens[at].low[0] in "$€£¥":
         return _money(tokens, at, amount, suffix)
     if sign.startswith("%"):
-        return _made("percent", amount, tokens, at, at)
-    return _counted(tokens, at, amount, suffix)
+        return _value_with_units_before("percent", amount, tokens, at, at)
+    return _count_with_unit(tokens, at, amount, suffix)
 
 
-def _one_unit(tokens: tuple[Token, ...], at: int) -> Value | None:
+def _single_unit(tokens: tuple[Token, ...], at: int) -> Value | None:
     # "an hour each day" is one hour.
     if tokens[at].low in ("a", "an") and (days := _days(_lowercase_at(tokens, at + 1))):
-        return _made("duration", days * _SECONDS_A_DAY, tokens, at, at + 1)
+        return _value_with_units_before("duration", days * _SECONDS_A_DAY, tokens, at, at + 1)
     return None
 
 
 def _noun_after(tokens: tuple[Token, ...], at: int) -> bool:
-    return _joined(tokens, at + 1) and tokens[at + 1].weight > 0
+    return _in_same_clause(tokens, at + 1) and tokens[at + 1].weight > 0
 
 
 def _money(tokens: tuple[Token, ...], at: int, amount: _Number, suffix: str) -> Value:
     after = _lowercase_at(tokens, at + 1)
     scale = SCALES.get(suffix) or SCALES.get(after, 1.0)
     last = at + (not suffix and after in SCALES)
-    return _made("money", _scaled(amount, scale), tokens, at, last)
+    return _value_with_units_before("money", _scaled(amount, scale), tokens, at, last)
 
 
 def _scaled(amount: _Number, scale: float) -> _Number:
@@ -231,12 +233,12 @@ def _scaled(amount: _Number, scale: float) -> _Number:
 def _version(tokens: tuple[Token, ...], at: int, digits: str) -> Value:
     before = tokens[at - 1] if at else None
     units = frozenset({before.stem}) if before and before.weight and not before.ends else frozenset()
-    return Value("version", digits, units or _before(tokens, at), loose=not units, first=at, last=at)
+    return Value("version", digits, units or _stems_before(tokens, at), loose=not units, first=at, last=at)
 
 
-def _counted(tokens: tuple[Token, ...], at: int, amount: _Number, suffix: str) -> Value:
+def _count_with_unit(tokens: tuple[Token, ...], at: int, amount: _Number, suffix: str) -> Value:
     last, unit = at, suffix
-    after = _lowercase_at(tokens, at + 1) if _joined(tokens, at + 1) else ""
+    after = _lowercase_at(tokens, at + 1) if _in_same_clause(tokens, at + 1) else ""
     if not suffix and after in SCALES and len(after) > 1:
         amount, last = _scaled(amount, SCALES[after]), at + 1
         after = _lowercase_at(tokens, at + 2)
@@ -245,25 +247,25 @@ def _counted(tokens: tuple[Token, ...], at: int, amount: _Number, suffix: str) -
     elif not suffix and after in UNITS and (len(after) > 1 or after in "sh"):
         unit, last = after, last + 1
     if measure := UNITS.get(unit):
-        return _made(measure.dimension, _scaled(amount, measure.factor), tokens, at, last)
-    before = tokens[at - 1] if _joined(tokens, at) else None
+        return _value_with_units_before(measure.dimension, _scaled(amount, measure.factor), tokens, at, last)
+    before = tokens[at - 1] if _in_same_clause(tokens, at) else None
     if before and before.low in NOUNS_BEFORE_A_NUMBER and "." not in tokens[at].low:
         return Value("count", amount, frozenset({before.stem}), loose=False, first=at, last=last)
     if before and (before.low in NOUNS_BEFORE_A_NUMBER or (before.name and _is_version(tokens[at].low))):
         return Value("version", tokens[at].low, frozenset({before.stem}), loose=False, first=at, last=last)
-    units = _nouns(tokens, last, unit)
-    return Value("count", amount, units or _before(tokens, at), loose=not units, first=at, last=last)
+    units = _counted_nouns(tokens, last, unit)
+    return Value("count", amount, units or _stems_before(tokens, at), loose=not units, first=at, last=last)
 
 
 def _is_version(low: str) -> bool:
     return low[:1].isdigit() and low.replace(".", "").isdecimal()
 
 
-def _nouns(tokens: tuple[Token, ...], last: int, unit: str) -> frozenset[str]:
+def _counted_nouns(tokens: tuple[Token, ...], last: int, unit: str) -> frozenset[str]:
     """Return the stems of the counted nouns: postcard in ``25 new postcards``; ``*`` alone in ``17 new ones``."""
     run: list[Token] = []
     for at in range(last + 1, min(last + 1 + _MOST_NOUNS_BEHIND, len(tokens))):
-        if not _joined(tokens, at) or not (tokens[at].weight or tokens[at].low == "ones"):
+        if not _in_same_clause(tokens, at) or not (tokens[at].weight or tokens[at].low == "ones"):
             break
         run.append(tokens[at])
     found = {token.stem for token in run if token.weight >= _LEAST_WEIGHT}

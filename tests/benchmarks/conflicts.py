@@ -35,7 +35,7 @@ def scores(pairs: Sequence[Labelled]) -> tuple[Scores, Labels]:
     """Return the score of each pair, 0 where no difference is seen, and its label."""
     found = [compare_memories(pair.older, pair.newer, pair.cosine) for pair in pairs]
     return (
-        np.array([clash.score if clash else 0.0 for clash in found]),
+        np.array([one.score if one else 0.0 for one in found]),
         np.array([pair.label for pair in pairs], dtype=np.bool_),
     )
 

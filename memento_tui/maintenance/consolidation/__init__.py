@@ -1,1 +1,1 @@
-"""Group memories that belong together and draft what could stand for them."""
+"""Consolidation: group memories that belong together, and draft one memory for each group."""

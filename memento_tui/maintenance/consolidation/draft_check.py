@@ -241,7 +241,7 @@ class _SourceFacts:
     def __init__(self, sources: Sequence[str], source_languages: Iterable[str]) -> None:
         text = _folded("\n".join(sources))
         self.text = text
-        self.words = {_bare(word) for word in _WORD.findall(text)}
+        self.words = {_without_possessive(word) for word in _WORD.findall(text)}
         self.languages = [_SNOWBALL[code] for code in sorted({*source_languages, "en"}) if code in _SNOWBALL]
         self.stems = {language: set(self._stems(language, " ".join(self.words))) for language in self.languages}
         self.numbers = {_number(found) for found in _NUMBER.findall(text)}
@@ -269,7 +269,7 @@ class _SourceFacts:
 
     def has_word(self, word: str) -> bool:
         """Tell whether a source holds a word, in any of its forms."""
-        bare = _bare(_folded(word))
+        bare = _without_possessive(_folded(word))
         if bare in self.words:
             return True
         return any(not self.stems[name].isdisjoint(self._stems(name, bare)) for name in self.languages)
@@ -286,7 +286,7 @@ def _folded(text: str) -> str:
     return unicodedata.normalize("NFKC", text).replace("’", "'").casefold()
 
 
-def _bare(word: str) -> str:
+def _without_possessive(word: str) -> str:
     return word.removesuffix("'s").removesuffix("'")
 
 

@@ -98,7 +98,7 @@ class LanguageModelEndpoint:
             encoded = msgspec.json.encode(body)
         except UnicodeEncodeError:
             raise LanguageModelError("The text holds bytes that are not UTF-8; it was not sent.") from None
-        return self._content(self._within_time(encoded))
+        return self._content(self._run_with_deadline(encoded))
 
     def _content(self, answer: bytes) -> str:
         try:
@@ -114,7 +114,7 @@ class LanguageModelEndpoint:
             raise LanguageModelError("The language model's answer is empty.")
         return content.strip()
 
-    def _within_time(self, body: bytes) -> bytes:
+    def _run_with_deadline(self, body: bytes) -> bytes:
         """Run the exchange on its own thread, so that it can be abandoned and callers may have an event loop."""
         outcome: list[bytes | LanguageModelError] = []
         thread = threading.Thread(target=self._run, args=(body, outcome), name="language model", daemon=True)
@@ -158,7 +158,7 @@ class LanguageModelEndpoint:
         headers = {"Content-Type": "application/json", "Accept": "application/json", "Accept-Encoding": "identity"}
         if self._key:
             headers["Authorization"] = f"Bearer {self._key}"
-        # A proxy from the environment would take what is meant for this machine to another one.
+        # A proxy from the environment would take requests for this machine to another one.
         async with (
             httpx2.AsyncClient(trust_env=not self.is_local, follow_redirects=False, timeout=None) as client,
             client.stream("POST", self._address, content=body, headers=headers) as response,

@@ -116,7 +116,7 @@ def parse_statement(clause: Clause) -> Statement | None:
         or any(token.low in _PRESENT_WORDS for token in clause)
         or bool(former)
     )
-    # Where it holds is no part of what it is about: *on Windows the config* is the config.
+    # A condition is no part of the subject: *on Windows the config* is the config.
     weights = {token.stem: max(token.weight, _LEAST_WORD_WEIGHT) for token in named if not _is_condition(clause, token)}
     return Statement(weights, tuple(subject), frames, change, tuple(filler), tuple(former))
 
@@ -246,7 +246,7 @@ def _compare_statements(pair: SentencePair, one: Statement, other: Statement) ->
     frames = one.frames & other.frames
     if not frames and not one.change and not other.change:
         return None
-    fillers = (_shown(one, other), _shown(other, one))
+    fillers = (_differing_words(one, other), _differing_words(other, one))
     features = (
         subject,
         min(shared / _SUBJECT_WEIGHT_SCALE, 1.0),
@@ -323,7 +323,7 @@ def _fill_differently(one: Statement, other: Statement) -> bool:
     return words and not _are_spellings(ours, theirs)
 
 
-def _shown(one: Statement, other: Statement) -> Sequence[Token]:
+def _differing_words(one: Statement, other: Statement) -> Sequence[Token]:
     """Return the words in which a side differs: its filler, or the former filler."""
     return one.filler or one.former or other.filler
 
@@ -338,7 +338,7 @@ def _are_spellings(ours: Sequence[Token], theirs: Sequence[Token]) -> bool:
 
 
 UPDATE_FEATURES = (
-    "context",  # share of what the two sentences say that both say
+    "context",  # share of the words of the two sentences that both hold
     "shared",  # weight of that, 1 from 5 up
     "change",  # whether one says outright that something changed
     "names apart",  # names on either side that the other text does not know
@@ -353,7 +353,7 @@ _SPANNED = 3
 
 def reported_updates(pair: SentencePair) -> Iterator[Difference]:
     """Yield a difference where a sentence reports the present state of the other one's subject."""
-    cues = [_cues(side) for side in (pair.first, pair.second)]
+    cues = [_cue_tokens(side) for side in (pair.first, pair.second)]
     if not any(cues) or pair.first.sentence.weights.keys() == pair.second.sentence.weights.keys():
         return
     shared = shared_weight(pair.first.context, pair.second.context)
@@ -377,7 +377,7 @@ def reported_updates(pair: SentencePair) -> Iterator[Difference]:
     yield Difference("update", features, spans[0], spans[1], (quoted[0], quoted[1]), change=True)
 
 
-def _cues(side: SentenceInContext) -> list[Token]:
+def _cue_tokens(side: SentenceInContext) -> list[Token]:
     return [token for token in side.sentence.tokens if token.low in UPDATE_CUES]
 
 

@@ -48,11 +48,11 @@ def differing_values(pair: SentencePair) -> Iterator[Difference]:
     for one in ours:
         for other in theirs:
             unit = unit_match(one, other) or _named_elsewhere(pair, one, other)
-            if unit and not _agree(pair, one, other) and not _stated(one, theirs) and not _stated(other, ours):
+            if unit and not _agree(pair, one, other) and not _is_stated(one, theirs) and not _is_stated(other, ours):
                 yield _difference(pair, one, other, unit)
 
 
-def _same(one: Value, other: Value) -> bool:
+def _are_equal(one: Value, other: Value) -> bool:
     if isinstance(one.amount, float) and isinstance(other.amount, float):
         return abs(one.amount - other.amount) <= 1e-6 * max(abs(one.amount), abs(other.amount))
     ours, theirs = str(one.amount), str(other.amount)
@@ -65,7 +65,7 @@ def _same(one: Value, other: Value) -> bool:
 
 def _agree(pair: SentencePair, one: Value, other: Value) -> bool:
     """Tell whether two values are equal, or within the tolerance of a rounded one: *about 15* is 14.7."""
-    if _same(one, other):
+    if _are_equal(one, other):
         return True
     if not isinstance(one.amount, float) or not isinstance(other.amount, float):
         return False
@@ -79,9 +79,9 @@ def _is_rounded(side: SentenceInContext, value: Value) -> bool:
     return any(token.low in _ROUNDING_WORDS for token in tokens)
 
 
-def _stated(value: Value, others: tuple[Value, ...]) -> bool:
+def _is_stated(value: Value, others: tuple[Value, ...]) -> bool:
     """Tell whether the other sentence states the same value somewhere, of the same thing."""
-    return any(_same(value, other) and unit_match(value, other) for other in others)
+    return any(_are_equal(value, other) and unit_match(value, other) for other in others)
 
 
 def _named_elsewhere(pair: SentencePair, one: Value, other: Value) -> float:
@@ -89,7 +89,7 @@ def _named_elsewhere(pair: SentencePair, one: Value, other: Value) -> float:
     if {one.kind, other.kind} <= {"count"} and one.loose != other.loose:
         bare, named = (pair.first, other) if one.loose else (pair.second, one)
         return 0.6 if named.units & bare.sentence.weights.keys() else 0.0
-    # "It is 8080" under one title: what is counted is the title's matter on both sides.
+    # "It is 8080" under one title: on both sides the number belongs to the title's subject.
     bare_both = one.kind == other.kind and not one.units and not other.units
     return 0.5 if bare_both and shared_weight(pair.first.context, pair.second.context) else 0.0
 
@@ -105,10 +105,10 @@ def _difference(pair: SentencePair, one: Value, other: Value, unit: float) -> Di
         min(shared / _SHARED_WEIGHT_SCALE, 1.0),
         unit,
         min(names / 2, 1.0),
-        sum(_cue(side, value, STATE_CUES) for side, value in sides) / 2,
-        sum(_occasion(side, value) for side, value in sides) / 2,
+        sum(_has_cue(side, value, STATE_CUES) for side, value in sides) / 2,
+        sum(_names_an_occasion(side, value) for side, value in sides) / 2,
         float(one.kind == "date"),
-        _beside(pair, one, other),
+        _equal_neighbours_share(pair, one, other),
         pair.similarity,
         pair.elapsed,
     )
@@ -119,7 +119,7 @@ def _difference(pair: SentencePair, one: Value, other: Value, unit: float) -> Di
         spans[0],
         spans[1],
         (_quoted(pair.first, one), _quoted(pair.second, other)),
-        change=any(_cue(side, value, CHANGE_CUES) for side, value in sides),
+        change=any(_has_cue(side, value, CHANGE_CUES) for side, value in sides),
         counts=True,
     )
 
@@ -145,11 +145,11 @@ def _names_apart(side: SentenceInContext, value: Value, other: SentenceInContext
     return float(len(names - other.reading.stems))
 
 
-def _cue(side: SentenceInContext, value: Value, cues: frozenset[str]) -> bool:
+def _has_cue(side: SentenceInContext, value: Value, cues: frozenset[str]) -> bool:
     return any(token.low in cues for token in _around(side, value, 8))
 
 
-def _occasion(side: SentenceInContext, value: Value) -> bool:
+def _names_an_occasion(side: SentenceInContext, value: Value) -> bool:
     tokens = _around(side, value)
     last = any(
         token.low == "last" and after.low in ("week", "weekend", "month", "year", "night")
@@ -158,7 +158,7 @@ def _occasion(side: SentenceInContext, value: Value) -> bool:
     return last or any(token.low in OCCASION_WORDS for token in tokens)
 
 
-def _beside(pair: SentencePair, one: Value, other: Value) -> float:
+def _equal_neighbours_share(pair: SentencePair, one: Value, other: Value) -> float:
     """Return the share, from 0 to 1, of equal words directly before and after the two values."""
     ours, theirs = pair.first.sentence.tokens, pair.second.sentence.tokens
     same = 0

@@ -124,7 +124,7 @@ class AgentLog:
         self._recovered = -1_000
         self._recovered_line = 0
 
-    def listens(self, nth: int) -> bool:
+    def has_recent_failure(self, nth: int) -> bool:
         """Tell whether a command failed lately, so that the agent may be speaking of it."""
         self._forget(nth)
         return bool(self._failures) or nth - self._recovered <= _TURNS_AFTER_RECOVERY
@@ -136,7 +136,7 @@ class AgentLog:
             return
         if call.tool in _EDITS:
             for failure in self._failures:
-                failure.is_misuse = failure.is_absent  # what succeeds from here on may do so for the edit
+                failure.is_misuse = failure.is_absent  # a later success may be due to the edit
         self._forget(nth)
         program = _program(call.command)
         if not program or call.failed is None:
@@ -165,7 +165,7 @@ class AgentLog:
                 yield one.evidence._replace(last_line=max(one.evidence.last_line, turn.last_line))
         if _INSTALLS.search(command):
             for failure in self._failures:
-                failure.is_misuse = failure.is_absent = False  # what was missing is there now
+                failure.is_misuse = failure.is_absent = False  # the missing program is there now
         for failure in reversed(self._failures):
             if failure.is_misuse and (evidence := _working_command(failure, command, turn)):
                 yield evidence
@@ -201,7 +201,7 @@ def _root_cause(sentence: TurnSentence) -> RuleMatch | None:
     match = _CAUSE.search(mask)
     if match is None or _INTENTION.search(mask) or re.match(rf"{_POINTERS}\b", match[2]):
         return None
-    if len(content_words(match[2])) < 3:  # noqa: PLR2004 - what, and what about it
+    if len(content_words(match[2])) < 3:  # noqa: PLR2004 - a subject and a statement
         return None
     kind = "bugfix" if match[1] else "discovery"
     return memory_match(sentence.text[skip:], "root_cause", 0.65, kind=kind, certainty=3, source_type="derived")

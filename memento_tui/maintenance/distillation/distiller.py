@@ -49,7 +49,7 @@ RULES: dict[str, str] = {
     rule.__name__: (rule.__doc__ or "").strip()
     for rule in (*PERSON_RULES, to_skip, known_broken, to_do, waiting, left_open, agent_decision)
 } | {
-    "root_cause": (agent_rules._root_cause.__doc__ or "").strip(),  # noqa: SLF001 - its sentence says what the rule finds
+    "root_cause": (agent_rules._root_cause.__doc__ or "").strip(),  # noqa: SLF001 - it describes the rule
     "command_that_works": (agent_rules._working_command.__doc__ or "").strip(),  # noqa: SLF001 - same
 }
 """The description of each rule, one sentence, by its name."""
@@ -192,7 +192,7 @@ class _Distiller:
             return
         self._last_words = turn
         text = turn.text[-_LONGEST_ASSISTANT_TURN:]
-        hears_cause = self._log.listens(nth) and CAUSE_CUE.search(text) is not None
+        hears_cause = self._log.has_recent_failure(nth) and CAUSE_CUE.search(text) is not None
         if not hears_cause and DECISION_CUE.search(text) is None:
             return
         for sentence in turn_sentences(text, is_person=False):

@@ -68,18 +68,18 @@ class DistillationProposer:
     def learn(self, candidate: Candidate) -> DistillationResult:
         """Propose one candidate, and return the outcome."""
         learned = self._learn(candidate)
-        # What is told of it goes to a terminal, a log or a script, and holds no secret either.
+        # The outcome goes to a terminal, a log or a script, and must hold no secret either.
         return msgspec.structs.replace(learned, candidate=redact_record(learned.candidate)[0])
 
     def _learn(self, candidate: Candidate) -> DistillationResult:
         try:
             if candidate.target != "memory":
                 return self._entry(candidate)
-            return self._memory(*self._worded(candidate))
+            return self._memory(*self._in_model_words(candidate))
         except MementoError as error:
             return DistillationResult(candidate, "refused", why=str(error))
 
-    def _worded(self, candidate: Candidate) -> tuple[Candidate, dict[str, Any]]:
+    def _in_model_words(self, candidate: Candidate) -> tuple[Candidate, dict[str, Any]]:
         """Return the candidate in the language model's words where one is configured and its words pass the checks.
 
         The second value names the author of the words, for the person who decides.
@@ -109,7 +109,7 @@ class DistillationProposer:
         screened = self._gate.screen(make_memory(fields))
         memory: Memory = screened.record
         verdict = self._gate.judge(self._intent(screened, external=memory.source_type == "external"))
-        # Within the write, so that of two that read the same transcript at once the second finds what the first wrote.
+        # Within the write, so that of two readers of one transcript the second finds the memory of the first.
         with self._store.transaction(author, "distill", note=f"{self._transcript}:{_span(candidate)}") as tx:
             if (known := self._known(memory)) is not None:
                 return DistillationResult(candidate, "known", known.id)
@@ -206,7 +206,7 @@ def _span(candidate: Candidate) -> str:
 
 
 def _entry_fingerprint(target: str, made: Any) -> str:  # noqa: ANN401 - a skip or working item
-    # What it is about says whether it is the same; its end is counted from the day it was found.
+    # Its subject identifies it; its end counts from the day of the distillation.
     about = made.item if isinstance(made, Skip) else made.title
     account = account_of(made.namespace)
     identity = {"about": " ".join(about.casefold().split())} | ({"account": account} if account else {})

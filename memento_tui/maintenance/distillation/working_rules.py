@@ -220,7 +220,7 @@ def waiting(sentence: TurnSentence) -> RuleMatch | None:
     """Find ``we're waiting for X to ...``; not what is over in a minute, such as tests that run."""
     skip = filler_length(sentence.mask)
     match = _WAITING.match(sentence.mask, skip)
-    if match is None or _MOMENTARY.search(match[1]) or len(content_words(match[1])) < 2:  # noqa: PLR2004 - who, and what
+    if match is None or _MOMENTARY.search(match[1]) or len(content_words(match[1])) < 2:  # noqa: PLR2004 - a subject and a matter
         return None
     title = as_statement(sentence.text[skip:]).rstrip(".! ")
     return RuleMatch("item", {"title": title, "category": "waiting_for"}, "waiting", 0.65)

@@ -135,7 +135,7 @@ def _without_tags(text: str) -> tuple[str, bool]:
         is_end, is_empty = bool(match[1]), match[3].endswith("/")
         if not outer:
             if is_end:
-                kept.append("\n")  # what came before belongs to an element whose beginning is missing
+                kept.append("\n")  # the text before belongs to an element whose start is missing
             else:
                 kept.append(text[position : match.start()])
                 outer, depth = ("", 0) if is_empty else (name, 1)

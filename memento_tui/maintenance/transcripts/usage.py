@@ -104,7 +104,7 @@ def _own_words(text: str) -> dict[frozenset[str], bool]:
 
 
 def _is_named(record_id: str, text: str) -> bool:
-    # What a tool was asked stands there as JSON, which may write an id in another way.
+    # The arguments of a tool are JSON, which may escape an id.
     writings = {record_id, json.dumps(record_id)[1:-1]}
     patterns = (f"(?<!{_WITHIN_A_NAME}){re.escape(one)}(?!{_WITHIN_A_NAME})" for one in writings if one in text)
     return any(re.search(pattern, text) for pattern in patterns)
