@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-__all__ = ["EngineState", "IndexStatus", "ModelLock"]
+__all__ = ["EngineState", "ModelLock"]
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class IndexStatus:
     embedded_total: int = 0
     """Texts embedded since the engine started."""
     problem: str = ""
-    """Why the state is ``failed``, or why the index does not advance."""
+    """The reason why the state is ``failed``, or the index does not advance."""
 
     @property
     def is_busy(self) -> bool:

@@ -101,7 +101,7 @@ class IndexUpdater:
         return True
 
     def count_pending(self) -> None:
-        """Count what was changed since the last count, and report it."""
+        """Count the memories changed since the last count, and report them."""
         head = self._store.journal.head()
         while self._counted < head and not self._stopping.is_set():
             ids, self._counted = self._store.journal.changed_memories(self._counted, _CHANGES_PER_COUNT)
@@ -130,7 +130,7 @@ class IndexUpdater:
         return self._commits >= _COMMITS_BEFORE_OPTIMIZE
 
     def optimize(self) -> None:
-        """Optimize the index; what cannot leave the disk yet is left for a later call."""
+        """Optimize the index; versions that are too new to be deleted are left for a later call."""
         self._index.optimize()
         self._commits = 0 if self._index.is_optimized() else 1
 

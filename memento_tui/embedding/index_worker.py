@@ -19,7 +19,7 @@ from memento_tui.errors import InvalidInput, MementoError
 from memento_tui.paths import DataPaths
 from memento_tui.storage.store import Store
 
-__all__ = ["IndexWorker", "VectorHits"]
+__all__ = ["IndexWorker"]
 
 if TYPE_CHECKING:
     from memento_tui.embedding.index_updater import IndexUpdater
@@ -209,7 +209,7 @@ class IndexWorker(threading.Thread):
         if not index.is_present():
             components.updater.restart_index("its files were deleted")
         elif self._suspect.is_set():
-            # Cleared before the check: whoever finds damage meanwhile sets it for another one.
+            # Cleared before the check: damage that is found meanwhile calls for another one.
             self._suspect.clear()
             if not index.is_sound():
                 components.updater.restart_index("it is damaged")

@@ -1,4 +1,4 @@
-"""Maintenance within the engine: contradictions of new memories, and a daily run when nobody asks anything."""
+"""Maintenance within the engine: contradictions of new memories, and a daily run while there are no requests."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ class MaintenanceScheduler:
             keyword = KeywordIndex(self._paths.keyword_index, self._paths.keyword_lock, self._store)
             keyword.catch_up()
             comparators = Comparators(keyword, self._similarity, self._entailment.scorer())
-            # What the person set since the engine started holds.
+            # Settings that the person changed since the engine started apply.
             config = load_config(self._paths.config)
             report = run_maintenance(self._store, config, comparators, self._paths.sleep_lock, stopping=self._stopping)
             interrupted = ", interrupted" if report.interrupted else ""

@@ -1,6 +1,6 @@
 """The engine's process and socket server.
 
-One process per data directory, alone by a lock, silent but for its log. It answers requests while another thread
+One process per data directory, alone by a lock, with no output but its log. It answers requests while another thread
 indexes, and exits when it has nothing to do.
 """
 
@@ -382,7 +382,7 @@ def _bind_socket(paths: DataPaths) -> socket.socket:
 
 
 def _open_log(path: Path) -> None:
-    """Send everything that the process says to the log, of which only the end is kept when it has grown long."""
+    """Send all output of the process to the log, of which only the end is kept when it has grown long."""
     log = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
     size = os.fstat(log).st_size
     if size > _LARGEST_LOG_BYTES:

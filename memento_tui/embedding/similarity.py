@@ -92,7 +92,7 @@ _LARGEST_DISTANCE = 2.0
 
 
 def dense_clusters(vectors: Vectors) -> list[list[int]]:
-    """Return the clusters of vectors of length 1 as lists of their positions; what belongs nowhere is left out.
+    """Return the clusters of vectors of length 1 as lists of their positions, without those that belong to none.
 
     Where the vectors have no parts that differ in density, all of them are one candidate. Members that are less
     alike than `COHESION` are dropped, and with them clusters that become smaller than three.
@@ -174,7 +174,7 @@ def _cohesive_members(vectors: Vectors, members: Positions) -> Positions:
 _log = logging.getLogger(__name__)
 
 _RECALLED_CONDITION = one_of("status", ("active", "compacted"))
-"""Selects what can be a neighbour: what is pending, superseded, consolidated or archived is compared with nothing."""
+"""Selects the possible neighbours: not pending, superseded, consolidated or archived memories."""
 
 _ROWS_SCANNED_PER_LOOKUP = 25_000
 """Rows that are compared in about the time that one look-up in the partitioned index takes."""

@@ -1,7 +1,7 @@
 """The vector index: one LanceDB table, derived from the store. Importing this module takes a second.
 
-A row holds the vector of a memory's text and the facts that a query filters by. One row is not a memory: it says which
-journal entry the index reflects, of which store, and by which model. It is written in the same commit as the rows of
+A row holds the vector of a memory's text and the facts that a query filters by. One row is not a memory: it holds
+the journal entry that the index reflects, the store, and the model. It is written in the same commit as the rows of
 that entry, so a killed engine goes on exactly where it was.
 """
 
@@ -37,18 +37,18 @@ LAYOUT_VERSION = 1
 """Raised with every change of `text_to_embed`; an index of another layout, or with other columns, is rebuilt."""
 
 STATE_ROW_ID = ""
-"""The id of the row that says what the index reflects; no record's id is empty."""
+"""The id of the row that holds the state of the index; no record's id is empty."""
 
 _STATUSES_NOT_INDEXED = ("rejected", "deleted")
 
 
 def is_indexed(memory: Memory) -> bool:
-    """Tell whether the index holds the memory at all; what else a query may see is for its filter to say."""
+    """Tell whether the index holds the memory at all; a query's filter decides about the rest."""
     return memory.status not in _STATUSES_NOT_INDEXED
 
 
 def text_to_embed(memory: Memory) -> str:
-    """Return the text whose meaning stands for the memory. The model reads only as much of it as it can take."""
+    """Return the text of a memory that is embedded. The model reads only its beginning, up to the model's limit."""
     return f"{memory.title}\n{memory.content}" if memory.title.strip() else memory.content
 
 
@@ -91,7 +91,7 @@ _PARTITIONS_PROBED = 32
 """Partitions that every query looks into; more where a narrow filter leaves too few results."""
 
 _REFINE_FACTOR = 4
-"""How many times the results asked for are compared by their exact vectors, after the compressed ones."""
+"""Candidates for each requested result that are compared by exact vectors after the compressed ones."""
 
 _ROWS_PER_BATCH = 1_024
 """Rows that a scan reads at a time."""
@@ -101,7 +101,7 @@ _OLD_VERSIONS_KEPT = timedelta(seconds=30)
 
 
 class IndexState(msgspec.Struct, frozen=True):
-    """What the index reflects."""
+    """The store, the model and the journal entry that an index reflects."""
 
     layout: int
     store: str
@@ -117,7 +117,7 @@ class IndexState(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True)
 class IndexSnapshot:
-    """A table and the state that it reflects at least: what one reader works with, whatever is written meanwhile.
+    """A table and the state that it reflects at least, for one reader, whatever is written meanwhile.
 
     Methods may be called from several threads.
 
@@ -203,12 +203,12 @@ class VectorIndex:
         self._current = self._open()
 
     def snapshot(self) -> IndexSnapshot:
-        """Return what is to be read now; taken anew for every request."""
+        """Return the present table with its state; a reader takes one for each request."""
         return self._current
 
     @property
     def state(self) -> IndexState:
-        """What the index reflects."""
+        """The state that the index reflects."""
         return self._current.state
 
     def _open(self) -> IndexSnapshot:

@@ -21,11 +21,11 @@ class HookSettings(NamedTuple):
     """The fields of ``[hooks]`` in ``config.toml``, and the preset of decay; `memento_tui.config` checks the values."""
 
     prompt_tokens: int = HOOK_PROMPT_TOKENS
-    """The most that one prompt or file read is told, in tokens; no host passes on more than 2,500."""
+    """Tokens of context for one prompt or file, at most; no host passes on more than 2,500."""
     start_tokens: int = HOOK_START_TOKENS
-    """The most that the start of a session is told."""
+    """Tokens of context for the start of a session, at most."""
     threshold: float = HOOK_THRESHOLD
-    """The score below which a memory is not told; 0 to about 1."""
+    """The score, 0 to about 1, below which a memory is left out."""
     learn: bool = HOOK_LEARNS
     """Whether transcripts are handed to distillation, which proposes what it finds."""
     decay: DecayPreset = "balanced"
@@ -35,9 +35,9 @@ _FIELD_NAMES = ("prompt_tokens", "start_tokens", "threshold", "learn")
 
 
 def read_settings(path: Path) -> HookSettings:
-    """Return the settings of ``config.toml``; what is missing or of a wrong type has its default.
+    """Return the settings of ``config.toml``; a missing value, or one of a wrong type, has its default.
 
-    `memento doctor` names a wrong value: here is nobody to tell.
+    `memento doctor` reports a wrong value; a hook has nobody to report it to.
     """
     try:
         raw = path.read_bytes()

@@ -1,7 +1,7 @@
-"""Learn from a transcript in a detached process: record what was used, propose what it teaches.
+"""Learn from a transcript in a detached process: record the memories that were used, propose new ones.
 
 Run as ``python -m memento_tui.hooks.transcript_worker DIR`` by `memento_tui.hooks.worker_launcher`. Nobody sees
-its streams, so what goes wrong is written to the hooks' log.
+its streams, so failures are written to the hooks' log.
 """
 
 from __future__ import annotations
@@ -28,12 +28,14 @@ __all__ = ["learn_from_transcript", "main"]
 _log = logging.getLogger(__name__)
 
 _SETTLED_SECONDS, _MAX_WAIT_SECONDS = 0.5, 10.0
-"""How long a transcript stays as it is before it counts as written, and how long that is waited for."""
+"""How long a transcript stays unchanged before it counts as complete, and how long that is waited for."""
+
 _LOCK_SECONDS = 300.0
+"""How long another transcript that is being read is waited for."""
 
 
 def main() -> int:
-    """Do one piece of work; return the exit status."""
+    """Run the worker once; return the exit status."""
     parser = argparse.ArgumentParser(prog="memento-hook-after")
     parser.add_argument("data_dir", type=Path)
     parser.add_argument("--index", action="store_true")
@@ -65,9 +67,9 @@ def main() -> int:
 
 
 def learn_from_transcript(paths: DataPaths, transcript: Path, session: str, *, event: str, cwd: str = "") -> None:
-    """Note what a session used of what it was shown, and propose what its transcript teaches about its project.
+    """Record the memories that a session was shown and used, and propose new ones from its transcript.
 
-    One transcript is read at a time. After an event of every turn, what has hardly grown is left alone.
+    One transcript is read at a time. After an event of every turn, one that has hardly grown is skipped.
 
     Raises:
         NotFound: the transcript is missing.
@@ -103,13 +105,13 @@ def _record_use(workspace: Workspace, hooks: HookStore, transcript: Path, sessio
     memories = workspace.get_many(list(unused)).values()
     shown = [ShownText(memory.id, f"{memory.title}\n{memory.content}", unused[memory.id]) for memory in memories]
     used = used_memories(shown, read_transcript(transcript, on_problem=lambda _: None))
-    # Whoever fetched a memory by its id was counted by the tool that gave it.
+    # A memory that was fetched by its id was counted by the tool that returned it.
     workspace.exposures.count_used(used.reused - used.fetched, session)
     workspace.exposures.mark_used(session, used.fetched | used.reused)
 
 
 def _settled_size(transcript: Path) -> int:
-    """Return the size of a file once nobody adds to it; hosts write the last lines after they call."""
+    """Return the size of a file once it no longer grows; hosts write the last lines after they call."""
     ends = time.monotonic() + _MAX_WAIT_SECONDS
     size = _file_size(transcript)
     while time.monotonic() < ends:

@@ -50,7 +50,7 @@ _HOUR, _DAY = 3600.0, 86_400.0
 
 
 class DecayingMemory(Protocol):
-    """What of a memory its life depends on; a `memento_tui.model.Memory` has it, and so has a hook's own row."""
+    """The fields of a memory that its decay depends on: a `memento_tui.model.Memory` has them, and a hook's row."""
 
     @property
     def certainty(self) -> int:
@@ -66,27 +66,27 @@ class DecayingMemory(Protocol):
 
     @property
     def created_at(self) -> datetime:
-        """When it was first written."""
+        """The moment of its creation."""
 
     @property
     def updated_at(self) -> datetime:
-        """When it was last changed."""
+        """The moment of its last change."""
 
     @property
     def verified_at(self) -> datetime | None:
-        """When a person last stood behind it."""
+        """The moment when a person last verified it."""
 
     @property
     def used_count(self) -> int:
-        """How often it was seen to be of use."""
+        """How often it was used."""
 
     @property
     def last_used_at(self) -> datetime | None:
-        """When it was last of use."""
+        """The moment of its last use."""
 
 
 class DecayWeight(NamedTuple):
-    """A preset's number for a memory, the same on a scale from 0 to 1, and what it is made of, each from 0 to 1."""
+    """A preset's weight of a memory on its own scale, the same on a scale from 0 to 1, and its parts, each 0 to 1."""
 
     weight: float
     share: float
@@ -97,7 +97,7 @@ class DecayWeight(NamedTuple):
 
 
 def preset_weight(preset: DecayPreset, memory: DecayingMemory, now: datetime) -> float:
-    """Return the number that a preset's own formula gives, on that formula's own scale.
+    """Return the weight by a preset's own formula, on that formula's own scale.
 
     ``protocol`` gives 0 to 3, the others 0 to 1. See the function of each preset for its formula and source.
     """
@@ -137,9 +137,9 @@ def _vault(memory: DecayingMemory, now: datetime) -> DecayWeight:
 def _bank(memory: DecayingMemory, now: datetime) -> DecayWeight:
     """agent-memory's rule as a weight. Only the rule is published, not a formula.
 
-    The rule: what was untouched for 90 days and used fewer than 2 times is demoted, later previewed, later archived.
-    Our reading: the weight is full until that rule applies, and for what was used twice or verified it stays so; then
-    it halves every 90 days, one halving for each further step of the rule. It has no jump on any day.
+    The rule: a memory untouched for 90 days and used fewer than 2 times is demoted, later previewed, later archived.
+    As a formula: the weight is 1 until that rule applies, and stays 1 for a memory that was used twice or verified;
+    else it halves every 90 days, one halving for each further step of the rule. It has no jump on any day.
     """
     days = max(0.0, _days(last_touched(memory), now) - BANK_DAYS)
     age = _exponential_decay(days, float(BANK_DAYS))
@@ -149,10 +149,10 @@ def _bank(memory: DecayingMemory, now: datetime) -> DecayWeight:
 
 
 def _balanced(memory: DecayingMemory, now: datetime) -> DecayWeight:
-    """Our own: freshness with Memento Vault's half-lives, and use with the logarithm of Memento Protocol.
+    """The formula of memento itself: freshness with Memento Vault's half-lives, and use with the logarithm of Memento Protocol.
 
-    Freshness counts from the last change, or from a person's verification where that is later: whoever verified it said
-    that it still holds. Use grows with log2(1 + n), full at 15 times, and halves every 90 days from the last time. The
+    Freshness counts from the last change, or from a person's verification where that is later: it confirms that the
+    memory still holds. Use grows with log2(1 + n), full at 15 times, and halves every 90 days from the last time. The
     weight is (0.10 freshness + 0.06 use) / 0.16: a sum, so that old and much used is not nothing.
     """
     confirmed = max(memory.updated_at, memory.verified_at or memory.updated_at)
@@ -195,7 +195,7 @@ def _decay_by_certainty(days: float, certainty: int) -> float:
 
 
 class DecayFactor(NamedTuple):
-    """The factor and what went into it, each part from 0 to 1."""
+    """The life factor and its parts, each 0 to 1."""
 
     factor: float
     age: float
@@ -204,12 +204,12 @@ class DecayFactor(NamedTuple):
     stability: float
     superseded: bool
     weight: float
-    """The number that the preset's own formula gives, on its own scale; see `preset_weight`."""
+    """The weight by the preset's own formula, on its own scale; see `preset_weight`."""
     held: float = 1.0
-    """What the factor was lowered by, besides, to rank the memory below one that takes its place."""
+    """The further factor that ranks the memory below its successor."""
 
     def lowered(self, share: float) -> DecayFactor:
-        """Return the life of a memory that keeps this share of its score, since it ranks below its successor."""
+        """Return the factor of a memory that keeps this share of its score, since it ranks below its successor."""
         return self._replace(factor=self.factor * share, held=share)
 
 
@@ -218,11 +218,11 @@ def decay_factor(
 ) -> DecayFactor:
     """Return the factor that a memory's relevance is multiplied with.
 
-    ``superseded`` says that another memory declares to take its place; its own status may say so as well.
+    ``superseded`` means that another memory declares to take its place; the memory's own status may mean it as well.
 
     The preset's weight, brought to a scale from 0 to 1, counts 0.16, certainty 0.06 and stability 0.04. The sum maps to
     0.85-1.15 under every preset; a memory that another supersedes is halved on top. Two factors differ by 1.15 / 0.85
-    at most, so what is 1.36 times as relevant comes first, however old it is, unless something takes its place.
+    at most, so a memory that is 1.36 times as relevant comes first, however old it is, unless it is superseded.
     """
     aged = decay_weight(preset, memory, now)
     certainty = (memory.certainty - 1) / 4
@@ -238,7 +238,7 @@ def decay_factor(
 def decay_curve(
     memory: DecayingMemory, now: datetime, preset: DecayPreset, days: Sequence[float], *, superseded: bool = False
 ) -> list[tuple[float, DecayFactor]]:
-    """Return the life of a memory so many days after ``now``, as if nothing happened to it meanwhile."""
+    """Return the factors of a memory so many days after ``now``, as if nothing happened to it meanwhile."""
     return [
         (day, decay_factor(memory, now + timedelta(days=day), preset=preset, superseded=superseded)) for day in days
     ]
@@ -249,9 +249,9 @@ def rank_below_successors(
 ) -> list[tuple[str, float]]:
     """Return ids with their scores, best first, each below every memory that takes its place.
 
-    ``successors`` names, for an id, those that supersede or consolidate it; those without a score are left out of
-    account. A memory gets at most 0.999 times the score of each of its successors, also where that one was lowered
-    itself. Memories that supersede each other in a circle keep their scores but for one link, which is not applied.
+    ``successors`` has, for an id, those that supersede or consolidate it; those without a score are ignored. A memory
+    gets at most 0.999 times the score of each of its successors, also where that one was lowered itself. Memories that
+    supersede each other in a circle keep their scores but for one link, which is not applied.
     """
     if not successors:
         return sorted(scores.items(), key=lambda entry: (-entry[1], entry[0]))
@@ -260,7 +260,7 @@ def rank_below_successors(
         for name in _successors_first(start, scores, successors, placed):
             above = [placed[new] for new in successors.get(name, ()) if new in placed]
             score = min([scores[name], *(SHARE_OF_SUCCESSOR * score for score, _ in above)])
-            # Where all scores are nothing, how many follow one another still tells the order.
+            # Where all scores are 0, the length of the chain of successors still decides the order.
             placed[name] = (score, 1 + max((depth for _, depth in above), default=-1))
     order = sorted(placed, key=lambda name: (-placed[name][0], placed[name][1], name))
     return [(name, placed[name][0]) for name in order]
@@ -269,7 +269,7 @@ def rank_below_successors(
 def _successors_first(
     start: str, scores: Container[str], successors: Mapping[str, Iterable[str]], placed: Container[str]
 ) -> Iterator[str]:
-    """Yield what is reached from ``start`` and not placed yet, each after those that take its place.
+    """Yield the ids that are reached from ``start`` and not placed yet, each after its successors.
 
     The caller places each as it comes. A chain may be as long as there are memories, so nothing here recurses.
     """

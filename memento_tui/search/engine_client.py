@@ -1,4 +1,4 @@
-"""The client of the embedding engine: starts it, asks it, and is never slow to answer.
+"""The client of the embedding engine: starts it, sends requests to it, and never waits long.
 
 Cheap to import: no torch, LanceDB, NumPy or asyncio.
 """
@@ -32,6 +32,7 @@ _RESTART_SECONDS_AFTER_FAILURE = 5.0
 """Seconds until the next start after an engine failed; doubled with each failure."""
 
 _LONGEST_RESTART_PAUSE = 300.0
+"""Seconds until the next start, at most."""
 
 
 class EngineLauncher:
@@ -39,33 +40,33 @@ class EngineLauncher:
 
     def __init__(self, paths: DataPaths) -> None:
         self._paths = paths
-        self._guard = threading.Lock()
+        self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
-        self._worked = False
+        self._was_ready = False
         self._failures = 0
         self._not_before = 0.0
         self.problem = ""
-        """Why the last start failed, in one sentence."""
+        """The reason why the last start failed, in one sentence."""
 
     @property
     def is_starting(self) -> bool:
         """Whether an engine that this started is alive; it may not listen yet."""
-        with self._guard:
+        with self._lock:
             return self._is_alive()
 
     def start(self) -> bool:
-        """Start an engine unless one was just started or has just failed; tell whether one is alive."""
-        with self._guard:
+        """Start an engine unless one was just started or has just failed; return whether one is alive."""
+        with self._lock:
             if self._is_alive():
                 return True
             if time.monotonic() < self._not_before:
                 return False
             return self._spawn()
 
-    def answered(self) -> None:
-        """Note that the engine is ready: its death, whenever it comes, is no failure to start."""
-        with self._guard:
-            self._worked = True
+    def note_ready(self) -> None:
+        """Note that the engine is ready: from now on its end is no failure to start."""
+        with self._lock:
+            self._was_ready = True
             self._failures = 0
             self._not_before = 0.0
             self.problem = ""
@@ -81,7 +82,7 @@ class EngineLauncher:
         return False
 
     def _note_end(self, code: int) -> None:
-        if self._worked:
+        if self._was_ready:
             return
         if code == 0:
             self._not_before = time.monotonic() + _RESTART_SECONDS_AFTER_EXIT
@@ -107,7 +108,7 @@ class EngineLauncher:
             self._not_before = time.monotonic() + _RESTART_SECONDS_AFTER_FAILURE
             self.problem = f"The engine cannot be started: {error}"
             return False
-        self._worked = False
+        self._was_ready = False
         # A long-lived parent must collect the process when it ends, or it stays in the process table.
         threading.Thread(target=self._process.wait, name="engine-reaper", daemon=True).start()
         return True
@@ -116,9 +117,11 @@ class EngineLauncher:
 SemanticState = Literal["ready", "warming", "off"]
 
 _PROBE_SECONDS = 0.2
-"""How long a status may take before the engine counts as busy loading."""
+"""How long a status may take before the engine counts as loading."""
 
 _ANSWER_SECONDS = 5.0
+"""How long the answer to a search may take."""
+
 _COMPARE_SECONDS = 180.0
 """How long neighbours or clusters may take: clustering 20,000 memories takes ten seconds on an idle core."""
 
@@ -126,10 +129,14 @@ _BYTES_BESIDE_TEXT = 1_000
 """Bytes that a request takes beside its ids."""
 
 _STOP_SECONDS = 10.0
-_LONGEST_QUESTION = 20_000
-"""Characters; no model reads more of a question."""
+"""How long an engine may take to end after a request to stop."""
+
+_LONGEST_QUERY = 20_000
+"""Characters of a query that are sent; no model reads more."""
 
 _LOG_TAIL_BYTES = 1_000_000
+"""Bytes at the end of the log that are read for its last lines."""
+
 _STATES: dict[str, SemanticState] = {"ready": "ready", "loading": "warming", "failed": "off"}
 
 
@@ -140,29 +147,29 @@ class SemanticAnswer:
     state: SemanticState
     hits: list[tuple[str, float]]
     seq: int
-    """The journal entry that the index reflects; what was written later is not among the hits."""
+    """The journal entry that the index reflects; memories written later are not among the hits."""
     problem: str = ""
-    """Why there are no hits where that is neither the model's loading nor a setting."""
+    """The reason why there are no hits, other than a model that is loading or a setting."""
 
 
 class SemanticClient:
-    """Asks the engine of one data directory, and starts it where none runs. Safe to use from several threads."""
+    """Sends requests to the engine of one data directory, and starts one where none runs. Safe for several threads."""
 
     def __init__(self, paths: DataPaths, enabled: bool) -> None:  # noqa: FBT001 - the setting of that name
         self._paths = paths
         self._enabled = enabled
-        self._starter = EngineLauncher(paths)
+        self._launcher = EngineLauncher(paths)
         self._known_ready = False
         self._closed = threading.Event()
 
     def close(self) -> None:
-        """Start no engine from now on. One that runs stays until it has been idle for a while."""
+        """Start no engine from now on. A running one stays until it has been idle for a while."""
         self._closed.set()
 
-    # Asking without waiting
+    # Requests that never wait
 
     def state(self) -> SemanticState:
-        """Return whether meaning counts now; takes a fifth of a second at most, and starts nothing."""
+        """Return whether semantic search is available now; takes a fifth of a second at most, and starts nothing."""
         if not self._enabled:
             return "off"
         try:
@@ -170,10 +177,10 @@ class SemanticClient:
         except TimeoutError:
             return "warming"
         except OSError:
-            return "warming" if self._starter.is_starting else "off"
+            return "warming" if self._launcher.is_starting else "off"
 
     def status(self) -> EngineStatus | None:
-        """Return what a running engine says of itself, ``None`` where none runs; starts nothing."""
+        """Return the status of a running engine, ``None`` where none runs; starts nothing."""
         try:
             return EngineStatus.of(send_request(self._paths, {"op": "status"}, seconds=_ANSWER_SECONDS))
         except OSError:
@@ -187,7 +194,7 @@ class SemanticClient:
             except TimeoutError:
                 return
             except OSError:
-                self._starter.start()
+                self._launcher.start()
 
     def search(self, text: str, tree: Filter, limit: int) -> SemanticAnswer:
         """Return the memories that are nearest in meaning among those that a filter selects.
@@ -196,8 +203,8 @@ class SemanticClient:
         """
         if not self._enabled:
             return SemanticAnswer("off", [], 0)
-        question, where = _without_surrogates(text[:_LONGEST_QUESTION]), _without_surrogates(compile_lance_filter(tree))
-        request = {"op": "search", "text": question, "where": where, "limit": limit}
+        query, where = _without_surrogates(text[:_LONGEST_QUERY]), _without_surrogates(compile_lance_filter(tree))
+        request = {"op": "search", "text": query, "where": where, "limit": limit}
         try:
             if not self._known_ready:
                 status = self._probe()
@@ -213,7 +220,7 @@ class SemanticClient:
 
     def _answer_of(self, answer: dict[str, Any]) -> SemanticAnswer:
         if "error" in answer:
-            return SemanticAnswer("off", [], 0, f"The engine refused the question: {answer['error']}")
+            return SemanticAnswer("off", [], 0, f"The engine refused the query: {answer['error']}")
         state = _STATES.get(answer.get("state", ""), "off")
         self._note(state)
         hits = [(str(name), float(similarity)) for name, similarity in answer.get("hits", ())]
@@ -221,9 +228,9 @@ class SemanticClient:
 
     def _absent(self) -> SemanticAnswer:
         self._known_ready = False
-        if self._may_start() and self._starter.start():
+        if self._may_start() and self._launcher.start():
             return SemanticAnswer("warming", [], 0)
-        return SemanticAnswer("off", [], 0, self._starter.problem)
+        return SemanticAnswer("off", [], 0, self._launcher.problem)
 
     def _may_start(self) -> bool:
         return self._enabled and not self._closed.is_set() and self._paths.database.exists()
@@ -239,9 +246,9 @@ class SemanticClient:
     def _note(self, state: str) -> None:
         self._known_ready = state == "ready"
         if self._known_ready:
-            self._starter.answered()
+            self._launcher.note_ready()
 
-    # Comparing memories with each other
+    # Comparison of memories
 
     def neighbours(self, ids: Sequence[str], *, limit: int, minimum: float) -> dict[str, list[tuple[str, float]]]:
         """Return for each id in the index the nearest other memories, nearest first, with their cosine similarity.
@@ -252,11 +259,11 @@ class SemanticClient:
             EngineUnavailable: there is no engine that could answer now; where none runs, one is started.
 
         """
-        asked = _unique_sendable_ids(ids)
+        unique = _unique_sendable_ids(ids)
         found: dict[str, list[tuple[str, float]]] = {}
         done = 0
-        while done < len(asked):
-            part = _first(asked[done : done + MOST_NEIGHBOURS])
+        while done < len(unique):
+            part = _first_in_one_request(unique[done : done + MOST_NEIGHBOURS])
             near = self._compare({"op": "neighbours", "ids": part, "limit": limit, "minimum": minimum}).get("near")
             if not near:
                 raise EngineUnavailable(
@@ -271,17 +278,17 @@ class SemanticClient:
     def clusters(self, ids: Sequence[str]) -> list[list[str]]:
         """Return the groups of these memories that are dense in meaning, by ids; noise is left out.
 
-        The first `MOST_CLUSTERED` ids are looked at, fewer where they are longer than 200 characters.
+        The first `MOST_CLUSTERED` ids are clustered, fewer where they are longer than 200 characters.
 
         Raises:
             EngineUnavailable: as in `neighbours`.
 
         """
-        asked = _first(_unique_sendable_ids(ids)[:MOST_CLUSTERED])
-        if not asked:
+        sent = _first_in_one_request(_unique_sendable_ids(ids)[:MOST_CLUSTERED])
+        if not sent:
             return []
-        groups = self._compare({"op": "clusters", "ids": asked}).get("clusters", ())
-        return [[asked[place] for place in group] for group in groups]
+        groups = self._compare({"op": "clusters", "ids": sent}).get("clusters", ())
+        return [[sent[position] for position in group] for group in groups]
 
     def seq(self) -> int:
         """Return the journal entry that the index reflects.
@@ -293,7 +300,7 @@ class SemanticClient:
         return int(self._compare({"op": "status"}, _ANSWER_SECONDS).get("seq", 0))
 
     def _compare(self, request: dict[str, Any], seconds: float = _COMPARE_SECONDS) -> dict[str, Any]:
-        """Return an engine's answer that came from a loaded index."""
+        """Return the answer of an engine with a loaded index."""
         if not self._enabled:
             raise self._switched_off()
         try:
@@ -355,7 +362,7 @@ class SemanticClient:
         )
 
     def _wait_once(self, seq: int, seconds: float) -> EngineStatus | None:
-        """Wait for a moment; return where the engine stands, or ``None`` while it is starting."""
+        """Wait for a moment; return the engine's status, or ``None`` while it is starting."""
         request = {"op": "wait", "seq": seq, "timeout": seconds}
         try:
             status = EngineStatus.of(send_request(self._paths, request, seconds=seconds + _ANSWER_SECONDS))
@@ -363,7 +370,7 @@ class SemanticClient:
             return None
         except OSError:
             self._known_ready = False
-            if not self._may_start() or (not self._starter.start() and self._starter.problem):
+            if not self._may_start() or (not self._launcher.start() and self._launcher.problem):
                 raise self._unavailable() from None
             return None
         self._note(status.state)
@@ -377,14 +384,14 @@ class SemanticClient:
         return status
 
     def _unavailable(self) -> EngineUnavailable:
-        reason = self._starter.problem or "There is no engine"
+        reason = self._launcher.problem or "There is no engine"
         last = self.logs(1).strip()
         return EngineUnavailable(f"{reason}{f': {last}' if last else '.'}", "`memento engine logs` says more.")
 
-    # Looking after it
+    # Control
 
     def stop(self) -> bool:
-        """Stop the engine and wait until it is gone; tell whether one was running and has left."""
+        """Stop the engine and wait until it has ended; return whether one was running and has ended."""
         try:
             pid = int(send_request(self._paths, {"op": "stop"}, seconds=_ANSWER_SECONDS).get("pid", 0))
         except OSError:
@@ -408,20 +415,20 @@ class SemanticClient:
 
 
 def _without_surrogates(text: str) -> str:
-    # Bytes that a terminal or a file name took in as half of a surrogate pair are no text to the engine.
+    # Undecodable bytes of a terminal or a file name become halves of surrogate pairs, which cannot be sent.
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def _unique_sendable_ids(ids: Sequence[str]) -> list[str]:
-    """Return the ids once each, without those that cannot be sent: no record has one of them."""
+    """Return the ids once each, without those that cannot be sent: no record has such an id."""
     return [name for name in dict.fromkeys(ids) if name == _without_surrogates(name)]
 
 
-def _first(ids: list[str]) -> list[str]:
+def _first_in_one_request(ids: list[str]) -> list[str]:
     """Return as many of the ids, from the first on, as one request can hold."""
     left = LONGEST_LINE - _BYTES_BESIDE_TEXT
-    for place, name in enumerate(ids):
+    for position, name in enumerate(ids):
         left -= len(json.dumps(name)) + 2
         if left < 0:
-            return ids[:place]
+            return ids[:position]
     return ids

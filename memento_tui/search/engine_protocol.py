@@ -19,23 +19,25 @@ LONGEST_LINE = 1 << 22
 """Bytes of a request or an answer: enough for `MOST_CLUSTERED` ids of 200 characters."""
 
 MOST_NEIGHBOURS = 2_000
-"""Ids whose neighbours one request asks for."""
+"""Ids in one request for neighbours."""
 
 MOST_CLUSTERED = 20_000
-"""Ids that one request asks to cluster."""
+"""Ids in one request for clusters."""
 
 _CONNECT_SECONDS = 0.05
+"""How long a connection to the engine may take: it is on the same machine."""
 
 
 @dataclass(frozen=True)
 class EngineStatus:
-    """What a running engine says of itself."""
+    """The status of a running engine, as it reports it."""
 
     state: Literal["loading", "ready", "failed"] = "loading"
     pid: int = 0
     version: str = ""
     """The version of memento that it runs."""
     model: str = ""
+    """The name of the embedding model; empty until it is loaded."""
     seq: int = 0
     """The journal entry that its index reflects."""
     pending: int = 0
@@ -53,12 +55,12 @@ class EngineStatus:
 
     @classmethod
     def of(cls, answer: Mapping[str, Any]) -> Self:
-        """Return the status in an answer; an engine of another version may say less or more."""
+        """Return the status in an answer; that of an engine of another version may have fewer or more fields."""
         return cls(**{field.name: answer[field.name] for field in fields(cls) if field.name in answer})
 
 
 def check_socket_folder(paths: DataPaths) -> None:
-    """Refuse a folder for the socket that someone else made, or may write to, in a place that all users share.
+    """Check that a socket's folder outside the data directory belongs to the user alone.
 
     Raises:
         PermissionError: the folder is not the user's own.

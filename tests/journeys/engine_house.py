@@ -61,7 +61,7 @@ class EngineHouse:
         return self
 
     def __exit__(self, *_: object) -> None:
-        pids = {client._starter._process.pid for client in self.clients if client._starter._process}
+        pids = {client._launcher._process.pid for client in self.clients if client._launcher._process}
         for client in self.clients:
             client.close()
         self.client.stop()

@@ -75,7 +75,7 @@ def test_it_starts_on_demand_and_answers_while_the_model_loads(house: Started) -
 
 def test_two_clients_at_once_get_one_engine(house: Started) -> None:
     house.settle()
-    processes = [client._starter._process for client in house.clients]
+    processes = [client._launcher._process for client in house.clients]
     until(lambda: sum(p is not None and p.poll() is None for p in processes) <= 1, "the second engine leaves")
     assert house.status().pid == house.first_status.pid
     assert house.client.logs(1000).count("at work in") == 1
