@@ -149,7 +149,7 @@ def _bank(memory: DecayingMemory, now: datetime) -> DecayWeight:
 
 
 def _balanced(memory: DecayingMemory, now: datetime) -> DecayWeight:
-    """The formula of memento itself: freshness with Memento Vault's half-lives, and use with the logarithm of Memento Protocol.
+    """Return the weight of freshness, with Memento Vault's half-lives, and use, with Memento Protocol's logarithm.
 
     Freshness counts from the last change, or from a person's verification where that is later: it confirms that the
     memory still holds. Use grows with log2(1 + n), full at 15 times, and halves every 90 days from the last time. The

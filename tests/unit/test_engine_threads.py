@@ -289,7 +289,7 @@ def test_a_run_that_cannot_be_started_does_not_keep_the_engine(tmp_path: Path, m
     monkeypatch.setattr("memento_tui.embedding.maintenance_scheduler.threading.Thread.start", refuse)
     monkeypatch.setattr(EngineState, "is_quiet", lambda _state, _seconds: True)
     monkeypatch.setattr(EngineState, "_idle_seconds", lambda _state: 1e6)
-    state, store = ready_state(), SimpleNamespace(setting=lambda _name: None)
+    state, store = ready_state(), SimpleNamespace(settings=SimpleNamespace(get=lambda _name: None))
     scheduler = MaintenanceScheduler(
         DataPaths(tmp_path), Config(), cast("Any", store), cast("Any", None), state, stopping=threading.Event()
     )
