@@ -184,7 +184,7 @@ def _read_file(file: SourceFile, rows: _Rows, keys: set[str]) -> Iterator[Import
 def _item_from_issue(line: JsonLine, file: str, rows: Mapping[str, list[JsonLine]]) -> ImportRecord:
     value = line.value
     content = _content_of_issue(value)
-    # A text that holds a heading of ours cannot be told from what stands below it; only the whole leads back.
+    # A text that itself holds one of these headings cannot be separated again; then the whole issue is kept.
     parted = _texts_of_content(content) == {name: _text(value, name) for name in _TEXT_FIELDS}
     kept: dict[str, Any] = {"issue": without_keys(value, *_TEXT_FIELDS) if parted else value}
     for table, lines in rows.items():

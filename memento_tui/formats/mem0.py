@@ -193,7 +193,7 @@ def _numbered_elements(file: str, data: bytes, elements: Iterable[msgspec.Raw]) 
         try:
             value = msgspec.json.decode(source)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            # The elements were told apart without a look at what stands between their quotes.
+            # The elements were separated without decoding the strings in them.
             yield Refused(file, number + 1, f"is not a whole memory: {error}")
         else:
             is_object = isinstance(value, dict)

@@ -172,7 +172,7 @@ class Mirror:
             self._start_over()
             raise
         except BaseException:
-            self._ledger.reload()  # what was noted in memory may not have been written
+            self._ledger.reload()  # changes recorded in memory may not have been written
             self._relation_sync.reload()
             self._start_over()
             raise

@@ -113,7 +113,7 @@ def _parse_generated_note(path: str, data: bytes, like: LoadedFile) -> NoteFile:
     """Return the note that memento itself would write at a path."""
     parsed = parse_note_file(path, LoadedFile(data, like.modified))
     if isinstance(parsed, Refused):
-        raise TypeError(parsed.reason)  # what note_text returns can be read: a property test holds it to that
+        raise TypeError(parsed.reason)  # the text of note_text can be read: a property test ensures it
     return parsed
 
 

@@ -65,7 +65,7 @@ def connect(address: str) -> Iterator[ProtocolClient]:
 
     base, is_local = _check_address(address)
     headers = {"Authorization": f"Bearer {_api_key()}", "Accept": "application/json"}
-    # A proxy from the environment would take what is meant for this machine to another one.
+    # A proxy from the environment would send requests for this machine to another one.
     with httpx2.Client(
         headers=headers, timeout=_TIMEOUT_SECONDS, follow_redirects=False, trust_env=not is_local
     ) as client:

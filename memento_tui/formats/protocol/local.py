@@ -121,7 +121,7 @@ def find_workspaces(root: Path) -> Iterator[tuple[Path, PurePosixPath]]:
             with os.scandir(root / name) as listing:
                 below = sorted(entry.name for entry in listing if entry.is_dir(follow_symlinks=False))
         except OSError:
-            continue  # nothing can be read there; what lies beside it can
+            continue  # it cannot be read; the folders beside it can
         if FOLDER in below and is_workspace(root / name / FOLDER):
             yield root / name / FOLDER, name
         waiting.extend(name / folder_name for folder_name in below if folder_name != FOLDER)
@@ -154,7 +154,7 @@ def _read(workspaces: list[tuple[Path, PurePosixPath]]) -> Iterator[ImportRecord
     ambiguous_ids = frozenset(one for one, times in used.items() if times > 1)
     for folder, name in workspaces:
         own = str(name) in (".", "default")
-        place = RowContext(
+        context = RowContext(
             namespace="global" if own else namespace_of_parts(name.parts),
             prefix="" if len(workspaces) == 1 and str(name) == "." else f"{name}/",
             ambiguous_ids=ambiguous_ids,
@@ -163,7 +163,7 @@ def _read(workspaces: list[tuple[Path, PurePosixPath]]) -> Iterator[ImportRecord
         )
         shown = "" if str(name) == "." else f"{name}/{FOLDER}/"
         for one in _source_files(folder):
-            yield from _records_of_file(place, one, shown) if isinstance(one, SourceFile) else [one]
+            yield from _records_of_file(context, one, shown) if isinstance(one, SourceFile) else [one]
 
 
 def _source_files(folder: Path) -> Iterator[SourceFile | Refused]:
@@ -225,11 +225,11 @@ def _text(file: SourceFile, shown: str) -> str | Refused:
     return decode_text(loaded.data, shown)
 
 
-def _records_of_file(place: RowContext, file: SourceFile, above: str) -> Iterator[ImportRecord | Refused]:
+def _records_of_file(context: RowContext, file: SourceFile, above: str) -> Iterator[ImportRecord | Refused]:
     shown = above + file.name
     if file.name == DOCUMENT:
         text = _text(file, shown)
-        yield from [text] if isinstance(text, Refused) else _sections(place, text, shown)
+        yield from [text] if isinstance(text, Refused) else _sections(context, text, shown)
         return
     read = _value(file, shown)
     if isinstance(read, Refused):
@@ -237,11 +237,11 @@ def _records_of_file(place: RowContext, file: SourceFile, above: str) -> Iterato
         return
     value, text = read
     if file.name == SKIP_FILE:
-        yield from _skips(place, value, text, shown)
+        yield from _skips(context, value, text, shown)
     elif not isinstance(value, dict):
         yield Refused(shown, 1, "is not an object with fields")
     else:
-        at = RowLocation(shown, 1, source_digest(text.encode()))
+        location = RowLocation(shown, 1, source_digest(text.encode()))
         columns, make = (
             (MEMORY_COLUMNS, _memory_from_file)
             if file.name.startswith("memories/")
@@ -250,23 +250,27 @@ def _records_of_file(place: RowContext, file: SourceFile, above: str) -> Iterato
         beside: dict[str, Any] = kept_text(columns, value, text)
         if file.name.partition("/")[2] != f"{value.get('id')}{_SUFFIX}":
             beside["name"] = file.name.partition("/")[2]
-        yield _with_kept(make(place, value, at), beside)
+        yield _with_kept(make(context, value, location), beside)
 
 
-def _memory_from_file(place: RowContext, value: dict[str, Any], at: RowLocation) -> ImportRecord | Refused:
+def _memory_from_file(context: RowContext, value: dict[str, Any], location: RowLocation) -> ImportRecord | Refused:
     own = {name: given for name, given in value.items() if name not in LINK_FIELDS}
     sources = [one for one in as_list(value.get("consolidated_from")) if isinstance(one, str)]
     kept = {name: value[name] for name in LINK_FIELDS if name in value}
     return build_memory(
-        place, MEMORY_COLUMNS, own, at, RowLinks(linkages=as_list(value.get("linkages")), sources=sources, kept=kept)
+        context,
+        MEMORY_COLUMNS,
+        own,
+        location,
+        RowLinks(linkages=as_list(value.get("linkages")), sources=sources, kept=kept),
     )
 
 
-def _item_from_file(place: RowContext, value: dict[str, Any], at: RowLocation) -> ImportRecord | Refused:
-    return build_item(place, ITEM_COLUMNS, value, at)
+def _item_from_file(context: RowContext, value: dict[str, Any], location: RowLocation) -> ImportRecord | Refused:
+    return build_item(context, ITEM_COLUMNS, value, location)
 
 
-def _skips(place: RowContext, value: object, text: str, shown: str) -> Iterator[ImportRecord | Refused]:
+def _skips(context: RowContext, value: object, text: str, shown: str) -> Iterator[ImportRecord | Refused]:
     if not isinstance(value, list):
         yield Refused(shown, 1, "is not a list of skips")
         return
@@ -275,9 +279,9 @@ def _skips(place: RowContext, value: object, text: str, shown: str) -> Iterator[
         if not isinstance(entry, dict):
             yield Refused(shown, line, "is not an object with fields")
             continue
-        at = RowLocation(shown, line, source_digest(msgspec.json.encode(entry, order="sorted")))
+        location = RowLocation(shown, line, source_digest(msgspec.json.encode(entry, order="sorted")))
         beside = {"nth": nth} if is_in_order(SKIP_COLUMNS, entry) else {"nth": nth, "order": list(entry)}
-        record = _with_kept(build_skip(place, SKIP_COLUMNS, entry, at, "expires"), beside)
+        record = _with_kept(build_skip(context, SKIP_COLUMNS, entry, location, "expires"), beside)
         nth += isinstance(record, ImportRecord)
         yield record
 
@@ -298,7 +302,7 @@ def _lines_of(text: str) -> Iterator[int]:
         yield from itertools.repeat(line)
 
 
-def _sections(place: RowContext, text: str, shown: str) -> Iterator[ImportRecord | Refused]:
+def _sections(context: RowContext, text: str, shown: str) -> Iterator[ImportRecord | Refused]:
     used: Counter[str] = Counter()
     for nth, block in enumerate(parse_blocks(text)):
         if block.text in (DOCUMENT_HEAD, f"{DOCUMENT_HEAD}\n"):
@@ -307,9 +311,9 @@ def _sections(place: RowContext, text: str, shown: str) -> Iterator[ImportRecord
         key = section_key(block.title) if block.heading else ""
         used[key] += 1
         key += f"~{used[key]}" if used[key] > 1 else ""
-        at = RowLocation(shown, block.line, source_digest(block.text.encode()))
+        location = RowLocation(shown, block.line, source_digest(block.text.encode()))
         title = block.title if block.heading else "Working Memory"
-        yield build_section(place, key, title, block.content, place.kept(kept), at, name=key or DOCUMENT)
+        yield build_section(context, key, title, block.content, context.kept(kept), location, name=key or DOCUMENT)
 
 
 def _with_kept(record: ImportRecord | Refused, values: dict[str, Any]) -> ImportRecord | Refused:

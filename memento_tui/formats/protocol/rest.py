@@ -82,11 +82,11 @@ def _read(address: str) -> Iterator[ImportRecord | Refused]:
     with connect(address) as server:
         for name in sorted(server.workspaces(), key=lambda name: name != "default"):
             try:
-                place = RowContext(namespace=namespace_of_workspace(name), prefix=f"{name}/")
+                context = RowContext(namespace=namespace_of_workspace(name), prefix=f"{name}/")
             except InvalidField as error:
                 yield Refused(name, 0, f"is a workspace whose name cannot be a namespace: {error.reason}")
                 continue
-            for record in _read_workspace(server, name, place):
+            for record in _read_workspace(server, name, context):
                 if isinstance(record, ImportRecord) and record.record == "crystal":
                     # A server may tell of one identity in every workspace, as memento's own does.
                     if record.digest in identities:
@@ -95,32 +95,32 @@ def _read(address: str) -> Iterator[ImportRecord | Refused]:
                 yield record
 
 
-def _read_workspace(server: ProtocolClient, workspace: str, place: RowContext) -> Iterator[ImportRecord | Refused]:
+def _read_workspace(server: ProtocolClient, workspace: str, context: RowContext) -> Iterator[ImportRecord | Refused]:
     """Yield the records of one workspace of an account. Raises `InvalidInput` as `read` does."""
     listed = list(server.pages("/memories", "memories", workspace, status="all", sort="created_at", order="asc"))
     sources_by_target: dict[str, list[str]] = {}
     for row in listed:
         if isinstance(row, dict) and isinstance(into := row.get("consolidated_into"), str) and into:
             sources_by_target.setdefault(into, []).append(str(row.get("id")))
-    place = msgspec.structs.replace(place, sources_by_target=sources_by_target)
+    context = msgspec.structs.replace(context, sources_by_target=sources_by_target)
     skips = server.get("/skip-list", workspace)
     entries = skips.get("entries") if isinstance(skips, dict) else None
-    yield from _fetch_rows(place, f"{workspace}/memories", iter(listed), memory_from_row)
+    yield from _fetch_rows(context, f"{workspace}/memories", iter(listed), memory_from_row)
     yield from _fetch_rows(
-        place, f"{workspace}/skip-list", iter(entries if isinstance(entries, list) else []), skip_from_row
+        context, f"{workspace}/skip-list", iter(entries if isinstance(entries, list) else []), skip_from_row
     )
     items = server.pages("/working-memory/items", "items", workspace)
-    yield from _fetch_rows(place, f"{workspace}/working-memory/items", items, item_from_row)
+    yield from _fetch_rows(context, f"{workspace}/working-memory/items", items, item_from_row)
     sections = (row for key in SECTIONS if (row := _fetch_section(server, workspace, key)) is not None)
-    yield from _fetch_rows(place, f"{workspace}/working-memory", sections, section_from_row)
+    yield from _fetch_rows(context, f"{workspace}/working-memory", sections, section_from_row)
     identity = server.text("/identity", workspace)
     if identity is not None and identity[1].get("id"):
         row = {**identity[1], "crystal": identity[0]}
-        yield from _fetch_rows(place, f"{workspace}/identity", iter([row]), _current_crystal)
+        yield from _fetch_rows(context, f"{workspace}/identity", iter([row]), _current_crystal)
 
 
-def _current_crystal(place: RowContext, row: _Row, at: RowLocation) -> ImportRecord | Refused:
-    return crystal_from_row(place, row, at, is_current=True)
+def _current_crystal(context: RowContext, row: _Row, location: RowLocation) -> ImportRecord | Refused:
+    return crystal_from_row(context, row, location, is_current=True)
 
 
 def _fetch_section(server: ProtocolClient, workspace: str, key: str) -> _Row | None:
@@ -133,7 +133,7 @@ def _fetch_section(server: ProtocolClient, workspace: str, key: str) -> _Row | N
 
 
 def _fetch_rows(
-    place: RowContext,
+    context: RowContext,
     file: str,
     rows: Iterator[Any],
     make: Callable[[RowContext, _Row, RowLocation], ImportRecord | Refused | None],
@@ -142,9 +142,9 @@ def _fetch_rows(
         if not isinstance(row, dict):
             yield Refused(file, number, "is not an object with fields")
             continue
-        # A table holds lists as text, and so does what is kept of its rows.
+        # A table holds lists as text, and so does the kept data of its rows.
         plain = {name: compact_json(value) if isinstance(value, list | dict) else value for name, value in row.items()}
-        record = make(place, plain, RowLocation(file, number, row_digest(plain)))
+        record = make(context, plain, RowLocation(file, number, row_digest(plain)))
         if record is not None:
             yield record
 

@@ -91,54 +91,63 @@ class RowLinks(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def build_memory(
-    place: RowContext, columns: Iterable[Column], row: Mapping[str, Any], at: RowLocation, links: RowLinks
+    context: RowContext, columns: Iterable[Column], row: Mapping[str, Any], location: RowLocation, links: RowLinks
 ) -> ImportRecord | Refused:
     """Return the memory of a row; one without a text is refused."""
     fields, left = read_row(columns, row)
-    kept = place.kept({**left, **links.kept})
+    kept = context.kept({**left, **links.kept})
     if not fields["content"].strip():
-        return Refused(at.file, at.line, "has no content")
+        return Refused(location.file, location.line, "has no content")
     written = str(row.get("id") or "")
-    sources = [*links.sources, *place.sources_by_target.get(written, ())]
-    fields |= {"namespace": place.namespace, "source_type": "derived"}
-    found_links = links_from_linkages(links.linkages, sources, place.prefix)
-    return _import_record(place, "memory", fields, kept, at, key=_record_key(fields, at), links=found_links)
+    sources = [*links.sources, *context.sources_by_target.get(written, ())]
+    fields |= {"namespace": context.namespace, "source_type": "derived"}
+    found_links = links_from_linkages(links.linkages, sources, context.prefix)
+    return _import_record(
+        context, "memory", fields, kept, location, key=_record_key(fields, location), links=found_links
+    )
 
 
 def build_skip(
-    place: RowContext, columns: Iterable[Column], row: Mapping[str, Any], at: RowLocation, expires: str
+    context: RowContext, columns: Iterable[Column], row: Mapping[str, Any], location: RowLocation, expires: str
 ) -> ImportRecord | Refused:
     """Return the skip of a row, or the standing decision that it is if the column ``expires`` holds no date."""
     fields, left = read_row(columns, row)
-    kept = place.kept(left)
+    kept = context.kept(left)
     for name in ("item", "reason"):
         if not fields[name]:
-            return Refused(at.file, at.line, f"has no {name}")
-    fields["namespace"] = place.namespace
+            return Refused(location.file, location.line, f"has no {name}")
+    fields["namespace"] = context.namespace
     if parse_row_moment(row.get(expires)) is not None:
-        return _import_record(place, "skip", fields, kept, at, key=_record_key(fields, at))
-    decision = {**item_fields("skip_list", fields["item"]), "content": fields["reason"], "namespace": place.namespace}
+        return _import_record(context, "skip", fields, kept, location, key=_record_key(fields, location))
+    decision = {**item_fields("skip_list", fields["item"]), "content": fields["reason"], "namespace": context.namespace}
     decision |= {name: fields[name] for name in ("id", "created_at") if name in fields}
     return _import_record(
-        place, "item", decision, {**kept, "table": "skip_list"}, at, key=f"skip:{_record_key(fields, at)}"
+        context, "item", decision, {**kept, "table": "skip_list"}, location, key=f"skip:{_record_key(fields, location)}"
     )
 
 
 def build_item(
-    place: RowContext, columns: Iterable[Column], row: Mapping[str, Any], at: RowLocation
+    context: RowContext, columns: Iterable[Column], row: Mapping[str, Any], location: RowLocation
 ) -> ImportRecord | Refused:
     """Return the working item of a row."""
     fields, left = read_row(columns, row)
-    kept = place.kept(left)
+    kept = context.kept(left)
     title = fields["title"] or one_line(fields["content"], MAX_LINE_LENGTH // 10)
     if not title:
-        return Refused(at.file, at.line, "has neither a title nor a content")
-    fields |= {**item_fields(fields["category"], title), "namespace": place.namespace}
-    return _import_record(place, "item", fields, kept, at, key=_record_key(fields, at))
+        return Refused(location.file, location.line, "has neither a title nor a content")
+    fields |= {**item_fields(fields["category"], title), "namespace": context.namespace}
+    return _import_record(context, "item", fields, kept, location, key=_record_key(fields, location))
 
 
 def build_section(
-    place: RowContext, key: str, title: str, content: str, kept: Mapping[str, Any], at: RowLocation, *, name: str = ""
+    context: RowContext,
+    key: str,
+    title: str,
+    content: str,
+    kept: Mapping[str, Any],
+    location: RowLocation,
+    *,
+    name: str = "",
 ) -> ImportRecord:
     """Return the working item that a section of the working memory is, known by its key or by ``name``.
 
@@ -149,27 +158,27 @@ def build_section(
         "category": "session_note",
         "content": content,
         "status": "active" if key else "archived",
-        "namespace": place.namespace,
+        "namespace": context.namespace,
         "extra": {SECTION_EXTRA: key} if key else {},
     }
-    return _import_record(place, "item", fields, kept, at, key=f"section:{name or key}")
+    return _import_record(context, "item", fields, kept, location, key=f"section:{name or key}")
 
 
 def _build_crystal(
-    place: RowContext, columns: Iterable[Column], row: Mapping[str, Any], at: RowLocation, *, is_current: bool
+    context: RowContext, columns: Iterable[Column], row: Mapping[str, Any], location: RowLocation, *, is_current: bool
 ) -> ImportRecord | Refused:
     """Return the crystal of a row."""
     fields, left = read_row(columns, row)
-    kept = place.kept(left)
+    kept = context.kept(left)
     if not fields["content"].strip():
-        return Refused(at.file, at.line, "has no content")
+        return Refused(location.file, location.line, "has no content")
     fields["status"] = "current" if is_current else "past"
-    kept |= {"namespace": place.namespace} if place.namespace != "global" else {}
-    return _import_record(place, "crystal", fields, kept, at, key=_record_key(fields, at))
+    kept |= {"namespace": context.namespace} if context.namespace != "global" else {}
+    return _import_record(context, "crystal", fields, kept, location, key=_record_key(fields, location))
 
 
 def keep_raw_rows(
-    place: RowContext, table: str, rows: Iterable[Mapping[str, Any]], file: str
+    context: RowContext, table: str, rows: Iterable[Mapping[str, Any]], file: str
 ) -> Iterator[ImportRecord]:
     """Yield working items that keep rows as they are, as many as are needed. ``table`` is what the rows are of."""
     waiting: list[Mapping[str, Any]] = []
@@ -177,52 +186,54 @@ def keep_raw_rows(
     for row in rows:
         length = len(msgspec.json.encode(row))
         if waiting and size + length > _MAX_KEPT_BYTES:
-            yield _raw_rows_item(place, table, waiting, part, file)
+            yield _raw_rows_item(context, table, waiting, part, file)
             waiting, size, part = [], 0, part + 1
         waiting.append(row)
         size += length
     if waiting:
-        yield _raw_rows_item(place, table, waiting, part, file)
+        yield _raw_rows_item(context, table, waiting, part, file)
 
 
-def _raw_rows_item(place: RowContext, table: str, rows: list[Mapping[str, Any]], part: int, file: str) -> ImportRecord:
+def _raw_rows_item(
+    context: RowContext, table: str, rows: list[Mapping[str, Any]], part: int, file: str
+) -> ImportRecord:
     fields = {
         "title": f"Memento Protocol: {table}" + (f", part {part + 1}" if part else ""),
         "category": "session_note",
         "status": "archived",
         "content": "Rows that nothing here can be made of, kept for an export in the format that they came from.",
-        "namespace": place.namespace,
+        "namespace": context.namespace,
     }
-    at = RowLocation(file, 0, source_digest(msgspec.json.encode(rows)))
-    return _import_record(place, "item", fields, {"table": table, "rows": rows}, at, key=f"kept:{table}:{part}")
+    location = RowLocation(file, 0, source_digest(msgspec.json.encode(rows)))
+    return _import_record(context, "item", fields, {"table": table, "rows": rows}, location, key=f"kept:{table}:{part}")
 
 
-def _record_key(fields: Mapping[str, Any], at: RowLocation) -> str:
+def _record_key(fields: Mapping[str, Any], location: RowLocation) -> str:
     """Return the key of a record: its id, or else its place in the file."""
-    return str(fields.get("id") or f"{at.file}:{at.line}")
+    return str(fields.get("id") or f"{location.file}:{location.line}")
 
 
 def _import_record(
-    place: RowContext,
+    context: RowContext,
     record: RecordName,
     fields: dict[str, Any],
     kept: Mapping[str, Any],
-    at: RowLocation,
+    location: RowLocation,
     *,
     key: str,
     links: tuple[tuple[str, str, str], ...] = (),
 ) -> ImportRecord:
-    if "id" in fields and (record, fields["id"]) in place.ambiguous_ids:
+    if "id" in fields and (record, fields["id"]) in context.ambiguous_ids:
         kept = {**kept, "id": fields.pop("id")}
     if kept:
         fields["extra"] = {**fields.get("extra", {}), EXTRA_KEY: dict(kept)}
     return ImportRecord(
-        key=place.prefix + key,
+        key=context.prefix + key,
         record=record,
         fields=fields,
-        digest=at.digest,
-        file=at.file,
-        line=at.line,
+        digest=location.digest,
+        file=location.file,
+        line=location.line,
         links=links,
     )
 
@@ -301,50 +312,54 @@ def row_digest(row: Mapping[str, Any]) -> bytes:
     return source_digest(msgspec.json.encode(content))
 
 
-def memory_from_row(place: RowContext, row: Mapping[str, Any], at: RowLocation) -> ImportRecord | Refused:
+def memory_from_row(context: RowContext, row: Mapping[str, Any], location: RowLocation) -> ImportRecord | Refused:
     """Return the memory of a row of ``memories``."""
     own = {name: value for name, value in row.items() if name not in ("linkages", "consolidated_into")}
     usual = {"linkages": "[]", "consolidated_into": None}
     kept = {name: row[name] for name, value in usual.items() if name in row and row[name] != value}
     links = RowLinks(linkages=as_list(row.get("linkages")), kept=kept)
-    return build_memory(place, MEMORY_COLUMNS, {**_DEFAULT_ROWS["memory"], **own}, at, links)
+    return build_memory(context, MEMORY_COLUMNS, {**_DEFAULT_ROWS["memory"], **own}, location, links)
 
 
-def consolidation_from_row(place: RowContext, row: Mapping[str, Any], at: RowLocation) -> ImportRecord | Refused:
+def consolidation_from_row(
+    context: RowContext, row: Mapping[str, Any], location: RowLocation
+) -> ImportRecord | Refused:
     """Return the memory of a row of ``consolidations``: the text that stands for others which are not recalled."""
     own = {name: value for name, value in row.items() if name != "source_ids"}
     sources = [source for source in as_list(row.get("source_ids")) if isinstance(source, str)]
     links = RowLinks(sources=sources, kept={"table": "consolidations", "source_ids": row.get("source_ids")})
-    memory = build_memory(place, CONSOLIDATION_COLUMNS, {**_DEFAULT_ROWS["consolidation"], **own}, at, links)
+    memory = build_memory(context, CONSOLIDATION_COLUMNS, {**_DEFAULT_ROWS["consolidation"], **own}, location, links)
     if isinstance(memory, ImportRecord):
         memory.fields["kind"] = "observation"
     return memory
 
 
-def skip_from_row(place: RowContext, row: Mapping[str, Any], at: RowLocation) -> ImportRecord | Refused:
+def skip_from_row(context: RowContext, row: Mapping[str, Any], location: RowLocation) -> ImportRecord | Refused:
     """Return the skip, or the standing decision, of a row of ``skip_list``."""
-    return build_skip(place, SKIP_COLUMNS, {**_DEFAULT_ROWS["skip"], **row}, at, "expires_at")
+    return build_skip(context, SKIP_COLUMNS, {**_DEFAULT_ROWS["skip"], **row}, location, "expires_at")
 
 
-def item_from_row(place: RowContext, row: Mapping[str, Any], at: RowLocation) -> ImportRecord | Refused:
+def item_from_row(context: RowContext, row: Mapping[str, Any], location: RowLocation) -> ImportRecord | Refused:
     """Return the working item of a row of ``working_memory_items``."""
-    return build_item(place, ITEM_COLUMNS, {**_DEFAULT_ROWS["item"], **row}, at)
+    return build_item(context, ITEM_COLUMNS, {**_DEFAULT_ROWS["item"], **row}, location)
 
 
-def section_from_row(place: RowContext, row: Mapping[str, Any], at: RowLocation) -> ImportRecord | None:
+def section_from_row(context: RowContext, row: Mapping[str, Any], location: RowLocation) -> ImportRecord | None:
     """Return the working item of a row of ``working_memory_sections``; ``None`` for an empty section."""
     fields, kept = read_row(SECTION_COLUMNS, {**_DEFAULT_ROWS["section"], **row})
     if not fields["key"].strip() or not fields["content"].strip():
         return None
     kept["table"] = "working_memory_sections"
-    item = build_section(place, fields["key"], fields["title"], fields["content"], kept, at)
+    item = build_section(context, fields["key"], fields["title"], fields["content"], kept, location)
     if "updated_at" in fields:
         item.fields["created_at"] = item.fields["updated_at"] = fields["updated_at"]
     return item
 
 
 def crystal_from_row(
-    place: RowContext, row: Mapping[str, Any], at: RowLocation, *, is_current: bool
+    context: RowContext, row: Mapping[str, Any], location: RowLocation, *, is_current: bool
 ) -> ImportRecord | Refused:
     """Return the crystal of a row of ``identity_snapshots``."""
-    return _build_crystal(place, CRYSTAL_COLUMNS, {**_DEFAULT_ROWS["crystal"], **row}, at, is_current=is_current)
+    return _build_crystal(
+        context, CRYSTAL_COLUMNS, {**_DEFAULT_ROWS["crystal"], **row}, location, is_current=is_current
+    )

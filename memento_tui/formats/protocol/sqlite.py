@@ -163,13 +163,13 @@ def _ids(file: SourceFile) -> Iterator[tuple[RecordName, str]]:
         return
 
 
-def _read_file(file: SourceFile, place: RowContext) -> Iterator[ImportRecord | Refused]:
+def _read_file(file: SourceFile, context: RowContext) -> Iterator[ImportRecord | Refused]:
     try:
         with open_read_only(Path(file.path)) as database:
             if not database.tables & _RECORD_OF_TABLE.keys():
                 yield Refused(file.name, 0, "is a SQLite file without the tables of Memento Protocol")
                 return
-            yield from _DatabaseReader(database, file.name, place).records()
+            yield from _DatabaseReader(database, file.name, context).records()
     except DAMAGE_ERRORS as error:
         yield Refused(file.name, 0, f"cannot be read as a SQLite database: {error}")
 
@@ -177,7 +177,7 @@ def _read_file(file: SourceFile, place: RowContext) -> Iterator[ImportRecord | R
 class _DatabaseReader:
     """One file while it is read."""
 
-    def __init__(self, database: ForeignDatabase, file: str, place: RowContext) -> None:
+    def __init__(self, database: ForeignDatabase, file: str, context: RowContext) -> None:
         self._database = database
         self._connection = database.connection
         self._file = file
@@ -186,7 +186,7 @@ class _DatabaseReader:
             query = "SELECT consolidated_into, id FROM memories WHERE consolidated_into <> '' ORDER BY rowid"
             for into, source in self._answers(query):
                 sources_by_target.setdefault(str(into), []).append(str(source))
-        self._place = msgspec.structs.replace(place, sources_by_target=sources_by_target)
+        self._context = msgspec.structs.replace(context, sources_by_target=sources_by_target)
 
     def records(self) -> Iterator[ImportRecord | Refused]:
         """Yield the records of the tables, the memories first."""
@@ -197,7 +197,10 @@ class _DatabaseReader:
         yield from self._table(_SECTIONS_TABLE, section_from_row)
         current = self._current_crystal()
         yield from self._table(
-            "identity_snapshots", lambda place, row, at: crystal_from_row(place, row, at, is_current=at.line == current)
+            "identity_snapshots",
+            lambda context, row, location: crystal_from_row(
+                context, row, location, is_current=location.line == current
+            ),
         )
         for table in _RAW_TABLES:
             yield from self._whole(table)
@@ -211,7 +214,7 @@ class _DatabaseReader:
 
         ``secret`` names the columns that may be encrypted.
         """
-        place, file = self._place, f"{self._file}/{table}"
+        context, file = self._context, f"{self._file}/{table}"
         left: list[Row] = []
         locked = 0
         for numbered_row in self._database.rows(table, file):
@@ -220,13 +223,13 @@ class _DatabaseReader:
                 continue
             number, row = numbered_row
             is_locked = any(isinstance(row.get(name), str) and _ENCRYPTED.fullmatch(row[name]) for name in secret)
-            made = None if is_locked else make(place, row, RowLocation(file, number, row_digest(row)))
+            made = None if is_locked else make(context, row, RowLocation(file, number, row_digest(row)))
             if made is None:
                 left.append(row)
                 locked += is_locked
             else:
                 yield made
-        yield from keep_raw_rows(place, table, left, file)
+        yield from keep_raw_rows(context, table, left, file)
         if locked:
             rows = "an encrypted row, which was" if locked == 1 else f"{locked:,} encrypted rows, which were"
             yield Refused(file, 0, f"holds {rows} kept but not read; protocol-rest gets the text from the server")
@@ -243,14 +246,14 @@ class _DatabaseReader:
                 else:
                     yield numbered_row[1]
 
-        yield from keep_raw_rows(self._place, table, rows(), file)
+        yield from keep_raw_rows(self._context, table, rows(), file)
         yield from problems
 
-    def _consolidation(self, place: RowContext, row: Row, at: RowLocation) -> ImportRecord | Refused | None:
+    def _consolidation(self, context: RowContext, row: Row, location: RowLocation) -> ImportRecord | Refused | None:
         """Return the memory of a row, or ``None`` where it only documents how a memory with its id was made."""
         query = "SELECT 1 FROM memories WHERE id = ?"
         is_known = "memories" in self._database.tables and any(self._answers(query, row.get("id")))
-        return None if is_known else consolidation_from_row(place, row, at)
+        return None if is_known else consolidation_from_row(context, row, location)
 
     def _current_crystal(self) -> int:
         """Return the number of the newest snapshot's row."""
