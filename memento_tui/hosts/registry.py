@@ -33,7 +33,7 @@ class HostEvent(NamedTuple):
     """As the host writes it."""
     moment: HookMoment
     seconds: int | None = None
-    """The time limit that an installation asks for; 0 asks for none; ``None`` installs nothing for the event."""
+    """The time limit that an installation sets; 0 sets none; ``None`` installs nothing for the event."""
 
 
 class HostPaths(NamedTuple):
@@ -66,7 +66,7 @@ class Host(NamedTuple):
     """As the person types it."""
     title: str
     next_step: str
-    """The sentence that tells the person what to do after an installation."""
+    """The sentence with the person's next step after an installation."""
     layout: str
     """The name of the function of `memento_tui.hosts.layouts` that returns the files."""
     events: tuple[HostEvent, ...] = ()

@@ -11,10 +11,12 @@ from typing import NamedTuple
 import tantivy
 
 from memento_tui.search.ranking import (
+    COMPLETION_SCORE,
     COMPLETIONS,
     COMPLETIONS_OF_SHORT_PREFIX,
     IDENTIFIER_BOOST,
     SHORT_PREFIX,
+    TIE_BREAKER,
     TITLE_BOOST,
 )
 from memento_tui.search.scoring import highest_score
@@ -113,11 +115,11 @@ class TermQueryBuilder:
             choices.append(self._term("parts", text.lower()))
         if typing:
             choices.append(self._completions(text))
-        return tantivy.Query.disjunction_max_query(choices, 0.3)
+        return tantivy.Query.disjunction_max_query(choices, TIE_BREAKER)
 
     def phrase(self, text: str) -> tantivy.Query:
         """Return the query for words side by side."""
-        return tantivy.Query.disjunction_max_query(self._choices(text), 0.3)
+        return tantivy.Query.disjunction_max_query(self._choices(text), TIE_BREAKER)
 
     def facts(self, values: Iterable[str]) -> tantivy.Query:
         """Return the query for memories with one of these facts, such as ``kind:decision``."""
@@ -176,4 +178,4 @@ class TermQueryBuilder:
             return tantivy.Query.empty_query()
         matched = tantivy.Query.boolean_query([(_Should, part) for part in sets])
         # A completion counts for less than a word that was typed whole.
-        return tantivy.Query.const_score_query(matched, 0.5)
+        return tantivy.Query.const_score_query(matched, COMPLETION_SCORE)

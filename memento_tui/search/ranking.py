@@ -27,8 +27,14 @@ TITLE_BOOST = 1.6
 IDENTIFIER_BOOST = 1.5
 """The factor of a BM25 score for a compound name that is matched as a whole."""
 
+TIE_BREAKER = 0.3
+"""The share of the lesser scores of a word, matched in several forms, that is added to its best one."""
+
+COMPLETION_SCORE = 0.5
+"""The BM25 score of a word that completes the one being typed: less than that of most words typed in full."""
+
 COMPLETIONS, COMPLETIONS_OF_SHORT_PREFIX, SHORT_PREFIX = 64, 16, 2
-"""Words that the beginning of a word is completed to; those for a short one, which tells little; its characters."""
+"""Words that complete the one being typed; fewer for a short beginning, which has so many; its characters."""
 
 SIMILAR_TEXT_CHARACTERS, SIMILAR_TEXT_WORDS = 4_000, 10
 """Characters of a text that are read, and rarest words of those that are searched for, to find memories like it."""
@@ -67,7 +73,7 @@ FACTOR_WEIGHTS = {"ageing": 0.16, "certainty": 0.06, "stability": 0.04}
 """How much each part of the factor counts, relative to their sum."""
 
 STABILITY_SHARES = {"draft": 0.0, "verified": 0.7, "stable": 1.0}
-"""What each stability counts, 0 to 1."""
+"""The share of the weight of stability, 0 to 1, for each stability."""
 
 SUPERSEDED_FACTOR = 0.5
 """The share of its factor that a memory keeps when another takes its place."""
@@ -93,7 +99,7 @@ CERTAINTY_OF_DOUBLE_HALF_LIFE, CERTAINTY_WITHOUT_DECAY = 3, 4
 """The grade of certainty that doubles the half-life, and the least that does not age; published by Memento Vault."""
 
 BANK_DAYS, BANK_USES = 90, 2
-"""Days untouched after which agent-memory demotes what was used fewer times than this; published."""
+"""Days untouched after which agent-memory demotes a memory used fewer times than this; published."""
 
 AGE_PART, USE_PART = 0.10, 0.06
 """How much of the balanced weight is freshness and how much is use; together the weight of ageing in the factor."""
@@ -104,13 +110,13 @@ USES_LOG = 4.0
 # The context for a prompt (`memento_tui.search.prompt_index`, `memento_tui.hooks.retrieval`)
 
 MOST_SALIENT_WORDS = 8
-"""Words of a sentence that are searched for: more say less of what the prompt is about than its rarest do."""
+"""Words of a sentence that are searched for, the rarest ones: further words add noise."""
 
 MOST_SENTENCES = 12
 """Sentences of a prompt that are searched for, those with the rarest words first."""
 
 NAME_WEIGHT = 1.5
-"""How much more an identifier, a path or a name of several parts says than a plain word of the same rarity."""
+"""The factor of the weight of an identifier, a path or a name of several parts, beside an equally rare plain word."""
 
 UNKNOWN_WORDS_PENALTY = 0.5
 """The share of a score, 0 to 1, that is lost in a sentence none of whose words any memory holds.
@@ -120,7 +126,7 @@ against what people said in LongMemEval, which is about none of them.
 """
 
 BIGRAM_WEIGHT = 0.5
-"""What a pair of ideographs that no memory holds counts of an unknown word: every other one straddles two words."""
+"""The share of an unknown word that a pair of ideographs counts: every other pair straddles two words."""
 
 SENTENCE_WEIGHT = 0.9
 """The factor of a score for one of several sentences: each may fit something by chance."""

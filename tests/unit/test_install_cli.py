@@ -9,6 +9,9 @@ from pathlib import Path
 import pytest
 
 from memento_tui.cli.hosts import commands
+from memento_tui.hooks import main as hook
+from memento_tui.hooks.host_events import moment_of
+from memento_tui.hosts import layouts
 from memento_tui.hosts.registry import HOSTS
 from tests.unit.cli_program import Program
 from tests.unit.installing import contents
@@ -48,6 +51,15 @@ def test_the_hosts_that_the_help_names_are_those_that_there_are() -> None:
     for name in ("install", "uninstall"):
         (choice,) = [parameter.type for parameter in commands[name].params if parameter.name == "host"]
         assert tuple(HOSTS) == tuple(getattr(choice, "choices", ()))
+    told = commands["install"].help or ""
+    assert [name for name in HOSTS if name not in told] == []
+    assert [name for name, host in HOSTS.items() if host.events and name not in hook._USAGE] == []
+
+
+def test_every_host_has_a_layout_and_events_that_the_hook_knows() -> None:
+    for host in HOSTS.values():
+        assert callable(getattr(layouts, host.layout))
+        assert [event.name for event in host.events if moment_of(event.name) != event.moment] == []
 
 
 def test_a_dry_run_shows_the_difference_and_writes_nothing(program: Program, root: Path) -> None:
