@@ -7,21 +7,29 @@ run embeds 13,000 sentences with the real model, which takes about a minute.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from time import perf_counter
+from unittest.mock import patch
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from memento_tui.maintenance.contradictions.alignment import logistic
-from memento_tui.maintenance.contradictions.finder import SCORE_TO_RAISE, WEIGHTS, FamilyWeights, compare_memories
+from memento_tui.maintenance.contradictions import finder
+from memento_tui.maintenance.contradictions.alignment import Difference, logistic
+from memento_tui.maintenance.contradictions.finder import (
+    SCORE_TO_RAISE,
+    WEIGHTS,
+    FamilyWeights,
+    compare_memories,
+    differences,
+)
 from memento_tui.model import Memory
 from tests.benchmarks.conflicts_data import DATA, Labelled, conflict_pairs, paraphrase_pairs, sick_pairs
 from tests.benchmarks.conflicts_fit import Example, examples, fit
 from tests.benchmarks.table import Figure, figures_as_markdown
 
-__all__ = ["auc", "held_out", "precision_recall", "results", "scores"]
+__all__ = ["auc", "held_out", "precision_recall", "results", "scores", "without_family"]
 
 _RESAMPLES, _SPLITS = 1_000, 10
 _SEED = 20_26
@@ -133,6 +141,26 @@ def _print(name: str, pairs: Sequence[Labelled]) -> None:
         print(f"    {figure:9} {function(given, labels):.3f}  [{low:.3f}, {high:.3f}]")
 
 
+def without_family(family: str, pairs: Sequence[Labelled]) -> tuple[Scores, Labels]:
+    """Return the scores of pairs and their labels as if one family of differences did not exist."""
+
+    def others(first: Memory, second: Memory, similarity: float) -> Iterator[Difference]:
+        return (one for one in differences(first, second, similarity) if one.family != family)
+
+    with patch.object(finder, "differences", others):
+        return scores(pairs)
+
+
+def _print_ablation(conflicts: Sequence[Labelled]) -> None:
+    sick = sick_pairs("train")
+    for family in WEIGHTS:
+        print(f"without the family {family}:")
+        for name, pairs in (("conflict pairs", conflicts), ("SICK train", sick)):
+            given, labels = without_family(family, pairs)
+            figures = ", ".join(f"{figure} {function(given, labels):.3f}" for figure, function in _FIGURES.items())
+            print(f"    {name}: {figures}")
+
+
 def _without_time(pairs: Sequence[Labelled]) -> list[Labelled]:
     """Return the pairs as if each had been written in one moment."""
     return [Labelled(pair.older, _moved(pair), pair.cosine, pair.label) for pair in pairs]
@@ -156,6 +184,7 @@ def main() -> None:
         given, same = scores(paraphrase_pairs(split))
         raised = given >= SCORE_TO_RAISE
         print(f"MSR {split}: raised {raised[same].mean():.3f} of paraphrases, {raised[~same].mean():.3f} of the others")
+    _print_ablation(conflicts)
     print(figures_as_markdown(results()))
 
 
