@@ -131,8 +131,8 @@ def installed_programs(profile: str) -> Programs:
     """
     from memento_tui.hosts.programs import find_programs  # noqa: PLC0415 - help is shown without it
 
-    given = current_session().data_dir or os.environ.get("MEMENTO_HOME") or None
-    return find_programs(data_directory(given) if given else None, profile)
+    chosen_directory = current_session().data_dir or os.environ.get("MEMENTO_HOME") or None
+    return find_programs(data_directory(chosen_directory) if chosen_directory else None, profile)
 
 
 def _create_database() -> None:

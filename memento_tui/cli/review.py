@@ -285,12 +285,12 @@ def edit_inbox(ids: tuple[str, ...], kind: str | None, limit: int, *, dry_run: b
     stays undecided. You see first what would be done, and one undo takes all of it back.
     """
     if current_session().as_json and not (yes or dry_run):
-        raise InvalidInput("With --json nobody is asked.", "Add --yes, or --dry-run to see what would be done.")
+        raise InvalidInput("--json cannot ask for confirmation.", "Add --yes, or --dry-run to see what would be done.")
     from memento_tui.api.bulk_edit import make_review_sheet  # noqa: PLC0415 - a command's help is shown without it
 
     with open_workspace() as workspace:
         if ids:
-            rows = workspace.inbox.rows([workspace.inbox.find(given) for given in ids])
+            rows = workspace.inbox.rows([workspace.inbox.find(item_id) for item_id in ids])
         else:
             rows = workspace.inbox.list(kind or "", limit=limit)[0]
         if not rows:
@@ -413,25 +413,25 @@ def approve(ids: tuple[str, ...], seen: int | None, **options: Any) -> None:  # 
         )
     with open_workspace() as workspace:
 
-        def approve_one(given: str) -> dict[str, Any]:
-            name, version = parse_id_and_version(given, seen)
+        def approve_one(reference: str) -> dict[str, Any]:
+            name, version = parse_id_and_version(reference, seen)
             changes = _persons_changes(workspace.review, name, options) if edits else {}
             return _decision_object(workspace.review.approve(name, seen=version, **changes))
 
         for_each(ids, approve_one, _decision_text)
 
 
-def parse_id_and_version(given: str, seen: int | None) -> tuple[str, int | None]:
+def parse_id_and_version(reference: str, seen: int | None) -> tuple[str, int | None]:
     """Return the id and the version that ``ID@VERSION`` names; a bare id may be of any version."""
-    name, at, version = given.rpartition("@")
+    name, at, version = reference.rpartition("@")
     if at and name and version.isascii() and version.isdigit() and int(version) >= 1:
         return name, int(version)
-    return given, seen
+    return reference, seen
 
 
-def _persons_changes(queue: ProposalQueue, given: str, options: dict[str, Any]) -> dict[str, Any]:
+def _persons_changes(queue: ProposalQueue, proposal_id: str, options: dict[str, Any]) -> dict[str, Any]:
     """Return the person's changes to a proposed record: tags are added to the proposed ones."""
-    pending = queue.get(given)
+    pending = queue.get(proposal_id)
     record, proposal = pending.target, pending.proposal
     if isinstance(record, Memory):
         proposed = with_changes(record, proposal.payload, record.updated_at) if proposal.payload else record
@@ -462,8 +462,8 @@ def reject(ids: tuple[str, ...], reason: str, seen: int | None) -> None:
         raise InvalidInput("--seen names the version of one proposal.", "Reject them one by one.")
     with open_workspace() as workspace:
 
-        def reject_one(given: str) -> dict[str, Any]:
-            name, version = parse_id_and_version(given, seen)
+        def reject_one(reference: str) -> dict[str, Any]:
+            name, version = parse_id_and_version(reference, seen)
             return _decision_object(workspace.review.reject(name, reason, seen=version))
 
         for_each(ids, reject_one, _decision_text)
@@ -483,8 +483,8 @@ def later(ids: tuple[str, ...], until: str) -> None:
     """Put proposals off."""
     with open_workspace() as workspace:
 
-        def put_off(given: str) -> dict[str, Any]:
-            name, version = parse_id_and_version(given, None)
+        def put_off(reference: str) -> dict[str, Any]:
+            name, version = parse_id_and_version(reference, None)
             return _decision_object(workspace.review.later(name, until, seen=version))
 
         for_each(ids, put_off, _decision_text)
