@@ -61,7 +61,7 @@ COMMANDS: dict[str, CommandEntry] = {
     "backup": CommandEntry("maintenance", "Make, check and restore backups."),
     "doctor": CommandEntry("system", "Check the installation, the database and the indexes."),
     "engine": CommandEntry("system", "Control the background engine of semantic search."),
-    "keys": CommandEntry("keys", "List the keys of the app."),
+    "keys": CommandEntry("system", "List the keys of the app."),
     "paths": CommandEntry("system", "Print the paths of all files."),
     "web": CommandEntry("serve", "Serve the app to a browser on this machine."),
     "install": CommandEntry("hosts", "Install memento in an agent's host."),

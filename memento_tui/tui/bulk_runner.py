@@ -57,7 +57,7 @@ class BulkRunner:
         detail = [literal(cells(line, 60).rstrip()) for line in lines[:MAX_ROWS_NAMED]]
         if total > len(detail):
             detail.append(Content(f"and {total - len(detail):,} more"))
-        detail += [Content(note)] if note else []
+        detail += [literal(note)] if note else []
         sure: bool = await self._section.app.push_screen_wait(Confirm(Content(question), Content("\n").join(detail)))
         return sure
 
@@ -96,4 +96,4 @@ class BulkRunner:
         """List what failed, a description and a reason for each; neither need be safe to show."""
         from memento_tui.tui.screens.write_problems import OutcomesScreen  # noqa: PLC0415 - seldom needed
 
-        self._section.app.push_screen(OutcomesScreen(Content(title), failures, hint))
+        self._section.app.push_screen(OutcomesScreen(literal(title), failures, hint))

@@ -257,7 +257,7 @@ async def test_what_a_search_cannot_name_says_so(data_dir: Path) -> None:
         await driver.until(lambda: any("#a,b" in line for line in texts(view)), "tags")
         place = next(index for index, line in enumerate(texts(view)) if "#a,b" in line)
         await driver.press(*["j"] * place, "enter")
-        assert "cannot name" in driver.told
+        assert "cannot express" in driver.told
         assert driver.memories.filter == ""
 
 

@@ -18,7 +18,7 @@ from memento_tui.tui.commands import KeyScope, bindings
 from memento_tui.tui.widgets.paged_rows import PAGE_SIZE, Row, RowSource
 from memento_tui.tui.widgets.record_list import Line, RecordList
 
-__all__ = ["CARD_HEIGHT", "Column", "ColumnBoard"]
+__all__ = ["Column", "ColumnBoard"]
 
 RowT = TypeVar("RowT", bound=Row)
 
