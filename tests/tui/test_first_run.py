@@ -124,7 +124,7 @@ async def test_escape_stops_an_import_and_keeps_what_came_in(empty: Path, monkey
         monkeypatch.setattr(import_export.ImportRun, "take", take)
         await app.press("i")
         await app.until(lambda: "left out, because you stopped" in _told(app), "the outcome is told")
-        assert "stopped. What came in until then stays" in _told(app)
+        assert "stopped. Memories imported until then stay" in _told(app)
         assert len(app.app.workspace.list().items) == 1
         await app.press("escape", "z")
         assert app.app.workspace.list().items == []
