@@ -107,7 +107,7 @@ class IndexWorker(threading.Thread):
         return self._read(lambda index: VectorHits(index.search(vector, where, limit), index.state.seq))
 
     def compare(self, read: Callable[[IndexSimilarity], T]) -> T | None:
-        """Return what a function reads from the index, or ``None`` where that is damaged and will be rebuilt."""
+        """Return the result of a function of the index, or ``None`` where that is damaged and will be rebuilt."""
         from memento_tui.embedding.similarity import IndexSimilarity  # noqa: PLC0415 - NumPy and Arrow
 
         return self._read(lambda index: read(IndexSimilarity(lambda: index)))

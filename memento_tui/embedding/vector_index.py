@@ -63,7 +63,7 @@ def indexed_facts(memory: Memory) -> dict[str, Any]:
     }
 
 
-# That a memory has a tag is told by its tags.
+# Whether a memory has a tag follows from its tags.
 _COLUMNS = {
     name: (field, value_getter(field))
     for name, field in filter_fields("word", "flag", "number", "moment", indexed=True).items()
@@ -216,7 +216,7 @@ class VectorIndex:
             return self._create()
         try:
             table = lancedb.connect(self._directory).open_table(_TABLE)
-            # The order of the columns says nothing: a table keeps the one that it was made with.
+            # The order of the columns does not matter: a table keeps the one that it was made with.
             if {field.name: field for field in table.schema} != {field.name: field for field in self._schema}:
                 return self._recreate("its columns are of another version")
             self._schema = table.schema

@@ -184,7 +184,7 @@ def _matching_skips(store: HookStore, scope: SessionScope, text: str, *, in_pass
 def _record_and_format(
     context: HookContext, scope: SessionScope, memories: Sequence[RetrievedMemory], skips: Sequence[SkipRow]
 ) -> str:
-    """Return the block for these memories and skips, and record what it shows."""
+    """Return the block for these memories and skips, and record that they are shown."""
     budget = TokenBudget(context.settings.prompt_tokens, [_MEMORIES_HEADING])
     lines = [(line, skip) for skip in skips if budget.takes(line := skip_line(skip))]
     shown = _lines_within_budget(memories, budget, [_BEST_PASSAGE_CHARS, _PASSAGE_CHARS])

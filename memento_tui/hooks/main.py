@@ -99,11 +99,11 @@ def _write(descriptor: int, data: bytes) -> None:
         data = data[os.write(descriptor, data) :]
 
 
-def _parse_arguments(given: Sequence[str]) -> _Arguments:
+def _parse_arguments(words: Sequence[str]) -> _Arguments:
     """Return the arguments; unknown ones are ignored, since a newer installer may write them."""
     named = {"--host": "host", "--data-dir": "data_dir"}
     found: dict[str, str] = {}
-    rest = iter(given)
+    rest = iter(words)
     for argument in rest:
         name, has_value, value = argument.partition("=")
         if name in named:

@@ -96,9 +96,9 @@ def namespace_of_project(
 ) -> str:
     """Return the namespace of a project's memories, ``projects/<name>``.
 
-    Two projects of one name do not share it: the first to ask keeps it for as long as its repository is there, and the
-    other is named after its parent folder as well. ``read`` and ``write`` access the settings of the database, which
-    say what project has which namespace; with ``None`` for ``write`` a new project does not claim one.
+    Two projects of one name do not share it: the first one keeps it for as long as its repository exists, and the other
+    is named after its parent folder as well. ``read`` and ``write`` access the settings of the database, which record
+    the project of each namespace; with ``None`` for ``write`` a new project does not claim one.
     """
     # Named by the folder that all worktrees share, or each would get a memory of its own.
     parent = _safe_name(_containing_folder(project.home).name)

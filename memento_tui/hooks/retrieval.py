@@ -39,7 +39,7 @@ __all__ = [
 _MAX_INLINE_CHANGES = 100
 """Changes that are indexed while the host waits, about 0.15 s in all; more are left to a detached process.
 
-Entries of the journal say nothing about the work: an import puts thousands of memories into one.
+The number of journal entries does not measure the work: an import puts thousands of memories into one.
 """
 
 
@@ -52,7 +52,7 @@ def up_to_date_index(paths: DataPaths, store: HookStore) -> PromptIndex | None:
     index = _open_index(paths)
     if index is not None and (index.state.seq, index.state.mark) == (seq, mark):
         return index
-    # An index of another history, as a restored backup leaves it, does not hold what is stored now.
+    # An index of another history, as a restored backup leaves it, is of no use.
     usable = index if index is not None and store.mark(index.state.seq) == index.state.mark else None
     if store.has_more_changes(0 if usable is None else usable.state.seq, _MAX_INLINE_CHANGES):
         if not _is_being_indexed(paths):

@@ -54,14 +54,14 @@ def read_settings(path: Path) -> HookSettings:
     defaults = HookSettings()
     hooks = _table(read, "hooks")
     maintenance = _table(read, "maintenance" if "maintenance" in read else "upkeep")  # the section's former name
-    given: dict[str, Any] = {
+    values: dict[str, Any] = {
         name: hooks[name]
         for name in _FIELD_NAMES
         if type(hooks.get(name)) is type(getattr(defaults, name)) or (name == "threshold" and hooks.get(name) in (0, 1))
     }
     if maintenance.get("decay") in DECAY_PRESETS:
-        given["decay"] = maintenance["decay"]
-    return defaults._replace(**given)
+        values["decay"] = maintenance["decay"]
+    return defaults._replace(**values)
 
 
 def _table(read: dict[str, Any], name: str) -> dict[str, Any]:

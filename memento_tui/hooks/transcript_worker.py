@@ -43,25 +43,25 @@ def main() -> int:
     parser.add_argument("--session", default="")
     parser.add_argument("--cwd", default="")
     parser.add_argument("--transcript", type=Path)
-    given = parser.parse_args()
-    paths = DataPaths(given.data_dir)
+    options = parser.parse_args()
+    paths = DataPaths(options.data_dir)
     logging.basicConfig(
         filename=paths.hook_log, level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
     )
     try:
-        if given.index:
+        if options.index:
             with Workspace(paths.root, actor="agent", channel="hook", create=False) as workspace:
                 workspace.search_engine.keyword.catch_up()
         else:
-            learn_from_transcript(paths, given.transcript, given.session, event=given.event, cwd=given.cwd)
+            learn_from_transcript(paths, options.transcript, options.session, event=options.event, cwd=options.cwd)
     except MementoError as error:
-        _log.warning("%s: %s", given.transcript or "indexing", error)
+        _log.warning("%s: %s", options.transcript or "indexing", error)
         return 1
     except Timeout:
-        _log.warning("%s: another transcript took too long; the next event of its session reads it", given.transcript)
+        _log.warning("%s: another transcript took too long; the next event of its session reads it", options.transcript)
         return 1
     except Exception:  # noqa: BLE001 - the last place that can tell anyone
-        _log.exception("%s could not be learned from", given.transcript)
+        _log.exception("%s could not be learned from", options.transcript)
         return 1
     return 0
 

@@ -48,7 +48,7 @@ digest of the fields that memories are filtered by.
 """
 
 STATE_ID = "\x01state"
-"""The id of the document that says which journal entry the index reflects; no record can have it."""
+"""The id of the document that holds the state of the index; no record can have it."""
 
 
 class IndexState(NamedTuple):
@@ -87,7 +87,7 @@ def register_analyzers(index: tantivy.Index) -> None:
 
 
 def read_state(searcher: tantivy.Searcher, schema: tantivy.Schema) -> IndexState | None:
-    """Return what the index reflects; ``None`` where it was never committed."""
+    """Return the state of the index; ``None`` where it was never committed."""
     found = searcher.search(tantivy.Query.term_query(schema, "id", STATE_ID, "basic"), limit=1).hits
     if not found:
         return None

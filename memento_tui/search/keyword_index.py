@@ -1,4 +1,4 @@
-"""The keyword index: Tantivy, derived from the store, brought up to date by whoever searches."""
+"""The keyword index: Tantivy, derived from the store, and brought up to date by every search."""
 
 from __future__ import annotations
 
@@ -192,7 +192,7 @@ _LOCK_SECONDS = 30.0
 """How long another process that is indexing is waited for."""
 
 _CREATED_SETTING = "keyword index made"
-"""The setting that says that there was an index once: a missing one is reported, one not made yet is not."""
+"""The setting that records that an index was made: a missing one is reported, one not made yet is not."""
 
 T = TypeVar("T")
 
@@ -339,13 +339,13 @@ class KeywordIndex:
                     self._refresh(has_lock=True)
                     self._write_or_rebuild(progress)
             except Timeout:
-                # Another process is still indexing a long import: what it committed so far is searched.
+                # Another process is still indexing a long import: its commits so far are searched.
                 _log.warning("the keyword index is %d entries behind", head - self._indexed_seq)
                 self._open()
             except (OSError, ValueError) as error:
                 if self._indexed_seq < 0:
                     raise self._unwritable(error) from error
-                # On a read-only medium what was indexed before can still be searched.
+                # On a read-only medium the former index can still be searched.
                 self.notice = f"The keyword index is {head - self._indexed_seq} changes behind: it cannot be written."
 
     def rebuild(self, progress: Callable[[int, int], None] | None = None) -> int:

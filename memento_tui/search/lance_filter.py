@@ -14,7 +14,7 @@ __all__ = ["compile_lance_filter", "microseconds", "one_of", "quoted"]
 _WORDS = filter_fields("word", indexed=True)
 _RANGES = filter_fields("number", "moment", indexed=True)
 _FLAGS = {name: name for name in filter_fields("flag", indexed=True)} | {
-    # No column of its own: the list of tags says it.
+    # It has no column of its own: it follows from the list of tags.
     "tagged": "(coalesce(array_length(tags), 0) > 0)"
 }
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

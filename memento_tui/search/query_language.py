@@ -88,7 +88,7 @@ _COMPARISON = re.compile(r"(>=|<=|>|<|=)?(.+)")
 
 
 def parse(source: str, *, now: datetime | None = None, typing: bool = False) -> Query:
-    """Parse a query. ``typing`` says that its last word may be unfinished, so that it matches as a beginning too."""
+    """Parse a query. With ``typing`` its last word may be unfinished, so that it matches as a beginning too."""
     # Halves of surrogate pairs, as a terminal makes of bytes that are not UTF-8, are in no text that is stored.
     source = source.encode("utf-8", "replace").decode("utf-8")
     parser = _QueryParser(now or clock.now())
@@ -256,7 +256,7 @@ def _expires(value: str, now: datetime) -> Filter:
     if sign in (">", ">="):
         return Between("expires_at", moment, None)
     if sign in ("<", "<="):
-        # What ends within the next days has not ended yet; what has is asked for by a date in the past.
+        # Memories that expire within the next days have not expired yet; a date in the past selects those that have.
         return Between("expires_at", now if moment > now else None, moment)
     start = moment.replace(hour=0, minute=0, second=0, microsecond=0)
     return Between("expires_at", start, start + timedelta(days=1) if start.date() < date.max else None)

@@ -70,8 +70,8 @@ def fuse(
     """Return the relevance of every candidate.
 
     A BM25 score is divided by ``ceiling``, the score of a perfect match, and saturates: 1 - exp(-2.5 x). Cosine
-    similarities are taken as they are, and the weighted sum is the relevance. ``semantic`` is ``None`` where that view
-    could not be asked: then the keyword score stands alone.
+    similarities are taken as they are, and the weighted sum is the relevance. ``semantic`` is ``None`` where there
+    is no semantic search: then the keyword score stands alone.
     """
     words = {name: (rank, saturated(score, ceiling)) for rank, (name, score) in enumerate(keyword, 1)}
     if semantic is None:
