@@ -1,4 +1,4 @@
-"""The terminal app: the sections, what they share, whose keys hold, and the live view of the journal."""
+"""The terminal app: the sections and the services they share, key scopes, and the live view of the journal."""
 
 from __future__ import annotations
 
@@ -36,52 +36,48 @@ from memento_tui.tui.widgets.bars import KeyBar, StatusLine, TopBar
 __all__ = ["JournalWatcher", "MementoApp", "run"]
 
 _STALE_SECONDS = 3.0
-"""Without a successful look for so long, the view is told to be old."""
+"""Seconds without a successful poll after which the view is called old."""
 
 _MOST_WRITERS_NAMED = 3
-"""Writers whose deeds one line can tell."""
+"""Writers and their actions that one line can name."""
 
 
 @dataclass(frozen=True)
 class JournalUpdate:
-    """What one look found: whether anything was written, and in one sentence what others did."""
+    """The result of one poll: whether anything was written, and a summary of what others wrote."""
 
     changed: bool = False
-    told: str = ""
+    summary: str = ""
 
 
 class JournalWatcher:
-    """Follows the journal of one store. ``session`` is the app's own, of which nothing is told."""
+    """Follows the journal of a workspace. Entries of ``session``, the app's own, are left out of summaries."""
 
     def __init__(self, journal: ActivityLog, session: str) -> None:
         self._journal = journal
         self._session = session
-        self._seen, self._mark = self._head()
+        self._seen, self._mark = journal.position()
         self._behind = 0
         self._paused_at: float | None = None
-        self._looked_at = monotonic()
+        self._polled_at = monotonic()
         self._problem = ""
 
-    def _head(self) -> tuple[int, str]:
-        """Return the newest entry's number and what tells it from one of another past, as a restored backup has."""
-        return self._journal.position()
-
     def catch_up(self) -> None:
-        """Take what stands in the journal now as seen."""
-        self._seen, self._mark = self._head()
+        """Count the present journal as seen."""
+        self._seen, self._mark = self._journal.position()
 
-    def look(self) -> JournalUpdate:
-        """Look at the journal. While paused, only how far behind the view is changes."""
+    def poll(self) -> JournalUpdate:
+        """Read the entries since the last poll. While paused, only the number of entries behind changes."""
         try:
-            head, mark = self._head()
+            head, mark = self._journal.position()
             if self._paused_at is not None:
                 self._behind = max(head - self._seen, 0)
                 return JournalUpdate()
             entries = self._journal.entries_after(self._seen) if head > self._seen else []
         except MementoError as error:
-            told, self._problem = ("" if self._problem else str(error)), str(error)
-            return JournalUpdate(told=told)
-        self._looked_at, self._problem = monotonic(), ""
+            summary, self._problem = ("" if self._problem else str(error)), str(error)
+            return JournalUpdate(summary=summary)
+        self._polled_at, self._problem = monotonic(), ""
         changed = mark != self._mark
         self._seen, self._mark = head, mark
         return JournalUpdate(
@@ -94,17 +90,17 @@ class JournalWatcher:
         return self._paused_at is not None
 
     def toggle_pause(self) -> None:
-        """Stop following, or follow again."""
+        """Pause, or follow again."""
         self._paused_at = monotonic() if self._paused_at is None else None
         self._behind = 0
 
-    def life(self) -> str:
-        """Return in a few words how the view lives: live, paused for how long and how far behind, or how old."""
+    def status_text(self) -> str:
+        """Return the state of the view in a few words: live, paused for how long and how far behind, or how old."""
         if self._paused_at is not None:
             behind = f", {self._behind:,} behind" if self._behind else ""
             return f"PAUSED {_elapsed(self._paused_at)}{behind} (p)"
-        if monotonic() - self._looked_at > _STALE_SECONDS:
-            return f"NOT LIVE, as it was {_elapsed(self._looked_at)} ago"
+        if monotonic() - self._polled_at > _STALE_SECONDS:
+            return f"NOT LIVE, as it was {_elapsed(self._polled_at)} ago"
         return "live"
 
 
@@ -121,50 +117,50 @@ def _summary_of_entries(entries: Sequence[Entry]) -> str:
 
 
 _SHARED_SCOPES: tuple[KeyScope, ...] = ("list", "rows", "everywhere")
-"""Places that every list shares; they are told after what is special here."""
+"""Scopes that every list shares; they come after the special ones."""
 
 
 def active_scopes(focused: Widget | None, section: Section) -> list[KeyScope]:
-    """Return the places whose keys hold, the nearest first."""
-    found = list(dict.fromkeys(place for _, place in _nodes_with_scope(focused, section)))
-    if "editor" in found:
+    """Return the scopes whose keys are active, the nearest first."""
+    scopes = list(dict.fromkeys(scope for _, scope in _nodes_with_scope(focused, section)))
+    if "editor" in scopes:
         return ["editor", "everywhere"]
-    if section.SCOPE in found and "rows" in found:
-        found.append("list")
+    if section.SCOPE in scopes and "rows" in scopes:
+        scopes.append("list")
     return [
-        *(place for place in found if place not in _SHARED_SCOPES),
-        *(p for p in _SHARED_SCOPES[:2] if p in found),
+        *(scope for scope in scopes if scope not in _SHARED_SCOPES),
+        *(scope for scope in _SHARED_SCOPES[:2] if scope in scopes),
         "everywhere",
     ]
 
 
-def scope_owner(place: KeyScope, focused: Widget | None, section: Section, app: DOMNode) -> DOMNode:
-    """Return the widget whose actions the commands of a place are."""
-    if place == "everywhere":
+def scope_owner(scope: KeyScope, focused: Widget | None, section: Section, app: DOMNode) -> DOMNode:
+    """Return the widget that carries out the commands of a scope."""
+    if scope == "everywhere":
         return app
-    return next((node for node, its in _nodes_with_scope(focused, section) if its == place), section)
+    return next((node for node, its in _nodes_with_scope(focused, section) if its == scope), section)
 
 
 def _nodes_with_scope(focused: Widget | None, section: Section) -> Iterator[tuple[DOMNode, KeyScope]]:
     for node in (focused or section).ancestors_with_self:
-        place: KeyScope | None = getattr(node, "SCOPE", None)
-        if place is not None:
-            yield node, place
+        scope: KeyScope | None = getattr(node, "SCOPE", None)
+        if scope is not None:
+            yield node, scope
         if getattr(node, "BLOCKS_OUTER_SCOPES", False):
             return
 
 
 _POLL_SECONDS = 0.3
-"""How often the journal's head is looked at; one look costs some 20 microseconds."""
+"""Seconds between two polls of the journal; each takes some 20 microseconds."""
 
 _WARM_UP_DELAY_SECONDS = 0.3
-"""The indexes are opened and the engine is started after the first screen is there."""
+"""Seconds after the first screen until the indexes are opened and the engine is started."""
 
 _PROGRESS_AFTER_SECONDS = 0.3
-"""What takes longer is told while it is under way."""
+"""Seconds after which an undo that is under way is reported."""
 
 _IDLE_SECONDS = 2.0
-"""Without a key for so long, a pause of some tens of milliseconds is not noticed."""
+"""Seconds without a key after which a pause of some tens of milliseconds is not noticed."""
 
 _THEME_SETTING = "app.theme"
 """The setting that keeps the theme that was chosen last."""
@@ -182,7 +178,7 @@ class MementoApp(ErrorBoundary, App[None]):
         super().__init__()
         self.workspace = workspace
         self.keys = KeyMap(workspace.config.keys)
-        """Which keys do what."""
+        """The keys of each command."""
         self._start = start
         self._live = JournalWatcher(workspace.activity, workspace.author.session)
         self._last_key = 0.0
@@ -231,13 +227,13 @@ class MementoApp(ErrorBoundary, App[None]):
             garbage.collect_old_generation()
 
     def _choose_theme(self) -> None:
-        wanted = self.workspace.config.app.theme
-        if wanted and wanted not in self.available_themes:
-            self.show_status(f"config.toml: there is no theme {wanted}; ctrl+p, Theme lists them.", problem=True)
-            wanted = ""
-        wanted = wanted or self.workspace.settings.get(_THEME_SETTING) or ""
-        if wanted in self.available_themes:
-            self.theme = wanted
+        theme = self.workspace.config.app.theme
+        if theme and theme not in self.available_themes:
+            self.show_status(f"config.toml: there is no theme {theme}; ctrl+p, Theme lists them.", problem=True)
+            theme = ""
+        theme = theme or self.workspace.settings.get(_THEME_SETTING) or ""
+        if theme in self.available_themes:
+            self.theme = theme
         self.theme_changed_signal.subscribe(self, lambda theme: self._keep_theme(theme.name))
 
     def _keep_theme(self, name: str) -> None:
@@ -256,7 +252,7 @@ class MementoApp(ErrorBoundary, App[None]):
             offer_first_import(self)
 
     def _warm_up(self) -> None:
-        """Open the indexes before they are asked for."""
+        """Open the indexes before the first search."""
         try:
             self.workspace.search_engine.keyword.catch_up()
             if self.workspace.config.engine.enabled:
@@ -264,22 +260,22 @@ class MementoApp(ErrorBoundary, App[None]):
         except MementoError as error:
             self.call_from_thread(self.show_status, str(error), problem=True)
 
-    # What sections share
+    # Services for sections
 
     def show_status(self, text: str, *, problem: bool = False) -> None:
-        """Tell in the status line what was done, or what is wrong."""
+        """Show in the status line what was done, or what is wrong."""
         self._status_line.say(text, problem=problem)
 
     def _handle_exception(self, error: Exception) -> None:
-        """Tell what a worker or a timer could not do; a fault of the program still ends it."""
-        told = reportable_error(error)
-        if told is None:
+        """Show why a worker or a timer failed; a fault of the program still ends it."""
+        reportable = reportable_error(error)
+        if reportable is None:
             super()._handle_exception(error)
         else:
-            self.show_status(str(told), problem=True)
+            self.show_status(str(reportable), problem=True)
 
     def show_counts(self, **counts: int) -> None:
-        """Show how many each section holds."""
+        """Show in the tabs how many records the sections of these names hold."""
         self._top_bar.show(counts=counts)
 
     def refresh_after_write(self) -> None:
@@ -296,7 +292,7 @@ class MementoApp(ErrorBoundary, App[None]):
         return self._live.is_paused
 
     def key_was_pressed_since(self, moment: float) -> bool:
-        """Tell whether the person pressed a key in the last half second, and after ``moment``."""
+        """Return whether the person pressed a key in the last half second, and after ``moment``."""
         return self._last_key > moment and monotonic() - self._last_key < 0.5  # noqa: PLR2004 - half a second
 
     async def on_event(self, event: events.Event) -> None:
@@ -313,10 +309,10 @@ class MementoApp(ErrorBoundary, App[None]):
     # Following the journal
 
     def _poll_journal(self) -> None:
-        news = self._live.look()
-        if news.told:
-            self._status_line.mention(news.told)
-        if news.changed:
+        update = self._live.poll()
+        if update.summary:
+            self._status_line.mention(update.summary)
+        if update.changed:
             try:
                 self._refresh_sections()
             except MementoError as error:
@@ -324,7 +320,7 @@ class MementoApp(ErrorBoundary, App[None]):
         self._show_live_state()
 
     def _refresh_sections(self) -> None:
-        """Read again what is shown now, and the other sections when the person comes to them."""
+        """Reload the section that is shown, and the others when the person comes to them."""
         for section in self._switcher.query(Section):
             section.is_stale = True
         self._refresh_if_stale(self.section)
@@ -336,14 +332,14 @@ class MementoApp(ErrorBoundary, App[None]):
             section.reload()
 
     def _show_live_state(self) -> None:
-        self._status_line.show_live_state(self._live.life())
+        self._status_line.show_live_state(self._live.status_text())
 
     def action_pause(self) -> None:
-        """Stop following the journal, or catch up."""
+        """Stop following the journal, or catch up with it."""
         self._live.toggle_pause()
         self._poll_journal()
 
-    # Going about
+    # Going to sections
 
     async def action_section(self, name: str) -> None:
         """Show a section, made when it is first needed."""
@@ -378,31 +374,31 @@ class MementoApp(ErrorBoundary, App[None]):
             )
 
     def focus_changed(self) -> None:
-        """Tell by the key bar what can be done to what came into focus."""
+        """Show in the key bar which commands the row in focus allows."""
         self._key_bar.refresh()
 
     @on(KeyBar.Chosen)
     async def _key_clicked(self, event: KeyBar.Chosen) -> None:
         await self._run_command(event.command.action, event.command.scope)
 
-    async def _run_command(self, action: str, place: KeyScope) -> None:
-        owner = scope_owner(place, self.screen_stack[0].focused, self.section, self)
+    async def _run_command(self, action: str, scope: KeyScope) -> None:
+        owner = scope_owner(scope, self.screen_stack[0].focused, self.section, self)
         await self.run_action(action, default_namespace=owner)
 
     # Commands
 
     def action_undo(self) -> None:
-        """Take back what the person did last."""
+        """Undo the person's last change."""
         self._undo_or_redo(self.workspace.undo, "Undoing ...", "Undid")
 
     def action_redo(self) -> None:
-        """Do again what was undone last."""
+        """Redo the change that was undone last."""
         self._undo_or_redo(self.workspace.redo, "Redoing ...", "Redid")
 
     @work(group="undo")
     async def _undo_or_redo(self, act: Callable[[], Sequence[Entry]], doing: str, word: str) -> None:
-        """Take back or do again, each press of the key in its turn; a large batch takes seconds."""
-        told = self.set_timer(_PROGRESS_AFTER_SECONDS, lambda: self.show_status(doing))
+        """Undo or redo, each press of the key in its turn; a large batch takes seconds."""
+        report = self.set_timer(_PROGRESS_AFTER_SECONDS, lambda: self.show_status(doing))
         try:
             async with self._undo_lock:
                 entries = await asyncio.to_thread(act)
@@ -410,7 +406,7 @@ class MementoApp(ErrorBoundary, App[None]):
             self.show_status(str(error), problem=True)
             return
         finally:
-            told.stop()
+            report.stop()
         first = entries[0]
         # The note of an undo ends with what it took back, in brackets.
         what = first.note.rpartition("(")[2].rstrip(")") if first.action == "undo" else first.action
@@ -418,30 +414,32 @@ class MementoApp(ErrorBoundary, App[None]):
         self.refresh_after_write()
 
     def action_imports(self) -> None:
-        """Look for memories of other programs, and offer to import them."""
+        """Find memories of other programs, and offer to import them."""
         from memento_tui.tui.screens.import_offer import find_and_offer_imports  # noqa: PLC0415 - seldom needed
 
         find_and_offer_imports(self)
 
     def action_help(self) -> None:
-        """Show the keys of the place that has the focus."""
+        """Show the keys of the active scopes."""
         from memento_tui.tui.screens.help import HelpScreen  # noqa: PLC0415 - when it is first shown
 
         self.push_screen(HelpScreen(active_scopes(self.focused, self.section), self.keys))
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
-        """Return what the palette offers: the commands of this place, then Textual's own."""
-        for place in active_scopes(self.screen_stack[0].focused, self.section):
+        """Return the commands of the palette: those of the active scopes, then Textual's own."""
+        for scope in active_scopes(self.screen_stack[0].focused, self.section):
             for command in COMMANDS:
-                if command.scope == place and command.action and place != "rows":
-                    area = "App" if place == "everywhere" else place.capitalize()
+                if command.scope == scope and command.action and scope != "rows":
+                    area = "App" if scope == "everywhere" else scope.capitalize()
                     title, keys = f"{area}: {command.help}", key_names(self.keys.of(command))
-                    yield SystemCommand(title, f"key {keys}", self._palette_callback(command.action, place))
-        yield from (found for found in super().get_system_commands(screen) if found.title in ("Theme", "Screenshot"))
+                    yield SystemCommand(title, f"key {keys}", self._palette_callback(command.action, scope))
+        yield from (
+            command for command in super().get_system_commands(screen) if command.title in ("Theme", "Screenshot")
+        )
 
-    def _palette_callback(self, action: str, place: KeyScope) -> Callable[[], Awaitable[None]]:
+    def _palette_callback(self, action: str, scope: KeyScope) -> Callable[[], Awaitable[None]]:
         async def act() -> None:
-            await self._run_command(action, place)
+            await self._run_command(action, scope)
 
         return act
 

@@ -191,7 +191,7 @@ async def test_words_and_statuses_filter_the_timeline(written: Path) -> None:
     async with opened(written, start="identity") as app:
         await app.press("slash")
         await app.type("kind")
-        assert [row.content for row in section(app).make_source().rows] == ["I am careful and kind.\nI act first."]
+        assert [row.content for row in section(app).make_source().rows()] == ["I am careful and kind.\nI act first."]
         await app.press("escape", "escape")
         section(app).show_query("is:past")
         await app.until(lambda: section(app).rows.total == 2, "two are past")

@@ -37,10 +37,10 @@ def view(workspace: Workspace, clock: FakeClock) -> JournalWatcher:
 def test_what_others_write_is_told_and_counted_by_writer_and_deed(view: JournalWatcher, agent: Workspace) -> None:
     agent.remember("one")
     agent.remember("two")
-    news = view.look()
-    assert (news.changed, news.told) == (True, "claude: remember x2")
-    assert view.look() == app.JournalUpdate()
-    assert view.life() == "live"
+    news = view.poll()
+    assert (news.changed, news.summary) == (True, "claude: remember x2")
+    assert view.poll() == app.JournalUpdate()
+    assert view.status_text() == "live"
 
 
 def test_nothing_is_told_of_what_the_app_itself_writes(data_dir: Path, clock: FakeClock) -> None:
@@ -48,7 +48,7 @@ def test_nothing_is_told_of_what_the_app_itself_writes(data_dir: Path, clock: Fa
     with Workspace(data_dir, channel="tui", session="me") as mine:
         view = JournalWatcher(mine.activity, "me")
         mine.remember("one")
-        assert view.look() == app.JournalUpdate(changed=True)
+        assert view.poll() == app.JournalUpdate(changed=True)
 
 
 def test_a_paused_view_tells_for_how_long_and_how_far_behind(
@@ -57,11 +57,11 @@ def test_a_paused_view_tells_for_how_long_and_how_far_behind(
     view.toggle_pause()
     agent.remember("one")
     clock.now += 130
-    assert view.look() == app.JournalUpdate()
-    assert view.life() == "PAUSED 2m, 1 behind (p)"
+    assert view.poll() == app.JournalUpdate()
+    assert view.status_text() == "PAUSED 2m, 1 behind (p)"
     view.toggle_pause()
-    assert view.look().changed
-    assert view.life() == "live"
+    assert view.poll().changed
+    assert view.status_text() == "live"
 
 
 def test_a_view_that_cannot_be_renewed_tells_how_old_it_is(
@@ -72,19 +72,19 @@ def test_a_view_that_cannot_be_renewed_tells_how_old_it_is(
     for beside in ("memento.db-wal", "memento.db-shm"):
         (data_dir / beside).unlink(missing_ok=True)
     clock.now += 20
-    assert "damaged" in view.look().told
-    assert view.look().told == ""
-    assert view.life() == "NOT LIVE, as it was 20s ago"
+    assert "damaged" in view.poll().summary
+    assert view.poll().summary == ""
+    assert view.status_text() == "NOT LIVE, as it was 20s ago"
 
 
 def test_a_past_that_was_put_in_the_place_of_another_is_seen(view: JournalWatcher, workspace: Workspace) -> None:
     workspace.remember("before the backup")
     backup = workspace.backups.make()
     workspace.remember("after the backup")
-    view.look()
+    view.poll()
     seen = workspace._store.journal.head()
     workspace.backups.restore(backup.name)
     while workspace._store.journal.head() < seen:
         workspace.remember(f"written again {workspace._store.journal.head()}")
-    assert view.look().changed
-    assert not view.look().changed
+    assert view.poll().changed
+    assert not view.poll().changed

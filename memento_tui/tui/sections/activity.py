@@ -1,4 +1,4 @@
-"""The activity: the journal live, who wrote what through which channel, and which memories agents were shown."""
+"""The section of activity: the journal with its writers, and the exposures: which memories agents were shown."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from memento_tui.tui.widgets.record_list import Line
 __all__ = ["ActivitySection"]
 
 _EXPOSURES_QUERY_WORD = "exposures"
-"""What a query begins with that another section sends the person to the ledger with."""
+"""The first word of a query that goes to the list of exposures."""
 
 _MOST_ENTRIES_NAMED = 5
 """Entries that a question names."""
 
 _EXPOSURES_POLL_SECONDS = 1.0
-"""How often it is looked whether agents were shown something."""
+"""Seconds between two checks for new exposures."""
 
 
 def _changed_record(row: ActivityRow) -> tuple[str, str]:
@@ -81,7 +81,7 @@ class ActivitySection(ListSection[ActivityListRow]):
     # The list
 
     def on_mount(self) -> None:
-        """Read the first rows, and follow the ledger too: what agents are shown is no entry of the journal."""
+        """Read the first rows, and follow the exposures too, which are no entries of the journal."""
         super().on_mount()
         self._newest_exposure = self.memento.workspace.exposures.newest()
         self.set_interval(_EXPOSURES_POLL_SECONDS, self._poll_exposures)
@@ -97,20 +97,20 @@ class ActivitySection(ListSection[ActivityListRow]):
             self.reload()
 
     def make_source(self) -> RowSource[ActivityListRow]:
-        """Return the journal or the ledger, as filtered."""
+        """Return the journal or the exposures, as filtered."""
         if self.shows_exposures:
             return self.activity_log.exposure_source(self._query)
         return self.activity_log.source(self._query, last_seen=self._last_seen)
 
     def read(self, *, select: str | None = None) -> None:
-        """Show the answer to another filter; what may take long to answer is read behind the screen."""
+        """Show the rows of another filter; those that may take long are read on a thread."""
         if self._query == ActivityQuery():
             super().read(select=select)
         else:
-            self._read_behind(select)
+            self._read_on_thread(select)
 
     @work(exclusive=True, group="read activity")
-    async def _read_behind(self, select: str | None) -> None:
+    async def _read_on_thread(self, select: str | None) -> None:
         source = self.make_source()
         try:
             rows = await in_thread(self, source.page, 0, PAGE_SIZE)
@@ -124,7 +124,7 @@ class ActivitySection(ListSection[ActivityListRow]):
         self.update_head()
 
     def filter_changed(self) -> None:
-        """Read the question; one that cannot be understood is told, and the list stays as it is."""
+        """Show the rows that the filter selects; where it cannot be parsed, say so and leave the list as it is."""
         try:
             query = parse_activity(self.filter)
             if self.shows_exposures:
@@ -154,7 +154,7 @@ class ActivitySection(ListSection[ActivityListRow]):
         return entry_line(row, width, self._last_seen)
 
     def head_text(self) -> Content:
-        """Say which list it is, and how long; of the ledger also which keys are its own."""
+        """Return the name and length of the list, for the exposures with their own keys."""
         if not self.shows_exposures:
             return Content(f"journal  {self.counted()}")
         keys = self.memento.keys
@@ -163,7 +163,7 @@ class ActivitySection(ListSection[ActivityListRow]):
         return Content("   ").join(Content(words) for words in (*hints, f"exposures  {self.counted()}"))
 
     def empty_text(self) -> str:
-        """Say why nothing is here."""
+        """Return why the list is empty."""
         if self.filter:
             return "Nothing fits this filter.\n\nEscape clears it."
         if self.shows_exposures:
@@ -175,11 +175,11 @@ class ActivitySection(ListSection[ActivityListRow]):
         return "Nothing has happened yet.\n\nEvery change is listed here, whoever makes it, and can be taken back."
 
     def id_to_copy(self, row: ActivityListRow) -> str:
-        """Return the id of the record that a row is about."""
+        """Return the id of the record of a row."""
         return row.exposure.memory_id if isinstance(row, ExposureRow) else row.record_id or row.id
 
     def describe_rows(self, ids: Sequence[str]) -> Sequence[str]:
-        """Return what rows of the ledger say."""
+        """Return the headlines of exposures."""
         return [
             row.exposure.memory_id if row.memory is None else row.memory.headline
             for row in self.activity_log.exposures_by_id(ids)
@@ -188,18 +188,18 @@ class ActivitySection(ListSection[ActivityListRow]):
     # Coming and going
 
     def focus_content(self) -> None:
-        """Take the focus; what is here by now counts as seen."""
-        self._look()
+        """Take the focus; the present entries count as seen."""
+        self._update_last_seen()
         super().focus_content()
 
     def on_hide(self) -> None:
-        """Count what came while the person watched as seen."""
+        """Count the entries that came while the person watched as seen."""
         self._mark_seen()
 
-    def _look(self) -> None:
+    def _update_last_seen(self) -> None:
         looked = self.activity_log.last_seen()
         if self._last_seen and looked >= self.activity_log.head():
-            # Nothing came meanwhile: what was new when the person was here last is told as new for once more.
+            # Nothing came meanwhile: the entries that were new at the last visit are marked as new once more.
             return
         self._last_seen = looked
         self._mark_seen()
@@ -212,7 +212,7 @@ class ActivitySection(ListSection[ActivityListRow]):
         try:
             self.activity_log.mark_seen()
         except MementoError:
-            # Nothing can be written, on a medium that is read-only say: it will be told as new once more.
+            # On a read-only medium, say: the entries will be marked as new once more.
             return
 
     # Beside the list
@@ -246,21 +246,21 @@ class ActivitySection(ListSection[ActivityListRow]):
     # Both lists
 
     async def action_open_record(self) -> None:
-        """Go to what the row is about, in its own section."""
+        """Go to the record of the row, in its own section."""
         row = self.rows.current
         if row is None:
             self.memento.show_status("There is nothing here to go to.", problem=True)
             return
         kind, record_id = ("memory", row.exposure.memory_id) if isinstance(row, ExposureRow) else _changed_record(row)
-        place = section_showing(self.memento.workspace, kind, record_id) if kind else None
-        if place is None:
+        target = section_showing(self.memento.workspace, kind, record_id) if kind else None
+        if target is None:
             gone = f"The {kind} {record_id} is gone; r on the entry that removed it may bring it back."
             self.memento.show_status(gone if kind else "This entry changed no record.", problem=True)
         else:
-            await self.memento.open_section(*place)
+            await self.memento.open_section(*target)
 
     def action_ledger(self) -> None:
-        """Show the ledger, or the journal again."""
+        """Show the exposures, or the journal again."""
         self._switch()
         self.filter_changed()
         self.read()
@@ -273,8 +273,8 @@ class ActivitySection(ListSection[ActivityListRow]):
         self._query = parse_activity(self.filter)
         with self.prevent(self.filter_box.Changed):
             self.filter_box.value = self.filter
-        known = "words  session:  channel:  memory:  since:7d" if self.shows_exposures else self.FILTER_HINT
-        self.filter_box.placeholder = known
+        hint = "words  session:  channel:  memory:  since:7d" if self.shows_exposures else self.FILTER_HINT
+        self.filter_box.placeholder = hint
 
     @work(exclusive=True, group="action")
     async def action_revert(self) -> None:

@@ -20,25 +20,25 @@ _ACTORS = {"person": ("P", "good"), "agent": ("A", "strong"), "system": ("S", "m
 
 
 def writer_name(entry: Entry) -> str:
-    """Return who made an entry, as the person at the terminal says it."""
+    """Return the name of an entry's writer: the agent, ``you`` for the person, or ``system``."""
     return entry.agent or {"person": "you"}.get(entry.actor, entry.actor)
 
 
-def entry_line(row: ActivityRow, width: int, looked: int) -> list[Line]:
-    """Return the row of an entry: actor, whether it is new or taken back, action, headline, who, channel, age.
+def entry_line(row: ActivityRow, width: int, last_seen: int) -> list[Line]:
+    """Return the row of an entry: actor, whether it is new or undone, action, headline, writer, channel, age.
 
-    ``looked`` is the newest entry that the person has seen; 0 where they never looked, so that nothing is news.
+    ``last_seen`` is the newest entry that the person has seen; 0 where they saw none, so that nothing is new.
     """
     entry = row.entry
     glyph, glyph_style = _ACTORS.get(entry.actor, ("?", "muted"))
-    flag, flag_style = _flag(row, looked)
+    flag, flag_style = _flag(row, last_seen)
     who = cells(writer_name(entry), _WHO_WIDTH) + " " if width >= _NARROW else ""
     channel = cells(entry.channel, _CHANNEL_WIDTH) if width >= _WIDE else ""
     more = f" +{row.touched - 1:,}" if row.touched > 1 else ""
     age = f"{ago(datetime.fromisoformat(entry.at), clock.now()):>{_AGE_WIDTH}}"
     left = width - 3 - _ACTION_WIDTH - 1 - len(more) - 1 - _width_of(who, _WHO_WIDTH) - len(channel) - _AGE_WIDTH
-    said = row.headline or entry.note or f"{row.record} {row.record_id}".strip()
-    over = row.undone_by is not None
+    headline = row.headline or entry.note or f"{row.record} {row.record_id}".strip()
+    is_undone = row.undone_by is not None
     return [
         [
             (glyph, glyph_style),
@@ -46,7 +46,7 @@ def entry_line(row: ActivityRow, width: int, looked: int) -> list[Line]:
             (" ", ""),
             (cells(entry.action, _ACTION_WIDTH), "muted"),
             (" ", ""),
-            (cells(said, left), "muted" if over else ""),
+            (cells(headline, left), "muted" if is_undone else ""),
             (more, "muted"),
             (" ", ""),
             (who, "muted"),
@@ -57,37 +57,37 @@ def entry_line(row: ActivityRow, width: int, looked: int) -> list[Line]:
 
 
 def _width_of(padded: str, width: int) -> int:
-    """Return the cells of a column that is left out where it is empty, with the blank behind it."""
+    """Return the cells of a column and the blank behind it; 0 where it is left out."""
     return width + 1 if padded else 0
 
 
-def _flag(row: ActivityRow, looked: int) -> tuple[str, str]:
+def _flag(row: ActivityRow, last_seen: int) -> tuple[str, str]:
     if has_hidden(row.headline):
         return "!", "warning"
     if row.undone_by is not None:
         return "<", "warning"
-    if looked and row.entry.seq > looked and row.entry.actor != "person":
+    if last_seen and row.entry.seq > last_seen and row.entry.actor != "person":
         return "*", "mark"
     return " ", ""
 
 
 def exposure_line(row: ExposureRow, width: int) -> list[Line]:
-    """Return the row of an injection: rank, score, whether it was used, what was shown, session, tokens, age."""
-    injection = row.exposure
-    said = "(the memory is gone)" if row.memory is None else row.memory.headline
-    session = cells(injection.session, _SESSION_WIDTH) + " " if width >= _NARROW else ""
-    tokens = f"{injection.tokens:>5,} tokens" if width >= _WIDE else ""
-    age = f"{ago(injection.at, clock.now()):>{_AGE_WIDTH}}"
+    """Return the row of an exposure: rank, score, whether it was used, headline, session, tokens, age."""
+    exposure = row.exposure
+    headline = "(the memory is gone)" if row.memory is None else row.memory.headline
+    session = cells(exposure.session, _SESSION_WIDTH) + " " if width >= _NARROW else ""
+    tokens = f"{exposure.tokens:>5,} tokens" if width >= _WIDE else ""
+    age = f"{ago(exposure.at, clock.now()):>{_AGE_WIDTH}}"
     left = width - 13 - _width_of(session, _SESSION_WIDTH) - len(tokens) - _AGE_WIDTH
-    flag = "!" if has_hidden(said) else "+" if injection.used_at is not None else " "
-    is_out = row.memory is None or row.memory.status in ("deleted", "rejected")
+    flag = "!" if has_hidden(headline) else "+" if exposure.used_at is not None else " "
+    is_gone = row.memory is None or row.memory.status in ("deleted", "rejected")
     return [
         [
-            (f"{injection.rank:>3} ", "muted"),
-            (f"{injection.score:5.2f} ", ""),
+            (f"{exposure.rank:>3} ", "muted"),
+            (f"{exposure.score:5.2f} ", ""),
             (flag, "warning" if flag == "!" else "good"),
             (" ", ""),
-            (cells(said, left), "muted" if is_out else ""),
+            (cells(headline, left), "muted" if is_gone else ""),
             (" ", ""),
             (session, "muted"),
             (tokens, "muted"),

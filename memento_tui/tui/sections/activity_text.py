@@ -1,4 +1,4 @@
-"""Format one journal entry in full, or why a memory was shown to an agent."""
+"""Format one journal entry in full, or the exposure of a memory to an agent."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from memento_tui import clock
 from memento_tui.api.activity import JournalAction
 from memento_tui.api.types import ActivityRow, ChangedRecord, SessionTotals, changed_fields
 from memento_tui.model import Exposure, Memory
-from memento_tui.tui.display import ago, literal
+from memento_tui.tui.display import literal, time_ago
 from memento_tui.tui.memory_text import memory_body, memory_facts, memory_title
 from memento_tui.tui.sections.activity_rows import writer_name
 from memento_tui.tui.text_diff import text_difference
@@ -20,17 +20,17 @@ from memento_tui.tui.text_diff import text_difference
 __all__ = ["entry_heading", "exposure_text", "journal_entry_text"]
 
 _MAX_CHARACTERS = 2_000
-"""Characters of a text that are compared; the time that this takes grows with their square."""
+"""Characters of a text that are compared; the time for it grows with their square."""
 
 _MOST_COMPARED = 5
-"""Records that an entry may have touched for their texts to be compared; of more, each gets one line."""
+"""Most records of an entry whose texts are compared; where there are more, each gets one line."""
 
 _MOST_NEW_LINES = 12
-"""Lines that are shown of what an entry wrote anew."""
+"""Lines of a new text that are shown."""
 
 
 def entry_heading(row: ActivityRow) -> Content:
-    """Return the lines about an entry itself: what, who, when, and whether it still holds."""
+    """Return the lines about an entry itself: its action, writer and time, and why it cannot be undone."""
     entry = row.entry
     at = datetime.fromisoformat(entry.at)
     who = [writer_name(entry), *([entry.actor] if entry.agent else []), f"through {entry.channel}"]
@@ -38,7 +38,7 @@ def entry_heading(row: ActivityRow) -> Content:
     lines = [
         literal(f"{entry.action}  #{entry.seq}", "bold"),
         literal("  ".join(who), "dim"),
-        literal(f"{at:%Y-%m-%d %H:%M:%S} UTC, {_when(at)}  hash {entry.hash.hex()[:12]}", "dim"),
+        literal(f"{at:%Y-%m-%d %H:%M:%S} UTC, {time_ago(at, clock.now())}  hash {entry.hash.hex()[:12]}", "dim"),
     ]
     if entry.note:
         lines.append(literal(entry.note, "italic"))
@@ -47,49 +47,49 @@ def entry_heading(row: ActivityRow) -> Content:
     return Content("\n").join(lines)
 
 
-def _when(moment: datetime) -> str:
-    span = ago(moment, clock.now())
-    return "just now" if span == "now" else f"{span} ago"
-
-
-def journal_entry_text(deed: JournalAction) -> Content:
-    """Return an entry in full: its heading, and what it did to each record."""
-    parts = [entry_heading(deed.row)]
-    if deed.batch_entries > 1:
-        together = f"Part of one bulk write of {deed.batch_entries:,} entries and {deed.batch_records:,} records."
+def journal_entry_text(action: JournalAction) -> Content:
+    """Return an entry in full: its heading, and its change of each record."""
+    parts = [entry_heading(action.row)]
+    if action.batch_entries > 1:
+        together = f"Part of one bulk write of {action.batch_entries:,} entries and {action.batch_records:,} records."
         parts.append(literal(f"{together} They are taken back together.", "dim"))
-    if deed.row.touched > _MOST_COMPARED:
-        lines = [_change_summary(one) for one in deed.changed]
-        left = deed.row.touched - len(deed.changed)
+    if action.row.touched > _MOST_COMPARED:
+        lines = [_change_summary(change) for change in action.changed]
+        left = action.row.touched - len(action.changed)
         parts.append(Content("\n").join([*lines, *([literal(f"and {left:,} more records", "dim")] if left else [])]))
     else:
-        parts += [_change(one) for one in deed.changed]
+        parts += [_change(change) for change in action.changed]
     return Content("\n\n").join(parts)
 
 
-def _change_summary(one: ChangedRecord) -> Content:
-    """Return one line about a change: what sort it is, what the record says, and which fields changed."""
-    kind = literal("" if one.record == "memory" else f"  {one.record}", "dim")
-    if one.purged:
-        return literal(f"  {one.record} {one.record_id}: its text was purged", "dim")
-    if one.after is None:
-        return literal(f"- {one.record_id if one.before is None else _headline(one.before)}", "$text-error") + kind
-    if one.before is None:
-        return literal(f"+ {_headline(one.after)}", "$text-success") + kind
-    fields = ", ".join(changed_fields(one.before, one.after)).replace("_", " ")
-    return literal(f"~ {_headline(one.after)}") + literal(f"  {fields}", "dim") + kind
+def _change_summary(change: ChangedRecord) -> Content:
+    """Return one line about a change: its sign, the record's headline, and the names of the changed fields."""
+    kind = literal("" if change.record == "memory" else f"  {change.record}", "dim")
+    if change.purged:
+        return literal(f"  {change.record} {change.record_id}: its text was purged", "dim")
+    if change.after is None:
+        return (
+            literal(f"- {change.record_id if change.before is None else _headline(change.before)}", "$text-error")
+            + kind
+        )
+    if change.before is None:
+        return literal(f"+ {_headline(change.after)}", "$text-success") + kind
+    fields = ", ".join(changed_fields(change.before, change.after)).replace("_", " ")
+    return literal(f"~ {_headline(change.after)}") + literal(f"  {fields}", "dim") + kind
 
 
-def _change(one: ChangedRecord) -> Content:
-    lines = [literal(f"{one.record} {one.record_id}  version {one.version}", "dim")]
-    if one.purged:
+def _change(change: ChangedRecord) -> Content:
+    lines = [literal(f"{change.record} {change.record_id}  version {change.version}", "dim")]
+    if change.purged:
         lines.append(Content("Its text was purged."))
-    elif one.after is None:
-        lines.append(literal(f"- {_headline(one.before)}" if one.before is not None else "Removed.", "$text-error"))
-    elif one.before is None:
-        lines += _new_text(one.after)
+    elif change.after is None:
+        lines.append(
+            literal(f"- {_headline(change.before)}" if change.before is not None else "Removed.", "$text-error")
+        )
+    elif change.before is None:
+        lines += _new_text(change.after)
     else:
-        lines += _fields(one.before, one.after)
+        lines += _fields(change.before, change.after)
     return Content("\n").join(lines)
 
 
@@ -116,13 +116,13 @@ def _fields(before: Any, after: Any) -> Iterator[Content]:  # noqa: ANN401 - any
         if name == "content":
             yield _text_change(str(old), str(new))
         else:
-            yield literal(f"{label}: {_word(old)} -> {_word(new)}")
+            yield literal(f"{label}: {_value_text(old)} -> {_value_text(new)}")
     if not changed:
         yield literal("Written again as it was.", "dim")
 
 
 def _text_change(before: str, after: str) -> Content:
-    """Return the difference of two texts from where they begin to differ; the rest of long ones is left out."""
+    """Return the difference of two texts from their first difference on; the rest of long ones is left out."""
     shared = 0
     for old_line, new_line in zip(before.splitlines(keepends=True), after.splitlines(keepends=True), strict=False):
         if old_line != new_line:
@@ -137,7 +137,7 @@ def _text_change(before: str, after: str) -> Content:
     return Content("\n").join(parts)
 
 
-def _word(value: object) -> str:
+def _value_text(value: object) -> str:
     if value in (None, "", [], {}):
         return "(none)"
     text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
@@ -169,24 +169,24 @@ _SCORE_PART_NAMES = {
 }
 
 
-def exposure_text(injection: Exposure, memory: Memory | None, totals: SessionTotals | None) -> Content:
-    """Return what is known of one injection: where it stood, why, what it cost, and what the memory says."""
-    used = "used by the session" if injection.used_at is not None else "not seen to be used"
-    place = [f"shown to session {injection.session}", *([f"through {injection.channel}"] if injection.channel else [])]
+def exposure_text(exposure: Exposure, memory: Memory | None, totals: SessionTotals | None) -> Content:
+    """Return an exposure in full: its session, rank, tokens and scores, then the memory."""
+    used = "used by the session" if exposure.used_at is not None else "not seen to be used"
+    session = [f"shown to session {exposure.session}", *([f"through {exposure.channel}"] if exposure.channel else [])]
     parts = [
         Content("(the memory is gone)") if memory is None else memory_title(memory),
-        literal("  ".join([*place, _when(injection.at)]), "dim"),
-        literal(f"rank {injection.rank}  about {injection.tokens:,} tokens  {used}", "dim"),
+        literal("  ".join([*session, time_ago(exposure.at, clock.now())]), "dim"),
+        literal(f"rank {exposure.rank}  about {exposure.tokens:,} tokens  {used}", "dim"),
     ]
     if totals is not None:
-        told = f"{totals.shown:,} shown, {totals.used:,} used, {totals.tokens:,} tokens"
-        parts.append(literal(f"the session in all: {told}", "dim"))
-    parts += [Content(""), literal(f"score {injection.score:.3f}", "bold")]
-    # Where words alone counted, they are all of the relevance.
-    left_out = "" if "semantic" in injection.why else "relevance"
-    known = {name: injection.why[name] for name in _SCORE_PART_NAMES if injection.why.get(name) and name != left_out}
+        counts = f"{totals.shown:,} shown, {totals.used:,} used, {totals.tokens:,} tokens"
+        parts.append(literal(f"the session in all: {counts}", "dim"))
+    parts += [Content(""), literal(f"score {exposure.score:.3f}", "bold")]
+    # In a search by words alone the relevance is the score of the words.
+    left_out = "" if "semantic" in exposure.why else "relevance"
+    known = {name: exposure.why[name] for name in _SCORE_PART_NAMES if exposure.why.get(name) and name != left_out}
     parts += [literal(f"  {value:6.3f}  {name:<10} {_SCORE_PART_NAMES[name]}", "dim") for name, value in known.items()]
-    if not injection.why:
+    if not exposure.why:
         parts.append(literal("  Its parts were not kept.", "dim"))
     if memory is not None:
         parts += [Content(""), memory_facts(memory), Content(""), memory_body(memory, None)]

@@ -36,7 +36,7 @@ def section_showing(workspace: Workspace, kind: str, record_id: str) -> tuple[st
     if kind == "relation":
         return section_showing(workspace, "memory", record.src)
     if kind == "memory":
-        # Lists leave out what is not active unless it is asked for.
+        # Lists show only active memories unless the query names another status.
         hidden = "" if record.status == "active" else f" is:{record.status}"
         return "memories", f"id:{_quoted(record_id)}{hidden}"
     return _SECTION_OF_RECORD[kind], _query_for(kind, record)
@@ -47,9 +47,9 @@ def _quoted(text: str) -> str:
 
 
 def _query_for(kind: str, record: Any) -> str:  # noqa: ANN401 - any record
-    """Return what finds a record in its own section: the short lists are filtered by words, the others by its id."""
+    """Return the query for a record in its own section: its words in the short lists, its id in the others."""
     if kind in ("skip", "item"):
-        said = str(record.item if kind == "skip" else record.title)
+        title = str(record.item if kind == "skip" else record.title)
         # Each on its own, and nothing that would read as a filter.
-        return " ".join(said.replace('"', " ").replace(":", " ").split())
+        return " ".join(title.replace('"', " ").replace(":", " ").split())
     return str(record.id)

@@ -13,7 +13,7 @@ from memento_tui import clock
 from memento_tui.api.lists import CATEGORY_WORDS, STATUS_WORDS
 from memento_tui.api.types import Revision
 from memento_tui.model import Skip, WorkingItem
-from memento_tui.tui.display import ago, cells, has_hidden, hidden_characters, literal
+from memento_tui.tui.display import ago, cells, has_hidden, hidden_characters, literal, more_characters, time_ago
 from memento_tui.tui.sections.record_spec import ITEM_SPEC, SKIP_SPEC, format_value
 from memento_tui.tui.widgets.record_list import Line
 
@@ -35,9 +35,9 @@ _NARROW, _WIDE = 48, 84
 _NEXT = "-> "
 
 
-def item_line(item: WorkingItem, width: int, *, named: bool = True) -> list[Line]:
-    """Return the row of a working item: priority, category (if ``named``), title, next action or status, age."""
-    category = cells(CATEGORY_SHORT[item.category], _CATEGORY_WIDTH) + " " if named and width >= _NARROW else ""
+def item_line(item: WorkingItem, width: int, *, with_category: bool = True) -> list[Line]:
+    """Return the row of a working item: priority, category, title, next action or status, age."""
+    category = cells(CATEGORY_SHORT[item.category], _CATEGORY_WIDTH) + " " if with_category and width >= _NARROW else ""
     left = width - _PRIORITY_WIDTH - 2 - len(category) - _AGE_WIDTH
     title_width = left if width < _NARROW else left * 11 // 20
     resting = item.status != "active"
@@ -70,7 +70,7 @@ def item_card(item: WorkingItem, width: int) -> list[Line]:
 
 
 def skip_line(skip: Skip, width: int) -> list[Line]:
-    """Return the row of a skip: until when, what, why, how often it hit, who made it."""
+    """Return the row of a skip: its end, item, reason, hits and author."""
     now = clock.now()
     end, style = format_expiry(skip.expires_at, now)
     who = " " + cells(skip.created_by, _WHO_WIDTH) if width >= _WIDE else ""
@@ -88,7 +88,7 @@ def skip_line(skip: Skip, width: int) -> list[Line]:
 
 
 def format_expiry(end: datetime, now: datetime) -> tuple[str, str]:
-    """Return how far off the end of a skip is, with a glyph where that matters, and the name of its style."""
+    """Return the time until a skip ends, with a glyph where it is short, and the name of its style."""
     if end <= now:
         return f"x over {ago(end, now)}", "muted"
     if end - now < EXPIRES_SOON:
@@ -107,14 +107,14 @@ def _flag(text: str) -> tuple[str, str]:
 
 
 def _next_action_text(item: WorkingItem) -> str:
-    """Return what is next for an item, behind its status where that is not the usual one."""
-    following = _NEXT + item.next_action if item.next_action else ""
+    """Return the next action of an item, after its status where that is not ``active``."""
+    next_action = _NEXT + item.next_action if item.next_action else ""
     if item.status == "active":
-        return following
-    return f"[{STATUS_WORDS[item.status]}] {following}".rstrip()
+        return next_action
+    return f"[{STATUS_WORDS[item.status]}] {next_action}".rstrip()
 
 
-_LONGEST = 20_000
+_MAX_CHARACTERS = 20_000
 _MOST_VERSIONS = 20
 
 
@@ -126,7 +126,7 @@ def item_details(item: WorkingItem, history: Sequence[Revision[Any]]) -> Content
         literal(item.title, "bold"),
         literal("  ".join(facts), "dim"),
         literal("  ".join([item.namespace, *(f"#{tag}" for tag in item.tags)]), "dim"),
-        literal(f"changed {_elapsed_text(item.updated_at, now)}  added {_elapsed_text(item.created_at, now)}", "dim"),
+        literal(f"changed {time_ago(item.updated_at, now)}  added {time_ago(item.created_at, now)}", "dim"),
         *_warning(item.title, item.content, item.next_action),
     ]
     if item.next_action:
@@ -148,8 +148,8 @@ def skip_details(skip: Skip, history: Sequence[Revision[Any]]) -> Content:
         end = literal(f"until {until}")
     hits = f"hit {skip.hits}x" if skip.hits else "never hit"
     if skip.last_hit_at is not None:
-        hits += f", last {_elapsed_text(skip.last_hit_at, now)}"
-    made = f"made {_elapsed_text(skip.created_at, now)}" + (f" by {skip.created_by}" if skip.created_by else "")
+        hits += f", last {time_ago(skip.last_hit_at, now)}"
+    made = f"made {time_ago(skip.created_at, now)}" + (f" by {skip.created_by}" if skip.created_by else "")
     lines = [
         literal(skip.item, "bold"),
         end,
@@ -163,20 +163,19 @@ def skip_details(skip: Skip, history: Sequence[Revision[Any]]) -> Content:
 
 
 def _body(text: str) -> Content:
-    body, left = literal(text[:_LONGEST], multiline=True), len(text) - _LONGEST
-    return body + literal(f"\n\n... {left:,} more characters.", "dim") if left > 0 else body
+    return literal(text[:_MAX_CHARACTERS], multiline=True) + more_characters(text, _MAX_CHARACTERS)
 
 
 def _warning(*texts: str) -> list[Content]:
     hidden = sum((hidden_characters(text) for text in texts), start=hidden_characters(""))
     if not hidden:
         return []
-    told = ", ".join(f"{count}x {name}" for name, count in hidden.most_common(3))
-    return [literal(f"! hidden characters, shown as <...>: {told}", "bold $text-warning")]
+    counts = ", ".join(f"{count}x {name}" for name, count in hidden.most_common(3))
+    return [literal(f"! hidden characters, shown as <...>: {counts}", "bold $text-warning")]
 
 
 def _versions(history: Sequence[Revision[Any]], labels: Mapping[str, str], now: datetime) -> list[Content]:
-    """Return a line for each version, newest first: when, who, and what became of which fields."""
+    """Return a line for each version, newest first: its time, its writer, and the changed fields."""
     if not history:
         return []
     lines = [Content(""), Content.styled("History", "bold")]
@@ -186,7 +185,7 @@ def _versions(history: Sequence[Revision[Any]], labels: Mapping[str, str], now: 
         older = before if before is not None else next(iter(history[_MOST_VERSIONS:]), None)
         entry = after.entry
         who = entry.agent or ("you" if entry.actor == "person" else entry.actor)
-        when = _elapsed_text(datetime.fromisoformat(entry.at), now)
+        when = time_ago(datetime.fromisoformat(entry.at), now)
         line = f"v{after.version}  {when}  {who} ({entry.channel})  {_version_summary(after, older, labels)}"
         lines.append(literal(line, "dim"))
     if len(history) > _MOST_VERSIONS:
@@ -213,8 +212,3 @@ def _version_summary(after: Revision[Any], before: Revision[Any] | None, labels:
 
 def _moment(moment: datetime) -> str:
     return f"{moment:%Y-%m-%d %H:%M}Z"
-
-
-def _elapsed_text(moment: datetime, now: datetime) -> str:
-    span = ago(moment, now)
-    return "just now" if span == "now" else f"{span} ago"

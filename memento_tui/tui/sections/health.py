@@ -30,7 +30,7 @@ from memento_tui.tui.sections.health_text import (
     check_rows,
     health_details,
     health_line,
-    rot_rows,
+    problem_rows,
     with_group_headings,
 )
 from memento_tui.tui.sections.list_section import ListSection
@@ -80,7 +80,7 @@ class HealthSection(ListSection[HealthRow]):
         return ListSource(self._rows_now)
 
     def _rows_now(self) -> list[HealthRow]:
-        rows = [*rot_rows(self._counts), *check_rows(self._checks), *backup_rows(self._backups)]
+        rows = [*problem_rows(self._counts), *check_rows(self._checks), *backup_rows(self._backups)]
         words = self.filter.casefold().split()
         return with_group_headings([row for row in rows if all(word in row.words for word in words)])
 
@@ -90,7 +90,7 @@ class HealthSection(ListSection[HealthRow]):
 
     def head_text(self) -> Content:
         """Return how many rows need care, and whether they are outdated."""
-        rows = [*rot_rows(self._counts), *check_rows(self._checks), *backup_rows(self._backups)]
+        rows = [*problem_rows(self._counts), *check_rows(self._checks), *backup_rows(self._backups)]
         bad, tidy = (sum(row.state == state for row in rows) for state in ("bad", "tidy"))
         self.memento.show_counts(health=bad)
         words = [f"! {bad} to mend" if bad else "", f"~ {tidy} to tidy" if tidy else ""]
@@ -194,7 +194,8 @@ class HealthSection(ListSection[HealthRow]):
                 raise_if_stopped(stop)
                 self.call_later(self._update, checks={finding.name: finding})
             counts = {
-                rot.kind.code: rot.count for rot in workspace.audit.count(now=clock.now(), progress=progress, stop=stop)
+                problem.kind.code: problem.count
+                for problem in workspace.audit.count(now=clock.now(), progress=progress, stop=stop)
             }
             self.call_later(self._update, counts=counts)
             seconds = monotonic() - began  # texts that were read once are not read again

@@ -1,4 +1,4 @@
-"""Format the health: rows of rot, checks and backups, and beside the list what a row means and what to do."""
+"""Format the health: rows of problems, checks and backups, and the explanation of each with what to do."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = [
     "check_rows",
     "health_details",
     "health_line",
-    "rot_rows",
+    "problem_rows",
     "with_group_headings",
 ]
 
@@ -48,10 +48,10 @@ CHECKS = {
     "drafts": "Drafts",
     "versions": "Versions",
 }
-"""What the list calls the checks, in its order. The data directory stands in the bar; backups are rows themselves."""
+"""The titles of the checks, in the order of the list; backups have rows of their own."""
 
 CHECKS_ON_REQUEST = ("journal", "pages")
-"""The checks that read the whole database, and so wait until they are asked for."""
+"""The checks that read the whole database, and so are made on request."""
 
 _OPTIONAL = ("drafts",)
 _CHECKS_WITH_DETAIL = ("semantic index", "contents", "disk", "drafts", "versions")
@@ -62,7 +62,7 @@ _NARROW = 44
 
 @dataclass(frozen=True)
 class HealthRow:
-    """One row. Exactly one of ``kind``, ``check`` and ``backup`` says what it is about."""
+    """One row: a sort of problem (``kind``), a ``check`` or a ``backup``; the other two are ``None``."""
 
     id: str
     group: str
@@ -70,25 +70,25 @@ class HealthRow:
     state: State
     value: str
     short: str = ""
-    """The value in a few words, for where there is no room for all of it."""
+    """The value in a few words, for a narrow list."""
     kind: AuditKind | None = None
     check: HealthFinding | None = None
     backup: Backup | None = None
     is_first: bool = False
-    """Whether the group's name stands here."""
+    """Whether the row shows the group's name."""
 
     @property
     def words(self) -> str:
-        """What a filter looks into."""
+        """The text that a filter searches."""
         return f"{self.group} {self.title} {self.value} {self.id}".casefold()
 
 
-def rot_rows(counts: Mapping[str, int | None]) -> list[HealthRow]:
-    """Return a row for each sort of rot; one that is not in ``counts`` has not been looked for."""
-    return [_rot_row(kind, counts.get(kind.code)) for kind in AUDIT_KINDS]
+def problem_rows(counts: Mapping[str, int | None]) -> list[HealthRow]:
+    """Return a row for each sort of problem; one that is not in ``counts`` has not been examined."""
+    return [_problem_row(kind, counts.get(kind.code)) for kind in AUDIT_KINDS]
 
 
-def _rot_row(kind: AuditKind, count: int | None) -> HealthRow:
+def _problem_row(kind: AuditKind, count: int | None) -> HealthRow:
     state: State = "unknown" if count is None else "fine" if not count else "bad" if kind.urgent else "tidy"
     value = "not read yet" if count is None else f"{count:,}" if count else "none"
     return HealthRow(f"rot:{kind.code}", kind.group, kind.title, state, value, kind=kind)
@@ -98,50 +98,50 @@ def check_rows(findings: Mapping[str, HealthFinding]) -> list[HealthRow]:
     """Return a row for each check, also for those that have not been made."""
     rows = []
     for name, title in CHECKS.items():
-        found = findings.get(name)
-        if found is None and name in _OPTIONAL:
+        finding = findings.get(name)
+        if finding is None and name in _OPTIONAL:
             continue
-        state: State = "unknown" if found is None else "fine" if found.ok else "bad"
-        waits = "c checks it" if name in CHECKS_ON_REQUEST else ""
-        detail = waits if found is None else found.detail
-        short = "needs care" if state == "bad" else _first_words(name, detail) if found else ""
-        rows.append(HealthRow(f"check:{name}", "Machinery", title, state, detail, short, check=found))
+        state: State = "unknown" if finding is None else "fine" if finding.ok else "bad"
+        request = "c checks it" if name in CHECKS_ON_REQUEST else ""
+        detail = request if finding is None else finding.detail
+        short = "needs care" if state == "bad" else _first_words(name, detail) if finding else ""
+        rows.append(HealthRow(f"check:{name}", "Machinery", title, state, detail, short, check=finding))
     return rows
 
 
 def backup_rows(backups: Iterable[Backup]) -> list[HealthRow]:
-    """Return a row for each backup, newest first; without any, one that says so."""
-    rows = [_backup_row(one) for one in backups]
+    """Return a row for each backup, newest first, or one row that says that there is none."""
+    rows = [_backup_row(backup) for backup in backups]
     return rows or [HealthRow("backup:", "Backups", "None yet", "tidy", "b makes one")]
 
 
-def _backup_row(one: Backup) -> HealthRow:
-    facts = [f"{one.size / 1_000_000:,.1f} MB", f"{one.memories:,} memories", one.why]
-    value = "cannot be restored" if one.problem else "  ".join(filter(None, facts))
-    short = value if one.problem else one.why or facts[0]
-    state: State = "bad" if one.problem and not one.why else "plain"
-    title = f"{one.at:%Y-%m-%d %H:%M:%S}Z"
-    return HealthRow(f"backup:{one.name}", "Backups", title, state, value, short, backup=one)
+def _backup_row(backup: Backup) -> HealthRow:
+    facts = [f"{backup.size / 1_000_000:,.1f} MB", f"{backup.memories:,} memories", backup.why]
+    value = "cannot be restored" if backup.problem else "  ".join(filter(None, facts))
+    short = value if backup.problem else backup.why or facts[0]
+    state: State = "bad" if backup.problem and not backup.why else "plain"
+    title = f"{backup.at:%Y-%m-%d %H:%M:%S}Z"
+    return HealthRow(f"backup:{backup.name}", "Backups", title, state, value, short, backup=backup)
 
 
 def _first_words(name: str, detail: str) -> str:
-    """Return the part of what was found that fits a narrow list, where it tells something by itself."""
+    """Return the part of a detail that fits a narrow list, where it means something by itself."""
     return detail.partition(",")[0].partition(";")[0] if name in _CHECKS_WITH_DETAIL else "in order"
 
 
 def with_group_headings(rows: Sequence[HealthRow]) -> list[HealthRow]:
     """Return the rows with the name of each group at its first one."""
-    named, last = [], ""
+    headed, last = [], ""
     for row in rows:
         if row.group != last:
             row = HealthRow(**{**row.__dict__, "is_first": True})  # noqa: PLW2901 - the same row, marked
             last = row.group
-        named.append(row)
-    return named
+        headed.append(row)
+    return headed
 
 
 def health_line(row: HealthRow, width: int) -> list[Line]:
-    """Return the line of a row: the group's name once, the state, the title, the number or what was found."""
+    """Return the line of a row: the group's name once, the state, the title, the number or the finding."""
     group_width = _GROUP_WIDTH if width >= _NARROW else 0
     value_width = max(0, width - group_width - _GLYPH_WIDTH - _TITLE_WIDTH)
     glyph, style = _GLYPHS[row.state]
@@ -158,9 +158,9 @@ def health_line(row: HealthRow, width: int) -> list[Line]:
 
 
 Example = tuple[MemorySummary, str]
-"""A memory that was found, and what was found in it where there is more to say than the kind."""
+"""A memory with a problem, and the detail of it where there is more to say than the kind."""
 
-_HEADLINE = 30
+_LEAST_HEADLINE_WIDTH = 30
 """Cells that a headline gets at least."""
 
 _CHECK_TEXTS = {
@@ -179,9 +179,9 @@ _CHECK_TEXTS = {
 
 
 def health_details(row: HealthRow, examples: Sequence[Example] | None, width: int) -> Content:
-    """Return the text beside a row, ``width`` cells wide. ``examples`` is ``None`` while they are looked for."""
+    """Return the text beside a row, ``width`` cells wide. ``examples`` is ``None`` while they are read."""
     if row.kind is not None:
-        return _rot_details(row, row.kind, examples, width)
+        return _problem_details(row, row.kind, examples, width)
     if row.backup is not None:
         return _backup_details(row.backup)
     if row.id == "backup:":
@@ -197,7 +197,7 @@ def _joined(*parts: Sequence[Content]) -> Content:
     return Content("\n\n").join(Content("\n").join(part) for part in parts if part)
 
 
-def _rot_details(row: HealthRow, kind: AuditKind, examples: Sequence[Example] | None, width: int) -> Content:
+def _problem_details(row: HealthRow, kind: AuditKind, examples: Sequence[Example] | None, width: int) -> Content:
     counted = {"unknown": "not looked for yet", "fine": "none found"}.get(row.state, row.value)
     head = [literal(row.title, "bold") + literal(f"   {counted}", "dim")]
     if row.state == "unknown":
@@ -207,12 +207,12 @@ def _rot_details(row: HealthRow, kind: AuditKind, examples: Sequence[Example] | 
     return _joined(
         head,
         [literal(kind.means)],
-        [literal("What to do", "bold"), literal(kind.todo), literal(_location_text(kind), "dim")],
+        [literal("What to do", "bold"), literal(kind.todo), literal(_enter_hint(kind), "dim")],
         [] if kind.place == "review" else _examples(kind, examples, width),
     )
 
 
-def _location_text(kind: AuditKind) -> str:
+def _enter_hint(kind: AuditKind) -> str:
     return "Enter goes to the review." if kind.place == "review" else "Enter lists them in the memories."
 
 
@@ -221,16 +221,16 @@ def _examples(kind: AuditKind, examples: Sequence[Example] | None, width: int) -
     if examples is None:
         return [head, literal("...", "dim")]
     if kind.code == "secrets":
-        # The secret itself is not put on the screen for whoever passes by.
+        # The secret itself is not shown: others may see the screen.
         return [head, *(literal(f"- {glance.id}") + literal(f"  {found}", "dim") for glance, found in examples)]
-    return [head, *(_example(glance, found, width) for glance, found in examples)]
+    return [head, *(_example(memory, detail, width) for memory, detail in examples)]
 
 
-def _example(glance: MemorySummary, found: str, width: int) -> Content:
-    """Return one line: the headline, cut where it is long, then where it lies and what was found."""
-    place = "" if glance.namespace == "global" else glance.namespace
-    rest = "".join(f"  {word}" for word in (place, found) if word)
-    headline = cells(glance.headline, max(_HEADLINE, width - 2 - len(rest))).rstrip()
+def _example(memory: MemorySummary, detail: str, width: int) -> Content:
+    """Return one line: the headline, cut where it is long, then the namespace and the detail."""
+    namespace = "" if memory.namespace == "global" else memory.namespace
+    rest = "".join(f"  {word}" for word in (namespace, detail) if word)
+    headline = cells(memory.headline, max(_LEAST_HEADLINE_WIDTH, width - 2 - len(rest))).rstrip()
     return literal(f"- {headline}") + literal(rest, "dim")
 
 
@@ -241,23 +241,23 @@ def _check_details(row: HealthRow, check: HealthFinding | None) -> Content:
     if check is None:
         wait = "Not checked yet; c reads the whole of it." if name in CHECKS_ON_REQUEST else "Being looked at ..."
         return _joined(head, [literal(wait)], means)
-    found = [*head, literal("in order" if check.ok else "needs care", "dim")]
+    result = [*head, literal("in order" if check.ok else "needs care", "dim")]
     todo = [literal("What to do", "bold"), literal(check.hint)] if check.hint else []
-    return _joined(found, [literal(check.detail)], todo, means)
+    return _joined(result, [literal(check.detail)], todo, means)
 
 
-def _backup_details(one: Backup) -> Content:
+def _backup_details(backup: Backup) -> Content:
     why = {
         "before restore": "Made by itself before another backup was restored: what was there then.",
         "damaged": "The database that could not be opened, put aside when a backup took its place.",
-    }.get(one.why, "")
+    }.get(backup.why, "")
     facts = [
-        literal(one.name),
-        literal(f"{one.memories:,} memories, up to journal entry {one.head:,}", "dim"),
-        literal(f"{one.size / 1_000_000:,.1f} MB", "dim"),
+        literal(backup.name),
+        literal(f"{backup.memories:,} memories, up to journal entry {backup.head:,}", "dim"),
+        literal(f"{backup.size / 1_000_000:,.1f} MB", "dim"),
     ]
-    if one.problem:
-        wrong = [literal("It cannot be restored", "bold"), literal(one.problem)]
+    if backup.problem:
+        wrong = [literal("It cannot be restored", "bold"), literal(backup.problem)]
         return _joined([literal("Backup", "bold")], facts, [literal(why)] if why else [], wrong)
     todo = [
         literal("Enter goes back to it; you are asked first, and what is here now is kept as a backup."),

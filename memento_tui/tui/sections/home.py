@@ -1,4 +1,4 @@
-"""The first screen: what waits, what agents did, what there is, whether all is well, what ends soon."""
+"""Home, the first screen: pending decisions, the agents' changes, totals, health, and what ends soon."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 _RECOUNT_PAUSE_FACTOR = 10
-"""Counting all memories that took a second is done again after ten at the earliest, however much is written."""
+"""How many times as long as it took a slow count rests before it is made again, however much is written."""
 
 _LEAST_SECONDS = 1.0
 _PAUSE_SECONDS = 0.5
@@ -35,10 +35,10 @@ _PAUSE_SECONDS = 0.5
 
 @dataclass
 class PartCounted(Message):
-    """A part was counted: its name in the view and what was found."""
+    """A part was counted: its name in `HomeView`, and its value."""
 
     name: str
-    found: object
+    value: object
 
 
 class HomeSection(Section):
@@ -55,25 +55,25 @@ class HomeSection(Section):
         self._view = HomeView()
         self._is_untouched = True
         self._is_stale = False
-        """Whether something was written that is not counted."""
+        """Whether something was written since the last count."""
         self._is_counting = False
         self._is_counting_slowly = False
         self._slow_after = 0.0
-        """When the slow counts may be made again."""
+        """The moment, on the monotonic clock, from which the slow counts may be made again."""
 
     def compose(self) -> ComposeResult:
-        """Show the board, empty as it is."""
+        """Show the board, which is empty at first."""
         with VerticalScroll(id="home-scroll", can_focus=False):
             yield Board(self._head, [] if self._is_new else panels(self._view))
 
     @property
     def _is_new(self) -> bool:
-        """Whether nothing was ever written here. It is asked at every paint, so it must not fail."""
+        """Whether nothing was ever written here. It is read at every paint, so it must not fail."""
         if self._is_untouched:
             try:
                 self._is_untouched = self.memento.workspace.activity.head() == 0
             except MementoError:
-                return False  # counting meets the same error, and tells it
+                return False  # counting meets the same error, and reports it
         return self._is_untouched
 
     def _head(self, width: int) -> list[PanelRow]:
@@ -106,7 +106,7 @@ class HomeSection(Section):
     # Counting
 
     def _read(self) -> None:
-        """Count once more; what is asked for while it counts is done afterwards, once."""
+        """Count again; requests that come while it counts are answered afterwards, by one count."""
         self._is_stale = self._is_counting
         if self._is_counting or self._is_new:
             return
@@ -117,28 +117,28 @@ class HomeSection(Section):
 
     @work(thread=True, group="count")
     def _count(self) -> None:
-        """Count what is cheap, the cheapest first; each part is shown as it comes."""
+        """Count the cheap parts, the cheapest first; each is shown as it comes."""
         from memento_tui.api import overview  # noqa: PLC0415 - the first frame does without it
 
         workspace, now = self.memento.workspace, clock.now()
         try:
-            if self._view.looked is None:
-                self._tell("looked", overview.last_seen(workspace))
-            self._tell("waiting", overview.inbox_counts(workspace))
-            self._tell("days", overview.daily_counts(workspace, now))
-            self._tell("ending", overview.expiring_soon(workspace, now))
-            self._tell("tally", overview.agent_totals_since(workspace, self._looked_seq(workspace)))
-            self._tell("amounts", overview.record_counts(workspace))
+            if self._view.last_visit is None:
+                self._report("last_visit", overview.last_seen(workspace))
+            self._report("waiting", overview.inbox_counts(workspace))
+            self._report("days", overview.daily_counts(workspace, now))
+            self._report("expiring", overview.expiring_soon(workspace, now))
+            self._report("agent_totals", overview.agent_totals_since(workspace, self._last_visit_seq(workspace)))
+            self._report("record_counts", overview.record_counts(workspace))
         except MementoError as error:
-            self._tell("problem", str(error))
-        self._tell("counted", "cheap")
+            self._report("problem", str(error))
+        self._report("counted", "cheap")
 
-    def _looked_seq(self, workspace: Workspace) -> int:
-        # The first time it was told a moment ago, and may not have arrived.
-        return workspace.activity.last_seen() if self._view.looked is None else self._view.looked[0]
+    def _last_visit_seq(self, workspace: Workspace) -> int:
+        # At first the message with it was posted a moment ago, and may not have arrived.
+        return workspace.activity.last_seen() if self._view.last_visit is None else self._view.last_visit[0]
 
     def _count_slowly(self) -> None:
-        """Count what takes long, unless that was done a moment ago; then it is done later."""
+        """Count the slow parts; later, if that was done a moment ago."""
         if self._is_counting_slowly:
             return
         wait = self._slow_after - monotonic()
@@ -155,35 +155,35 @@ class HomeSection(Section):
         workspace, statistics = self.memento.workspace, self.memento.workspace.statistics
         begun = monotonic()
         try:
-            self._tell("health", overview.health_signs(workspace, clock.now()))
-            self._tell("tags", statistics.tags(overview.MAX_TAGS))
-            self._tell("facets", statistics.facets())
+            self._report("health", overview.health_signs(workspace, clock.now()))
+            self._report("tags", statistics.tags(overview.MAX_TAGS))
+            self._report("facets", statistics.facets())
         except MementoError as error:
-            self._tell("problem", str(error))
+            self._report("problem", str(error))
         self._slow_after = monotonic() + max(_LEAST_SECONDS, _RECOUNT_PAUSE_FACTOR * (monotonic() - begun))
-        self._tell("counted", "all")
+        self._report("counted", "all")
 
-    def _tell(self, name: str, found: object) -> None:
-        """Hand what was counted on a thread to the app."""
-        self.post_message(PartCounted(name, found))
+    def _report(self, name: str, value: object) -> None:
+        """Hand a count made on a thread to the app."""
+        self.post_message(PartCounted(name, value))
 
     @on(PartCounted)
     def _counted(self, event: PartCounted) -> None:
         event.stop()
         if event.name == "problem":
-            self.memento.show_status(str(event.found), problem=True)
+            self.memento.show_status(str(event.value), problem=True)
         elif event.name == "counted":
-            self._go_on(event.found == "cheap")
+            self._continue(was_cheap=event.value == "cheap")
         else:
-            setattr(self._view, event.name, event.found)
+            setattr(self._view, event.name, event.value)
             # The numbers in the tabs are those of the last time that a list was read, or that the view was live.
-            if isinstance(event.found, RecordCounts):
-                self.memento.show_counts(memories=event.found.memories)
+            if isinstance(event.value, RecordCounts):
+                self.memento.show_counts(memories=event.value.memories)
             elif event.name == "waiting":
-                self.memento.show_counts(review=sum(one.count for one in self._view.waiting or ()))
+                self.memento.show_counts(review=sum(kind.count for kind in self._view.waiting or ()))
             self.board.redraw()
 
-    def _go_on(self, was_cheap: bool) -> None:  # noqa: FBT001 - which of two ended
+    def _continue(self, *, was_cheap: bool) -> None:
         self.call_after_refresh(self.memento.focus_changed)
         if not was_cheap:
             self._is_counting_slowly = False
@@ -215,7 +215,7 @@ class HomeSection(Section):
         view.scroll_relative(y=pages * max(1, view.size.height // 2), animate=False)
 
     def is_available(self, command: str) -> bool:
-        """Tell whether there is a number to go to, or to go to the list of."""
+        """Return whether there is a number for the command."""
         return command not in ("home.go", "home.next") or self.board.current is not None
 
     def action_go(self) -> None:

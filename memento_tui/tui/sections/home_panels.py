@@ -1,4 +1,4 @@
-"""Format the panels of the overview, with where each number in them leads. Reads nothing."""
+"""Format the panels of Home, with the link behind each number. Reads nothing."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rich.cells import cell_len
 from memento_tui import clock
 from memento_tui.api.overview import ExpiringSoon, HealthSign, InboxCount, RecordCounts
 from memento_tui.api.types import AgentTotals, DayCount, FacetCounts
-from memento_tui.tui.display import ago, cells, shown
+from memento_tui.tui.display import ago, cells, shown, time_ago
 from memento_tui.tui.widgets.panel_board import Panel, PanelLink, PanelRow, TextPiece
 
 __all__ = ["HomeView", "head_rows", "panels", "welcome_rows"]
@@ -23,27 +23,29 @@ _PERSON, _AGENTS, _MAINTENANCE = "\N{FULL BLOCK}", "\N{MEDIUM SHADE}", "\N{LIGHT
 _STYLE_OF_MARK = {_PERSON: "$text-accent", _AGENTS: _MUTED, _MAINTENANCE: "dim", " ": ""}
 _COUNT_WIDTH = 7
 _COMMAND_WIDTH = 31
-_BROAD_DAYS = 28
+_WIDE_DAYS = 28
+_FULL_LEGEND_WIDTH = 52
+"""Cells from which the legend names maintenance in full, with four-digit numbers."""
 
 
 @dataclass
 class HomeView:
-    """What is known by now; ``None`` where it is still being counted."""
+    """The counts that Home shows; ``None`` where one is still being made."""
 
-    looked: tuple[int, datetime | None] | None = None
+    last_visit: tuple[int, datetime | None] | None = None
     """The newest journal entry that the person had seen when the app was opened, and when it was written."""
-    amounts: RecordCounts | None = None
+    record_counts: RecordCounts | None = None
     waiting: Sequence[InboxCount] | None = None
-    tally: AgentTotals | None = None
+    agent_totals: AgentTotals | None = None
     days: Sequence[DayCount] | None = None
     facets: FacetCounts | None = None
     tags: Sequence[tuple[str, int]] | None = None
     health: Sequence[HealthSign] | None = None
-    ending: ExpiringSoon | None = None
+    expiring: ExpiringSoon | None = None
 
 
 def panels(view: HomeView) -> list[Panel]:
-    """Return the panels in the order of reading; they show what the view holds whenever they are drawn."""
+    """Return the panels in reading order; they show the counts of ``view`` at the time when they are drawn."""
     return [
         Panel(lambda: _waiting_title(view), lambda w, h: _waiting(view, w, h), 6, 10),
         Panel(lambda: _since_title(view), lambda w, h: _since_rows(view, w, h), 6, 10),
@@ -62,16 +64,16 @@ def _plural(count: int, one: str, several: str = "") -> str:
 
 
 def head_rows(view: HomeView, width: int) -> list[PanelRow]:
-    """Return what there is in all: records of each sort, then memories by trust and kind."""
-    there = view.amounts
-    if there is None:
+    """Return the totals: records of each sort, then memories by trust and kind."""
+    counts = view.record_counts
+    if counts is None:
         first: PanelRow = [TextPiece(_LOADING_TEXT, "dim")]
     else:
         sorts = [
-            (_plural(there.memories, "memory", "memories"), PanelLink("memories")),
-            (_plural(there.working_items, "item of work", "items of work"), PanelLink("working")),
-            (_plural(there.skips, "skip"), PanelLink("skips")),
-            ("an identity" if there.has_identity else "no identity", PanelLink("identity")),
+            (_plural(counts.memories, "memory", "memories"), PanelLink("memories")),
+            (_plural(counts.working_items, "item of work", "items of work"), PanelLink("working")),
+            (_plural(counts.skips, "skip"), PanelLink("skips")),
+            ("an identity" if counts.has_identity else "no identity", PanelLink("identity")),
         ]
         first = _joined(((text, "bold", link) for text, link in sorts), "   ", width)
     return [[], first, _facet_row(view, width), []]
@@ -101,7 +103,7 @@ _KIND_NAMES = {
 
 
 def _joined(parts: Iterator[tuple[str, str, PanelLink]], between: str, width: int) -> PanelRow:
-    """Return as many parts as fit."""
+    """Return a row of the first parts, as many as fit."""
     row: list[TextPiece] = []
     used = 0
     for text, style, link in parts:
@@ -114,7 +116,7 @@ def _joined(parts: Iterator[tuple[str, str, PanelLink]], between: str, width: in
 
 
 def welcome_rows(width: int) -> list[PanelRow]:
-    """Return what an empty workspace says: what to do first."""
+    """Return the rows of an empty workspace: what to do first."""
     ways = (
         ("ctrl+o", "import what Claude, a vault or memento-core remembers here"),
         ("memento import vault ~/notes", "bring in what you have; memento import --help lists the formats"),
@@ -124,8 +126,8 @@ def welcome_rows(width: int) -> list[PanelRow]:
     rows: list[PanelRow] = [[], [TextPiece("Nothing is remembered yet", "bold")], []]
     text = "Here you will see what waits for you, what your agents did, and what ends soon."
     rows += [*([TextPiece(line, _MUTED)] for line in textwrap.wrap(text, max(width, 20))), []]
-    for command, does in ways:
-        first, *others = textwrap.wrap(does, max(width - _COMMAND_WIDTH, 20))
+    for command, effect in ways:
+        first, *others = textwrap.wrap(effect, max(width - _COMMAND_WIDTH, 20))
         rows.append([TextPiece(f"{command:<{_COMMAND_WIDTH}}"), TextPiece(first, _MUTED)])
         rows += [[TextPiece(" " * _COMMAND_WIDTH), TextPiece(line, _MUTED)] for line in others]
     return rows
@@ -135,7 +137,7 @@ def welcome_rows(width: int) -> list[PanelRow]:
 
 
 def _waiting_title(view: HomeView) -> PanelRow:
-    total = sum(one.count for one in view.waiting or ())
+    total = sum(kind.count for kind in view.waiting or ())
     title = TextPiece("Waiting for you", "bold", PanelLink("review"))
     return [title, TextPiece(f"  {total:,}", "bold $text-warning")] if total else [title]
 
@@ -145,9 +147,9 @@ def _waiting(view: HomeView, width: int, height: int) -> list[PanelRow]:
         return [[TextPiece(_LOADING_TEXT, "dim")]]
     if not view.waiting:
         return [[TextPiece("Nothing waits for a decision.", _MUTED)]]
-    rows = [_waiting_row(one, width) for one in view.waiting]
+    rows = [_waiting_row(kind, width) for kind in view.waiting]
     if len(rows) > height:
-        rest = sum(one.count for one in view.waiting[height - 1 :])
+        rest = sum(kind.count for kind in view.waiting[height - 1 :])
         return [
             *rows[: height - 1],
             [TextPiece(f"{rest:>{_COUNT_WIDTH},}  of other kinds", _MUTED, PanelLink("review"))],
@@ -155,11 +157,11 @@ def _waiting(view: HomeView, width: int, height: int) -> list[PanelRow]:
     return rows
 
 
-def _waiting_row(one: InboxCount, width: int) -> PanelRow:
-    age = f"{ago(one.since, clock.now()):>5}"
-    name = cells(one.name, width - _COUNT_WIDTH - 2 - len(age))
+def _waiting_row(kind: InboxCount, width: int) -> PanelRow:
+    age = f"{ago(kind.since, clock.now()):>5}"
+    name = cells(kind.name, width - _COUNT_WIDTH - 2 - len(age))
     return [
-        TextPiece(f"{one.count:>{_COUNT_WIDTH},}", "bold", PanelLink("review", one.kind)),
+        TextPiece(f"{kind.count:>{_COUNT_WIDTH},}", "bold", PanelLink("review", kind.kind)),
         TextPiece(f"  {name}"),
         TextPiece(age, "dim"),
     ]
@@ -169,48 +171,43 @@ def _waiting_row(one: InboxCount, width: int) -> PanelRow:
 
 
 def _since_title(view: HomeView) -> PanelRow:
-    moment = view.looked[1] if view.looked is not None else None
-    when = "" if moment is None else f"  {_time_ago(moment)}"
+    moment = view.last_visit[1] if view.last_visit is not None else None
+    when = "" if moment is None else f"  {time_ago(moment, clock.now())}"
     return [TextPiece("Since you last looked", "bold"), TextPiece(when, "dim")]
 
 
-def _time_ago(moment: datetime) -> str:
-    span = ago(moment, clock.now())
-    return "just now" if span == "now" else f"{span} ago"
-
-
 def _new_entries_link(view: HomeView, narrower: str = "actor:agent") -> PanelLink:
-    # Not is:new: what is told here counts from when the app was opened, whatever was looked at since.
-    return PanelLink("activity", f"{narrower} since:{(view.looked[0] if view.looked else 0) + 1}")
+    # Not is:new: the numbers here count from when the app was opened, whatever the person saw since.
+    return PanelLink("activity", f"{narrower} since:{(view.last_visit[0] if view.last_visit else 0) + 1}")
 
 
 def _since_rows(view: HomeView, width: int, height: int) -> list[PanelRow]:
-    tally = view.tally
-    if tally is None:
+    totals = view.agent_totals
+    if totals is None:
         return [[TextPiece(_LOADING_TEXT, "dim")]]
-    if not tally.entries:
+    if not totals.entries:
         return [[TextPiece("No agent has written anything.", _MUTED)]]
-    many = "more than " if tally.is_capped else ""
-    told = f"{many}{_plural(tally.entries, 'change')}"
+    many = "more than " if totals.is_capped else ""
+    changes = f"{many}{_plural(totals.entries, 'change')}"
     rows: list[PanelRow] = [
         [
             TextPiece("Agents made "),
-            TextPiece(told, "bold", _new_entries_link(view)),
-            TextPiece(_changed_records_text(tally, width - 13 - len(told))),
+            TextPiece(changes, "bold", _new_entries_link(view)),
+            TextPiece(_changed_records_text(totals, width - 13 - len(changes))),
         ]
     ]
     room = height - 2
-    agents = list(tally.by_agent.items())
+    agents = list(totals.by_agent.items())
     for name, count in agents[: room if len(agents) <= room else room - 1]:
-        named = cells(name or "without a name", width - _COUNT_WIDTH - 2).rstrip()
+        label = cells(name or "without a name", width - _COUNT_WIDTH - 2).rstrip()
         narrower = f'agent:"{name}"' if name.isprintable() and not {'"', ","} & set(name or ",") else "actor:agent"
         rows.append(
-            [TextPiece(f"{count:>{_COUNT_WIDTH},}", "bold", _new_entries_link(view, narrower)), TextPiece(f"  {named}")]
+            [TextPiece(f"{count:>{_COUNT_WIDTH},}", "bold", _new_entries_link(view, narrower)), TextPiece(f"  {label}")]
         )
     if len(agents) > room:
         rest = sum(count for _, count in agents[room - 1 :])
         rows.append([TextPiece(f"{rest:>{_COUNT_WIDTH},}  by {_plural(len(agents) - room + 1, 'other')}", _MUTED)])
-    actions = "  ".join(f"{count:,} {action}" for action, count in tally.by_action.items())
+    actions = "  ".join(f"{count:,} {action}" for action, count in totals.by_action.items())
     return [*rows, [TextPiece(cells(actions, width).rstrip(), "dim")]]
 
 
@@ -221,9 +218,9 @@ _RECORDS = {
 }
 
 
-def _changed_records_text(tally: AgentTotals, width: int) -> str:
-    # Proposals are told by what they are about, and stand among what waits.
-    written = {name: count for name, count in tally.by_record.items() if name != "proposal"} or tally.by_record
+def _changed_records_text(totals: AgentTotals, width: int) -> str:
+    # A proposal is counted with the record that it is about, and stands in the review.
+    written = {name: count for name, count in totals.by_record.items() if name != "proposal"} or totals.by_record
     parts = [_plural(count, *_RECORDS.get(name, (name,))) for name, count in written.items()]
     return cells(f" to {', '.join(parts)}." if parts else ".", max(0, width)).rstrip()
 
@@ -234,9 +231,9 @@ def _changed_records_text(tally: AgentTotals, width: int) -> str:
 def _activity(view: HomeView, width: int, height: int) -> list[PanelRow]:
     if view.days is None:
         return [[TextPiece(_LOADING_TEXT, "dim")]]
-    broad = 2 if width >= 2 * _BROAD_DAYS else 1
-    # Two cells a day can be told apart; where not all days have them, the first are left out.
-    days = view.days[-(width // broad) :]
+    day_width = 2 if width >= 2 * _WIDE_DAYS else 1
+    # Days of two cells can be told apart; where there is no room for all of them, the first are left out.
+    days = view.days[-(width // day_width) :]
     most = max((day.person + day.agent + day.system for day in days), default=0)
     if not most:
         return [[TextPiece(f"Nothing was written in the last {len(days)} days.", _MUTED)]]
@@ -245,27 +242,27 @@ def _activity(view: HomeView, width: int, height: int) -> list[PanelRow]:
     rows: list[PanelRow] = []
     for level in range(bars):
         row = [
-            TextPiece((column[level] * (broad - 1 or 1)).ljust(broad), _STYLE_OF_MARK[column[level]])
+            TextPiece((column[level] * (day_width - 1 or 1)).ljust(day_width), _STYLE_OF_MARK[column[level]])
             for column in columns
         ]
         rows.append(row)
-    return [*rows, _axis(days, broad), _legend(days, most, width)]
+    return [*rows, _axis(days, day_width), _legend(days, most, width)]
 
 
 def _bar(day: DayCount, most: int, height: int) -> list[str]:
-    """Return a day's column from the top: what the person did stands lowest, then agents, then upkeep."""
+    """Return a day's column from the top: the person's changes stand lowest, then agents', then maintenance."""
     counts = {_MAINTENANCE: day.system, _AGENTS: day.agent, _PERSON: day.person}
     parts = {sign: 1 for sign, count in counts.items() if count}
     total = sum(counts.values())
     for _ in range(len(parts), round(total / most * height)):
-        # One more cell for whoever has the fewest for what they did.
+        # One more cell for the part with the most changes for each of its cells.
         parts[max(parts, key=lambda sign: counts[sign] / parts[sign])] += 1
     column = [sign for sign, cells_of_it in parts.items() for _ in range(cells_of_it)]
     return [" "] * (height - len(column)) + column
 
 
-def _axis(days: Sequence[DayCount], broad: int) -> PanelRow:
-    """Return a mark for each day; it leads to what was done on it."""
+def _axis(days: Sequence[DayCount], day_width: int) -> PanelRow:
+    """Return a mark for each day, with a link to its changes."""
     row = []
     for day in days:
         moment = date.fromisoformat(day.day)
@@ -273,18 +270,18 @@ def _axis(days: Sequence[DayCount], broad: int) -> PanelRow:
         mark = f"{moment.day % 10}" if busy else "\N{MIDDLE DOT}"
         link = PanelLink("activity", f"since:{day.day} before:{moment + timedelta(days=1)}") if busy else None
         row.append(TextPiece(mark, "bold" if day is days[-1] else "dim", link))
-        row.append(TextPiece(" " * (broad - 1)))
+        row.append(TextPiece(" " * (day_width - 1)))
     return row
 
 
 def _legend(days: Sequence[DayCount], most: int, width: int) -> PanelRow:
-    who = [
+    parts = [
         (_PERSON, "you", sum(day.person for day in days)),
         (_AGENTS, "agents", sum(day.agent for day in days)),
-        (_MAINTENANCE, "maintenance", sum(day.system for day in days)),
+        (_MAINTENANCE, "maintenance" if width >= _FULL_LEGEND_WIDTH else "maint.", sum(day.system for day in days)),
     ]
     row: list[TextPiece] = []
-    for sign, name, count in who:
+    for sign, name, count in parts:
         if count or sign != _MAINTENANCE:
             row += [TextPiece(f"{sign} ", _STYLE_OF_MARK[sign]), TextPiece(f"{name} {count:,}   ", _MUTED)]
     today = days[-1].person + days[-1].agent + days[-1].system
@@ -304,7 +301,7 @@ def _tags(view: HomeView, width: int, height: int) -> list[PanelRow]:
     rows: list[list[TextPiece]] = [[]]
     used = 0
     most = view.tags[0][1]
-    for tag, count in sorted(view.tags, key=lambda one: one[0].casefold()):
+    for tag, count in sorted(view.tags, key=lambda tag: tag[0].casefold()):
         word, number = cells(tag, min(width - 8, cell_len(shown(tag)))).rstrip(), f" {count:,}"
         needed = cell_len(word) + len(number)
         if used and used + 3 + needed > width:
@@ -321,7 +318,7 @@ def _tags(view: HomeView, width: int, height: int) -> list[PanelRow]:
 
 
 def _tag_style(count: int, most: int) -> str:
-    """Return a style that is the heavier the more a tag is used."""
+    """Return a style; the more a tag is used, the heavier."""
     share = count / most
     return "bold $text-accent" if share > 0.6 else "bold" if share > 0.3 else "" if share > 0.1 else _MUTED  # noqa: PLR2004 - four weights
 
@@ -354,7 +351,7 @@ def _health_check_row(sign: HealthSign, width: int) -> PanelRow:
 
 
 def _expiring_rows(view: HomeView, width: int, height: int) -> list[PanelRow]:
-    soon = view.ending
+    soon = view.expiring
     if soon is None:
         return [[TextPiece(_LOADING_TEXT, "dim")]]
     if not soon.memories and not soon.skips:
@@ -370,11 +367,13 @@ def _expiring_rows(view: HomeView, width: int, height: int) -> list[PanelRow]:
     for text, tail, link in parts:
         first += [TextPiece(", ")] * bool(first) + [TextPiece(text, "bold", link), TextPiece(tail)]
     rows: list[PanelRow] = [first]
-    for one in soon.first[: height - 1]:
-        when = f"{ago(one.ends_at, clock.now()).removeprefix('in '):>5}"
-        words = " ".join(one.headline.split("\n")[0].replace('"', " ").split()[:8])
-        link = PanelLink("memories", f"id:{one.id}") if one.record == "memory" else PanelLink("skips", f'"{words}"')
-        kind = f"{one.record:<7}"
-        said = cells(one.headline, width - len(when) - len(kind) - 4).rstrip()
-        rows.append([TextPiece(f"{when}  ", "dim"), TextPiece(f"{kind}  ", _MUTED), TextPiece(said, "", link)])
+    for record in soon.first[: height - 1]:
+        when = f"{ago(record.ends_at, clock.now()).removeprefix('in '):>5}"
+        words = " ".join(record.headline.split("\n")[0].replace('"', " ").split()[:8])
+        link = (
+            PanelLink("memories", f"id:{record.id}") if record.record == "memory" else PanelLink("skips", f'"{words}"')
+        )
+        kind = f"{record.record:<7}"
+        headline = cells(record.headline, width - len(when) - len(kind) - 4).rstrip()
+        rows.append([TextPiece(f"{when}  ", "dim"), TextPiece(f"{kind}  ", _MUTED), TextPiece(headline, "", link)])
     return rows

@@ -1,4 +1,4 @@
-"""Who the agent is: every identity crystal as a timeline, and the prose of one or what changed in it."""
+"""The section of identity: every identity crystal as a timeline, and the text of one or its changes."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _EXPLANATION = (
 
 
 class IdentitySection(ListSection[Crystal]):
-    """The timeline of the identity, with the prose or the difference of the one under the cursor beside it."""
+    """The timeline of the identity, with the text or the changes of the crystal under the cursor beside it."""
 
     SCOPE = "identity"
     FILTER_HINT = "filter: words, is:proposed, is:rejected"
@@ -61,13 +61,13 @@ class IdentitySection(ListSection[Crystal]):
         self._source: CrystalSource | None = None
         self._was_read = False
         self._shown: tuple[object, ...] = ()
-        """What the side was filled from, so that it is not filled again with the same."""
+        """The content of the side pane, so that it is not drawn again from the same."""
         self._pending: PendingProposal | None = None
-        """The proposal that was looked at beside the crystal under the cursor."""
+        """The proposal that is shown beside the crystal under the cursor."""
         self._base: Crystal | None = None
         """The crystal that the others are compared with; ``None`` for the one before each."""
         self._as_prose: bool | None = None
-        """Whether the prose is shown; ``None`` until chosen: the present one as prose, of the others what changed."""
+        """Whether the text is shown; ``None`` until chosen: the present one as text, the others as changes."""
 
     # What the list and the side show
 
@@ -81,7 +81,7 @@ class IdentitySection(ListSection[Crystal]):
         return crystal_line(row, width, is_base=self._base is not None and row.id == self._base.id)
 
     def head_text(self) -> Content:
-        """Return how many there are, and what they are compared with."""
+        """Return how many crystals there are, and which one they are compared with."""
         counted = self.counted()
         proposed = sum(crystal.status == "proposed" for crystal in self._history())
         if proposed:
@@ -91,7 +91,7 @@ class IdentitySection(ListSection[Crystal]):
         return Content(f"{counted}  compared with the one of {local_day(self._base.created_at)}")
 
     def empty_text(self) -> str:
-        """Return what an identity is and how one comes about."""
+        """Return the text of an empty list: how an identity comes about."""
         if self.filter:
             return "No identity holds these words.\n\nEscape in the box clears it."
         return _EMPTY_TEXT
@@ -104,7 +104,7 @@ class IdentitySection(ListSection[Crystal]):
         return [] if self._source is None else self._source.all
 
     def read(self, *, select: str | None = None) -> None:
-        """Show the answer to another filter; at the beginning, go to the present identity."""
+        """Show the crystals of another filter; at first, with the cursor on the present identity."""
         current = None if self._was_read else self.memento.workspace.crystals.current()
         self._was_read = True
         super().read(select=select or (current.id if current is not None else None))
@@ -112,13 +112,13 @@ class IdentitySection(ListSection[Crystal]):
             self.show(None)
 
     def reload(self) -> None:
-        """Read again, keeping the reader's place."""
+        """Read again, keeping the position in the list."""
         super().reload()
         if self.rows.current is not None:
             self.show(self.rows.current)
 
     def show(self, row: Crystal | None) -> None:
-        """Show the prose of a crystal, or what changed in it."""
+        """Show the text of a crystal, or its changes."""
         present = None if row is None else self._read_crystal(row.id)
         self._pending = None if present is None or present.status != "proposed" else self._pending_of(present.id)
         if present is None:
@@ -129,11 +129,11 @@ class IdentitySection(ListSection[Crystal]):
         as_prose = self._shows_prose(present) or other is None
         proposal = None if self._pending is None else (self._pending.proposal, self._pending.moved)
         self.memento.focus_changed()
-        shows = (present, proposal, None if as_prose else other, as_prose)
-        if shows == self._shown:
+        content = (present, proposal, None if as_prose else other, as_prose)
+        if content == self._shown:
             return
-        same = bool(self._shown) and shows[0] == self._shown[0] and shows[2:] == self._shown[2:]
-        self._shown = shows
+        same = bool(self._shown) and content[0] == self._shown[0] and content[2:] == self._shown[2:]
+        self._shown = content
         facts = crystal_facts(present, self._pending)
         if as_prose or other is None:
             self.set_side_text(Content("\n\n").join([facts, crystal_prose(present)]), same=same)
@@ -162,7 +162,7 @@ class IdentitySection(ListSection[Crystal]):
         return self._as_prose
 
     def action_markdown(self) -> None:
-        """Show the prose, or what changed in it; the choice stays for the others too."""
+        """Show texts, or changes; the choice holds for every crystal."""
         row = self.rows.current
         if row is None:
             self.memento.show_status("There is no identity here.", problem=True)
@@ -175,7 +175,7 @@ class IdentitySection(ListSection[Crystal]):
             self.memento.show_status("Prose." if self._as_prose else "What changed: - was taken out, + was added.")
 
     def action_compare(self) -> None:
-        """Compare the others with the one under the cursor; there once more, each with the one before it."""
+        """Compare all with the crystal under the cursor; on that crystal again, each with the one before it."""
         row = self.rows.current
         if row is None:
             self.memento.show_status("There is no identity here.", problem=True)
@@ -302,8 +302,8 @@ class IdentitySection(ListSection[Crystal]):
         if row is None or not self.check_can_act():
             return
         if row.status in ("current", "proposed"):
-            told = "the present identity already" if row.status == "current" else "only proposed: a approves it"
-            self.memento.show_status(f"This one is {told}.", problem=True)
+            reason = "the present identity already" if row.status == "current" else "only proposed: a approves it"
+            self.memento.show_status(f"This one is {reason}.", problem=True)
             return
         from memento_tui.tui.screens.dialogs import Confirm  # noqa: PLC0415 - seldom needed
 
@@ -319,7 +319,7 @@ class IdentitySection(ListSection[Crystal]):
     # Deciding
 
     def is_available(self, command: str) -> bool:
-        """Only what was proposed can be decided, only what was replaced restored, and only what is there compared."""
+        """Return whether a command fits: only proposals are decided, only past crystals restored."""
         row = self.rows.current
         if command in ("identity.approve", "identity.reject"):
             return self._pending is not None
@@ -330,7 +330,7 @@ class IdentitySection(ListSection[Crystal]):
         return command != "identity.markdown" or (row is not None and self._other(row) is not None)
 
     def action_approve(self) -> None:
-        """Approve what was proposed, as it was looked at."""
+        """Approve the proposal, at the version that is shown."""
         seen = self._decidable()
         if seen is None:
             return
@@ -345,7 +345,7 @@ class IdentitySection(ListSection[Crystal]):
 
     @work(exclusive=True, group="change")
     async def action_reject(self) -> None:
-        """Turn down what was proposed, with a reason that the agent can read."""
+        """Reject the proposal, with a reason that the agent can read."""
         seen = self._decidable()
         if seen is None:
             return
@@ -365,7 +365,7 @@ class IdentitySection(ListSection[Crystal]):
         self.run_write(reject)
 
     def _decidable(self) -> PendingProposal | None:
-        """Return the proposal that is looked at; where there is none, say why nothing can be decided."""
+        """Return the proposal that is shown; where there is none, say why nothing can be decided."""
         if self.rows.current is None:
             self.memento.show_status("There is nothing here to decide.", problem=True)
         elif not self.check_can_act():

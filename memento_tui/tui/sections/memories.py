@@ -1,4 +1,4 @@
-"""The memories: a search box, the list with what can be done to chosen ones, and the preview or editor of one."""
+"""The section of memories: a search box, the list, and the preview, a view or the editor of one memory."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
 _MOST_HITS = 100
 _TYPING_PAUSE_SECONDS = 0.15
-"""How long a query must stand before it is asked by meaning: typing costs the engine nothing."""
+"""Seconds that a query must stand before it is searched by meaning: typing costs the engine nothing."""
 
 _SEMANTIC_STATE_TEXT = {"ready": "by meaning too", "warming": "meaning: warming up", "off": "words only"}
 
@@ -113,65 +113,65 @@ class MemoriesSection(ListSection[MemorySummary]):
     # Searching
 
     def make_source(self) -> RowSource[MemorySummary]:
-        """Return what the query's filters select, the last changed first."""
+        """Return the memories that the query's filters select, most recently changed first."""
         return self.memento.workspace.view(with_default_statuses(self.search_query.filter))
 
     def filter_changed(self) -> None:
-        """Ask by words at once, and by meaning when the person stops typing."""
+        """Search by words at once, and by meaning when the person stops typing."""
         self.search_query = parse(self.filter, typing=True)
         self.new_above = 0
         if self.search_query.words:
-            self._show_found(self._ask("keyword"), first=True)
-            self._ask_by_meaning(self.filter)
+            self._show_answer(self._search("keyword"), first=True)
+            self._search_by_meaning(self.filter)
         else:
             self.workers.cancel_group(self, "meaning")
             self._semantic, self.hits = "", {}
             self.read()
             self.show(self.rows.current)
-        # A quotation mark that is not closed is being typed; it is told of when the person goes on to the list.
+        # A quotation mark that is not closed is being typed; it is reported when the person goes on to the list.
         closed = parse(f'{self.filter} "', typing=True).problems
         self._report_problem([problem for problem in self.search_query.problems if problem in closed])
 
     def _report_problem(self, problems: Sequence[str]) -> None:
-        """Tell the first thing that is wrong with the query; what was told before and is mended is told no longer."""
-        complaint = next(iter(problems), "")
-        if complaint or self._reported_problem:
-            self.memento.show_status(complaint, problem=True)
-        self._reported_problem = complaint
+        """Show the first problem of the query in the status line, and clear it there when it is mended."""
+        problem = next(iter(problems), "")
+        if problem or self._reported_problem:
+            self.memento.show_status(problem, problem=True)
+        self._reported_problem = problem
 
     def focus_content(self) -> None:
-        """Go to the list, or to the editor if one is open; tell what is wrong with the query."""
+        """Go to the list, or to the editor if one is open; show the first problem of the query."""
         super().focus_content()
         self._report_problem(self.search_query.problems)
 
-    def _ask(self, mode: Any) -> SearchAnswer:  # noqa: ANN401 - the search's own modes
+    def _search(self, mode: Any) -> SearchAnswer:  # noqa: ANN401 - the search's own modes
         searching = self.memento.workspace.search_engine
         return searching.search(self.search_query.source, mode=mode, limit=_MOST_HITS, now=clock.now(), typing=True)
 
     @work(group="meaning", exclusive=True)
-    async def _ask_by_meaning(self, source: str) -> None:
+    async def _search_by_meaning(self, source: str) -> None:
         await asyncio.sleep(_TYPING_PAUSE_SECONDS)
-        answer = await in_thread(self, self._ask, "hybrid")
+        answer = await in_thread(self, self._search, "hybrid")
         if self.search_query.source != source:
             return
         self._semantic = answer.semantic
-        self._show_found(answer, first=False)
+        self._show_answer(answer, first=False)
         if answer.semantic == "warming":
-            self.set_timer(1.0, lambda: self._ask_again(source))
+            self.set_timer(1.0, lambda: self._retry_by_meaning(source))
 
     @work(group="anew", exclusive=True)
-    async def _ask_anew(self, source: str) -> None:
+    async def _search_again(self, source: str) -> None:
         mode = "hybrid" if self._semantic == "ready" else "keyword"
-        answer = await in_thread(self, self._ask, mode)
+        answer = await in_thread(self, self._search, mode)
         # Meanwhile another query may have been typed, or the answer by meaning may have come.
         if self.search_query.source == source and (mode == "hybrid" or self._semantic != "ready"):
-            self._show_found(answer, first=False)
+            self._show_answer(answer, first=False)
 
-    def _ask_again(self, source: str) -> None:
+    def _retry_by_meaning(self, source: str) -> None:
         if self.search_query.source == source:
-            self._ask_by_meaning(source)
+            self._search_by_meaning(source)
 
-    def _show_found(self, answer: SearchAnswer, *, first: bool) -> None:
+    def _show_answer(self, answer: SearchAnswer, *, first: bool) -> None:
         source = HitSource(answer.results)
         self.hits = {hit.id: hit for hit in answer.results}
         self._hit_total = answer.total
@@ -181,7 +181,7 @@ class MemoriesSection(ListSection[MemorySummary]):
         if first:
             self.rows.set_rows(source.rows(), source.total(), source)
         elif self.rows.first_visible == 0:
-            # What the better answer puts above is seen, and the cursor stays on its memory.
+            # New rows above are visible here, and the cursor stays on its memory.
             self.rows.set_rows(source.rows(), source.total(), source, select=current.id if current else None)
         else:
             self.rows.refresh_rows(source)
@@ -189,16 +189,16 @@ class MemoriesSection(ListSection[MemorySummary]):
         self.update_head()
 
     def reload(self) -> None:
-        """Read again, keeping the reader's place."""
+        """Read again, keeping the position in the list."""
         if self.search_query.words:
-            self._ask_anew(self.filter)
+            self._search_again(self.filter)
         else:
             super().reload()
         self.show(self.rows.current)
         self.side.reload()
 
     def head_text(self) -> Content:
-        """Return how many were found, and how."""
+        """Return how many memories the query finds, and how it searched."""
         words = self.counted()
         if self.search_query.words and self._hit_total > self.rows.total:
             words = words.replace(f"{self.rows.total:,}", f"best {self.rows.total:,} of {self._hit_total:,}", 1)
@@ -209,7 +209,7 @@ class MemoriesSection(ListSection[MemorySummary]):
         return Content(words)
 
     def empty_text(self) -> str:
-        """Return what to do where nothing is found, or nothing is there."""
+        """Return a hint for a query that finds nothing, or for an empty list."""
         if self.filter:
             return "Nothing found.\n\nFewer words find more; Escape in the search box clears it."
         return (
@@ -252,7 +252,7 @@ class MemoriesSection(ListSection[MemorySummary]):
             await self.side.open(name)
 
     @on(ViewClosed)
-    def _view_left(self, event: ViewClosed) -> None:
+    def _view_closed(self, event: ViewClosed) -> None:
         event.stop()
         self.side.close()
         self.remove_class("-viewing")
@@ -261,25 +261,25 @@ class MemoriesSection(ListSection[MemorySummary]):
             self.go_to(self._chosen_in_view)
 
     @on(MemoryChosen)
-    def _view_chose(self, event: MemoryChosen) -> None:
+    def _memory_chosen(self, event: MemoryChosen) -> None:
         event.stop()
         self._chosen_in_view = event.memory_id
         if self.side.view is not None and self.side.view.SCOPE == "timeline":
             self.side.view.post_message(ViewClosed())
 
     @on(FilterChanged)
-    def _tree_narrowed(self, event: FilterChanged) -> None:
+    def _filter_chosen(self, event: FilterChanged) -> None:
         event.stop()
         self.filter_box.value = event.query
 
     @work(exclusive=True, group="go to")
     async def go_to(self, memory_id: str) -> None:
-        """Put the cursor on a memory; where the present search does not find it, the search is left."""
+        """Put the cursor on a memory; where the present query does not find it, replace the query."""
         if self.search_query.words:
-            found = memory_id in self.hits
+            is_listed = memory_id in self.hits
         else:
-            found = await in_thread(self, self.make_source().locate, memory_id) is not None
-        if found:
+            is_listed = await in_thread(self, self.make_source().locate, memory_id) is not None
+        if is_listed:
             self.rows.refresh_rows(select=memory_id)
         else:
             self.filter_box.value = f"id:{memory_id}"

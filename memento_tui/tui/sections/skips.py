@@ -1,4 +1,4 @@
-"""The skips: what the agent is not to do or read again, why, and until when."""
+"""The section of skips: things that agents are not to do or read again, with the reason and the end."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = ["SkipsSection"]
 
 
 class SkipsSection(EntryListSection[Skip]):
-    """See and end what is skipped."""
+    """See, extend and end skips."""
 
     SCOPE: ClassVar[KeyScope] = "skips"
     SPEC = SKIP_SPEC
@@ -59,12 +59,12 @@ class SkipsSection(EntryListSection[Skip]):
         return skip_details(row, self.history_of(row))
 
     def head_text(self) -> Content:
-        """Return how many there are."""
+        """Return how many skips there are, and whether ended ones are among them."""
         self.memento.show_counts(skips=self._holding_count)
         return Content(self.counted() + ("  those over too (f)" if self.with_past else ""))
 
     def empty_text(self) -> str:
-        """Return what to do where nothing is found, or nothing is there."""
+        """Return a hint for a filter that finds nothing, or for an empty list."""
         if self.filter:
             return "Nothing found.\n\nFewer words find more; f shows those that are over. Escape clears the filter."
         return (
@@ -77,7 +77,7 @@ class SkipsSection(EntryListSection[Skip]):
         )
 
     def filter_changed(self) -> None:
-        """Show what the new filter selects."""
+        """Show the skips that the new filter selects."""
         self._query = parse_skip_query(self.filter)
         self.read()
         for problem in self._query.problems[:1]:
@@ -87,7 +87,7 @@ class SkipsSection(EntryListSection[Skip]):
 
     @work(exclusive=True, group="change")
     async def action_extend(self) -> None:
-        """Ask for another end, and let what is chosen hold until then."""
+        """Ask for another end of the selected skips."""
         if not self.check_can_act():
             return
         hint = f"{EXPIRY_HINT.capitalize()}. Enter extends, Escape leaves"
@@ -126,13 +126,13 @@ class SkipsSection(EntryListSection[Skip]):
 
     @work(exclusive=True, group="change")
     async def action_end(self) -> None:
-        """End what is chosen now."""
+        """End the selected skips now."""
         skips = self.memento.workspace.skips
         await self.run_on_chosen("End", "Ended", lambda skip_id, seen: skips.remove(skip_id, base_version=seen))
 
     @work(exclusive=True, group="change")
     async def action_decide(self) -> None:
-        """Turn what is chosen into standing decisions."""
+        """Turn the selected skips into standing decisions."""
         skips = self.memento.workspace.skips
         several = len(self.selection.ids()) > 1
         await self.run_on_chosen(
@@ -142,7 +142,7 @@ class SkipsSection(EntryListSection[Skip]):
         )
 
     def action_ended(self) -> None:
-        """Show those that are over too, or not."""
+        """List ended skips too, or not."""
         self.toggle_past()
         self.memento.show_status(
             "Those that are over are shown too." if self.with_past else "Only those that hold are shown."

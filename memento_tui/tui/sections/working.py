@@ -1,4 +1,4 @@
-"""The working items: active work, standing decisions and what is waited for, as one list or as a board."""
+"""The section of working items: active work, standing decisions and the rest, as a list or as a board."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _CATEGORY_KEYS = {"active_work": "a", "standing_decision": "s", "waiting_for": "
 
 
 class WorkingSection(EntryListSection[WorkingItem]):
-    """See and steer what is being worked on."""
+    """See and steer the agents' work."""
 
     SCOPE: ClassVar[KeyScope] = "working"
     SPEC = ITEM_SPEC
@@ -72,8 +72,8 @@ class WorkingSection(EntryListSection[WorkingItem]):
         """Return the items that the filter selects: open ones by priority, then those that are finished."""
         self._open_count = sum(1 for item in entries if item.status not in _FINISHED_STATUSES)
         finished = self.with_past or bool(self._query.statuses)
-        found = [i for i in entries if (finished or i.status not in _FINISHED_STATUSES) and self._query.matches(i)]
-        return sorted(found, key=lambda item: item.status in _FINISHED_STATUSES)
+        matching = [i for i in entries if (finished or i.status not in _FINISHED_STATUSES) and self._query.matches(i)]
+        return sorted(matching, key=lambda item: item.status in _FINISHED_STATUSES)
 
     def row_lines(self, row: WorkingItem, width: int) -> Sequence[Line]:
         """Return the row of an item."""
@@ -84,14 +84,14 @@ class WorkingSection(EntryListSection[WorkingItem]):
         return item_details(row, self.history_of(row))
 
     def head_text(self) -> Content:
-        """Return how many there are, of which kind, and what is left out."""
+        """Return how many items there are, and whether finished ones are among them."""
         total = self.board.total if self.on_board else self.rows.total
         words = self.counted().replace(f"{self.rows.total:,}", f"{total:,}", 1)
         self.memento.show_counts(working=self._open_count)
         return Content(words + ("  done ones too (f)" if self.with_past else ""))
 
     def empty_text(self) -> str:
-        """Return what to do where nothing is found, or nothing is there."""
+        """Return a hint for a filter that finds nothing, or for an empty list."""
         if self.filter:
             return "Nothing found.\n\nFewer words find more; f shows what is done too. Escape clears the filter."
         return (
@@ -106,14 +106,14 @@ class WorkingSection(EntryListSection[WorkingItem]):
     # Reading
 
     def filter_changed(self) -> None:
-        """Show what the new filter selects."""
+        """Show the items that the new filter selects."""
         self._query = parse_item_query(self.filter)
         self.read()
         for problem in self._query.problems[:1]:
             self.memento.show_status(problem, problem=True)
 
     def read(self, *, select: str | None = None) -> None:
-        """Show the answer to another filter, from its beginning."""
+        """Show the items of another filter from the first."""
         if self.on_board:
             self.make_source()
             self.board.set_sources(self._column_source, select=select)
@@ -134,7 +134,7 @@ class WorkingSection(EntryListSection[WorkingItem]):
         return self.source.part(lambda item: item.category == category)
 
     def update_head(self) -> None:
-        """Write the line above the list, and what an empty one says."""
+        """Write the line above the list, and the text of an empty one."""
         super().update_head()
         if self.on_board:
             self.query_one(".rows").set_class(self.board.total == 0, "-empty")
@@ -165,7 +165,7 @@ class WorkingSection(EntryListSection[WorkingItem]):
             board = ColumnBoard[WorkingItem](
                 {name: word.capitalize() for name, word in CATEGORY_WORDS.items()},
                 item_card,
-                partial(item_line, named=False),
+                partial(item_line, with_category=False),
                 active=row.category if row else ITEM_CATEGORIES[0],
                 id="board",
             )
@@ -203,7 +203,7 @@ class WorkingSection(EntryListSection[WorkingItem]):
     # Changing in place
 
     def action_priority(self, step: int) -> None:
-        """Raise or lower the priority of what is chosen; the cursor stays with its item."""
+        """Raise or lower the priority of the selected items; the cursor stays on its item."""
         if self.rows.marks:
             self._prioritise_marked(step)
             return
@@ -249,14 +249,14 @@ class WorkingSection(EntryListSection[WorkingItem]):
 
     @work(exclusive=True, group="change")
     async def action_category(self) -> None:
-        """Ask for another category for what is chosen."""
+        """Ask for another category for the selected items."""
         if not self.check_can_act():
             return
-        chosen = self.selection.ids()
-        item = self.seen(chosen[0])
-        several = len(chosen) > 1 or item is None
+        ids = self.selection.ids()
+        item = self.seen(ids[0])
+        several = len(ids) > 1 or item is None
         question = (
-            Content(f"Move {len(chosen):,} marked to") if several or item is None else self.heading("Category", item)
+            Content(f"Move {len(ids):,} marked to") if several or item is None else self.heading("Category", item)
         )
         choices = [DialogChoice(name, _CATEGORY_KEYS[name], CATEGORY_WORDS[name]) for name in ITEM_CATEGORIES]
         present = "" if several or item is None else item.category
@@ -264,7 +264,7 @@ class WorkingSection(EntryListSection[WorkingItem]):
         if category is None:
             return
         word = CATEGORY_WORDS[category]
-        if all(row is not None and row.category == category for row in map(self.seen, chosen)):
+        if all(row is not None and row.category == category for row in map(self.seen, ids)):
             self.memento.show_status(f"{'They are' if several else 'It is'} under {word} already.")
             return
         await self.run_on_chosen(
@@ -273,12 +273,12 @@ class WorkingSection(EntryListSection[WorkingItem]):
             lambda item_id, seen: self.update(item_id, seen, {"category": category}),
         )
         if not several and self.on_board:
-            self.reload(chosen[0])
+            self.reload(ids[0])
             self.board.go_to(category)
 
     @work(exclusive=True, group="change")
     async def action_done(self) -> None:
-        """Mark what is chosen as done; open it again where all of it is finished."""
+        """Mark the selected items as done; open them again where all are finished."""
         if not self.check_can_act():
             return
         items = [self.seen(item_id) for item_id in self.selection.ids()]
@@ -292,12 +292,12 @@ class WorkingSection(EntryListSection[WorkingItem]):
 
     @work(exclusive=True, group="change")
     async def action_delete(self) -> None:
-        """Delete what is chosen."""
+        """Delete the selected items."""
         items = self.memento.workspace.items
         await self.run_on_chosen("Delete", "Deleted", lambda item_id, seen: items.remove(item_id, base_version=seen))
 
     def action_finished(self) -> None:
-        """Show what is done or archived too, or not."""
+        """List finished items too, or not."""
         self.toggle_past()
         self.memento.show_status("What is done is shown too." if self.with_past else "Only what is open is shown.")
 

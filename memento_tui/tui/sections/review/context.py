@@ -1,4 +1,4 @@
-"""Format what surrounds the item in focus: the transcript it was learned from, and similar memories."""
+"""Format the context of the item in focus: the transcript it was learned from, and similar memories."""
 
 from __future__ import annotations
 
@@ -12,42 +12,42 @@ from memento_tui.tui.display import ago, literal
 
 __all__ = ["context_text"]
 
-_LONGEST_NEIGHBOUR = 240
-"""Characters of each memory that says something alike."""
+_MAX_CHARACTERS = 240
+"""Characters of each similar memory that are shown."""
 
 
-def context_text(neighbours: Sequence[SimilarMemory], spoken: TranscriptExcerpt | None) -> Content:
-    """Return both in one text; nothing where there is neither."""
+def context_text(similar: Sequence[SimilarMemory], excerpt: TranscriptExcerpt | None) -> Content:
+    """Return both in one text, which is empty where there is neither."""
     lines: list[Content] = []
-    if spoken is not None:
-        lines += [*_spoken(spoken), Content("")]
-    if neighbours:
+    if excerpt is not None:
+        lines += [*_excerpt(excerpt), Content("")]
+    if similar:
         lines.append(Content.styled("MEMORIES THAT SAY SOMETHING ALIKE", "bold $text-accent"))
-        for neighbour in neighbours:
-            lines += _neighbour(neighbour)
+        for memory in similar:
+            lines += _similar_memory(memory)
     return Content("\n").join(lines)
 
 
-def _spoken(spoken: TranscriptExcerpt) -> Iterator[Content]:
-    where = f"{spoken.transcript}{f', lines {spoken.span}' if spoken.span else ''}"
-    yield Content.styled("SAID IN ", "bold $text-accent") + literal(where, "dim")
-    if spoken.problem:
-        yield literal(spoken.problem, "dim")
-    for said in spoken.said:
-        yield from _utterance(said)
+def _excerpt(excerpt: TranscriptExcerpt) -> Iterator[Content]:
+    location = f"{excerpt.transcript}{f', lines {excerpt.span}' if excerpt.span else ''}"
+    yield Content.styled("SAID IN ", "bold $text-accent") + literal(location, "dim")
+    if excerpt.problem:
+        yield literal(excerpt.problem, "dim")
+    for utterance in excerpt.said:
+        yield from _utterance(utterance)
 
 
-def _utterance(said: Utterance) -> Iterator[Content]:
-    yield literal(f"{said.role}, line {said.first_line}", "dim bold")
-    yield literal(said.text, multiline=True)
-    if said.is_cut:
+def _utterance(utterance: Utterance) -> Iterator[Content]:
+    yield literal(f"{utterance.role}, line {utterance.first_line}", "dim bold")
+    yield literal(utterance.text, multiline=True)
+    if utterance.is_cut:
         yield Content.styled("... it goes on in the transcript", "dim")
 
 
-def _neighbour(neighbour: SimilarMemory) -> Iterator[Content]:
-    memory = neighbour.memory
+def _similar_memory(similar: SimilarMemory) -> Iterator[Content]:
+    memory = similar.memory
     trust = "draft" if memory.stability == "draft" else memory.stability
     age = ago(memory.updated_at, clock.now())
-    yield literal(f"{neighbour.likeness:.0%}  {memory.id}  {trust}  {age}", "dim")
-    text = memory.content if len(memory.content) <= _LONGEST_NEIGHBOUR else f"{memory.content[:_LONGEST_NEIGHBOUR]}..."
+    yield literal(f"{similar.likeness:.0%}  {memory.id}  {trust}  {age}", "dim")
+    text = memory.content if len(memory.content) <= _MAX_CHARACTERS else f"{memory.content[:_MAX_CHARACTERS]}..."
     yield literal(f"{memory.title}: {text}" if memory.title.strip() else text)

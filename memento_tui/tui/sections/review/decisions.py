@@ -26,13 +26,13 @@ _DECISION_WORDS: Mapping[str, tuple[str, str]] = {
     "merged": ("Write one text for", "One text holds"),
     "not_a_contradiction": ("Call no contradiction", "No contradiction"),
 }
-"""Each decision as it is asked about and as it is told."""
+"""Each decision as a question about it and as the report of it begin."""
 
 CANNOT_APPROVE_CONTRADICTION = "A contradiction has no plain yes; n, o, b, m or x settle it."
 
 
 def _why_not_applicable(verb: DecisionVerb, kinds: set[str]) -> str:
-    """Return why a decision answers none of some kinds of things that wait; nothing where it answers any."""
+    """Return why a decision answers no item of these kinds; an empty text where it answers some."""
     if verb == "approve" and kinds == {"contradiction"}:
         return CANNOT_APPROVE_CONTRADICTION
     if verb in ("newer_supersedes", "older_stands") and kinds and kinds.isdisjoint({"contradiction", "suggestion"}):

@@ -16,7 +16,7 @@ from memento_tui.api.inbox import inbox_name
 from memento_tui.api.review import ContradictionWithSides, PendingProposal, proposed_record
 from memento_tui.model import Contradiction, Crystal, Memory
 from memento_tui.tui.commands import COMMANDS, KeyMap, key_names
-from memento_tui.tui.display import ago, has_hidden, literal, shown
+from memento_tui.tui.display import ago, has_hidden, literal, more_characters, shown, time_ago
 from memento_tui.tui.memory_text import memory_facts
 from memento_tui.tui.text_diff import TextRun, compare_lines, draw_runs, draw_side_by_side, draw_unified, two_columns
 
@@ -26,7 +26,7 @@ _MOST_OTHERS = 12
 
 
 class FocusedItem(msgspec.Struct, frozen=True):
-    """One thing that waits, with all that its evidence shows. Two that are equal look the same."""
+    """One item of the queue, with all that its evidence shows. Two that are equal look the same."""
 
     kind: str
     item: PendingProposal | ContradictionWithSides
@@ -39,7 +39,7 @@ class FocusedItem(msgspec.Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """Its name in the queue."""
+        """The item's name in the queue."""
         if isinstance(self.item, ContradictionWithSides):
             return inbox_name("contradiction", self.item.contradiction.id)
         return self.item.proposal.id
@@ -51,13 +51,13 @@ class FocusedItem(msgspec.Struct, frozen=True):
 
     @property
     def version(self) -> int:
-        """The version that is looked at."""
+        """The version of the proposal or the contradiction that is shown."""
         item = self.item
         return item.contradiction.version if isinstance(item, ContradictionWithSides) else item.proposal.version
 
     @property
     def contradiction(self) -> ContradictionWithSides | None:
-        """The contradiction that is decided about, with both sides."""
+        """The contradiction to decide, or that an answer was suggested to, with both sides."""
         return self.item if isinstance(self.item, ContradictionWithSides) else self.about
 
     @property
@@ -67,13 +67,13 @@ class FocusedItem(msgspec.Struct, frozen=True):
 
 
 def read_focused_item(workspace: Workspace, kind: str, name: str) -> FocusedItem:
-    """Read one thing that waits: a few look-ups by id. Raises `NotFound` where it is gone."""
+    """Read one item of the queue, by a few look-ups. Raises `NotFound` where it is gone."""
     item = workspace.inbox.get(name)
     if isinstance(item, ContradictionWithSides):
         return FocusedItem(kind, item)
     evidence = item.proposal.evidence
-    wanted = [str(evidence["other"])] if "other" in evidence else list(evidence.get("sources", ()))
-    others = workspace.get_many(wanted[:_MOST_OTHERS]) if wanted else {}
+    other_ids = [str(evidence["other"])] if "other" in evidence else list(evidence.get("sources", ()))
+    others = workspace.get_many(other_ids[:_MOST_OTHERS]) if other_ids else {}
     identity = workspace.crystals.current() if item.proposal.target == "crystal" else None
     about = workspace.contradictions.get(item.proposal.target_id) if _is_contradiction_answer(item) else None
     return FocusedItem(kind, item, others, identity, about)
@@ -83,12 +83,12 @@ def _is_contradiction_answer(item: PendingProposal) -> bool:
     return item.proposal.target == "contradiction" and item.target is not None
 
 
-def both_sides(dispute: ContradictionWithSides, width: int, *, split: bool) -> Content:
+def _both_sides(sides_of: ContradictionWithSides, width: int, *, split: bool) -> Content:
     """Return both memories, beside each other in ``width`` cells if ``split``, else one below the other."""
-    found = dispute.contradiction
+    contradiction = sides_of.contradiction
     sides = (
-        ("OLDER", found.older, dispute.older, found.older_spans),
-        ("NEWER", found.newer, dispute.newer, found.newer_spans),
+        ("OLDER", contradiction.older, sides_of.older, contradiction.older_spans),
+        ("NEWER", contradiction.newer, sides_of.newer, contradiction.newer_spans),
     )
     if not split:
         blocks = []
@@ -105,8 +105,8 @@ def both_sides(dispute: ContradictionWithSides, width: int, *, split: bool) -> C
         lines += two_columns([(left, False)], [(right, False)], width, styles=(style, style))
     texts = [_side_lines(memory, spans) for _, _, memory, spans in sides]
     lines += two_columns([("", False)], [("", False)], width)
-    for one, other in zip_longest(*texts):
-        lines += two_columns(one, other, width)
+    for left_text, right_text in zip_longest(*texts):
+        lines += two_columns(left_text, right_text, width)
     return Content("\n").join(lines)
 
 
@@ -115,11 +115,10 @@ def _bold(line: str) -> Content:
 
 
 def _side_facts(name: str, memory_id: str, memory: Memory | None) -> list[str]:
-    """Return the lines that say which memory it is, how old, and how far it is trusted; safe to show."""
+    """Return the lines with the age, trust and origin of a memory; safe to show."""
     if memory is None:
         return [f"{name}  {shown(memory_id)} is gone"]
-    age = ago(memory.created_at, clock.now())
-    since = "just now" if age == "now" else f"{age} ago"
+    since = time_ago(memory.created_at, clock.now())
     trust = "draft (unverified)" if memory.stability == "draft" else memory.stability
     life = [trust, f"certainty {memory.certainty}/5", f"used {memory.used_count}x"]
     origin: list[str] = ["from outside" if memory.source_type == "external" else memory.source_type]
@@ -157,7 +156,7 @@ def marked_lines(content: str, spans: Sequence[tuple[int, int]]) -> list[Sequenc
 
 
 _MAX_CHARACTERS = 40_000
-"""Characters of a new text that are shown at once."""
+"""Characters of a new text that are shown."""
 
 _FIELD_LABELS = {
     "skip": {"item": "do not", "reason": "because", "expires_at": "until", "namespace": "in"},
@@ -173,11 +172,11 @@ _FIELD_LABELS = {
     },
 }
 _FIELDS_LEFT_OUT = {"content", "updated_at", "version", "injection_score"}
-"""Fields of a memory whose change is shown otherwise, or follows from another."""
+"""Fields of a memory whose change is shown otherwise, or follows from that of another."""
 
 
 def size_of(focus: FocusedItem) -> int:
-    """Return how many characters the evidence compares or shows, to tell whether drawing it takes long."""
+    """Return how many characters the evidence compares or shows: the time to draw it grows with them."""
     item = focus.item
     if focus.contradiction is not None:
         return sum(
@@ -191,10 +190,10 @@ def size_of(focus: FocusedItem) -> int:
 
 
 def evidence(focus: FocusedItem, width: int, *, split: bool) -> Content:
-    """Return what is decided about, drawn for ``width`` cells; differences in two columns if ``split``."""
+    """Return the texts to decide about, drawn for ``width`` cells; differences in two columns if ``split``."""
     item = focus.item
     if isinstance(item, ContradictionWithSides):
-        return both_sides(item, width, split=split)
+        return _both_sides(item, width, split=split)
     parts = list(_parts(focus, item, width, split=split))
     return Content("\n").join(parts)
 
@@ -220,9 +219,7 @@ def _difference(before: str, after: str, width: int, *, split: bool) -> Content:
 
 def _text(content: str) -> Content:
     body = literal(content[:_MAX_CHARACTERS], multiline=True)
-    left = len(content) - _MAX_CHARACTERS
-    more = literal(f"\n\n... {left:,} more characters; e shows all of them.", "bold") if left > 0 else Content("")
-    return body + more
+    return body + more_characters(content, _MAX_CHARACTERS, "; e shows all of them", style="bold")
 
 
 def _memory(focus: FocusedItem, item: PendingProposal, target: Memory, width: int, *, split: bool) -> Iterator[Content]:
@@ -260,12 +257,12 @@ def _changes(before: Memory, after: Memory) -> Iterator[Content]:
 
 
 def _change(label: str, before: object, after: object) -> Content:
-    was, now = (_value_text(value) or "none" for value in (before, after))
+    old, new = (_value_text(value) or "none" for value in (before, after))
     return (
         literal(f"{label}: ", "dim")
-        + literal(f"- {was}", "$text-error")
+        + literal(f"- {old}", "$text-error")
         + Content("  ")
-        + literal(f"+ {now}", "$text-success")
+        + literal(f"+ {new}", "$text-success")
     )
 
 
@@ -286,12 +283,12 @@ def _entry(item: PendingProposal, width: int, *, split: bool) -> Iterator[Conten
     if before is None and item.proposal.action != "create":
         yield literal(f"The {item.proposal.target} {item.proposal.target_id} is gone.", "$text-warning")
         return
-    shown = after if item.proposal.action == "create" else before
-    if shown is None:
+    record = after if item.proposal.action == "create" else before
+    if record is None:
         yield Content.styled("What is proposed breaks a rule and cannot be carried out. Reject it.", "$text-warning")
         return
     changed = set(item.proposal.payload) if item.proposal.action == "edit" and after is not None else set()
-    values = {name: getattr(shown, name) for name in labels if hasattr(shown, name)}
+    values = {name: getattr(record, name) for name in labels if hasattr(record, name)}
     yield from _fields(labels, values, changed, after)
     if "content" in values and "content" in changed:
         yield _difference(values["content"], after.content, width, split=split)
@@ -306,12 +303,12 @@ def _fields(labels: Mapping[str, str], values: Mapping[str, Any], changed: set[s
             continue
         if name in changed and getattr(after, name) != value:
             yield _change(labels[name], value, getattr(after, name))
-        elif said := _value_text(value):
-            yield literal(f"{labels[name]}: ", "dim") + literal(said)
+        elif text := _value_text(value):
+            yield literal(f"{labels[name]}: ", "dim") + literal(text)
 
 
 def _value_text(value: object) -> str:
-    """Return a value in a person's words; a moment with how far it is away."""
+    """Return a value in a person's words; a moment with the time from now."""
     if isinstance(value, datetime):
         span = ago(value, clock.now())
         away = span if span.startswith("in ") else "now" if span == "now" else f"{span} ago"
@@ -331,7 +328,7 @@ def _suggestion(focus: FocusedItem, item: PendingProposal, width: int, *, split:
         yield literal(str(payload["content"]), multiline=True)
         yield Content("")
     if focus.about is not None:
-        yield both_sides(focus.about, width, split=split)
+        yield _both_sides(focus.about, width, split=split)
 
 
 _RECORD_NAMES = {"skip": "skip", "item": "working item", "crystal": "identity"}
@@ -364,40 +361,36 @@ _CONTRADICTION_ANSWERS = (
 _WARNING_STYLE = "bold $text-warning"
 _SHOWN_BELOW = {"older", "newer", "the other memory", "about"}
 _WARNED_EVIDENCE = {"removed", "reads like orders"}
-"""The evidence that a person should see before all else."""
+"""The evidence that is shown as a warning."""
 
 
 def heading(focus: FocusedItem, keys: KeyMap) -> Content:
     """Return the lines above the evidence."""
     item = focus.item
     lines = (
-        _of_contradiction(item.contradiction) if isinstance(item, ContradictionWithSides) else _of_proposal(focus, item)
+        _contradiction_heading(item.contradiction)
+        if isinstance(item, ContradictionWithSides)
+        else _proposal_heading(focus, item)
     )
-    told = list(lines)
-    if focus.is_contradiction:
-        told.append(_choices(focus, keys))
-    return Content("\n").join(told)
+    answers = [_choices(focus, keys)] if focus.is_contradiction else []
+    return Content("\n").join([*lines, *answers])
 
 
-def _since(focus_since: str) -> str:
-    return "just now" if focus_since == "now" else f"{focus_since} ago"
-
-
-def _of_contradiction(found: Contradiction) -> Iterator[Content]:
-    since = _since(ago(found.created_at, clock.now()))
+def _contradiction_heading(contradiction: Contradiction) -> Iterator[Content]:
+    since = time_ago(contradiction.created_at, clock.now())
     yield literal(f"Two memories contradict each other, found {since}", "bold")
-    yield literal(
-        f"{(found.why or found.kind).rstrip('.')}: {_CONTRADICTION_TYPES[found.kind]} ({found.score:.0%} sure).", "dim"
-    )
+    why = (contradiction.why or contradiction.kind).rstrip(".")
+    meaning = _CONTRADICTION_TYPES[contradiction.kind]
+    yield literal(f"{why}: {meaning} ({contradiction.score:.0%} sure).", "dim")
 
 
-def _of_proposal(focus: FocusedItem, item: PendingProposal) -> Iterator[Content]:
+def _proposal_heading(focus: FocusedItem, item: PendingProposal) -> Iterator[Content]:
     proposal = item.proposal
-    asked = _KIND_TITLES.get(focus.kind, _ACTION_TITLES[proposal.action]).format(
+    title = _KIND_TITLES.get(focus.kind, _ACTION_TITLES[proposal.action]).format(
         _RECORD_NAMES.get(proposal.target, "memory")
     )
-    since = _since(ago(proposal.created_at, clock.now()))
-    yield literal(f"{asked} from {proposal.proposed_by or 'somebody'}, {since}", "bold")
+    since = time_ago(proposal.created_at, clock.now())
+    yield literal(f"{title} from {proposal.proposed_by or 'somebody'}, {since}", "bold")
     if item.why:
         yield literal(f"You are asked because {'; '.join(item.why)}.", "dim")
     if proposal.state == "needs_review" or item.moved:
@@ -415,9 +408,9 @@ def _of_proposal(focus: FocusedItem, item: PendingProposal) -> Iterator[Content]
 
 def _choices(focus: FocusedItem, keys: KeyMap) -> Content:
     known = {command.id: command for command in COMMANDS}
-    parts = [(key_names(keys.of(known[name])).split()[0], what) for name, what in _CONTRADICTION_ANSWERS]
+    parts = [(key_names(keys.of(known[name])).split()[0], answer) for name, answer in _CONTRADICTION_ANSWERS]
     if not isinstance(focus.item, ContradictionWithSides):
         approve = key_names(keys.of(known["review.approve"])).split()[0]
         parts = [(approve, "as suggested"), *parts[:4], (parts[4][0], "reject")]
-    line = [Content.styled(f"{key} ", "bold $text-accent") + Content(f"{what}   ") for key, what in parts]
+    line = [Content.styled(f"{key} ", "bold $text-accent") + Content(f"{answer}   ") for key, answer in parts]
     return Content("").join(line)

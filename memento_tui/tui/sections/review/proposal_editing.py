@@ -191,7 +191,7 @@ class ProposalEditing:
 
 
 def why_not_editable(focused: FocusedItem) -> str:
-    """Return why there is nothing to edit, or nothing where there is."""
+    """Return why an item cannot be edited; an empty text where it can."""
     item = focused.item
     if isinstance(item, ContradictionWithSides):
         return "m writes one text for both; n, o, b or x settle it without one."
@@ -206,7 +206,7 @@ def why_not_editable(focused: FocusedItem) -> str:
 
 
 def _proposed_draft(focused: FocusedItem) -> TextDraft | None:
-    """Return what an editor begins with, or ``None`` for a record that is edited in a form."""
+    """Return the text that an editor begins with, or ``None`` for a record that is edited in a form."""
     after = None if isinstance(focused.item, ContradictionWithSides) else proposed_record(focused.item)
     if isinstance(after, Memory):
         return TextDraft(after.title, after.tags, after.content)

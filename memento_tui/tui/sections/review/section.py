@@ -1,4 +1,4 @@
-"""The section of the review: the queue, and beside it the one item in focus with its evidence."""
+"""The section of the review: the queue, and beside it the item in focus with its evidence."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def kind_word(kind: str) -> str:
 
 
 def waiting_line(row: InboxItem, width: int) -> list[Line]:
-    """Return the row of one thing that waits: what it is, what it is about, who asks, since when."""
+    """Return the row of one item of the queue: its kind, headline, proposer and age."""
     word, style = _KIND_LABELS[row.kind]
     if row.kind in ("skip", "item"):
         word = f"{_ACTION_SIGNS.get(row.row.action, '+')}{word[1:]}"
@@ -130,7 +130,7 @@ class ReviewSection(ListSection[InboxItem]):
         rows.width, side.width, side.height = ("2fr", "3fr", "1fr") if wide else ("1fr", "1fr", "2fr")
 
     def update_head(self) -> None:
-        """Write the line above the list; an empty queue has the whole room for what it says."""
+        """Write the line above the list; the text of an empty queue has the whole width."""
         super().update_head()
         self.query_one(".side").display = self.rows.total > 0 or self.side_pane.is_editing
 
@@ -139,17 +139,17 @@ class ReviewSection(ListSection[InboxItem]):
     @property
     def kind(self) -> str:
         """The kind that the filter names by its beginning; empty for all, ``?`` where it names none."""
-        wanted = self.filter.strip().lower()
-        named = [k for k in INBOX_KINDS if k.startswith(wanted) or kind_word(k).startswith(wanted)]
-        return "" if not wanted else wanted if wanted in INBOX_KINDS else (named or ["?"])[0]
+        word = self.filter.strip().lower()
+        matching = [k for k in INBOX_KINDS if k.startswith(word) or kind_word(k).startswith(word)]
+        return "" if not word else word if word in INBOX_KINDS else (matching or ["?"])[0]
 
     def make_source(self) -> RowSource[InboxItem]:
-        """Return what waits, or the part of it that is of the chosen kind."""
+        """Return the items of the queue, those of the chosen kind or all."""
         kind = self.kind
         return ListSource(list) if kind == "?" else self.memento.workspace.inbox.view(kind)
 
     def row_lines(self, row: InboxItem, width: int) -> Sequence[Line]:
-        """Return the row of one thing that waits."""
+        """Return the row of one item of the queue."""
         return waiting_line(row, width)
 
     def head_text(self) -> Content:
@@ -169,7 +169,7 @@ class ReviewSection(ListSection[InboxItem]):
         return marked + above + waiting
 
     def empty_text(self) -> str:
-        """Return what an empty queue says."""
+        """Return the text of an empty queue."""
         if self.kind == "?":
             return f"No kind of item is called that. Escape shows all.\n\nThe kinds are {', '.join(INBOX_KINDS)}."
         if self.kind and self._counts:
@@ -180,11 +180,11 @@ class ReviewSection(ListSection[InboxItem]):
         )
 
     def describe_rows(self, ids: Sequence[str]) -> Sequence[str]:
-        """Return a line for each of some things that wait."""
+        """Return a line for each of some items of the queue."""
         return [f"{KIND_NAMES[row.kind][0]}: {row.headline}" for row in self.memento.workspace.inbox.rows(ids)]
 
     def id_to_copy(self, row: InboxItem) -> str:
-        """Return the id of what is decided about."""
+        """Return the id of the record that an item is about."""
         return row.row.record_id
 
     def read(self, *, select: str | None = None) -> None:
@@ -193,7 +193,7 @@ class ReviewSection(ListSection[InboxItem]):
         self._count()
 
     def reload(self) -> None:
-        """Read again, keeping the place; what is in focus is shown anew if it reads otherwise now."""
+        """Read again, keeping the position; the item in focus is drawn again if it changed."""
         super().reload()
         self._count()
         row, focus = self.rows.current, self.focused
@@ -205,7 +205,7 @@ class ReviewSection(ListSection[InboxItem]):
 
     @work(exclusive=True, group="count")
     async def _count(self) -> None:
-        """Count what waits, on a thread: it takes as long as the queue is."""
+        """Count the items of each kind, on a thread: the time grows with the queue."""
         try:
             self._counts = await in_thread(self, self.memento.workspace.inbox.counts)
         except MementoError as error:
@@ -215,7 +215,7 @@ class ReviewSection(ListSection[InboxItem]):
         self.update_head()
 
     def show_query(self, query: str) -> None:
-        """Show a kind of item, or go to one thing by its id or that of the memory that it is about."""
+        """Show a kind of item, or go to one item by its id or that of the memory that it is about."""
         if not query or query in INBOX_KINDS:
             self.filter_box.value = query
             return
@@ -231,7 +231,7 @@ class ReviewSection(ListSection[InboxItem]):
         self.rows.refresh_rows(self.make_source(), select=name)
 
     def action_kind(self) -> None:
-        """Show the next kind of which something waits, then all again."""
+        """Show the next kind of which there are items, then all again."""
         kinds = ["", *self._counts]
         if len(kinds) == 1:
             self.memento.show_status("Nothing waits, so there is no kind to show.", problem=True)
