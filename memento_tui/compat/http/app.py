@@ -13,7 +13,16 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import Receive, Scope, Send
 
-from memento_tui.compat.http import activity, extraction, identity, memories, recall, working_memory, workspaces
+from memento_tui.compat.http import (
+    activity,
+    extraction,
+    identity,
+    memories,
+    recall,
+    settings,
+    working_memory,
+    workspaces,
+)
 from memento_tui.compat.http.guard import CALLER_SCOPE_KEY, Guard
 from memento_tui.compat.http.keys import ApiKeys, Caller, HttpCaller, HttpWorkspaces
 from memento_tui.compat.http.request import ApiRequest
@@ -71,10 +80,10 @@ ROUTES: tuple[tuple[str, str, Handler], ...] = (
     ("PUT", "/v1/identity", identity.put_identity),
     ("POST", "/v1/identity/crystallize", identity.draft_identity),
     ("GET", "/v1/identity/history", identity.list_identities),
-    ("GET", "/v1/settings", workspaces.list_settings),
-    ("GET", "/v1/settings/{key}", workspaces.get_setting),
-    ("PUT", "/v1/settings/{key}", workspaces.put_setting),
-    ("DELETE", "/v1/settings/{key}", workspaces.delete_setting),
+    ("GET", "/v1/settings", settings.list_settings),
+    ("GET", "/v1/settings/{key}", settings.get_setting),
+    ("PUT", "/v1/settings/{key}", settings.put_setting),
+    ("DELETE", "/v1/settings/{key}", settings.delete_setting),
     ("GET", "/v1/activity", activity.list_events),
     ("GET", "/v1/activity/density", activity.exposure_density),
     ("GET", "/v1/workspaces", workspaces.list_workspaces),

@@ -12,8 +12,8 @@ from memento_tui import clock
 from memento_tui.api.search import SearchHit
 from memento_tui.compat.http.request import ApiRequest, RequestSchema, clamp_limit
 from memento_tui.compat.http.responses import item_row, json_response, linkage_rows, text_response
+from memento_tui.compat.http.settings import setting_number
 from memento_tui.compat.http.working_memory import matching_skips
-from memento_tui.compat.http.workspaces import setting_number
 from memento_tui.compat.protocol.formatting import SEPARATOR, quoted_block, short_heading
 from memento_tui.compat.protocol.linkages import linkages_text
 from memento_tui.compat.protocol.working_memory import list_items
