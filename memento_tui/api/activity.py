@@ -113,7 +113,7 @@ MAX_RECORDS = 20
 _LAST_SEEN_SETTING = "app.looked"
 """The setting that keeps the newest entry that the person has seen."""
 
-_MAX_COUNTED_ENTRIES = 5_000
+MAX_COUNTED_ENTRIES = 5_000
 """Entries that are counted of what agents did; what is beyond is said to be more."""
 
 _MAX_MEMORIES = 500
@@ -325,7 +325,7 @@ class ActivityLog:
 
     def totals_since_last_seen(self) -> AgentTotals:
         """Return in numbers what agents did since the person last looked; at most 5,000 entries are counted."""
-        return self._store.activity.tally(self.last_seen(), _MAX_COUNTED_ENTRIES)
+        return self._store.activity.tally(self.last_seen(), MAX_COUNTED_ENTRIES)
 
     def days(self, count: int = 14, *, now: datetime | None = None) -> list[DayCount]:
         """Return how much was done on each of the last days (UTC), by actor, today last."""

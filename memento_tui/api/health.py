@@ -9,11 +9,11 @@ import sqlite3
 import stat
 import threading
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from memento_tui.api.overview import HealthFinding, format_bytes
 from memento_tui.api.workspace import Workspace
 from memento_tui.config import Config
 from memento_tui.errors import DataDirectoryError, EngineUnavailable, MementoError
@@ -39,16 +39,6 @@ _LOW_DISK_BYTES = 200_000_000
 
 _OTHERS_PERMISSIONS = stat.S_IRWXG | stat.S_IRWXO
 _SHOWN_PACKAGES = ("memento-tui", "textual", "tantivy", "lancedb", "sentence-transformers", "mcp")
-
-
-@dataclass(frozen=True)
-class HealthFinding:
-    """One thing that was looked at. ``hint`` says what to do where it is not ``ok``."""
-
-    name: str
-    ok: bool
-    detail: str
-    hint: str = ""
 
 
 def reindex(workspace: Workspace, *, keyword: bool, semantic: bool, progress: Callable[[int, int], None] | None) -> int:
@@ -132,7 +122,7 @@ def _is_shielded(path: Path, paths: DataPaths) -> bool:
 
 def _disk(paths: DataPaths) -> HealthFinding:
     free = shutil.disk_usage(paths.root).free
-    used = f"database {_size(paths.database)}, indexes {_size(paths.keyword_index.parent)}, free {_format_bytes(free)}"
+    used = f"database {_size(paths.database)}, indexes {_size(paths.keyword_index.parent)}, free {format_bytes(free)}"
     return HealthFinding(
         "disk", ok=free >= _LOW_DISK_BYTES, detail=used, hint="" if free >= _LOW_DISK_BYTES else "Free some space."
     )
@@ -140,14 +130,7 @@ def _disk(paths: DataPaths) -> HealthFinding:
 
 def _size(path: Path) -> str:
     files = [path] if path.is_file() else path.rglob("*")
-    return _format_bytes(sum(file.stat().st_size for file in files if file.is_file()))
-
-
-def _format_bytes(count: int) -> str:
-    for unit, length in (("GB", 1_000_000_000), ("MB", 1_000_000), ("kB", 1_000)):
-        if count >= length:
-            return f"{count / length:.1f} {unit}"
-    return f"{count} bytes"
+    return format_bytes(sum(file.stat().st_size for file in files if file.is_file()))
 
 
 def _drafts(paths: DataPaths) -> Iterator[HealthFinding]:
@@ -219,7 +202,7 @@ def check_pages_and_journal(
 
 
 def _settings(config: Config) -> HealthFinding:
-    """Check the settings that are used by the engine or a sleep only, where nobody would see them fail."""
+    """Check the settings that only the engine or maintenance uses, where nobody would see them fail."""
     for problem, hint in (_model_problem(config), _language_model_problem(config)):
         if problem:
             return HealthFinding("settings", ok=False, detail=problem, hint=hint)
@@ -278,7 +261,7 @@ def _backups(workspace: Workspace) -> HealthFinding:
         return HealthFinding("backups", ok=False, detail=f"{', '.join(bad)} cannot be restored", hint=hint)
     if not found:
         return HealthFinding("backups", ok=True, detail="none yet; `memento backup make` makes one")
-    size = _format_bytes(sum(one.size for one in found))
+    size = format_bytes(sum(one.size for one in found))
     return HealthFinding(
         "backups", ok=True, detail=f"{len(found)}, the last of {found[0].at:%Y-%m-%d %H:%M}Z, {size} in all"
     )

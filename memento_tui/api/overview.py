@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from memento_tui.api.activity import MAX_COUNTED_ENTRIES
 from memento_tui.api.inbox import KIND_NAMES
 from memento_tui.errors import MementoError
 from memento_tui.storage.activity import AgentTotals, DayCount
@@ -18,13 +19,14 @@ __all__ = [
     "MAX_TAGS",
     "ExpiringRecord",
     "ExpiringSoon",
-    "HealthSign",
+    "HealthFinding",
     "InboxCount",
     "Overview",
     "RecordCounts",
     "agent_totals_since",
     "daily_counts",
     "expiring_soon",
+    "format_bytes",
     "health_signs",
     "inbox_counts",
     "last_seen",
@@ -46,9 +48,6 @@ _MEMORY_HORIZON = timedelta(days=7)
 _SKIP_HORIZON = timedelta(days=3)
 _MAX_NAMED = 4
 """Memories that are named of those which expire soon."""
-
-_MAX_COUNTED_ENTRIES = 5_000
-"""Entries of agents that are told apart."""
 
 _OLD_BACKUP = timedelta(days=30)
 
@@ -98,8 +97,8 @@ class ExpiringSoon(msgspec.Struct, frozen=True, kw_only=True):
     """The skips, and the first of the memories, the first to end first."""
 
 
-class HealthSign(msgspec.Struct, frozen=True):
-    """One thing about the state of things. ``hint`` says what to do where it is not ``ok``."""
+class HealthFinding(msgspec.Struct, frozen=True):
+    """One fact about a workspace's state. ``hint`` says what to do where it is not ``ok``."""
 
     name: str
     ok: bool
@@ -117,7 +116,7 @@ class Overview(msgspec.Struct, frozen=True, kw_only=True):
     statuses: dict[str, int]
     facets: FacetCounts
     tags: Sequence[tuple[str, int]]
-    health: Sequence[HealthSign]
+    health: Sequence[HealthFinding]
     ending: ExpiringSoon
 
 
@@ -173,7 +172,7 @@ def last_seen(workspace: Workspace) -> tuple[int, datetime | None]:
 
 def agent_totals_since(workspace: Workspace, seq: int) -> AgentTotals:
     """Return in numbers what agents did after a journal entry."""
-    return workspace._store.activity.tally(seq, _MAX_COUNTED_ENTRIES)
+    return workspace._store.activity.tally(seq, MAX_COUNTED_ENTRIES)
 
 
 def mark_seen(workspace: Workspace) -> None:
@@ -204,64 +203,65 @@ def expiring_soon(workspace: Workspace, now: datetime) -> ExpiringSoon:
     return ExpiringSoon(memories=count, skips=len(skips), first=sorted(first, key=lambda one: one.ends_at))
 
 
-def health_signs(workspace: Workspace, now: datetime) -> list[HealthSign]:
+def health_signs(workspace: Workspace, now: datetime) -> list[HealthFinding]:
     """Return what can be told of the state of things in a few milliseconds; nothing is started or built."""
     return [_database(workspace), _keyword(workspace), _semantic(workspace), _backup(workspace, now)]
 
 
-def _database(workspace: Workspace) -> HealthSign:
+def _database(workspace: Workspace) -> HealthFinding:
     path = workspace.paths.database
     # What was written last lies in a log beside the database until it is copied over.
     files = [path, path.with_name(f"{path.name}-wal")]
     size = sum(file.stat().st_size for file in files if file.is_file())
-    return HealthSign(
-        "database", ok=True, detail=f"{_format_bytes(size)}, {workspace._store.journal.head():,} journal entries"
+    return HealthFinding(
+        "database", ok=True, detail=f"{format_bytes(size)}, {workspace._store.journal.head():,} journal entries"
     )
 
 
-def _keyword(workspace: Workspace) -> HealthSign:
+def _keyword(workspace: Workspace) -> HealthFinding:
     index = workspace.search_engine.keyword
     if index.notice:
-        return HealthSign("word search", ok=True, detail=index.notice)
+        return HealthFinding("word search", ok=True, detail=index.notice)
     if index.indexed_seq < 0:
         there = workspace.paths.keyword_index.is_dir()
         told = "catches up at the next search" if there else "the first search builds its index"
-        return HealthSign("word search", ok=True, detail=told)
+        return HealthFinding("word search", ok=True, detail=told)
     behind = workspace._store.journal.head() - index.indexed_seq
     told = f"the next search adds {behind:,} changes" if behind > 0 else "up to date"
-    return HealthSign("word search", ok=True, detail=told)
+    return HealthFinding("word search", ok=True, detail=told)
 
 
-def _semantic(workspace: Workspace) -> HealthSign:
+def _semantic(workspace: Workspace) -> HealthFinding:
     name = "search by meaning"
     if not workspace.config.engine.enabled:
-        return HealthSign(name, ok=True, detail="switched off in config.toml")
+        return HealthFinding(name, ok=True, detail="switched off in config.toml")
     state = workspace.search_engine.semantic.state()
     status = workspace.search_engine.semantic.status() if state == "ready" else None
     if status is not None and status.problem:
-        return HealthSign(name, ok=False, detail=status.problem, hint="`memento engine logs` says more.")
+        return HealthFinding(name, ok=False, detail=status.problem, hint="`memento engine logs` says more.")
     if status is not None:
         told = f"{status.pending:,} memories still to embed" if status.pending else "up to date"
-        return HealthSign(name, ok=True, detail=told)
+        return HealthFinding(name, ok=True, detail=told)
     words = {"warming": "the engine is loading its model", "off": "a search starts the engine"}
-    return HealthSign(name, ok=True, detail=words.get(state, state))
+    return HealthFinding(name, ok=True, detail=words.get(state, state))
 
 
-def _backup(workspace: Workspace, now: datetime) -> HealthSign:
+def _backup(workspace: Workspace, now: datetime) -> HealthFinding:
     made = [one for one in workspace.backups.list() if not one.problem and not one.why]
     hint = "`memento backup make`, or b in the Health section, makes one."
     if not made:
         # A workspace that nothing was written to has nothing to lose.
-        return HealthSign("backup", ok=workspace._store.journal.head() == 0, detail="there is none yet", hint=hint)
+        return HealthFinding("backup", ok=workspace._store.journal.head() == 0, detail="there is none yet", hint=hint)
     age = now - made[0].at
     days_old = max(0, age.days)
     told = "today" if days_old == 0 else "yesterday" if days_old == 1 else f"{days_old} days ago"
-    return HealthSign(
+    return HealthFinding(
         "backup", ok=age < _OLD_BACKUP, detail=f"the last one {told}", hint="" if age < _OLD_BACKUP else hint
     )
 
 
-def _format_bytes(count: int) -> str:
+def format_bytes(count: int) -> str:
+    """Return a number of bytes in decimal units, such as ``258 kB`` or ``1.4 GB``."""
     size = float(count)
     for unit in ("bytes", "kB", "MB", "GB"):
         if size < 1_000:  # noqa: PLR2004 - the next unit

@@ -21,10 +21,10 @@ _TAGS = "search store review security tantivy engine journal tui gate index rank
 _KINDS = ("decision", "instruction", "bugfix", "preference", "anti_pattern", "discovery")
 
 _SIGNS = [
-    overview.HealthSign("database", ok=True, detail="258 kB, 61 journal entries"),
-    overview.HealthSign("word search", ok=True, detail="up to date"),
-    overview.HealthSign("search by meaning", ok=True, detail="12 memories still to embed"),
-    overview.HealthSign("backup", ok=False, detail="there is none yet"),
+    overview.HealthFinding("database", ok=True, detail="258 kB, 61 journal entries"),
+    overview.HealthFinding("word search", ok=True, detail="up to date"),
+    overview.HealthFinding("search by meaning", ok=True, detail="12 memories still to embed"),
+    overview.HealthFinding("backup", ok=False, detail="there is none yet"),
 ]
 
 

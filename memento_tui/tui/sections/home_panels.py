@@ -10,7 +10,7 @@ from datetime import date, datetime, timedelta
 from rich.cells import cell_len
 
 from memento_tui import clock
-from memento_tui.api.overview import ExpiringSoon, HealthSign, InboxCount, RecordCounts
+from memento_tui.api.overview import ExpiringSoon, HealthFinding, InboxCount, RecordCounts
 from memento_tui.api.types import AgentTotals, DayCount, FacetCounts
 from memento_tui.tui.display import ago, cells, shown, time_ago
 from memento_tui.tui.widgets.panel_board import Panel, PanelLink, PanelRow, TextPiece
@@ -40,7 +40,7 @@ class HomeView:
     days: Sequence[DayCount] | None = None
     facets: FacetCounts | None = None
     tags: Sequence[tuple[str, int]] | None = None
-    health: Sequence[HealthSign] | None = None
+    health: Sequence[HealthFinding] | None = None
     expiring: ExpiringSoon | None = None
 
 
@@ -340,7 +340,7 @@ def _health(view: HomeView, width: int, height: int) -> list[PanelRow]:
 _NAME_WIDTH = 17
 
 
-def _health_check_row(sign: HealthSign, width: int) -> PanelRow:
+def _health_check_row(sign: HealthFinding, width: int) -> PanelRow:
     detail = cells(sign.detail, max(0, width - _NAME_WIDTH - 6)).rstrip()
     mark = TextPiece("ok", "$text-success") if sign.ok else TextPiece(" !", "bold $text-warning")
     name = TextPiece(sign.name, "" if sign.ok else "bold", PanelLink("health", sign.name))
