@@ -19,7 +19,7 @@ class Tab(NamedTuple):
     help_title: str
     """The heading of its keys in help."""
     subject: str
-    """What it shows, to complete the sentence "Go to ..."."""
+    """The contents, to complete the sentence "Go to ..."."""
     inner_scopes: tuple[tuple[str, str], ...] = ()
     """Parts of it that have keys of their own: the name of each key scope, and its heading in help."""
 

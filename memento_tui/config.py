@@ -39,7 +39,7 @@ class EngineConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     model: str = ""
     """A folder that holds a sentence-transformers model; empty for the one that is installed with memento."""
     idle_seconds: Annotated[float, msgspec.Meta(gt=0)] = 900
-    """How long the engine stays when nobody asks it anything."""
+    """Seconds without a request after which the engine ends."""
     entailment_model: str = ""
     """A folder that holds a cross-encoder for natural language inference; contradictions are then weighed by it too."""
 
@@ -53,7 +53,7 @@ class MaintenanceConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True)
 
 
 class LanguageModelConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """An endpoint that speaks the OpenAI chat protocol and may write drafts; none is asked where ``url`` is empty."""
+    """An endpoint with the OpenAI chat protocol that may write drafts; none is used where ``url`` is empty."""
 
     url: str = ""
     """The base address, such as ``http://127.0.0.1:11434/v1``."""
@@ -64,16 +64,16 @@ class LanguageModelConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=Tru
 
 
 class HooksConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What hooks tell an agent unasked. `memento_tui.hooks.settings` reads the same without this module."""
+    """The limits on what hooks show an agent. `memento_tui.hooks.settings` reads the same without this module."""
 
     prompt_tokens: Annotated[int, msgspec.Meta(ge=0)] = HOOK_PROMPT_TOKENS
-    """The most that one prompt or file read is told, in tokens; 0 for nothing."""
+    """Tokens shown at most for one prompt or file read; 0 for none."""
     start_tokens: Annotated[int, msgspec.Meta(ge=0)] = HOOK_START_TOKENS
-    """The most that the start of a session is told."""
+    """Tokens shown at most at the start of a session."""
     threshold: Annotated[float, msgspec.Meta(ge=0)] = HOOK_THRESHOLD
-    """The score below which a memory is not told; scores reach from 0 to about 1."""
+    """The score below which a memory is not shown; scores reach from 0 to about 1."""
     learn: bool = HOOK_LEARNS
-    """Whether transcripts are handed to distillation, which proposes what it finds."""
+    """Whether transcripts are distilled, which proposes memories, skips and working items."""
 
 
 class AppConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -149,7 +149,7 @@ _TYPES_IN_WORDS = {
 
 
 def _explain_problem(problem: str) -> str:
-    """Return what is wrong with a setting as a person would say it."""
+    """Return the fault of a setting as a sentence for a person."""
     said, _, place = problem.partition(" - at `$.")
     setting = place.rstrip("`")
     if unknown := re.search(r"unknown field `(.*)`", said):

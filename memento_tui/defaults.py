@@ -28,4 +28,4 @@ Chosen with `memento_tui.search.ranking.UNKNOWN_WORDS_PENALTY`, and on the same 
 """
 
 HOOK_LEARNS = True
-"""Whether hooks hand transcripts to distillation, which proposes what it finds."""
+"""Whether hooks have transcripts distilled, which proposes memories, skips and working items."""

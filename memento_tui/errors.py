@@ -18,7 +18,7 @@ __all__ = [
 
 
 class MementoError(Exception):
-    """A failure that the caller is told about in one sentence.
+    """A failure that is reported to the caller in one sentence.
 
     ``message`` says what was wrong, ``hint`` what to do next (it may be empty).
     ``code`` is a stable word for programs, ``exit_code`` the status of a command that fails with it.
@@ -41,7 +41,7 @@ class MementoError(Exception):
 
 
 class InvalidInput(MementoError):
-    """What was given cannot be used as it is."""
+    """The input cannot be used as it is."""
 
     code = "invalid_input"
     exit_code = 2
@@ -63,7 +63,7 @@ class InvalidField(InvalidInput):
 
 
 class NotFound(MementoError):
-    """No record has the id that was asked for."""
+    """No record has the requested id."""
 
     code = "not_found"
     exit_code = 3

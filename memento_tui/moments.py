@@ -28,9 +28,9 @@ def parse_span(text: str) -> timedelta | None:
 
 
 def parse_optional_end(written: str) -> str | None:
-    """Return when something ends, as it was written; ``None`` where that says that it does not: ``never``, or nothing.
+    """Return the text of an end as it was written; ``None`` for ``never`` or an empty text.
 
-    Whether it is a moment at all is for `parse_moment` to say.
+    `parse_moment` decides whether it is a moment at all.
     """
     return None if written.strip().lower() in ("", "never") else written
 

@@ -34,7 +34,7 @@ class DataPaths(NamedTuple):
 
     @property
     def config(self) -> Path:
-        """What the person set: policy, engine, keys."""
+        """The settings of the person: policy, engine, keys."""
         return self.root / "config.toml"
 
     @property
@@ -59,7 +59,7 @@ class DataPaths(NamedTuple):
 
     @property
     def engine_log(self) -> Path:
-        """What the engine did; nothing of it reaches a terminal."""
+        """The engine's log; nothing of it reaches a terminal."""
         return self.root / "engine.log"
 
     @property
@@ -74,7 +74,7 @@ class DataPaths(NamedTuple):
 
     @property
     def hook_log(self) -> Path:
-        """What hooks could not do; nothing of it reaches a host."""
+        """The log of hooks' failures; nothing of it reaches a host."""
         return self.root / "hook.log"
 
     @property
@@ -94,11 +94,11 @@ class DataPaths(NamedTuple):
 
     @property
     def http_key(self) -> Path:
-        """The key that `memento serve` asks the person's own agents for; readable by the person alone."""
+        """The key that `memento serve` requires of the person's own agents; readable by the person alone."""
         return self.root / "http.key"
 
     def typed_text(self, name: str) -> Path:
-        """Return the file that holds what is being typed in one editor of the app."""
+        """Return the file that keeps the text typed in one editor of the app."""
         return self.drafts / f"typed-{name}.json"
 
     def typed_texts(self) -> list[Path]:

@@ -1,4 +1,4 @@
-"""Query what was done, by whom, and what agents were shown: the journal and the exposure ledger."""
+"""Query the journal and the exposure ledger: every change with its author, and every memory shown to an agent."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ ACTIVITY_FILTERS: Mapping[str, str] = {
     "before": "the same",
     "is": "new: since you last looked",
 }
-"""The names of the filters, and what each takes."""
+"""The names of the filters, with the values that each takes."""
 
 _FILTER_TERM = re.compile(r"(\w+):(.*)", re.DOTALL)
 _PREFIX_FIELDS = ("actor", "agent", "session", "channel", "action")
 
 
 class ActivityQuery(msgspec.Struct, frozen=True, kw_only=True):
-    """One question. What is left empty does not narrow; where several values are given, one must fit."""
+    """A query on the journal or the ledger. Empty fields do not restrict; of several values, one must match."""
 
     words: tuple[str, ...] = ()
     actor: tuple[str, ...] = ()
@@ -55,11 +55,11 @@ class ActivityQuery(msgspec.Struct, frozen=True, kw_only=True):
     since: datetime | None = None
     before: datetime | None = None
     is_new: bool = False
-    """Only what came since the person last looked."""
+    """Whether only entries since the person last looked are selected."""
 
 
 def parse_activity(text: str, now: datetime | None = None) -> ActivityQuery:
-    """Return the question that a line asks: ``port agent:claude action:"skip add" since:7d``.
+    """Return the query of a line such as ``port agent:claude action:"skip add" since:7d``.
 
     Raises:
         InvalidInput: a filter has no value, or one that it cannot have.
@@ -108,16 +108,16 @@ def _parse_bound(name: str, seq_field: str, value: str, now: datetime) -> dict[s
 
 
 MAX_RECORDS = 20
-"""Records of an entry that are told one by one."""
+"""Records of an entry that are listed one by one."""
 
 _LAST_SEEN_SETTING = "app.looked"
 """The setting that keeps the newest entry that the person has seen."""
 
 MAX_COUNTED_ENTRIES = 5_000
-"""Entries that are counted of what agents did; what is beyond is said to be more."""
+"""Entries of agents that are counted; the totals are marked as incomplete beyond."""
 
 _MAX_MEMORIES = 500
-"""Memories that the words of a question are looked up to."""
+"""Memories that the words of a query may select."""
 
 
 class JournalAction(msgspec.Struct, frozen=True):
@@ -125,15 +125,15 @@ class JournalAction(msgspec.Struct, frozen=True):
 
     row: ActivityRow
     changed: Sequence[ChangedRecord]
-    """What it did to each of the first `MOST_RECORDS` records."""
+    """The first `MAX_RECORDS` records that it changed, before and after."""
     batch_entries: int
-    """How many entries are taken back with this one, itself among them: those of one bulk write."""
+    """How many entries are undone with this one, itself included: those of one bulk write."""
     batch_records: int
     """How many records these changed."""
 
 
 class JournalSource:
-    """The entries that one question selects, newest first, by page. Its words are looked up when it is first read."""
+    """The entries that one query selects, newest first, by page. Its words are looked up at the first read."""
 
     def __init__(self, store: Store, wanted: Callable[[], JournalFilter]) -> None:
         self._activity = store.activity
@@ -144,24 +144,24 @@ class JournalSource:
         return self._ask()
 
     def total(self) -> int:
-        """Return how many there are."""
+        """Return how many rows there are."""
         return self._activity.total(self._wanted)
 
     def page(self, start: int, count: int) -> Sequence[ActivityRow]:
-        """Return some of them."""
+        """Return ``count`` rows from index ``start``, fewer at the end."""
         return self._activity.page(self._wanted, start, count)
 
     def locate(self, row_id: str) -> int | None:
-        """Return where one stands."""
+        """Return the index of a row, or ``None`` where it is not selected."""
         return self._activity.position(self._wanted, int(row_id))
 
     def ids(self, start: int, count: int) -> Sequence[str]:
-        """Return the ids of some of them."""
+        """Return the ids of ``count`` rows from index ``start``, fewer at the end."""
         return [str(seq) for seq in self._activity.seqs(self._wanted, start, count)]
 
 
 class ExposureSource:
-    """The rows of the ledger that one question selects, newest first, by page; as `JournalSource`."""
+    """The exposures that one query selects, newest first, by page; as `JournalSource`."""
 
     def __init__(self, store: Store, wanted: Callable[[], ExposureFilter]) -> None:
         self._exposures = store.exposures
@@ -172,24 +172,24 @@ class ExposureSource:
         return self._ask()
 
     def total(self) -> int:
-        """Return how many there are."""
+        """Return how many rows there are."""
         return self._exposures.total(self._wanted)
 
     def page(self, start: int, count: int) -> Sequence[ExposureRow]:
-        """Return some of them."""
+        """Return ``count`` rows from index ``start``, fewer at the end."""
         return self._exposures.page(self._wanted, start, count)
 
     def locate(self, row_id: str) -> int | None:
-        """Return where one stands."""
+        """Return the index of a row, or ``None`` where it is not selected."""
         return self._exposures.position(self._wanted, row_id)
 
     def ids(self, start: int, count: int) -> Sequence[str]:
-        """Return the ids of some of them."""
+        """Return the ids of ``count`` rows from index ``start``, fewer at the end."""
         return self._exposures.ids(self._wanted, start, count)
 
 
 class ActivityLog:
-    """The journal and the injection ledger of one workspace, newest first."""
+    """The journal and the exposure ledger of one workspace, newest first."""
 
     def __init__(self, store: Store, author: Author, search_engine: SearchEngine) -> None:
         self._store = store
@@ -216,17 +216,17 @@ class ActivityLog:
         return self._store.journal.entries_after(seq, limit)
 
     def changes(self, seq: int) -> list[Change]:
-        """Return what one entry did to each record."""
+        """Return the changes of one entry, a record each."""
         return self._store.journal.changes(seq)
 
     def page(self, query: ActivityQuery, *, before: int | None = None, limit: int = 50) -> list[ActivityRow]:
-        """Return the newest entries that a question selects; ``before`` is the last one of the page before."""
+        """Return the newest entries that a query selects; ``before`` is the last one of the page before."""
         bounds = [seq for seq in (before, query.before_seq) if seq is not None]
         wanted = self.journal_filter(msgspec.structs.replace(query, before_seq=min(bounds) if bounds else None))
         return self._store.activity.page(wanted, 0, limit)
 
     def count(self, query: ActivityQuery) -> int:
-        """Return how many entries a question selects."""
+        """Return how many entries a query selects."""
         return self._store.activity.total(self.journal_filter(query))
 
     def action(self, seq: int) -> JournalAction:
@@ -253,7 +253,7 @@ class ActivityLog:
         return JournalSource(self._store, lambda: self.journal_filter(query, last_seen=last_seen))
 
     def journal_filter(self, query: ActivityQuery, *, last_seen: int | None = None) -> JournalFilter:
-        """Return what a question asks of the journal."""
+        """Return the journal filter of a query."""
         first = query.first_seq
         if query.is_new:
             first = max(first or 0, (self.last_seen() if last_seen is None else last_seen) + 1)
@@ -272,7 +272,7 @@ class ActivityLog:
         )
 
     def _memories(self, query: ActivityQuery) -> tuple[str, ...] | None:
-        """Return the ids of the memories that a question is about; ``None`` where it is about no particular ones."""
+        """Return the ids of the memories that a query names; ``None`` where it names none."""
         named = tuple(self._resolved(name) for name in query.memory)
         if not query.words:
             return named or None
@@ -305,7 +305,7 @@ class ActivityLog:
     # Since the person last looked
 
     def last_seen(self) -> int:
-        """Return the number of the newest entry that the person has seen; 0 before they ever looked."""
+        """Return the number of the newest entry that the person has seen; 0 if none."""
         kept = self._store.settings.get(_LAST_SEEN_SETTING) or ""
         return int(kept) if kept.isdecimal() else 0
 
@@ -324,7 +324,7 @@ class ActivityLog:
         return seen
 
     def totals_since_last_seen(self) -> AgentTotals:
-        """Return in numbers what agents did since the person last looked; at most 5,000 entries are counted."""
+        """Return the totals of what agents did since the person last looked, over at most 5,000 entries."""
         return self._store.activity.tally(self.last_seen(), MAX_COUNTED_ENTRIES)
 
     def days(self, count: int = 14, *, now: datetime | None = None) -> list[DayCount]:
@@ -336,7 +336,7 @@ class ActivityLog:
     def exposures(
         self, query: ActivityQuery, *, after: str | None = None, limit: int = 50
     ) -> tuple[list[ExposureRow], str | None]:
-        """Return the newest rows of the ledger that a question selects, and the next page's cursor.
+        """Return the newest exposures that a query selects, and the next page's cursor.
 
         Raises:
             InvalidInput: the question asks for what only the journal knows, or ``after`` is not a cursor.
@@ -350,23 +350,23 @@ class ActivityLog:
         return rows, rows[-1].id if len(rows) == limit else None
 
     def sessions(self, query: ActivityQuery, limit: int = 50) -> list[SessionTotals]:
-        """Return what each session was shown in all, the one last served first."""
+        """Return the totals of each session's exposures, the one last served first."""
         return self._store.exposures.sessions(self.exposure_filter(query), limit)
 
     def exposure_source(self, query: ActivityQuery) -> ExposureSource:
-        """Return the rows of the ledger that a question selects, to be read by page."""
+        """Return the exposures that a query selects, to be read by page."""
         return ExposureSource(self._store, lambda: self.exposure_filter(query))
 
     def exposures_by_id(self, ids: Sequence[str]) -> list[ExposureRow]:
-        """Return some rows of the ledger by their ids, newest first."""
+        """Return some exposures by their ids, newest first."""
         return self._store.exposures.page(ExposureFilter(ids=tuple(ids)), 0, len(ids))
 
     def session(self, name: str) -> SessionTotals | None:
-        """Return what one session was shown in all, or ``None`` where it was shown nothing."""
+        """Return the totals of one session's exposures, or ``None`` where it was shown nothing."""
         return self._store.exposures.session(name)
 
     def check_exposure_query(self, query: ActivityQuery) -> None:
-        """Refuse a question that only the journal can answer.
+        """Raise an error for a query that only the journal can answer.
 
         Raises:
             InvalidInput: it asks for what the ledger does not know.
@@ -380,7 +380,7 @@ class ActivityLog:
                 raise InvalidInput(f"The injection ledger has no such {name}:.", f"It is filtered by {known}.")
 
     def exposure_filter(self, query: ActivityQuery) -> ExposureFilter:
-        """Return what a question asks of the ledger. Raises like `check_exposure_query`."""
+        """Return the exposure filter of a query. Raises like `check_exposure_query`."""
         self.check_exposure_query(query)
         return ExposureFilter(
             session=query.session,

@@ -1,4 +1,4 @@
-"""Audit a workspace for rot: what was found of each sort, what it means, and the list of it."""
+"""Audit a workspace for rot: the findings of each kind, their meaning, and the memories concerned."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _TEXT_KINDS = frozenset(kind.code for kind in AUDIT_KINDS if kind.in_texts)
 
 
 class AuditFinding(msgspec.Struct, frozen=True):
-    """How many there are of one sort of rot. ``count`` is ``None`` where that was not looked for."""
+    """The number of findings of one kind of rot. ``count`` is ``None`` where it was not counted."""
 
     kind: AuditKind
     count: int | None
@@ -46,7 +46,7 @@ def parse_audit_kind(code: str) -> AuditKind:
 
 
 class RotAudit:
-    """Looks for what has gone bad, and changes nothing. Safe to use from several threads."""
+    """The audit of one workspace, which changes nothing. Safe to use from several threads."""
 
     def __init__(self, store: Store, config: Config) -> None:
         self._store = store
@@ -61,7 +61,7 @@ class RotAudit:
         progress: Progress | None = None,
         stop: threading.Event | None = None,
     ) -> list[AuditFinding]:
-        """Return what the database can tell: about ten seconds for a million memories. No text is read.
+        """Return the counts that need no text: about ten seconds for a million memories.
 
         What is found in texts has a count where the texts were read before. Raises `StoppedError`.
         """
@@ -73,7 +73,7 @@ class RotAudit:
         return [AuditFinding(kind, found.get(kind.code)) for kind in AUDIT_KINDS]
 
     def read_texts(self, *, progress: Progress | None = None, stop: threading.Event | None = None) -> dict[str, int]:
-        """Read every text for secrets and for what hides, and after the first time only what changed.
+        """Search every text for secrets and hidden text; after the first time only texts that changed.
 
         About 4,000 memories a second. Returns the counts by code. Raises `StoppedError`.
         """
@@ -110,7 +110,7 @@ class RotAudit:
         return rest[:limit], rest[limit - 1] if len(rest) > limit else None
 
     def why(self, code: str, memory_id: str) -> str:
-        """Return what was found in a text, without its own words; "" where there is no more to say than the kind."""
+        """Return a description of a finding without quoting the text; "" where the kind says it all."""
         found: dict[str, str] = getattr(self._judged, code, {}) if code in _TEXT_KINDS else {}
         return found.get(memory_id, "")
 
@@ -128,7 +128,7 @@ class RotAudit:
         return self._store.memories.summaries_by_id(ids)
 
     def query(self, code: str, *, now: datetime | None = None) -> str:
-        """Return the query of the memories that lists what was found: all of it, or the first ones by their ids."""
+        """Return the query that lists the memories of a finding: all of them, or the first ones by their ids."""
         kind = parse_audit_kind(code)
         if kind.query or kind.place == "review":
             return kind.query

@@ -32,7 +32,7 @@ _UNFINISHED_PATTERN = "*.part*"
 
 
 class Backup(msgspec.Struct, frozen=True):
-    """One backup, as far as it can be told without reading all of it."""
+    """One backup, with the facts that need no full read of it."""
 
     name: str
     at: datetime
@@ -45,21 +45,21 @@ class Backup(msgspec.Struct, frozen=True):
     why: str = ""
     """``before restore`` or ``damaged`` where it was not asked for; what it kept then."""
     problem: str = ""
-    """Why it cannot be restored, as far as was looked; `Backups.verify` reads all of it."""
+    """The reason why it cannot be restored, from a quick check; `Backups.verify` reads all of it."""
 
 
 class RestoredBackup(msgspec.Struct, frozen=True):
-    """What was put back, and where that is which was there before."""
+    """The backup that was restored, and the one that keeps the former state."""
 
     name: str
     seq: int
-    """The journal entry that says so."""
+    """The journal entry that records it."""
     before: str
     """The backup of the state that was replaced."""
 
 
 def _no_progress(_what: str, _done: int, _total: int) -> None:
-    """Tell nobody."""
+    """Report nothing."""
 
 
 class Backups:
@@ -99,7 +99,7 @@ class Backups:
         return _list_backups(self._paths)
 
     def find(self, name: str) -> Backup:
-        """Return a backup by its name or the beginning of it; ``latest`` is the newest that was asked for.
+        """Return a backup by its name or a beginning of it; ``latest`` is the newest that the person made.
 
         Raises:
             NotFound, AmbiguousId: no backup, or several, have that name.
@@ -110,7 +110,7 @@ class Backups:
     def verify(
         self, name: str, *, progress: Progress = _no_progress, stop: threading.Event | None = None
     ) -> str | None:
-        """Read a backup from its first page to its last entry; return what is wrong with it, or ``None``.
+        """Read a backup from its first page to its last entry; return the first fault as a sentence, or ``None``.
 
         Raises:
             NotFound, AmbiguousId: no backup, or several, have that name.
@@ -142,7 +142,7 @@ class Backups:
     def restore(
         self, name: str, *, progress: Progress = _no_progress, stop: threading.Event | None = None
     ) -> RestoredBackup:
-        """Make the workspace what a backup holds. What was there before is kept as a backup of its own.
+        """Replace the workspace's contents by a backup's. The former state is kept as a backup of its own.
 
         It is one write: another program sees all of the one state or all of the other. The search indexes notice that
         it is another past and are built anew.

@@ -35,19 +35,19 @@ _REPAIR_HINT = f"{_NOTHING_DECIDED} Put the line back, or begin again."
 
 
 class SheetBlock(msgspec.Struct, frozen=True):
-    """One thing that waits, as a sheet tells it."""
+    """One inbox entry as a block of a sheet."""
 
     id: str
     about: Sequence[str]
     """Lines that only explain. They hold no line breaks, and are safe to show."""
     choices: Sequence[str]
-    """What may be ticked, in plain lower-case words."""
+    """The choices that may be ticked, in plain lower-case words."""
     texts: Mapping[str, str]
-    """What may be changed, by name; the names are plain lower-case words with underscores."""
+    """The texts that may be changed, by name; the names are plain lower-case words with underscores."""
 
 
 class EditedBlock(msgspec.Struct, frozen=True):
-    """What the edited sheet says about one block."""
+    """The person's answer to one block of the edited sheet."""
 
     block: SheetBlock
     deleted: bool = False
@@ -76,7 +76,7 @@ class Sheet(msgspec.Struct, frozen=True):
         return "\n".join([*lines, f"{self.mark} end", ""])
 
     def read(self, text: str) -> list[EditedBlock]:
-        """Return what an edited sheet says about each block, in the order of the blocks.
+        """Return the answer of an edited sheet to each block, in the order of the blocks.
 
         Raises:
             InvalidInput: the sheet is not whole, or a line in it cannot be understood.
@@ -118,7 +118,7 @@ class Sheet(msgspec.Struct, frozen=True):
 
 
 def make_sheet(blocks: Sequence[SheetBlock]) -> Sheet:
-    """Return a sheet whose mark stands in none of its texts."""
+    """Return a sheet whose mark occurs in none of its texts."""
     texts = "\n".join(part for block in blocks for part in (*block.about, *block.texts.values()))
     mark = f"%%{secrets.token_hex(6)}"
     while mark in texts:
@@ -231,16 +231,16 @@ _VERBS_IN_WORDS = {
 
 
 class RequestedDecisions(msgspec.Struct, frozen=True):
-    """What an edited sheet asks for."""
+    """The decisions of an edited sheet."""
 
     decisions: Sequence[Decision]
     unclear: Sequence[tuple[str, str]]
-    """A headline and the reason for each block that is left alone because what it says contradicts itself."""
+    """A headline and the reason for each block that is left undecided because its answer contradicts itself."""
     untouched: int
 
     @property
     def preview(self) -> list[str]:
-        """What would be done, in words with numbers."""
+        """A summary of the decisions, in words with numbers."""
         counts = Counter(
             "edit" if decision.verb == "approve" and decision.changes else decision.verb for decision in self.decisions
         )
@@ -248,7 +248,7 @@ class RequestedDecisions(msgspec.Struct, frozen=True):
 
 
 class ReviewSheet(msgspec.Struct, frozen=True):
-    """A sheet, and the version of each thing in it that its text was made from."""
+    """A sheet, and the version of each entry that its text was made from."""
 
     sheet: Sheet
     items: dict[str, InboxItem]
@@ -256,7 +256,7 @@ class ReviewSheet(msgspec.Struct, frozen=True):
     texts: dict[str, dict[str, str]]
 
     def wanted(self, text: str) -> RequestedDecisions:
-        """Return what an edited sheet asks for. Raises `InvalidInput` where it is not whole."""
+        """Return the decisions of an edited sheet. Raises `InvalidInput` where it is incomplete."""
         decisions: list[Decision] = []
         unclear: list[tuple[str, str]] = []
         untouched = 0
@@ -308,7 +308,7 @@ def _conflicting_marks(read: EditedBlock) -> str:
 
 
 def make_review_sheet(workspace: Workspace, rows: Sequence[InboxItem]) -> ReviewSheet:
-    """Return the sheet of some things that wait. Those that were decided meanwhile are left out."""
+    """Return the sheet of some inbox entries, without those that were decided meanwhile."""
     blocks, items, versions, texts = [], {}, {}, {}
     current = {row.id: row for row in workspace.inbox.rows([row.id for row in rows])}
     for number, row in enumerate((current[row.id] for row in rows if row.id in current), 1):
@@ -335,7 +335,7 @@ def _editable_fields(item: PendingProposal | ContradictionWithSides) -> dict[str
 
 
 def _explanation_lines(number: int, row: InboxItem, item: PendingProposal | ContradictionWithSides) -> list[str]:
-    """Return the lines that explain a block. They may hold what an agent wrote; whoever shows them makes them safe."""
+    """Return the lines that explain a block. They may hold an agent's text; whoever shows them makes them safe."""
     if isinstance(item, ContradictionWithSides):
         found = item.contradiction
         lines = [f"{number}. Two memories contradict each other: {found.why} ({found.score:.0%} sure)"]

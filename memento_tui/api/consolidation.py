@@ -27,13 +27,13 @@ _INHERITED_RELATIONS = ("related", "item", "file")
 
 
 class ConsolidationOutcome(msgspec.Struct, frozen=True):
-    """What became of a consolidation."""
+    """The result of a consolidation."""
 
     memory: Memory
     """The new memory; ``pending`` where it waits for a person, ``rejected`` where one turned the same down before."""
     sources: tuple[Memory, ...]
     proposal: Proposal | None = None
-    """What waits or was turned down; ``None`` where the new memory holds already."""
+    """The proposal that waits or was rejected; ``None`` where the new memory is in effect already."""
 
 
 def consolidate(
@@ -44,7 +44,7 @@ def consolidate(
     fields: Mapping[str, Any] | None = None,
     make_id: Callable[[], str] = new_id,
 ) -> ConsolidationOutcome:
-    """Make one memory that stands for several, or propose it where the gate says so.
+    """Create one memory that replaces several, or propose it where the gate requires that.
 
     Without ``content`` it is drafted: by the language model where one is configured, else of the sources' sentences.
     ``fields`` are what the caller says of it; ``tags`` join those of the sources. It is as sensitive as the most
@@ -124,7 +124,7 @@ def _consolidated_memory(
 
 
 def _fingerprint(sources: Sequence[Memory], memory: Memory, draft: Draft | None) -> str:
-    """Return what identifies the proposal: its sources, and where the caller wrote its text, that text."""
+    """Return the fingerprint of the proposal: of its sources and, where the caller wrote the text, of that text."""
     about: dict[str, Any] = {"from": sorted(source.id for source in sources)}
     if draft is None:
         about["says"] = content_digest(memory.content).hex()

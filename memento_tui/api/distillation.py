@@ -23,11 +23,11 @@ from memento_tui.storage.journal import Author
 __all__ = ["DistillationReport", "distill_text", "distill_transcript"]
 
 _MAX_CANDIDATES = 100
-"""Candidates among which those that are wanted are looked for."""
+"""Candidates read at most from one text, among which the requested ones are found."""
 
 
 class DistillationReport(msgspec.Struct, frozen=True):
-    """What a transcript held."""
+    """The candidates that a transcript held."""
 
     learned: tuple[DistillationResult, ...]
     problems: tuple[str, ...]
@@ -35,7 +35,7 @@ class DistillationReport(msgspec.Struct, frozen=True):
     turns: int
     session: str
     interrupted: bool = False
-    """Whether the reading was ended early; what follows in the transcript was not looked at."""
+    """Whether reading ended early; the rest of the transcript was not read."""
 
 
 def distill_transcript(
@@ -48,7 +48,7 @@ def distill_transcript(
     progress: Callable[[int, int], None] | None = None,
     stopping: threading.Event | None = None,
 ) -> DistillationReport:
-    """Propose what a transcript teaches: memories, skips and working items, each with the lines it rests on.
+    """Propose memories, skips and working items from a transcript, each with the lines that it rests on.
 
     It is written in the transcript's name and not in the caller's, so the gate asks a person about it. ``namespace`` is
     the project's: what was learned there holds there, but for preferences, which are the person's everywhere.
@@ -94,7 +94,7 @@ def distill_text(
     fields: Mapping[str, Any] | None = None,
     make_id: Callable[[], str] | None = None,
 ) -> DistillationReport:
-    """Propose what a conversation teaches that its agent handed over as text, in the name of that agent.
+    """Propose records from a conversation that an agent handed over as text, in the name of that agent.
 
     The text is JSON lines in one of the formats of transcripts, or plain: see
     `memento_tui.maintenance.transcripts.reader`.

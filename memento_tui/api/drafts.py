@@ -101,7 +101,7 @@ _MIN_MATCHED_CHARACTERS = 8
 
 
 class UnsavedText(msgspec.Struct, frozen=True, kw_only=True):
-    """What was typed, what it was made from, and the process that held it."""
+    """The typed text, the version that it was made from, and the process that held it."""
 
     record: str
     """``memory``, ``crystal`` or the like."""
@@ -127,7 +127,7 @@ class UnsavedTextFile:
         self.path = paths.typed_text(new_id())
 
     def keep(self, title: str | None, tags: Sequence[str] | None, content: str) -> None:
-        """Write down what the fields hold now, so that it survives the process. Raises `DataDirectoryError`."""
+        """Save the present contents of the fields, so that they survive the process. Raises `DataDirectoryError`."""
         kept = UnsavedText(
             record=self.record,
             record_id=self.record_id,
@@ -165,7 +165,7 @@ def find_unsaved_texts(paths: DataPaths) -> list[tuple[Path, UnsavedText]]:
 
 
 def discard_unsaved_text(paths: DataPaths, record_id: str) -> None:
-    """Remove what was typed over one record, because every trace of it is to go."""
+    """Remove the text that was typed over one record, because every trace of the record must go."""
     for path, kept in _all_unsaved_texts(paths):
         if kept.record_id == record_id:
             path.unlink(missing_ok=True)

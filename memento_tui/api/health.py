@@ -73,7 +73,7 @@ def _begin_semantic_anew(workspace: Workspace) -> None:
 
 
 def stop_engine(client: SemanticClient) -> bool:
-    """Stop the engine and wait until it is gone; tell whether one ran. Raises `EngineUnavailable` if it stays."""
+    """Stop the engine and wait until it is gone; return whether one ran. Raises `EngineUnavailable` if it stays."""
     stopped = client.stop()
     if not stopped and client.status() is not None:
         raise EngineUnavailable("The engine was told to stop and still runs.", "`memento engine logs` may say why.")
@@ -81,7 +81,7 @@ def stop_engine(client: SemanticClient) -> bool:
 
 
 def examine_directory(paths: DataPaths) -> list[HealthFinding]:
-    """Check what can be told without opening the database."""
+    """Run the checks that do not open the database."""
     if not paths.root.is_dir():
         hint = "`memento add`, `memento import` or the app begin a new one."
         return [HealthFinding("data directory", ok=False, detail=f"{paths.root} does not exist", hint=hint)]
@@ -155,7 +155,7 @@ def examine(
 
 
 def examine_quickly(workspace: Workspace) -> Iterator[HealthFinding]:
-    """Yield what can be told without reading the whole database, the quickest first."""
+    """Yield the findings that need no full read of the database, the quickest first."""
     yield from examine_directory(workspace.paths)
     yield _settings(workspace.config)
     yield _contents(workspace)
@@ -164,13 +164,13 @@ def examine_quickly(workspace: Workspace) -> Iterator[HealthFinding]:
 
 
 def examine_indexes(workspace: Workspace) -> Iterator[HealthFinding]:
-    """Yield how the engine is, and the keyword index once it has caught up."""
+    """Yield the state of the engine, and of the keyword index once it has caught up."""
     yield examine_engine(workspace)
     yield _run_check("keyword index", workspace, _keyword)
 
 
 def examine_engine(workspace: Workspace) -> HealthFinding:
-    """Return how the engine and its index are. It is not started for that."""
+    """Return the state of the engine and its index, without starting it."""
     return _run_check("semantic index", workspace, _semantic)
 
 
@@ -210,7 +210,7 @@ def _settings(config: Config) -> HealthFinding:
 
 
 def _model_problem(config: Config) -> tuple[str, str]:
-    """Return what is wrong with the folders of models, and what to do; empty where nothing is."""
+    """Return the fault in the folders of models and what to do about it; two empty texts if there is none."""
     named = {"engine.model": config.engine.model, "engine.entailment_model": config.engine.entailment_model}
     for setting, folder in named.items():
         path = Path(folder).expanduser()
@@ -225,7 +225,7 @@ def _model_problem(config: Config) -> tuple[str, str]:
 
 
 def _language_model_problem(config: Config) -> tuple[str, str]:
-    """Return what is wrong with the endpoint for drafts, as far as it shows without asking it."""
+    """Return the fault in the settings of the endpoint for drafts, which is not contacted, and what to do about it."""
     chosen = config.language_model
     if not chosen.url:
         unused = chosen.model or chosen.key_variable

@@ -1,4 +1,4 @@
-"""The identity through time: every crystal in order, what each changed, and the proposals among them."""
+"""The identity through time: every crystal in order, the changes between them, and the proposals among them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["CrystalChange", "Crystals", "crystal_before", "writer_of"]
 
 
 class CrystalChange(msgspec.Struct, frozen=True):
-    """What leads from one crystal to another."""
+    """The change from one crystal to another."""
 
     before: Crystal | None
     """``None`` where the other is the first of all: everything in it is new."""
@@ -60,7 +60,7 @@ def writer_of(crystal: Crystal) -> str:
 
 
 class Crystals:
-    """Who the agent is, in prose, and who it was."""
+    """The agent's identity in prose: the current crystal, the proposed ones, and the past."""
 
     def __init__(self, store: Store, gate: Gate) -> None:
         self._store = store
@@ -146,7 +146,7 @@ class Crystals:
         return self._gate.judge(intent)
 
     def _proposed(self, tx: Transaction, made: Crystal, verdict: Verdict, screened: Screened) -> Crystal:
-        """Return the crystal that waits, or the one that said the same and was turned down."""
+        """Return the crystal that waits, or the one with the same text that waits already or was rejected."""
         fingerprint = f"crystal {content_digest(made.content).hex()}"
         known = self._store.proposals.same(fingerprint)
         if known is not None and (known.state in OPEN_PROPOSAL_STATES or not self._gate.is_person):

@@ -1,4 +1,4 @@
-"""What an import or a mirror needs of a workspace beyond its public methods: bulk reads, and writes of its own."""
+"""Give imports and mirrors bulk reads and writes of their own, beyond the public methods of a workspace."""
 
 from __future__ import annotations
 

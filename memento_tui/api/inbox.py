@@ -43,21 +43,21 @@ DecisionVerb = Literal[
 DECISION_VERBS: tuple[str, ...] = get_args(DecisionVerb)
 
 CONTRADICTION_PREFIX = "contradiction:"
-"""What the name of a contradiction begins with, where things of the whole queue are named. A proposal's is its id."""
+"""The prefix of a contradiction's name in the inbox. A proposal's name is its id."""
 
 
 class Decision(msgspec.Struct, frozen=True, kw_only=True):
-    """What a person decides about one thing that waits."""
+    """A person's decision on one inbox entry."""
 
     id: str
     """A proposal's id; for a contradiction `CONTRADICTION` and its id."""
     verb: DecisionVerb
     seen: int | None
-    """The version that was looked at; one that changed since is not decided. ``None`` accepts any."""
+    """The version that the person saw; an entry that changed since is not decided. ``None`` accepts any."""
     reason: str = ""
     """For a rejection; the agent can read it."""
     changes: dict[str, Any] = {}
-    """The person's own changes before an approval, or what a resolution needs beside: contexts, or the merged text."""
+    """The person's changes before an approval, or the texts that a resolution needs: contexts, or the merged text."""
 
 
 class DecisionOutcome(msgspec.Struct, frozen=True):
@@ -67,7 +67,7 @@ class DecisionOutcome(msgspec.Struct, frozen=True):
     state: str
     """The state that it has now, or ``failed``."""
     error: str = ""
-    """What was wrong, and what to do next."""
+    """The error, with what to do next."""
 
 
 def inbox_name(record: str, record_id: str) -> str:
@@ -83,7 +83,7 @@ def decide_all(
     *,
     progress: Callable[[int, int], None] | None = None,
 ) -> Sequence[DecisionOutcome]:
-    """Decide several things; one that fails does not stop the others, and one undo takes back all that were decided.
+    """Decide several entries; one that fails does not stop the others, and one undo takes back all decisions.
 
     A rejected contradiction is none. ``progress`` is called with how many are done, and of how many.
     """
@@ -100,13 +100,13 @@ def decide_all(
 
 
 def decide(review: ProposalQueue, contradictions: ContradictionQueue, decision: Decision) -> str:
-    """Carry one decision out and return the state that the thing has now.
+    """Carry one decision out and return the entry's new state.
 
     Raises:
-        NotFound: there is no such thing.
+        NotFound: there is no such entry.
         NotAllowed: an agent asks, it was decided already, or the decision does not fit it.
-        Conflict: it or its target changed since it was looked at.
-        InvalidField: a change, or what a resolution needs, breaks a rule.
+        Conflict: it or its target changed since the person saw it.
+        InvalidField: a change, or a text that a resolution needs, breaks a rule.
 
     """
     if decision.id.startswith(CONTRADICTION_PREFIX):
@@ -141,7 +141,7 @@ def _resolve_contradiction(contradictions: ContradictionQueue, decision: Decisio
 
 
 MAX_BULK_EDIT_ITEMS = 200
-"""How many things are opened at once in a person's editor; the oldest first."""
+"""How many entries are opened at once in a person's editor, the oldest first."""
 
 KIND_NAMES: Mapping[str, tuple[str, str]] = {
     "secret": ("held a secret", "held a secret"),
@@ -159,7 +159,7 @@ KIND_NAMES: Mapping[str, tuple[str, str]] = {
     "change": ("change", "changes"),
     "deletion": ("deletion", "deletions"),
 }
-"""What one and what several of each kind are called behind their number."""
+"""The singular and plural of each kind, as they follow a number."""
 
 
 def counts_in_words(counts: Mapping[str, int]) -> str:
@@ -168,7 +168,7 @@ def counts_in_words(counts: Mapping[str, int]) -> str:
 
 
 class InboxItem(msgspec.Struct, frozen=True):
-    """One thing that waits, as a list shows it. What it is in full, `WaitingQueue.get` says."""
+    """One inbox entry as a list shows it; `Inbox.get` returns it in full."""
 
     row: InboxRow
 
@@ -184,7 +184,7 @@ class InboxItem(msgspec.Struct, frozen=True):
 
     @property
     def headline(self) -> str:
-        """The first line that says something of what it is about."""
+        """The first line of its text that is not blank."""
         lines = (line.strip().lstrip("#").strip() for line in self.row.text.splitlines())
         return next(filter(None, lines), f"{self.row.target} {self.row.record_id}")
 
@@ -195,7 +195,7 @@ class InboxItem(msgspec.Struct, frozen=True):
 
 
 class InboxView:
-    """The queue as it is at one moment, or the part of it that is of one kind; read by page from the database."""
+    """The inbox at one moment, or its entries of one kind, read by page from the database."""
 
     def __init__(self, store: Store, kind: str, at: datetime) -> None:
         self._store, self._kind, self._at = store, kind, at
@@ -210,7 +210,7 @@ class InboxView:
         return [InboxItem(row) for row in self._store.inbox.page(self._at, self._kind, start, count)]
 
     def locate(self, row_id: str) -> int | None:
-        """Return where one stands."""
+        """Return the index of an entry, or ``None`` where it does not wait."""
         return self._store.inbox.locate(self._at, self._kind, *_split_name(row_id))
 
     def ids(self, start: int, count: int) -> Sequence[str]:
@@ -253,7 +253,7 @@ class Inbox:
     def list(
         self, kind: str = "", *, after: str | None = None, limit: int = 50
     ) -> tuple[Sequence[InboxItem], str | None]:
-        """Return what waits, and the next page's cursor. A cursor holds even if what it names was decided since.
+        """Return inbox entries and the next page's cursor, which is valid even if its entry was decided since.
 
         Raises:
             InvalidInput: an unknown kind or cursor, or a limit below 1.
@@ -274,7 +274,7 @@ class Inbox:
         return self._contradictions.get(record_id) if record == "contradiction" else self._review.get(record_id)
 
     def find(self, given: str) -> str:
-        """Return the name of what a person means: an id or a unique beginning of one, or a memory that waits.
+        """Return the name of the entry that a person means by an id or its beginning, or by the id of a waiting memory.
 
         Raises:
             NotFound, AmbiguousId: nothing, or several things, are meant.
@@ -301,11 +301,11 @@ class Inbox:
         return [InboxItem(row) for row in self._store.inbox.rows(clock.now(), [_split_name(name) for name in names])]
 
     def decide_one(self, decision: Decision) -> str:
-        """Decide one thing and return the state that it has now. Raises like `deciding.decide`."""
+        """Decide one entry and return its new state. Raises like the function `decide`."""
         return decide(self._review, self._contradictions, decision)
 
     def decide(
         self, decisions: Sequence[Decision], *, progress: Callable[[int, int], None] | None = None
     ) -> Sequence[DecisionOutcome]:
-        """Decide several things, each on its own; one undo takes back all that were decided."""
+        """Decide several entries, each on its own; one undo takes back all decisions."""
         return decide_all(self._store, self._review, self._contradictions, decisions, progress=progress)

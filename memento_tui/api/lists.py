@@ -35,10 +35,10 @@ __all__ = [
 ]
 
 CATEGORY_WORDS = {name: name.replace("_", " ") for name in ITEM_CATEGORIES}
-"""What each category of a working item is called."""
+"""The name of each category of a working item."""
 
 STATUS_WORDS = {**{name: name for name in ITEM_STATUSES}, "completed": "done"}
-"""What each status of a working item is called."""
+"""The name of each status of a working item."""
 
 _QUERY_TERM = re.compile(r'(?:(\w+):)?(?:"([^"]*)"?|(\S+))')
 
@@ -142,7 +142,7 @@ def _match_word(text: str, key: str, words: dict[str, str]) -> str:
 
 
 def _split_terms(text: str, keys: Sequence[str]) -> Iterable[tuple[str, str]]:
-    """Yield each word with its key, empty for none. What looks like a key and is none is part of the word."""
+    """Yield each word with its key, "" for none. An unknown key is part of the word."""
     for match in _QUERY_TERM.finditer(text):
         key, quoted, plain = match.groups()
         value = plain if quoted is None else quoted
@@ -154,7 +154,7 @@ def _split_terms(text: str, keys: Sequence[str]) -> Iterable[tuple[str, str]]:
 
 
 def _add_matching(value: str, key: str, words: dict[str, str], chosen: set[str], problems: list[str]) -> None:
-    """Add the names that a word begins, or their words do; one that is meant in full is the only one."""
+    """Add the names that begin with a word, or whose words do; of an exact match, that name alone."""
     given = value.casefold().replace("-", "_").replace(" ", "_")
     named = {name: (name, word.replace(" ", "_")) for name, word in words.items()}
     exact = {name for name, said in named.items() if given in said}
@@ -220,7 +220,7 @@ class _GovernedWrites(Generic[EntryT]):
             return tx.put(made, base=0)
 
     def change(self, prefix: str, base_version: int | None, changes: Mapping[str, Any]) -> EntryT | Proposal:
-        """Change a record, or propose it; one that says all that already is not written, and nothing is to be undone.
+        """Change a record, or propose the change. A record that has these values already is not written.
 
         Raises:
             NotFound, AmbiguousId: no record, or several, have that id.
@@ -260,7 +260,7 @@ class _GovernedWrites(Generic[EntryT]):
 
 
 class Skips:
-    """What the agent is not to do, why, and until when."""
+    """The skip list: actions that the agent must not take, with a reason and an end."""
 
     def __init__(self, store: Store, gate: Gate) -> None:
         self._store = store
@@ -295,7 +295,7 @@ class Skips:
         return self.update(before.id, base_version=base_version, expires_at=end)
 
     def remove(self, skip_id: str, *, base_version: int | None = None) -> Proposal | None:
-        """End a skip now; a proposal comes back where the gate asks a person. Raises `NotFound` or `Conflict`."""
+        """End a skip now; return a proposal where a person must decide. Raises `NotFound` or `Conflict`."""
         return self._writes.remove(skip_id, base_version)
 
     def decide(self, skip_id: str, *, title: str = "", base_version: int | None = None) -> WorkingItem:
@@ -376,7 +376,7 @@ class Skips:
 
 
 class Items:
-    """What is being done, what holds until further notice, and what is waited for."""
+    """The working items: active work, standing decisions, and things that are waited for."""
 
     def __init__(self, store: Store, gate: Gate) -> None:
         self._store = store
@@ -391,7 +391,7 @@ class Items:
         return self._writes.change(item_id, base_version, changes)
 
     def remove(self, item_id: str, *, base_version: int | None = None) -> Proposal | None:
-        """Remove a working item; a proposal comes back where the gate asks a person.
+        """Remove a working item; return a proposal where a person must decide.
 
         Raises `NotFound`, or `Conflict` where the item is no longer at ``base_version``.
         """

@@ -29,7 +29,7 @@ def maintain_workspace(
     stopping: threading.Event | None = None,
     progress: Progress | None = None,
 ) -> MaintenanceReport:
-    """Expire, demote, compare and consolidate what is due; propose what a person decides about.
+    """Run the maintenance that is due: expire, demote, compare and consolidate, and propose where a person decides.
 
     Waits until everything is embedded. Where the engine cannot be had, only words are compared, and the report says so.
 

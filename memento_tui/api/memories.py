@@ -30,13 +30,13 @@ _MAX_COMPARED = 5
 
 
 class _JudgedMemory(msgspec.Struct, frozen=True):
-    """A new memory as it may be stored, and what the gate says of it."""
+    """A new memory as it may be stored, with the gate's verdict."""
 
     memory: Memory
     verdict: Verdict
     evidence: Mapping[str, Any]
     near: Memory | None = None
-    """A memory that says nearly the same."""
+    """A memory with nearly the same text."""
     likeness: float = 0.0
 
 
@@ -110,7 +110,7 @@ class MemoryCreator:
         return self._judged(screened, memory), "id" in fields
 
     def _known_among(self, batch: Sequence[tuple[_JudgedMemory, bool]]) -> dict[tuple[str, bytes], Memory | str]:
-        """Return what says the same as one of a batch already, by namespace and digest."""
+        """Return the memories with the same text as one of a batch, by namespace and digest."""
         digests = [content_digest(arrival.memory.content) for arrival, has_id in batch if not has_id]
         found = self._store.memories.with_digests(digests)
         return {(twin.namespace, content_digest(twin.content)): twin for twin in reversed(found)}
@@ -153,14 +153,14 @@ class MemoryCreator:
         return next((twin for twin in twins if twin.namespace == memory.namespace), None)
 
     def _rejected(self, memory: Memory) -> Memory | None:
-        """Return the memory that a person rejected and that said the same, where that silences the author."""
+        """Return the rejected memory with the same text, where that rejection silences the author, or ``None``."""
         before = self._gate.refused_before(creation_fingerprint(memory))
         found: Memory | None = None if before is None else self._store.find(Memory, before.target_id)
         # It may have been deleted since; what the person said of it holds.
         return None if found is None else msgspec.structs.replace(found, status="rejected")
 
     def _compared(self, arrival: _JudgedMemory) -> _JudgedMemory:
-        """Look for what says nearly the same, and measure how new the memory is."""
+        """Find memories with nearly the same text, and measure how new the memory is."""
         # the index comes along
         from memento_tui.maintenance.duplicates import is_near_duplicate, memory_likeness  # noqa: PLC0415
 
@@ -192,14 +192,14 @@ class MemoryCreator:
 
 
 class ChangeOutcome(msgspec.Struct, frozen=True):
-    """What became of a change: done, waiting for a person, or turned down by one before."""
+    """The outcome of a change: applied, proposed to a person, or rejected by one before."""
 
     status: Literal["applied", "proposed", "rejected"]
     memory: Memory
-    """The memory as it stands now."""
+    """The memory as it is now."""
     proposal: Proposal | None = None
     removed: tuple[str, ...] = ()
-    """The kinds of secrets that were taken out of what was written."""
+    """The kinds of secrets that were removed from the text."""
 
 
 class MemoryEditor:
@@ -279,7 +279,7 @@ class MemoryEditor:
         ]
 
     def _check_own(self, memory: Memory) -> None:
-        """Refuse that an agent rewrites or withdraws what waits, unless it asked itself. Raises `NotAllowed`."""
+        """Raise `NotAllowed` where an agent rewrites or withdraws a waiting memory that another proposed."""
         for proposal in self._asked(memory):
             # Anyone may write a name into a proposal; the journal knows who made it.
             first = self._store.journal.history(Proposal, proposal.id)[-1].entry
@@ -414,7 +414,7 @@ _MEANING_FIELDS = ("content", "title", "kind", "validity_context", "source_type"
 
 
 def _without_persons_fields(before: Memory, after: Memory) -> Memory:
-    """Return an agent's change of a memory: what says something else has nothing that only a person gives."""
+    """Return an agent's change of a memory, without the trust that a person gave where the meaning changed."""
     if all(getattr(before, name) == getattr(after, name) for name in _MEANING_FIELDS):
         return after
     tier = "short_term" if after.tier in ("long_term", "shared") else after.tier

@@ -1,4 +1,4 @@
-"""Read what belongs to one memory: its relations and contradictions, and its earlier versions."""
+"""Read the relations, contradictions and earlier versions of one memory."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _LINK_WORDS: Mapping[tuple[str, str], str] = {
     ("consolidated_from", "out"): "made of",
     ("consolidated_from", "in"): "part of",
 }
-"""How a relation reads from the memory that is looked at; the others are named by their type."""
+"""The words for a relation as seen from the memory that is shown; the others are named by their type."""
 
 
 class MemoryLink(msgspec.Struct, frozen=True):
@@ -105,19 +105,19 @@ if TYPE_CHECKING:
 
 
 RESTORED_FIELDS = tuple(field.name for field in FIELDS if field.restorable)
-"""The fields that an earlier version gives back: what the memory says, and what a person sets in an edit.
+"""The fields that restoring an earlier version sets: the memory's texts, and what a person sets in an edit.
 
 Status, tier, pin and verification tell what became of the memory since, and stay as they are.
 """
 
 
 class RestoredVersion(msgspec.Struct, frozen=True):
-    """The memory as it stands now, and the fields that were set back; none where nothing differed."""
+    """The memory as it is now, and the fields that were restored; none where nothing differed."""
 
     memory: Memory
     fields: tuple[str, ...]
     removed: tuple[str, ...] = ()
-    """The kinds of secrets that were taken out of what was set back."""
+    """The kinds of secrets that were removed from the restored fields."""
 
 
 def changed_fields(before: Memory | None, after: Memory) -> tuple[str, ...]:
@@ -132,7 +132,7 @@ def changed_fields(before: Memory | None, after: Memory) -> tuple[str, ...]:
 def restore_version(
     workspace: Workspace, memory_id: str, version: int, *, base_version: int | None = None
 ) -> RestoredVersion:
-    """Make what a memory said at an earlier version what it says now: one new version, which undo takes back.
+    """Restore the fields of an earlier version of a memory in one new version, which can be undone.
 
     ``base_version`` is the version that the person was looking at; without it the present one is changed.
 

@@ -1,4 +1,4 @@
-"""Summarize a workspace: what waits, what agents did, what there is, its health, what ends soon."""
+"""Summarize a workspace: its inbox, the activity of agents, counts, health, and records that end soon."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 
 ACTIVITY_DAYS = 30
-"""How many days of activity are told."""
+"""Days of activity that are counted."""
 
 MAX_TAGS = 40
 
@@ -53,14 +53,14 @@ _OLD_BACKUP = timedelta(days=30)
 
 
 class InboxCount(msgspec.Struct, frozen=True, kw_only=True):
-    """How much of one kind waits for a person."""
+    """The number of inbox entries of one kind."""
 
     kind: str
     name: str
-    """What that many of the kind are called."""
+    """The name of the kind, in the singular or plural that fits the count."""
     count: int
     since: datetime
-    """Since when the oldest waits."""
+    """The moment since which the oldest waits."""
 
 
 class RecordCounts(msgspec.Struct, frozen=True, kw_only=True):
@@ -89,7 +89,7 @@ class ExpiringRecord(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ExpiringSoon(msgspec.Struct, frozen=True, kw_only=True):
-    """What ends soon: memories within a week, skips within three days."""
+    """The records that end soon: memories within a week, skips within three days."""
 
     memories: int
     skips: int
@@ -107,7 +107,7 @@ class HealthFinding(msgspec.Struct, frozen=True):
 
 
 class Overview(msgspec.Struct, frozen=True, kw_only=True):
-    """All of it."""
+    """The whole summary of a workspace."""
 
     amounts: RecordCounts
     waiting: Sequence[InboxCount]
@@ -121,7 +121,7 @@ class Overview(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def overview(workspace: Workspace, now: datetime) -> Overview:
-    """Return everything: about two seconds at a million memories."""
+    """Return the whole summary: about two seconds at a million memories."""
     statistics = workspace._store.statistics
     return Overview(
         amounts=record_counts(workspace),
@@ -137,7 +137,7 @@ def overview(workspace: Workspace, now: datetime) -> Overview:
 
 
 def inbox_counts(workspace: Workspace) -> list[InboxCount]:
-    """Return what waits for a person, by kind, the most telling kind first."""
+    """Return the inbox counts by kind, the most important kind first."""
     found = []
     for kind, count in workspace.inbox.counts().items():
         oldest = workspace.inbox.view(kind).page(0, 1)
@@ -164,19 +164,19 @@ def daily_counts(workspace: Workspace, now: datetime) -> list[DayCount]:
 
 
 def last_seen(workspace: Workspace) -> tuple[int, datetime | None]:
-    """Return the newest journal entry that the person has seen, and when it was written; 0 before they ever looked."""
+    """Return the newest journal entry that the person has seen (0 if none), and when it was written."""
     seq = workspace.activity.last_seen()
     entries = workspace._store.journal.entries(before=seq + 1, limit=1) if seq else []
     return seq, datetime.fromisoformat(entries[0].at) if entries else None
 
 
 def agent_totals_since(workspace: Workspace, seq: int) -> AgentTotals:
-    """Return in numbers what agents did after a journal entry."""
+    """Return the totals of what agents did after a journal entry."""
     return workspace._store.activity.tally(seq, MAX_COUNTED_ENTRIES)
 
 
 def mark_seen(workspace: Workspace) -> None:
-    """Note that the person has seen what agents did until now: what comes later is new. Never fails.
+    """Record that the person has seen the activity of agents until now. Never fails.
 
     For the moment at which the app is left, or after the overview was shown for a while.
     """
@@ -204,7 +204,7 @@ def expiring_soon(workspace: Workspace, now: datetime) -> ExpiringSoon:
 
 
 def health_signs(workspace: Workspace, now: datetime) -> list[HealthFinding]:
-    """Return what can be told of the state of things in a few milliseconds; nothing is started or built."""
+    """Return the health findings that take a few milliseconds; nothing is started or built."""
     return [_database(workspace), _keyword(workspace), _semantic(workspace), _backup(workspace, now)]
 
 

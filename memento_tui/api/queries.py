@@ -53,7 +53,7 @@ class MemoryView:
 
 
 class Exposures:
-    """The ledger of what was put in front of agents, and the counters of how often memories were shown and used.
+    """The ledger of exposures to agents, and the counters of how often memories were shown and used.
 
     Neither is part of the journal: reading is not history and cannot be undone.
     """
@@ -62,11 +62,11 @@ class Exposures:
         self._store = store
 
     def record(self, exposures: Sequence[Exposure]) -> None:
-        """Write down what was put in front of an agent's session, oldest first."""
+        """Add exposures to the ledger, oldest first."""
         self._store.exposures.add(exposures)
 
     def count_shown(self, ids: Iterable[str]) -> None:
-        """Count that memories were put in front of an agent."""
+        """Count that memories were shown to an agent."""
         self._store.usage.count("memory", ids, shown=1)
 
     def count_used(self, ids: Iterable[str], session: str = "") -> None:
@@ -74,7 +74,7 @@ class Exposures:
         self._store.usage.count("memory", ids, used=1, session=session)
 
     def mark_used(self, session: str, ids: Iterable[str]) -> None:
-        """Mark in the ledger that a session used what it had been shown of some memories."""
+        """Mark the exposures of some memories to a session as used."""
         self._store.exposures.mark_used(session, ids)
 
     def page(self, wanted: ExposureFilter, start: int, count: int) -> list[ExposureRow]:

@@ -46,9 +46,9 @@ class PendingProposal(msgspec.Struct, frozen=True):
     proposal: Proposal
     target: Any
     moved: bool = False
-    """Whether the target says something else than when the proposal was made."""
+    """Whether the target changed since the proposal was made."""
     rests_on: tuple[tuple[str, str], ...] = ()
-    """A name and a text for each thing that the decision rests on."""
+    """A name and a text for each piece of evidence."""
 
     @property
     def why(self) -> list[str]:
@@ -66,7 +66,7 @@ class ProposalQueue:
     def list(
         self, states: Sequence[str] = OPEN_PROPOSAL_STATES, *, after: str | None = None, limit: int = 50
     ) -> tuple[list[PendingProposal], str | None]:
-        """Return proposals with their targets, and the next page's cursor; those put off return in time."""
+        """Return proposals with their targets, and the next page's cursor; postponed ones once they are due."""
         found, following = self._store.proposals.page(states, at=clock.now(), after=after, limit=limit)
         memories = self._store.memories.get_many([p.target_id for p in found if p.target == "memory"])
         return [self._pending(p, memories.get(p.target_id) or self._other(p)) for p in found], following
@@ -103,7 +103,7 @@ class ProposalQueue:
     def made_by(
         self, agent: str, states: Sequence[str], *, after: str | None = None, limit: int = 50
     ) -> tuple[Sequence[PendingProposal], str | None]:
-        """Return what one agent proposed, in these states, with its targets, and the next page's cursor.
+        """Return the proposals of one agent in these states, with their targets, and the next page's cursor.
 
         What was decided last comes first; of what waits, the newest. Raises `NotFound` where ``after`` is no proposal.
         """
@@ -157,7 +157,7 @@ class ProposalQueue:
         seen: int | None = None,
         **changes: Any,  # noqa: ANN401 - fields
     ) -> Proposal:
-        """Carry a proposal out, with ``changes`` of the person's own on top; ``seen`` is the version looked at.
+        """Carry a proposal out, with the person's own ``changes``; ``seen`` is the version that the person saw.
 
         Raises:
         NotAllowed: an agent asks, or it was decided already.
@@ -198,7 +198,7 @@ class ContradictionQueue:
     def list(
         self, *, resolved: bool = False, after: str | None = None, limit: int = 50
     ) -> tuple[list[ContradictionWithSides], str | None]:
-        """Return contradictions with both sides, and the next page's cursor; those put off return in time."""
+        """Return contradictions with both sides, and the next page's cursor; postponed ones once they are due."""
         found, following = self._store.contradictions.page(at=clock.now(), resolved=resolved, after=after, limit=limit)
         return list(self._disputes(found)), following
 
@@ -293,7 +293,7 @@ def proposed_record(pending: PendingProposal) -> Any:  # noqa: ANN401 - a memory
 
 
 def editable_texts(pending: PendingProposal) -> dict[str, str]:
-    """Return what a person may change of what is proposed, as texts by name; nothing where there is nothing."""
+    """Return the texts of a proposal that a person may change, by name; empty where there are none."""
     if pending.proposal.target == "contradiction":
         content = pending.proposal.payload.get("content")
         return {"content": str(content)} if content else {}
@@ -310,7 +310,7 @@ def _field_text(value: object) -> str:
 
 
 def changes_between(before: Mapping[str, str], after: Mapping[str, str]) -> dict[str, Any]:
-    """Return the fields whose texts differ, as values of a record; what is wrong with them its own rules say."""
+    """Return the fields whose texts differ, as values of a record; the record's own rules check them later."""
     changes: dict[str, Any] = {name: text for name, text in after.items() if text != before.get(name)}
     for name, text in changes.items():
         if name == "tags":

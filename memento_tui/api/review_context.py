@@ -1,4 +1,4 @@
-"""Context for a decision: similar memories, and what was said in the transcript it was learned from."""
+"""Collect the context of a decision: similar memories, and the passage of the transcript that it came from."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _MAX_TRANSCRIPT_BYTES = 512 * 1024 * 1024
 
 
 class SimilarMemory(msgspec.Struct, frozen=True):
-    """A memory that says something alike."""
+    """A memory with a similar text."""
 
     memory: Memory
     likeness: float
@@ -44,7 +44,7 @@ class SimilarMemory(msgspec.Struct, frozen=True):
 
 
 class Utterance(msgspec.Struct, frozen=True):
-    """What somebody said in a transcript, without secrets; a long one is cut."""
+    """One turn of a transcript, without secrets; a long one is cut."""
 
     role: str
     first_line: int
@@ -103,7 +103,7 @@ def _text_and_ids(item: PendingProposal | ContradictionWithSides) -> tuple[str, 
 def transcript_excerpt(
     item: PendingProposal | ContradictionWithSides, *, stopping: threading.Event | None = None
 ) -> TranscriptExcerpt | None:
-    """Return what was said where a thing that waits was learned; ``None`` where no transcript is named.
+    """Return the passage of the transcript that an entry was learned from; ``None`` where no transcript is named.
 
     Only a regular file that is named by its whole path, and is a transcript, is read: who wrote the record may have
     put any path there. Secrets in it are not repeated.
@@ -160,7 +160,7 @@ def _read_turns(path: Path, first: int, last: int, stopping: threading.Event | N
 
 
 def _ignore_problem(problem: str) -> None:
-    """Leave a line that cannot be read aside: what is looked for stands in others."""
+    """Ignore a line that cannot be read: the passage is in others."""
 
 
 def _utterance(turn: Turn) -> Utterance:

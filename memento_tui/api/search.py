@@ -95,7 +95,7 @@ class SearchAnswer(msgspec.Struct, frozen=True):
     total: int
     """How many memories the keyword index found in all where they were counted; at least the number of results."""
     semantic: SemanticState
-    """``ready``: meaning counted; ``warming``: the engine was not ready; ``off``: it was not asked, or is disabled."""
+    """``ready``: meaning counted; ``warming``: the engine was not ready; ``off``: it was not used, or is disabled."""
     problems: tuple[str, ...] = ()
     """A sentence for each part of the query that could not be used."""
     notice: str = ""
@@ -106,7 +106,7 @@ _INDEX_INCOMPLETE = "Results by meaning are incomplete: the semantic index is st
 
 
 class _SemanticAnswer(NamedTuple):
-    """What the semantic half said; ``hits`` is ``None`` where it could not be asked."""
+    """The results of the semantic half; ``hits`` is ``None`` where the engine could not be reached."""
 
     state: SemanticState
     hits: list[tuple[str, float]] | None
@@ -117,7 +117,7 @@ _SEMANTIC_NOT_ASKED = _SemanticAnswer("off", None, "")
 
 
 def recallable_filter(tree: Filter, now: datetime) -> Filter:
-    """Return the filter without what a search leaves out unless it is asked for by name.
+    """Return the filter, restricted to what a search returns unless the query names more.
 
     That is what is not active (pending, archived, rejected, deleted), what has expired, and what is restricted.
     """
@@ -245,7 +245,7 @@ class SearchEngine:
         return SearchHit(memory, score, relevance, life, query)
 
     def _listing(self, query: Query, tree: Filter, limit: int, now: datetime) -> SearchAnswer:
-        """Answer a query that has filters only: what it selects, most recently changed first."""
+        """Answer a query that has filters only: the memories that it selects, most recently changed first."""
         page = self._store.memories.page(tree, limit=limit)
         memories: Sequence[Memory] = page.items
         relevance = Relevance(1.0, None, None, None, None)
@@ -276,7 +276,7 @@ _decode_saved_searches = msgspec.json.Decoder(list[SavedSearch]).decode
 
 
 class SavedSearches:
-    """The saved searches of one data directory, by name. They are settings: the journal does not tell of them."""
+    """The saved searches of one data directory, by name. They are settings, which the journal does not record."""
 
     def __init__(self, store: Store, author: Author) -> None:
         self._store = store
@@ -334,7 +334,7 @@ class SavedSearches:
         return renamed[-1]
 
     def remove(self, name: str) -> SavedSearch:
-        """Forget a saved search, and return what it was. Raises `NotFound` or `NotAllowed`."""
+        """Delete a saved search and return it. Raises `NotFound` or `NotAllowed`."""
         removed: list[SavedSearch] = []
 
         def change(present: Sequence[SavedSearch]) -> Sequence[SavedSearch]:

@@ -108,12 +108,12 @@ class Workspace:
 
     @cached_property
     def review(self) -> ProposalQueue:
-        """The proposals that wait for a person."""
+        """The proposals that wait for a person's decision."""
         return ProposalQueue(self._store, self.author)
 
     @cached_property
     def inbox(self) -> Inbox:
-        """Everything that waits for a person: the proposals and the contradictions, in one queue."""
+        """The proposals and contradictions that wait for a person, in one queue."""
         return Inbox(self._store, self.review, self.contradictions)
 
     @cached_property
@@ -128,17 +128,17 @@ class Workspace:
 
     @cached_property
     def contradictions(self) -> ContradictionQueue:
-        """The pairs of memories that cannot both hold as they stand."""
+        """The contradictions: pairs of memories that cannot both hold as they are."""
         return ContradictionQueue(self._store, self.gate)
 
     @cached_property
     def activity(self) -> ActivityLog:
-        """What was done, by whom, and what agents were shown."""
+        """The journal and the exposures: every change with its author, and every memory shown to an agent."""
         return ActivityLog(self._store, self.author, self.search_engine)
 
     @cached_property
     def exposures(self) -> Exposures:
-        """The ledger of what agents were shown, and the counters of what was shown and used."""
+        """The ledger of exposures to agents, and the counters of how often memories were shown and used."""
         return Exposures(self._store)
 
     @property
@@ -153,19 +153,19 @@ class Workspace:
 
     @property
     def identity(self) -> str:
-        """A short digest that tells this workspace's database from every other."""
+        """A short digest that identifies this workspace's database."""
         return self._store.settings.identity()
 
     @cached_property
     def audit(self) -> RotAudit:
-        """What has gone bad in the memories, or is about to."""
+        """The audit of memories that have gone bad, or are about to."""
         from memento_tui.api.audit import RotAudit  # noqa: PLC0415 - it needs the rules of the gate
 
         return RotAudit(self._store, self.config)
 
     @cached_property
     def backups(self) -> Backups:
-        """Whole copies of the database, to go back to."""
+        """The backups: whole copies of the database."""
         from memento_tui.api.backups import Backups  # noqa: PLC0415 - seldom needed, and a lock file's library
 
         return Backups(self.paths, self._store, self.author)
@@ -205,7 +205,7 @@ class Workspace:
         return self._remembering.many(items)
 
     def update(self, memory_id: str, *, base_version: int | None = None, **changes: Any) -> ChangeOutcome:  # noqa: ANN401 - the fields of a memory
-        """Change some fields of a memory, or propose it where the gate says so.
+        """Change some fields of a memory, or propose the change where the gate requires that.
 
         ``base_version`` is the version that the caller read; without it the change is made from the present one.
 
@@ -219,7 +219,7 @@ class Workspace:
         return self._changing.update(memory_id, base_version, changes)
 
     def forget(self, memory_id: str, *, base_version: int | None = None) -> ChangeOutcome:
-        """Delete a memory, or propose it where the gate says so. It can be restored. Raises like `update`."""
+        """Delete a memory, or propose that where the gate requires it. It can be restored. Raises like `update`."""
         return self._changing.forget(memory_id, base_version)
 
     def verify(self, memory_id: str, *, base_version: int | None = None) -> Memory:
@@ -289,7 +289,7 @@ class Workspace:
         return derived
 
     def relate(self, src: str, dst: str, type: str = "related", label: str = "") -> None:  # noqa: A002 - the field's name
-        """Draw an arrow from one memory to another, a file or a working item.
+        """Relate a memory to another, a file or a working item.
 
         Raises:
             NotFound, AmbiguousId: no record, or several, have one of the ids.
@@ -300,7 +300,7 @@ class Workspace:
         self._changing.relate(src, dst, type, label)
 
     def undo(self, seq: int | None = None) -> list[Entry]:
-        """Take back a journal entry (the person's newest by default); return what was taken back.
+        """Undo a journal entry (the person's newest by default); return the entries that were undone.
 
         Raises:
             NotFound: there is nothing to undo.
@@ -312,7 +312,7 @@ class Workspace:
         return self._store.undo(self.author, seq)
 
     def redo(self) -> list[Entry]:
-        """Do again what was undone last. Raises like `undo`."""
+        """Redo the last undo; return the undo entries that were taken back. Raises like `undo`."""
         self._check_person("redoes")
         return self._store.redo(self.author)
 
@@ -439,7 +439,7 @@ class Workspace:
         return self._store.versions("memory", ids)
 
     def provenance(self, ids: Sequence[str]) -> dict[str, Provenance]:
-        """Return when each memory first came into the database and what replaces it, by whole id."""
+        """Return when each memory first came into the database and which memories replace it, by whole id."""
         written, successors = self._store.journal.first_written("memory", ids), self._store.memories.successors(ids)
         return {name: Provenance(written.get(name), successors.get(name, ())) for name in ids}
 

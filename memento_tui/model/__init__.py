@@ -1,4 +1,4 @@
-"""What can be remembered: the records, their fields and their rules. Nothing here reads or writes anything."""
+"""The records that memento keeps: their fields and rules. Nothing here reads or writes a file."""
 
 from __future__ import annotations
 

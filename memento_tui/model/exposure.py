@@ -1,4 +1,4 @@
-"""An exposure: one memory that was put in front of one agent session."""
+"""An exposure: one memory that was shown to one agent session."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["Exposure", "make_exposure"]
 
 
 class Exposure(msgspec.Struct, frozen=True, kw_only=True):
-    """What was shown, where it stood, what it cost, and whether it was of use."""
+    """One memory shown to one session: its rank, its score, its tokens, and whether it was used."""
 
     id: str
     memory_id: str
@@ -25,7 +25,7 @@ class Exposure(msgspec.Struct, frozen=True, kw_only=True):
     channel: str = ""
     at: datetime
     rank: int
-    """1 for the first of what was shown together."""
+    """1 for the first of the memories that were shown together."""
     score: float
     tokens: int
     why: dict[str, float] = {}

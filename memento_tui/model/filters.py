@@ -72,7 +72,7 @@ Filter = OneOf | HasTag | Under | Between | Not | AllOf | AnyOf
 
 
 def with_default_statuses(tree: Filter) -> Filter:
-    """Return the filter, restricted to what is recalled unless it speaks of the status itself."""
+    """Return the filter, restricted to recalled memories unless it has a condition on the status itself."""
     return tree if filters_on(tree, "status") else AllOf((OneOf("status", RECALLED_STATUSES), tree))
 
 

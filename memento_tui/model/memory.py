@@ -1,4 +1,4 @@
-"""A memory: one thing that an agent knows, its trust and its life; and relations between memories."""
+"""Memories, with their trust and lifetime, and relations between them."""
 
 from __future__ import annotations
 
@@ -60,10 +60,10 @@ __all__ = [
 ]
 
 RESERVED_EXTRA: tuple[str, ...] = ("original_content", "demoted_at", "compacted_at")
-"""The names in `Memory.extra` under which upkeep keeps what a preview was made of, and when."""
+"""The names in `Memory.extra` under which maintenance keeps the original of a compacted memory, and when."""
 
 RECALLED_STATUSES: tuple[str, ...] = ("active", "consolidated", "superseded", "compacted")
-"""The statuses that a search returns unless another is asked for by name."""
+"""The statuses that a search returns unless the query names another."""
 
 
 MAX_SOURCE_LENGTH = 4_000
@@ -136,7 +136,7 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=F
 
     @property
     def headline(self) -> str:
-        """The title, or the first line of the content that says something."""
+        """The title, or the first line of the content that is not blank."""
         if self.title.strip():
             return self.title
         for line in self.content.splitlines():

@@ -1,4 +1,4 @@
-"""The one declaration of a memory's fields: who may set them, how they are filtered, and what each takes.
+"""The one declaration of a memory's fields: their values, who may set them, and how they are filtered.
 
 The three compilers of filters (SQL, Tantivy, LanceDB), the columns of both indexes, the rules of who may set what and
 the options of the command line are derived from `FIELDS`. A new field is a line there, a field of
@@ -90,7 +90,7 @@ class MemoryField(msgspec.Struct, frozen=True, kw_only=True):
     """One field of a memory, or one part of a field that memories are filtered by."""
 
     name: str
-    """The name in filters and columns; that of the record's field unless ``path`` says otherwise."""
+    """The name in filters and columns; the name of the record's field too, where ``path`` is empty."""
     path: str = ""
     """The attributes that lead from a memory to the value, such as ``source.agent``, where that is not ``name``."""
     expects: str = ""

@@ -1,4 +1,4 @@
-"""What a person decides about: proposals, and contradictions between two memories."""
+"""The records that a person decides about: proposals, and contradictions between two memories."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ OPEN_PROPOSAL_STATES: tuple[str, ...] = ("pending", "needs_review", "later")
 
 
 class Proposal(msgspec.Struct, frozen=True, kw_only=True):
-    """What would change, and why a person is asked."""
+    """A change that waits for a person's decision, with the reasons why."""
 
     id: str
     action: ProposalAction
@@ -47,11 +47,11 @@ class Proposal(msgspec.Struct, frozen=True, kw_only=True):
     payload: dict[str, Any] = {}
     """The fields of the new record, or those that an edit changes."""
     reasons: tuple[str, ...] = ()
-    """Codes such as ``external_source``; `review.policy` says each in words."""
+    """Codes such as ``external_source``; `memento_tui.policy.policy.REASONS` has a sentence for each."""
     evidence: dict[str, Any] = {}
-    """What the decision rests on. ``about`` lists the other records whose text it holds or whose fate it decides."""
+    """The evidence for the decision. ``about`` lists the other records whose text it holds or that it would change."""
     fingerprint: str = ""
-    """A digest of what would change: a rejected proposal silences those that have the same."""
+    """A digest of the change: a rejected proposal silences later ones that have the same."""
     state: ProposalState = "pending"
     proposed_by: str = ""
     session: str = ""
@@ -60,7 +60,7 @@ class Proposal(msgspec.Struct, frozen=True, kw_only=True):
     decided_by: str = ""
     decided_at: datetime | None = None
     note: str = ""
-    """What the person said when deciding; the agent can read it."""
+    """The person's comment on the decision; the agent can read it."""
     version: int = 1
 
 
@@ -173,4 +173,4 @@ INBOX_KINDS: tuple[str, ...] = (
     "change",
     "deletion",
 )
-"""What an item of the queue asks for, the most telling first: a merge that held a secret is a ``secret``."""
+"""The kinds of inbox entries, the most important first: a merge that held a secret is a ``secret``."""

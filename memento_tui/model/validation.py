@@ -1,4 +1,4 @@
-"""Validate what records share: ids, text, tags, namespaces; convert plain values to a typed record."""
+"""Validate the fields that records share (ids, text, tags, namespaces); convert plain values to a typed record."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ MAX_CONTENT_BYTES = 262_144
 """UTF-8 bytes. A memory is read by a model: a quarter of a megabyte is about 60,000 tokens."""
 
 MAX_EXTRA_BYTES = 2_097_152
-"""Bytes of JSON. What an importer keeps may hold a whole text a second time, escaped."""
+"""Bytes of JSON. The fields that an importer keeps may hold a whole text a second time, escaped."""
 
 MAX_LINE_LENGTH = 1_000
 MAX_TAG_LENGTH = 100

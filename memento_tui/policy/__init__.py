@@ -1,1 +1,1 @@
-"""The gate: which writes wait for a person, and what a person's decision does."""
+"""The gate: which writes wait for a person, and how a decision is carried out."""

@@ -169,7 +169,7 @@ def _target_conflict(store: Store, proposal: Proposal, target: Any) -> Conflict 
 
 
 def _other_conflict(store: Store, proposal: Proposal, target: Any) -> Conflict | None:  # noqa: ANN401 - any record
-    """Return what else keeps a proposal from being carried out than a change of what it is about."""
+    """Return the conflict, other than a change of its target, that prevents a proposal, or ``None``."""
     status = getattr(target, "status", "")
     lost = (
         status == "deleted"
@@ -203,7 +203,7 @@ def _changed_sources(store: Store, proposal: Proposal) -> list[str]:
 
 
 def _newer_crystal_conflict(store: Store, proposal: Proposal, crystal: Crystal) -> Conflict | None:
-    """Return what says that another identity was written since this one was proposed from the one before."""
+    """Return a conflict if another identity was written since this one was proposed, or ``None``."""
     current = store.lists.current_crystal()
     if current is None or current.id == proposal.evidence.get("parent", crystal.parent):
         return None
@@ -216,7 +216,7 @@ def _newer_crystal_conflict(store: Store, proposal: Proposal, crystal: Crystal) 
 
 
 def _merge_conflict(store: Store, proposal: Proposal) -> Conflict | None:
-    """Return what keeps a merge from happening on the side of the memory that would be superseded."""
+    """Return the conflict with the memory that a merge would supersede, or ``None``."""
     other_id = str(proposal.evidence["other"])
     other = store.find(Memory, other_id)
     if other is None or other.status not in RECALLED_STATUSES:
@@ -273,7 +273,7 @@ def _carry_out_memory(
 
 
 def _consolidate_sources(store: Store, tx: Transaction, proposal: Proposal) -> None:
-    """Let a consolidated memory stand for the sources that the person saw; one that says something else by now stays.
+    """Mark the sources that the person saw as consolidated; a source whose text changed since stays as it is.
 
     Arrows that the proposal does not name were drawn by somebody else, and are not what was decided about.
     """
@@ -334,13 +334,13 @@ _VERBS_OF_REASONS = {
 
 
 def proposal_verb(proposal: Proposal) -> str:
-    """Return in one word what a proposal would do: the job that made it where there was one, else its action."""
+    """Return one word for a proposal's change: the job that made it where there was one, else its action."""
     named = (_VERBS_OF_REASONS[reason] for reason in proposal.reasons if reason in _VERBS_OF_REASONS)
     return next(named, "new" if proposal.action == "create" else proposal.action)
 
 
 def evidence_lines(proposal: Proposal) -> list[tuple[str, str]]:
-    """Return a name and a text for each thing that the proposal rests on. The texts may hold what an agent wrote."""
+    """Return a name and a text for each piece of evidence. The texts may hold text of an agent."""
     return list(_evidence_lines(proposal.evidence))
 
 
@@ -351,7 +351,7 @@ def _evidence_lines(evidence: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def suggestion_lines(proposal: Proposal, store: Store) -> list[tuple[str, str]]:
-    """Return both sides of the contradiction that a proposal would resolve, and what would become of them."""
+    """Return lines on both sides of the contradiction that a proposal would resolve, and on their fate."""
     found = store.find(Contradiction, proposal.target_id)
     if proposal.target != "contradiction" or found is None:
         return []

@@ -1,4 +1,4 @@
-"""Let every writer through one gate: screen a text, judge the write, propose what must wait."""
+"""The gate that every write passes: screen the text, judge the write, propose a change that must wait."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ ScreenedRecord = TypeVar("ScreenedRecord", bound=Memory | Skip | WorkingItem | C
 
 
 class Screened(msgspec.Struct, frozen=True):
-    """A record that may be stored, and what was seen in it."""
+    """A record that may be stored, and the findings of its screening."""
 
     record: Any
     injection_score: float
     secret_found: bool
     evidence: dict[str, Any]
-    """What was removed and what reads like orders, for the person who decides."""
+    """The removed secrets and the suspicious passages, for the person who decides."""
 
 
 class ProposalDraft(msgspec.Struct, frozen=True):
@@ -40,13 +40,13 @@ class ProposalDraft(msgspec.Struct, frozen=True):
     action: str
     """``create``, ``edit``, ``delete`` or ``merge``."""
     record: AnyRecord
-    """The record that it is about, as it stands or as it would be."""
+    """The record that it is about, as it is or as it would be."""
     payload: Mapping[str, Any] = {}
     """The fields that the change would set, as values that JSON can hold or that encode to such."""
     evidence: Mapping[str, Any] = {}
-    """What the person is shown beside the change."""
+    """The evidence that the person is shown beside the change."""
     fingerprint: str = ""
-    """What two proposals of the same change share; by default a digest of the change."""
+    """The value that two proposals of the same change share; by default a digest of the change."""
     base_version: int | None = None
     """The version that the change was made from, the record's own by default; 0 for one that is not stored yet."""
 
@@ -102,7 +102,7 @@ class Gate:
     def admit(
         self, tx: Transaction, memory: Memory, verdict: Verdict, evidence: Mapping[str, Any], fingerprint: str = ""
     ) -> Memory:
-        """Store a new memory as the policy said: as it is, or pending with the proposal that a person decides about."""
+        """Store a new memory by the policy's verdict: as it is, or pending with a proposal for a person."""
         if verdict.answer != "propose":
             return tx.put(memory, base=0)
         pending = tx.put(msgspec.structs.replace(memory, status="pending"), base=0)
@@ -156,7 +156,7 @@ def _text_of(record: Memory | Skip | WorkingItem | Crystal) -> str:
 
 
 def fingerprint_of(action: str, record: str, record_id: str, payload: Mapping[str, Any]) -> str:
-    """Return a digest of what a proposal would do."""
+    """Return a digest of a proposal's change."""
     # What a new record says identifies it; its random id does not, nor moments that are counted from the writing.
     passing = ("id", "created_at", "created_by", "updated_at", "expires_at") if action == "create" else ()
     said = {name: value for name, value in payload.items() if name not in passing}
@@ -165,6 +165,6 @@ def fingerprint_of(action: str, record: str, record_id: str, payload: Mapping[st
 
 
 def creation_fingerprint(memory: Memory) -> str:
-    """Return the fingerprint of a new memory: what it says and where, whatever its id, case and white space."""
+    """Return the fingerprint of a new memory: its text and namespace, whatever its id, case and white space."""
     about = [content_digest(memory.content).hex(), memory.namespace]
     return hashlib.blake2b(msgspec.json.encode(about), digest_size=16).hexdigest()

@@ -180,11 +180,11 @@ REASONS: dict[str, str] = {
     "resolution": "two memories contradict each other, and one answer was suggested",
     "expiring_skip": "the skip ends within three days, and it has kept the agent from something",
 }
-"""What each reason code says to the person who decides."""
+"""A sentence for each reason code, for the person who decides."""
 
 
 def reasons_in_words(codes: Iterable[str]) -> list[str]:
-    """Return what reason codes say; a code of a newer version stands as it is."""
+    """Return the sentences of reason codes; the code itself where it is of a newer version."""
     return [REASONS.get(code, code) for code in codes]
 
 
@@ -212,14 +212,14 @@ class WriteIntent(msgspec.Struct, frozen=True):
 
 
 class Verdict(msgspec.Struct, frozen=True):
-    """The policy's answer, with a reason code for each rule that asked for a person."""
+    """The policy's answer, with a reason code for each rule that requires a person."""
 
     answer: PolicyAnswer
     reasons: tuple[str, ...] = ()
 
 
 class Ruling(msgspec.Struct, frozen=True):
-    """What one rule that applies says of a write."""
+    """The ruling of one rule that applies to a write."""
 
     rule: str
     about: str
@@ -228,7 +228,7 @@ class Ruling(msgspec.Struct, frozen=True):
     """Who set it: ``preset guarded``, ``config.toml`` or ``always``."""
     asks: bool
     reason: str
-    """The reason code it gives where it asks."""
+    """The reason code of the rule where it requires a person."""
 
 
 def judge(rules: PolicySettings, intent: WriteIntent) -> Verdict:
@@ -252,7 +252,7 @@ def _is_free(intent: WriteIntent) -> bool:
 
 
 def applicable_rulings(rules: PolicySettings, intent: WriteIntent) -> list[Ruling]:
-    """Return what each rule that applies to a write says, in the order of the policy table."""
+    """Return the ruling of each rule that applies to a write, in the order of the policy table."""
     if _is_free(intent):
         return []
     return [_make_ruling(rules, intent, rule, reason) for rule, reason in _applicable_rules(intent)]

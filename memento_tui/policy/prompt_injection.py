@@ -37,7 +37,7 @@ class FoldedText(msgspec.Struct, frozen=True):
     length: int
 
     def span(self, start: int, end: int) -> tuple[int, int]:
-        """Return where in the original the characters from ``start`` to ``end`` stand."""
+        """Return the start and end in the original of the characters from ``start`` to ``end``."""
         if self.places is None:
             return start, end
         last = self.places[end - 1] + 1 if end > start else self.places[start]
@@ -45,7 +45,7 @@ class FoldedText(msgspec.Struct, frozen=True):
 
 
 def fold_text(text: str) -> FoldedText:
-    """Return the text in lower case and NFKC, without accents and what cannot be seen, lookalikes as Latin letters."""
+    """Return the text in lower case and NFKC, without accents and invisible characters, lookalikes as Latin letters."""
     if text.isascii():
         return FoldedText(text.lower(), None, len(text))
     pieces: list[str] = []
@@ -61,7 +61,7 @@ def fold_text(text: str) -> FoldedText:
 
 @lru_cache(maxsize=4096)
 def _plain_letters(char: str) -> str:
-    """Return what a character outside ASCII stands for: itself, plain letters, or nothing where it is invisible."""
+    """Return the replacement of a character outside ASCII: itself, plain letters, or "" where it is invisible."""
     kept = []
     for part in unicodedata.normalize("NFKD", char):
         category = unicodedata.category(part)
@@ -98,7 +98,7 @@ class InjectionSign(msgspec.Struct, frozen=True):
 
 
 class Suspicion(msgspec.Struct, frozen=True):
-    """The score, from 0 to 1, and what it rests on, in the order of the text."""
+    """The score, from 0 to 1, and the signs that it rests on, in the order of the text."""
 
     score: float
     signs: tuple[InjectionSign, ...] = ()
@@ -147,7 +147,7 @@ _RULES_BY_ASCII_LITERAL = {need: rules for need, rules in _RULES_BY_LITERAL.item
 
 
 def _candidate_rules(read: str) -> list[InjectionRule]:
-    """Return the rules that have in the text what every match of theirs needs."""
+    """Return the rules whose required words occur in the text."""
     needed = _RULES_BY_ASCII_LITERAL if read.isascii() else _RULES_BY_LITERAL
     found = {rule.name for need, rules in needed.items() if need in read for rule in rules}
     return [rule for rule in INJECTION_RULES if rule.name in found] if found else []
@@ -167,7 +167,7 @@ _MIN_SPLIT_WORDS = 3
 
 
 def _hidden_text(text: str) -> Iterator[_Evidence]:
-    """Yield what hides text from the person: direction overrides, tag characters, runs of invisible characters."""
+    """Yield signs of hidden text: direction overrides, tag characters, invisible characters in runs or within words."""
     if text.isascii():
         return
     directions = _DIRECTION_OVERRIDES.search(text) or _DIRECTION_ISOLATES.search(text)
@@ -192,7 +192,7 @@ _MAX_BLOB_CHARACTERS = 4_096
 
 
 def _encoded_text(text: str) -> Iterator[_Evidence]:
-    """Yield the worst of what stands in blocks of base64 or hexadecimal digits, and in tag characters."""
+    """Yield the worst sign within the blocks of base64 or hexadecimal digits, if there is any."""
     worst: _Evidence | None = None
     for number, blob in enumerate(_BASE64_BLOB.finditer(text)):
         if number >= _MAX_BLOBS:
@@ -206,7 +206,7 @@ def _encoded_text(text: str) -> Iterator[_Evidence]:
 
 
 def _decodings(blob: str) -> Iterator[str]:
-    """Yield the readable texts that a block may stand for."""
+    """Yield the readable texts that a block may encode."""
     whole = blob.rstrip("=")
     plain = whole.translate({45: 43, 95: 47})
     readings = [base64.b64decode(plain[: len(plain) // 4 * 4])]

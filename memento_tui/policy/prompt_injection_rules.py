@@ -53,7 +53,7 @@ class InjectionRule(msgspec.Struct, frozen=True):
     name: str
     weight: float
     says: str
-    """What it looks for, for the person who decides."""
+    """A description of the pattern, for the person who decides."""
     needs: tuple[str, ...]
     """Every match holds one of these; where a text has none the pattern is not tried."""
     source: str

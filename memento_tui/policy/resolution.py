@@ -48,7 +48,7 @@ def with_changes(memory: Memory, changes: Mapping[str, Any], now: datetime) -> M
 
 
 class ResolutionAnswer(msgspec.Struct, frozen=True, kw_only=True):
-    """One of `RESOLUTIONS`, and what it needs beside."""
+    """One of `RESOLUTIONS`, with the texts that it needs."""
 
     resolution: str
     older_context: str = ""
@@ -83,7 +83,7 @@ def parse_answer(fields: Mapping[str, Any]) -> ResolutionAnswer:
 def resolve_contradiction(
     store: Store, author: Author, contradiction_id: str, answer: ResolutionAnswer, *, seen: int | None = None
 ) -> Contradiction:
-    """Resolve a contradiction as a person answers it; ``seen`` is the version looked at.
+    """Resolve a contradiction by a person's answer; ``seen`` is the version that the person saw.
 
     Raises:
         NotAllowed: an agent asks, or it was resolved already.
@@ -105,7 +105,7 @@ def postpone_contradiction(
     *,
     seen: int | None = None,
 ) -> Contradiction:
-    """Put a contradiction off until a moment, or until it is asked for. Raises like `resolve`."""
+    """Postpone a contradiction until a moment, or until it is opened by name. Raises like `resolve`."""
     if until is not None and until.year > 9999:  # noqa: PLR2004 - the last that is stored
         raise InvalidInput(f"{until} is too far away.")
     with _resolution_transaction(store, author, f"later {contradiction_id}") as tx:
@@ -173,9 +173,9 @@ def close_suggestions(store: Store, tx: Transaction, contradiction_id: str, *, b
 
 
 def withdraw_contradictions(tx: Transaction, store: Store, before: Memory, after: Memory) -> None:
-    """Take back the unresolved contradictions of a memory that says something else now.
+    """Remove the unresolved contradictions of a memory whose text changed.
 
-    They quote what it does not say any more. It is compared anew once it is embedded, or by the next sleep.
+    They quote what it does not say any more. It is compared anew once it is embedded, or by the next maintenance run.
     """
     if before.content == after.content:
         return
@@ -214,7 +214,7 @@ def _keep_both(tx: Transaction, author: Author, found: Contradiction, memory: Me
 def _supersede(
     tx: Transaction, author: Author, found: Contradiction, winner: Memory, loser: Memory, *, content: str = ""
 ) -> None:
-    """Let one memory take the other's place: a person has said so, hence it is verified."""
+    """Let one memory supersede the other; it is verified, because a person decided so."""
     kept = as_verified(_restore_certainty(found, winner), author, tx.now)
     if content:
         score = suspicion_of(content).score

@@ -1,4 +1,4 @@
-"""Find secrets that only their surroundings give away: ``password: hunter2``, headers, command lines, URLs."""
+"""Find secrets by their context: ``password: hunter2``, headers, command lines, URLs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _QUALIFIED_KEY_WORD = re.compile(
     | secret ) [ _-]?$""",
     re.ASCII,
 )
-"""What comes before the word key where it means a secret and not, say, the key of a cache."""
+"""The words before ``key`` where that means a secret and not, say, the key of a cache."""
 _ASSIGNED = re.compile(
     r"""(?x) (?: s? | \d{1,2} | [_-](?:\d{1,2}|prod(?:uction)?|dev|stag(?:e|ing)|test|local|admin|root|db|user|main
         |backup|old|new|value|plain|key) )
@@ -36,7 +36,7 @@ _ASSIGNED = re.compile(
     | \ {1,2}(?=["'`]) )""",
     re.ASCII,
 )
-"""From the word to the value: a suffix, quotes, what it is for, and a sign or a verb; or a quoted value at once."""
+"""The text from the word to the value: a suffix, quotes, a purpose, and a sign or a verb; or a quoted value at once."""
 _FLAG = re.compile(
     r"(?<![\w-])--?(?:[a-z]{1,20}[-_]){0,3}(?:passwd|password|passphrase|pass|token|secret|api-?key|key)\ {1,4}",
     re.ASCII,
@@ -71,7 +71,7 @@ _NAME_END = re.compile(r"s?|\d{1,2}|[_-](?:\d{1,2}|prod|dev|staging|test|key|val
 
 
 def assignment_spans(text: str, *, gated: bool = True) -> Iterator[SecretSpan]:
-    """Yield every secret that the words before it give away.
+    """Yield every secret that follows a word for secrets.
 
     ``gated`` False leaves out the cheap tests that come first; what is found is the same.
     """
@@ -233,4 +233,4 @@ _FINDERS: tuple[tuple[tuple[str, ...], _Finder], ...] = (
     (("credential", "creds"), _logins),
     (("bearer", "basic", "authorization"), _headers),
 )
-"""Each finder, and the words of which every one of its matches holds at least one."""
+"""Each finder, with the words of which each of its matches holds at least one."""

@@ -27,7 +27,7 @@ __all__ = [
 MAX_VALUE_CHARACTERS = 128
 
 _FILLER = re.compile(r"(?i)x{3,}|\*{2,}|\.{2,}|…|_{3,}|#{3,}|•{2,}|n/a|-+", re.ASCII)
-"""Whole values that stand for something left out."""
+"""Whole values that are placeholders."""
 _TEMPLATE = re.compile(
     r"""(?x) <[^>]*>? | \$[A-Za-z_({] | \$$ | \{ | \[ | %[A-Za-z_]+%? | \(                # <x> $X ${X} {x} [x] %X% (x)
     | (?i: your|my|the|an?|our|some|insert|replace|enter|put|paste|add) [-_ ](?:\w|<)     # your-token-here
@@ -85,7 +85,7 @@ _MIN_PASSPHRASE_WORDS = 4
 """Words of a passphrase: ``correct-horse-battery-staple``; fewer describe something: ``case-sensitive``."""
 _DIGIT = re.compile(r"[0-9]")
 _MAX_RUNS = 4
-"""Runs of letters and digits that are looked at in one value."""
+"""Runs of letters and digits that are examined in one value."""
 _MIN_DISTINCT_CHARACTERS = 5
 """Fewer different characters than this make a filler: no generator draws so few."""
 
@@ -161,7 +161,7 @@ SecretSpan = tuple[int, int, str]
 
 
 class TokenRule(msgspec.Struct, frozen=True):
-    """One shape of our own. A match's group ``secret`` is what is removed, or all of it where there is no such group.
+    """One pattern of our own. The group ``secret`` of a match is removed, or all of it where there is no such group.
 
     Each pattern takes time in proportion to the text: it cannot begin inside a run that it would read to its end.
     """
@@ -171,7 +171,7 @@ class TokenRule(msgspec.Struct, frozen=True):
     """Every match holds one of these, letter for letter."""
     pattern: re.Pattern[str]
     judged: bool = False
-    """The shape alone does not tell: what is removed must also look generated."""
+    """Whether a match must look generated too, because the pattern alone is no proof."""
 
 
 class DetectSecretsPlugin(msgspec.Struct, frozen=True):
@@ -304,7 +304,7 @@ _LITERALS = list(dict.fromkeys(need for needs in _ALL_LITERALS for need in needs
 
 @cache
 def plugin_patterns(plugin: DetectSecretsPlugin) -> tuple[re.Pattern[str], ...]:
-    """Return a plugin's patterns that mind the case of letters; what the others find, rules of our own find."""
+    """Return a plugin's case-sensitive patterns; rules of our own cover what the others find."""
     module = import_module(f"detect_secrets.plugins.{plugin.module}")
     patterns: tuple[re.Pattern[str], ...] = tuple(getattr(module, plugin.name).denylist)
     return tuple(pattern for pattern in patterns if not pattern.flags & re.IGNORECASE)
@@ -327,7 +327,7 @@ def token_spans(text: str, *, gated: bool = True) -> Iterator[SecretSpan]:
 
 
 def _literals_in(text: str) -> list[str]:
-    """Return what the rules need and the text has: a token stands within one of its long words."""
+    """Return the literals of the rules that occur in the text, in words that are as long as a token."""
     words = "\n".join([word for word in text.split() if len(word) >= MIN_TOKEN_CHARACTERS])
     return [need for need in _LITERALS if need in words] if words else []
 

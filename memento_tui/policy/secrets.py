@@ -24,7 +24,7 @@ _KEY_BODY = re.compile(
     (?: (?:\\[nr]|\s){1,4} [A-Za-z0-9+/]{0,15} ={1,2}[A-Za-z0-9+/]{0,4} )?""",
     re.ASCII,
 )
-"""What a key's text looks like, line breaks written as ``\\n`` among them: headers and long runs of base64."""
+"""The shape of a key's text: headers and long runs of base64, with line breaks written as ``\\n`` too."""
 _LONG_RUN = re.compile(r"[A-Za-z0-9+/=]{16}", re.ASCII)
 _MAX_KEY_CHARACTERS = 65_536
 """Characters between a beginning and its end; the largest RSA keys take 13,000."""
@@ -84,7 +84,7 @@ _UNSCREENED_FIELDS = frozenset(
 )
 """Fields that name another record or come from a closed vocabulary, in a record and in a proposal's payload."""
 _MAX_PASSES = 4
-"""A marker may make a new beginning for what stands after it; each pass reads what the one before it left."""
+"""Passes over one text: a marker may let the text after it match anew, so each pass reads the result of the last."""
 
 
 _MIN_SECRET_CHARACTERS = 7
@@ -92,18 +92,18 @@ _MIN_SECRET_CHARACTERS = 7
 
 
 class RemovedSecret(msgspec.Struct, frozen=True):
-    """One secret that was taken out; it says where it stood and never what it was."""
+    """One removed secret: its place and kind, never its text."""
 
     field: str
     """The field's path in the record: ``content``, ``extra.note.token``, ``source.url``."""
     kind: str
-    """What it was, in words: ``AWS access key``."""
+    """The kind of secret, in words: ``AWS access key``."""
     line: int
     """The line within the field, from 1."""
 
 
 def secret_marker(kind: str) -> str:
-    """Return what stands in a text where a secret of this kind stood."""
+    """Return the marker that replaces a secret of this kind."""
     return f"[secret removed: {kind}]"
 
 
@@ -121,7 +121,7 @@ def redact_text(text: str) -> tuple[str, list[tuple[str, int]]]:
 
 
 def redact_record(record: Record) -> tuple[Record, tuple[RemovedSecret, ...]]:
-    """Return the record without its secrets, and what was removed; the very same object where there are none.
+    """Return the record without its secrets, and the removals; the very same object where there are none.
 
     Every text of every field is read, nested ones too; a text under a name such as ``password`` is judged by that name.
     Ids, dates, numbers and closed vocabularies are left as they are.
@@ -220,7 +220,7 @@ def _secret_spans(text: str, *, gated: bool = True) -> Iterator[SecretSpan]:
 
 
 def _merge_spans(found: Iterator[SecretSpan], text: str) -> list[SecretSpan]:
-    """Return the spans in order with those that overlap as one, leaving out what is part of a marker already."""
+    """Return the spans in order, overlapping ones joined, without those that are part of a marker already."""
     joined: list[SecretSpan] = []
     for start, end, kind in sorted(found, key=lambda span: (span[0], -span[1])):
         if joined and start < joined[-1][1]:

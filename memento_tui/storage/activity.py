@@ -26,23 +26,23 @@ __all__ = [
 ]
 
 _MAX_CHANGES_EXAMINED = 8
-"""Records of an entry among which the one is chosen that its row speaks of."""
+"""Changes of an entry among which the headline record of its row is chosen."""
 
 _RECORDS_BY_IMPORTANCE = ("memory", "skip", "item", "crystal", "contradiction", "proposal", "relation")
-"""The kinds of records, the one that says most about an entry first."""
+"""The kinds of records, in the order in which one is chosen as the headline of an entry."""
 
 
 class ActivityRow(msgspec.Struct, frozen=True, kw_only=True):
-    """What one row of the activity list tells of an entry."""
+    """One row of the activity list: an entry and its headline record."""
 
     entry: Entry
     touched: int
     """How many records the entry changed."""
     record: str
-    """The kind of the record that the row speaks of; empty where the entry changed none."""
+    """The kind of the headline record; empty where the entry changed none."""
     record_id: str
     headline: str
-    """The first line of what that record says, or said before it was removed; empty where that was purged."""
+    """The first line of that record's text, or of its text before it was removed; empty where that was purged."""
     removed: bool
     purged: bool
     """Whether a purge took a text that this entry wrote."""
@@ -56,7 +56,7 @@ class ActivityRow(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def obstacle(self) -> str:
-        """Why the entry cannot be taken back, in a sentence; empty where nothing is known to stand against it."""
+        """The reason, in a sentence, why the entry cannot be undone; empty where none is known."""
         if self.entry.action == "purge":
             return f"Entry {self.entry.seq} is a purge; what it removed is gone for good."
         if self.undone_by is not None:
@@ -67,7 +67,7 @@ class ActivityRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ChangedRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """What an entry did to one record: the record before and after (``None`` where there was none, or it is purged)."""
+    """One record that an entry changed, before and after (``None`` where there was none, or it is purged)."""
 
     record: str
     record_id: str
@@ -122,7 +122,7 @@ def _activity_row(
 
 
 class _HeadlineFields(msgspec.Struct):
-    """What of a record's image tells in a line what it is, whatever its kind."""
+    """The fields of a record's image from which its headline is made, whatever its kind."""
 
     title: str = ""
     item: str = ""
@@ -141,7 +141,7 @@ _decode_headline_fields = msgspec.json.Decoder(_HeadlineFields).decode
 
 
 def _headline(connection: sqlite3.Connection, change: sqlite3.Row) -> str:
-    """Return the first line of what a record says after a change, or said before it where it was removed."""
+    """Return the first line of a record's text after a change, or before it where the change removed the record."""
     version = change[3] - 1 if change[4] else change[3]
     query = "SELECT image FROM change WHERE record = ? AND record_id = ? AND version = ?"
     row = connection.execute(query, (change[1], change[2], version)).fetchone()
@@ -173,7 +173,7 @@ _SELECT_CHANGED = (
 
 
 def changed_records(connection: sqlite3.Connection, seq: int, limit: int) -> list[ChangedRecord]:
-    """Return what an entry did to each of its first ``limit`` records, with what these were before."""
+    """Return the first ``limit`` records that an entry changed, each before and after."""
     return [
         ChangedRecord(
             record=row[0],
@@ -209,7 +209,7 @@ _PREFIX_FIELDS = ("actor", "agent", "session", "channel", "action")
 
 
 class JournalFilter(msgspec.Struct, frozen=True, kw_only=True):
-    """Which entries are wanted. What is left empty does not narrow."""
+    """A filter on journal entries. Fields that are empty do not restrict."""
 
     actor: tuple[str, ...] = ()
     """Beginnings, in whatever case, of which one must fit; so for the next four."""
@@ -218,9 +218,9 @@ class JournalFilter(msgspec.Struct, frozen=True, kw_only=True):
     channel: tuple[str, ...] = ()
     action: tuple[str, ...] = ()
     first_seq: int | None = None
-    """The lowest sequence number that is wanted."""
+    """The lowest sequence number to select."""
     before_seq: int | None = None
-    """The lowest sequence number that is not wanted any more."""
+    """The sequence number after the highest to select."""
     since: datetime | None = None
     before: datetime | None = None
     memories: tuple[str, ...] | None = None
@@ -234,7 +234,7 @@ class JournalFilter(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AgentTotals(msgspec.Struct, frozen=True, kw_only=True):
-    """What was done by agents after an entry, in numbers."""
+    """The numbers of what agents did after a journal entry."""
 
     after: int
     entries: int
@@ -285,7 +285,7 @@ class ActivityQueries:
             return activity_rows(connection, seqs)
 
     def position(self, wanted: JournalFilter, seq: int) -> int | None:
-        """Return the index of an entry in what a filter selects, or ``None`` where it is not selected."""
+        """Return the index of an entry among those that a filter selects, or ``None`` where it is not selected."""
         with self._database.reading() as connection:
             if wanted.is_range:
                 selected = _seq_range(connection, wanted)
@@ -300,7 +300,7 @@ class ActivityQueries:
             return int(connection.execute(query, (seq, *parameters)).fetchone()[0])
 
     def changed(self, seq: int, limit: int) -> list[ChangedRecord]:
-        """Return what an entry did to each of its first ``limit`` records, with what these were before."""
+        """Return the first ``limit`` records that an entry changed, each before and after."""
         with self._database.reading() as connection:
             return changed_records(connection, seq, limit)
 
@@ -315,7 +315,7 @@ class ActivityQueries:
         return int(row[0]), int(row[1] or 0)
 
     def tally(self, after: int, limit: int) -> AgentTotals:
-        """Return what agents did after an entry, from the newest ``limit`` of their entries."""
+        """Return the totals of what agents did after an entry, counted over the newest ``limit`` of their entries."""
         query = (
             f"SELECT seq, agent, action FROM {_ENTRY_LIST} WHERE seq > ? AND actor = 'agent' ORDER BY seq DESC LIMIT ?"
         )

@@ -19,7 +19,7 @@ from memento_tui.storage.database import Database, raise_if_stopped, stoppable
 __all__ = ["AuditQueries", "AuditRules"]
 
 _MEMORIES_PER_PROGRESS = 20_000
-"""Memories that are looked at between two words of progress; the read of each is short and holds nobody up."""
+"""Memories read between two reports of progress, in one short read that delays no writer."""
 
 _FROM_MEMORY = "FROM memory LEFT JOIN usage ON usage.record = 'memory' AND usage.record_id = memory.id"
 _IS_RECALLED = f"memory.status IN ({', '.join(repr(status) for status in RECALLED_STATUSES)})"
@@ -27,7 +27,7 @@ _WAS_HERE_BEFORE = (
     "EXISTS (SELECT 1 FROM change JOIN entry ON entry.seq = change.seq WHERE change.record = 'memory'"
     " AND change.record_id = memory.id AND change.version = 1 AND entry.at < ?)"
 )
-"""What was imported last week was not offered to anybody before, however old it is."""
+"""Holds for a memory that was stored before a moment: one imported last week was offered to no agent before."""
 
 _SELECT_COPIES = (
     "WITH twin AS (SELECT digest FROM memory GROUP BY digest HAVING count(*) > 1), copied AS"
@@ -42,7 +42,7 @@ class AuditRules(msgspec.Struct, frozen=True, kw_only=True):
 
     now: datetime
     soon: datetime
-    """What expires before this does so soon."""
+    """A memory that expires before this moment expires soon."""
     unused_since: datetime
     shown_at_least: int
     verified_since: datetime
@@ -144,12 +144,12 @@ class AuditQueries:
         return connection.execute(query, [digest, _number(number, after or ""), limit]).fetchall()
 
     def pages_in_order(self, stop: threading.Event | None = None) -> str | None:
-        """Return what is wrong with the file's pages in a sentence, or ``None``."""
+        """Return the first fault in the file's pages as a sentence, or ``None``."""
         with self._database.reading() as connection:
             return page_problem(connection, stop)
 
     def journal_in_order(self, progress: Progress, stop: threading.Event | None = None) -> str | None:
-        """Return what is wrong with the journal in a sentence, or ``None``. Raises `StoppedError`."""
+        """Return the first fault in the journal as a sentence, or ``None``. Raises `StoppedError`."""
         with self._database.reading() as connection:
             head = int(connection.execute("SELECT coalesce(max(seq), 0) FROM entry").fetchone()[0])
             return journal_problem(connection, head, progress=progress, stop=stop)

@@ -32,17 +32,17 @@ __all__ = [
 ]
 
 Progress = Callable[[str, int, int], None]
-"""Told what is being done, how much of it is done, and of how much."""
+"""Receives the name of the present step, the amount done and the whole amount."""
 
 _PAGES_PER_STEP = 2000
-"""Pages of 4 kB that are copied between two looks at whether to go on."""
+"""Pages of 4 kB copied between two checks whether to stop."""
 
 _ENTRIES_PER_PROGRESS = 200
 """Journal entries that are checked between two words of progress."""
 
 
 class BackupContents(msgspec.Struct, frozen=True):
-    """What can be told of a copy without reading all of it."""
+    """The facts about a copy that need no full read of it."""
 
     head: int
     """The newest journal entry; 0 where there is none."""
@@ -129,7 +129,7 @@ def _open_read_only(file: Path) -> Iterator[sqlite3.Connection]:
 
 
 def read_contents(file: Path) -> BackupContents:
-    """Return what a copy holds. Raises `DataDirectoryError` if it is cut off, damaged or not a copy at all."""
+    """Return the contents of a copy. Raises `DataDirectoryError` if it is cut off, damaged or no copy at all."""
     with _open_read_only(file) as connection:
         pages, size = (connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "page_size"))
         if pages * size > file.stat().st_size:
@@ -142,7 +142,7 @@ def read_contents(file: Path) -> BackupContents:
 
 
 def verify_copy(file: Path, *, progress: Progress, stop: threading.Event | None) -> str | None:
-    """Read a copy from its first page to its last entry; return what is wrong in a sentence, or ``None``.
+    """Read a copy from its first page to its last entry; return the first fault as a sentence, or ``None``.
 
     Raises:
         StoppedError: ``stop`` was set.
@@ -171,7 +171,7 @@ def page_problem(connection: sqlite3.Connection, stop: threading.Event | None = 
 def journal_problem(
     connection: sqlite3.Connection, head: int, *, progress: Progress, stop: threading.Event | None
 ) -> str | None:
-    """Return what is wrong with the journal in a sentence, or ``None``. ``head`` is its newest entry."""
+    """Return the first fault in the journal as a sentence, or ``None``. ``head`` is its newest entry."""
 
     def tell(seq: int) -> None:
         if seq % _ENTRIES_PER_PROGRESS == 0 or seq == head:
@@ -198,7 +198,7 @@ def restore_copy(
     progress: Progress,
     stop: threading.Event | None,
 ) -> int:
-    """Make a database what a copy holds, in one write, and return the entry of the journal that says so.
+    """Replace a database's contents by a copy's in one write; return the journal entry that records it.
 
     ``file`` is a copy of the copy: it is brought to the present format, and the entry is written there. Every other
     program sees either all that was there before or all that is there after; one that reads meanwhile reads on.
@@ -240,6 +240,6 @@ def migrate_copy(file: Path, author: Author, note: str) -> int:
 
 
 def _truncate_log(database: Database) -> None:
-    """Move what was restored from the log into the file, where nobody reads an older state; the rest moves later."""
+    """Move the restored pages from the log into the file, unless a reader needs an older state; those move later."""
     with database.translated():
         database.connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()

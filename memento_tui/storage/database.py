@@ -18,7 +18,7 @@ from memento_tui.model.validation import fold_tag, new_id
 __all__ = ["PRAGMAS", "Database", "StoppedError", "explain_failure", "newest_format", "raise_if_stopped", "stoppable"]
 
 _STEPS_BETWEEN_CHECKS = 50_000
-"""Steps of SQLite's machine between two looks at the event: a few milliseconds."""
+"""Steps of SQLite's virtual machine between two checks of the event: a few milliseconds."""
 
 
 class StoppedError(Exception):
@@ -77,7 +77,7 @@ def newest_format() -> int:
 
 
 def explain_failure(error: sqlite3.Error, path: Path) -> DataDirectoryError:
-    """Return the error that says what SQLite's failure means for the person."""
+    """Return the error that explains SQLite's failure to the person."""
     text = str(error)
     if "readonly" in text or "read-only" in text:
         return DataDirectoryError(
@@ -214,7 +214,7 @@ class Database:
         return made
 
     def _connect_reading(self) -> sqlite3.Connection:
-        """Open a file on a read-only medium; what is there can still be read."""
+        """Open a file on a read-only medium, for reading alone."""
         try:
             made = sqlite3.connect(
                 f"{self.path.as_uri()}?mode=ro&immutable=1", uri=True, isolation_level=None, check_same_thread=False
@@ -310,7 +310,7 @@ class Database:
 
 
 def _configure_connection(connection: sqlite3.Connection) -> None:
-    """Set what holds for one connection.
+    """Set the pragmas and functions of one connection.
 
     While another process makes the same database, turning its log on fails at once instead of waiting; it is tried
     again for as long as any other statement would wait.

@@ -113,7 +113,7 @@ class ContradictionRow(NamedTuple):
 
 
 class ShownMemory(NamedTuple):
-    """One memory that is about to be put in front of a session."""
+    """One memory that is about to be shown to a session."""
 
     memory: MemoryRow
     rank: int

@@ -1,4 +1,4 @@
-"""The journal: what was done, by whom, each entry's hash covering the entry before it."""
+"""The journal: every write, its author, and a hash that covers the entry before it."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Entry(msgspec.Struct, frozen=True):
 
 
 class EntryFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """What a new entry says, in the order in which its hash covers it; the sequence number and hash come with it."""
+    """The values of a new entry, in the order in which its hash covers them; its number and hash are given later."""
 
     id: str
     origin: str
@@ -70,7 +70,7 @@ class EntryFacts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Change(msgspec.Struct, frozen=True):
-    """What one entry did to one record: its JSON afterwards, or ``None`` where it was removed or purged."""
+    """One record that an entry changed: its JSON afterwards, or ``None`` where it was removed or purged."""
 
     record: str
     record_id: str
@@ -138,7 +138,7 @@ def select_entries(
 
 
 def verify_journal(connection: sqlite3.Connection, progress: Callable[[int], None] = lambda _seq: None) -> str | None:
-    """Return what is wrong with the chain in one sentence, or ``None`` if all is as it was written.
+    """Return the first fault in the chain as a sentence, or ``None`` if every entry is as it was written.
 
     ``progress`` is told the number of each entry before it is checked; what it raises ends the check.
     """
@@ -172,7 +172,7 @@ def verify_journal(connection: sqlite3.Connection, progress: Callable[[int], Non
 
 
 def _image_problem(change: Sequence[Any], seq: int) -> str | None:
-    """Return what is wrong with one image; one that was purged has lost its nonce too."""
+    """Return the fault of one image as a sentence, or ``None``; one that was purged has lost its nonce too."""
     nonce, image, digest = change[5], change[4], change[6]
     if (image is not None) if nonce is None else (image_digest(nonce, image) != digest):
         return f"The text of {change[0]} {change[1]} in entry {seq} was altered."
@@ -180,7 +180,7 @@ def _image_problem(change: Sequence[Any], seq: int) -> str | None:
 
 
 def _truncation_problem(connection: sqlite3.Connection, following: int) -> str | None:
-    """Return what speaks of entries after the last one: they were there and were cut off."""
+    """Return a sentence if a change or record proves that entries after the last were cut off, or ``None``."""
     if connection.execute("SELECT 1 FROM change WHERE seq >= ?", (following,)).fetchone():
         return f"Entry {following} is missing from the journal."
     for name in TABLES:

@@ -1,4 +1,4 @@
-"""Read the journal: its entries, the versions of each record, and what was purged."""
+"""Read the journal: its entries, the versions of each record, and the ids of purged records."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class JournalQueries:
         return int(row[0] or 0)
 
     def mark(self, seq: int) -> str:
-        """Return what tells entry ``seq`` from one of another past, as a restored backup has; "" if there is none."""
+        """Return the beginning of entry ``seq``'s hash, which a restored backup's entry does not share; "" if none."""
         with self._database.reading() as connection:
             found = next(select_entries(connection, "seq = ?", (seq,)), None)
         return "" if found is None else found.hash.hex()[:16]
@@ -58,7 +58,7 @@ class JournalQueries:
             return list(select_entries(connection, "seq > ? ORDER BY seq LIMIT ?", (seq, limit)))
 
     def changes(self, seq: int) -> list[Change]:
-        """Return what one entry did to each record."""
+        """Return the changes of one entry, a record each."""
         query = "SELECT record, record_id, version, removed, image FROM change WHERE seq = ? ORDER BY ordinal"
         with self._database.reading() as connection:
             return [Change(r[0], r[1], r[2], bool(r[3]), r[4]) for r in connection.execute(query, (seq,))]
@@ -119,7 +119,7 @@ class JournalQueries:
             return purged_ids(connection, kind, msgspec.json.encode(list(ids)).decode())
 
     def verify(self) -> str | None:
-        """Return what is wrong with the journal in one sentence, or ``None``."""
+        """Return the first fault in the journal as a sentence, or ``None``."""
         with self._database.reading() as connection:
             return verify_journal(connection)
 

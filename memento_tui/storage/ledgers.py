@@ -1,4 +1,4 @@
-"""The ledgers beside the journal: what sessions were shown, what was used, where imports came from."""
+"""The ledgers beside the journal: exposures to sessions, counters of use, and the sources of imports."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _decode_scores = msgspec.json.Decoder(dict[str, float]).decode
 
 
 class ExposureFilter(msgspec.Struct, frozen=True, kw_only=True):
-    """Which rows of the ledger are wanted. What is left empty does not narrow."""
+    """A filter on exposures. Fields that are empty do not restrict."""
 
     session: tuple[str, ...] = ()
     """Beginnings of which one must fit; so for ``channel``."""
@@ -47,7 +47,7 @@ class ExposureFilter(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ExposureRow(msgspec.Struct, frozen=True):
-    """One row of the ledger, with the memory as it stands now (``None`` where it is gone)."""
+    """One exposure, with the memory as it is now (``None`` where it is gone)."""
 
     exposure: Exposure
     memory: MemorySummary | None
@@ -59,7 +59,7 @@ class ExposureRow(msgspec.Struct, frozen=True):
 
 
 class SessionTotals(msgspec.Struct, frozen=True):
-    """What one session was shown in all."""
+    """The totals of one session's exposures."""
 
     session: str
     shown: int
@@ -76,7 +76,7 @@ class ExposureLedger:
         self._database = database
 
     def add(self, injections: Sequence[Exposure]) -> None:
-        """Write down what was put in front of an agent session."""
+        """Add exposures to the ledger."""
         with self._database.writing() as connection:
             connection.executemany(
                 f"INSERT INTO injection ({_EXPOSURE_COLUMNS}) VALUES ({_EXPOSURE_PLACEHOLDERS})",
@@ -84,7 +84,7 @@ class ExposureLedger:
             )
 
     def mark_used(self, session: str, memory_ids: Iterable[str]) -> None:
-        """Note that a session used what it had been shown of some memories."""
+        """Mark the exposures of some memories to a session as used."""
         query = "UPDATE injection SET used_at = ? WHERE session = ? AND memory_id = ? AND used_at IS NULL"
         moment = format_moment(clock.now())
         with self._database.writing() as connection:
@@ -119,7 +119,7 @@ class ExposureLedger:
             return [row[0] for row in connection.execute(query, (*parameters, count, start))]
 
     def position(self, wanted: ExposureFilter, injection_id: str) -> int | None:
-        """Return the index of a row in what a filter selects, or ``None`` where it is not selected."""
+        """Return the index of an exposure among those that a filter selects, or ``None`` where it is not selected."""
         sql, parameters = _exposure_condition(wanted)
         with self._database.reading() as connection:
             query = f"SELECT number FROM injection WHERE id = ? AND {sql}"
@@ -130,14 +130,14 @@ class ExposureLedger:
             return int(connection.execute(query, (row[0], *parameters)).fetchone()[0])
 
     def sessions(self, wanted: ExposureFilter, limit: int) -> list[SessionTotals]:
-        """Return what each session was shown in all, the one last served first."""
+        """Return the totals of each session, the one last served first."""
         sql, parameters = _exposure_condition(wanted)
         query = f"{_SELECT_SESSION_TOTALS} WHERE {sql} GROUP BY session ORDER BY max(number) DESC LIMIT ?"
         with self._database.reading() as connection:
             return [_session_totals(row) for row in connection.execute(query, (*parameters, limit))]
 
     def session(self, name: str) -> SessionTotals | None:
-        """Return what one session was shown in all, or ``None`` where it was shown nothing."""
+        """Return the totals of one session, or ``None`` where it was shown nothing."""
         with self._database.reading() as connection:
             row = connection.execute(f"{_SELECT_SESSION_TOTALS} WHERE session = ? GROUP BY session", (name,)).fetchone()
         return None if row is None else _session_totals(row)
@@ -189,7 +189,7 @@ def _exposure_of_row(row: sqlite3.Row) -> Exposure:
 
 
 class UsageLedger:
-    """What was shown and used of one database."""
+    """The counters of how often the records of one database were shown and used."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -230,7 +230,7 @@ class UsageLedger:
 
 
 class ImportedRecord(msgspec.Struct, frozen=True):
-    """Where an imported record came from, and what its source and the record were then."""
+    """One line of the import ledger: the source of a record, and the digest and version that were imported."""
 
     source: str
     key: str
@@ -239,7 +239,7 @@ class ImportedRecord(msgspec.Struct, frozen=True):
     digest: bytes
     version: int
     said: str | None = None
-    """The record as the source had it, as JSON, where that is not what the record said at ``version``."""
+    """The record as the source had it, as JSON, where that differs from the record at ``version``."""
 
 
 class ImportLedger:
@@ -249,13 +249,13 @@ class ImportLedger:
         self._database = database
 
     def of(self, source: str) -> dict[str, ImportedRecord]:
-        """Return what was imported from a source, by key."""
+        """Return the lines of one source, by key."""
         query = "SELECT source, key, record, record_id, digest, version, said FROM import_ledger WHERE source = ?"
         with self._database.reading() as connection:
             return {row[1]: ImportedRecord(*row) for row in connection.execute(query, (source,))}
 
     def of_others(self, source: str) -> dict[tuple[str, str], ImportedRecord]:
-        """Return what other sources brought, by the kind and id of the record."""
+        """Return the lines of the other sources, by the kind and id of the record."""
         query = "SELECT source, key, record, record_id, digest, version, said FROM import_ledger WHERE source <> ?"
         with self._database.reading() as connection:
             return {(row[2], row[3]): ImportedRecord(*row) for row in connection.execute(query, (source,))}

@@ -34,7 +34,7 @@ _SUMMARY_CHARACTERS = 400
 
 
 class MemorySummary(msgspec.Struct, frozen=True, kw_only=True):
-    """What one row of a list shows of a memory."""
+    """One row of a list of memories."""
 
     id: str
     title: str
@@ -54,7 +54,7 @@ class MemorySummary(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def headline(self) -> str:
-        """The title, or the first line of the content that says something."""
+        """The title, or the first line of the content that is not blank."""
         if self.title.strip():
             return self.title
         lines = (line.strip().lstrip("#").strip() for line in self.head.splitlines())

@@ -1,4 +1,4 @@
-"""Read what waits for a person: proposals, contradictions, and the one queue over both, by page."""
+"""Read the proposals and contradictions that wait for a person, and the one inbox over both, by page."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ BOTH_SIDES_RECALLED = (
     "(SELECT count(*) FROM memory WHERE memory.id IN (contradiction.older, contradiction.newer)"
     f" AND memory.status IN ({', '.join(repr(status) for status in RECALLED_STATUSES if status != 'superseded')})) = 2"
 )
-"""Nobody is asked about a memory that was deleted, rejected, archived or superseded meanwhile."""
+"""Holds where neither side was deleted, rejected, archived or superseded meanwhile."""
 
 
 class ContradictionQueries:
@@ -132,7 +132,7 @@ class ProposalQueries:
     def of(
         self, proposed_by: str, states: Sequence[str], *, after: str | None = None, limit: int = 50
     ) -> tuple[list[Proposal], str | None]:
-        """Return what one agent proposed, in these states and put off or not, and the next page's cursor.
+        """Return the proposals of one agent in these states, postponed ones too, and the next page's cursor.
 
         What was decided last comes first; of what waits, the newest.
         """
@@ -157,7 +157,7 @@ class ProposalQueries:
             return next(iter(select_records(connection, Proposal, where, (fingerprint,))), None)
 
     def waiting_for(self, reason: str) -> list[Proposal]:
-        """Return the proposals with a reason that nobody has decided about, put off or not, oldest first."""
+        """Return the undecided proposals that have a reason, postponed ones too, oldest first."""
         where = (
             "state IN ('pending', 'later', 'needs_review')"
             " AND EXISTS (SELECT 1 FROM json_each(proposal.reasons) WHERE value = ?) ORDER BY number"
@@ -186,7 +186,7 @@ class ProposalQueries:
 
 
 class InboxRow(msgspec.Struct, frozen=True, kw_only=True):
-    """What a list shows of one thing that waits."""
+    """One row of the inbox."""
 
     record: str
     """``proposal`` or ``contradiction``."""
@@ -194,10 +194,10 @@ class InboxRow(msgspec.Struct, frozen=True, kw_only=True):
     kind: str
     """One of `WAITING_KINDS`."""
     action: str
-    """What a proposal would do: create, edit, delete or merge; ``resolve`` for a contradiction."""
+    """The change that a proposal would make: create, edit, delete or merge; ``resolve`` for a contradiction."""
     target: str
     text: str
-    """The beginning of what it is about; several lines where nothing has a title."""
+    """The beginning of the text that it is about; several lines where nothing has a title."""
     who: str
     since: datetime
     state: str
@@ -266,7 +266,7 @@ _SELECT_CONTRADICTION_ROWS = (
 
 
 class InboxQueries:
-    """What waits in one database. ``at`` is the moment asked about: what is put off until later is left out."""
+    """The inbox of one database at the moment ``at``: entries postponed until later are left out."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -286,7 +286,7 @@ class InboxQueries:
             return _inbox_rows(connection, connection.execute(query, values).fetchall())
 
     def after(self, at: datetime, kind: str, record: str, record_id: str, count: int) -> list[InboxRow]:
-        """Return the rows that follow one, even where that one waits no more. Raises `InvalidInput` for an unknown."""
+        """Return the rows after a given one, decided since or not. Raises `InvalidInput` for an unknown id."""
         side = 1 if record == "proposal" else 0
         query = (
             f"{_INBOX} WHERE {_IS_OF_KIND} AND ({_INBOX_ORDER}) > (:since, :side, :number) "
@@ -336,7 +336,7 @@ def _queue_position(connection: sqlite3.Connection, record: str, record_id: str)
 
 
 def _inbox_rows(connection: sqlite3.Connection, found: Sequence[sqlite3.Row]) -> list[InboxRow]:
-    """Return what is shown of places in the queue: two look-ups by id, whatever the length of the queue."""
+    """Return the rows of some places in the inbox: two look-ups by id, whatever the length of the inbox."""
     shown = {}
     for record, query in (("proposal", _SELECT_PROPOSAL_ROWS), ("contradiction", _SELECT_CONTRADICTION_ROWS)):
         ids = [row[1] for row in found if row[0] == record]

@@ -1,4 +1,4 @@
-"""Keep what a database remembers about itself, beside the journal: values by name, and the database's identity."""
+"""Keep named values beside the journal, and the identity of the database."""
 
 from __future__ import annotations
 
@@ -36,5 +36,5 @@ class Settings:
             connection.execute(WRITE_SETTING, (name, value))
 
     def identity(self) -> str:
-        """Return a short digest that tells this database from every other, so that an index knows whose it is."""
+        """Return a short digest that identifies this database, so that an index knows whose it is."""
         return hashlib.sha256(self._database.origin.encode()).hexdigest()[:16]

@@ -1,4 +1,4 @@
-"""Count memories: totals, statuses, facets, tags and what expires, cached for each state of the store."""
+"""Count memories: totals, statuses, facets, tags and those that expire, cached for each state of the database."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ class Statistics:
         return [(row[0], row[1], datetime.fromisoformat(row[2])) for row in rows]
 
     def _once(self, name: str, count: Callable[[], Answer]) -> Answer:
-        """Return what ``count`` returns, or returned before where nothing was written since."""
+        """Return the result of ``count``, from the cache where nothing was written since."""
         with self._database.reading() as connection:
             # The hash, because a restored backup may come to as many entries as there were.
             row = connection.execute("SELECT hash FROM entry ORDER BY seq DESC LIMIT 1").fetchone()
@@ -127,7 +127,7 @@ FACETS: tuple[Facet, ...] = get_args(Facet)
 
 _MAX_TAGS = 50
 _MAX_VALUES = 5_000
-"""Namespaces or agents that are told apart; the rarest beyond are left out."""
+"""Namespaces or agents that are counted one by one; the rarest beyond are left out."""
 
 
 class FacetQueries:

@@ -41,7 +41,7 @@ class Store:
     def __init__(self, path: Path, *, create: bool = True) -> None:
         self.database = Database(path, create=create)
         self.screen: Callable[[Any], Any] = lambda record: record
-        """Returns what may be stored of a record; whoever governs the store sets it."""
+        """Returns the record without what may not be stored, such as secrets; set by whoever governs the store."""
         self.memories = MemoryQueries(self.database)
         self.lists = ListQueries(self.database)
         self.timeline = Timeline(self.database)
@@ -80,7 +80,7 @@ class Store:
             _current_batch.reset(token)
 
     def undo(self, author: Author, seq: int | None = None) -> list[Entry]:
-        """Take back an entry, or the person's newest that stands; return what was taken back.
+        """Undo an entry, or the person's newest that is in effect; return the entries that were undone.
 
         Raises:
             NotFound: there is nothing to undo.
@@ -97,7 +97,7 @@ class Store:
         return revert_entry(self.database, author, seq)
 
     def redo(self, author: Author) -> list[Entry]:
-        """Do again what the person undid last; return the undo entries that were taken back."""
+        """Redo the person's last undo; return the undo entries that were taken back."""
         with self.database.reading() as connection:
             found = redo_candidate(connection)
         if found is None:

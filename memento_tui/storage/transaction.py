@@ -1,4 +1,4 @@
-"""Write any number of records together or not at all, with one journal entry that says so."""
+"""Write any number of records in one transaction, with one journal entry that records it."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Transaction:
         return written
 
     def remove(self, record: AnyRecord, *, base: int) -> None:
-        """Take a record out of the current rows; the journal keeps what it was."""
+        """Remove a record from the current rows; the journal keeps its last state."""
         name = record_name(record)
         before = self._check_base(name, record, base)
         if isinstance(before, Memory):
@@ -210,7 +210,7 @@ def transaction(
 def write_entry(
     database: Database, tx: Transaction, author: Author, action: str, *, note: str, batch: str, undoes: int | None
 ) -> None:
-    """Append the journal entry that tells what a running transaction changed."""
+    """Append the journal entry of a running transaction."""
     facts = EntryFacts(
         id=new_id(),
         origin=database.origin,

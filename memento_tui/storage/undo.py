@@ -1,4 +1,4 @@
-"""Take back what was written: undo and redo of journal entries, and the purge that removes text for good."""
+"""Undo and redo journal entries, and purge records, which removes their text for good."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _IS_PURGED = "EXISTS (SELECT 1 FROM change WHERE change.seq = entry.seq AND nonc
 
 
 def undo_candidate(connection: sqlite3.Connection) -> Entry | None:
-    """Return the person's newest entry that is in effect and was not purged: what the undo key takes back."""
+    """Return the person's newest entry that is in effect and was not purged: the one that the undo key undoes."""
     where = "actor = 'person' AND undoes IS NULL AND action NOT IN ('purge', 'restore backup')"
     where += f" AND NOT {_IS_UNDONE.format('entry')}"
     where += f" AND NOT {_IS_PURGED}"
@@ -46,7 +46,7 @@ def redo_candidate(connection: sqlite3.Connection) -> Entry | None:
 
 
 def revert_entry(database: Database, author: Author, seq: int) -> list[Entry]:
-    """Take back entry ``seq``, with the other entries of its batch if it belongs to one; return what was taken back.
+    """Undo entry ``seq`` and, if it belongs to a batch, the batch's other entries; return the undone entries.
 
     Reverting an undo is a redo; reverting a redo is reverting what it did again. It happens as a whole or not at all.
 
@@ -76,7 +76,7 @@ def revert_entry(database: Database, author: Author, seq: int) -> list[Entry]:
 
 
 def _check_one_current_crystal(connection: sqlite3.Connection) -> None:
-    """Refuse what would leave two identities current: one was written since, and only one can hold."""
+    """Raise `Conflict` if two identities would be current: one was written since, and only one can hold."""
     if len(select_records(connection, Crystal, "status = 'current'")) > 1:
         raise Conflict("Another identity was written since.", "Restore the one you want: memento crystal restore ID.")
 
@@ -135,7 +135,7 @@ def _changed_columns(name: str, one: Any, other: Any) -> list[str]:  # noqa: ANN
 
 
 def _merge_reverted_fields(entry: Entry, name: str, before: Any, after: Any, current: Any) -> Any:  # noqa: ANN401 - any record
-    """Return ``current`` with the fields that the entry changed put back."""
+    """Return ``current`` with the fields that the entry changed set to their former values."""
     changed = _changed_columns(name, before, after)
     disputed = [c for c in changed if getattr(current, c) != getattr(after, c)]
     if disputed:
@@ -196,7 +196,7 @@ def purged_ids(connection: sqlite3.Connection, record: str, ids: str) -> set[str
 
 
 def _purge_one(tx: Transaction, record: str, record_id: str) -> bool:
-    """Remove a record and its images; tell whether there was any."""
+    """Remove a record and its images; return whether there was any."""
     current = tx.get_named(record, record_id)
     if current is not None:
         tx.remove(current, base=current.version)
@@ -230,7 +230,7 @@ def _purge_pending_memory(tx: Transaction, record_id: str, proposal_id: str) -> 
 
 
 def _relation_ids(connection: sqlite3.Connection, record_id: str) -> list[str]:
-    """Return the ids of the relations at a record, whose labels speak of it."""
+    """Return the ids of the relations at a record, whose labels may quote it."""
     query = (
         "SELECT DISTINCT record_id FROM change WHERE record = 'relation' AND image IS NOT NULL"
         " AND ? IN (json_extract(image, '$.src'), json_extract(image, '$.dst'))"
@@ -239,7 +239,7 @@ def _relation_ids(connection: sqlite3.Connection, record_id: str) -> list[str]:
 
 
 def _proposal_ids(connection: sqlite3.Connection, record: str, record_id: str) -> list[str]:
-    """Return the ids of the proposals that hold what a record says or would say, those that were undone too."""
+    """Return the ids of the proposals that hold a record's text, those that were undone too."""
     query = (
         "SELECT DISTINCT record_id FROM change WHERE record = 'proposal' AND image IS NOT NULL AND ("
         "(json_extract(image, '$.target') = ? AND json_extract(image, '$.target_id') = ?)"
