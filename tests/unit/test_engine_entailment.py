@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -85,3 +87,31 @@ def test_a_folder_without_a_model_is_refused_with_a_sentence(tmp_path: Path) -> 
     (tmp_path / "config.json").write_text(json.dumps({"model_type": "no such thing"}))
     with pytest.raises(InvalidInput, match="cannot be loaded"):
         EntailmentModel(tmp_path)
+
+
+def test_the_model_works_for_one_thread_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import numpy as np  # noqa: PLC0415 - comes with the engine
+
+    from memento_tui.embedding.models import EntailmentModel  # noqa: PLC0415 - takes seconds
+
+    model = EntailmentModel(_make_model(tmp_path / "model", ("entailment", "neutral", "contradiction")))
+    at_work, overlaps, barrier = threading.Lock(), [], threading.Barrier(4)
+
+    def predict(pairs: list[tuple[str, str]], **_: object) -> object:
+        overlaps.append(not at_work.acquire(blocking=False))
+        time.sleep(0.02)
+        if at_work.locked():
+            at_work.release()
+        return np.full((len(pairs), 3), 1 / 3)
+
+    def ask() -> None:
+        barrier.wait(60)
+        model.contradiction([("the cache is enabled", "the cache is disabled")])
+
+    monkeypatch.setattr(model._model, "predict", predict)
+    threads = [threading.Thread(target=ask) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert overlaps == [False] * 4
