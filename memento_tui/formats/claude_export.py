@@ -77,7 +77,7 @@ class _ProjectMemories:
         self._indexes: list[tuple[datetime, str]] = []
         """The index as it was read, and when the memory that keeps it was touched."""
 
-    def take(self, memory: Memory, kept: _KeptStatement | None) -> None:
+    def add(self, memory: Memory, kept: _KeptStatement | None) -> None:
         """Add a memory."""
         if kept is None:
             self.new.append(memory)
@@ -108,7 +108,7 @@ def write(records: Iterable[ExportRecord], root: Path) -> ExportReport:
             left_out += 1
         else:
             name = kept.project if kept is not None else record.namespace.removeprefix(_NAMESPACE).replace("/", "-")
-            projects.setdefault(name, _ProjectMemories()).take(record, kept)
+            projects.setdefault(name, _ProjectMemories()).add(record, kept)
     report = _ExportCounts(left_out)
     for name, project in sorted(projects.items()):
         _write_project(_folder(root, name), name, project, report)

@@ -66,7 +66,7 @@ class ImportRun:
         record = self._session.ledger.said(row)
         return record.content if isinstance(record, Memory) else ""
 
-    def take(self, batch: list[ImportRecord | Refused]) -> None:
+    def import_batch(self, batch: list[ImportRecord | Refused]) -> None:
         """Import one batch in one transaction."""
         self.seen += len(batch)
         self.report.refused += [record for record in batch if isinstance(record, Refused)]
@@ -82,7 +82,7 @@ class ImportRun:
         self._ledger.update(taken)
         for record in records:
             if (row := taken.get(ledger_key(record))) is not None:
-                self._links.take(record, row.record_id)
+                self._links.add(record, row.record_id)
 
     def _count(self, planned: PlannedRecord | ImportedRecord | Refused) -> None:
         if isinstance(planned, Refused):
@@ -185,7 +185,7 @@ def run_import(
     total = chosen.count(path) if progress is not None else 0
     records = run.match_positions(chosen.read(path))
     while batch := list(islice(records, IMPORT_BATCH_SIZE)):
-        run.take(batch)
+        run.import_batch(batch)
         if progress is not None:
             progress(min(run.seen, total), total)
     run.finish()

@@ -219,7 +219,7 @@ class LinkTargets:
             if name.strip():
                 self._by_name.setdefault(name.strip().casefold(), []).append(key)
 
-    def take(self, key: str, title: str, properties: Mapping[str, Any]) -> None:
+    def add_note(self, key: str, title: str, properties: Mapping[str, Any]) -> None:
         """Add a note that was read as a target, under its title and the names in its properties as well."""
         names = [
             *property_texts(properties.get("aliases")),

@@ -176,7 +176,7 @@ class RelationCollector:
         self._ids: dict[str, str] = {}
         self._links: list[tuple[ImportRecord, str]] = []
 
-    def take(self, incoming: ImportRecord, record_id: str) -> None:
+    def add(self, incoming: ImportRecord, record_id: str) -> None:
         """Remember a record as the end of links, and the links that begin at it."""
         if incoming.record != "memory":
             return
@@ -206,7 +206,7 @@ class RelationCollector:
         """
         targets = LinkTargets()
         for note in self._notes if self._links else ():
-            targets.take(*note)
+            targets.add_note(*note)
         for incoming, src in self._links:
             for kind, written, label in incoming.links:
                 key = _link_key(incoming, kind, written, label)

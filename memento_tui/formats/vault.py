@@ -316,7 +316,7 @@ class NoteExport:
             taken.add(path.casefold())
             self.paths[memory.id] = path
             frontmatter = memory.extra.get("frontmatter")
-            self.targets.take(path, memory.title, frontmatter if isinstance(frontmatter, dict) else {})
+            self.targets.add_note(path, memory.title, frontmatter if isinstance(frontmatter, dict) else {})
 
     def text(self, memory: Memory, relations: Iterable[Relation]) -> str:
         """Return the whole text of a memory's note."""

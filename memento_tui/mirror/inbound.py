@@ -34,7 +34,7 @@ class InboundChanges:
 
     # New notes
 
-    def known(self, file: NoteFile, namespace: str) -> Memory | None:
+    def find_duplicate(self, file: NoteFile, namespace: str) -> Memory | None:
         """Return a memory without a note that says exactly what a new note says, or ``None``.
 
         Raises:
@@ -48,7 +48,7 @@ class InboundChanges:
                 return duplicate
         return None
 
-    def take(self, files: Iterable[tuple[NoteFile, str]]) -> dict[str, Memory | Proposal]:
+    def create(self, files: Iterable[tuple[NoteFile, str]]) -> dict[str, Memory | Proposal]:
         """Create the memories of new notes, each in its namespace, in one transaction; return the outcomes by path.
 
         An outcome is the memory, pending where a person is to review it first, or the rejection that keeps it out.
@@ -72,7 +72,7 @@ class InboundChanges:
                 )
                 verdict = self._held(self._gate.judge(intent))
                 written = self._gate.admit(tx, screened.record, verdict, screened.evidence)
-                self._ledger.in_step(file.path, written, file.digest, tx)
+                self._ledger.set_in_sync(file.path, written, file.digest, tx)
                 outcome[file.path] = written
         return outcome
 
@@ -99,7 +99,9 @@ class InboundChanges:
         raw = {"content": file.note.content, "title": file.note.title}
         changes = {name: raw.get(name, value) for name, value in changes.items()}
         if known is None and not reasons:
-            extra = {} if memory.pinned or memory.stability != "draft" else {"extra": file.kept_in(memory.extra)}
+            extra = (
+                {} if memory.pinned or memory.stability != "draft" else {"extra": file.extra_with_note(memory.extra)}
+            )
             outcome = self._editor.update(memory.id, memory.version, {**changes, **extra})
             if outcome.proposal is not None and outcome.status == "proposed":
                 self._ledger.set_pending(file.path, outcome.proposal, file.digest)

@@ -271,7 +271,7 @@ class Mirror:
             if before in snapshot.awaited:
                 self._state.postponed.add(files.pop(path).path)
             elif before:
-                missing.found(before)
+                missing.remove(before)
                 self._ledger.move(before, path)
                 self._state.later.add(path)
                 yield MirrorEvent("moved", path, self._ledger.steps[path].id, f"it was {before}")
@@ -372,14 +372,14 @@ class Mirror:
         for start in range(0, len(new), _BATCH_SIZE):
             progress("Remembering notes", start, len(new))
             batch = new[start : start + _BATCH_SIZE]
-            yield from self._new_notes.take(batch)
+            yield from self._new_notes.add(batch)
             progress("Remembering notes", start + len(batch), len(new))
             self._state.done.update((file.path, snapshot.notes[file.path]) for file in batch)
 
     def _write_new(self, ids: Iterable[str] | None, progress: ProgressCallback) -> Iterator[MirrorEvent]:
         missing = self._outbound.without_note(ids)
         for start in range(0, len(missing), _BATCH_SIZE):
-            for done, memory in enumerate(self._outbound.chosen(missing[start : start + _BATCH_SIZE]), start + 1):
+            for done, memory in enumerate(self._outbound.selected(missing[start : start + _BATCH_SIZE]), start + 1):
                 progress("Writing notes", done, len(missing))
                 try:
                     yield self._outbound.write_new(memory)

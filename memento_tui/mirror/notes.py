@@ -86,10 +86,10 @@ class NoteFile(msgspec.Struct, frozen=True):
         return {
             **note_fields(self.note, self.loaded),
             "namespace": namespace_from_parts(given.split("/")) if given else namespace,
-            "extra": self.kept_in({}),
+            "extra": self.extra_with_note({}),
         }
 
-    def kept_in(self, extra: Mapping[str, Any]) -> dict[str, Any]:
+    def extra_with_note(self, extra: Mapping[str, Any]) -> dict[str, Any]:
         """Return a memory's ``extra`` with the data that is needed to write this note again."""
         kept: dict[str, Any] = {"path": self.path, "digest": self.digest.hex()}
         if self.note.parts.head:

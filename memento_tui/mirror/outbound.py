@@ -65,7 +65,7 @@ class OutboundChanges:
         candidates = self._every_id() if ids is None else ids
         return [memory_id for memory_id in candidates if memory_id not in self._ledger.paths]
 
-    def chosen(self, ids: Sequence[str]) -> list[Memory]:
+    def selected(self, ids: Sequence[str]) -> list[Memory]:
         """Return the memories among these that are to have a note."""
         return list(self._session.get_many(ids, self._chosen).values())
 
@@ -83,7 +83,7 @@ class OutboundChanges:
                 self._on_written(place, status)
                 break
         self._taken.add(place.casefold())
-        self._ledger.in_step(place, memory, source_digest(data))
+        self._ledger.set_in_sync(place, memory, source_digest(data))
         return MirrorEvent("written", place, memory.id, why)
 
     def rewrite(self, file: NoteFile, memory: Memory, base: Memory | None) -> Iterator[MirrorEvent]:
@@ -94,13 +94,13 @@ class OutboundChanges:
         if moved or not file.matches(target):
             data = file.rewritten(target, moved=moved).encode()
         if data == file.loaded.data:
-            self._ledger.in_step(file.path, memory, file.digest)
+            self._ledger.set_in_sync(file.path, memory, file.digest)
             return
         kept = [target.content, *([with_full_text(base).content] if base is not None else ())]
         copy = "" if file.note.content in kept else self._folder.copy_to_trash(file.path, file.loaded.data)
         if (status := self._folder.write(file.path, data, expected=file.digest)) is not None:
             self._on_written(file.path, status)
-            self._ledger.in_step(file.path, memory, source_digest(data))
+            self._ledger.set_in_sync(file.path, memory, source_digest(data))
             if copy:
                 yield MirrorEvent("trashed", file.path, memory.id, f"what it said before is kept at {copy}")
             differing = ", ".join(changed_fields(file.as_memory(target), target)) or "namespace"
@@ -117,5 +117,5 @@ class OutboundChanges:
         if (status := self._folder.write(file.path, data, expected=file.digest)) is None:
             return False
         self._on_written(file.path, status)
-        self._ledger.in_step(file.path, memory, source_digest(data))
+        self._ledger.set_in_sync(file.path, memory, source_digest(data))
         return True

@@ -26,14 +26,14 @@ __all__ = ["MissingNotes", "NewNotes", "NoteReconciler"]
 
 
 class MissingNotes:
-    """The notes that are missing at one moment, until `found`."""
+    """The notes that are missing at one moment, until they are removed."""
 
     def __init__(self, ledger: MirrorLedger, paths: Iterable[str]) -> None:
         self._ledger = ledger
         self._paths = set(paths)
-        self._said: dict[bytes, set[str]] = {}
+        self._by_digest: dict[bytes, set[str]] = {}
         for path in self._paths:
-            self._said.setdefault(ledger.steps[path].digest, set()).add(path)
+            self._by_digest.setdefault(ledger.steps[path].digest, set()).add(path)
 
     def previous_path(self, file: NoteFile) -> str:
         """Return the previous path of a file, or an empty one where it is none of these.
@@ -44,13 +44,13 @@ class MissingNotes:
         named_path = self._ledger.paths.get(memory_id_of_note(file.note), "")
         if named_path in self._paths:
             return named_path
-        same = self._said.get(file.digest, ())
+        same = self._by_digest.get(file.digest, ())
         return max(sorted(same), key=lambda path: _shared_suffix_length(path, file.path), default="")
 
-    def found(self, path: str) -> None:
+    def remove(self, path: str) -> None:
         """Remove a note from those that are missing."""
         self._paths.discard(path)
-        self._said[self._ledger.steps[path].digest].discard(path)
+        self._by_digest[self._ledger.steps[path].digest].discard(path)
 
 
 def _shared_suffix_length(path: str, other: str) -> int:
@@ -185,7 +185,7 @@ class NewNotes:
         self._reconciler = reconciler
         self._within = context.namespace
 
-    def take(self, files: Iterable[NoteFile]) -> Iterator[MirrorEvent]:
+    def add(self, files: Iterable[NoteFile]) -> Iterator[MirrorEvent]:
         """Give each note its memory, and yield the events. Raises `DataDirectoryError`."""
         new: list[tuple[NoteFile, str]] = []
         for file in files:
@@ -200,8 +200,8 @@ class NewNotes:
                 elif (memory := self._brought_back(file)) is not None:
                     yield MirrorEvent("restored", file.path, memory.id, "its note is back")
                     yield from self._reconciler.settle(file.path, file)
-                elif (duplicate := self._inbound.known(file, namespace)) is not None:
-                    self._ledger.in_step(file.path, duplicate, file.digest)
+                elif (duplicate := self._inbound.find_duplicate(file, namespace)) is not None:
+                    self._ledger.set_in_sync(file.path, duplicate, file.digest)
                 else:
                     new.append((file, namespace))
             except DataDirectoryError:
@@ -215,7 +215,7 @@ class NewNotes:
         """Create the memories of new notes together, or one by one where one of them cannot be stored."""
         self._ledger.flush()
         try:
-            outcomes = self._inbound.take(new)
+            outcomes = self._inbound.create(new)
         except DataDirectoryError:
             raise
         except MementoError as error:

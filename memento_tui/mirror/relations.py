@@ -59,7 +59,7 @@ class RelationSync:
         self._ledger = context.ledger
         self._outbound = outbound
         self._read: dict[str, NoteFile] = {}
-        self._unshown: dict[str, Relation] = {}
+        self._unwritten: dict[str, Relation] = {}
         """Relations that have no place in a note yet, by id."""
         self.reload()
 
@@ -67,7 +67,7 @@ class RelationSync:
         """Read the kept links from the database; everything is compared again."""
         rows = self._session.ledger.of(self._source).values()
         self._digests = {row.record_id: row.digest for row in rows}
-        self._said = {row.record_id: msgspec.json.decode(row.said or "{}", type=_NoteLinks) for row in rows}
+        self._links_of = {row.record_id: msgspec.json.decode(row.said or "{}", type=_NoteLinks) for row in rows}
         self._reached = 0
 
     def remember_read(self, file: NoteFile) -> None:
@@ -83,15 +83,15 @@ class RelationSync:
         steps = (self._ledger.steps[path] for path in sorted(touched))
         fresh = {step.id: links for step in steps if (links := self._links(step)) is not None}
         self._read.clear()
-        gone = self._said.keys() - self._ledger.paths.keys() - self._ledger.deleted.keys()
-        arrived = bool(fresh.keys() - self._said.keys())
+        gone = self._links_of.keys() - self._ledger.paths.keys() - self._ledger.deleted.keys()
+        arrived = bool(fresh.keys() - self._links_of.keys())
         if fresh or gone:
-            yield from self._draw(fresh, gone)
+            yield from self._apply_links(fresh, gone)
         if arrived or self._reached < head:
             changed = self._session.relations_since(0 if arrived else self._reached)
-            self._unshown |= {relation.id: relation for relation in changed}
+            self._unwritten |= {relation.id: relation for relation in changed}
             self._reached = head
-        yield from self._show()
+        yield from self._write_relations()
 
     def _links(self, step: SyncPoint) -> list[_StoredLink] | None:
         """Return the links of a note that is in sync with another text than they were taken from, else ``None``."""
@@ -112,18 +112,18 @@ class RelationSync:
 
     # From the notes
 
-    def _draw(self, fresh: Mapping[str, list[_StoredLink]], gone: Collection[str]) -> list[MirrorEvent]:
+    def _apply_links(self, fresh: Mapping[str, list[_StoredLink]], gone: Collection[str]) -> list[MirrorEvent]:
         """Draw the relations of the links in some memories' notes, and remove those whose links are gone."""
         links = dict(fresh)
-        for name, known in self._said.items() if fresh else ():
+        for name, known in self._links_of.items() if fresh else ():
             if name in self._ledger.paths and "" in known.relations():
                 links.setdefault(name, list(known.links))
         targets = self._targets() if any(links.values()) else LinkTargets()
         events, rows = [], []
         with self._session.transaction("mirror", note="links of notes") as tx:
             for name, note_links in links.items():
-                step, before = self._ledger.steps[self._ledger.paths[name]], self._said.get(name, _NoteLinks())
-                after = _NoteLinks(tuple(self._drawn(tx, step, before, note_links, targets)), before.shown)
+                step, before = self._ledger.steps[self._ledger.paths[name]], self._links_of.get(name, _NoteLinks())
+                after = _NoteLinks(tuple(self._with_relations(tx, step, before, note_links, targets)), before.shown)
                 if name not in fresh and after == before:
                     continue
                 removed = _remove_relations(tx, before, after)
@@ -131,14 +131,14 @@ class RelationSync:
                 parts = [f"{count} {what}" for count, what in ((drawn, "drawn"), (removed, "taken back")) if count]
                 if parts:
                     events.append(MirrorEvent("related", step.path, step.id, ", ".join(parts)))
-                rows.append(self._note(step, after, fresh=name in fresh))
+                rows.append(self._record_links(step, after, fresh=name in fresh))
             self._session.ledger.write(tx, rows)
             self._session.ledger.drop(tx, self._source, gone)
         for name in gone:
-            del self._said[name], self._digests[name]
+            del self._links_of[name], self._digests[name]
         return sorted(events, key=lambda event: event.note)
 
-    def _drawn(
+    def _with_relations(
         self,
         tx: Transaction,
         step: SyncPoint,
@@ -177,28 +177,28 @@ class RelationSync:
             for path in part:
                 if (memory := memories.get(self._ledger.steps[path].id)) is not None:
                     properties = memory.extra.get("frontmatter")
-                    targets.take(path, memory.title, properties if isinstance(properties, dict) else {})
+                    targets.add_note(path, memory.title, properties if isinstance(properties, dict) else {})
         return targets
 
-    def _note(self, step: SyncPoint, note_links: _NoteLinks, *, fresh: bool) -> ImportedRecord:
+    def _record_links(self, step: SyncPoint, note_links: _NoteLinks, *, fresh: bool) -> ImportedRecord:
         """Record the links of a note, ``fresh`` ones with its digest; return the line of the ledger."""
-        self._said[step.id] = note_links
+        self._links_of[step.id] = note_links
         digest = self._digests[step.id] = step.digest if fresh else self._digests[step.id]
         kept = msgspec.json.encode(note_links).decode()
         return ImportedRecord(self._source, step.id, "note", step.id, digest, step.version, kept)
 
     # Into the notes
 
-    def _show(self) -> Iterator[MirrorEvent]:
+    def _write_relations(self) -> Iterator[MirrorEvent]:
         """Write the relations that were drawn here into their notes; those that cannot be written yet are left."""
         missing: dict[str, list[Relation]] = {}
-        for relation in list(self._unshown.values()):
+        for relation in list(self._unwritten.values()):
             path, there = self._ledger.paths.get(relation.src), relation.dst in self._ledger.paths
-            known = self._said.get(relation.src)
+            known = self._links_of.get(relation.src)
             if path is None or not there or relation.type not in LINK_PROPERTIES.values():
-                del self._unshown[relation.id]  # when such a note comes, all relations are looked at again
+                del self._unwritten[relation.id]  # when such a note comes, all relations are looked at again
             elif known is not None and relation.id in (*known.shown, *known.relations()):
-                del self._unshown[relation.id]
+                del self._unwritten[relation.id]
             elif known is not None and self._digests[relation.src] == self._ledger.steps[path].digest:
                 missing.setdefault(path, []).append(relation)
         for path, relations in sorted(missing.items()):
@@ -209,7 +209,7 @@ class RelationSync:
 
     def _write(self, path: str, relations: list[Relation]) -> Iterator[MirrorEvent]:
         step, file = self._ledger.steps[path], self._in_step(self._ledger.steps[path])
-        known = self._said[step.id]
+        known = self._links_of[step.id]
         memory = self._session.find(step.id)
         if path in self._ledger.waiting or file is None or memory is None or memory.version != step.version:
             return
@@ -222,9 +222,9 @@ class RelationSync:
         if not links or self._outbound.add_links(file, memory, links):
             after = _NoteLinks(known.links, (*known.shown, *(relation.id for relation in relations)))
             with self._session.transaction("mirror") as tx:
-                self._session.ledger.write(tx, [self._note(step, after, fresh=not links)])
+                self._session.ledger.write(tx, [self._record_links(step, after, fresh=not links)])
             for relation in relations:
-                del self._unshown[relation.id]
+                del self._unwritten[relation.id]
             if links:
                 yield MirrorEvent("written", path, memory.id, ", ".join(sorted({kind for kind, _ in links})))
 

@@ -155,7 +155,7 @@ class MirrorLedger:
         self._session.ledger.write(tx, rows)
         self._session.ledger.drop(tx, self._source, [key for key, step in changes.items() if step is None])
 
-    def in_step(self, path: str, memory: Memory, digest: bytes, tx: Transaction | None = None) -> None:
+    def set_in_sync(self, path: str, memory: Memory, digest: bytes, tx: Transaction | None = None) -> None:
         """Record that a note and its memory are in sync; without ``tx`` it is written with the next `flush`.
 
         A line that is lost with a killed process costs nothing: both sides are then found to agree.

@@ -201,15 +201,15 @@ class MirrorMachine(RuleBasedStateMachine):
 
             return do
 
-        folder, ledger, arriving = self.mirror.folder, self.mirror._ledger, self.mirror._reconciler._inbound
+        folder, ledger, inbound = self.mirror.folder, self.mirror._ledger, self.mirror._reconciler._inbound
         for owner, name in (
             (folder, "write"),
             (folder, "trash"),
             (folder, "copy_to_trash"),
             (ledger, "flush"),
-            (arriving, "change"),
-            (arriving, "delete"),
-            (arriving, "take"),
+            (inbound, "change"),
+            (inbound, "delete"),
+            (inbound, "create"),
         ):
             setattr(owner, name, deadly(getattr(owner, name)))
         with suppress(KilledError):

@@ -115,13 +115,13 @@ async def test_escape_stops_an_import_and_keeps_what_came_in(empty: Path, monkey
     async with opened(empty) as app:
         await _offered(app)
         await app.press("j", "space", "j", "space")
-        really = import_export.ImportRun.take
+        really = import_export.ImportRun.import_batch
 
         def take(run: import_export.ImportRun, batch: list[ImportRecord | Refused]) -> None:
             really(run, batch)
             app.app.call_from_thread(app.app.screen.action_leave)  # type: ignore[attr-defined]
 
-        monkeypatch.setattr(import_export.ImportRun, "take", take)
+        monkeypatch.setattr(import_export.ImportRun, "import_batch", take)
         await app.press("i")
         await app.until(lambda: "left out, because you stopped" in _told(app), "the outcome is told")
         assert "stopped. Memories imported until then stay" in _told(app)

@@ -50,6 +50,6 @@ def test_a_link_means_what_its_writer_meant(
 
 def test_a_note_that_was_read_answers_to_its_title_its_aliases_and_its_name() -> None:
     targets = LinkTargets()
-    targets.take("p/a.md", "A title", {"aliases": ["Other", 7], "alias": "Third", "name": "feedback_tests"})
-    targets.take("b.md", "", {"aliases": None})
+    targets.add_note("p/a.md", "A title", {"aliases": ["Other", 7], "alias": "Third", "name": "feedback_tests"})
+    targets.add_note("b.md", "", {"aliases": None})
     assert [targets.resolve(name) for name in ("a title", "other", "7", "third", "feedback_tests")] == ["p/a.md"] * 5

@@ -34,7 +34,7 @@ def imported(root: Path) -> tuple[list[Memory], list[Relation]]:
     found = read(root)
     targets = LinkTargets()
     for one in found.taken:
-        targets.take(one.key, one.fields["title"], one.fields["extra"].get("frontmatter", {}))
+        targets.add_note(one.key, one.fields["title"], one.fields["extra"].get("frontmatter", {}))
     memories = found.memories
     relations = [
         make_relation({"src": memories[one.key].id, "dst": memories[target].id, "type": kind, "label": label})
