@@ -358,6 +358,7 @@ NUMBERED_NOUNS = word_set(
     pr issue ticket phase stage step task section tier item fix round part sprint batch milestone story bug commit case
     figure table appendix rfc adr line rule number entry record note job lesson example sample node worker request run
     file question option attempt release
+    teil kapitel abschnitt schritt aufgabe nummer nr zeile partie chapitre étape numéro parte capítulo paso número
     """
 )
 """Nouns whose number identifies a thing: PR 12 and PR 13 are two things, not two claims about one."""

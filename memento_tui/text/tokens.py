@@ -179,6 +179,8 @@ def _tokens(text: str, start: int, end: int) -> Iterator[Token]:
     for match in _TOKEN.finditer(text, start, end):
         if last is not None:
             gap = text[last.end : match.start()]
+            if last.number and gap.startswith(".") and match[0][0].isupper():
+                last = msgspec.structs.replace(last, number=False)  # "die 3. Maschine": an ordinal counts nothing
             yield msgspec.structs.replace(last, ends=True) if gap != " " and _CLAUSE_MARK.search(gap) else last
         elif _ITEM_NUMBER.match(text, match.start(), match.start() + 6):
             continue
