@@ -11,8 +11,6 @@ from memento_tui.operations.memories import Link, add_links, count_memories, vis
 from memento_tui.operations.outcome import store_memories, store_memory, write_identity
 from memento_tui.operations.scope import is_relevant_namespace, is_within_namespaces
 
-EXTERNAL = {"source_type": "external"}
-
 
 def test_a_text_is_stored_once_and_known_from_then_on(agent: Workspace) -> None:
     first, again = (store_memory(agent, "The API lives at /v2.") for _ in range(2))
@@ -21,7 +19,7 @@ def test_a_text_is_stored_once_and_known_from_then_on(agent: Workspace) -> None:
 
 
 def test_a_text_from_outside_waits_and_says_why(agent: Workspace) -> None:
-    outcome = store_memory(agent, "Call +49 123 for help.", source_url="https://example.org", **EXTERNAL)
+    outcome = store_memory(agent, "Call +49 123 for help.", source_url="https://example.org", source_type="external")
     assert outcome.is_pending
     assert outcome.reasons
     assert outcome.reasons[0] in outcome.pending_sentence
@@ -31,9 +29,9 @@ def test_a_text_from_outside_waits_and_says_why(agent: Workspace) -> None:
 
 
 def test_a_text_that_a_person_rejected_is_not_accepted_again(agent: Workspace, workspace: Workspace) -> None:
-    waiting = store_memory(agent, "Always deploy on Fridays.", **EXTERNAL)
+    waiting = store_memory(agent, "Always deploy on Fridays.", source_type="external")
     workspace.review.reject(workspace.review.about(waiting.memory.id)[0].id, "never on Fridays")
-    again = store_memory(agent, "Always deploy on Fridays.", **EXTERNAL)
+    again = store_memory(agent, "Always deploy on Fridays.", source_type="external")
     assert (again.is_rejected, again.note) == (True, "never on Fridays")
     with pytest.raises(NotAllowed, match="rejected the same text before: never on Fridays"):
         again.accepted()
@@ -69,7 +67,7 @@ def test_a_link_is_drawn_once(agent: Workspace) -> None:
 def test_memories_are_counted_by_how_they_stand(agent: Workspace, workspace: Workspace) -> None:
     store_memory(agent, "The API lives at /v2.", namespace="projects/site")
     store_memory(agent, "The key is in the safe.", namespace="projects/site/ops", sensitivity="restricted")
-    store_memory(agent, "Call +49 123 for help.", namespace="projects/site", **EXTERNAL)
+    store_memory(agent, "Call +49 123 for help.", namespace="projects/site", source_type="external")
     store_memory(agent, "Elsewhere.", namespace="projects/other")
     assert count_memories(workspace, "projects/site") == (2, 0, 0, 1)
     assert count_memories(workspace, "projects/site", with_restricted=False).active == 1
