@@ -44,7 +44,7 @@ _MOST_WRITERS_NAMED = 3
 
 @dataclass(frozen=True)
 class JournalUpdate:
-    """The result of one poll: whether anything was written, and a summary of what others wrote."""
+    """The result of one poll: whether anything was written, and a summary of the entries of others."""
 
     changed: bool = False
     summary: str = ""
@@ -110,7 +110,7 @@ def _elapsed(since: float) -> str:
 
 
 def _summary_of_entries(entries: Sequence[Entry]) -> str:
-    """Return one sentence about what others wrote."""
+    """Return one sentence with the writers of entries and their actions."""
     done = Counter((entry.agent or entry.channel, entry.action) for entry in entries)
     parts = [f"{who}: {action}" + (f" x{number}" if number > 1 else "") for (who, action), number in done.items()]
     return "; ".join(parts[:_MOST_WRITERS_NAMED]) + (" ..." if len(parts) > _MOST_WRITERS_NAMED else "")
@@ -167,7 +167,7 @@ _THEME_SETTING = "app.theme"
 
 
 class MementoApp(ErrorBoundary, App[None]):
-    """See and govern what an agent remembers."""
+    """The terminal app over one workspace: its sections, status line and keys."""
 
     CSS_PATH = "memento.tcss"
     TITLE = "memento"
@@ -263,7 +263,7 @@ class MementoApp(ErrorBoundary, App[None]):
     # Services for sections
 
     def show_status(self, text: str, *, problem: bool = False) -> None:
-        """Show in the status line what was done, or what is wrong."""
+        """Show a sentence in the status line, as a problem or not."""
         self._status_line.say(text, problem=problem)
 
     def _handle_exception(self, error: Exception) -> None:
@@ -279,7 +279,7 @@ class MementoApp(ErrorBoundary, App[None]):
         self._top_bar.show(counts=counts)
 
     def refresh_after_write(self) -> None:
-        """Show at once what this app itself has written."""
+        """Show the app's own changes at once."""
         try:
             self._live.catch_up()
             self._refresh_sections()
@@ -357,7 +357,7 @@ class MementoApp(ErrorBoundary, App[None]):
         await self.action_section(names[(names.index(self.section.SCOPE) + step) % len(names)])
 
     async def open_section(self, name: str, query: str = "") -> None:
-        """Go to a section and show there what ``query`` selects, in that section's own terms."""
+        """Go to a section and show there the rows of ``query``, in that section's own terms."""
         await self.action_section(name)
         self.section.show_query(query)
 
@@ -408,7 +408,7 @@ class MementoApp(ErrorBoundary, App[None]):
         finally:
             report.stop()
         first = entries[0]
-        # The note of an undo ends with what it took back, in brackets.
+        # The note of an undo ends with the action that was undone, in brackets.
         what = first.note.rpartition("(")[2].rstrip(")") if first.action == "undo" else first.action
         self.show_status(f"{word}: {what}{f' ({len(entries)} parts)' if len(entries) > 1 else ''}.")
         self.refresh_after_write()

@@ -93,7 +93,7 @@ class BulkRunner:
         report(BulkOutcome(done, failures, self._is_stopping))
 
     def show_failures(self, title: str, failures: Sequence[tuple[str, str]], hint: str = "") -> None:
-        """List what failed, a description and a reason for each; neither need be safe to show."""
+        """List failures, each as a description and a reason; neither need be safe to show."""
         from memento_tui.tui.screens.write_problems import OutcomesScreen  # noqa: PLC0415 - seldom needed
 
         self._section.app.push_screen(OutcomesScreen(literal(title), failures, hint))

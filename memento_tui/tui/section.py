@@ -32,7 +32,7 @@ _Result = TypeVar("_Result")
 
 
 def reportable_error(error: BaseException) -> MementoError | None:
-    """Return the error that says in a sentence what went wrong, ``None`` where it is a fault of the program."""
+    """Return the error whose sentence a person can read, ``None`` where it is a fault of the program."""
     cause = error.error if isinstance(error, WorkerFailed) else error
     return cause if isinstance(cause, MementoError) else None
 
@@ -66,13 +66,13 @@ class AppServices(Protocol):
         """Whether the person stopped the live view."""
 
     def show_status(self, text: str, *, problem: bool = False) -> None:
-        """Show in the status line what was done, or what is wrong."""
+        """Show a sentence in the status line, as a problem or not."""
 
     def show_counts(self, **counts: int) -> None:
         """Show in the tabs how many records the sections of these names hold."""
 
     def refresh_after_write(self) -> None:
-        """Show at once what this app itself has written."""
+        """Show the app's own changes at once."""
 
     def focus_changed(self) -> None:
         """Show in the key bar which commands the row in focus allows."""
@@ -81,7 +81,7 @@ class AppServices(Protocol):
         """Return whether the person pressed a key in the last half second, and after ``moment``."""
 
     async def open_section(self, name: str, query: str = "") -> None:
-        """Go to a section and show there what ``query`` selects, in that section's own terms."""
+        """Go to a section and show there the rows of ``query``, in that section's own terms."""
 
 
 WIDE_CELLS = 110
@@ -122,7 +122,7 @@ class Section(ErrorBoundary, Vertical):
 
     @property
     def memento(self) -> AppServices:
-        """The app, by what sections use of it."""
+        """The app, by the part that sections use."""
         return app_of(self)
 
     def on_compose(self) -> None:
@@ -138,15 +138,15 @@ class Section(ErrorBoundary, Vertical):
         raise NotImplementedError
 
     def reload(self) -> None:
-        """Read again what is shown, because something was written."""
+        """Read the shown records again, because something was written."""
         raise NotImplementedError
 
     def show_query(self, query: str) -> None:
-        """Show what another section sent the person here for; each section has queries of its own."""
+        """Show the rows of a query that another section sent the person with; each section has its own queries."""
         raise NotImplementedError
 
     def is_available(self, command: str) -> bool:  # noqa: ARG002 - for sections to answer
-        """Return whether a command, by its id, can act on what is in focus now; the key bar dims those that cannot."""
+        """Return whether a command, by its id, can act on the row in focus; the key bar dims those that cannot."""
         return True
 
     def reopen_unsaved(self, kept: UnsavedText) -> None:

@@ -65,16 +65,17 @@ class Selection(Generic[SeenT]):
         rows = self._rows()
         unseen = rows.marks - self._marked.keys()
         if unseen:
-            found = {row.id: seen for row in rows.at_hand(unseen) if (seen := self._seen_of(row)) is not None}
-            missing = sorted(unseen - found.keys())
-            found |= self._fetch(missing) if missing else {}
-            self._marked |= {**found, **{name: seen for name, seen in self._on_screen().items() if name in unseen}}
+            loaded = {row.id: seen for row in rows.at_hand(unseen) if (seen := self._seen_of(row)) is not None}
+            missing = sorted(unseen - loaded.keys())
+            fetched = self._fetch(missing) if missing else {}
+            on_screen = {name: seen for name, seen in self._on_screen().items() if name in unseen}
+            self._marked |= {**loaded, **fetched, **on_screen}
         self._marked = {name: seen for name, seen in self._marked.items() if name in rows.marks}
 
     def _on_screen(self) -> dict[str, SeenT]:
         current = self._rows().current
         seen = [None if current is None else self._seen_of(current), *self._also_shown()]
-        return {one.id: one for one in seen if one is not None}
+        return {record.id: record for record in seen if record is not None}
 
     def seen(self, row_id: str) -> SeenT | None:
         """Return a row as the person saw it last, or as this app wrote it since; ``None`` where it is not known."""

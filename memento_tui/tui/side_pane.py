@@ -1,4 +1,4 @@
-"""The pane beside a list: what belongs to the row under the cursor, or the editor that is open over it."""
+"""The pane beside a list: the record under the cursor, or the editor that is open over it."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from memento_tui.tui.widgets.text_draft import EditorLeft, EditorSaved, TextDraf
 __all__ = ["SaveText", "SidePane"]
 
 SaveText = Callable[[TextDraft, TextDraft], Awaitable[bool]]
-"""Stores a text, given what is stored and what was written; reports it, and returns whether the editor is done."""
+"""Stores a text, given the stored draft and the new one; reports it, and returns whether the editor is done."""
 
 
 class SidePane(ErrorBoundary, Container):
-    """Shows what ``content`` composes; `open` puts an editor in its place until the text is saved or left.
+    """Shows the widgets that ``content`` composes; `open` puts an editor in its place until the text is saved or left.
 
     ``editing_changed`` is called with whether an editor is open, whenever that changes.
     """
@@ -32,7 +32,7 @@ class SidePane(ErrorBoundary, Container):
         self._save: SaveText | None = None
 
     def compose(self) -> ComposeResult:
-        """Make what belongs to the row under the cursor."""
+        """Make the widgets for the row under the cursor."""
         yield from self._content()
 
     @property
@@ -53,9 +53,9 @@ class SidePane(ErrorBoundary, Container):
         *,
         now: TextDraft | None = None,
     ) -> None:
-        """Edit a text. ``before`` is what is stored; ``now`` is what the fields begin with where that differs.
+        """Edit a text. ``before`` is the stored draft; the fields begin with ``now`` if that is given.
 
-        What is typed is kept in ``unsaved`` until it is stored or left. ``save`` runs in a worker.
+        The typed text is kept in ``unsaved`` until it is stored or left. ``save`` runs in a worker.
         """
         if self.is_editing:
             app_of(self).show_status("An editor is open already. Save it or leave it first.", problem=True)
@@ -70,7 +70,7 @@ class SidePane(ErrorBoundary, Container):
         self.mount(Editor(heading, before, unsaved, now))
 
     def close(self) -> None:
-        """Remove the editor; what was typed is kept no longer."""
+        """Remove the editor and the file that kept the typed text."""
         if self._unsaved is not None:
             self._unsaved.discard()
         self._unsaved = self._save = None

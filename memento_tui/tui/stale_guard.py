@@ -29,12 +29,12 @@ class StaleGuard:
 
     @property
     def is_blocking(self) -> bool:
-        """Whether a key pressed now was probably meant for what stood there before."""
+        """Whether a key pressed now was probably meant for the row as it was before."""
         return self._now() < self._blocked_until
 
     @property
     def is_moved_by_person(self) -> bool:
-        """Whether the next row that is reached comes there because of what the person did."""
+        """Whether the next row that is reached comes there by an action of the person."""
         return self._is_moved_by_person
 
     def moved_by_person(self) -> None:
@@ -51,5 +51,5 @@ class StaleGuard:
         self._reached = reached
 
     def content_changed(self) -> None:
-        """Note that what is shown of the row under the cursor changed by itself."""
+        """Note that the shown text of the row under the cursor changed by itself."""
         self._blocked_until = self._now() + _IGNORE_KEYS_SECONDS

@@ -40,7 +40,7 @@ def _changed_record(row: ActivityRow) -> tuple[str, str]:
 
 
 class ActivitySection(ListSection[ActivityListRow]):
-    """See what was done and by whom, undo what should not have been, and see what agents were shown.
+    """See who changed which records, undo changes, and see which memories agents were shown.
 
     The list holds the journal or the exposures; each has a filter of its own.
     """
@@ -141,7 +141,7 @@ class ActivitySection(ListSection[ActivityListRow]):
             self.read()
 
     def show_query(self, query: str) -> None:
-        """Show what a filter selects; ``exposures`` in front of it goes to the list of exposures."""
+        """Show the rows that a filter selects; ``exposures`` in front of it goes to the list of exposures."""
         first, _, rest = query.partition(" ")
         if (first == _EXPOSURES_QUERY_WORD) != self.shows_exposures:
             self._switch()

@@ -94,7 +94,7 @@ class EntryListSection(ListSection[EntryT], Generic[EntryT]):
             return self._entries
 
     def focus_content(self) -> None:
-        """Take the focus, and read again what has no journal entry: hits, and records that have ended meanwhile."""
+        """Take the focus, and read again: hits, and the end of records, have no journal entries."""
         super().focus_content()
         self._read_at = None
         self.reload()
@@ -250,7 +250,7 @@ class EntryListSection(ListSection[EntryT], Generic[EntryT]):
         self.reload(row.id)
 
     async def _ask_new(self, typed: Mapping[str, str] | None = None) -> None:
-        """Let the person make a record in a form that begins with what was ``typed``; must run in a worker."""
+        """Let the person make a record in a form that begins with the texts ``typed``; must run in a worker."""
         made: list[EntryT] = []
 
         def save(texts: Mapping[str, str]) -> None:

@@ -63,7 +63,7 @@ class ExposureActions:
         await self._section.run_on_chosen("Reject", "Rejected", reject)
 
     async def skip(self) -> None:
-        """Ask what to skip, beginning with the memory under the cursor, and put it on the skip list."""
+        """Ask for a skip, beginning with the headline of the memory under the cursor, and add it."""
         row = self._section.rows.current
         if row is None:
             return

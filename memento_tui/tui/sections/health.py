@@ -39,13 +39,13 @@ from memento_tui.tui.widgets.record_list import Line
 __all__ = ["HealthSection"]
 
 _MAX_TEXTS_READ_UNASKED = 20_000
-"""Memories whose texts are read without being asked: about four seconds of work. R reads more."""
+"""Most memories whose texts are read without a request: about four seconds of work. R reads more."""
 
 _QUICK_SECONDS = 0.5
 """An examination that took no longer is made again by itself when something was written."""
 
 _POLL_SECONDS = 2.0
-"""Seconds between two checks of what changes by itself."""
+"""Seconds between two checks of the engine, which changes by itself."""
 
 _MOST_EXAMPLES = 10
 

@@ -1,4 +1,4 @@
-"""Home, the first screen: pending decisions, the agents' changes, totals, health, and what ends soon."""
+"""Home, the first screen: pending decisions, the agents' changes, totals, health, and records that end soon."""
 
 from __future__ import annotations
 

@@ -121,7 +121,7 @@ class CrystalSource(ListSource[Crystal]):
 
     @property
     def all(self) -> Sequence[Crystal]:
-        """Every crystal, whatever the query selects, newest first."""
+        """Every crystal, those that the query leaves out included, newest first."""
         self.rows()
         return self._all
 

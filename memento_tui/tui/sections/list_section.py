@@ -98,7 +98,7 @@ class ListSection(Section, Generic[RowT]):
         return Content(self.counted())
 
     def empty_text(self) -> str:
-        """Return the text of an empty list: what would be here, and what to do next."""
+        """Return the text of an empty list: the records that it would hold, and the next step."""
         raise NotImplementedError
 
     def id_to_copy(self, row: RowT) -> str:

@@ -40,7 +40,7 @@ __all__ = ["MemoriesSection"]
 _NEEDS_ONE_MEMORY = {"memories.edit", "memories.history", "memories.links", "memories.why"}
 _NEEDS_UNDELETED = {"memories.edit", "memories.tags", "memories.verify", "memories.pin", "memories.delete"}
 _NEEDS_MEMORY = _NEEDS_ONE_MEMORY | _NEEDS_UNDELETED
-"""Commands that need a memory under the cursor; one that is not deleted; either."""
+"""Commands that need a memory under the cursor; that need one that is not deleted; both kinds together."""
 
 Versioned = MemorySummary | Memory | SeenVersion
 """Records whose version the person saw."""

@@ -1,4 +1,4 @@
-"""Decide many items in the person's own editor: open the sheet, read what it asks for, and have it confirmed."""
+"""Decide many items in the person's own editor: open the sheet, read the decisions from it, have them confirmed."""
 
 from __future__ import annotations
 

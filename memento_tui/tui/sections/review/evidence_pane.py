@@ -1,4 +1,4 @@
-"""The pane with the evidence for the item in focus: its heading, what is decided about, and its context."""
+"""The pane with the evidence for the item in focus: its heading, its texts, and its context."""
 
 from __future__ import annotations
 

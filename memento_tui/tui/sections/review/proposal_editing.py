@@ -74,7 +74,7 @@ class ProposalEditing:
         self._decide = decide
 
     def edit(self, focused: FocusedItem) -> None:
-        """Edit what is proposed; saving approves it."""
+        """Edit a proposal; saving approves it."""
         if problem := why_not_editable(focused):
             self._section.memento.show_status(problem, problem=True)
         elif focused.is_contradiction:
@@ -85,7 +85,7 @@ class ProposalEditing:
             self._open_form(focused)
 
     def edit_merged_text(self, focused: FocusedItem) -> None:
-        """Write the one text that holds for both sides of a contradiction, beginning with what both say."""
+        """Write the one text that holds for both sides of a contradiction, beginning with both texts."""
         sides = focused.contradiction
         if sides is None or sides.older is None or sides.newer is None:
             message = "One of the two memories is gone, so there is nothing to merge."

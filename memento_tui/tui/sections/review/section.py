@@ -87,7 +87,7 @@ _DECISION_COMMANDS = _SIDE_ANSWERS | {"review.approve", "review.reject", "review
 
 
 class ReviewSection(ListSection[InboxItem]):
-    """Decide what stays. The filter box holds the kind of item that is shown, or nothing for all."""
+    """Decide on proposals and contradictions. The filter box holds the kind of item to show, or nothing for all."""
 
     SCOPE: ClassVar[KeyScope] = "review"
     FILTER_HINT: ClassVar[str] = "kind: new, merge ..."
@@ -368,7 +368,7 @@ class ReviewSection(ListSection[InboxItem]):
             self.decisions.try_to_decide(focused, verb)
 
     def action_edit(self) -> None:
-        """Edit what is proposed; saving approves it."""
+        """Edit the proposal in focus; saving approves it."""
         if self.side_pane.is_editing:
             self.focus_content()
         elif self.check_can_act() and self.focused is not None:
@@ -380,7 +380,7 @@ class ReviewSection(ListSection[InboxItem]):
 
     @work(group="decide")
     async def action_edit_outside(self) -> None:
-        """Open the marked items, or else the listed ones, in the person's editor, and do what the edited text says."""
+        """Open the marked items, or else the listed ones, in the person's editor, and decide as the text then asks."""
         if not self.check_can_act():
             return
         from memento_tui.tui.sections.review.bulk_edit import edit_decisions  # noqa: PLC0415 - seldom needed
