@@ -135,6 +135,7 @@ async def test_the_offer_is_made_once_and_again_when_it_is_asked_for(empty: Path
         await _offered(app)
         await app.press("escape")
     async with opened(empty) as app:
+        await _settled(app)  # the search that the app made at its start
         offer_first_import(app.app)
         await _settled(app)
         assert len(app.app.screen_stack) == 1
@@ -147,6 +148,7 @@ async def test_nothing_is_offered_where_there_are_memories_or_nothing_was_found(
 ) -> None:
     monkeypatch.setenv("HOME", str(tmp_path / "nobody"))
     async with opened(empty) as app:
+        await _settled(app)  # the search that the app made at its start
         offer_first_import(app.app)
         await _settled(app)
         find_and_offer_imports(app.app)
@@ -156,6 +158,7 @@ async def test_nothing_is_offered_where_there_are_memories_or_nothing_was_found(
     with memento_tui.open(empty) as workspace:
         workspace.remember("text")
     async with opened(empty) as app:
+        await _settled(app)  # the search that the app made at its start
         offer_first_import(app.app)
         await _settled(app)
         assert len(app.app.screen_stack) == 1
