@@ -327,7 +327,7 @@ def _resident_bytes() -> int:
 
 
 def run_engine(paths: DataPaths) -> int:
-    """Be the engine of a data directory until there is a reason to leave; return the exit status.
+    """Run the engine of a data directory until there is a reason to leave; return the exit status.
 
     Returns at once with 0 where another engine is at work.
     """

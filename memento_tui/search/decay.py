@@ -110,10 +110,10 @@ def decay_weight(preset: DecayPreset, memory: DecayingMemory, now: datetime) -> 
 
 
 def _protocol(memory: DecayingMemory, now: datetime) -> DecayWeight:
-    """Memento Protocol's published score without its keyword part.
+    """Return Memento Protocol's published score without its keyword part.
 
     Recency is 0.5^(age in hours / 168), from the creation on; access is min(2, 1 + 0.3 log2(1 + n)) for n accesses;
-    last access is 1 + 0.5 x 0.5^(hours since / 48), and 1 for what was never accessed. The score is their product.
+    last access is 1 + 0.5 x 0.5^(hours since / 48), and 1 for a memory never accessed. The score is their product.
     """
     recency = _exponential_decay((now - memory.created_at).total_seconds() / _HOUR, PROTOCOL_RECENCY_HOURS)
     access = min(2.0, 1 + 0.3 * math.log2(1 + memory.used_count))
@@ -126,16 +126,16 @@ def _protocol(memory: DecayingMemory, now: datetime) -> DecayWeight:
 
 
 def _vault(memory: DecayingMemory, now: datetime) -> DecayWeight:
-    """Memento Vault's published decay: 0.5^(days / 90) from the note's date on.
+    """Return Memento Vault's published decay: 0.5^(days / 90) from the note's date on.
 
-    Certainty 3 takes 180 days, and certainty 4 and 5 do not decay. Vault counts no use, so use moves nothing.
+    Certainty 3 takes 180 days, and certainty 4 and 5 do not decay. Vault counts no use, so use has no effect.
     """
     number = _decay_by_certainty(_days(memory.created_at, now), memory.certainty)
     return DecayWeight(number, number, number, 0.0)
 
 
 def _bank(memory: DecayingMemory, now: datetime) -> DecayWeight:
-    """agent-memory's rule as a weight. Only the rule is published, not a formula.
+    """Return agent-memory's rule as a weight. Only the rule is published, not a formula.
 
     The rule: a memory untouched for 90 days and used fewer than 2 times is demoted, later previewed, later archived.
     As a formula: the weight is 1 until that rule applies, and stays 1 for a memory that was used twice or verified;
