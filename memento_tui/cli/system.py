@@ -67,7 +67,8 @@ def doctor() -> None:
     """
     findings = _examine()
     healthy = all(finding.ok for finding in findings)
-    emit({"healthy": healthy, "findings": [asdict(finding) for finding in findings]}, lambda: _findings_text(findings))
+    listed = [{name: getattr(finding, name) for name in ("name", "ok", "detail", "hint")} for finding in findings]
+    emit({"healthy": healthy, "findings": listed}, lambda: _findings_text(findings))
     if not healthy:
         raise click.exceptions.Exit(DataDirectoryError.exit_code)
 
