@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import sys
@@ -59,6 +60,29 @@ def _same_day(request: pytest.FixtureRequest) -> Iterator[None]:
         if "journeys" not in request.path.parts:
             run_from_start(patch)
         yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_engine_is_left(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """End the engines that tests have left running, and tell whose they were by their folders."""
+    yield
+    ends = time.monotonic() + 60
+    while (running := _engines_in(tmp_path_factory.getbasetemp())) and time.monotonic() < ends:
+        time.sleep(0.1)
+    for pid in running:
+        os.kill(pid, signal.SIGKILL)
+    assert not running, f"engines that nobody ends: {sorted(running.values())}"
+
+
+def _engines_in(folder: Path) -> dict[int, str]:
+    """Return the engines whose data lies in a folder, by process."""
+    found = {}
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            command = (process / "cmdline").read_text().split("\0")
+            if "memento_tui.embedding" in command and str(folder) in command[-2]:
+                found[int(process.name)] = command[-2]
+    return found
 
 
 @pytest.fixture

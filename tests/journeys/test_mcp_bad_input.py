@@ -13,6 +13,7 @@ import pytest
 import memento_tui
 from memento_tui.api import Workspace
 from tests.journeys.mcp_agent import NO_ENGINE, Agent, connected
+from tests.made import without_engine
 
 BAD: list[tuple[str, dict[str, Any], str]] = [
     ("remember", {}, "remember needs content."),
@@ -248,9 +249,8 @@ def test_a_directory_that_is_missing_is_made(tmp_path: Path) -> None:
 
 
 def test_what_is_read_only_can_be_read(tmp_path: Path) -> None:
-    data_dir = tmp_path / "data"
+    data_dir = without_engine(tmp_path / "data")
     with memento_tui.open(data_dir) as person:
-        (data_dir / "config.toml").write_text(NO_ENGINE)
         name = person.remember("Still readable.").id
         person.search("readable")
     for path in (*data_dir.rglob("*"), data_dir):

@@ -16,6 +16,7 @@ from memento_tui.api import Workspace
 from memento_tui.tui.app import MementoApp
 from memento_tui.tui.sections.memories import MemoriesSection
 from memento_tui.tui.widgets.bars import StatusLine
+from tests.tui.settling import settle
 
 if TYPE_CHECKING:
     from memento_tui.tui.sections.review import ReviewSection
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["Driver", "opened"]
 
 _DEADLINE_SECONDS = 60
+_POLL_SECONDS = 0.005
 
 
 class Driver:
@@ -34,9 +36,7 @@ class Driver:
 
     async def press(self, *keys: str) -> None:
         """Press keys one after the other, each after the app has settled."""
-        for key in keys:
-            await self.pilot.press(key)
-            await self.pilot.pause()
+        await self.pilot.press(*keys)
 
     async def type(self, text: str) -> None:
         """Type a text."""
@@ -47,8 +47,8 @@ class Driver:
         ends = monotonic() + _DEADLINE_SECONDS
         while not holds():
             assert monotonic() < ends, what
-            await self.pilot.pause()
-            await asyncio.sleep(0)
+            await asyncio.sleep(_POLL_SECONDS)
+        await settle(self.app)
 
     @property
     def memories(self) -> MemoriesSection:

@@ -1,0 +1,84 @@
+"""Waiting in tests of the app: until all that a key led to has been done, and no longer.
+
+Textual's pilot waits until the process uses little of the processor. On an idle machine that is 60 milliseconds for each
+key, and on a busy one it is too early, because a process that gets no processor uses none.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from asyncio.base_events import BaseEventLoop
+from collections.abc import Callable
+from time import monotonic
+from typing import Any
+
+import pytest
+from textual.app import App
+from textual.pilot import Pilot
+
+__all__ = ["settle", "settle_at_once"]
+
+_MOST_SECONDS = 2.0
+"""A test that holds a thread back goes on after this."""
+
+_ROUNDS = 3
+"""Drawing may call back what was to wait for it, which may change what is drawn."""
+
+_on_threads: set[asyncio.Future[Any]] = set()
+_run_in_executor = BaseEventLoop.run_in_executor
+
+
+def _run_and_count(
+    loop: BaseEventLoop,
+    executor: Any,
+    work: Callable[..., Any],
+    *args: Any,  # noqa: ANN401 - as asyncio's own
+) -> asyncio.Future[Any]:
+    future: asyncio.Future[Any] = _run_in_executor(loop, executor, work, *args)
+    _on_threads.add(future)
+    future.add_done_callback(_on_threads.discard)
+    return future
+
+
+async def _all_tasks_wait() -> None:
+    """Return once every other task of the loop waits for something."""
+    await asyncio.sleep(0)
+    while asyncio.get_running_loop()._ready:  # type: ignore[attr-defined] # only the loop itself knows
+        await asyncio.sleep(0)
+
+
+async def settle(app: App[Any]) -> None:
+    """Wait until no message is left, what has changed is drawn, and no thread is at work."""
+    ends = monotonic() + _MOST_SECONDS
+    while True:
+        for _ in range(_ROUNDS):
+            await _all_tasks_wait()
+            if app._screen_stack:
+                app.screen._on_timer_update()
+        await _all_tasks_wait()
+        if not _on_threads or monotonic() > ends:
+            return
+        await asyncio.wait(_on_threads, timeout=ends - monotonic(), return_when=asyncio.FIRST_COMPLETED)
+
+
+def settle_at_once(patch: pytest.MonkeyPatch) -> None:
+    """Let Textual's pilot wait by `settle`."""
+
+    async def press(pilot: Pilot[Any], *keys: str) -> None:
+        for key in keys:
+            await pilot.app._press_keys([key])
+            await settle(pilot.app)
+
+    async def pause(pilot: Pilot[Any], delay: float | None = None) -> None:
+        if delay is not None:
+            await asyncio.sleep(delay)
+        await settle(pilot.app)
+
+    async def do_not_wait(*_seconds: float) -> None:
+        await _all_tasks_wait()
+
+    patch.setattr(BaseEventLoop, "run_in_executor", _run_and_count)
+    patch.setattr(Pilot, "press", press)
+    patch.setattr(Pilot, "pause", pause)
+    for module in ("app", "pilot"):
+        patch.setattr(f"textual.{module}.wait_for_idle", do_not_wait)
