@@ -1,7 +1,7 @@
 """Waiting in tests of the app: until all that a key led to has been done, and no longer.
 
-Textual's pilot waits until the process uses little of the processor. On an idle machine that is 60 milliseconds for each
-key, and on a busy one it is too early, because a process that gets no processor uses none.
+Textual's pilot waits until the process uses little of the processor. On an idle machine that is 60 milliseconds for
+each key, and on a busy one it is too early, because a process that gets no processor uses none.
 """
 
 from __future__ import annotations
@@ -42,9 +42,10 @@ def _run_and_count(
 
 async def _all_tasks_wait() -> None:
     """Return once every other task of the loop waits for something."""
+    loop = asyncio.get_running_loop()
     await asyncio.sleep(0)
-    while asyncio.get_running_loop()._ready:  # type: ignore[attr-defined] # only the loop itself knows
-        await asyncio.sleep(0)
+    while loop._ready:  # type: ignore[attr-defined] # only the loop itself knows
+        await asyncio.sleep(0)  # noqa: ASYNC110 - there is no event to wait for
 
 
 async def settle(app: App[Any]) -> None:
