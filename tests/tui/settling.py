@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from asyncio.base_events import BaseEventLoop
 from collections.abc import Callable
+from concurrent.futures import Executor
 from time import monotonic
 from typing import Any
 
@@ -30,7 +31,7 @@ _run_in_executor = BaseEventLoop.run_in_executor
 
 def _run_and_count(
     loop: BaseEventLoop,
-    executor: Any,
+    executor: Executor | None,
     work: Callable[..., Any],
     *args: Any,  # noqa: ANN401 - as asyncio's own
 ) -> asyncio.Future[Any]:
@@ -44,8 +45,8 @@ async def _all_tasks_wait() -> None:
     """Return once every other task of the loop waits for something."""
     loop = asyncio.get_running_loop()
     await asyncio.sleep(0)
-    while loop._ready:  # type: ignore[attr-defined] # only the loop itself knows
-        await asyncio.sleep(0)  # noqa: ASYNC110 - there is no event to wait for
+    while loop._ready:  # type: ignore[attr-defined] # noqa: ASYNC110 - only the loop itself knows
+        await asyncio.sleep(0)
 
 
 async def settle(app: App[Any]) -> None:
