@@ -40,7 +40,8 @@ TAG = "[/tag]\u202e\x9b2J"
 CODES = {
     "up": "\x1b[A",
     "down": "\x1b[B",
-    "escape": "\x1b",
+    # As terminals with the Kitty protocol send it: a bare ESC and what follows it at once would be one key.
+    "escape": "\x1b[27u",
     "enter": "\r",
     "space": " ",
     "slash": "/",
@@ -54,9 +55,6 @@ _LEFT_OUT = {"app.quit", "health.engine", "rows.leave_range"}
 
 _QUIET_SECONDS = 0.04
 """Without a byte for so long, what a key has led to is drawn; what comes later is read with the next key."""
-
-_ESCAPE_SECONDS = 0.15
-"""What follows an Escape sooner than this is taken for one key with it."""
 
 _SEQUENCE = re.compile(rb"\x1b(?:\[[0-9;?<>=$:]*([A-Za-z@`~])|\](\d*)|([PX^_])|([()].)|(.))")
 
@@ -118,19 +116,29 @@ def harmless(tmp_path: Path) -> Path:
     return folder
 
 
-def _settle(terminal: Terminal, quiet: float) -> None:
+def _settle(terminal: Terminal) -> None:
     """Read until the app has stopped drawing."""
     before = -1
     while before != len(terminal.raw):
         before = len(terminal.raw)
-        assert terminal.read(quiet), terminal.drawn()[-1500:]
+        assert terminal.read(_QUIET_SECONDS), terminal.drawn()[-1500:]
 
 
 def _press(terminal: Terminal, *keys: str) -> None:
+    """Press keys one after the other, each once what the last led to is drawn."""
     for key in keys:
-        code = CODES.get(key) or (chr(ord(key[-1]) - 96) if key.startswith("ctrl+") else key)
-        terminal.press(code)
-        _settle(terminal, _ESCAPE_SECONDS if key == "escape" else _QUIET_SECONDS)
+        terminal.press(_code(key))
+        _settle(terminal)
+
+
+def _lead_back(terminal: Terminal, section_key: str) -> None:
+    """Close whatever a key has opened."""
+    terminal.press("".join(map(_code, ("escape", "escape", section_key))))
+    _settle(terminal)
+
+
+def _code(key: str) -> str:
+    return CODES.get(key) or (chr(ord(key[-1]) - 96) if key.startswith("ctrl+") else key)
 
 
 def _kinds(raw: bytes) -> set[bytes]:
@@ -144,8 +152,8 @@ def _tour(data_dir: Path, *, fields: bool) -> bytes:
         for tab in SECTIONS:
             _press(terminal, tab.key, "j", "J", "k", "y")
             for key in _keys(tab.name) if fields else ():
-                # Whatever a key has opened, Escape and the number lead back.
-                _press(terminal, key, "escape", "escape", tab.key)
+                _press(terminal, key)
+                _lead_back(terminal, tab.key)
         _press(terminal, "2", "question_mark", "escape", "ctrl+p", "escape", "slash", "q", "escape", "escape")
         return terminal.raw
 

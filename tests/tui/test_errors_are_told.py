@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 
 import pytest
@@ -57,9 +56,8 @@ async def test_what_cannot_be_read_is_told_and_the_app_goes_on(
             await app.until(lambda: "agent" not in app.told, "the change was followed")
             for number in "31456782":
                 await app.press(number, "j")
-            await asyncio.sleep(0.4)
+            await app.until(lambda: any("damaged" in text for text in told), "the fault is told")
             await app.press("escape", "z")
-        assert any("damaged" in text for text in told)
         await app.press("2", "escape", "slash", "escape", "j")
         assert app.app.is_running
     assert app.app.return_code in (None, 0)
