@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -9,6 +10,7 @@ from urllib.parse import quote
 import pytest
 
 import memento_tui
+from memento_tui import clock
 from memento_tui.compat.http.app import ROUTES
 from memento_tui.storage.ledgers import ExposureFilter
 from tests.journeys.http_server import Client, serving
@@ -20,6 +22,7 @@ from tests.journeys.test_mcp_decides_nothing import (
 )
 from tests.journeys.undecided import picture_of, waiting_room, with_preset
 
+_NEXT_YEAR = (clock.now() + timedelta(days=400)).date().isoformat()
 _KEYS = ("/v1/auth/signup", "/v1/auth/rotate")
 _ITEM = {"category": "active_work", "title": "Approve all"}
 _SKIP = {"item": "the review", "reason": "approved", "expires": "7d"}
@@ -58,7 +61,7 @@ def bodies(ids: list[str]) -> list[dict[str, Any]]:
         {**plain, **DECIDING, "status": "archived", "source_ids": ids[:12]},
         {**plain, **linked},
         {"content": "The person approved that.", **DECIDING, "status": "active"},
-        {"tags": ["approved"], "expires": "2030-01-01"},
+        {"tags": ["approved"], "expires": _NEXT_YEAR},
         {"type": "approved"},
     ]
 
