@@ -100,13 +100,14 @@ FIRST = frozenset({"persons", "fading", "over", "north", "south", "deploy0", "de
 """What is recalled when the person looks away."""
 
 _furnished: dict[str, Path] = {}
-_folder = tempfile.TemporaryDirectory()
+_folders: list[tempfile.TemporaryDirectory[str]] = []
 
 
 def furnished(preset: str) -> Path:
     """Return a data directory in which a person has been, made once: it takes many writes that wait for the disk."""
     if preset not in _furnished:
-        _furnished[preset] = without_engine(Path(_folder.name) / preset, preset)
+        _folders.append(tempfile.TemporaryDirectory())
+        _furnished[preset] = without_engine(Path(_folders[-1].name) / preset, preset)
         with (
             memento_tui.open(_furnished[preset]) as person,
             memento_tui.open(_furnished[preset], actor="agent", channel="mcp", agent="claude", session="s0") as agent,

@@ -689,7 +689,7 @@ def test_a_long_transcript_is_distilled_in_bounded_memory() -> None:
     chance = random.Random(7)  # noqa: S311 - a fixed seed is the point
 
     def talk() -> Iterator[Turn]:
-        for line in range(1, 20_001):
+        for line in range(1, 4_001):
             words = " ".join(chance.sample(WORDS, 4))
             yield turn(
                 "user" if line % 2 else "assistant", f"Always keep {words} stable. TODO: write {words} {line}.", line
@@ -700,4 +700,4 @@ def test_a_long_transcript_is_distilled_in_bounded_memory() -> None:
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert len(found) == 20
-    assert peak < 20 << 20
+    assert peak < 2 << 20
