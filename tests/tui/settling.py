@@ -10,8 +10,8 @@ import asyncio
 from asyncio.base_events import BaseEventLoop
 from collections.abc import Callable
 from concurrent.futures import Executor
-from time import monotonic
 from typing import Any
+from weakref import WeakSet
 
 import pytest
 from textual.app import App
@@ -19,13 +19,16 @@ from textual.pilot import Pilot
 
 __all__ = ["settle", "settle_at_once"]
 
-_MOST_SECONDS = 2.0
-"""A test that holds a thread back goes on after this."""
+_MOST_SECONDS = 1.0
+"""A thread that a test holds back is waited for so long, once."""
+
+_POLL_SECONDS = 0.005
 
 _ROUNDS = 3
 """Drawing may call back what was to wait for it, which may change what is drawn."""
 
 _on_threads: set[asyncio.Future[Any]] = set()
+_held_back: WeakSet[asyncio.Future[Any]] = WeakSet()
 _run_in_executor = BaseEventLoop.run_in_executor
 
 
@@ -51,16 +54,21 @@ async def _all_tasks_wait() -> None:
 
 async def settle(app: App[Any]) -> None:
     """Wait until no message is left, what has changed is drawn, and no thread is at work."""
-    ends = monotonic() + _MOST_SECONDS
     while True:
+        # A new size waits for a sixtieth of a second whether another one comes.
+        while app._resize_event is not None:  # noqa: ASYNC110 - there is no event to wait for
+            await asyncio.sleep(_POLL_SECONDS)
         for _ in range(_ROUNDS):
             await _all_tasks_wait()
             if app._screen_stack:
                 app.screen._on_timer_update()
         await _all_tasks_wait()
-        if not _on_threads or monotonic() > ends:
+        working = [future for future in _on_threads if future not in _held_back]
+        if not working:
             return
-        await asyncio.wait(_on_threads, timeout=ends - monotonic(), return_when=asyncio.FIRST_COMPLETED)
+        done, waiting = await asyncio.wait(working, timeout=_MOST_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+        if not done:
+            _held_back.update(waiting)
 
 
 def settle_at_once(patch: pytest.MonkeyPatch) -> None:
@@ -79,6 +87,7 @@ def settle_at_once(patch: pytest.MonkeyPatch) -> None:
     async def do_not_wait(*_seconds: float) -> None:
         await _all_tasks_wait()
 
+    _on_threads.clear()  # those of a loop that has ended
     patch.setattr(BaseEventLoop, "run_in_executor", _run_and_count)
     patch.setattr(Pilot, "press", press)
     patch.setattr(Pilot, "pause", pause)
