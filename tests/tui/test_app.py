@@ -102,12 +102,12 @@ async def test_news_of_others_do_not_replace_what_the_person_was_just_told(fille
         assert "Pinned. z undoes." in app.told
 
 
+@pytest.mark.usefixtures("keys_are_refused_for_a_minute")
 async def test_a_deed_is_refused_just_after_another_row_came_up_by_itself(filled: Path, workspace: Workspace) -> None:
     async with opened(filled) as app:
         assert app.current == "rule 4"
         workspace.forget("m4")
         await app.until(lambda: app.current == "rule 3", "another row comes up")
-        await app.pilot.pause()
         await app.press("d")
         assert "has just come up" in app.told
         assert workspace.get("m3").status == "active"

@@ -518,6 +518,7 @@ async def test_a_proposal_whose_target_moved_is_told_and_needs_a_second_look(
     assert workspace.get("jwt").content == "Use JWT with two hours expiry."
 
 
+@pytest.mark.usefixtures("keys_are_refused_for_a_minute")
 async def test_what_is_in_focus_is_shown_anew_when_its_target_changes_and_the_next_key_is_refused(
     waiting: Path, workspace: Workspace
 ) -> None:
@@ -525,6 +526,7 @@ async def test_what_is_in_focus_is_shown_anew_when_its_target_changes_and_the_ne
         await _queue(app)
         await app.press("G")
         await app.until(lambda: "one hour" in body(app), "the change is shown")
+        await app.until(lambda: not app.app.key_was_pressed_since(0.0), "the last key is half a second ago")
         workspace.update("jwt", content="Use JWT with five minutes expiry.")
         await app.until(lambda: "five minutes" in body(app), "it is shown as it stands now")
         await app.press("a")
@@ -539,6 +541,7 @@ async def test_an_item_put_off_leaves_the_queue(waiting: Path) -> None:
         await app.until(lambda: app.review.rows.total == 2, "it leaves")
 
 
+@pytest.mark.usefixtures("keys_are_refused_for_a_minute")
 async def test_a_key_is_refused_just_after_another_item_came_up_by_itself(waiting: Path, workspace: Workspace) -> None:
     async with opened(waiting) as app:
         await _queue(app)

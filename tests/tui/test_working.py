@@ -358,6 +358,7 @@ async def test_a_form_is_left_at_once_where_nothing_was_changed_and_asks_again_a
         assert len(driver.app.screen_stack) == 1
 
 
+@pytest.mark.usefixtures("keys_are_refused_for_a_minute")
 async def test_on_the_board_a_key_is_ignored_where_the_item_of_a_column_just_reached_has_changed_by_itself(
     data: Path, workspace: Workspace, agent: Workspace
 ) -> None:
