@@ -270,7 +270,7 @@ def test_an_engine_that_is_told_to_stop_in_its_sleep_stops_at_once(tmp_path: Pat
         pid = house.listening().pid
         until(lambda: chat.questions, "the engine sleeps")
         refused = shell.run("maintain", "--json")
-        assert (refused.returncode, b"under way" in refused.stdout) == (NOT_ALLOWED, True)
+        assert (refused.returncode, b"in progress" in refused.stdout) == (NOT_ALLOWED, True)
         shell.json("engine", "stop")
         until(lambda: not is_alive(pid), "the engine is gone")
         assert house.store.settings.get(LAST_RUN_SETTING) is None
