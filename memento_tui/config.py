@@ -13,9 +13,7 @@ from memento_tui.defaults import HOOK_LEARNS, HOOK_PROMPT_TOKENS, HOOK_START_TOK
 from memento_tui.errors import DataDirectoryError, InvalidInput
 
 __all__ = [
-    "AppConfig",
     "Config",
-    "EngineConfig",
     "HooksConfig",
     "LanguageModelConfig",
     "MaintenanceConfig",

@@ -22,9 +22,9 @@ from memento_tui.storage.backup import Progress
 from memento_tui.storage.journal import Author
 from memento_tui.storage.store import Store
 
-__all__ = ["DEFAULT_KEPT_BACKUPS", "Backup", "Backups", "RestoredBackup", "replace_damaged"]
+__all__ = ["Backup", "Backups", "RestoredBackup", "replace_damaged"]
 
-DEFAULT_KEPT_BACKUPS = 10
+_DEFAULT_KEPT_BACKUPS = 10
 """How many backups stay; each new one removes the oldest beyond that."""
 
 _BACKUP_NAME = re.compile(r"memento-(\d{8}T\d{6})Z(-before-restore|-damaged)?(?:-(\d+))?\.db")
@@ -73,7 +73,7 @@ class Backups:
     def make(
         self,
         *,
-        keep: int = DEFAULT_KEPT_BACKUPS,
+        keep: int = _DEFAULT_KEPT_BACKUPS,
         progress: Progress = _no_progress,
         stop: threading.Event | None = None,
     ) -> Backup:

@@ -17,7 +17,6 @@ from memento_tui.storage.statistics import FacetCounts
 __all__ = [
     "ACTIVITY_DAYS",
     "MAX_TAGS",
-    "ExpiringRecord",
     "ExpiringSoon",
     "HealthFinding",
     "InboxCount",

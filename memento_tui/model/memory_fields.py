@@ -24,7 +24,6 @@ __all__ = [
     "STATUSES",
     "TIERS",
     "FieldOption",
-    "FilterKind",
     "Kind",
     "MemoryField",
     "Sensitivity",

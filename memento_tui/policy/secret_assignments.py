@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 
 from memento_tui.policy.secret_patterns import SecretSpan, is_key, is_password, is_placeholder
 
-__all__ = ["assignment_spans", "kind_of_key", "secret_kind_of_field"]
+__all__ = ["assignment_spans", "secret_kind_of_field"]
 
 _PASSWORD_WORD = re.compile(
     r"""(?x) passw(?:or)?d | passwort | passphrase | passcode | pwd | kennwort | contrase(?:ñ|n)a | mot\ de\ passe
@@ -190,7 +190,7 @@ def _urls(text: str, _read: str) -> Iterator[SecretSpan]:
             yield *match.span(2), "password in a URL"
 
 
-def kind_of_key(name: str) -> str | None:
+def _kind_of_key(name: str) -> str | None:
     """Return the kind of secret that a field of this name holds, or ``None``: ``dbPassword`` holds a password."""
     read = name[-80:].lower()
     for word in _PASSWORD_WORD.finditer(read):
@@ -201,7 +201,7 @@ def kind_of_key(name: str) -> str | None:
 
 def secret_kind_of_field(name: str, value: str) -> str | None:
     """Return the kind of secret that a field's whole value is, judged by the field's name, or ``None``."""
-    kind = kind_of_key(name)
+    kind = _kind_of_key(name)
     if kind is None or not (is_password(value, loose=True) if kind == "password" else is_key(value)):
         return None
     return kind

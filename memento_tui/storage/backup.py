@@ -19,7 +19,6 @@ from memento_tui.storage.journal import Author
 from memento_tui.storage.transaction import Transaction, write_entry
 
 __all__ = [
-    "BackupContents",
     "Progress",
     "contains_record",
     "copy_database",

@@ -6,21 +6,22 @@ import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from memento_tui.errors import NotFound
-from memento_tui.model import AnyRecord
+from memento_tui.model import AnyRecord, Crystal, Skip, WorkingItem
 from memento_tui.model.validation import new_id
+from memento_tui.moments import format_moment
 from memento_tui.storage.activity import ActivityQueries
 from memento_tui.storage.audit import AuditQueries
 from memento_tui.storage.database import Database
 from memento_tui.storage.journal import Author, Entry
 from memento_tui.storage.journal_queries import JournalQueries
 from memento_tui.storage.ledgers import ExposureLedger, ImportLedger, UsageLedger
-from memento_tui.storage.list_queries import ListQueries
 from memento_tui.storage.memory_queries import MemoryQueries, Timeline, resolve_id
 from memento_tui.storage.review import ContradictionQueries, InboxQueries, ProposalQueries
 from memento_tui.storage.settings import Settings
@@ -33,6 +34,33 @@ __all__ = ["Store"]
 
 _current_batch: ContextVar[str] = ContextVar("batch", default="")
 """The batch that joins the entries of one block of `Store.one_undo`; empty outside of any."""
+
+
+class ListQueries:
+    """The skips, working items and current identity of one database."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def skips(self, *, at: datetime | None = None) -> list[Skip]:
+        """Return the skips, soonest to end first; with ``at`` only those that hold at that moment."""
+        with self._database.reading() as connection:
+            if at is None:
+                return select_records(connection, Skip, "1 ORDER BY skip.expires_at")
+            where = "skip.expires_at > ? ORDER BY skip.expires_at"
+            return select_records(connection, Skip, where, (format_moment(at),))
+
+    def items(self, *, category: str | None = None, status: str | None = None) -> list[WorkingItem]:
+        """Return the working items, highest priority first, then the one changed last."""
+        where = "(? IS NULL OR category = ?) AND (? IS NULL OR status = ?) ORDER BY priority DESC, updated_at DESC"
+        with self._database.reading() as connection:
+            return select_records(connection, WorkingItem, where, (category, category, status, status))
+
+    def current_crystal(self) -> Crystal | None:
+        """Return the crystal that holds now, or ``None``."""
+        where = "status = 'current' ORDER BY number DESC LIMIT 1"
+        with self._database.reading() as connection:
+            return next(iter(select_records(connection, Crystal, where)), None)
 
 
 class Store:

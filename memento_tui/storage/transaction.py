@@ -177,11 +177,6 @@ class Transaction:
             raise NotFound(f"There is no {RECORD_NAMES[record]} with the id {record_id}.")
         return found
 
-    def require_named(self, kind: str, record_id: str) -> AnyRecord:
-        """Return a record of a kind given by name as it stands. Raises `NotFound`."""
-        record: AnyRecord = self.require(TABLES[kind].record, record_id)
-        return record
-
 
 @contextmanager
 def transaction(
