@@ -135,57 +135,57 @@ class JournalAction(msgspec.Struct, frozen=True):
 class JournalSource:
     """The entries that one query selects, newest first, by page. Its words are looked up at the first read."""
 
-    def __init__(self, store: Store, wanted: Callable[[], JournalFilter]) -> None:
+    def __init__(self, store: Store, criteria: Callable[[], JournalFilter]) -> None:
         self._activity = store.activity
-        self._ask = wanted
+        self._make_criteria = criteria
 
     @cached_property
-    def _wanted(self) -> JournalFilter:
-        return self._ask()
+    def _criteria(self) -> JournalFilter:
+        return self._make_criteria()
 
     def total(self) -> int:
         """Return how many rows there are."""
-        return self._activity.total(self._wanted)
+        return self._activity.total(self._criteria)
 
     def page(self, start: int, count: int) -> Sequence[ActivityRow]:
         """Return ``count`` rows from index ``start``, fewer at the end."""
-        return self._activity.page(self._wanted, start, count)
+        return self._activity.page(self._criteria, start, count)
 
     def locate(self, row_id: str) -> int | None:
         """Return the index of a row, or ``None`` where it is not selected."""
-        return self._activity.position(self._wanted, int(row_id))
+        return self._activity.position(self._criteria, int(row_id))
 
     def ids(self, start: int, count: int) -> Sequence[str]:
         """Return the ids of ``count`` rows from index ``start``, fewer at the end."""
-        return [str(seq) for seq in self._activity.seqs(self._wanted, start, count)]
+        return [str(seq) for seq in self._activity.seqs(self._criteria, start, count)]
 
 
 class ExposureSource:
     """The exposures that one query selects, newest first, by page; as `JournalSource`."""
 
-    def __init__(self, store: Store, wanted: Callable[[], ExposureFilter]) -> None:
+    def __init__(self, store: Store, criteria: Callable[[], ExposureFilter]) -> None:
         self._exposures = store.exposures
-        self._ask = wanted
+        self._make_criteria = criteria
 
     @cached_property
-    def _wanted(self) -> ExposureFilter:
-        return self._ask()
+    def _criteria(self) -> ExposureFilter:
+        return self._make_criteria()
 
     def total(self) -> int:
         """Return how many rows there are."""
-        return self._exposures.total(self._wanted)
+        return self._exposures.total(self._criteria)
 
     def page(self, start: int, count: int) -> Sequence[ExposureRow]:
         """Return ``count`` rows from index ``start``, fewer at the end."""
-        return self._exposures.page(self._wanted, start, count)
+        return self._exposures.page(self._criteria, start, count)
 
     def locate(self, row_id: str) -> int | None:
         """Return the index of a row, or ``None`` where it is not selected."""
-        return self._exposures.position(self._wanted, row_id)
+        return self._exposures.position(self._criteria, row_id)
 
     def ids(self, start: int, count: int) -> Sequence[str]:
         """Return the ids of ``count`` rows from index ``start``, fewer at the end."""
-        return self._exposures.ids(self._wanted, start, count)
+        return self._exposures.ids(self._criteria, start, count)
 
 
 class ActivityLog:
@@ -222,8 +222,8 @@ class ActivityLog:
     def page(self, query: ActivityQuery, *, before: int | None = None, limit: int = 50) -> list[ActivityRow]:
         """Return the newest entries that a query selects; ``before`` is the last one of the page before."""
         bounds = [seq for seq in (before, query.before_seq) if seq is not None]
-        wanted = self.journal_filter(msgspec.structs.replace(query, before_seq=min(bounds) if bounds else None))
-        return self._store.activity.page(wanted, 0, limit)
+        criteria = self.journal_filter(msgspec.structs.replace(query, before_seq=min(bounds) if bounds else None))
+        return self._store.activity.page(criteria, 0, limit)
 
     def count(self, query: ActivityQuery) -> int:
         """Return how many entries a query selects."""
@@ -273,11 +273,11 @@ class ActivityLog:
 
     def _memories(self, query: ActivityQuery) -> tuple[str, ...] | None:
         """Return the ids of the memories that a query names; ``None`` where it names none."""
-        named = tuple(self._resolved(name) for name in query.memory)
+        ids = tuple(self._resolved(name) for name in query.memory)
         if not query.words:
-            return named or None
+            return ids or None
         found = self._speaking_of(query.words)
-        return tuple(name for name in found if not named or name in named)
+        return tuple(name for name in found if not ids or name in ids)
 
     def _speaking_of(self, words: Sequence[str]) -> list[str]:
         """Return the ids of the memories, as they are now, that hold all of some words; the last may be unfinished."""
@@ -290,10 +290,10 @@ class ActivityLog:
             held = parse(" ".join(f'"{word}"' for word in whole))
             hits = keyword.search(held, tree, _MAX_MEMORIES, count=False).hits if held.words else []
             tree = OneOf("id", tuple(name for name, _ in hits))
-        asked = parse(last, typing=True)
-        if not asked.words or tree == OneOf("id", ()):
+        conditions = parse(last, typing=True)
+        if not conditions.words or tree == OneOf("id", ()):
             return []
-        return [name for name, _ in keyword.search(asked, tree, _MAX_MEMORIES, count=False).hits]
+        return [name for name, _ in keyword.search(conditions, tree, _MAX_MEMORIES, count=False).hits]
 
     def _resolved(self, name: str) -> str:
         # One that was purged or undone away is known to the journal alone, by its whole id.
@@ -342,11 +342,11 @@ class ActivityLog:
             InvalidInput: the question asks for what only the journal knows, or ``after`` is not a cursor.
 
         """
-        wanted = self.exposure_filter(query)
-        last = -1 if after is None else self._store.exposures.position(wanted, after)
+        criteria = self.exposure_filter(query)
+        last = -1 if after is None else self._store.exposures.position(criteria, after)
         if last is None:
             raise InvalidInput(f"{after!r:.60} is not a cursor.", "Use the `next` of the page before.")
-        rows = self._store.exposures.page(wanted, last + 1, limit)
+        rows = self._store.exposures.page(criteria, last + 1, limit)
         return rows, rows[-1].id if len(rows) == limit else None
 
     def sessions(self, query: ActivityQuery, limit: int = 50) -> list[SessionTotals]:
@@ -372,9 +372,9 @@ class ActivityLog:
             InvalidInput: it asks for what the ledger does not know.
 
         """
-        asked = {"actor": query.actor, "agent": query.agent, "action": query.action, "is": query.is_new}
-        asked["since"] = query.first_seq is not None or query.before_seq is not None
-        for name, value in asked.items():
+        conditions = {"actor": query.actor, "agent": query.agent, "action": query.action, "is": query.is_new}
+        conditions["since"] = query.first_seq is not None or query.before_seq is not None
+        for name, value in conditions.items():
             if value:
                 known = "words, session:, channel:, memory:, and since: or before: a moment"
                 raise InvalidInput(f"The injection ledger has no such {name}:.", f"It is filtered by {known}.")

@@ -105,8 +105,8 @@ class RotAudit:
             return self._store.audit.page(kind.code, rules, after=after, limit=limit, stop=stop)
         if self._judged.seq < 0:
             self.read_texts(stop=stop)
-        named = sorted(getattr(self._judged, kind.code))
-        rest = [name for name in named if after is None or name > after]
+        ids = sorted(getattr(self._judged, kind.code))
+        rest = [name for name in ids if after is None or name > after]
         return rest[:limit], rest[limit - 1] if len(rest) > limit else None
 
     def why(self, code: str, memory_id: str) -> str:

@@ -248,9 +248,9 @@ def _backups_lock(paths: DataPaths) -> Iterator[None]:
 def _list_backups(paths: DataPaths) -> list[Backup]:
     if not paths.backups.is_dir():
         return []
-    named = [(match, path) for path in paths.backups.iterdir() if (match := _BACKUP_NAME.fullmatch(path.name))]
-    named.sort(key=lambda pair: (pair[0][1], int(pair[0][3] or 1)), reverse=True)
-    return [_describe_backup(path) for _, path in named]
+    matches = [(match, path) for path in paths.backups.iterdir() if (match := _BACKUP_NAME.fullmatch(path.name))]
+    matches.sort(key=lambda pair: (pair[0][1], int(pair[0][3] or 1)), reverse=True)
+    return [_describe_backup(path) for _, path in matches]
 
 
 def _describe_backup(file: Path) -> Backup:

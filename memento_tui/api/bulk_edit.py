@@ -184,8 +184,8 @@ class _SheetReader:
         return number
 
 
-def _find_line(lines: Sequence[str], wanted: str) -> int:
-    return next(index for index, line in enumerate(lines) if line.rstrip() == wanted)
+def _find_line(lines: Sequence[str], decisions_in: str) -> int:
+    return next(index for index, line in enumerate(lines) if line.rstrip() == decisions_in)
 
 
 def _sheet_error(what: str) -> InvalidInput:
@@ -255,7 +255,7 @@ class ReviewSheet(msgspec.Struct, frozen=True):
     versions: dict[str, int]
     texts: dict[str, dict[str, str]]
 
-    def wanted(self, text: str) -> RequestedDecisions:
+    def decisions_in(self, text: str) -> RequestedDecisions:
         """Return the decisions of an edited sheet. Raises `InvalidInput` where it is incomplete."""
         decisions: list[Decision] = []
         unclear: list[tuple[str, str]] = []

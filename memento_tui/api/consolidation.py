@@ -163,9 +163,9 @@ def _evidence(workspace: Workspace, sources: Sequence[Memory], draft: Draft | No
 def _new_relations(workspace: Workspace, sources: Sequence[Memory], made: Memory) -> list[Relation]:
     """Return the arrows to the sources, and once each those that lead from them to anything else."""
     names = {source.id for source in sources}
-    wanted = {("consolidated_from", source.id, ""): None for source in sources}
+    relations = {("consolidated_from", source.id, ""): None for source in sources}
     for source in sources:
         for one in workspace._store.memories.relations_of(source.id):
             if one.src == source.id and one.type in _INHERITED_RELATIONS and one.dst not in names:
-                wanted.setdefault((one.type, one.dst, one.label))
-    return [make_relation({"src": made.id, "dst": dst, "type": kind, "label": label}) for kind, dst, label in wanted]
+                relations.setdefault((one.type, one.dst, one.label))
+    return [make_relation({"src": made.id, "dst": dst, "type": kind, "label": label}) for kind, dst, label in relations]

@@ -87,13 +87,13 @@ def editor_command() -> list[str]:
         InvalidInput: there is none, or it does not exist.
 
     """
-    named = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "nano"
+    command = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "nano"
     try:
-        words = shlex.split(named)
+        words = shlex.split(command)
     except ValueError as error:
-        raise InvalidInput(f"The editor {named!r} cannot be understood: {error}.", "Set VISUAL or EDITOR.") from None
+        raise InvalidInput(f"The editor {command!r} cannot be understood: {error}.", "Set VISUAL or EDITOR.") from None
     if not words or shutil.which(words[0]) is None:
-        raise InvalidInput(f"The editor {named!r} was not found.", "Set VISUAL or EDITOR to one that is installed.")
+        raise InvalidInput(f"The editor {command!r} was not found.", "Set VISUAL or EDITOR to one that is installed.")
     return words
 
 

@@ -110,9 +110,9 @@ def _permissions(paths: DataPaths) -> HealthFinding:
     ]
     if not open_to_others:
         return HealthFinding("permissions", ok=True, detail="no other user can read the memories")
-    named = ", ".join(open_to_others)
+    listed = ", ".join(open_to_others)
     hint = f"chmod 700 {paths.root}"
-    return HealthFinding("permissions", ok=False, detail=f"other users may have access to {named}", hint=hint)
+    return HealthFinding("permissions", ok=False, detail=f"other users may have access to {listed}", hint=hint)
 
 
 def _is_shielded(path: Path, paths: DataPaths) -> bool:
@@ -211,8 +211,8 @@ def _settings(config: Config) -> HealthFinding:
 
 def _model_problem(config: Config) -> tuple[str, str]:
     """Return the fault in the folders of models and what to do about it; two empty texts if there is none."""
-    named = {"engine.model": config.engine.model, "engine.entailment_model": config.engine.entailment_model}
-    for setting, folder in named.items():
+    listed = {"engine.model": config.engine.model, "engine.entailment_model": config.engine.entailment_model}
+    for setting, folder in listed.items():
         path = Path(folder).expanduser()
         if folder and not path.is_dir():
             return f"{setting}: the folder {path} does not exist", f"Mend {setting} in config.toml, or leave it out."

@@ -156,9 +156,9 @@ def _split_terms(text: str, keys: Sequence[str]) -> Iterable[tuple[str, str]]:
 def _add_matching(value: str, key: str, words: dict[str, str], chosen: set[str], problems: list[str]) -> None:
     """Add the names that begin with a word, or whose words do; of an exact match, that name alone."""
     given = value.casefold().replace("-", "_").replace(" ", "_")
-    named = {name: (name, word.replace(" ", "_")) for name, word in words.items()}
-    exact = {name for name, said in named.items() if given in said}
-    found = exact or {name for name, said in named.items() if any(word.startswith(given) for word in said)}
+    spellings = {name: (name, word.replace(" ", "_")) for name, word in words.items()}
+    exact = {name for name, spelled in spellings.items() if given in spelled}
+    found = exact or {name for name, spelled in spellings.items() if any(word.startswith(given) for word in spelled)}
     if given and found:
         chosen |= found
     else:
@@ -333,8 +333,8 @@ class Skips:
 
         Raises `InvalidInput` for a query that cannot be read.
         """
-        now, asked = clock.now(), parse_skip_query(query, strict=True)
-        return [skip for skip in self._store.lists.skips(at=None if ended else now) if asked.matches(skip, now)]
+        now, criteria = clock.now(), parse_skip_query(query, strict=True)
+        return [skip for skip in self._store.lists.skips(at=None if ended else now) if criteria.matches(skip, now)]
 
     def find(self, skip_id: str) -> Skip | None:
         """Return a skip by its whole id, or ``None``."""
@@ -360,9 +360,9 @@ class Skips:
         """
         from memento_tui.text.keywords import skip_matches, skip_words  # noqa: PLC0415 - it needs the analyzers
 
-        asked = skip_words(query)
+        criteria = skip_words(query)
         held = [skip for skip in self.list() if among is None or among(skip)]
-        return [skip for skip in held if skip_matches(asked, skip_words(skip.item))]
+        return [skip for skip in held if skip_matches(criteria, skip_words(skip.item))]
 
     def check(self, query: str, *, among: Callable[[Skip], bool] | None = None) -> Sequence[Skip]:
         """Return the skips that hold for something about to be done, as `matching` does, and count a hit for each."""
@@ -415,5 +415,5 @@ class Items:
 
     def list(self, *, category: str | None = None, status: str | None = None, query: str = "") -> list[WorkingItem]:
         """Return the working items, highest priority first. Raises `InvalidInput` for a query that cannot be read."""
-        asked = parse_item_query(query, strict=True)
-        return [item for item in self._store.lists.items(category=category, status=status) if asked.matches(item)]
+        criteria = parse_item_query(query, strict=True)
+        return [item for item in self._store.lists.items(category=category, status=status) if criteria.matches(item)]

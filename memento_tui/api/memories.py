@@ -113,7 +113,7 @@ class MemoryCreator:
         """Return the memories with the same text as one of a batch, by namespace and digest."""
         digests = [content_digest(arrival.memory.content) for arrival, has_id in batch if not has_id]
         found = self._store.memories.with_digests(digests)
-        return {(twin.namespace, content_digest(twin.content)): twin for twin in reversed(found)}
+        return {(memory.namespace, content_digest(memory.content)): memory for memory in reversed(found)}
 
     def _put_fresh(self, tx: Transaction, fresh: Mapping[str, _JudgedMemory]) -> dict[str, Memory]:
         drafts = [arrival.memory for arrival in fresh.values() if arrival.verdict.answer != "propose"]
@@ -149,8 +149,8 @@ class MemoryCreator:
         return _JudgedMemory(memory, verdict, screened.evidence)
 
     def _known(self, memory: Memory) -> Memory | None:
-        twins = self._store.memories.with_digest(content_digest(memory.content))
-        return next((twin for twin in twins if twin.namespace == memory.namespace), None)
+        same_text = self._store.memories.with_digest(content_digest(memory.content))
+        return next((known for known in same_text if known.namespace == memory.namespace), None)
 
     def _rejected(self, memory: Memory) -> Memory | None:
         """Return the rejected memory with the same text, where that rejection silences the author, or ``None``."""
@@ -237,8 +237,8 @@ class MemoryEditor:
                 return ChangeOutcome("rejected", memory, before)
             verdict = self._judge("edit", memory, screened)
             if verdict.answer == "propose" and memory.status != "pending":
-                wanted = {name: getattr(after, name) for name in changes}
-                return self._proposed(tx, "edit", memory, verdict, wanted, screened.evidence)
+                values = {name: getattr(after, name) for name in changes}
+                return self._proposed(tx, "edit", memory, verdict, values, screened.evidence)
             written = tx.put(after if is_person else _without_persons_fields(memory, after), base=memory.version)
             withdraw_contradictions(tx, self._store, memory, written)
             self._follow_pending(tx, memory, written, screened)

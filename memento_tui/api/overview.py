@@ -189,12 +189,12 @@ def mark_seen(workspace: Workspace) -> None:
 def expiring_soon(workspace: Workspace, now: datetime) -> ExpiringSoon:
     """Return which memories expire within a week and which skips end within three days."""
     statistics = workspace._store.statistics
-    count, glances = statistics.expiring(now, now + _MEMORY_HORIZON, _MAX_NAMED)
+    count, summaries = statistics.expiring(now, now + _MEMORY_HORIZON, _MAX_NAMED)
     skips = statistics.skips_ending(now, now + _SKIP_HORIZON)
     first = [
-        ExpiringRecord(record="memory", id=glance.id, headline=glance.headline, ends_at=glance.expires_at)
-        for glance in glances
-        if glance.expires_at is not None
+        ExpiringRecord(record="memory", id=summary.id, headline=summary.headline, ends_at=summary.expires_at)
+        for summary in summaries
+        if summary.expires_at is not None
     ]
     first += [
         ExpiringRecord(record="skip", id=skip[0], headline=skip[1], ends_at=skip[2]) for skip in skips[:_MAX_NAMED]
@@ -223,11 +223,11 @@ def _keyword(workspace: Workspace) -> HealthFinding:
         return HealthFinding("word search", ok=True, detail=index.notice)
     if index.indexed_seq < 0:
         there = workspace.paths.keyword_index.is_dir()
-        told = "catches up at the next search" if there else "the first search builds its index"
-        return HealthFinding("word search", ok=True, detail=told)
+        detail = "catches up at the next search" if there else "the first search builds its index"
+        return HealthFinding("word search", ok=True, detail=detail)
     behind = workspace._store.journal.head() - index.indexed_seq
-    told = f"the next search adds {behind:,} changes" if behind > 0 else "up to date"
-    return HealthFinding("word search", ok=True, detail=told)
+    detail = f"the next search adds {behind:,} changes" if behind > 0 else "up to date"
+    return HealthFinding("word search", ok=True, detail=detail)
 
 
 def _semantic(workspace: Workspace) -> HealthFinding:
@@ -239,8 +239,8 @@ def _semantic(workspace: Workspace) -> HealthFinding:
     if status is not None and status.problem:
         return HealthFinding(name, ok=False, detail=status.problem, hint="`memento engine logs` says more.")
     if status is not None:
-        told = f"{status.pending:,} memories still to embed" if status.pending else "up to date"
-        return HealthFinding(name, ok=True, detail=told)
+        detail = f"{status.pending:,} memories still to embed" if status.pending else "up to date"
+        return HealthFinding(name, ok=True, detail=detail)
     words = {"warming": "the engine is loading its model", "off": "a search starts the engine"}
     return HealthFinding(name, ok=True, detail=words.get(state, state))
 
@@ -253,9 +253,9 @@ def _backup(workspace: Workspace, now: datetime) -> HealthFinding:
         return HealthFinding("backup", ok=workspace._store.journal.head() == 0, detail="there is none yet", hint=hint)
     age = now - made[0].at
     days_old = max(0, age.days)
-    told = "today" if days_old == 0 else "yesterday" if days_old == 1 else f"{days_old} days ago"
+    detail = "today" if days_old == 0 else "yesterday" if days_old == 1 else f"{days_old} days ago"
     return HealthFinding(
-        "backup", ok=age < _OLD_BACKUP, detail=f"the last one {told}", hint="" if age < _OLD_BACKUP else hint
+        "backup", ok=age < _OLD_BACKUP, detail=f"the last one {detail}", hint="" if age < _OLD_BACKUP else hint
     )
 
 

@@ -77,9 +77,9 @@ class Exposures:
         """Mark the exposures of some memories to a session as used."""
         self._store.exposures.mark_used(session, ids)
 
-    def page(self, wanted: ExposureFilter, start: int, count: int) -> list[ExposureRow]:
+    def page(self, criteria: ExposureFilter, start: int, count: int) -> list[ExposureRow]:
         """Return ``count`` rows of the ledger that a filter selects from index ``start``, newest first."""
-        return self._store.exposures.page(wanted, start, count)
+        return self._store.exposures.page(criteria, start, count)
 
     def newest(self) -> int:
         """Return the number of the newest row of the ledger; 0 in an empty one. It only grows."""

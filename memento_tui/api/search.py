@@ -318,15 +318,15 @@ class SavedSearches:
 
     def rename(self, name: str, new_name: str) -> SavedSearch:
         """Give a saved search another name. Raises like `save`, and `NotFound`."""
-        wanted = _check_name(new_name)
+        new_key = _check_name(new_name)
         renamed: list[SavedSearch] = []
 
         def change(present: Sequence[SavedSearch]) -> Sequence[SavedSearch]:
             old = _find_saved_search(present, name)
-            made = SavedSearch(wanted, old.query)
+            made = SavedSearch(new_key, old.query)
             others = [saved for saved in present if saved.id != old.id]
             if any(saved.id == made.id for saved in others):
-                raise _name_taken_error(wanted)
+                raise _name_taken_error(new_key)
             renamed.append(made)
             return [*others, made]
 
@@ -358,8 +358,8 @@ def _parse_saved_searches(setting: str | None) -> list[SavedSearch]:
 
 
 def _find_saved_search(present: Sequence[SavedSearch], name: str) -> SavedSearch:
-    wanted = name.strip().casefold()
-    found = next((saved for saved in present if saved.id == wanted), None)
+    new_key = name.strip().casefold()
+    found = next((saved for saved in present if saved.id == new_key), None)
     if found is None:
         raise NotFound(f"There is no saved search {name!r:.60}.", "`memento searches` lists them.")
     return found

@@ -162,7 +162,7 @@ def timeline(id: str, count: int) -> None:  # noqa: A002 - its name in the help
 
 
 def _timeline_object(one: TimelineEntry) -> dict[str, Any]:
-    return {**to_plain(one.glance), "headline": one.glance.headline, "created_at": one.created_at.isoformat()}
+    return {**to_plain(one.summary), "headline": one.summary.headline, "created_at": one.created_at.isoformat()}
 
 
 def _timeline_table(moments: Sequence[TimelineEntry], memory_id: str) -> str:
@@ -170,10 +170,10 @@ def _timeline_table(moments: Sequence[TimelineEntry], memory_id: str) -> str:
         [
             f"{'>' if one.id == memory_id else ' '} {one.id}",
             format_time(one.created_at),
-            one.glance.status,
-            one.glance.kind,
-            one.glance.namespace,
-            one.glance.headline,
+            one.summary.status,
+            one.summary.kind,
+            one.summary.namespace,
+            one.summary.headline,
         ]
         for one in moments
     ]

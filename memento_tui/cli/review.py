@@ -301,7 +301,7 @@ def edit_inbox(ids: tuple[str, ...], kind: str | None, limit: int, *, dry_run: b
 def _decide_in_editor(workspace: Workspace, sheet: ReviewSheet, *, dry_run: bool, yes: bool) -> None:
     kept, text = _edit_text(workspace, sheet.sheet.render())
     try:
-        requested = sheet.wanted(text)
+        requested = sheet.decisions_in(text)
     except MementoError as error:
         error.hint = f"{error.hint} Your text is in {kept.path}."
         raise

@@ -63,7 +63,7 @@ class ImportRun:
         return match_positional_records(records, self._ledger, self._text_of)
 
     def _text_of(self, row: ImportedRecord) -> str:
-        record = self._session.ledger.said(row)
+        record = self._session.ledger.in_source(row)
         return record.content if isinstance(record, Memory) else ""
 
     def import_batch(self, batch: list[ImportRecord | Refused]) -> None:

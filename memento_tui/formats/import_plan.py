@@ -195,7 +195,7 @@ class ImportPlanner:
         if known is not None and known.record_id in stored.versions:
             if known.digest == incoming.digest:
                 return known
-            return self._plan_update(incoming, known.record_id, self._session.ledger.said(known))
+            return self._plan_update(incoming, known.record_id, self._session.ledger.in_source(known))
         if incoming.deleted:
             return None
         given_id = incoming.fields.get("id")
@@ -267,7 +267,7 @@ class ImportPlanner:
                 f"the {incoming.record} {record_id} comes from {elsewhere}, and says something else there.",
                 "What is here stays. Give the one in this source another id, or make the two agree.",
             )
-        base: AnyRecord | None = self._session.ledger.said(other)
+        base: AnyRecord | None = self._session.ledger.in_source(other)
         return base
 
     @cached_property

@@ -67,7 +67,7 @@ class RelationSync:
         """Read the kept links from the database; everything is compared again."""
         rows = self._session.ledger.of(self._source).values()
         self._digests = {row.record_id: row.digest for row in rows}
-        self._links_of = {row.record_id: msgspec.json.decode(row.said or "{}", type=_NoteLinks) for row in rows}
+        self._links_of = {row.record_id: msgspec.json.decode(row.in_source or "{}", type=_NoteLinks) for row in rows}
         self._reached = 0
 
     def remember_read(self, file: NoteFile) -> None:

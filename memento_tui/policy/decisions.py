@@ -257,8 +257,8 @@ def _carry_out(
 def _carry_out_memory(
     tx: Transaction, author: Author, proposal: Proposal, target: Memory, changes: Mapping[str, Any]
 ) -> Memory:
-    wanted = dict(changes) if proposal.action == "create" else {**proposal.payload, **changes}
-    accepted = as_verified(with_changes(target, wanted, tx.now), author, tx.now)
+    values = dict(changes) if proposal.action == "create" else {**proposal.payload, **changes}
+    accepted = as_verified(with_changes(target, values, tx.now), author, tx.now)
     if (accepted.title, accepted.content) != (target.title, target.content):
         score = suspicion_of(f"{accepted.title}\n{accepted.content}").score
         accepted = msgspec.structs.replace(accepted, injection_score=score)
@@ -335,8 +335,8 @@ _VERBS_OF_REASONS = {
 
 def proposal_verb(proposal: Proposal) -> str:
     """Return one word for a proposal's change: the job that made it where there was one, else its action."""
-    named = (_VERBS_OF_REASONS[reason] for reason in proposal.reasons if reason in _VERBS_OF_REASONS)
-    return next(named, "new" if proposal.action == "create" else proposal.action)
+    verbs = (_VERBS_OF_REASONS[reason] for reason in proposal.reasons if reason in _VERBS_OF_REASONS)
+    return next(verbs, "new" if proposal.action == "create" else proposal.action)
 
 
 def evidence_lines(proposal: Proposal) -> list[tuple[str, str]]:

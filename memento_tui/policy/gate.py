@@ -159,8 +159,8 @@ def fingerprint_of(action: str, record: str, record_id: str, payload: Mapping[st
     """Return a digest of a proposal's change."""
     # What a new record says identifies it; its random id does not, nor moments that are counted from the writing.
     passing = ("id", "created_at", "created_by", "updated_at", "expires_at") if action == "create" else ()
-    said = {name: value for name, value in payload.items() if name not in passing}
-    about = [action, record, "" if action == "create" else record_id, said]
+    identifying = {name: value for name, value in payload.items() if name not in passing}
+    about = [action, record, "" if action == "create" else record_id, identifying]
     return hashlib.blake2b(msgspec.json.encode(about, order="sorted"), digest_size=16).hexdigest()
 
 

@@ -238,11 +238,11 @@ def judge(rules: PolicySettings, intent: WriteIntent) -> Verdict:
     """
     if _is_free(intent):
         return Verdict("apply")
-    asked = list(dict.fromkeys(ruling.reason for ruling in applicable_rulings(rules, intent) if ruling.asks))
-    if asked:
+    reasons = list(dict.fromkeys(ruling.reason for ruling in applicable_rulings(rules, intent) if ruling.asks))
+    if reasons:
         # That a preset asks about everything is worth saying only where nothing more telling is said.
-        telling = [reason for reason in asked if reason not in _GENERAL_REASONS]
-        return Verdict("propose", tuple(telling or asked))
+        specific = [reason for reason in reasons if reason not in _GENERAL_REASONS]
+        return Verdict("propose", tuple(specific or reasons))
     is_new_memory = intent.target == "memory" and intent.action == "create"
     return Verdict("draft" if is_new_memory else "apply")
 

@@ -155,9 +155,9 @@ def _headline(connection: sqlite3.Connection, change: sqlite3.Row) -> str:
     return _first_line({"title": seen.title, "item": seen.item, "content": seen.content, "why": seen.why})
 
 
-def _first_line(said: Mapping[str, Any]) -> str:
+def _first_line(texts: Mapping[str, Any]) -> str:
     for name in ("title", "item", "content", "why"):
-        lines = (line.strip().lstrip("#").strip() for line in str(said.get(name) or "")[:400].splitlines())
+        lines = (line.strip().lstrip("#").strip() for line in str(texts.get(name) or "")[:400].splitlines())
         line = next((line for line in lines if line), "")
         if line:
             return line
@@ -261,36 +261,36 @@ class ActivityQueries:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def total(self, wanted: JournalFilter) -> int:
+    def total(self, criteria: JournalFilter) -> int:
         """Return how many entries a filter selects."""
         with self._database.reading() as connection:
-            if wanted.is_range:
-                return len(_seq_range(connection, wanted))
-            sql, parameters = _where(wanted)
+            if criteria.is_range:
+                return len(_seq_range(connection, criteria))
+            sql, parameters = _where(criteria)
             return int(connection.execute(f"SELECT count(*) FROM {_ENTRY_LIST} WHERE {sql}", parameters).fetchone()[0])
 
-    def seqs(self, wanted: JournalFilter, start: int, count: int) -> list[int]:
+    def seqs(self, criteria: JournalFilter, start: int, count: int) -> list[int]:
         """Return the sequence numbers of ``count`` entries from index ``start``."""
         with self._database.reading() as connection:
-            return _seqs(connection, wanted, start, count)
+            return _seqs(connection, criteria, start, count)
 
-    def page(self, wanted: JournalFilter, start: int, count: int) -> list[ActivityRow]:
+    def page(self, criteria: JournalFilter, start: int, count: int) -> list[ActivityRow]:
         """Return the rows of ``count`` entries from index ``start``."""
         with self._database.reading() as connection:
-            return activity_rows(connection, _seqs(connection, wanted, start, count))
+            return activity_rows(connection, _seqs(connection, criteria, start, count))
 
     def rows(self, seqs: Sequence[int]) -> list[ActivityRow]:
         """Return the rows of some entries, newest first, without those that do not exist."""
         with self._database.reading() as connection:
             return activity_rows(connection, seqs)
 
-    def position(self, wanted: JournalFilter, seq: int) -> int | None:
+    def position(self, criteria: JournalFilter, seq: int) -> int | None:
         """Return the index of an entry among those that a filter selects, or ``None`` where it is not selected."""
         with self._database.reading() as connection:
-            if wanted.is_range:
-                selected = _seq_range(connection, wanted)
+            if criteria.is_range:
+                selected = _seq_range(connection, criteria)
                 return selected.index(seq) if seq in selected else None
-            sql, parameters = _where(wanted)
+            sql, parameters = _where(criteria)
             found = connection.execute(
                 f"SELECT 1 FROM {_ENTRY_LIST} WHERE seq = ? AND {sql}", (seq, *parameters)
             ).fetchone()
@@ -352,42 +352,42 @@ class ActivityQueries:
 _ENTRY_LIST = "entry INDEXED BY entry_list"
 
 
-def _seq_range(connection: sqlite3.Connection, wanted: JournalFilter) -> range:
+def _seq_range(connection: sqlite3.Connection, criteria: JournalFilter) -> range:
     """Return the sequence numbers that a filter without conditions selects, newest first."""
     head = int(connection.execute("SELECT coalesce(max(seq), 0) FROM entry").fetchone()[0])
-    last = head if wanted.before_seq is None else min(head, wanted.before_seq - 1)
-    first = max(1, wanted.first_seq or 1)
+    last = head if criteria.before_seq is None else min(head, criteria.before_seq - 1)
+    first = max(1, criteria.first_seq or 1)
     return range(last, first - 1, -1)
 
 
-def _seqs(connection: sqlite3.Connection, wanted: JournalFilter, start: int, count: int) -> list[int]:
-    if wanted.is_range:
-        return list(_seq_range(connection, wanted)[start : start + count])
-    sql, parameters = _where(wanted)
+def _seqs(connection: sqlite3.Connection, criteria: JournalFilter, start: int, count: int) -> list[int]:
+    if criteria.is_range:
+        return list(_seq_range(connection, criteria)[start : start + count])
+    sql, parameters = _where(criteria)
     query = f"SELECT seq FROM {_ENTRY_LIST} WHERE {sql} ORDER BY seq DESC LIMIT ? OFFSET ?"
     return [row[0] for row in connection.execute(query, (*parameters, count, start))]
 
 
-def _where(wanted: JournalFilter) -> tuple[str, list[object]]:
+def _where(criteria: JournalFilter) -> tuple[str, list[object]]:
     """Return the condition on the table ``entry`` that a filter means, and its parameters."""
     parts, parameters = ["1"], list[object]()
     for column in _PREFIX_FIELDS:
-        values: tuple[str, ...] = getattr(wanted, column)
+        values: tuple[str, ...] = getattr(criteria, column)
         if values:
             fits = " OR ".join([f"{column} LIKE ? ESCAPE '!'"] * len(values))
             parts.append(f"({fits})")
             parameters += [_like_pattern(value) + "%" for value in values]
     bounds = (
-        ("seq >= ?", wanted.first_seq),
-        ("seq < ?", wanted.before_seq),
-        ("at >= ?", None if wanted.since is None else format_moment(wanted.since)),
-        ("at < ?", None if wanted.before is None else format_moment(wanted.before)),
+        ("seq >= ?", criteria.first_seq),
+        ("seq < ?", criteria.before_seq),
+        ("at >= ?", None if criteria.since is None else format_moment(criteria.since)),
+        ("at < ?", None if criteria.before is None else format_moment(criteria.before)),
     )
     for condition, bound in bounds:
         if bound is not None:
             parts.append(condition)
             parameters.append(bound)
-    touching = _text_conditions(wanted)
+    touching = _text_conditions(criteria)
     if touching:
         alternatives = " OR ".join(sql for sql, _ in touching)
         parts.append(f"({alternatives})")
@@ -395,19 +395,19 @@ def _where(wanted: JournalFilter) -> tuple[str, list[object]]:
     return " AND ".join(parts), parameters
 
 
-def _text_conditions(wanted: JournalFilter) -> list[tuple[str, list[object]]]:
+def _text_conditions(criteria: JournalFilter) -> list[tuple[str, list[object]]]:
     """Return the conditions of which one must hold: a note with all the words, a change of one of the memories."""
     found: list[tuple[str, list[object]]] = []
-    if wanted.words:
-        holds = " AND ".join(["note LIKE ? ESCAPE '!'"] * len(wanted.words))
+    if criteria.words:
+        holds = " AND ".join(["note LIKE ? ESCAPE '!'"] * len(criteria.words))
         sql = f"seq IN (SELECT seq FROM entry INDEXED BY entry_note WHERE note <> '' AND {holds})"
-        found.append((sql, [f"%{_like_pattern(word)}%" for word in wanted.words]))
-    if wanted.memories is not None:
+        found.append((sql, [f"%{_like_pattern(word)}%" for word in criteria.words]))
+    if criteria.memories is not None:
         sql = (
             "seq IN (SELECT seq FROM change INDEXED BY change_record"
             " WHERE record = 'memory' AND record_id IN (SELECT value FROM json_each(?)))"
         )
-        found.append((sql, [_json_list(wanted.memories)]))
+        found.append((sql, [_json_list(criteria.memories)]))
     return found
 
 

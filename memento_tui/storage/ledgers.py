@@ -75,12 +75,12 @@ class ExposureLedger:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def add(self, injections: Sequence[Exposure]) -> None:
+    def add(self, exposures: Sequence[Exposure]) -> None:
         """Add exposures to the ledger."""
         with self._database.writing() as connection:
             connection.executemany(
                 f"INSERT INTO injection ({_EXPOSURE_COLUMNS}) VALUES ({_EXPOSURE_PLACEHOLDERS})",
-                [_exposure_values(injection) for injection in injections],
+                [_exposure_values(exposure) for exposure in exposures],
             )
 
     def mark_used(self, session: str, memory_ids: Iterable[str]) -> None:
@@ -95,43 +95,43 @@ class ExposureLedger:
         with self._database.reading() as connection:
             return int(connection.execute("SELECT coalesce(max(number), 0) FROM injection").fetchone()[0])
 
-    def total(self, wanted: ExposureFilter) -> int:
+    def total(self, criteria: ExposureFilter) -> int:
         """Return how many rows a filter selects."""
-        sql, parameters = _exposure_condition(wanted)
+        sql, parameters = _exposure_condition(criteria)
         with self._database.reading() as connection:
             return int(connection.execute(f"SELECT count(*) FROM injection WHERE {sql}", parameters).fetchone()[0])
 
-    def page(self, wanted: ExposureFilter, start: int, count: int) -> list[ExposureRow]:
+    def page(self, criteria: ExposureFilter, start: int, count: int) -> list[ExposureRow]:
         """Return ``count`` rows from index ``start``."""
-        sql, parameters = _exposure_condition(wanted)
+        sql, parameters = _exposure_condition(criteria)
         query = f"SELECT {_EXPOSURE_COLUMNS} FROM injection WHERE {sql} ORDER BY number DESC LIMIT ? OFFSET ?"
         with self._database.reading() as connection:
             found = [_exposure_of_row(row) for row in connection.execute(query, (*parameters, count, start))]
-            shown = summaries_by_id(connection, list({injection.memory_id for injection in found}))
-        glances = {glance.id: glance for glance in shown}
-        return [ExposureRow(injection, glances.get(injection.memory_id)) for injection in found]
+            shown = summaries_by_id(connection, list({exposure.memory_id for exposure in found}))
+        summaries = {summary.id: summary for summary in shown}
+        return [ExposureRow(exposure, summaries.get(exposure.memory_id)) for exposure in found]
 
-    def ids(self, wanted: ExposureFilter, start: int, count: int) -> list[str]:
+    def ids(self, criteria: ExposureFilter, start: int, count: int) -> list[str]:
         """Return the ids of ``count`` rows from index ``start``."""
-        sql, parameters = _exposure_condition(wanted)
+        sql, parameters = _exposure_condition(criteria)
         query = f"SELECT id FROM injection WHERE {sql} ORDER BY number DESC LIMIT ? OFFSET ?"
         with self._database.reading() as connection:
             return [row[0] for row in connection.execute(query, (*parameters, count, start))]
 
-    def position(self, wanted: ExposureFilter, injection_id: str) -> int | None:
+    def position(self, criteria: ExposureFilter, exposure_id: str) -> int | None:
         """Return the index of an exposure among those that a filter selects, or ``None`` where it is not selected."""
-        sql, parameters = _exposure_condition(wanted)
+        sql, parameters = _exposure_condition(criteria)
         with self._database.reading() as connection:
             query = f"SELECT number FROM injection WHERE id = ? AND {sql}"
-            row = connection.execute(query, (injection_id, *parameters)).fetchone()
+            row = connection.execute(query, (exposure_id, *parameters)).fetchone()
             if row is None:
                 return None
             query = f"SELECT count(*) FROM injection WHERE number > ? AND {sql}"
             return int(connection.execute(query, (row[0], *parameters)).fetchone()[0])
 
-    def sessions(self, wanted: ExposureFilter, limit: int) -> list[SessionTotals]:
+    def sessions(self, criteria: ExposureFilter, limit: int) -> list[SessionTotals]:
         """Return the totals of each session, the one last served first."""
-        sql, parameters = _exposure_condition(wanted)
+        sql, parameters = _exposure_condition(criteria)
         query = f"{_SELECT_SESSION_TOTALS} WHERE {sql} GROUP BY session ORDER BY max(number) DESC LIMIT ?"
         with self._database.reading() as connection:
             return [_session_totals(row) for row in connection.execute(query, (*parameters, limit))]
@@ -150,28 +150,28 @@ def _session_totals(row: sqlite3.Row) -> SessionTotals:
     return SessionTotals(row[0], shown=row[1], tokens=row[2], used=row[3], last_at=datetime.fromisoformat(row[4]))
 
 
-def _exposure_condition(wanted: ExposureFilter) -> tuple[str, list[object]]:
+def _exposure_condition(criteria: ExposureFilter) -> tuple[str, list[object]]:
     parts, parameters = ["1"], list[object]()
     for column in ("session", "channel"):
-        values: tuple[str, ...] = getattr(wanted, column)
+        values: tuple[str, ...] = getattr(criteria, column)
         if values:
             # A range and not LIKE, which the index of sessions could not serve.
             fits = " OR ".join([f"({column} >= ? AND {column} < ?)"] * len(values))
             parts.append(f"({fits})")
             parameters += [bound for value in values for bound in (value, value + "\U0010ffff")]
-    for column, ids in (("memory_id", wanted.memories), ("id", wanted.ids)):
+    for column, ids in (("memory_id", criteria.memories), ("id", criteria.ids)):
         if ids is not None:
             parts.append(f"{column} IN (SELECT value FROM json_each(?))")
             parameters.append(msgspec.json.encode(ids).decode())
-    for condition, bound in (("at >= ?", wanted.since), ("at < ?", wanted.before)):
+    for condition, bound in (("at >= ?", criteria.since), ("at < ?", criteria.before)):
         if bound is not None:
             parts.append(condition)
             parameters.append(format_moment(bound))
     return " AND ".join(parts), parameters
 
 
-def _exposure_values(injection: Exposure) -> tuple[object, ...]:
-    plain = (getattr(injection, name) for name in Exposure.__struct_fields__)
+def _exposure_values(exposure: Exposure) -> tuple[object, ...]:
+    plain = (getattr(exposure, name) for name in Exposure.__struct_fields__)
     return tuple(_column_value(value) for value in plain)
 
 
@@ -238,7 +238,7 @@ class ImportedRecord(msgspec.Struct, frozen=True):
     record_id: str
     digest: bytes
     version: int
-    said: str | None = None
+    in_source: str | None = None
     """The record as the source had it, as JSON, where that differs from the record at ``version``."""
 
 
@@ -260,10 +260,10 @@ class ImportLedger:
         with self._database.reading() as connection:
             return {(row[2], row[3]): ImportedRecord(*row) for row in connection.execute(query, (source,))}
 
-    def said(self, row: ImportedRecord) -> Any:  # noqa: ANN401 - the record that the name says
+    def in_source(self, row: ImportedRecord) -> Any:  # noqa: ANN401 - the record that the name says
         """Return a record as its source had it when it was last read, or ``None`` where that was purged."""
-        if row.said is not None:
-            return TABLES[row.record].image.decode(row.said)
+        if row.in_source is not None:
+            return TABLES[row.record].image.decode(row.in_source)
         query = "SELECT image FROM change WHERE record = ? AND record_id = ? AND version = ?"
         with self._database.reading() as connection:
             found = connection.execute(query, (row.record, row.record_id, row.version)).fetchone()
@@ -274,7 +274,7 @@ class ImportLedger:
         tx.connection.executemany(
             "INSERT OR REPLACE INTO import_ledger (source, key, record, record_id, digest, version, said)"
             " VALUES (?, ?, ?, ?, ?, ?, ?)",
-            [(r.source, r.key, r.record, r.record_id, r.digest, r.version, r.said) for r in rows],
+            [(r.source, r.key, r.record, r.record_id, r.digest, r.version, r.in_source) for r in rows],
         )
 
     def drop(self, tx: Transaction, source: str, keys: Iterable[str]) -> None:

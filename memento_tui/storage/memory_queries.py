@@ -365,13 +365,13 @@ _SELECT_EARLIER = (
 class TimelineEntry(msgspec.Struct, frozen=True):
     """One memory on the timeline."""
 
-    glance: MemorySummary
+    summary: MemorySummary
     created_at: datetime
 
     @property
     def id(self) -> str:
         """The memory's id."""
-        return self.glance.id
+        return self.summary.id
 
 
 class Timeline:
@@ -401,5 +401,5 @@ class Timeline:
 
 
 def _timeline_entries(connection: sqlite3.Connection, rows: Sequence[Sequence[str]]) -> list[TimelineEntry]:
-    glances = {glance.id: glance for glance in summaries_by_id(connection, [row[0] for row in rows])}
-    return [TimelineEntry(glances[row[0]], datetime.fromisoformat(row[1])) for row in rows]
+    summaries = {summary.id: summary for summary in summaries_by_id(connection, [row[0] for row in rows])}
+    return [TimelineEntry(summaries[row[0]], datetime.fromisoformat(row[1])) for row in rows]

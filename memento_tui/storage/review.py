@@ -319,9 +319,9 @@ class InboxQueries:
         with self._database.reading() as connection:
             return [(row[0], row[1]) for row in connection.execute(query, values)]
 
-    def rows(self, at: datetime, named: Sequence[tuple[str, str]]) -> list[InboxRow]:
+    def rows(self, at: datetime, keys: Sequence[tuple[str, str]]) -> list[InboxRow]:
         """Return the rows of these records and ids that wait, in the order of the queue."""
-        listed = msgspec.json.encode([f"{record} {record_id}" for record, record_id in named]).decode()
+        listed = msgspec.json.encode([f"{record} {record_id}" for record, record_id in keys]).decode()
         query = f"{_INBOX} WHERE record || ' ' || id IN (SELECT value FROM json_each(:ids)) ORDER BY {_INBOX_ORDER}"
         with self._database.reading() as connection:
             return _inbox_rows(

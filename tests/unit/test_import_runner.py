@@ -448,7 +448,7 @@ def test_a_purge_empties_what_the_ledger_kept_of_the_source(workspace: Workspace
     memory = source.by_title("A")
     workspace.update(memory.id, tags=["mine"])
     source.take({**A, "content": "hunter2-secret", "certainty": 5})
-    assert any(row.said for row in workspace._store.imports.of(f"memento:{source.path}").values())
+    assert any(row.in_source for row in workspace._store.imports.of(f"memento:{source.path}").values())
     workspace.purge(memory.id, "leaked")
     left = b"".join(path.read_bytes() for path in workspace.paths.root.rglob("*") if path.is_file())
     assert b"hunter2-secret" not in left

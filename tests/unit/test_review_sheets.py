@@ -64,7 +64,7 @@ def test_a_sheet_explains_every_block_and_an_untouched_one_asks_for_nothing(fill
     ):
         assert words in text
     assert "the older, of" in text
-    assert made.wanted(text) == RequestedDecisions([], [], 4)
+    assert made.decisions_in(text) == RequestedDecisions([], [], 4)
 
 
 def test_what_is_ticked_changed_and_deleted_is_what_is_wanted(filled: Workspace) -> None:
@@ -73,7 +73,7 @@ def test_what_is_ticked_changed_and_deleted_is_what_is_wanted(filled: Workspace)
     text = text.replace("Use cookies.\n", "Use signed cookies.\n")
     text = text.replace(block(made, text, 3), "")
     text = ticked(made, text, 4, "older holds")
-    wanted = made.wanted(text)
+    wanted = made.decisions_in(text)
     assert [(d.verb, d.changes) for d in wanted.decisions] == [
         ("approve", {}),
         ("approve", {"content": "Use signed cookies."}),
@@ -101,7 +101,7 @@ def test_tags_and_titles_are_changed_as_well_as_texts(filled: Workspace) -> None
     part = block(made, text, 1)
     mark = made.sheet.mark
     changed = part.replace(f"{mark} title\n", f"{mark} title\nThe page").replace("read\n", "read, api\n")
-    (decision,) = made.wanted(text.replace(part, changed)).decisions
+    (decision,) = made.decisions_in(text.replace(part, changed)).decisions
     assert decision.changes == {"title": "The page", "tags": ["read", "api"]}
 
 
@@ -109,27 +109,27 @@ def test_a_contradiction_is_settled_by_what_is_written_below_it(filled: Workspac
     made, text = sheet(filled)
     mark = made.sheet.mark
     both = text.replace(f"{mark} older_applies_when\n", f"{mark} older_applies_when\nbefore March")
-    (unclear,) = made.wanted(both).unclear
+    (unclear,) = made.decisions_in(both).unclear
     assert "other side applies is missing" in unclear[1]
     both = both.replace(f"{mark} newer_applies_when\n", f"{mark} newer_applies_when\nsince March")
-    (decision,) = made.wanted(both).decisions
+    (decision,) = made.decisions_in(both).decisions
     assert decision.changes == {"older_context": "before March", "newer_context": "since March"}
     assert filled.inbox.decide([decision])[0].state == "both_valid"
     one = text.replace(f"{mark} one_text_for_both\n", f"{mark} one_text_for_both\nPort 9090; 8080 until March.")
-    (decision,) = made.wanted(one).decisions
+    (decision,) = made.decisions_in(one).decisions
     assert (decision.verb, decision.changes) == ("merged", {"content": "Port 9090; 8080 until March."})
-    (decision,) = made.wanted(text.replace(block(made, text, 4), "")).decisions
+    (decision,) = made.decisions_in(text.replace(block(made, text, 4), "")).decisions
     assert decision.verb == "not_a_contradiction"
 
 
 def test_marks_that_contradict_each_other_leave_the_block_alone(filled: Workspace) -> None:
     made, text = sheet(filled)
     twice = ticked(made, ticked(made, text, 1, "approve"), 1, "later")
-    wanted = made.wanted(twice.replace("Use cookies.\n", "Use signed cookies.\n"))
+    wanted = made.decisions_in(twice.replace("Use cookies.\n", "Use signed cookies.\n"))
     assert wanted.unclear == [("The page says so.", "Several lines are ticked: approve, later.")]
     assert len(wanted.decisions) == 1
     late = ticked(made, text, 2, "later").replace("Use cookies.\n", "Use signed cookies.\n")
-    assert "changed too" in made.wanted(late).unclear[0][1]
+    assert "changed too" in made.decisions_in(late).unclear[0][1]
 
 
 def test_a_text_that_looks_like_a_block_is_only_text(workspace: Workspace, agent: Workspace) -> None:
@@ -138,8 +138,8 @@ def test_a_text_that_looks_like_a_block_is_only_text(workspace: Workspace, agent
     agent.remember(text, source_type="external", id="hostile")
     agent.remember("Harmless.", source_type="external", id="harmless")
     made, rendered = sheet(workspace)
-    assert made.wanted(rendered) == RequestedDecisions([], [], 2)
-    (decision,) = made.wanted(rendered.replace("Harmless.", "Harmless indeed.")).decisions
+    assert made.decisions_in(rendered) == RequestedDecisions([], [], 2)
+    (decision,) = made.decisions_in(rendered.replace("Harmless.", "Harmless indeed.")).decisions
     assert decision.changes == {"content": "Harmless indeed."}
 
 
@@ -154,14 +154,14 @@ def test_a_sheet_that_is_not_whole_decides_nothing(filled: Workspace, harm: str)
         "moved out": text.replace(f"{mark} block 1\n", f"[x] approve\n{mark} block 1\n"),
     }[harm]
     with pytest.raises(InvalidInput) as refused:
-        made.wanted(text)
+        made.decisions_in(text)
     assert "Nothing was decided" in str(refused.value)
 
 
 def test_what_changed_since_the_sheet_was_made_is_not_decided(filled: Workspace, agent: Workspace) -> None:
     made, text = sheet(filled)
     agent.update("page", content="Another page.")
-    (decision,) = made.wanted(ticked(made, text, 1, "approve")).decisions
+    (decision,) = made.decisions_in(ticked(made, text, 1, "approve")).decisions
     (outcome,) = filled.inbox.decide([decision])
     assert "changed while you looked" in outcome.error
 

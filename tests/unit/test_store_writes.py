@@ -237,8 +237,8 @@ def test_the_import_ledger_keeps_what_a_source_said(store: Store) -> None:
         store.imports.write(tx, rows)
     assert store.imports.of("memento:/a") == {"memory:1": rows[0]}
     assert store.imports.of_others("memento:/a") == {("memory", memory.id): rows[1]}
-    assert [store.imports.said(row).content for row in rows] == ["here", "there"]
-    assert store.imports.said(ImportedRecord("memento:/a", "x", "memory", memory.id, b"d", 9)) is None
+    assert [store.imports.in_source(row).content for row in rows] == ["here", "there"]
+    assert store.imports.in_source(ImportedRecord("memento:/a", "x", "memory", memory.id, b"d", 9)) is None
 
 
 def test_each_thread_has_a_connection_of_its_own(store: Store) -> None:

@@ -91,11 +91,11 @@ class TimelineView(View):
         self.set_heading(Content(f"{words[0]} written later (above), {words[1]} earlier (below)"))
 
     def _draw(self, row: TimelineEntry, width: int) -> list[Line]:
-        glance = row.glance
+        summary = row.summary
         is_centre = row.id == self._centre
-        glyph, style = trust_glyph(glance.status, glance.stability)
-        flag = "!" if has_hidden(glance.title + glance.head) else " "
-        namespace = " " + cells(glance.namespace, _NAMESPACE_WIDTH) if width >= _WIDE else ""
+        glyph, style = trust_glyph(summary.status, summary.stability)
+        flag = "!" if has_hidden(summary.title + summary.head) else " "
+        namespace = " " + cells(summary.namespace, _NAMESPACE_WIDTH) if width >= _WIDE else ""
         when = f"{row.created_at.astimezone():%Y-%m-%d %H:%M} "
         left = max(width - len(when) - 4 - len(namespace), 0)
         return [
@@ -104,7 +104,7 @@ class TimelineView(View):
                 (when, "muted"),
                 (glyph, style),
                 (flag, "warning"),
-                (cells(glance.headline, left), "strong" if is_centre else ""),
+                (cells(summary.headline, left), "strong" if is_centre else ""),
                 (namespace, "muted"),
             ]
         ]

@@ -41,7 +41,7 @@ async def edit_decisions(section: Widget, rows: Sequence[InboxItem]) -> tuple[Ed
         app.show_status(str(error), problem=True)
         return None
     try:
-        requested = sheet.wanted(text)
+        requested = sheet.decisions_in(text)
     except MementoError as error:
         app.show_status(f"{error} Your text is in {kept.path}.", problem=True)
         return None
