@@ -186,7 +186,7 @@ async def test_the_key_bar_dims_what_a_view_cannot_do(notes: Path) -> None:
         await driver.press("enter")
         await driver.until(lambda: can("links.back"), "and back")
         await driver.press("escape", "f")
-        await driver.until(lambda: "Enter narrows" in driver.text(".view-head"), "the tree")
+        await driver.until(lambda: "Enter filters" in driver.text(".view-head"), "the tree")
         assert not can("tree.clear")
 
 
