@@ -11,6 +11,7 @@ import msgspec
 from memento_tui.errors import InvalidInput
 from memento_tui.formats.base import one_line, usable_tags
 from memento_tui.formats.round_trip import format_foreign_moment, format_foreign_tags, parse_foreign_moment
+from memento_tui.model.memory import Source
 from memento_tui.model.validation import check_id
 
 __all__ = [
@@ -74,8 +75,8 @@ def read_fields(columns: Iterable[Column | ColumnGroup], row: Fields) -> dict[st
         else:
             continue
         for name, value in read.items():
-            whole, _, part = name.partition(".")
-            if part:
+            if "." in name:
+                whole, _, part = name.partition(".")
                 fields.setdefault(whole, {})[part] = value
             elif value is not None:
                 fields[name] = value
@@ -101,8 +102,8 @@ def record_fields(record: msgspec.Struct) -> dict[str, Any]:
     """Return the fields of a record as columns take them, the parts of its source among them."""
     fields = msgspec.structs.asdict(record)
     source = fields.get("source")
-    if isinstance(source, msgspec.Struct):
-        fields |= {f"source.{name}": value for name, value in msgspec.structs.asdict(source).items()}
+    if isinstance(source, Source):
+        fields["source.agent"], fields["source.session"] = source.agent, source.session
     return fields
 
 
@@ -158,7 +159,10 @@ def write_row(columns: Iterable[Column | ColumnGroup], fields: Fields, kept: Fie
 
 
 def _agrees(column: Column, value: object, fields: Fields) -> bool:
-    return all(fields.get(name) == meant for name, meant in column.read(value).items())
+    for name, meant in column.read(value).items():  # noqa: SIM110 - it runs for every column of every record
+        if fields.get(name) != meant:
+            return False
+    return True
 
 
 def _is_same(value: object, other: object) -> bool:
