@@ -1,0 +1,248 @@
+"""Write REFERENCE.md: every key, command, setting, tool, format and host, taken from the code that has them.
+
+``make reference`` runs this; a test holds the file to it.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+import click
+import msgspec
+
+from memento_tui import config, errors
+from memento_tui.cli.main import COMMANDS, root
+from memento_tui.formats.registry import FORMATS
+from memento_tui.hooks.host_events import moment_of
+from memento_tui.hosts.programs import BARE_PROGRAMS
+from memento_tui.hosts.registry import HOSTS, Host, HostFile, HostPaths
+from memento_tui.mcp.profiles import PROFILES
+from memento_tui.mcp.workspaces import open_mcp_workspaces
+from memento_tui.search.query_language import FIELDS
+from memento_tui.tui.commands import markdown_table
+
+FILE = Path(__file__).parents[1] / "REFERENCE.md"
+
+_HEAD = """\
+# Reference
+
+Every key, command, setting, tool, format and host of memento. This page is made from the code by `make reference`;
+[README.md](README.md) is the way in.
+
+[Keys](#keys) · [Queries](#queries) · [Commands](#commands) · [Exit codes](#exit-codes) · [Settings](#settings) ·
+[Tools](#tools) · [Formats](#formats) · [Hosts](#hosts)
+"""
+
+_MOMENTS = {"start": "start", "prompt": "prompt", "read": "file read", "end": "end"}
+
+
+def render() -> str:
+    """Return the whole page."""
+    parts = [_HEAD, _keys(), _queries(), _commands(), _exit_codes(), _settings(), _tools(), _formats(), _hosts()]
+    return "\n".join(part.rstrip() + "\n" for part in parts)
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a Markdown table; a bar in a cell is escaped."""
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
+
+
+def _keys() -> str:
+    """Return the keys of the app, by the place in which they hold."""
+    note = (
+        "Any key can be changed: `memento keys` lists the names of the app's commands, and `[keys]` in `config.toml` "
+        "gives them other keys."
+    )
+    return f"## Keys\n\n{note}\n\n{markdown_table()}"
+
+
+def _queries() -> str:
+    """Return what a search can ask for."""
+    note = "Free words, `\"a phrase\"`, `-not` before any of them, and fields. Words are stemmed; names are found in parts."
+    return f"## Queries\n\n{note}\n\n" + _table(["field", "takes"], [[f"`{name}:`", FIELDS[name]] for name in FIELDS])
+
+
+def _commands() -> str:
+    """Return every command with its options, as its ``--help`` explains them."""
+    parts = ["## Commands", "`--json` and `--data-dir DIR` stand with every command; they are not repeated below."]
+    context = click.Context(root, info_name="memento")
+    for name in COMMANDS:
+        command = root.get_command(context, name)
+        assert command is not None
+        parts += _command(command, click.Context(command, context, info_name=name), 3)
+    return "\n\n".join(parts)
+
+
+def _command(command: click.Command, context: click.Context, level: int) -> Iterator[str]:
+    """Yield the paragraphs of a command and of the commands below it."""
+    yield f"{'#' * level} {context.command_path}"
+    usage = command.get_usage(context).removeprefix("Usage: ").replace("[OPTIONS] ", "")
+    yield f"```text\n{' '.join(usage.split())}\n```"
+    yield inspect.cleandoc(command.help or "").split("\f")[0].strip()
+    if rows := list(_options(command, context)):
+        yield _table(["option", "meaning"], rows)
+    if examples := getattr(command, "examples", ""):
+        yield f"```sh\n{examples}\n```"
+    if isinstance(command, click.Group):
+        for name in command.list_commands(context):
+            found = command.get_command(context, name)
+            assert found is not None
+            if not found.hidden:
+                yield from _command(found, click.Context(found, context, info_name=name), level + 1)
+
+
+def _options(command: click.Command, context: click.Context) -> Iterator[list[str]]:
+    """Yield the options of a command but for those that every command takes."""
+    for option in command.get_params(context):
+        record = option.get_help_record(context)
+        if record is not None and not {"--json", "--data-dir", "--help"} & set(option.opts):
+            yield [f"`{record[0]}`", re.sub(r"\s+", " ", record[1])]
+
+
+def _exit_codes() -> str:
+    """Return what the status of a command means."""
+    kinds = [kind for _, kind in inspect.getmembers(errors, inspect.isclass) if issubclass(kind, errors.MementoError)]
+    meanings: dict[int, str] = {}
+    for kind in sorted(kinds, key=lambda kind: len(kind.__mro__)):
+        meanings.setdefault(kind.exit_code, inspect.cleandoc(kind.__doc__ or "").splitlines()[0])
+    meanings |= {0: "Done.", 1: "A fault in memento itself.", 130: "Interrupted."}
+    return "## Exit codes\n\n" + _table(
+        ["code", "meaning"], [[str(code), meanings[code]] for code in sorted(meanings)]
+    )
+
+
+def _settings() -> str:
+    """Return the settings of ``config.toml`` with their types and defaults."""
+    parts = ["## Settings", "`config.toml` lies in the data directory; `memento paths` prints where that is."]
+    explained = _attribute_docstrings(config)
+    for section in msgspec.structs.fields(config.Config):
+        kind = section.type
+        if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
+            rows = [
+                [f"`{field.name}`", _type_in_words(field.type), f"`{_toml(field)}`",
+                 explained.get(f"{kind.__name__}.{field.name}", "")]
+                for field in msgspec.structs.fields(kind)
+            ]
+            about = inspect.cleandoc(kind.__doc__ or "").splitlines()[0]
+        else:
+            rows, about = [], explained.get(f"Config.{section.name}", "")
+        parts.append(f"### [{section.encode_name}]\n\n{about}")
+        if rows:
+            parts.append(_table(["setting", "type", "default", "meaning"], rows))
+    return "\n\n".join(parts)
+
+
+def _attribute_docstrings(module: object) -> dict[str, str]:
+    """Return the text under each attribute of the classes of a module, by ``Class.attribute``."""
+    found = {}
+    for node in ast.parse(inspect.getsource(module)).body:  # type: ignore[arg-type]
+        if isinstance(node, ast.ClassDef):
+            for first, second in zip(node.body, node.body[1:], strict=False):
+                if (
+                    isinstance(first, ast.AnnAssign)
+                    and isinstance(first.target, ast.Name)
+                    and isinstance(second, ast.Expr)
+                    and isinstance(second.value, ast.Constant)
+                ):
+                    found[f"{node.name}.{first.target.id}"] = re.sub(r"\s+", " ", str(second.value.value)).strip()
+    return found
+
+
+def _type_in_words(annotation: object) -> str:
+    """Return the type of a setting as a person would name it."""
+    kind = msgspec.inspect.type_info(annotation)
+    match kind:
+        case msgspec.inspect.LiteralType(values=values):
+            return ", ".join(f"`{value}`" for value in sorted(map(str, values)))
+        case msgspec.inspect.BoolType():
+            return "true or false"
+        case msgspec.inspect.IntType():
+            return "a whole number"
+        case msgspec.inspect.FloatType():
+            return "a number"
+        case msgspec.inspect.DictType():
+            return "a table"
+        case _:
+            return "text"
+
+
+def _toml(field: msgspec.structs.FieldInfo) -> str:
+    """Return the default of a setting as TOML writes it; for a table the empty one."""
+    return "{}" if field.default is msgspec.NODEFAULT else msgspec.json.encode(field.default).decode()
+
+
+def _tools() -> str:
+    """Return the tools of each profile with their parameters and what a model is told of each."""
+    parts = [
+        "## Tools",
+        "`memento mcp --profile NAME` serves them over stdio, `memento serve --profile NAME` over HTTP. "
+        "A parameter in brackets may be left out.",
+    ]
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        open_mcp_workspaces(Path(folder) / "unused", "session") as workspaces,
+    ):
+        for name, profile in PROFILES.items():
+            rows = [
+                [f"`{tool.name}`", _parameters(tool.parameters), _first_sentence(tool.description)]
+                for tool in profile.tools(workspaces)
+            ]
+            parts += [f"### {name}: {profile.title}", _table(["tool", "parameters", "purpose"], rows)]
+    return "\n\n".join(parts)
+
+
+def _parameters(schema: dict[str, object]) -> str:
+    """Return the names of a tool's parameters, the optional ones in brackets."""
+    properties, required = schema.get("properties", {}), schema.get("required", [])
+    assert isinstance(properties, dict)
+    assert isinstance(required, list)
+    return " ".join(f"`{name}`" if name in required else f"[`{name}`]" for name in properties) or "none"
+
+
+def _first_sentence(text: str) -> str:
+    """Return the first sentence of a description on one line."""
+    plain = re.sub(r"\s+", " ", text).strip()
+    return re.split(r"(?<=[.;:])\s", plain, maxsplit=1)[0].rstrip(";:")
+
+
+def _formats() -> str:
+    """Return the formats that are imported and exported."""
+    rows = [[f"`{one.name}`", one.title, one.description] for one in FORMATS.values()]
+    return "## Formats\n\n`memento import FORMAT PATH` and `memento export PATH --format FORMAT`.\n\n" + _table(
+        ["format", "system", "files"], rows
+    )
+
+
+def _hosts() -> str:
+    """Return the agents' hosts, the files of theirs that ``memento install`` edits, and when its hooks run."""
+    rows = [[f"`{host.name}`", host.title, *_host_cells(host)] for host in HOSTS.values()]
+    return "## Hosts\n\n" + _table(["`memento install`", "host", "files that it edits", "hooks"], rows)
+
+
+def _host_cells(host: Host) -> list[str]:
+    """Return the files of a host and the moments at which its hooks run."""
+    files = host.files(HostPaths(Path("/home/me"), {}, platform="linux"), BARE_PROGRAMS)
+    moments = dict.fromkeys(moment for event in _events(files) if (moment := moment_of(event)))
+    paths = " ".join(f"`{str(file.path).replace('/home/me', '~')}`" for file in files)
+    return [paths, ", ".join(_MOMENTS[moment] for moment in moments) or "none"]
+
+
+def _events(files: Sequence[HostFile]) -> Iterator[str]:
+    """Yield the events at which an installation calls the hook, in their order in a session."""
+    for part in (part for file in files for part in file.parts):
+        text = part.add("")
+        # OpenCode's plugin is a program: its events stand in the calls that it makes.
+        called = re.findall(r'(?:ask|handOver)\("(\w+)"', text)
+        yield from sorted(called, key=lambda event: list(_MOMENTS).index(moment_of(event) or "end"))
+        yield from (command.event for command in part.found(text) if command.kind == "hook" and not called)
+
+
+if __name__ == "__main__":
+    FILE.write_text(render(), encoding="utf-8")
+    print(f"{FILE.name}: {len(render().splitlines()):,} lines")  # noqa: T201 - it tells how it went
