@@ -9,7 +9,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 SAMPLE := data/local
 
-.PHONY: run test test-deep lint types bench screenshots clean
+.PHONY: run test test-deep lint types bench screenshots reference clean
 
 run: $(INSTALLED)
 	@$(BIN)/memento --data-dir $(SAMPLE) import memento data/sample
@@ -39,6 +39,9 @@ bench: $(INSTALLED)
 
 screenshots: $(INSTALLED)
 	$(BIN)/python screenshots/make.py
+
+reference: $(INSTALLED)
+	$(BIN)/python -m tests.reference
 
 clean:
 	rm -rf $(VENV) $(SAMPLE) build dist *.egg-info

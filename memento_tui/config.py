@@ -26,14 +26,16 @@ class ReviewConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The gate: which writes wait for a person."""
 
     preset: Literal["open", "guarded", "strict"] = "guarded"
+    """The set of rules: ``open`` lets most writes in, ``strict`` asks about nearly all."""
     rules: dict[str, str] = {}
-    """Rules that differ from the preset, such as ``new_memory = "propose"``; `review.rules` knows and checks them."""
+    """Rules that differ from the preset, such as ``new_memory = "propose"``; `memento policy` lists them."""
 
 
 class EngineConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The background process that embeds and answers semantic queries."""
 
     enabled: bool = True
+    """Whether there is a search by meaning at all; without it a search is by words."""
     model: str = ""
     """A folder that holds a sentence-transformers model; empty for the one that is installed with memento."""
     idle_seconds: Annotated[float, msgspec.Meta(gt=0)] = 900
@@ -46,6 +48,7 @@ class MaintenanceConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True)
     """How memories age, and when they are maintained."""
 
     decay: DecayPreset = "balanced"
+    """The formula by which age and use move a result: memento's own, or that of one of the four systems."""
     run_when_idle: bool = True
     """Whether the engine maintains the memories once a day while it answers no query."""
 
@@ -56,13 +59,18 @@ class LanguageModelConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=Tru
     url: str = ""
     """The base address, such as ``http://127.0.0.1:11434/v1``."""
     model: str = ""
+    """The name of the model, as the endpoint knows it."""
     key_variable: str = ""
     """The name of the environment variable that holds the key, where one is needed."""
     timeout_seconds: Annotated[float, msgspec.Meta(gt=0)] = 60
+    """How long an answer is waited for."""
 
 
 class HooksConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The limits on what hooks show an agent. `memento_tui.hooks.settings` reads the same without this module."""
+    """The limits on what hooks show an agent.
+
+    `memento_tui.hooks.settings` reads the same without this module.
+    """
 
     prompt_tokens: Annotated[int, msgspec.Meta(ge=0)] = HOOK_PROMPT_TOKENS
     """Tokens shown at most for one prompt or file read; 0 for none."""

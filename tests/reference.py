@@ -18,9 +18,8 @@ import msgspec
 from memento_tui import config, errors
 from memento_tui.cli.main import COMMANDS, root
 from memento_tui.formats.registry import FORMATS
-from memento_tui.hooks.host_events import moment_of
 from memento_tui.hosts.programs import BARE_PROGRAMS
-from memento_tui.hosts.registry import HOSTS, Host, HostFile, HostPaths
+from memento_tui.hosts.registry import HOSTS, Host, HostPaths
 from memento_tui.mcp.profiles import PROFILES
 from memento_tui.mcp.workspaces import open_mcp_workspaces
 from memento_tui.search.query_language import FIELDS
@@ -64,7 +63,9 @@ def _keys() -> str:
 
 def _queries() -> str:
     """Return what a search can ask for."""
-    note = "Free words, `\"a phrase\"`, `-not` before any of them, and fields. Words are stemmed; names are found in parts."
+    note = (
+        'Free words, `"a phrase"`, `-not` before any of them, and fields. Words are stemmed; names are found in parts.'
+    )
     return f"## Queries\n\n{note}\n\n" + _table(["field", "takes"], [[f"`{name}:`", FIELDS[name]] for name in FIELDS])
 
 
@@ -101,8 +102,8 @@ def _options(command: click.Command, context: click.Context) -> Iterator[list[st
     """Yield the options of a command but for those that every command takes."""
     for option in command.get_params(context):
         record = option.get_help_record(context)
-        if record is not None and not {"--json", "--data-dir", "--help"} & set(option.opts):
-            yield [f"`{record[0]}`", re.sub(r"\s+", " ", record[1])]
+        if record is not None and record[1] and not {"--json", "--data-dir", "--help"} & set(option.opts):
+            yield [f"`{record[0]}`", " ".join(record[1].split())]
 
 
 def _exit_codes() -> str:
@@ -112,9 +113,7 @@ def _exit_codes() -> str:
     for kind in sorted(kinds, key=lambda kind: len(kind.__mro__)):
         meanings.setdefault(kind.exit_code, inspect.cleandoc(kind.__doc__ or "").splitlines()[0])
     meanings |= {0: "Done.", 1: "A fault in memento itself.", 130: "Interrupted."}
-    return "## Exit codes\n\n" + _table(
-        ["code", "meaning"], [[str(code), meanings[code]] for code in sorted(meanings)]
-    )
+    return "## Exit codes\n\n" + _table(["code", "meaning"], [[str(code), meanings[code]] for code in sorted(meanings)])
 
 
 def _settings() -> str:
@@ -125,11 +124,15 @@ def _settings() -> str:
         kind = section.type
         if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
             rows = [
-                [f"`{field.name}`", _type_in_words(field.type), f"`{_toml(field)}`",
-                 explained.get(f"{kind.__name__}.{field.name}", "")]
+                [
+                    f"`{field.name}`",
+                    _type_in_words(field.type),
+                    f"`{_toml(field)}`",
+                    explained.get(f"{kind.__name__}.{field.name}", ""),
+                ]
                 for field in msgspec.structs.fields(kind)
             ]
-            about = inspect.cleandoc(kind.__doc__ or "").splitlines()[0]
+            about = inspect.cleandoc(kind.__doc__ or "").splitlines()[0].replace("``", "`")
         else:
             rows, about = [], explained.get(f"Config.{section.name}", "")
         parts.append(f"### [{section.encode_name}]\n\n{about}")
@@ -150,7 +153,9 @@ def _attribute_docstrings(module: object) -> dict[str, str]:
                     and isinstance(second, ast.Expr)
                     and isinstance(second.value, ast.Constant)
                 ):
-                    found[f"{node.name}.{first.target.id}"] = re.sub(r"\s+", " ", str(second.value.value)).strip()
+                    found[f"{node.name}.{first.target.id}"] = " ".join(
+                        str(second.value.value).replace("``", "`").split()
+                    )
     return found
 
 
@@ -181,8 +186,7 @@ def _tools() -> str:
     """Return the tools of each profile with their parameters and what a model is told of each."""
     parts = [
         "## Tools",
-        "`memento mcp --profile NAME` serves them over stdio, `memento serve --profile NAME` over HTTP. "
-        "A parameter in brackets may be left out.",
+        "`memento mcp --profile NAME` serves them over stdio, `memento serve` over HTTP. Brackets: may be left out.",
     ]
     with (
         tempfile.TemporaryDirectory() as folder,
@@ -228,19 +232,8 @@ def _hosts() -> str:
 def _host_cells(host: Host) -> list[str]:
     """Return the files of a host and the moments at which its hooks run."""
     files = host.files(HostPaths(Path("/home/me"), {}, platform="linux"), BARE_PROGRAMS)
-    moments = dict.fromkeys(moment for event in _events(files) if (moment := moment_of(event)))
-    paths = " ".join(f"`{str(file.path).replace('/home/me', '~')}`" for file in files)
-    return [paths, ", ".join(_MOMENTS[moment] for moment in moments) or "none"]
-
-
-def _events(files: Sequence[HostFile]) -> Iterator[str]:
-    """Yield the events at which an installation calls the hook, in their order in a session."""
-    for part in (part for file in files for part in file.parts):
-        text = part.add("")
-        # OpenCode's plugin is a program: its events stand in the calls that it makes.
-        called = re.findall(r'(?:ask|handOver)\("(\w+)"', text)
-        yield from sorted(called, key=lambda event: list(_MOMENTS).index(moment_of(event) or "end"))
-        yield from (command.event for command in part.found(text) if command.kind == "hook" and not called)
+    moments = dict.fromkeys(_MOMENTS[event.moment] for event in host.events if event.seconds is not None)
+    return [" ".join(f"`{str(file.path).replace('/home/me', '~')}`" for file in files), ", ".join(moments) or "none"]
 
 
 if __name__ == "__main__":

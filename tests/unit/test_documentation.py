@@ -1,29 +1,21 @@
-"""What README.md, SWITCHING.md and ARCHITECTURE.md say, held to what the code does."""
+"""The documents, held to what the code does."""
 
 from __future__ import annotations
 
 import re
 import shlex
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
-import msgspec
 import pytest
 
 from memento_tui.cli.main import root
-from memento_tui.config import Config, load_config
-from memento_tui.formats.registry import FORMATS
-from memento_tui.hooks.host_events import moment_of
-from memento_tui.hosts.programs import BARE_PROGRAMS
-from memento_tui.hosts.registry import HOSTS, HostFile, HostPaths
-from memento_tui.mcp.profiles import PROFILES
-from memento_tui.mcp.workspaces import open_mcp_workspaces
+from tests.reference import render
 
 TOP = Path(__file__).parents[2]
-PAGES = ("README.md", "SWITCHING.md", "ARCHITECTURE.md")
-MOMENTS = {"start": "start", "prompt": "prompt", "read": "file read", "end": "end"}
+PAGES = ("README.md", "GUIDE.md", "SWITCHING.md", "ARCHITECTURE.md", "DECISIONS.md")
 
 
 def page(name: str) -> str:
@@ -42,53 +34,34 @@ def names(cell: str) -> list[str]:
     return re.findall(r"`([^`]+)`", cell)
 
 
-def test_the_table_of_formats_is_that_of_the_code() -> None:
-    told = table(page("README.md"), "| format | what it is |")
-    known = [[f"`{one.name}`", one.description] for one in FORMATS.values()]
-    assert told == known
+def test_the_reference_is_what_the_code_says_today() -> None:
+    assert page("REFERENCE.md") == render(), "run `make reference`"
 
 
-def test_the_table_of_hosts_names_the_files_that_are_edited_and_the_moments_at_which_hooks_run() -> None:
-    told = table(page("README.md"), "| `memento install` | host | files of yours that it edits | hooks |")
-    assert [row[:2] for row in told] == [[f"`{host.name}`", host.title] for host in HOSTS.values()]
-    for row, host in zip(told, HOSTS.values(), strict=True):
-        files = host.files(HostPaths(Path("/home/me"), {}, platform="linux"), BARE_PROGRAMS)
-        assert names(row[2])[: len(files)] == [str(file.path).replace("/home/me", "~") for file in files]
-        moments = dict.fromkeys(moment for event in events(files) if (moment := moment_of(event)))
-        assert row[3] == (", ".join(MOMENTS[moment] for moment in moments) or "none")
+@pytest.mark.parametrize(
+    "table_of", ["Keys", "Queries", "Commands", "Exit codes", "Settings", "Tools", "Formats", "Hosts"]
+)
+def test_no_part_of_the_reference_is_empty(table_of: str) -> None:
+    part = page("REFERENCE.md").partition(f"\n## {table_of}\n")[2].partition("\n## ")[0]
+    assert part.count("\n| ") >= 7
 
 
-def events(files: Sequence[HostFile]) -> Iterator[str]:
-    """Yield the events at which an installation calls the hook, in their order in a session."""
-    for part in (part for file in files for part in file.parts):
-        text = part.add("")
-        # OpenCode's plugin is a program: its events stand in what it asks.
-        asked = re.findall(r'(?:ask|handOver)\("(\w+)"', text)
-        yield from sorted(asked, key=lambda event: list(MOMENTS).index(moment_of(event) or "end"))
-        yield from (found.event for found in part.find_commands(text) if found.kind == "hook" and not asked)
+def test_every_setting_is_explained() -> None:
+    settings = page("REFERENCE.md").partition("\n## Settings\n")[2].partition("\n## ")[0]
+    rows = re.findall(r"^\| (`\w+`) \| .* \| (.*) \|$", settings, re.MULTILINE)
+    assert len(rows) > 10
+    assert [name for name, meaning in rows if not meaning.strip()] == []
 
 
-def test_the_tables_of_tools_and_profiles_are_those_of_the_code(tmp_path: Path) -> None:
-    readme = page("README.md")
-    with open_mcp_workspaces(tmp_path / "unused", "session") as mcp_workspaces:
-        tools = {name: [tool.name for tool in profile.tools(mcp_workspaces)] for name, profile in PROFILES.items()}
-    told = table(readme, "| profile | tools of | tools |")
-    assert told == [[f"`{name}`", PROFILES[name].title, str(len(tools[name]))] for name in PROFILES]
-    native = [name for row in table(readme, "| for | tools |") for name in names(row[1])]
-    assert sorted(native) == sorted(tools["native"])
+@pytest.mark.parametrize(("name", "lines"), [("README.md", 200), ("ARCHITECTURE.md", 150)])
+def test_the_first_pages_stay_short(name: str, lines: int) -> None:
+    assert len(page(name).splitlines()) <= lines
 
 
-def test_the_settings_in_the_readme_are_all_that_there_are_with_their_defaults(tmp_path: Path) -> None:
-    (shown,) = re.findall(r"```toml\n(.*?)```", page("README.md"), re.DOTALL)
-    (tmp_path / "config.toml").write_text(shown, encoding="utf-8")
-    load_config(tmp_path / "config.toml")
-    read = tomllib.loads(shown)
-    defaults = msgspec.to_builtins(Config())
-    assert {name: set(section) for name, section in read.items() if name != "keys"} == {
-        name: set(section) for name, section in defaults.items() if name != "keys"
-    }
-    for name in ("engine", "maintenance", "hooks", "app"):
-        assert read[name] == defaults[name], name
+def test_every_file_that_a_change_touches_exists() -> None:
+    files = re.findall(r"`((?:memento_tui|tests)/[\w/.]+)`", page("CONTRIBUTING.md"))
+    assert len(files) > 20
+    assert [file for file in files if not (TOP / file).exists()] == []
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -158,24 +131,29 @@ def _is_choice(kind: object, word: str) -> bool:
     return word.isupper() or not isinstance(kind, click.Choice) or word in kind.choices
 
 
-@pytest.mark.parametrize("name", [*PAGES, "CHANGELOG.md"])
+@pytest.mark.parametrize("name", [*PAGES, "CHANGELOG.md", "CONTRIBUTING.md", "REFERENCE.md"])
 def test_every_link_to_a_file_leads_to_one(name: str) -> None:
     targets = [target for target in re.findall(r"\]\(([^)#]+)\)", page(name)) if "://" not in target]
     assert [target for target in targets if not (TOP / target).exists()] == []
 
 
-def test_the_architecture_names_every_dependency_and_no_module_that_is_gone() -> None:
-    text = page("ARCHITECTURE.md")
+def test_the_architecture_names_every_dependency() -> None:
     project = tomllib.loads(page("pyproject.toml"))["project"]
     needed = {re.split(r"[=<>]", one)[0] for one in project["dependencies"]}
-    told = {name for row in table(text, "| package | why |") for name in row[0].split(", ")}
-    assert told == needed
-    rows = [*table(text, "| folder | holds |"), *(["agent/", *row] for row in table(text, "| in `agent/` | holds |"))]
-    places = [
-        Path(row[0], name) if row[0] == "agent/" else Path(name)
-        for row in rows
-        for name in names(row[1] if row[0] == "agent/" else row[0])
-    ]
-    assert [str(place) for place in places if not (TOP / "memento_tui" / place).exists()] == []
-    modules = re.findall(r"`((?:[a-z_]+/)+[a-z_]+\.(?:py|tcss))`", text)
-    assert [one for one in modules if not any(TOP.glob(one)) and not any((TOP / "memento_tui").glob(f"**/{one}"))] == []
+    explained = {name for row in table(page("ARCHITECTURE.md"), "| package | why |") for name in row[0].split(", ")}
+    assert explained == needed
+
+
+def test_the_picture_of_the_folders_names_every_folder() -> None:
+    picture = page("ARCHITECTURE.md").partition("```text\n")[2].partition("```")[0]
+    folders = {path.parent.name for path in (TOP / "memento_tui").glob("*/__init__.py")}
+    assert set(re.findall(r"\b([a-z]+)/", picture)) == folders
+    modules = re.findall(r"\b[a-z_]+\.py\b", picture)
+    assert [module for module in modules if not (TOP / "memento_tui" / module).exists()] == []
+
+
+@pytest.mark.parametrize("name", ["ARCHITECTURE.md", "DECISIONS.md"])
+def test_no_page_names_a_module_that_is_gone(name: str) -> None:
+    modules = re.findall(r"`((?:[a-z_]+/)+[a-z_]+\.(?:py|tcss))`", page(name))
+    assert modules
+    assert [one for one in modules if not any(TOP.glob(one)) and not any((TOP / "memento_tui").glob(one))] == []
