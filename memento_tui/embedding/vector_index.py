@@ -23,7 +23,7 @@ import pyarrow as pa
 from lancedb.index import IvfSq
 
 from memento_tui.model import Memory
-from memento_tui.model.memory_fields import MemoryField, filter_fields, value_getter
+from memento_tui.model.memory_fields import MemoryField, filter_fields, values_getter
 from memento_tui.model.validation import fold_tag
 from memento_tui.search.lance_filter import microseconds, one_of
 
@@ -58,18 +58,16 @@ def indexed_facts(memory: Memory) -> dict[str, Any]:
         "digest": hashlib.blake2b(text_to_embed(memory).encode(), digest_size=16).hexdigest(),
         "namespace": memory.namespace,
         "tags": sorted({fold_tag(tag) for tag in memory.tags}),
-        **{name: _column_value(field, get(memory)) for name, (field, get) in _COLUMNS.items()},
+        **{f.name: _column_value(f, value) for f, value in zip(_COLUMNS, _column_values(memory), strict=True)},
         "state": None,
     }
 
 
 # Whether a memory has a tag follows from its tags.
-_COLUMNS = {
-    name: (field, value_getter(field))
-    for name, field in filter_fields("word", "flag", "number", "moment", indexed=True).items()
-    if name != "tagged"
-}
-"""The columns that a query filters by, each with the function that takes its value from a memory."""
+_COLUMNS = [f for f in filter_fields("word", "flag", "number", "moment", indexed=True).values() if f.name != "tagged"]
+"""The fields that a query filters by, each a column."""
+
+_column_values = values_getter(_COLUMNS)
 
 
 def _column_value(field: MemoryField, value: Any) -> Any:  # noqa: ANN401 - a column's value
@@ -333,7 +331,7 @@ def _schema(dimension: int) -> Any:  # noqa: ANN401 - pyarrow has no types
             pa.field("digest", text),
             pa.field("namespace", text),
             pa.field("tags", pa.list_(text)),
-            *(pa.field(name, types[field.filter]) for name, (field, _) in _COLUMNS.items() if name != "id"),
+            *(pa.field(field.name, types[field.filter]) for field in _COLUMNS if field.name != "id"),
             pa.field("state", text),
         ]
     )

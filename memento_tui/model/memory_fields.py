@@ -33,7 +33,7 @@ __all__ = [
     "Tier",
     "declaration_digest",
     "filter_fields",
-    "value_getter",
+    "values_getter",
 ]
 
 Kind = Literal[
@@ -281,10 +281,9 @@ def filter_fields(*kinds: FilterKind, indexed: bool = False) -> dict[str, Memory
     return {f.name: f for f in FIELDS if f.filter and f.filter in kinds and (f.indexed or not indexed)}
 
 
-def value_getter(field: MemoryField) -> Callable[[Any], Any]:
-    """Return the function that takes a field's value from a memory; that of a flag is a truth value."""
-    get = attrgetter(field.path or field.name)
-    return (lambda memory: bool(get(memory))) if field.filter == "flag" else get
+def values_getter(fields: Iterable[MemoryField]) -> Callable[[Any], tuple[Any, ...]]:
+    """Return the function that takes the values of two or more fields from a memory, in one call, in their order."""
+    return attrgetter(*(field.path or field.name for field in fields))
 
 
 def declaration_digest(fields: Iterable[MemoryField]) -> str:

@@ -18,7 +18,7 @@ from filelock import FileLock, Timeout
 from memento_tui.errors import DataDirectoryError
 from memento_tui.model import Memory
 from memento_tui.model.filters import AllOf, AnyOf, Between, Filter, HasTag, Not, OneOf, Under
-from memento_tui.model.memory_fields import declaration_digest, filter_fields, value_getter
+from memento_tui.model.memory_fields import declaration_digest, filter_fields, values_getter
 from memento_tui.model.validation import fold_tag
 from memento_tui.paths import DataPaths
 from memento_tui.search.keyword_fields import (
@@ -38,9 +38,10 @@ from memento_tui.text.terms import STOP_WORDS, identifiers, terms
 
 __all__ = ["KeywordIndex", "update_keyword_index"]
 
-_WORDS = {name: value_getter(field) for name, field in filter_fields("word", indexed=True).items() if name != "id"}
-_FLAGS = {name: value_getter(field) for name, field in filter_fields("flag", indexed=True).items()}
-_NUMBERS = {name: value_getter(field) for name, field in filter_fields("number", "moment", indexed=True).items()}
+_WORDS = {name: field for name, field in filter_fields("word", indexed=True).items() if name != "id"}
+_FLAGS = filter_fields("flag", indexed=True)
+_NUMBERS = filter_fields("number", "moment", indexed=True)
+_word_values, _flag_values, _number_values = (values_getter(part.values()) for part in (_WORDS, _FLAGS, _NUMBERS))
 
 SCHEMA_VERSION = "-".join(
     (TEXT_VERSION, declaration_digest(filter_fields("word", "flag", "number", "moment", indexed=True).values()))
@@ -58,8 +59,8 @@ def _namespace_levels(namespace: str) -> list[str]:
 
 def make_document(memory: Memory) -> tantivy.Document:
     """Return the index's document for a memory."""
-    facts = [f"{name}:{value}" for name, get in _WORDS.items() if (value := get(memory))]
-    facts += [f"{name}:1" for name, get in _FLAGS.items() if get(memory)]
+    facts = [f"{name}:{value}" for name, value in zip(_WORDS, _word_values(memory), strict=True) if value]
+    facts += [f"{name}:1" for name, value in zip(_FLAGS, _flag_values(memory), strict=True) if value]
     facts += [f"ns:{level}" for level in _namespace_levels(memory.namespace)]
     facts += [f"tag:{fold_tag(tag)}" for tag in memory.tags]
     text = f"{memory.title}\n{memory.content}" if memory.title else memory.content
@@ -69,8 +70,8 @@ def make_document(memory: Memory) -> tantivy.Document:
         "words": text,
         "fact": facts,
     }
-    for name, get in _NUMBERS.items():
-        if (value := get(memory)) is not None:
+    for name, value in zip(_NUMBERS, _number_values(memory), strict=True):
+        if value is not None:
             fields[name] = microseconds(value) if isinstance(value, datetime) else value
     if memory.title:
         fields["title"] = memory.title
