@@ -10,7 +10,7 @@ from memento_tui.formats import claude, claude_export
 from memento_tui.formats.import_export import run_export, run_import
 from memento_tui.model import Memory
 from tests.made import note
-from tests.unit.interchange_reading import reading
+from tests.unit.format_reading import reading
 
 PROJECT = "-home-me-app"
 INDEX = """\

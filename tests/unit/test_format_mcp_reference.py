@@ -13,7 +13,7 @@ from memento_tui.formats.import_export import ImportReport, run_export, run_impo
 from memento_tui.formats.registry import detect_format
 from memento_tui.model import Memory, Relation, make_memory, make_relation, make_skip
 from tests.made import put
-from tests.unit.interchange_reading import reading
+from tests.unit.format_reading import reading
 
 NAME = "mcp-reference"
 ANNA = {"type": "entity", "name": "Anna", "entityType": "person", "observations": ["Lives in Oslo", "Speaks Sami"]}

@@ -9,7 +9,7 @@ from memento_tui.errors import InvalidInput
 from memento_tui.formats import claude
 from memento_tui.formats.base import source_digest
 from memento_tui.formats.claude import IndexEntry, Statement, parse_statements
-from tests.unit.interchange_reading import Reading, reading
+from tests.unit.format_reading import Reading, reading
 
 PROJECT = "-home-me-code-app"
 

@@ -15,7 +15,7 @@ from memento_tui.formats.protocol import local
 from memento_tui.formats.protocol.local_files import parse_blocks, render_document
 from memento_tui.formats.registry import detect_format
 from memento_tui.model import Relation, WorkingItem, make_crystal, make_item, make_memory
-from tests.unit.interchange_reading import Reading, reading
+from tests.unit.format_reading import Reading, reading
 from tests.unit.protocol_sources import as_file, rows
 
 NAME = "protocol-local"

@@ -10,7 +10,7 @@ from memento_tui.errors import InvalidInput
 from memento_tui.formats import vault
 from memento_tui.formats.note import LinkTargets
 from memento_tui.model import Memory, Relation, make_item, make_memory, make_relation
-from tests.unit.interchange_reading import Reading, reading
+from tests.unit.format_reading import Reading, reading
 
 
 @pytest.fixture

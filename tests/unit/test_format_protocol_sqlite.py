@@ -15,7 +15,7 @@ from memento_tui.formats.import_export import run_export, run_import
 from memento_tui.formats.protocol import sqlite
 from memento_tui.formats.registry import detect_format
 from memento_tui.model import Relation, WorkingItem, make_memory
-from tests.unit.interchange_reading import Reading, reading
+from tests.unit.format_reading import Reading, reading
 from tests.unit.protocol_sources import database, rows
 
 NAME = "protocol-sqlite"

@@ -11,7 +11,7 @@ from memento_tui.formats.import_export import run_import
 from memento_tui.formats.protocol import rest
 from memento_tui.model import Relation, WorkingItem
 from tests.unit.cli_program import Program, without_engine
-from tests.unit.interchange_reading import Reading, reading
+from tests.unit.format_reading import Reading, reading
 from tests.unit.protocol_sources import KEY, Account, database, serving
 
 NAME = "protocol-rest"

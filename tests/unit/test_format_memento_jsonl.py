@@ -13,7 +13,7 @@ from memento_tui.errors import InvalidField, InvalidInput
 from memento_tui.formats import memento_jsonl
 from memento_tui.formats.base import ExportRecord
 from memento_tui.model import make_crystal, make_item, make_memory, make_relation, make_skip
-from tests.unit.interchange_reading import Reading, reading
+from tests.unit.format_reading import Reading, reading
 
 
 @pytest.fixture

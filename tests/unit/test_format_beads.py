@@ -15,7 +15,7 @@ from memento_tui.formats.import_export import ImportReport, run_export, run_impo
 from memento_tui.formats.registry import detect_format
 from memento_tui.formats.round_trip import encode_go_json
 from memento_tui.model import make_item, make_memory, make_skip
-from tests.unit.interchange_reading import Reading, reading
+from tests.unit.format_reading import Reading, reading
 
 BUG: dict[str, Any] = {
     "_type": "issue",

@@ -7,7 +7,7 @@ import pytest
 
 from memento_tui.formats import claude, memento_core, vault
 from memento_tui.formats.registry import detect_format
-from tests.unit.interchange_reading import reading
+from tests.unit.format_reading import reading
 
 ARCHIVE = Path(__file__).parents[3] / "shared" / "data" / "agent_memory.tar.gz"
 

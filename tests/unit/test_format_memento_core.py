@@ -9,7 +9,7 @@ import pytest
 from memento_tui.errors import InvalidInput
 from memento_tui.formats import memento_core
 from memento_tui.model import Memory, make_memory, make_relation, make_skip
-from tests.unit.interchange_reading import Reading, reading
+from tests.unit.format_reading import Reading, reading
 
 USUAL: dict[str, Any] = {
     "id": "550e8400-e29b-41d4-a716-446655440000",

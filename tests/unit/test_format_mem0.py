@@ -13,7 +13,7 @@ from memento_tui.formats import mem0
 from memento_tui.formats.import_export import ImportReport, run_export, run_import
 from memento_tui.formats.registry import detect_format
 from memento_tui.model import Memory, make_memory
-from tests.unit.interchange_reading import reading
+from tests.unit.format_reading import reading
 
 TEA: dict[str, Any] = {
     "id": "892db2ae-06d9-49e5-8b3e-585ef9b85b8e",

@@ -15,7 +15,7 @@ from memento_tui.formats.import_export import run_export, run_import
 from memento_tui.formats.registry import detect_format
 from memento_tui.model import Memory
 from tests.made import note
-from tests.unit.interchange_reading import reading
+from tests.unit.format_reading import reading
 
 FILE = """\
 This file guides agents.

@@ -11,7 +11,7 @@ from memento_tui.errors import InvalidInput
 from memento_tui.formats import vault
 from memento_tui.formats.base import ImportRecord
 from memento_tui.model import Memory
-from tests.unit.interchange_reading import Reading, reading
+from tests.unit.format_reading import Reading, reading
 
 FULL = """---
 title: "Use WAL mode"
