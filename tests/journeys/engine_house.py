@@ -39,11 +39,13 @@ def until(look: Callable[[], Value | None], what: str, seconds: float = PATIENCE
 def is_alive(pid: int) -> bool:
     try:
         os.kill(pid, 0)
+        stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8")
     except ProcessLookupError:
         return False
-    stat = Path(f"/proc/{pid}/stat")
+    except FileNotFoundError:
+        return not Path("/proc/self/stat").exists()
     # A process that was killed and not yet collected is not alive.
-    return not stat.exists() or stat.read_text(encoding="utf-8").rpartition(")")[2].split()[0] != "Z"
+    return stat.rpartition(")")[2].split()[0] != "Z"
 
 
 class EngineHouse:

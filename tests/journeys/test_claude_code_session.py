@@ -186,4 +186,4 @@ def test_a_person_who_has_the_app_open_sees_injections_and_lessons_as_they_come(
         claude.play(agent)
         screen.shows("src/export.py: a month ends", "Review 2")
         screen.press("3")
-        screen.shows("store every timestamp", "The nightly export needs", "learned from a transcript", "it rests on:")
+        screen.shows("store every timestamp", "The nightly export", "learned from a transcript", "it rests on:")
