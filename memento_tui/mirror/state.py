@@ -41,8 +41,8 @@ related as its links say, was put into the folder's trash, asks a question that 
 the review, or could not be used."""
 
 
-class MirrorEvent(msgspec.Struct, frozen=True):
-    """One thing that happened to one note."""
+class MirrorEvent(msgspec.Struct, frozen=True, rename={"action": "deed"}):
+    """One thing that happened to one note. The report of ``mirror --json`` has its action as ``deed``."""
 
     action: MirrorAction
     note: str
