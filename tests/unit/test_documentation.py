@@ -154,6 +154,6 @@ def test_the_picture_of_the_folders_names_every_folder() -> None:
 
 @pytest.mark.parametrize("name", ["ARCHITECTURE.md", "DECISIONS.md"])
 def test_no_page_names_a_module_that_is_gone(name: str) -> None:
-    modules = re.findall(r"`((?:[a-z_]+/)+[a-z_]+\.(?:py|tcss))`", page(name))
+    modules = re.findall(r"`((?:[a-z_0-9]+/)+[a-z_0-9]+\.(?:py|tcss))`", page(name))
     assert modules
     assert [one for one in modules if not any(TOP.glob(one)) and not any((TOP / "memento_tui").glob(one))] == []
