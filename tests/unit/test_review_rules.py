@@ -105,7 +105,7 @@ def test_the_command_line_explains_a_write(memento: Program) -> None:
     assert {rule["rule"]: rule["asks"] for rule in told["rules"]} == {"new_external": True, "new_memory": False}
     own = memento.json("policy", "explain", "edit", "memory", "--person", "--verified")
     assert (own["answer"], own["rules"]) == ("apply", [])
-    assert "waits for you" in memento.run("policy", "explain", "edit", "memory", "--verified").out
+    assert "for you to decide" in memento.run("policy", "explain", "edit", "memory", "--verified").out
 
 
 def test_the_command_line_shows_the_rules_in_force(memento: Program) -> None:

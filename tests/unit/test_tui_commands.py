@@ -9,11 +9,9 @@ import pytest
 
 from memento_tui.__main__ import _parse_app_options
 from memento_tui.app_sections import SECTIONS
-from memento_tui.tui.commands import COMMANDS, KEY_SCOPES, KeyMap, commands_in_scopes, key_names, markdown_table
+from memento_tui.tui.commands import COMMANDS, KEY_SCOPES, KeyMap, commands_in_scopes, key_names
 from memento_tui.tui.sections.catalogue import make_section
 from tests.unit.cli_program import Program
-
-README = Path(__file__).parents[2] / "README.md"
 
 
 def test_every_command_has_a_name_of_its_own_and_begins_with_its_place() -> None:
@@ -58,11 +56,6 @@ def test_a_key_that_cannot_be_set_is_told_and_the_built_in_one_stays(remapped: d
     keys = KeyMap(remapped)
     assert [problem in told for told in keys.problems] == ([True] if problem else [])
     assert (keys.remapped == {}) is bool(problem)
-
-
-def test_the_readme_shows_the_table_of_keys_as_it_is() -> None:
-    told = "memento keys --markdown prints the tables that belong into the README"
-    assert markdown_table() in README.read_text(encoding="utf-8"), told
 
 
 def test_the_command_line_lists_the_keys_as_the_person_set_them(data_dir: Path) -> None:

@@ -80,7 +80,7 @@ def test_the_command_shows_what_changed_since_the_one_before_and_between_any_two
     between = memento.run("crystal", "diff", ids[0], ids[2]).out
     assert "-I am careful.\n-I ask.\n+I am bold.\n+I act." in between
     assert memento.json("crystal", "diff", ids[0])["before"] is None
-    assert "there was none before" in memento.run("crystal", "diff", ids[0]).out
+    assert "(none before)" in memento.run("crystal", "diff", ids[0]).out
     assert "They are the same." in memento.run("crystal", "diff", ids[2], ids[2]).out
     assert memento.run("crystal", "diff", "zzzz", "--json").code == 3
 
