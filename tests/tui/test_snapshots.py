@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from textual.pilot import Pilot
 
 import memento_tui
 from memento_tui import clock
@@ -70,14 +71,26 @@ def test_memories_hostile_and_wide_characters(snap_compare: Compare, app: Mement
     assert snap_compare(app, terminal_size=(120, 24))
 
 
+def _searched(*keys: str) -> Callable[[Pilot[None]], Awaitable[None]]:
+    """Return what presses keys and waits until the search by meaning has answered too."""
+
+    async def act(pilot: Pilot[None]) -> None:
+        await pilot.press(*keys)
+        await pilot.app.workers.wait_for_complete()
+        await pilot.pause()
+
+    return act
+
+
 def test_search(snap_compare: Compare, app: MementoApp) -> None:
     """The query in the box, the words found underlined in the preview, how many were found."""
-    assert snap_compare(app, terminal_size=(120, 32), press=["slash", *"rule", "space", "7", "enter"])
+    act = _searched("slash", *"rule", "space", "7", "enter")
+    assert snap_compare(app, terminal_size=(120, 32), run_before=act)
 
 
 def test_nothing_found(snap_compare: Compare, app: MementoApp) -> None:
     """A sentence that says how to find more; no stale preview."""
-    assert snap_compare(app, terminal_size=(120, 24), press=["slash", *"zzz"])
+    assert snap_compare(app, terminal_size=(120, 24), run_before=_searched("slash", *"zzz"))
 
 
 def test_editing(snap_compare: Compare, app: MementoApp) -> None:
