@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
 from collections.abc import Iterator
 
@@ -10,7 +9,8 @@ import pytest
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _folders_in_memory() -> Iterator[None]:
+def _folders_in_memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Let `tempfile` make its folders where pytest makes its own, which it removes whatever becomes of the process."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(tempfile, "tempdir", os.environ.get("PYTEST_DEBUG_TEMPROOT"))
+        patch.setattr(tempfile, "tempdir", str(tmp_path_factory.mktemp("property")))
         yield
