@@ -26,8 +26,9 @@ _CONTROL = re.compile(
 class Terminal:
     """One open terminal with a program in it."""
 
-    def __init__(self, handle: int) -> None:
+    def __init__(self, handle: int, process: int) -> None:
         self._handle = handle
+        self._process = process
         self.raw = b""
         """Every byte that the program has written."""
 
@@ -47,6 +48,15 @@ class Terminal:
             return False
         self.raw += drawn
         return bool(drawn)
+
+    @property
+    def sleeps(self) -> bool:
+        """Whether every thread of the program waits for something; one that only waits for a processor does not."""
+        threads = Path(f"/proc/{self._process}/task").glob("*/stat")
+        try:
+            return all(stat.read_text(encoding="utf-8").rpartition(")")[2].split()[0] == "S" for stat in threads)
+        except (FileNotFoundError, ProcessLookupError):
+            return False  # a thread has just ended
 
     def until(self, holds: Callable[[], bool], what: str) -> None:
         """Wait until something is true."""
@@ -73,7 +83,7 @@ def open_app(data_dir: Path, section: str = "home") -> Iterator[Terminal]:
         os.environ.update(TERM="xterm-256color", COLORTERM="truecolor")
         command = [sys.executable, "-m", "memento_tui", "--data-dir", str(data_dir)]
         os.execv(sys.executable, command if section == "home" else [*command, "--open", section])  # noqa: S606 - this Python
-    terminal = Terminal(handle)
+    terminal = Terminal(handle, process)
     try:
         terminal.shows("Memories")
         yield terminal

@@ -119,7 +119,7 @@ def harmless(tmp_path: Path) -> Path:
 def _settle(terminal: Terminal) -> None:
     """Read until the app has stopped drawing."""
     before = -1
-    while before != len(terminal.raw):
+    while before != len(terminal.raw) or not terminal.sleeps:
         before = len(terminal.raw)
         assert terminal.read(_QUIET_SECONDS), terminal.drawn()[-1500:]
 
@@ -127,18 +127,8 @@ def _settle(terminal: Terminal) -> None:
 def _press(terminal: Terminal, *keys: str) -> None:
     """Press keys one after the other, each once what the last led to is drawn."""
     for key in keys:
-        terminal.press(_code(key))
+        terminal.press(CODES.get(key) or (chr(ord(key[-1]) - 96) if key.startswith("ctrl+") else key))
         _settle(terminal)
-
-
-def _lead_back(terminal: Terminal, section_key: str) -> None:
-    """Close whatever a key has opened."""
-    terminal.press("".join(map(_code, ("escape", "escape", section_key))))
-    _settle(terminal)
-
-
-def _code(key: str) -> str:
-    return CODES.get(key) or (chr(ord(key[-1]) - 96) if key.startswith("ctrl+") else key)
 
 
 def _kinds(raw: bytes) -> set[bytes]:
@@ -152,8 +142,8 @@ def _tour(data_dir: Path, *, fields: bool) -> bytes:
         for tab in SECTIONS:
             _press(terminal, tab.key, "j", "J", "k", "y")
             for key in _keys(tab.name) if fields else ():
-                _press(terminal, key)
-                _lead_back(terminal, tab.key)
+                # Whatever a key has opened, Escape and the number lead back.
+                _press(terminal, key, "escape", "escape", tab.key)
         _press(terminal, "2", "question_mark", "escape", "ctrl+p", "escape", "slash", "q", "escape", "escape")
         return terminal.raw
 

@@ -17,7 +17,7 @@ def test_a_person_who_starts_the_server_by_hand_is_told_what_it_is_and_ctrl_c_en
     process, handle = pty.fork()
     if process == 0:
         os.execv(command[0], command)  # noqa: S606 - this Python
-    terminal = Terminal(handle)
+    terminal = Terminal(handle, process)
     terminal.shows("ctrl+c ends it.")
     terminal.press("\x03")
     while terminal.read():
