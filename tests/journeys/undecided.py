@@ -123,7 +123,7 @@ def picture_of(store: Store) -> Picture:
         {memory.id: memory for memory in memories},
         {proposal.id: proposal for proposal in store.all_of(Proposal)},
         {
-            record.__name__: [to_plain(one) for one in store.all_of(record)]
+            record.__name__.lower(): [to_plain(one) for one in store.all_of(record)]
             for record in (Contradiction, Relation, Crystal)
         },
     )
