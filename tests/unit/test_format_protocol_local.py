@@ -270,6 +270,17 @@ def test_a_changed_file_updates_its_memory_and_no_other(workspace: Workspace, pl
     assert workspace.get("a1b2c3d4").content == "Changed."
 
 
+def test_a_consolidation_that_one_file_alone_names_comes_back_as_it_was(workspace: Workspace, tmp_path: Path) -> None:
+    folder = tmp_path / ".memento"
+    files = [memory("a1b2c3d4", consolidated=True), memory("b1b2c3d4", consolidated_from=["a1b2c3d4"])]
+    paths = [as_file(folder / "memories" / f"{one['id']}.json", one) for one in files]
+    before = [path.read_bytes() for path in paths]
+    run_import(workspace, NAME, folder)
+    run_export(workspace, tmp_path / "out", format_name=NAME)
+    out = tmp_path / "out" / "default" / ".memento" / "memories"
+    assert [(out / path.name).read_bytes() for path in paths] == before
+
+
 def test_names_of_files_that_an_extra_makes_up_never_lead_out(tmp_path: Path) -> None:
     names = ["../../out.json", "/tmp/out.json", "a\x00.json", "x" * 300 + ".json", "a.txt", "..", "", ".json", 5, None]  # noqa: S108 - never written
     memories = [

@@ -409,7 +409,7 @@ def _memory_object(memory: ProtocolMemoryRow, workspace: ProtocolWorkspace) -> d
     }
     sources = [source for source in memory.source_ids if source in given or source not in naming]
     links = {
-        "consolidated_into": workspace.consolidated_into(memory),
+        "consolidated_into": _consolidated_into(memory, workspace),
         "consolidated_from": merge_ids(given, sources, present),
         "linkages": linkages_for_memory(linkages, memory.edges, present, memory.source_ids),
     }
@@ -420,6 +420,17 @@ def _memory_object(memory: ProtocolMemoryRow, workspace: ProtocolWorkspace) -> d
         elif value:
             row[name] = value
     return row
+
+
+def _consolidated_into(memory: ProtocolMemoryRow, workspace: ProtocolWorkspace) -> Any:  # noqa: ANN401 - whatever a file held
+    """Return the value of ``consolidated_into``, or ``None`` where it goes without saying.
+
+    A file that came without it goes on without it while the other file's own list names the memory.
+    """
+    into = workspace.consolidated_into(memory)
+    if "consolidated_into" in memory.kept or "text" not in memory.kept or into is None:
+        return into
+    return None if memory.fields["id"] in as_list(workspace.memories[into].kept.get("consolidated_from")) else into
 
 
 def _object_text(value: dict[str, Any], kept: Mapping[str, Any]) -> str:
