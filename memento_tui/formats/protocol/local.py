@@ -425,10 +425,10 @@ def _memory_object(memory: ProtocolMemoryRow, workspace: ProtocolWorkspace) -> d
 def _consolidated_into(memory: ProtocolMemoryRow, workspace: ProtocolWorkspace) -> Any:  # noqa: ANN401 - whatever a file held
     """Return the value of ``consolidated_into``, or ``None`` where it goes without saying.
 
-    A file that came without it goes on without it while the other file's own list names the memory.
+    A file that came without it goes on without it while the list that came with the other file names the memory.
     """
     into = workspace.consolidated_into(memory)
-    if "consolidated_into" in memory.kept or "text" not in memory.kept or into is None:
+    if "consolidated_into" in memory.kept or into is None:
         return into
     return None if memory.fields["id"] in as_list(workspace.memories[into].kept.get("consolidated_from")) else into
 
