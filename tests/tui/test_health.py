@@ -11,6 +11,7 @@ import memento_tui
 from memento_tui import clock
 from memento_tui.api import Workspace
 from memento_tui.model.review import make_contradiction
+from memento_tui.tui.sections import health
 from memento_tui.tui.sections.health import HealthSection
 from tests.made import AGENT, PERSON, note, put, without_engine
 from tests.tui.app_driver import Driver, opened
@@ -235,7 +236,11 @@ async def test_the_indexes_are_built_anew(folder: Path) -> None:
         await until(driver, lambda: "The keyword index holds 5 memories." in driver.told)
 
 
-async def test_what_is_written_meanwhile_is_looked_at_again_without_moving_the_cursor(folder: Path) -> None:
+async def test_what_is_written_meanwhile_is_looked_at_again_without_moving_the_cursor(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # How long an examination may take to be made again by itself is no question of this test.
+    monkeypatch.setattr(health, "_QUICK_SECONDS", 600.0)
     fill(folder)
     async with opened(folder, start="health") as driver:
         await looked(driver)
