@@ -32,8 +32,8 @@ for name in ("NO_COLOR", "FORCE_COLOR", "MEMENTO_HOME"):
 
 # A shared machine may stall at any moment, which is no fault of what is tested.
 # "fast" is for every run; "deep" for make test-deep, and for a part of each run of .ci/run.
-settings.register_profile("fast", deadline=None, print_blob=True, max_examples=25)
-settings.register_profile("deep", settings.get_profile("fast"), max_examples=250)
+settings.register_profile("fast", deadline=None, print_blob=True, max_examples=25, derandomize=True)
+settings.register_profile("deep", settings.get_profile("fast"), max_examples=250, derandomize=False)
 settings.load_profile("fast")
 
 # Every store syncs what it writes; on a disk that takes longer than the rest of most tests.
