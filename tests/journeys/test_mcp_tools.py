@@ -336,7 +336,8 @@ def test_a_context_brings_together_what_concerns_a_message(agent: Agent, person:
 
     context = agent.call("context", message='Run the "platypus" tests: -Java tag:x?', namespace="projects/platypus")
 
-    assert context["identity"] == (crystal.content if (crystal := person.crystals.current()) else "")
+    # Tests of this module share a store: another of them may have written an identity, or not yet.
+    assert context.get("identity", "") == (crystal.content if (crystal := person.crystals.current()) else "")
     assert [item["title"] for item in context["items"]] == ["Release platypus 3"]
     assert [skip["item"] for skip in context["skips"]] == ["platypus tests"]
     found = [memory["snippet"] for memory in context["memories"]]

@@ -15,6 +15,7 @@ from memento_tui.errors import DataDirectoryError
 from memento_tui.storage.journal_queries import JournalQueries
 from memento_tui.storage.settings import Settings
 from memento_tui.storage.store import Store
+from memento_tui.tui.widgets.bars import StatusLine
 from tests.tui.app_driver import opened
 
 _BROKEN = {
@@ -49,13 +50,20 @@ async def test_what_cannot_be_read_is_told_and_the_app_goes_on(
             told.append(text)
             say(text, problem=problem)
 
+        def overhear(text: str) -> None:
+            told.append(text)
+            mention(text)
+
+        line = app.app.screen_stack[0].query_one(StatusLine)
+        mention = line.mention
         monkeypatch.setattr(app.app, "show_status", listen)
+        monkeypatch.setattr(line, "mention", overhear)
         with monkeypatch.context() as breaking:
             breaking.setattr(*_BROKEN[broken], fail)
             with memento_tui.open(filled, actor="agent", agent="claude") as agent:
                 agent.remember("Something new.")
             await app.press("j", "k")
-            await app.until(lambda: "claude" in app.told or any("damaged" in text for text in told), "it is followed")
+            await app.until(lambda: any("claude" in text or "damaged" in text for text in told), "it is followed")
             await app.press("slash", "r", "u", "enter")
             for number in "31456782":
                 await app.press(number, "j")
