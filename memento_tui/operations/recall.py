@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import logging
-import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from memento_tui.api import Workspace
 from memento_tui.api.search import SearchAnswer, SearchHit
 from memento_tui.errors import DataDirectoryError, InvalidInput
 from memento_tui.model import Exposure, Memory, make_exposure
-from memento_tui.model.validation import ACCOUNTS_NAMESPACE
+from memento_tui.model.filters import AllOf, AnyOf, Filter, Under
+from memento_tui.model.validation import ACCOUNTS_NAMESPACE, is_under
 from memento_tui.operations.memories import is_recalled
-from memento_tui.search.query_language import FIELDS
+from memento_tui.search.query_language import FIELDS, parse
 
 __all__ = [
     "MAX_HITS",
@@ -37,8 +37,6 @@ _MAX_WORD_CHARS = 80
 
 _CHARS_PER_TOKEN = 4
 """An estimate for English prose; the true number depends on the model."""
-
-_ACCOUNTS_NAMED = re.compile(rf'\bns:(?:"[^"]*\b{ACCOUNTS_NAMESPACE}\b|{ACCOUNTS_NAMESPACE}\b)', re.IGNORECASE)
 
 _LEDGER_SCORES = ("keyword", "semantic", "relevance", "life", "age", "use", "certainty", "stability", "superseded")
 """The numbers of `SearchHit.explain` that the ledger keeps."""
@@ -160,8 +158,22 @@ def namespace_query(namespace: str | None, tags: Iterable[str] = ()) -> str:
 
 
 def without_accounts(query: str) -> str:
-    """Return a query that leaves out the memories of accounts, unless it names their namespace itself."""
-    return query if not query.strip() or _ACCOUNTS_NAMED.search(query) else f"-ns:{ACCOUNTS_NAMESPACE} {query}"
+    """Return a query that leaves out the memories of accounts, unless it asks for their namespace itself."""
+    asked = parse(query)
+    if asked.problems and not asked.words and asked.filter == AllOf():
+        return query  # nothing of it could be read, and nothing is the answer to that
+    return query if _names_accounts(asked.filter) else f"-ns:{ACCOUNTS_NAMESPACE} {query}"
+
+
+def _names_accounts(asked: Filter) -> bool:
+    """Tell whether a filter asks for the namespaces of accounts; one that only excludes some does not."""
+    match asked:
+        case Under(namespace):
+            return is_under(namespace.lower(), ACCOUNTS_NAMESPACE)
+        case AllOf(parts) | AnyOf(parts):
+            return any(_names_accounts(part) for part in parts)
+        case _:
+            return False
 
 
 def _plain_parts(word: str) -> Iterator[str]:

@@ -64,6 +64,9 @@ ASKED: dict[str, list[tuple[str, dict[str, Any]]]] = {
     "native": [
         ("search", {"query": "otters"}),
         ("search", {"query": "tag:animals"}),
+        ("search", {"query": ""}),
+        ("search", {"query": "-ns:accounts/bob"}),
+        ("search", {"query": '"ns:accounts/bob"'}),
         ("context", {"message": "feed the otters"}),
         ("skip_check", {"query": "feed the otters"}),
         ("skip_list", {}),
@@ -72,17 +75,26 @@ ASKED: dict[str, list[tuple[str, dict[str, Any]]]] = {
     ],
     "protocol": [
         ("memento_recall", {"query": "otters"}),
+        ("memento_recall", {}),
         ("memento_skip_check", {"query": "feed the otters"}),
         ("memento_read", {}),
     ],
     "vault": [
         ("memento_search", {"query": "otters"}),
+        ("memento_search", {"query": " "}),
         ("memento_list", {}),
         ("memento_recall", {"prompt": "How are the otters fed from the admin shell?", "cwd": "/"}),
         ("memento_briefing", {"cwd": "/srv/site"}),
     ],
-    "core": [("memory_search", {"query": "otters"}), ("memory_list_namespaces", {})],
-    "bank": [("recall", {"bank_id": "global", "query": "otters"})],
+    "core": [
+        ("memory_search", {"query": "otters"}),
+        ("memory_search", {"query": ""}),
+        ("memory_list_namespaces", {}),
+    ],
+    "bank": [
+        ("recall", {"bank_id": "global", "query": "otters"}),
+        ("recall", {"bank_id": "global", "query": ""}),
+    ],
 }
 
 
@@ -95,22 +107,36 @@ def test_no_profile_tells_an_agent_what_an_account_wrote(data_dir: Path, person:
     with seated(data_dir, profile) as agent:
         for tool, arguments in ASKED[profile]:
             answered = agent.send(tool, arguments)
-            assert not answered.is_error, text_of(answered)
-            asked = f'"{arguments.get("query")}"'
-            told = text_of(answered).replace(asked, "")
+            asked = arguments.get("query", "")
+            # Some tools refuse to search for nothing, which shows nothing as well.
+            assert not answered.is_error or not asked.strip(), text_of(answered)
+            told = text_of(answered).replace(f'"{asked}"', "")
             assert "eve" not in told.lower(), (tool, told)
             assert "tters" not in told, (tool, told)
 
 
 @pytest.mark.parametrize(
     "query",
-    ["otters ns:accounts/eve", 'ns:"accounts/eve" otters', 'ns:"global,accounts/eve" otters', "NS:accounts x", ""],
+    ["otters ns:accounts/eve", 'ns:"accounts/eve" otters', 'ns:"global,accounts/eve" otters', "NS:accounts x"],
 )
 def test_a_query_that_names_an_account_is_left_as_it_is(query: str) -> None:
     assert without_accounts(query) == query
 
 
-@pytest.mark.parametrize("query", ["otters", "accounts", "tag:accounts", 'ns:"global" accounts', "ns:my-accounts x"])
+@pytest.mark.parametrize(
+    "query",
+    [
+        "",
+        " ",
+        "otters",
+        "accounts",
+        "tag:accounts",
+        'ns:"global" accounts',
+        "ns:my-accounts x",
+        "-ns:accounts/eve otters",
+        '"ns:accounts/eve" otters',
+    ],
+)
 def test_any_other_query_leaves_accounts_out(query: str) -> None:
     assert without_accounts(query) == f"-ns:accounts {query}"
 
