@@ -137,10 +137,17 @@ class HttpProcess:
 
 
 @contextmanager
-def serving(data_dir: Path, *arguments: str, key: str = "", port: int = 0) -> Iterator[HttpProcess]:
-    """Run the server, and end it with ctrl+c; it has to end by itself, well, and without a complaint."""
+def serving(
+    data_dir: Path, *arguments: str, key: str = "", port: int = 0, files: int | None = None
+) -> Iterator[HttpProcess]:
+    """Run the server, and end it with ctrl+c; it has to end by itself, well, and without a complaint.
+
+    ``files`` is how many files the system lets it open.
+    """
     options = ["--port", str(port), *arguments, "--json"]
     command = [sys.executable, "-m", "memento_tui", "--data-dir", str(data_dir), "serve", *options]
+    if files is not None:
+        command = ["sh", "-c", f'ulimit -n {files}; exec "$@"', "sh", *command]
     environment = {name: value for name, value in os.environ.items() if not name.startswith("MEMENTO_")}
     if key:
         environment["MEMENTO_API_KEY"] = key

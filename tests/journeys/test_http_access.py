@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import json
 import os
@@ -331,3 +332,12 @@ def test_the_person_is_told_the_one_line_to_paste(tmp_path: Path) -> None:
     key = (folder / "http.key").read_text().strip()
     assert told[1].startswith("export MEMENTO_API_URL=http://127.0.0.1:")
     assert told[1].rstrip().endswith(f"MEMENTO_API_KEY={key}")
+
+
+def test_clients_that_send_half_a_head_do_not_keep_others_out(tmp_path: Path) -> None:
+    with contextlib.ExitStack() as opened, serving(without_engine(tmp_path / "data"), files=256) as server:
+        for _ in range(600):
+            client = opened.enter_context(socket.create_connection(("127.0.0.1", server.port), timeout=60))
+            client.sendall(b"GET /v1/health HTTP/1.1\r\nHost: local")
+        for _ in range(3):
+            assert server.client.get("/v1/health").status == 200

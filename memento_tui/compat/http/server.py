@@ -16,6 +16,7 @@ from typing import NamedTuple
 import uvicorn
 
 from memento_tui.compat.http.app import build_application
+from memento_tui.compat.http.connections import ACCEPTED_AT_ONCE, BoundedConnection, max_connections
 from memento_tui.compat.http.guard import is_loopback
 from memento_tui.compat.http.keys import KEY_VARIABLE, ApiKeys, check_key, open_http_workspaces
 from memento_tui.errors import InvalidInput
@@ -27,6 +28,9 @@ __all__ = ["ServerAddress", "serve"]
 
 _GRACE_SECONDS = 5
 """How long a request that is being answered may take once the server is to end."""
+
+_QUEUED_CONNECTIONS = 512
+"""Connections that the system keeps until they are accepted; they cost the server no file."""
 
 
 class ServerAddress(NamedTuple):
@@ -80,6 +84,9 @@ def serve(
                     access_log=False,
                     proxy_headers=False,
                     server_header=False,
+                    http=BoundedConnection,
+                    limit_concurrency=max_connections(),
+                    backlog=ACCEPTED_AT_ONCE,
                     ws="none",
                     lifespan="on",
                     timeout_graceful_shutdown=_GRACE_SECONDS,
@@ -110,6 +117,9 @@ class _Server(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
+        for listener in sockets or ():
+            # uvicorn gives the kernel's queue the length of what it accepts at once.
+            listener.listen(_QUEUED_CONNECTIONS)
         if self.started:
             self.ready()
 
