@@ -73,6 +73,8 @@ class ToolCall(msgspec.Struct, frozen=True):
     """The completed steps of a to-do list, if the tool keeps one."""
     asked: str = ""
     """The arguments of a tool of memento, as JSON: they may name memories."""
+    given: Any = None
+    """The arguments of any call, as the host wrote them; only where a transcript is read whole."""
 
 
 class SpokenPart(NamedTuple):
@@ -86,14 +88,21 @@ class SpokenPart(NamedTuple):
 
 
 class ToolCalls:
-    """The calls without results yet, by id. Bounded: the oldest are dropped."""
+    """The calls without results yet, by id. Bounded: the oldest are dropped.
 
-    def __init__(self) -> None:
+    ``whole`` keeps the arguments of every call and the full text of its result, without the command above it.
+    """
+
+    def __init__(self, *, whole: bool = False) -> None:
         self._waiting: OrderedDict[str, tuple[ToolCall, int]] = OrderedDict()
+        self._whole = whole
 
-    def add(self, call_id: object, call: ToolCall, line: int) -> None:
-        """Keep a call until its result arrives."""
+    def add(self, call_id: object, tool: object, arguments: object, line: int) -> None:
+        """Keep the call of a tool until its result arrives."""
         if isinstance(call_id, str):
+            call = command_of(tool, arguments)
+            if self._whole:
+                call = msgspec.structs.replace(call, given=arguments)
             self._waiting[call_id] = (call, line)
             if len(self._waiting) > MAX_WAITING_CALLS:
                 self._waiting.popitem(last=False)
@@ -104,8 +113,8 @@ class ToolCalls:
             self._waiting.pop(call_id, (ToolCall(""), line)) if isinstance(call_id, str) else (ToolCall(""), line)
         )
         failed, output = outcome(output, is_error)
-        text = shortened(output)
-        if call.command:
+        text = output if self._whole else shortened(output)
+        if call.command and not self._whole:
             text = f"$ {call.command}\n{text}"
         return text, msgspec.structs.replace(call, failed=failed), first_line
 

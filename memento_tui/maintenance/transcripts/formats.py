@@ -18,7 +18,6 @@ from memento_tui.maintenance.transcripts.blocks import (
     ToolCalls,
     as_text,
     blocks_of,
-    command_of,
     first_string,
     text_parts,
 )
@@ -56,11 +55,12 @@ class ClaudeCodeFormat:
 
     name = "claude-code"
 
-    def __init__(self) -> None:
+    def __init__(self, *, whole: bool = False) -> None:
         self.session = ""
         self.cwd = ""
         self.agent = "claude-code"
-        self._calls = ToolCalls()
+        self._calls = ToolCalls(whole=whole)
+        self._whole = whole
         self.decode = msgspec.json.Decoder(_ClaudeRow).decode
 
     @staticmethod
@@ -80,8 +80,18 @@ class ClaudeCodeFormat:
         """Yield the spoken parts of a row."""
         self.session = self.session or first_string(row.sessionId, row.session_id)
         self.cwd = first_string(row.cwd) or self.cwd
-        if row.isSidechain is True or row.parent_tool_use_id or row.isCompactSummary is True:
+        is_subagent = row.isSidechain is True or bool(row.parent_tool_use_id)
+        if row.isCompactSummary is True or (is_subagent and not self._whole):
             return
+        if is_subagent:
+            # Who speaks as the user to a sub-agent is the agent that started it.
+            yield from (
+                part._replace(role="assistant") if part.role == "user" else part for part in self._spoken(row, line)
+            )
+        else:
+            yield from self._spoken(row, line)
+
+    def _spoken(self, row: _ClaudeRow, line: int) -> Iterator[SpokenPart]:
         if row.type == "attachment":
             yield from self._queued(row, line)
         elif isinstance(row.message, dict) and row.isMeta is not True and row.isApiErrorMessage is not True:
@@ -119,7 +129,7 @@ class ClaudeCodeFormat:
             yield SpokenPart("assistant", parts, line, row.timestamp)
         for block in blocks_of(content):
             if block.get("type") == "tool_use":
-                self._calls.add(block.get("id"), command_of(block.get("name"), block.get("input")), line)
+                self._calls.add(block.get("id"), block.get("name"), block.get("input"), line)
 
 
 def _is_human(origin: object) -> bool:
@@ -153,11 +163,11 @@ class CodexFormat:
 
     name = "codex"
 
-    def __init__(self) -> None:
+    def __init__(self, *, whole: bool = False) -> None:
         self.session = ""
         self.cwd = ""
         self.agent = "codex"
-        self._calls = ToolCalls()
+        self._calls = ToolCalls(whole=whole)
         self._is_subagent = False
         self.decode = msgspec.json.Decoder(_CodexRow).decode
 
@@ -206,9 +216,10 @@ class CodexFormat:
             if parts and not (role == "user" and self._is_subagent):
                 yield SpokenPart("user" if role == "user" else "assistant", parts, line, at)
         elif kind in ("function_call", "custom_tool_call"):
-            self._calls.add(item.get("call_id"), command_of(item.get("name"), item.get("arguments")), line)
+            arguments = item.get("arguments") if kind == "function_call" else item.get("input", item.get("arguments"))
+            self._calls.add(item.get("call_id"), item.get("name"), arguments, line)
         elif kind == "local_shell_call":
-            self._calls.add(item.get("call_id"), command_of("local_shell_call", item.get("action")), line)
+            self._calls.add(item.get("call_id"), "local_shell_call", item.get("action"), line)
         elif kind in _CODEX_RESULTS:
             text, call, first = self._calls.result(item.get("call_id"), as_text(item.get("output")), line)
             yield SpokenPart("tool", [text], first, at, call)
@@ -232,10 +243,11 @@ class GeminiFormat:
 
     name = "gemini"
 
-    def __init__(self) -> None:
+    def __init__(self, *, whole: bool = False) -> None:
         self.session = ""
         self.cwd = ""
         self.agent = "gemini"
+        self._whole = whole
         self._read: OrderedDict[str, None] = OrderedDict()
         self._is_subagent = False
         self.decode = msgspec.json.Decoder(_GeminiRow).decode
@@ -267,8 +279,8 @@ class GeminiFormat:
         status = call.get("status")
         if not self._is_new(call.get("id")):
             return
-        done = ToolCalls()
-        done.add("", command_of(call.get("name"), call.get("args")), line)
+        done = ToolCalls(whole=self._whole)
+        done.add("", call.get("name"), call.get("args"), line)
         output = "\n".join(_gemini_output(block) for block in blocks_of(call.get("result")))
         failed = _GEMINI_FAILURES.get(status) if isinstance(status, str) else None
         text, ended, first = done.result("", output, line, is_error=failed)
@@ -324,11 +336,11 @@ class PlainFormat:
 
     name = "plain"
 
-    def __init__(self) -> None:
+    def __init__(self, *, whole: bool = False) -> None:
         self.session = ""
         self.cwd = ""
         self.agent = ""
-        self._calls = ToolCalls()
+        self._calls = ToolCalls(whole=whole)
         self.decode = msgspec.json.Decoder(_PlainRow).decode
 
     @staticmethod
@@ -371,8 +383,8 @@ class PlainFormat:
     def _remember_calls(self, row: _PlainRow, line: int) -> None:
         for block in blocks_of(row.content):
             if block.get("type") == "tool_use":
-                self._calls.add(block.get("id"), command_of(block.get("name"), block.get("input")), line)
+                self._calls.add(block.get("id"), block.get("name"), block.get("input"), line)
         for called in blocks_of(row.tool_calls):
             function = called.get("function")
             if isinstance(function, dict):
-                self._calls.add(called.get("id"), command_of(function.get("name"), function.get("arguments")), line)
+                self._calls.add(called.get("id"), function.get("name"), function.get("arguments"), line)

@@ -159,13 +159,14 @@ class TranscriptReader(Iterator[Turn]):
         on_problem: Callable[[str], None],
         progress: Callable[[int, int], None] | None = None,
         stopping: threading.Event | None = None,
+        whole: bool = False,
     ) -> None:
-        self._path, self._on_problem = path, on_problem
+        self._path, self._on_problem, self._whole = path, on_problem, whole
         self._progress, self._stopping = progress, stopping
         self._problems: list[str] = []
         self._problem_count = self._count = self._line = 0
         self._stopped = False
-        self._format, self._size = _detect_format(path)
+        self._format, self._size = _detect_format(path, whole=whole)
         self._turns = self._read()
 
     def __next__(self) -> Turn:
@@ -227,7 +228,9 @@ class TranscriptReader(Iterator[Turn]):
                 yield turn
 
     def _turn(self, piece: SpokenPart, line: int) -> Turn | None:
-        text = strip_host_text(piece.parts)
+        # What a tool returned is read as it stands: a page may hold a host's marks too.
+        is_output = self._whole and piece.role == "tool"
+        text = "\n\n".join(piece.parts) if is_output else strip_host_text(piece.parts)
         if not text and piece.call is None:
             return None
         form = self._format
@@ -247,6 +250,7 @@ def read_transcript(
     on_problem: Callable[[str], None],
     progress: Callable[[int, int], None] | None = None,
     stopping: threading.Event | None = None,
+    whole: bool = False,
 ) -> TranscriptReader:
     """Return a reader of the turns of a transcript.
 
@@ -254,15 +258,18 @@ def read_transcript(
     of more than `LONGEST_LINE` bytes, and a last one that is only half written. ``progress`` gets the bytes read and
     the bytes of the file, every megabyte and at the end. ``stopping``, once set, ends the turns early.
 
+    ``whole`` returns the outputs of tools unshortened and as they stand, with the arguments of their calls, and the
+    turns of sub-agents too.
+
     Raises:
         NotFound: there is no such file.
         InvalidInput: it is not a transcript in one of the four formats.
 
     """
-    return TranscriptReader(path, on_problem=on_problem, progress=progress, stopping=stopping)
+    return TranscriptReader(path, on_problem=on_problem, progress=progress, stopping=stopping, whole=whole)
 
 
-def _detect_format(path: Path) -> tuple[_Format, int]:
+def _detect_format(path: Path, *, whole: bool) -> tuple[_Format, int]:
     """Return a reader of the format that the first lines are of, and the size of the file in bytes."""
     try:
         if path.exists() and not path.is_file():
@@ -270,7 +277,7 @@ def _detect_format(path: Path) -> tuple[_Format, int]:
             raise InvalidInput(f"{path} {what}.", "Name the transcript file itself.")
         size = path.stat().st_size
         if size == 0:
-            return PlainFormat(), 0
+            return PlainFormat(whole=whole), 0
         with _open(path) as stream:
             seen = 0
             for _, raw, _, is_whole in raw_lines(stream):
@@ -282,7 +289,7 @@ def _detect_format(path: Path) -> tuple[_Format, int]:
                     value = {}
                 for form in _FORMATS:
                     if form.recognises(value):
-                        return form(), size
+                        return form(whole=whole), size
                 seen += 1
                 if seen >= _LINES_TO_RECOGNISE:
                     break
