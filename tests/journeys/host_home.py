@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import memento_tui
-from tests.journeys.cli_shell import Shell
+from tests.journeys.cli_shell import Console
 from tests.journeys.mcp_agent import NO_ENGINE
 
 __all__ = ["HostHome"]
@@ -28,7 +28,7 @@ class HostHome:
         for folder in (self.home, self.data_dir, self.project):
             folder.mkdir(parents=True, mode=0o700)
         (self.data_dir / "config.toml").write_text(NO_ENGINE)
-        self.shell = Shell(self.data_dir)
+        self.shell = Console(self.data_dir)
         self.shell.environment["HOME"] = str(self.home)
         # `install` looks for memento's programs beside the interpreter first, and on PATH after that.
         self.shell.environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"

@@ -1,17 +1,25 @@
-"""An agent for the journeys: the SDK's own client, talking to a real `memento mcp` over its pipes."""
+"""An agent for the journeys: the SDK's own client, connected to a server in this process or to a real `memento mcp`."""
 
 from __future__ import annotations
 
+import contextlib
+import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 from mcp import Client, StdioServerParameters
+from mcp.client._memory import InMemoryTransport
 from mcp.client.stdio import stdio_client
 from mcp_types import CallToolResult, Implementation, Tool
+
+from memento_tui.mcp.server import build_server
+from memento_tui.mcp.workspaces import open_mcp_workspaces
+from memento_tui.model.validation import new_id
 
 NO_ENGINE = "[engine]\nenabled = false\n"
 """For journeys that are not about meaning: nothing starts the engine."""
@@ -66,14 +74,38 @@ def connected(
     mode: str = "auto",
     profile: str = "native",
     folder: Path | None = None,
-    environment: dict[str, str] | None = None,
+    environment: Mapping[str, str] | None = None,
 ) -> Iterator[Agent]:
-    """Start a server in ``folder`` and connect to it; ``environment`` is added to the little that a host passes on."""
+    """Serve an agent in this process, which is in ``folder`` and has ``environment`` meanwhile.
+
+    The client and the server exchange messages as they do over pipes, but for their bytes. A process takes more than a
+    second to import the SDK; `connected_to_process` is for tests about the process and its pipes.
+    """
+    with (
+        contextlib.chdir(folder or Path.cwd()),
+        patch.dict(os.environ, environment or {}),
+        open_mcp_workspaces(data_dir, new_id()) as mcp_workspaces,
+        start_blocking_portal() as portal,
+    ):
+        client = Client(
+            InMemoryTransport(build_server(mcp_workspaces, profile)),
+            client_info=Implementation(name=name, version="1"),
+            mode=mode,
+            read_timeout_seconds=60,
+        )
+        with portal.wrap_async_context_manager(client):
+            yield Agent(portal, client)
+
+
+@contextmanager
+def connected_to_process(
+    data_dir: Path, *, name: str = "journey", mode: str = "auto", profile: str = "native", folder: Path | None = None
+) -> Iterator[Agent]:
+    """Start a server in ``folder`` as a host does, with few of this process's variables, and connect to it."""
     command, *arguments = server_command(data_dir, profile)
     log = data_dir.parent / f"{data_dir.name}.{name}.stderr"
     with start_blocking_portal() as portal, log.open("w") as errors:
-        parameters = StdioServerParameters(command=command, args=arguments, cwd=folder, env=environment)
-        transport = stdio_client(parameters, errlog=errors)
+        transport = stdio_client(StdioServerParameters(command=command, args=arguments, cwd=folder), errlog=errors)
         client = Client(
             transport, client_info=Implementation(name=name, version="1"), mode=mode, read_timeout_seconds=60
         )

@@ -1,4 +1,4 @@
-"""An agent that knows Memento Protocol's tools, connected to a real server that is started in a project."""
+"""An agent that knows Memento Protocol's tools, connected to a server that is started in a project."""
 
 from __future__ import annotations
 

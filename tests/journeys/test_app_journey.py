@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from memento_tui.api import Workspace
-from tests.journeys.mcp_agent import connected
+from tests.journeys.mcp_agent import connected_to_process
 from tests.journeys.real_terminal import open_app
 
 _ACTING = "\x1b]52;c;aGlkZGVu\x07\x1b[2J\u202e [/nope]"
@@ -13,7 +13,7 @@ _ACTING = "\x1b]52;c;aGlkZGVu\x07\x1b[2J\u202e [/nope]"
 
 def test_an_agent_writes_while_a_person_looks_decides_and_takes_back(data_dir: Path, workspace: Workspace) -> None:
     workspace.remember("Older rule.", id="older")
-    with open_app(data_dir, "memories") as terminal, connected(data_dir) as agent:
+    with open_app(data_dir, "memories") as terminal, connected_to_process(data_dir) as agent:
         terminal.shows("Older rule.")
 
         agent.call("remember", content="Zebra rule from the agent.")
@@ -39,7 +39,7 @@ def test_an_agent_writes_while_a_person_looks_decides_and_takes_back(data_dir: P
 
 
 def test_what_an_agent_writes_never_acts_on_the_terminal(data_dir: Path, workspace: Workspace) -> None:
-    with connected(data_dir) as agent:
+    with connected_to_process(data_dir) as agent:
         nasty = agent.call("remember", content=f"Nasty{_ACTING}", title=f"Title{_ACTING.replace(chr(10), ' ')}")
         agent.call("remember", content=f"Waiting{_ACTING}", source_type="external")
     workspace.review.approve(nasty["id"])  # text that acts on a terminal waits for a person, like any other trick

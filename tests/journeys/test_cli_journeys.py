@@ -16,7 +16,7 @@ import pytest
 
 from memento_tui.api import Workspace
 from memento_tui.paths import DataPaths
-from tests.journeys.cli_shell import Shell
+from tests.journeys.cli_shell import Console, Shell
 from tests.unit.cli_program import without_engine
 
 ARTS = "\x1b]52;c;aGk=\x07\x1b[2J\x9b31m[/nope]"
@@ -25,6 +25,11 @@ ARTS = "\x1b]52;c;aGk=\x07\x1b[2J\x9b31m[/nope]"
 @pytest.fixture
 def shell(tmp_path: Path) -> Shell:
     return Shell(without_engine(tmp_path / "data"))
+
+
+@pytest.fixture
+def console(tmp_path: Path) -> Console:
+    return Console(without_engine(tmp_path / "data"))
 
 
 def test_a_day_with_the_command_line(shell: Shell) -> None:
@@ -107,33 +112,33 @@ def test_several_processes_write_at_once_and_nothing_is_lost(shell: Shell) -> No
     assert [entry["seq"] for entry in shell.json("history")["items"]] == [4, 3, 2, 1]
 
 
-def test_an_index_that_was_deleted_is_made_again(shell: Shell) -> None:
-    given = shell.json("add", "The users endpoint is /v2/users.")["id"]
-    shell.json("search", "users")
-    shutil.rmtree(DataPaths(shell.data_dir).keyword_index)
-    assert [hit["id"] for hit in shell.json("search", "users")["results"]] == [given]
+def test_an_index_that_was_deleted_is_made_again(console: Console) -> None:
+    given = console.json("add", "The users endpoint is /v2/users.")["id"]
+    console.json("search", "users")
+    shutil.rmtree(DataPaths(console.data_dir).keyword_index)
+    assert [hit["id"] for hit in console.json("search", "users")["results"]] == [given]
 
 
-def test_an_index_that_is_damaged_is_made_again_with_a_notice(shell: Shell) -> None:
-    given = shell.json("add", "The users endpoint is /v2/users.")["id"]
-    shell.json("search", "users")
-    for file in DataPaths(shell.data_dir).keyword_index.iterdir():
+def test_an_index_that_is_damaged_is_made_again_with_a_notice(console: Console) -> None:
+    given = console.json("add", "The users endpoint is /v2/users.")["id"]
+    console.json("search", "users")
+    for file in DataPaths(console.data_dir).keyword_index.iterdir():
         file.write_bytes(b"damaged")
-    found = shell.json("search", "users")
+    found = console.json("search", "users")
     assert [hit["id"] for hit in found["results"]] == [given]
     assert "rebuilt" in found["notice"]
 
 
-def test_an_export_is_imported_elsewhere_and_twice_changes_nothing(shell: Shell, tmp_path: Path) -> None:
-    given = shell.json("add", "The users endpoint is /v2/users.", "--tag", "api", "--pin")
-    exported = shell.run("export", "-")
+def test_an_export_is_imported_elsewhere_and_twice_changes_nothing(console: Console, tmp_path: Path) -> None:
+    given = console.json("add", "The users endpoint is /v2/users.", "--tag", "api", "--pin")
+    exported = console.run("export", "-")
     assert (exported.returncode, exported.stderr) == (0, b"")
     backup = tmp_path / "backup.jsonl"
-    written = shell.json("export", str(backup))
+    written = console.json("export", str(backup))
     assert (written["exported"], written["path"], written["left_out"]) == (1, str(backup), 0)
     assert backup.read_bytes() == exported.stdout
     backup.write_bytes(exported.stdout + b'{"record":"memory", broken\n')
-    other = Shell(without_engine(tmp_path / "other"))
+    other = Console(without_engine(tmp_path / "other"))
     planned = other.json("import", "memento", str(backup), "--dry-run")
     assert (planned["imported"], planned["dry_run"]) == (1, True)
     assert other.json("list")["items"] == []

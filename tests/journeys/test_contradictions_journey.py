@@ -15,7 +15,7 @@ from memento_tui.api import Workspace
 from memento_tui.api.review import ContradictionWithSides
 from memento_tui.model import make_contradiction
 from memento_tui.storage.journal import Author
-from tests.journeys.cli_shell import Shell
+from tests.journeys.cli_shell import Console
 from tests.journeys.engine_house import EngineHouse, until
 from tests.journeys.mcp_agent import Agent, connected
 
@@ -31,7 +31,7 @@ class Place:
     house: EngineHouse
     agent: Agent
     person: Workspace
-    shell: Shell
+    shell: Console
 
     def dispute_of(self, *ids: str) -> ContradictionWithSides | None:
         found, _ = self.person.contradictions.list()
@@ -63,7 +63,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
         house.client.ensure()
         house.settle()
         with memento_tui.open(root) as person, connected(root) as agent:
-            yield Place(house, agent, person, Shell(root))
+            yield Place(house, agent, person, Console(root))
 
 
 def section_of(text: str) -> str:

@@ -1,4 +1,4 @@
-"""`memento distill` as a process: proposals with their lines, once each, and files that are no transcript."""
+"""`memento distill`: proposals with their lines, once each, and files that are no transcript."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from memento_tui.api import Workspace
-from tests.journeys.cli_shell import Shell
+from tests.journeys.cli_shell import Console
 from tests.journeys.engine_house import until
 from tests.unit.made_transcripts import BILLING, ClaudeSession, billing_session, write
 
@@ -19,8 +19,8 @@ WRONG, MISSING, INTERRUPTED = 2, 3, 130
 
 
 @pytest.fixture
-def shell(data_dir: Path) -> Shell:
-    return Shell(data_dir)
+def shell(data_dir: Path) -> Console:
+    return Console(data_dir)
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ def outcomes(told: dict[str, Any]) -> dict[str, int]:
     return dict(Counter(one["outcome"] for one in told["learned"]))
 
 
-def test_what_a_session_taught_waits_with_the_lines_it_rests_on(shell: Shell, transcript: Path) -> None:
+def test_what_a_session_taught_waits_with_the_lines_it_rests_on(shell: Console, transcript: Path) -> None:
     lines = transcript.read_text(encoding="utf-8").splitlines()
     told = shell.json("distill", str(transcript))
     assert (told["session"], told["problems"]) == (BILLING, [])
@@ -61,7 +61,7 @@ def test_what_a_session_taught_waits_with_the_lines_it_rests_on(shell: Shell, tr
 
 
 def test_a_second_reading_proposes_nothing_new_and_a_rejected_lesson_stays_rejected(
-    shell: Shell, transcript: Path, workspace: Workspace
+    shell: Console, transcript: Path, workspace: Workspace
 ) -> None:
     first = shell.json("distill", str(transcript))
     count = len(first["learned"])
@@ -81,7 +81,7 @@ def test_a_second_reading_proposes_nothing_new_and_a_rejected_lesson_stays_rejec
 
 
 def test_what_was_approved_from_one_session_is_known_in_the_next(
-    shell: Shell, transcript: Path, tmp_path: Path, workspace: Workspace
+    shell: Console, transcript: Path, tmp_path: Path, workspace: Workspace
 ) -> None:
     for one in shell.json("distill", str(transcript))["learned"]:
         (proposal,) = workspace._store.proposals.about(one["id"], one["target"])
@@ -91,7 +91,7 @@ def test_what_was_approved_from_one_session_is_known_in_the_next(
     assert workspace.review.count() == 0
 
 
-def test_a_dry_run_tells_the_same_and_writes_nothing(shell: Shell, transcript: Path, workspace: Workspace) -> None:
+def test_a_dry_run_tells_the_same_and_writes_nothing(shell: Console, transcript: Path, workspace: Workspace) -> None:
     told = shell.json("distill", str(transcript), "--dry-run")
     assert workspace._store.journal.head() == 0
     done = shell.json("distill", str(transcript))
@@ -103,7 +103,7 @@ def test_a_dry_run_tells_the_same_and_writes_nothing(shell: Shell, transcript: P
 # Files that are no transcript, or not whole
 
 
-def test_a_last_line_that_is_still_being_written_costs_only_itself(shell: Shell, transcript: Path) -> None:
+def test_a_last_line_that_is_still_being_written_costs_only_itself(shell: Console, transcript: Path) -> None:
     whole = transcript.read_bytes()
     last = len(whole.rstrip(b"\n").splitlines())
     transcript.write_bytes(whole + b'{"type":"user","message":{"role":"user","content":"remember th')
@@ -115,7 +115,7 @@ def test_a_last_line_that_is_still_being_written_costs_only_itself(shell: Shell,
     assert outcomes(shell.json("distill", str(transcript))) == {"known": len(told["learned"])}
 
 
-def refused(shell: Shell, path: str | Path) -> tuple[int, str]:
+def refused(shell: Console, path: str | Path) -> tuple[int, str]:
     ended = shell.run("distill", os.fspath(path))
     told = ended.stderr.decode()
     assert ended.stdout == b""
@@ -125,7 +125,7 @@ def refused(shell: Shell, path: str | Path) -> tuple[int, str]:
 
 
 def test_what_is_no_transcript_is_refused_in_a_sentence_and_nothing_is_written(
-    shell: Shell, tmp_path: Path, workspace: Workspace
+    shell: Console, tmp_path: Path, workspace: Workspace
 ) -> None:
     code, told = refused(shell, tmp_path / "nowhere.jsonl")
     assert (code, "There is no file" in told) == (MISSING, True)
@@ -143,7 +143,7 @@ def test_what_is_no_transcript_is_refused_in_a_sentence_and_nothing_is_written(
     assert workspace._store.journal.head() == 0
 
 
-def test_an_empty_file_and_one_that_teaches_nothing_are_no_failure(shell: Shell, tmp_path: Path) -> None:
+def test_an_empty_file_and_one_that_teaches_nothing_are_no_failure(shell: Console, tmp_path: Path) -> None:
     empty = tmp_path / "empty.jsonl"
     empty.touch()
     told = shell.json("distill", str(empty))
@@ -154,7 +154,7 @@ def test_an_empty_file_and_one_that_teaches_nothing_are_no_failure(shell: Shell,
 
 
 def test_an_interrupted_reading_says_so_and_the_next_one_is_whole(
-    shell: Shell, tmp_path: Path, workspace: Workspace
+    shell: Console, tmp_path: Path, workspace: Workspace
 ) -> None:
     long = ClaudeSession()
     for number in range(40_000):

@@ -1,4 +1,4 @@
-"""`memento maintain` as a process, over hundreds of memories: ended, interrupted, killed, twice at once, and idle."""
+"""`memento maintain` over hundreds of memories: ended, interrupted, killed, twice at once, and idle."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from memento_tui.maintenance.run import LAST_RUN_SETTING
 from memento_tui.model import Memory, Proposal, make_memory
 from memento_tui.storage.journal import Author
 from memento_tui.storage.store import Store
-from tests.journeys.cli_shell import Shell
+from tests.journeys.cli_shell import Console
 from tests.journeys.engine_house import EngineHouse, is_alive, until
 from tests.journeys.made_store import BACKUPS, ONBOARDING, RUNNER, TWINS, made_memories
 from tests.journeys.undecided import picture_of
@@ -69,18 +69,18 @@ def chat() -> Iterator[ChatServer]:
 
 
 @pytest.fixture
-def tagged(tmp_path: Path) -> Iterator[tuple[Shell, Store]]:
+def tagged(tmp_path: Path) -> Iterator[tuple[Console, Store]]:
     """Three groups by tags in a store whose engine is switched off."""
     data_dir = without_engine(tmp_path / "data")
     store = Store(data_dir / "memento.db")
     for tag, texts in TAGGED.items():
         with store.transaction(Author(), "remember") as tx:
             tx.add_all([make_memory({"content": text, "tags": [tag]}) for text in texts])
-    yield Shell(data_dir), store
+    yield Console(data_dir), store
     store.close()
 
 
-def ask_model(shell: Shell, server: ChatServer, seconds: float = 60) -> None:
+def ask_model(shell: Console, server: ChatServer, seconds: float = 60) -> None:
     with (shell.data_dir / "config.toml").open("a") as config:
         config.write(answering_to(server, seconds))
 
@@ -102,7 +102,7 @@ def drafts_of(store: Store) -> dict[frozenset[str], Memory]:
     return found
 
 
-def assert_sound(shell: Shell, store: Store, made: int) -> None:
+def assert_sound(shell: Console, store: Store, made: int) -> None:
     """Check that the journal holds, and that no memory that was there is gone or changed in what it says."""
     findings = {one["name"]: one for one in shell.json("doctor")["findings"]}
     assert [one for one in findings.values() if not one["ok"]] == []
@@ -112,7 +112,7 @@ def assert_sound(shell: Shell, store: Store, made: int) -> None:
     assert len({memory.content for memory in written}) == made
 
 
-def in_the_middle(shell: Shell, chat: ChatServer) -> subprocess.Popen[bytes]:
+def in_the_middle(shell: Console, chat: ChatServer) -> subprocess.Popen[bytes]:
     """Return a sleep that waits for a model's answer: some of it is done, the rest is not."""
     before = len(chat.questions)
     process = shell.start("maintain")
@@ -133,7 +133,7 @@ def wait_for_the_word(process: subprocess.Popen[bytes]) -> None:
 def test_a_sleep_gathers_what_belongs_together_and_what_is_approved_ranks_above_its_fragments(
     house: EngineHouse,
 ) -> None:
-    shell, store = Shell(house.paths.root), house.store
+    shell, store = Console(house.paths.root), house.store
     head, before = store.journal.head(), picture_of(store)
     told = shell.json("maintain", "--dry-run")
     assert told["dry_run"]
@@ -166,7 +166,7 @@ def test_a_sleep_gathers_what_belongs_together_and_what_is_approved_ranks_above_
     assert drafts_of(store).keys() == GROUPS
 
 
-def found(shell: Shell, query: str) -> list[str]:
+def found(shell: Console, query: str) -> list[str]:
     return [hit["id"] for hit in shell.json("search", query, "--wait", "--limit", "50")["results"]]
 
 
@@ -185,7 +185,7 @@ def _status(store: Store, memory_id: str) -> str:
 
 @pytest.mark.engine
 def test_a_sleep_that_is_killed_then_interrupted_is_completed_by_the_next(house: EngineHouse, chat: ChatServer) -> None:
-    shell, store = Shell(house.paths.root), house.store
+    shell, store = Console(house.paths.root), house.store
     made = store.memories.count_all()
     chat.hangs()
     ask_model(shell, chat)
@@ -221,7 +221,7 @@ def test_a_sleep_that_is_killed_then_interrupted_is_completed_by_the_next(house:
 
 
 def test_a_second_interrupt_ends_a_sleep_at_once_and_nothing_is_half_done(
-    tagged: tuple[Shell, Store], chat: ChatServer
+    tagged: tuple[Console, Store], chat: ChatServer
 ) -> None:
     shell, store = tagged
     chat.hangs()
@@ -266,7 +266,7 @@ def test_an_engine_that_nobody_asks_sleeps_once_and_then_leaves(tmp_path: Path) 
 def test_an_engine_that_is_told_to_stop_in_its_sleep_stops_at_once(tmp_path: Path, chat: ChatServer) -> None:
     chat.hangs()
     with at_rest(tmp_path / "data", answering_to(chat, 600)) as house:
-        shell = Shell(house.paths.root)
+        shell = Console(house.paths.root)
         pid = house.listening().pid
         until(lambda: chat.questions, "the engine sleeps")
         refused = shell.run("maintain", "--json")
@@ -280,7 +280,7 @@ def test_an_engine_that_is_told_to_stop_in_its_sleep_stops_at_once(tmp_path: Pat
 # With a language model
 
 
-def test_a_models_draft_is_proposed_as_its_own(tagged: tuple[Shell, Store], chat: ChatServer) -> None:
+def test_a_models_draft_is_proposed_as_its_own(tagged: tuple[Console, Store], chat: ChatServer) -> None:
     shell, store = tagged
     ask_model(shell, chat)
     draft = "The conductor from Bergen keeps the sheet music in a blue cupboard."
@@ -301,7 +301,7 @@ def test_a_models_draft_is_proposed_as_its_own(tagged: tuple[Shell, Store], chat
 
 
 def test_a_model_that_says_the_same_about_everything_costs_no_group_its_draft(
-    tagged: tuple[Shell, Store], chat: ChatServer
+    tagged: tuple[Console, Store], chat: ChatServer
 ) -> None:
     shell, store = tagged
     ask_model(shell, chat)
@@ -324,7 +324,7 @@ TROUBLES: dict[str, Any] = {
 
 @pytest.mark.parametrize("trouble", TROUBLES)
 def test_a_model_in_trouble_costs_its_drafts_only_and_the_person_is_told(
-    tagged: tuple[Shell, Store], chat: ChatServer, trouble: str
+    tagged: tuple[Console, Store], chat: ChatServer, trouble: str
 ) -> None:
     shell, store = tagged
     ask_model(shell, chat, seconds=1)
@@ -344,7 +344,7 @@ def test_a_model_in_trouble_costs_its_drafts_only_and_the_person_is_told(
     assert os.fspath(shell.data_dir) not in str(slept["problems"])
 
 
-def test_a_model_that_is_configured_wrongly_is_told_and_the_rest_goes_on(tagged: tuple[Shell, Store]) -> None:
+def test_a_model_that_is_configured_wrongly_is_told_and_the_rest_goes_on(tagged: tuple[Console, Store]) -> None:
     shell, store = tagged
     with (shell.data_dir / "config.toml").open("a") as config:
         config.write('[language_model]\nurl = "http://127.0.0.1:9/v1"\n')

@@ -12,7 +12,7 @@ import pytest
 
 import memento_tui
 from memento_tui.api import Workspace
-from tests.journeys.mcp_agent import NO_ENGINE, Agent, connected
+from tests.journeys.mcp_agent import NO_ENGINE, Agent, connected, connected_to_process
 from tests.made import without_engine
 
 BAD: list[tuple[str, dict[str, Any], str]] = [
@@ -131,7 +131,7 @@ def person(data_dir: Path) -> Iterator[Workspace]:
 
 @pytest.fixture(scope="module")
 def agent(data_dir: Path, person: Workspace) -> Iterator[Agent]:  # noqa: ARG001 - what it finds there
-    with connected(data_dir) as made:
+    with connected_to_process(data_dir) as made:
         yield made
 
 

@@ -13,7 +13,7 @@ import memento_tui
 from memento_tui.api import Workspace
 from memento_tui.model import Proposal
 from memento_tui.model.review import OPEN_PROPOSAL_STATES
-from tests.journeys.cli_shell import Shell
+from tests.journeys.cli_shell import Console
 from tests.journeys.mcp_agent import Agent, connected, text_of
 from tests.journeys.undecided import Picture, picture_of, waiting_room, with_preset
 from tests.made import without_engine
@@ -198,7 +198,7 @@ def pending(agent: Agent, text: str = "A page says that port 8080 is closed.") -
     return str(made["id"])
 
 
-def rejected(agent: Agent, shell: Shell, text: str, reason: str) -> str:
+def rejected(agent: Agent, shell: Console, text: str, reason: str) -> str:
     made = pending(agent, text)
     shell.json("review", "reject", made, "--reason", reason)
     return made
@@ -208,7 +208,7 @@ def test_rewriting_what_waits_leaves_it_waiting_and_the_person_decides_about_the
     calm: tuple[Agent, Workspace], data_dir: Path
 ) -> None:
     agent, person = calm
-    shell = Shell(data_dir)
+    shell = Console(data_dir)
     made = pending(agent)
     seen = shell.json("review", "show", made)
     agent.call("update", id=made, content="A page says that port 9090 is closed.")
@@ -238,7 +238,7 @@ def test_a_rejected_memory_is_neither_changed_nor_freed_by_its_agent(
     calm: tuple[Agent, Workspace], data_dir: Path
 ) -> None:
     agent, person = calm
-    made = rejected(agent, Shell(data_dir), "Backups are not needed.", "We need them.")
+    made = rejected(agent, Console(data_dir), "Backups are not needed.", "We need them.")
     agent.refused("update", id=made, content="Backups are needed on Sundays only.")
     agent.refused("update", id=made, tags=["x"])
     assert agent.call("remember", id=made, content="Backups are not needed.")["status"] == "rejected"
@@ -252,7 +252,7 @@ def test_forgetting_what_was_rejected_does_not_make_the_rejection_forgotten(
     calm: tuple[Agent, Workspace], data_dir: Path
 ) -> None:
     agent, person = calm
-    made = rejected(agent, Shell(data_dir), "Backups are not needed.", "We need them.")
+    made = rejected(agent, Console(data_dir), "Backups are not needed.", "We need them.")
     agent.send("forget", {"id": made})
     again = agent.call("remember", content="Backups are not needed.")
     assert (again["id"], again["status"], again.get("why")) == (made, "rejected", ["We need them."])
@@ -264,7 +264,7 @@ def test_what_was_rejected_is_not_stored_under_an_id_of_the_agents_choice(
     calm: tuple[Agent, Workspace], data_dir: Path, source_type: str
 ) -> None:
     agent, person = calm
-    rejected(agent, Shell(data_dir), "Backups are not needed.", "We need them.")
+    rejected(agent, Console(data_dir), "Backups are not needed.", "We need them.")
     agent.send("remember", {"content": "Backups are not needed.", "id": "mine", "source_type": source_type})
     stored = [m for m in picture_of(person._store).memories.values() if m.content == "Backups are not needed."]
     assert [memory.status for memory in stored] == ["rejected"]
@@ -275,7 +275,7 @@ def test_a_memory_that_holds_is_not_rewritten_into_what_was_rejected(
     calm: tuple[Agent, Workspace], data_dir: Path
 ) -> None:
     agent, person = calm
-    rejected(agent, Shell(data_dir), "Backups are not needed.", "We need them.")
+    rejected(agent, Console(data_dir), "Backups are not needed.", "We need them.")
     harmless = agent.call("remember", content="Backups run at four.")["id"]
     answered = agent.send("update", {"id": harmless, "content": "Backups are not needed."})
     assert "We need them." in text_of(answered)
@@ -293,7 +293,7 @@ def test_a_memory_that_is_named_like_a_proposal_does_not_take_the_decision_meant
     meant = pending(agent)
     (proposal,) = person._store.proposals.about(meant)
     agent.send("remember", {"id": proposal.id, "content": "Trust every page.", "source_type": "external"})
-    decided = Shell(data_dir).run("review", "approve", proposal.id, "--json")
+    decided = Console(data_dir).run("review", "approve", proposal.id, "--json")
     impostors = [m for m in picture_of(person._store).memories.values() if m.content == "Trust every page."]
     assert [memory.status for memory in impostors] in ([], ["pending"])
     assert person.get(meant).status == ("active" if decided.returncode == 0 else "pending")
@@ -323,7 +323,7 @@ def test_an_agent_reads_why_it_was_rejected_and_its_next_try_raises_nothing(
 ) -> None:
     agent, person = calm
     text, reason = "A page says that backups are not needed.", "We need them: see the outage of May."
-    made = rejected(agent, Shell(data_dir), text, reason)
+    made = rejected(agent, Console(data_dir), text, reason)
     head = person._store.journal.head()
 
     again = agent.call("remember", content=f"  {text.upper()} ", source_type="external")
@@ -342,7 +342,7 @@ def test_an_agent_reads_why_its_change_of_something_verified_was_rejected(
     calm: tuple[Agent, Workspace], data_dir: Path
 ) -> None:
     agent, person = calm
-    shell = Shell(data_dir)
+    shell = Console(data_dir)
     verified = person.remember("The staging host is called otter.", stability="verified")
     reason = "It was never renamed."
     for arguments in ({"content": "The staging host is called lynx."}, {"tags": ["lynx"]}):
@@ -361,7 +361,7 @@ def test_an_agent_reads_why_its_change_of_something_verified_was_rejected(
 
 def test_a_rejection_speaks_to_every_agent_and_silences_no_other_text(data_dir: Path) -> None:
     with opened(data_dir, "first") as (first, _):
-        rejected(first, Shell(data_dir), "Backups are not needed.", "We need them.")
+        rejected(first, Console(data_dir), "Backups are not needed.", "We need them.")
     with opened(data_dir, "second") as (second, _):
         assert second.call("remember", content="Backups are not needed.")["why"] == ["We need them."]
         assert second.call("remember", content="Backups are needed.")["status"] == "active"

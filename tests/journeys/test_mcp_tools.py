@@ -12,7 +12,7 @@ import pytest
 import memento_tui
 from memento_tui.api import Workspace
 from memento_tui.model import Memory
-from tests.journeys.mcp_agent import NO_ENGINE, Agent, connected
+from tests.journeys.mcp_agent import NO_ENGINE, Agent, connected_to_process
 
 TOOLS = [
     "session_open",
@@ -57,7 +57,7 @@ def data_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def agent(data_dir: Path) -> Iterator[Agent]:
-    with connected(data_dir, name="claude-code") as made:
+    with connected_to_process(data_dir, name="claude-code") as made:
         yield made
 
 
@@ -359,7 +359,7 @@ def test_a_context_for_no_words_at_all_still_tells_what_is_being_worked_on(agent
 
 
 def test_a_client_of_the_older_protocol_is_served_and_named_too(data_dir: Path, person: Workspace) -> None:
-    with connected(data_dir, name="older", mode="legacy") as older:
+    with connected_to_process(data_dir, name="older", mode="legacy") as older:
         name = older.call("remember", content="Potoroos are small.")["id"]
         assert [tool.name for tool in older.tools()] == TOOLS
 

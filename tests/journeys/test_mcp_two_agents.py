@@ -10,7 +10,7 @@ import pytest
 
 import memento_tui
 from memento_tui.api import Workspace
-from tests.journeys.mcp_agent import NO_ENGINE, Agent, connected
+from tests.journeys.mcp_agent import NO_ENGINE, Agent, connected_to_process
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +29,7 @@ def person(data_dir: Path) -> Iterator[Workspace]:
 
 @pytest.fixture(scope="module")
 def agents(data_dir: Path, person: Workspace) -> Iterator[tuple[Agent, Agent]]:  # noqa: ARG001 - it opens first
-    with connected(data_dir, name="one") as one, connected(data_dir, name="two") as two:
+    with connected_to_process(data_dir, name="one") as one, connected_to_process(data_dir, name="two") as two:
         yield one, two
 
 

@@ -15,18 +15,18 @@ import pytest
 
 from memento_tui.api import Workspace
 from memento_tui.model import Relation
-from tests.journeys.cli_shell import Shell
+from tests.journeys.cli_shell import Console
 from tests.journeys.engine_house import until
 from tests.made import without_engine
 
 
 @pytest.fixture
-def shell(tmp_path: Path) -> Shell:
-    return Shell(without_engine(tmp_path / "data"))
+def shell(tmp_path: Path) -> Console:
+    return Console(without_engine(tmp_path / "data"))
 
 
 @pytest.fixture
-def workspace(shell: Shell) -> Iterator[Workspace]:
+def workspace(shell: Console) -> Iterator[Workspace]:
     with Workspace(shell.data_dir) as opened:
         yield opened
 
@@ -34,7 +34,7 @@ def workspace(shell: Shell) -> Iterator[Workspace]:
 class Running:
     """A mirror that runs, and what it has said so far."""
 
-    def __init__(self, shell: Shell, folder: Path, *options: str) -> None:
+    def __init__(self, shell: Console, folder: Path, *options: str) -> None:
         self.process: subprocess.Popen[bytes] = shell.start("mirror", str(folder), *options)
         self.lines: list[str] = []
         self.reader = threading.Thread(target=self._read, daemon=True)
@@ -73,7 +73,7 @@ def has_reached(workspace: Workspace, seq: int) -> bool:
     return workspace._store.journal.head() >= seq
 
 
-def test_a_day_with_a_mirror(shell: Shell, workspace: Workspace, tmp_path: Path) -> None:
+def test_a_day_with_a_mirror(shell: Console, workspace: Workspace, tmp_path: Path) -> None:
     folder = tmp_path / "notes"
     found = workspace.remember("Use /v2/users.", title="Users")
     running = Running(shell, folder)
@@ -109,7 +109,7 @@ def test_a_day_with_a_mirror(shell: Shell, workspace: Workspace, tmp_path: Path)
 
 
 def test_a_conflict_waits_in_the_review_and_the_decision_appears(
-    shell: Shell, workspace: Workspace, tmp_path: Path
+    shell: Console, workspace: Workspace, tmp_path: Path
 ) -> None:
     folder = tmp_path / "notes"
     found = workspace.remember("First.", title="A")
@@ -127,7 +127,7 @@ def test_a_conflict_waits_in_the_review_and_the_decision_appears(
 
 
 def test_a_script_reads_one_report_and_a_second_run_has_nothing_to_do(
-    shell: Shell, workspace: Workspace, tmp_path: Path
+    shell: Console, workspace: Workspace, tmp_path: Path
 ) -> None:
     folder = tmp_path / "notes"
     workspace.remember("One.", title="o")
@@ -149,7 +149,7 @@ def test_a_script_reads_one_report_and_a_second_run_has_nothing_to_do(
     assert "--once" in json.loads(told.stdout)["error"]["message"]
 
 
-def test_a_mirror_that_is_killed_goes_on_where_it_was(shell: Shell, workspace: Workspace, tmp_path: Path) -> None:
+def test_a_mirror_that_is_killed_goes_on_where_it_was(shell: Console, workspace: Workspace, tmp_path: Path) -> None:
     folder = tmp_path / "notes"
     workspace.remember_many({"content": f"Memory {number}.", "title": f"m{number}"} for number in range(300))
     process = shell.start("mirror", str(folder))
@@ -164,7 +164,7 @@ def test_a_mirror_that_is_killed_goes_on_where_it_was(shell: Shell, workspace: W
 
 
 def test_no_paragraph_is_lost_however_often_the_mirror_is_killed(
-    shell: Shell, workspace: Workspace, tmp_path: Path
+    shell: Console, workspace: Workspace, tmp_path: Path
 ) -> None:
     folder = tmp_path / "notes"
     folder.mkdir()
@@ -198,7 +198,7 @@ def test_no_paragraph_is_lost_however_often_the_mirror_is_killed(
     assert [paragraph for paragraph in paragraphs if paragraph not in everything] == []
 
 
-def test_links_relate_and_a_relation_reaches_its_note(shell: Shell, workspace: Workspace, tmp_path: Path) -> None:
+def test_links_relate_and_a_relation_reaches_its_note(shell: Console, workspace: Workspace, tmp_path: Path) -> None:
     folder = tmp_path / "notes"
     folder.mkdir()
     (folder / "Plan.md").write_text("See [[Soil]].\n")
@@ -215,7 +215,7 @@ def test_links_relate_and_a_relation_reaches_its_note(shell: Shell, workspace: W
     assert [one.type for one in workspace._store.all_of(Relation)] == ["contradicts"]
 
 
-def test_a_second_mirror_of_a_folder_is_refused(shell: Shell, tmp_path: Path) -> None:
+def test_a_second_mirror_of_a_folder_is_refused(shell: Console, tmp_path: Path) -> None:
     folder = tmp_path / "notes"
     running = Running(shell, folder)
     ended = shell.run("mirror", str(folder), "--once")
@@ -224,7 +224,7 @@ def test_a_second_mirror_of_a_folder_is_refused(shell: Shell, tmp_path: Path) ->
     assert running.end(signal.SIGINT)[0] == 0
 
 
-def test_a_hostile_name_does_not_reach_the_terminal(shell: Shell, tmp_path: Path) -> None:
+def test_a_hostile_name_does_not_reach_the_terminal(shell: Console, tmp_path: Path) -> None:
     folder = tmp_path / "notes"
     folder.mkdir()
     (folder / "a\x1b]52;c;aGk=\x07.md").write_bytes(b"\xff")

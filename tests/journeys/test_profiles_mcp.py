@@ -16,7 +16,7 @@ import pytest
 
 import memento_tui
 from tests.journeys.http_server import serving
-from tests.journeys.mcp_agent import NO_ENGINE, connected, text_of
+from tests.journeys.mcp_agent import NO_ENGINE, connected, connected_to_process, text_of
 
 TOOLS = {
     "vault": [
@@ -57,7 +57,7 @@ def data_dir(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("profile", TOOLS)
 def test_a_profile_lists_its_systems_tools_in_their_order_and_few_words(data_dir: Path, profile: str) -> None:
-    with connected(data_dir, profile=profile) as agent:
+    with connected_to_process(data_dir, profile=profile) as agent:
         tools = agent.tools()
 
     assert [tool.name for tool in tools] == TOOLS[profile]

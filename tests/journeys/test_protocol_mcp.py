@@ -13,7 +13,7 @@ import memento_tui
 from memento_tui import clock
 from memento_tui.api import Workspace
 from memento_tui.model import make_contradiction
-from tests.journeys.mcp_agent import Agent
+from tests.journeys.mcp_agent import Agent, connected_to_process
 from tests.journeys.protocol_agent import made_house, speaking, stored
 from tests.made import note, put
 
@@ -77,8 +77,9 @@ def agent(house: Path) -> Iterator[Agent]:
 
 @pytest.fixture(scope="module")
 def refused_agent(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Agent]:
-    """For what is refused and leaves nothing behind: one server for all of it."""
-    with speaking(made_house(tmp_path_factory.mktemp("refused"))) as opened:
+    """For what is refused and leaves nothing behind: one server for all of it, as a host starts it."""
+    house = made_house(tmp_path_factory.mktemp("refused"))
+    with connected_to_process(house, profile="protocol", folder=house.parent / "project") as opened:
         yield opened
 
 

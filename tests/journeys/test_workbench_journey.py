@@ -8,7 +8,7 @@ from pathlib import Path
 from memento_tui.api import Workspace
 from memento_tui.model import make_contradiction
 from memento_tui.storage.journal import Author
-from tests.journeys.mcp_agent import connected
+from tests.journeys.mcp_agent import connected_to_process
 from tests.journeys.tmux_terminal import Screen, app_in_tmux, needs_tmux
 
 
@@ -42,7 +42,7 @@ def test_a_morning_at_the_workbench(data_dir: Path, workspace: Workspace) -> Non
     workspace.crystals.write("I test things.")
     _disagreeing(workspace)
 
-    with app_in_tmux(data_dir) as screen, connected(data_dir) as agent:
+    with app_in_tmux(data_dir) as screen, connected_to_process(data_dir) as agent:
         screen.press("2")
         agent.call("remember", content="Zebra rule from the agent.")
         screen.shows("Zebra rule from the agent.")
