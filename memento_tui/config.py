@@ -9,7 +9,14 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from memento_tui.defaults import HOOK_LEARNS, HOOK_PROMPT_TOKENS, HOOK_START_TOKENS, HOOK_THRESHOLD, DecayPreset
+from memento_tui.defaults import (
+    HOOK_LEARNS,
+    HOOK_PROMPT_TOKENS,
+    HOOK_START_TOKENS,
+    HOOK_THRESHOLD,
+    REVIEW_BURST,
+    DecayPreset,
+)
 from memento_tui.errors import DataDirectoryError, InvalidInput
 
 __all__ = [
@@ -29,6 +36,8 @@ class ReviewConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The set of rules: ``open`` lets most writes in, ``strict`` asks about nearly all."""
     rules: dict[str, str] = {}
     """Rules that differ from the preset, such as ``new_memory = "propose"``; `memento policy` lists them."""
+    burst: Annotated[int, msgspec.Meta(ge=0)] = REVIEW_BURST
+    """Writes of one agent's session in an hour after which further ones wait; 0 for no limit."""
 
 
 class EngineConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

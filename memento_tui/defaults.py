@@ -7,7 +7,15 @@ from __future__ import annotations
 
 from typing import Literal, get_args
 
-__all__ = ["DECAY_PRESETS", "HOOK_LEARNS", "HOOK_PROMPT_TOKENS", "HOOK_START_TOKENS", "HOOK_THRESHOLD", "DecayPreset"]
+__all__ = [
+    "DECAY_PRESETS",
+    "HOOK_LEARNS",
+    "HOOK_PROMPT_TOKENS",
+    "HOOK_START_TOKENS",
+    "HOOK_THRESHOLD",
+    "REVIEW_BURST",
+    "DecayPreset",
+]
 
 DecayPreset = Literal["balanced", "protocol", "vault", "bank"]
 """A formula by which memories lose weight; `memento_tui.search.decay` computes them."""
@@ -29,3 +37,9 @@ Chosen with `memento_tui.search.ranking.UNKNOWN_WORDS_PENALTY`, and on the same 
 
 HOOK_LEARNS = True
 """Whether hooks have transcripts distilled, which proposes memories, skips and working items."""
+
+REVIEW_BURST = 60
+"""Writes: the most that one session of an agent makes in an hour before further ones wait for a person.
+
+Twice the busiest hour of a session in the 762 observations of the engram set, which has 27.
+"""

@@ -8,6 +8,7 @@ from typing import Literal
 import msgspec
 
 from memento_tui.config import ReviewConfig
+from memento_tui.defaults import REVIEW_BURST
 from memento_tui.errors import InvalidInput
 from memento_tui.model.memory_fields import FIELDS
 from memento_tui.policy.prompt_injection import SUSPICIOUS_SCORE
@@ -99,6 +100,8 @@ class PolicySettings(msgspec.Struct, frozen=True):
     preset: PolicyPreset
     settings: Mapping[str, RuleSetting]
     chosen: frozenset[str] = frozenset()
+    burst: int = REVIEW_BURST
+    """Writes of one session in an hour after which further ones wait; 0 for no limit."""
 
     def __getitem__(self, rule: str) -> RuleSetting:
         """Return the setting of a rule; a fixed one proposes."""
@@ -134,7 +137,7 @@ def rules_in_force(config: ReviewConfig) -> PolicySettings:
                 f" {POLICY_RULES[other].about} would not.",
                 f'Set {rule} = "propose", or loosen {other}.',
             )
-    return PolicySettings(config.preset, standing, frozenset(config.rules))
+    return PolicySettings(config.preset, standing, frozenset(config.rules), config.burst)
 
 
 def _check_setting(name: str, setting: str) -> RuleSetting:
@@ -178,6 +181,10 @@ REASONS: dict[str, str] = {
     "promotion": "it would be kept for longer",
     "earned_trust": "use has confirmed it, and only a person calls a memory verified",
     "resolution": "two memories contradict each other, and one answer was suggested",
+    "copied_from_outside": "what it says stands in what a tool returned from outside",
+    "joined_orders": "joined with another write of the same agent it reads like orders for a model",
+    "burst": "its session wrote more in an hour than sessions do",
+    "quarantined": "you took its session out of recall until you have looked at what it wrote",
     "expiring_skip": "the skip ends within three days, and it has kept the agent from something",
 }
 """A sentence for each reason code, for the person who decides."""

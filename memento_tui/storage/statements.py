@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from typing import Any
+
 __all__ = [
     "COUNT_USE",
     "NEWEST_ENTRY",
     "RECALLED",
     "SELECT_SETTING",
     "SELECT_SUCCESSORS",
+    "SELECT_WRITERS",
     "WRITE_SETTING",
+    "last_writers",
 ]
 
 RECALLED = "('active', 'consolidated', 'superseded', 'compacted')"
@@ -36,3 +41,22 @@ SELECT_SUCCESSORS = (
     " ORDER BY relation.number"
 )
 """Selects pairs of a memory, of those in a JSON list of ids, and one that takes its place; see `Store.successors`."""
+
+SELECT_WRITERS = (
+    "SELECT change.record_id, entry.actor, entry.session, entry.agent FROM change INDEXED BY change_record"
+    " CROSS JOIN entry ON entry.seq = change.seq WHERE change.record = 'memory'"
+    " AND change.record_id IN (SELECT value FROM json_each(?)) AND entry.actor IN ('agent', 'person')"
+    " ORDER BY change.version"
+)
+"""Selects who wrote each version of the memories in a JSON list of ids, oldest version first; see `last_writers`."""
+
+
+def last_writers(rows: Iterable[Sequence[Any]]) -> dict[str, str]:
+    """Return the session, or the agent without one, that wrote each memory last; none where a person did."""
+    found: dict[str, str] = {}
+    for memory_id, actor, session, agent in rows:
+        if actor == "person":
+            found.pop(memory_id, None)
+        else:
+            found[memory_id] = f"session {session}" if session else f"agent {agent}"
+    return found

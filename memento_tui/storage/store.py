@@ -29,6 +29,7 @@ from memento_tui.storage.statistics import FacetQueries, Statistics
 from memento_tui.storage.tables import RECORD_NAMES, TABLES, RecordT, select_records
 from memento_tui.storage.transaction import Transaction, transaction
 from memento_tui.storage.undo import purge_record, redo_candidate, revert_entry, undo_candidate
+from memento_tui.storage.write_history import WriteHistoryQueries
 
 __all__ = ["Store"]
 
@@ -81,6 +82,7 @@ class Store:
         self.statistics = Statistics(self.database)
         self.facets = FacetQueries(self.database)
         self.audit = AuditQueries(self.database)
+        self.writes = WriteHistoryQueries(self.database)
         self.usage = UsageLedger(self.database)
         self.exposures = ExposureLedger(self.database)
         self.imports = ImportLedger(self.database)

@@ -1,0 +1,136 @@
+"""Read from the journal what agents' sessions wrote: how much, what last, and every record of one session."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+
+import msgspec
+
+from memento_tui.model import AnyRecord
+from memento_tui.moments import format_moment
+from memento_tui.storage.database import Database
+from memento_tui.storage.journal import Author
+from memento_tui.storage.statements import SELECT_WRITERS, last_writers
+from memento_tui.storage.tables import TABLES
+
+__all__ = ["SessionRecord", "SessionWrites", "WriteHistoryQueries"]
+
+WRITTEN_KINDS = ("memory", "skip", "item", "crystal")
+"""The kinds of records whose texts an agent is told. Proposals, contradictions and relations follow from them."""
+
+_WRITTEN = f"({', '.join(repr(kind) for kind in WRITTEN_KINDS)})"
+
+
+class SessionWrites(msgspec.Struct, frozen=True):
+    """The writes of one session."""
+
+    session: str
+    agent: str
+    """The name that the agent had last; a session has one agent nearly always."""
+    first_at: datetime
+    last_at: datetime
+    entries: int
+    records: int
+    """How many different memories, skips, working items and crystals it wrote."""
+
+
+class SessionRecord(msgspec.Struct, frozen=True):
+    """One record that a session wrote, by the versions that it made."""
+
+    record: str
+    record_id: str
+    first_version: int
+    last_version: int
+
+    @property
+    def is_created(self) -> bool:
+        """Whether the session made it; else it changed it."""
+        return self.first_version == 1
+
+
+class WriteHistoryQueries:
+    """The writes of agents in one database."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def count_since(self, author: Author, since: datetime) -> int:
+        """Return how many times the author's session wrote a record after a moment.
+
+        An author without a session, as over HTTP, is known by channel and name.
+        """
+        query = (
+            "SELECT count(*) FROM entry INDEXED BY entry_day CROSS JOIN change ON change.seq = entry.seq"
+            f" WHERE entry.actor = ? AND entry.at >= ? AND change.record IN {_WRITTEN}"
+            " AND entry.undoes IS NULL AND entry.session = ? AND (entry.session <> '' OR (agent = ? AND channel = ?))"
+        )
+        parameters = (author.actor, format_moment(since), author.session, author.agent, author.channel)
+        with self._database.reading() as connection:
+            return int(connection.execute(query, parameters).fetchone()[0])
+
+    def recent(self, author: Author, since: datetime, limit: int) -> list[AnyRecord]:
+        """Return what the author's session, or the agent of its name, wrote last, newest first, each record once."""
+        query = (
+            "SELECT change.record, change.record_id, change.image"
+            " FROM entry INDEXED BY entry_day CROSS JOIN change ON change.seq = entry.seq"
+            f" WHERE entry.actor = ?1 AND entry.at >= ?2 AND change.record IN {_WRITTEN} AND change.image IS NOT NULL"
+            " AND ((entry.session = ?3 AND ?3 <> '') OR (entry.agent = ?4 AND ?4 <> ''))"
+            " ORDER BY entry.at DESC, entry.seq DESC, change.ordinal DESC LIMIT ?5"
+        )
+        parameters = (author.actor, format_moment(since), author.session, author.agent, 4 * limit)
+        found: dict[tuple[str, str], AnyRecord] = {}
+        with self._database.reading() as connection:
+            for kind, record_id, image in connection.execute(query, parameters):
+                if (kind, record_id) not in found and len(found) < limit:
+                    found[kind, record_id] = TABLES[kind].image.decode(image)
+        return list(found.values())
+
+    def sessions(self, limit: int = 50, session: str = "") -> list[SessionWrites]:
+        """Return the sessions that wrote, the one that wrote last first; with ``session`` only that one."""
+        query = (
+            "SELECT session, max(agent), min(at), max(at), count(*), group_concat(seq)"
+            " FROM entry INDEXED BY entry_list"
+            " WHERE session <> '' AND actor <> 'person' AND (?1 = '' OR session = ?1)"
+            " GROUP BY session ORDER BY max(seq) DESC LIMIT ?2"
+        )
+        count = (
+            "SELECT count(DISTINCT record || ' ' || record_id) FROM change"
+            f" WHERE seq IN (SELECT value FROM json_each('[' || ? || ']')) AND record IN {_WRITTEN}"
+        )
+        found = []
+        with self._database.reading() as connection:
+            for row in connection.execute(query, (session, limit)).fetchall():
+                records = int(connection.execute(count, (row[5],)).fetchone()[0])
+                moments = (datetime.fromisoformat(row[2]), datetime.fromisoformat(row[3]))
+                found.append(SessionWrites(row[0], row[1], *moments, entries=row[4], records=records))
+        return found
+
+    def records_of(self, session: str) -> list[SessionRecord]:
+        """Return the records that a session wrote, in the order in which it first did."""
+        query = (
+            "SELECT change.record, change.record_id, min(change.version), max(change.version)"
+            " FROM entry INDEXED BY entry_list CROSS JOIN change ON change.seq = entry.seq"
+            f" WHERE entry.session = ? AND entry.actor <> 'person' AND change.record IN {_WRITTEN}"
+            " GROUP BY change.record, change.record_id ORDER BY min(change.seq), min(change.ordinal)"
+        )
+        with self._database.reading() as connection:
+            return [SessionRecord(*row) for row in connection.execute(query, (session,))]
+
+    def written_between(self, since: datetime, until: datetime, ids: Iterable[str]) -> list[str]:
+        """Return those of the memories that agents wrote between two moments."""
+        query = (
+            "SELECT DISTINCT change.record_id FROM change INDEXED BY change_record CROSS JOIN entry"
+            " ON entry.seq = change.seq WHERE change.record = 'memory'"
+            " AND change.record_id IN (SELECT value FROM json_each(?)) AND entry.actor = 'agent'"
+            " AND entry.at BETWEEN ? AND ?"
+        )
+        listed = msgspec.json.encode(list(ids)).decode()
+        with self._database.reading() as connection:
+            rows = connection.execute(query, (listed, format_moment(since), format_moment(until)))
+            return [str(row[0]) for row in rows]
+
+    def writers(self, ids: Sequence[str]) -> dict[str, str]:
+        """Return the session or agent that wrote each memory last; a memory that a person changed since has none."""
+        with self._database.reading() as connection:
+            return last_writers(connection.execute(SELECT_WRITERS, (msgspec.json.encode(list(ids)).decode(),)))
