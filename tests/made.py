@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from memento_tui.model import Memory, make_memory
 from memento_tui.storage.journal import Author
 from memento_tui.storage.store import Store
 
-__all__ = ["AGENT", "NOW", "PERSON", "decide_all", "note", "put", "without_engine"]
+__all__ = ["AGENT", "NOW", "PERSON", "always", "decide_all", "note", "put", "without_engine"]
 
 NOW = datetime(2026, 1, 15, 12, tzinfo=UTC)
 PERSON = Author("person", "test")
@@ -30,6 +30,11 @@ def without_engine(data_dir: Path, preset: str = "guarded") -> Path:
 def note(content: str = "text", **fields: Any) -> Memory:  # noqa: ANN401 - the fields of a memory
     """Make a memory that is not stored yet."""
     return make_memory({"content": content, **fields})
+
+
+def always(record_id: str) -> Callable[[], str]:
+    """Return a maker of ids that makes one id, for a memory that a test calls by name: no agent chooses one."""
+    return lambda: record_id
 
 
 def put(store: Store, *memories: Memory, author: Author = PERSON) -> list[Memory]:

@@ -284,17 +284,22 @@ class Inbox:
             return inbox_name("contradiction", self._contradictions.get(_split_name(given)[1]).contradiction.id)
         if self._store.find(Contradiction, given) is not None:
             return inbox_name("contradiction", given)
+        names = [
+            inbox_name(kind, found) for kind in ("proposal", "contradiction") if (found := self._id_of(kind, given))
+        ]
+        if len(names) > 1:
+            raise AmbiguousId(given, names)
+        # Only what is named like no entry may be a record that waits: a decision about an entry is about that.
+        return names[0] if names else self._review.get(given).proposal.id
+
+    def _id_of(self, kind: str, given: str) -> str:
+        """Return the id of an entry's record by a unique beginning of it; empty where none begins so."""
         try:
-            return self._review.get(given).proposal.id
+            return self._store.resolve(kind, given)
         except AmbiguousId:
             raise
-        except NotFound as no_proposal:
-            try:
-                return inbox_name("contradiction", self._contradictions.get(given).contradiction.id)
-            except AmbiguousId:
-                raise
-            except NotFound:
-                raise no_proposal from None
+        except NotFound:
+            return ""
 
     def rows(self, names: Sequence[str]) -> Sequence[InboxItem]:
         """Return those of the named that wait, in the order of the queue."""

@@ -11,7 +11,7 @@ import msgspec
 from memento_tui.api.search import SearchEngine
 from memento_tui.errors import Conflict, NotAllowed
 from memento_tui.model import Memory, Proposal, make_memory, make_proposal, make_relation
-from memento_tui.model.memory import RECALLED_STATUSES, RESERVED_EXTRA, SENSITIVITIES, content_digest
+from memento_tui.model.memory import FOREIGN_ID, RECALLED_STATUSES, RESERVED_EXTRA, SENSITIVITIES, content_digest
 from memento_tui.model.review import OPEN_PROPOSAL_STATES
 from memento_tui.model.validation import check_line, new_id
 from memento_tui.policy.gate import Gate, ProposalDraft, Screened, creation_fingerprint
@@ -54,6 +54,12 @@ def check_agent_fields(gate: Gate, fields: Mapping[str, Any]) -> None:
         )
 
 
+def _is_named(fields: Mapping[str, Any]) -> bool:
+    """Tell whether the caller names the memory: it is then a new one, whatever other memory has its text."""
+    extra = fields.get("extra")
+    return "id" in fields or (isinstance(extra, Mapping) and FOREIGN_ID in extra)
+
+
 class MemoryCreator:
     """The way in for new memories, in the name of the gate's author."""
 
@@ -64,8 +70,8 @@ class MemoryCreator:
 
     def one(self, text: str, fields: Mapping[str, Any], make_id: Callable[[], str] | None = None) -> Memory:
         """Store one memory; see `memento_tui.api.Workspace.remember`."""
-        is_named = "id" in fields
-        screened, memory = self._new(text, fields if is_named or make_id is None else {**fields, "id": make_id()})
+        is_named = _is_named(fields)
+        screened, memory = self._new(text, fields, None if is_named else make_id)
         known = None if is_named else self._known(memory)
         if (answer := known or self._rejected(memory)) is not None:
             return answer
@@ -107,7 +113,7 @@ class MemoryCreator:
 
     def _arriving(self, fields: dict[str, Any]) -> tuple[_JudgedMemory, bool]:
         screened, memory = self._new(fields.pop("content", fields.pop("text", "")), fields)
-        return self._judged(screened, memory), "id" in fields
+        return self._judged(screened, memory), _is_named(fields)
 
     def _known_among(self, batch: Sequence[tuple[_JudgedMemory, bool]]) -> dict[tuple[str, bytes], Memory | str]:
         """Return the memories with the same text as one of a batch, by namespace and digest."""
@@ -123,12 +129,16 @@ class MemoryCreator:
                 written[name] = self._put(tx, arrival)
         return written
 
-    def _new(self, text: str, fields: Mapping[str, Any]) -> tuple[Screened, Memory]:
+    def _new(
+        self, text: str, fields: Mapping[str, Any], make_id: Callable[[], str] | None = None
+    ) -> tuple[Screened, Memory]:
         check_agent_fields(self._gate, fields)
         author = self._gate.author
         values = {"source_type": "user" if self._gate.is_person else "derived", **fields, "content": text}
         if not self._gate.is_person and "source" not in values:
             values["source"] = {"agent": author.agent, "session": author.session}
+        if make_id is not None:
+            values["id"] = make_id()
         memory = make_memory(values)
         if self._gate.is_person and memory.stability != "draft" and memory.verified_at is None:
             memory = as_verified(memory, author, memory.created_at)

@@ -11,7 +11,7 @@ import msgspec
 from memento_tui import clock
 from memento_tui.errors import AmbiguousId, MementoError, NotAllowed, NotFound
 from memento_tui.model import Contradiction, Memory, Proposal, make_item, make_skip
-from memento_tui.model.review import OPEN_PROPOSAL_STATES, PROPOSAL_TARGETS
+from memento_tui.model.review import OPEN_PROPOSAL_STATES
 from memento_tui.moments import parse_moment
 from memento_tui.policy import decisions
 from memento_tui.policy.decisions import evidence_lines, suggestion_lines
@@ -84,16 +84,23 @@ class ProposalQueue:
         return self._store.proposals.count(OPEN_PROPOSAL_STATES, at=clock.now())
 
     def get(self, proposal_id: str) -> PendingProposal:
-        """Return a proposal by its id, a unique beginning of it, or the id of the memory it is about.
+        """Return a proposal by its id or a unique beginning of it, else by that of the record it is about.
+
+        A record whose id is the beginning of a proposal's never takes the decision that is meant for the proposal.
 
         Raises:
             NotFound, AmbiguousId: none, or several, match.
 
         """
-        found = self._store.find(Proposal, proposal_id)
-        if found is None:
-            # A memory that is named like the beginning of a proposal's id must not take the decision meant for that.
-            found = self._about(proposal_id) or self._by_prefix(proposal_id)
+        try:
+            found = self._store.get(Proposal, self._store.resolve("proposal", proposal_id))
+        except AmbiguousId:
+            raise
+        except NotFound:
+            about = self._about(proposal_id)
+            if about is None:
+                raise
+            found = about
         return self._pending(found, self._store.find_named(found.target, found.target_id))
 
     def about(self, record_id: str, record: str = "memory") -> Sequence[Proposal]:
@@ -124,26 +131,13 @@ class ProposalQueue:
             raise NotFound(f"The memory {memory_id} does not wait for a decision.", "Look at it again.")
         return self._pending(found, self._store.find(Memory, memory_id))
 
-    def _about(self, record_id: str) -> Proposal | None:
-        """Return the newest open proposal about a record."""
-        every = (p for record in PROPOSAL_TARGETS for p in self._store.proposals.about(record_id, record))
-        return next((proposal for proposal in every if proposal.state in OPEN_PROPOSAL_STATES), None)
-
-    def _by_prefix(self, prefix: str) -> Proposal:
-        try:
-            found = self._store.get(Proposal, self._store.resolve("proposal", prefix))
-        except AmbiguousId:
-            raise
-        except NotFound:
-            # It may be the beginning of the id of a memory that a proposal is about.
-            try:
-                about = self._about(self._store.resolve("memory", prefix))
-            except NotFound:
-                about = None
-            if about is None:
-                raise
-            return about
-        return found
+    def _about(self, given: str) -> Proposal | None:
+        """Return the newest open proposal about the record whose id is, or alone begins with, what was given."""
+        found = self._store.proposals.open_about(given) if given else []
+        targets = {given} & {proposal.target_id for proposal in found} or {proposal.target_id for proposal in found}
+        if len(targets) > 1:
+            raise AmbiguousId(given, sorted(targets))
+        return next((proposal for proposal in found if proposal.target_id in targets), None)
 
     def why(self, memory_id: str) -> Sequence[str]:
         """Return in words why a memory waits; nothing where no proposal about it does."""

@@ -24,7 +24,7 @@ from memento_tui.api.search import SavedSearches, SearchAnswer, SearchEngine
 from memento_tui.config import Config, load_config
 from memento_tui.errors import NotAllowed
 from memento_tui.model import AnyRecord, Crystal, Memory, Relation, Skip, WorkingItem
-from memento_tui.model.filters import Filter, with_default_statuses
+from memento_tui.model.filters import AllOf, Filter, OneOf, Under, with_default_statuses
 from memento_tui.paths import DataPaths, data_directory
 from memento_tui.policy.gate import Gate
 from memento_tui.policy.policy import rules_in_force
@@ -184,11 +184,12 @@ class Workspace:
         """Store a memory and return it. Its ``status`` is ``pending`` if it waits for a person.
 
         A text that is remembered already in the same namespace is not stored again: its memory is returned. That does
-        not hold where the caller names an ``id``; ``make_id`` makes a new memory's id where a native one does not do.
+        not hold where the caller names an ``id`` or, in ``extra``, a ``foreign_id``: `find_foreign` leads back from it.
+        ``make_id`` makes a new memory's id where a native one does not do.
 
         Raises:
             InvalidField: a field breaks a rule.
-            NotAllowed: an agent set a field that only a person may set.
+            NotAllowed: an agent set a field that only a person may set, such as the id.
             Conflict: the id is taken.
 
         """
@@ -333,6 +334,14 @@ class Workspace:
     def find(self, memory_id: str) -> Memory | None:
         """Return a memory by its whole id, or ``None``."""
         return self._store.find(Memory, memory_id)
+
+    def find_foreign(self, foreign_id: str, namespace: str = "") -> Memory | None:
+        """Return the oldest memory with a foreign id, in one namespace or in any, a deleted one too, or ``None``."""
+        parts: list[Filter] = [OneOf("foreign_id", (foreign_id,))]
+        if namespace:
+            parts.append(Under(namespace))
+        found = self._store.memories.slice(AllOf(tuple(parts)), order="created", ascending=True, limit=50, skip=0)
+        return next((memory for memory in found if not namespace or memory.namespace == namespace), None)
 
     def find_record(self, kind: str, record_id: str) -> AnyRecord | None:
         """Return a record of a kind (``memory``, ``skip``, ``item``...) by its whole id, or ``None``."""

@@ -1,7 +1,8 @@
 """The profile of memento-core: its five tools, results and instructions over memento's workspace and gate.
 
-An id that is taken in another namespace is stored as ``id@namespace``, as the import does it, and reported
-as that: it must lead back to its memory.
+Clients name memories by ids of their own. Here every memory has an id that nobody chooses, and keeps the client's
+beside it: this profile takes and returns the client's. One that several namespaces use leads to the oldest of its
+memories; the others are ``id@namespace``, as the import stores them.
 """
 
 from __future__ import annotations
@@ -20,10 +21,10 @@ from pydantic import BaseModel, Field
 from memento_tui import clock
 from memento_tui.api import ChangeOutcome, Workspace
 from memento_tui.errors import InvalidField, NotFound
-from memento_tui.formats.memento_core import EXTRA_KEY
 from memento_tui.mcp.tool import UNCHANGED, given_arguments, hints, strict_tool
 from memento_tui.mcp.workspaces import McpWorkspaces
 from memento_tui.model import Memory
+from memento_tui.model.memory import FOREIGN_ID
 from memento_tui.model.validation import account_of, check_namespace
 from memento_tui.moments import parse_moment, parse_optional_end
 from memento_tui.operations.memories import caution_labels, is_readable
@@ -130,22 +131,34 @@ def _json_text(value: object) -> TextContent:
     return TextContent(type="text", text=json.dumps(value, ensure_ascii=False))
 
 
-def _find_in_namespace(workspace: Workspace, namespace: str, memory_id: str) -> Memory | None:
-    """Return the memory that has an id in a namespace, ``None`` where there is none, deleted ones included."""
-    for name in (memory_id, _qualified_id(memory_id, namespace)):
-        memory = workspace.find(name)
-        if isinstance(memory, Memory) and memory.namespace == namespace:
+def _find_in_namespace(workspace: Workspace, namespace: str, client_id: str) -> Memory | None:
+    """Return the memory that an id names in a namespace, ``None`` where there is none, deleted ones included."""
+    qualified_id = f"{client_id}@{namespace}"
+    for memory in (workspace.find(client_id), workspace.find(qualified_id)):
+        if memory is not None and memory.namespace == namespace:
             return memory
-    return None
+    given_id, at, of_namespace = client_id.rpartition("@")
+    unqualified_id = given_id if at and of_namespace == namespace else client_id
+    return workspace.find_foreign(unqualified_id, namespace)
 
 
-def _available_id(workspace: Workspace, namespace: str, memory_id: str) -> str:
-    """Return the id under which a new memory of a namespace is stored."""
-    return memory_id if workspace.find(memory_id) is None else _qualified_id(memory_id, namespace)
+def _find_anywhere(workspace: Workspace, client_id: str) -> Memory | None:
+    """Return the memory that an id names without a namespace, ``None`` where there is none."""
+    memory = workspace.find(client_id) or workspace.find_foreign(client_id)
+    given_id, at, namespace = client_id.rpartition("@")
+    return memory or (workspace.find_foreign(given_id, namespace) if at and namespace else None)
 
 
-def _qualified_id(memory_id: str, namespace: str) -> str:
-    return f"{memory_id}@{namespace}"
+def _client_id(workspace: Workspace, memory: Memory) -> str:
+    """Return the id by which a client may ask for a memory: its own wish where that leads back."""
+    wished_id = memory.extra.get(FOREIGN_ID)
+    if not isinstance(wished_id, str) or not wished_id:
+        return memory.id
+    for name in (wished_id, f"{wished_id}@{memory.namespace}"):
+        named = _find_anywhere(workspace, name)
+        if named is not None and named.id == memory.id:
+            return name
+    return memory.id
 
 
 _SNIPPET_CHARS = 150
@@ -182,10 +195,8 @@ class CoreTools:
             if existing is None:
                 result, memory_id = _store_new(workspace, content, namespace, id or "", fields)
             else:
-                result, memory_id = (
-                    _change_result(workspace.update(existing.id, content=content, **fields)),
-                    existing.id,
-                )
+                outcome = workspace.update(existing.id, content=content, **fields)
+                result, memory_id = _change_result(workspace, outcome), existing.id
             result.unresolved = _add_relations(workspace, namespace, memory_id, relations or []) or None
         return _object_result(result)
 
@@ -205,7 +216,7 @@ class CoreTools:
         return _list_result(
             [
                 SearchResult(
-                    id=hit.id,
+                    id=_client_id(workspace, hit.memory),
                     namespace=hit.memory.namespace,
                     tags=list(hit.memory.tags),
                     snippet=one_line(hit.snippet, _SNIPPET_CHARS),
@@ -265,14 +276,10 @@ def _expiry_of(ttl: str | int) -> datetime | None:
 def _store_new(
     workspace: Workspace, content: str, namespace: str, given_id: str, fields: dict[str, Any]
 ) -> tuple[StoreResult, str]:
-    """Store a new memory, under ``given_id`` if there is one; return the result, and the memory's id here."""
-    if given_id:
-        fields["id"] = _available_id(workspace, namespace, given_id)
-        if fields["id"] != given_id:
-            fields["extra"] = {EXTRA_KEY: {"id": given_id}}
-    outcome = store_memory(workspace, content, namespace=namespace, **fields).accepted()
+    """Store a new memory that the client calls ``given_id``, if it says so; return the result, and the memory's id."""
+    outcome = store_memory(workspace, content, namespace=namespace, wished_id=given_id or None, **fields).accepted()
     result = StoreResult(
-        id=outcome.memory.id,
+        id=_client_id(workspace, outcome.memory),
         namespace=outcome.memory.namespace,
         created=not outcome.is_known,
         pending=True if outcome.is_pending else None,
@@ -281,10 +288,10 @@ def _store_new(
     return result, outcome.memory.id
 
 
-def _change_result(outcome: ChangeOutcome) -> StoreResult:
+def _change_result(workspace: Workspace, outcome: ChangeOutcome) -> StoreResult:
     reason = None if outcome.proposal is None else pending_change_sentence(outcome.proposal)
     return StoreResult(
-        id=outcome.memory.id,
+        id=_client_id(workspace, outcome.memory),
         namespace=outcome.memory.namespace,
         created=False,
         pending=None if reason is None else True,
@@ -297,8 +304,8 @@ def _add_relations(workspace: Workspace, namespace: str, memory_id: str, ids: li
     related = {relation.dst for relation in workspace.relations(memory_id, direction="out")}
     unresolved = []
     for given_id in dict.fromkeys(ids):
-        other = _find_in_namespace(workspace, namespace, given_id) or workspace.find(given_id)
-        if not isinstance(other, Memory) or other.id == memory_id:
+        other = _find_in_namespace(workspace, namespace, given_id) or _find_anywhere(workspace, given_id)
+        if other is None or other.id == memory_id:
             unresolved.append(given_id)
         elif other.id not in related:
             workspace.relate(memory_id, other.id)
@@ -308,7 +315,7 @@ def _add_relations(workspace: Workspace, namespace: str, memory_id: str, ids: li
 def _readable_memory(workspace: Workspace, memory_id: str) -> Memory | WholeMemory:
     """Return a memory that may be read, or the result for one that may not."""
     try:
-        memory = workspace.get(memory_id)
+        memory = _find_anywhere(workspace, memory_id) or workspace.get(memory_id)
     except NotFound as error:
         return WholeMemory(id=memory_id, error=str(error))
     if not is_readable(memory):
@@ -319,14 +326,14 @@ def _readable_memory(workspace: Workspace, memory_id: str) -> Memory | WholeMemo
 def _whole_memory(workspace: Workspace, memory: Memory) -> WholeMemory:
     ends = workspace.get_many([relation.dst for relation in workspace.relations(memory.id, direction="out")])
     return WholeMemory(
-        id=memory.id,
+        id=_client_id(workspace, memory),
         namespace=memory.namespace,
         content=memory.content,
         tags=list(memory.tags),
         created=_javascript_time(memory.created_at),
         updated=_javascript_time(memory.updated_at),
         source=memory.source.agent or memory.source_type,
-        relations=list(ends),
+        relations=[_client_id(workspace, end) for end in ends.values()],
         ttl=None if memory.expires_at is None else _javascript_time(memory.expires_at),
         labels=caution_labels(memory, clock.now()),
     )

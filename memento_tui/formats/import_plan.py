@@ -29,6 +29,8 @@ from memento_tui.model import (
     make_relation,
     make_skip,
 )
+from memento_tui.model.memory import FOREIGN_ID
+from memento_tui.model.validation import is_reserved_id
 from memento_tui.policy.gate import Gate, creation_fingerprint
 from memento_tui.policy.policy import WriteIntent
 from memento_tui.policy.secrets import redact_record
@@ -116,6 +118,39 @@ def _strip_secret_remnants(record: AnyRecord, clean: AnyRecord) -> AnyRecord:
     return clean if kept == words else msgspec.structs.replace(clean, title=" ".join(kept))
 
 
+_ID_FIELDS: Mapping[str, tuple[str, ...]] = {
+    "memory": ("id",),
+    "skip": ("id",),
+    "item": ("id",),
+    "crystal": ("id", "parent"),
+    "relation": ("id", "src", "dst"),
+}
+"""The fields of each kind of record that hold ids of records other than proposals."""
+
+
+def _with_usable_ids(incoming: ImportRecord) -> ImportRecord:
+    """Return a record of the source whose ids records may have: one that is kept for proposals gets another beginning.
+
+    A record that has an ``extra`` keeps the source's id there.
+    """
+    fields = incoming.fields
+    replaced: dict[str, Any] = {}
+    for name in _ID_FIELDS[incoming.record]:
+        given = fields.get(name)
+        is_path = name == "dst" and fields.get("type") == "file"
+        if isinstance(given, str) and is_reserved_id(given) and not is_path:
+            replaced[name] = _IMPORTED_ID_PREFIX + given
+    if not replaced:
+        return incoming
+    extra = fields.get("extra", {})
+    if "id" in replaced and incoming.record != "relation" and isinstance(extra, dict):
+        replaced["extra"] = {**extra, FOREIGN_ID: fields["id"]}
+    return msgspec.structs.replace(incoming, fields={**fields, **replaced})
+
+
+_IMPORTED_ID_PREFIX = "imported-"
+"""The beginning of the id of a record whose own is kept for proposals."""
+
 _MAKERS: Mapping[str, Callable[[Mapping[str, Any]], AnyRecord]] = {
     "memory": make_memory,
     "skip": lambda fields: make_skip(fields, stored=True),
@@ -165,7 +200,7 @@ class ImportPlanner:
         Instead of a plan it yields the line of the ledger where the source has not changed, or the reason why a record
         cannot be imported. For a record that the source deleted, and that was never here, nothing is yielded.
         """
-        records = list(batch)
+        records = [_with_usable_ids(incoming) for incoming in batch]
         stored = self._stored_states(records)
         for incoming in records:
             try:

@@ -25,6 +25,7 @@ from memento_tui.formats.base import (
 )
 from memento_tui.formats.source_files import JsonLine, SourceFile, count_lines, read_objects, walk_files
 from memento_tui.model import Memory, Relation
+from memento_tui.model.memory import FOREIGN_ID
 from memento_tui.moments import parse_moment
 
 __all__ = ["EXTRA_KEY", "FORMAT", "count", "read", "write"]
@@ -247,7 +248,7 @@ def _kept_values(memory: Memory) -> Mapping[str, Any]:
 
 
 def _foreign_id(memory: Memory) -> str:
-    given = _kept_values(memory).get("id")
+    given = _kept_values(memory).get("id", memory.extra.get(FOREIGN_ID))
     return given if isinstance(given, str) else memory.id
 
 

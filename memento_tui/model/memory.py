@@ -40,6 +40,7 @@ from memento_tui.model.validation import (
 )
 
 __all__ = [
+    "FOREIGN_ID",
     "KINDS",
     "RECALLED_STATUSES",
     "RELATION_TYPES",
@@ -61,6 +62,9 @@ __all__ = [
 
 RESERVED_EXTRA: tuple[str, ...] = ("original_content", "demoted_at", "compacted_at")
 """The names in `Memory.extra` under which maintenance keeps the original of a compacted memory, and when."""
+
+FOREIGN_ID = "foreign_id"
+"""The name in `Memory.extra` of the id that a client asked for, or that a source gave and that no memory may have."""
 
 RECALLED_STATUSES: tuple[str, ...] = ("active", "consolidated", "superseded", "compacted")
 """The statuses that a search returns unless the query names another."""

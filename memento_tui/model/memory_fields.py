@@ -116,7 +116,7 @@ class MemoryField(msgspec.Struct, frozen=True, kw_only=True):
 
 
 FIELDS: tuple[MemoryField, ...] = (
-    MemoryField(name="id", expects="text", filter="word", agent_may_set=True),
+    MemoryField(name="id", expects="text", filter="word"),
     MemoryField(name="content", expects="text", agent_may_set=True, restorable=True),
     MemoryField(
         name="title",
@@ -258,12 +258,19 @@ FIELDS: tuple[MemoryField, ...] = (
         agent_may_set=True,
         option=FieldOption("--extra", "JSON", "An object of fields that memento keeps for other programs."),
     ),
-    # A path within ``extra``; no getter leads there, and only the database selects by it.
+    # Paths within ``extra``; no getter leads there, and only the database selects by them.
     MemoryField(
         name="note_path",
         path="extra",
         filter="word",
         sql="json_extract(memory.extra, '$.vault.path')",
+        indexed=False,
+    ),
+    MemoryField(
+        name="foreign_id",
+        path="extra",
+        filter="word",
+        sql="json_extract(memory.extra, '$.foreign_id')",
         indexed=False,
     ),
     MemoryField(name="shown_count", expects="a whole number", bounds=(0, None)),

@@ -10,7 +10,15 @@ import msgspec
 
 from memento_tui import clock
 from memento_tui.errors import InvalidField
-from memento_tui.model.validation import check_encodable, check_extra, check_id, check_line, convert_fields, new_id
+from memento_tui.model.validation import (
+    check_encodable,
+    check_extra,
+    check_id,
+    check_line,
+    convert_fields,
+    new_id,
+    new_proposal_id,
+)
 
 __all__ = [
     "INBOX_KINDS",
@@ -79,7 +87,7 @@ _PROPOSAL_MOMENTS = ("created_at", "later_until", "decided_at")
 
 def make_proposal(fields: Mapping[str, Any], *, now: datetime | None = None) -> Proposal:
     """Make a proposal of plain values. Raises `InvalidField`."""
-    values = {"id": new_id(), "created_at": now or clock.now(), **fields}
+    values = {"id": new_proposal_id(), "created_at": now or clock.now(), **fields}
     proposal = convert_fields(values, Proposal, expected=_PROPOSAL_FIELDS, moments=_PROPOSAL_MOMENTS)
     check_id(proposal.id)
     check_id(proposal.target_id, "target_id")

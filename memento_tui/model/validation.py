@@ -15,6 +15,7 @@ from memento_tui.moments import parse_moment
 __all__ = [
     "ACCOUNTS_NAMESPACE",
     "MAX_CONTENT_BYTES",
+    "PROPOSAL_ID_PREFIX",
     "account_of",
     "check_choice",
     "check_encodable",
@@ -24,10 +25,13 @@ __all__ = [
     "check_namespace",
     "check_tags",
     "check_text",
+    "check_unreserved_id",
     "convert_fields",
     "fold_tag",
+    "is_reserved_id",
     "is_under",
     "new_id",
+    "new_proposal_id",
     "to_plain",
 ]
 
@@ -43,6 +47,29 @@ def new_id() -> str:
     """Return a random id of 12 characters (60 bits) without letters that are easily confused."""
     bits = int.from_bytes(os.urandom(8), "big")
     return "".join([_ID_LETTER_PAIRS[(bits >> shift) & 1023] for shift in range(0, 5 * _ID_LENGTH, 10)])
+
+
+PROPOSAL_ID_PREFIX = "p-"
+"""The beginning of every proposal's id and of no other record's, so that nothing takes a decision meant for one."""
+
+
+def new_proposal_id() -> str:
+    """Return a random id that only a proposal can have."""
+    return PROPOSAL_ID_PREFIX + new_id()
+
+
+def is_reserved_id(value: str) -> bool:
+    """Tell whether an id is kept for proposals."""
+    return value.startswith(PROPOSAL_ID_PREFIX)
+
+
+def check_unreserved_id(value: str, field: str = "id") -> str:
+    """Return the id of a new record that is no proposal. Raises `InvalidField` for one that is kept for proposals."""
+    if is_reserved_id(value):
+        raise InvalidField(
+            field, f"begins with {PROPOSAL_ID_PREFIX}, as only proposals do: {value!r:.60}", "Choose another beginning."
+        )
+    return value
 
 
 def check_id(value: str, field: str = "id") -> str:

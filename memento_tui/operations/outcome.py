@@ -10,8 +10,10 @@ from typing import Any, NamedTuple
 from memento_tui import clock
 from memento_tui.api import Workspace
 from memento_tui.api.review import PendingProposal
-from memento_tui.errors import NotAllowed
+from memento_tui.errors import Conflict, NotAllowed
 from memento_tui.model import Crystal, Memory, Proposal, Skip, WorkingItem
+from memento_tui.model.memory import FOREIGN_ID
+from memento_tui.model.validation import check_id, to_plain
 from memento_tui.operations.memories import is_readable
 from memento_tui.policy.policy import reasons_in_words
 from memento_tui.text.fence import one_line
@@ -89,14 +91,33 @@ def store_memory(
     *,
     make_id: Callable[[], str] | None = None,
     source_url: str | None = None,
+    wished_id: str | None = None,
     **fields: Any,  # noqa: ANN401 - the fields of a memory
 ) -> StoreOutcome:
-    """Store a memory; ``source_url`` is the page that it is from. Raises like `Workspace.remember`."""
+    """Store a memory; ``source_url`` is the page that it is from. Raises like `Workspace.remember`.
+
+    ``wished_id`` is the id that the client asks for. The memory gets one of its own and keeps that beside it.
+    """
     started_at = clock.now()
+    if wished_id is not None:
+        _check_wished_id(workspace, wished_id, str(fields.get("namespace", "global")))
+        fields["extra"] = {**fields.get("extra", {}), FOREIGN_ID: wished_id}
     if source_url is not None:
         author = workspace.author
         fields["source"] = {"agent": author.agent, "session": author.session, "url": source_url}
     return _store_outcome(workspace, workspace.remember(content, make_id=make_id, **fields), started_at)
+
+
+def _check_wished_id(workspace: Workspace, wished_id: str, namespace: str) -> None:
+    known = workspace.find(check_id(wished_id))
+    if known is None or known.namespace != namespace:
+        known = workspace.find_foreign(wished_id, namespace)
+    if known is not None:
+        raise Conflict(
+            f"The id {wished_id!r:.80} leads to the memory {known.id} already.",
+            "Change that one, or leave the id out.",
+            current=to_plain(known),
+        )
 
 
 def store_memories(workspace: Workspace, items: Iterable[Mapping[str, Any]]) -> list[StoreOutcome]:

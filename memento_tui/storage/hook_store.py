@@ -31,7 +31,7 @@ __all__ = [
     "SkipRow",
 ]
 
-DATABASE_FORMAT = 6
+DATABASE_FORMAT = 7
 """The schema version (``user_version``) that this module's statements are written for."""
 
 _CURRENT_STATUSES = "('active', 'compacted')"

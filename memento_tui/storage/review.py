@@ -129,6 +129,14 @@ class ProposalQueries:
         with self._database.reading() as connection:
             return select_records(connection, Proposal, where, (target_id, record))
 
+    def open_about(self, prefix: str) -> list[Proposal]:
+        """Return the open proposals about records whose ids are or begin with ``prefix``, newest first."""
+        marks = ", ".join("?" * len(OPEN_PROPOSAL_STATES))
+        where = f"target_id >= ? AND target_id < ? AND state IN ({marks}) ORDER BY number DESC"
+        with self._database.reading() as connection:
+            values = (prefix, prefix + "\U0010ffff", *OPEN_PROPOSAL_STATES)
+            return select_records(connection, Proposal, where, values)
+
     def of(
         self, proposed_by: str, states: Sequence[str], *, after: str | None = None, limit: int = 50
     ) -> tuple[list[Proposal], str | None]:

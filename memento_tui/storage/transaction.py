@@ -13,7 +13,7 @@ import msgspec
 from memento_tui import clock
 from memento_tui.errors import Conflict, NotFound
 from memento_tui.model import AnyRecord, Memory, Relation
-from memento_tui.model.validation import fold_tag, new_id, to_plain
+from memento_tui.model.validation import check_unreserved_id, fold_tag, new_id, to_plain
 from memento_tui.moments import format_moment
 from memento_tui.storage.database import Database
 from memento_tui.storage.journal import Author, Change, EntryFacts, append_entry
@@ -50,6 +50,7 @@ class Transaction:
 
         Raises:
             Conflict: the record is at another version, or exists already, or is gone.
+            InvalidField: a new record has an id that is kept for proposals.
 
         """
         name = record_name(record)
@@ -80,6 +81,7 @@ class Transaction:
 
         Raises:
             Conflict: one of them exists already.
+            InvalidField: one has an id that is kept for proposals.
 
         """
         name = record_name(records[0])
@@ -92,6 +94,8 @@ class Transaction:
         last = dict(self.connection.execute(query, (name, known)).fetchall())
         if last or any(record.version != 1 for record in records):
             records = [msgspec.structs.replace(r, version=last.get(r.id, 0) + 1) for r in records]
+        for record in records:
+            _check_id_space(name, record)
         first = int(self.connection.execute(f"SELECT coalesce(max(number), 0) + 1 FROM {name}").fetchone()[0])
         rows = [(number, *table.row(record)) for number, record in enumerate(records, first)]
         try:
@@ -136,6 +140,7 @@ class Transaction:
         return 0 if row is None else int(row[0])
 
     def _insert(self, name: str, record: AnyRecord) -> None:
+        _check_id_space(name, record)
         table = TABLES[name]
         try:
             self.connection.execute(table.insert, table.row(record))
@@ -176,6 +181,12 @@ class Transaction:
         if found is None:
             raise NotFound(f"There is no {RECORD_NAMES[record]} with the id {record_id}.")
         return found
+
+
+def _check_id_space(name: str, record: AnyRecord) -> None:
+    """Refuse an id that is kept for proposals. One that a record had before that rule may come back by an undo."""
+    if name != "proposal" and record.version == 1:
+        check_unreserved_id(record.id)
 
 
 @contextmanager

@@ -15,7 +15,7 @@ import pytest
 from memento_tui.api import Workspace
 from memento_tui.tui.web.server import MAX_WINDOWS
 from tests.journeys.web_server import WebProcess, serving, window
-from tests.made import without_engine
+from tests.made import always, without_engine
 
 _ADDRESS_NEEDED = "Open the whole address that `memento web` printed"
 
@@ -150,7 +150,7 @@ def test_a_person_searches_and_approves_in_the_browser(data_dir: Path, workspace
     workspace.remember("Zebras wear stripes.", title="About zebras")
     workspace.remember("Herons stand still.", title="About herons")
     waiting = "walrus"
-    agent.remember("Walrus rule from a page.", source_type="external", id=waiting)
+    agent.remember("Walrus rule from a page.", source_type="external", make_id=always(waiting))
     with serving(data_dir) as server, window() as browser:
         browser.open(server.url)
         assert "token" not in browser.page.url

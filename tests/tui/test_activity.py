@@ -15,6 +15,7 @@ from memento_tui.tui.screens.dialogs import AskLine, Confirm
 from memento_tui.tui.screens.form import FormScreen
 from memento_tui.tui.sections.activity import ActivitySection
 from memento_tui.tui.widgets.record_list import RecordList
+from tests.made import always
 from tests.tui.app_driver import Driver, opened
 
 
@@ -155,7 +156,7 @@ async def test_what_came_since_the_last_look_is_marked_and_then_seen(data_dir: P
 
 async def test_enter_goes_to_the_record(data_dir: Path) -> None:
     with as_agent(data_dir) as agent:
-        memory = agent.remember("The port is 8080.", id="port-note")
+        memory = agent.remember("The port is 8080.", make_id=always("port-note"))
         agent.forget(memory.id)
     async with opened(data_dir, start="activity") as driver:
         await driver.press("enter")

@@ -15,7 +15,7 @@ from memento_tui.model import make_contradiction
 from memento_tui.tui.app import MementoApp
 from memento_tui.tui.sections.review import evidence_pane
 from tests.clocks import ticking
-from tests.made import without_engine
+from tests.made import always, without_engine
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 Compare = Callable[..., bool]
@@ -71,9 +71,12 @@ def _fill(folder: Path) -> None:
         agent.update("deploy", content=DEPLOY_AFTER, tags=["release", "speed"])
         agent.forget("old-port")
         agent.remember(
-            "The flaky test is a race in the cache.\n\nIt waits for a file that is not there yet.", id="flaky"
+            "The flaky test is a race in the cache.\n\nIt waits for a file that is not there yet.",
+            make_id=always("flaky"),
         )
-        agent.remember("Upload it with AKIA" + "Q3EGMDPRTV5WXY2Z to the bucket.\x1b[2J [/nope]", id="upload")
+        agent.remember(
+            "Upload it with AKIA" + "Q3EGMDPRTV5WXY2Z to the bucket.\x1b[2J [/nope]", make_id=always("upload")
+        )
         agent.skips.add("the vendor folder", "it is generated", NOW + timedelta(days=9))
         agent.items.create("Move to Python 3.13", category="waiting_for", next_action="ask for the new image")
         spans = {"older_spans": ((24, 28),), "newer_spans": ((36, 40),)}
@@ -184,7 +187,11 @@ def test_a_merge(snap_compare: Compare, folder: Path) -> None:
         memento_tui.open(folder, actor="agent", channel="mcp", agent="claude") as agent,
     ):
         ticking(patch, NOW - timedelta(hours=40), timedelta(minutes=7))
-        agent.remember("The staging server restarts every night at two and drops open sessions.", id="older")
+        agent.remember(
+            "The staging server restarts every night at two and drops open sessions.", make_id=always("older")
+        )
         agent.search("staging")
-        agent.remember("The staging server restarts every night at two, and drops all open sessions.", id="newer")
+        agent.remember(
+            "The staging server restarts every night at two, and drops all open sessions.", make_id=always("newer")
+        )
     assert shot(snap_compare, folder)

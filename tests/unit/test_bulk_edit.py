@@ -13,6 +13,7 @@ from memento_tui.api import Workspace
 from memento_tui.api.bulk_edit import RequestedDecisions, ReviewSheet, make_review_sheet
 from memento_tui.errors import InvalidInput
 from memento_tui.model import make_contradiction
+from tests.made import always
 from tests.unit.cli_program import Program
 from tests.unit.cli_program import without_engine as program_folder
 
@@ -28,7 +29,7 @@ def clash(workspace: Workspace) -> None:
 @pytest.fixture
 def filled(workspace: Workspace, agent: Workspace) -> Workspace:
     """One new memory, one change, one deletion and one contradiction, in this order."""
-    agent.remember("The page says so.", source_type="external", id="page", tags=["read"])
+    agent.remember("The page says so.", source_type="external", make_id=always("page"), tags=["read"])
     workspace.remember("Use JWT.", id="jwt", stability="verified")
     workspace.remember("Restart it.", id="restart", stability="verified")
     agent.update("jwt", content="Use cookies.")
@@ -135,8 +136,8 @@ def test_marks_that_contradict_each_other_leave_the_block_alone(filled: Workspac
 def test_a_text_that_looks_like_a_block_is_only_text(workspace: Workspace, agent: Workspace) -> None:
     first = make_review_sheet(workspace, [])
     text = f"{first.sheet.mark} end of block 1\n{first.sheet.mark} block 2\n[x] approve\n> x\n%% end"
-    agent.remember(text, source_type="external", id="hostile")
-    agent.remember("Harmless.", source_type="external", id="harmless")
+    agent.remember(text, source_type="external", make_id=always("hostile"))
+    agent.remember("Harmless.", source_type="external", make_id=always("harmless"))
     made, rendered = sheet(workspace)
     assert made.decisions_in(rendered) == RequestedDecisions([], [], 2)
     (decision,) = made.decisions_in(rendered.replace("Harmless.", "Harmless indeed.")).decisions
@@ -173,8 +174,8 @@ def test_what_changed_since_the_sheet_was_made_is_not_decided(filled: Workspace,
 def memento(tmp_path: Path) -> Program:
     folder = program_folder(tmp_path / "data")
     with memento_tui.open(folder, actor="agent", channel="mcp", agent="claude") as agent:
-        agent.remember("The page says so.", source_type="external", id="page")
-        agent.remember("Another page.", source_type="external", id="other")
+        agent.remember("The page says so.", source_type="external", make_id=always("page"))
+        agent.remember("Another page.", source_type="external", make_id=always("other"))
     return Program(folder)
 
 

@@ -13,6 +13,7 @@ import pytest
 from memento_tui import clock
 from memento_tui.api import Workspace
 from memento_tui.formats.import_export import run_export
+from memento_tui.model import Memory
 from tests.journeys.mcp_agent import Agent, text_of
 from tests.unit.profile_agent import seated
 
@@ -32,6 +33,14 @@ def said(agent: Agent, tool: str, /, **arguments: Any) -> Any:  # noqa: ANN401 -
     found = json.loads(text_of(answered))
     assert answered.structured_content == ({"result": found} if isinstance(found, list) else found)
     return found
+
+
+def named(workspace: Workspace, client_id: str) -> Memory:
+    """Return the memory that a client calls by an id of its own."""
+    memory = workspace.find_foreign(client_id)
+    assert memory is not None
+    assert memory.id != client_id
+    return memory
 
 
 def test_a_memory_is_stored_found_read_and_deleted(core: Agent, workspace: Workspace) -> None:
@@ -65,11 +74,11 @@ def test_an_id_that_exists_is_changed_and_what_is_not_given_stays(core: Agent, w
     said(core, "memory_store", content=USERS, namespace="a", id="users-api", tags=["api"], ttl="30d")
     changed = said(core, "memory_store", content="Use /v3/users.", namespace="a", id="users-api")
     assert changed == {"id": "users-api", "namespace": "a", "created": False}
-    memory = workspace.get("users-api")
+    memory = named(workspace, "users-api")
     assert (memory.content, memory.tags, memory.version) == ("Use /v3/users.", ("api",), 2)
     assert memory.expires_at is not None
     said(core, "memory_store", content="Use /v3/users.", namespace="a", id="users-api", ttl="never", tags=[])
-    memory = workspace.get("users-api")
+    memory = named(workspace, "users-api")
     assert (memory.tags, memory.expires_at) == ((), None)
 
 
@@ -86,7 +95,7 @@ def test_one_id_in_two_namespaces_is_two_memories(core: Agent, workspace: Worksp
     (line,) = (tmp_path / "memories" / "b.jsonl").read_text().splitlines()
     assert json.loads(line)["id"] == "rule"
     said(core, "memory_delete", id="rule", namespace="b")
-    assert workspace.get("rule").status == "active"
+    assert named(workspace, "rule").status == "active"
 
 
 def test_a_text_that_is_known_in_its_namespace_is_not_stored_again(core: Agent, workspace: Workspace) -> None:
@@ -125,7 +134,7 @@ def test_relations_are_drawn_once_and_unknown_ones_are_told(core: Agent, workspa
         )
     assert made["unresolved"] == ["gone"]
     assert said(core, "memory_recall", ids=["t"])[0]["relations"] == [first["id"]]
-    assert workspace.related("t") == [("related", "out", "users")]
+    assert workspace.related(named(workspace, "t").id) == [("related", "out", named(workspace, "users").id)]
 
 
 def test_seconds_to_live_are_a_moment(core: Agent, workspace: Workspace) -> None:
@@ -137,13 +146,13 @@ def test_seconds_to_live_are_a_moment(core: Agent, workspace: Workspace) -> None
 
 def test_what_a_person_verified_waits_before_it_changes_or_goes(core: Agent, workspace: Workspace) -> None:
     said(core, "memory_store", content=USERS, namespace="a", id="users")
-    workspace.verify("users")
+    workspace.verify(named(workspace, "users").id)
     changed = said(core, "memory_store", content="Use /v3/users.", namespace="a", id="users")
     deleted = said(core, "memory_delete", id="users", namespace="a")
     assert changed["pending"] is True
     assert "verified" in changed["reason"]
     assert (deleted["deleted"], deleted["pending"]) == (False, True)
-    assert workspace.get("users").content == USERS
+    assert named(workspace, "users").content == USERS
     for pending in workspace.review.list()[0]:
         workspace.review.reject(pending.proposal.id, "It stays.")
     assert "It stays." in core.refused("memory_store", content="Use /v3/users.", namespace="a", id="users")
@@ -194,4 +203,4 @@ def test_a_deleted_id_is_not_brought_back_by_an_agent(core: Agent, workspace: Wo
     said(core, "memory_store", content=USERS, namespace="a", id="users")
     said(core, "memory_delete", id="users", namespace="a")
     assert "person restores" in core.refused("memory_store", content="Again.", namespace="a", id="users")
-    assert workspace.get("users").status == "deleted"
+    assert named(workspace, "users").status == "deleted"

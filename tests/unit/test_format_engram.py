@@ -92,7 +92,7 @@ def exported(workspace: Workspace, folder: Path) -> dict[str, dict[str, Any]]:
 def test_observations_prompts_and_sessions_find_their_places(home: Home, workspace: Workspace) -> None:
     home.add(chunk(sessions=[{**SESSION, "summary": "Did it"}], observations=[OBSERVATION, OTHER], prompts=[PROMPT]))
     assert counts(run_import(workspace, "engram", home.root)) == (4, 0, 0, 0)
-    first, second, prompt = (workspace.get(name) for name in ("obs-1", "obs-2", "p-1"))
+    first, second, prompt = (workspace.get(name) for name in ("obs-1", "obs-2", "imported-p-1"))
     assert (first.title, first.kind, first.namespace) == ("Fixed <b> & co", "bugfix", "projects/app")
     assert (first.source.session, first.source_type, f"{first.created_at:%H:%M}") == ("s1", "derived", "09:10")
     assert (second.kind, second.kind_raw, second.namespace) == ("observation", "config", "global")

@@ -115,6 +115,7 @@ def test_text_that_reads_like_orders_from_an_agent_is_held_back_by_every_preset(
 def test_trust_life_and_use_are_not_for_an_agent_to_set() -> None:
     assert set(Memory.__struct_fields__) - AGENT_FIELDS == {
         "created_at",
+        "id",
         "injection_score",
         "last_used_at",
         "pinned",

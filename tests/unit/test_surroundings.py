@@ -12,6 +12,7 @@ import pytest
 from memento_tui.api import Workspace
 from memento_tui.api.review import PendingProposal
 from memento_tui.api.review_context import TranscriptExcerpt, similar_memories, transcript_excerpt
+from tests.made import always
 
 
 def waiting(workspace: Workspace, agent: Workspace, **source: str) -> PendingProposal:
@@ -91,7 +92,7 @@ def test_memories_alike_are_found_without_those_that_are_shown_anyway(workspace:
     workspace.remember("The cache must be warm before a deploy.", id="alike")
     workspace.remember("Something else entirely about lunch.", id="lunch")
     workspace.search("cache")
-    agent.remember("The cache must be warm before each deploy.", source_type="external", id="new")
+    agent.remember("The cache must be warm before each deploy.", source_type="external", make_id=always("new"))
     workspace.search("cache")
     item = workspace.review.get("new")
     assert [near.memory.id for near in similar_memories(workspace, item)] == ["alike"]

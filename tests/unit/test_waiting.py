@@ -18,6 +18,7 @@ from memento_tui.model.review import INBOX_KINDS
 from memento_tui.moments import format_moment
 from memento_tui.storage.journal import Author
 from tests.bounded import bounded
+from tests.made import always
 
 
 def clash(workspace: Workspace, name: str = "clash", **fields: Any) -> Contradiction:  # noqa: ANN401 - fields
@@ -46,12 +47,12 @@ def test_proposals_and_contradictions_wait_in_one_queue_the_oldest_first(
     workspace: Workspace, agent: Workspace
 ) -> None:
     workspace.remember("Use JWT.", id="jwt", stability="verified")
-    agent.remember("A page says so.", source_type="external", title="The page", id="page")
+    agent.remember("A page says so.", source_type="external", title="The page", make_id=always("page"))
     clash(workspace)
     change = agent.update("jwt", content="Use cookies.").proposal
     deletion = agent.forget("jwt").proposal
     agent.contradictions.resolve("clash", "older_stands")
-    agent.remember("Key AKIA" + "Q3EGMDPRTV5WXY2Z opens it.", id="leak")
+    agent.remember("Key AKIA" + "Q3EGMDPRTV5WXY2Z opens it.", make_id=always("leak"))
     assert change is not None
     assert deletion is not None
     rows = workspace.inbox.view().page(0, 50)

@@ -80,7 +80,7 @@ class MemoryTools:
         source_type: SourceType = UNCHANGED,
         source_url: str = UNCHANGED,
         validity_context: Annotated[str, Field(description="when it applies")] = UNCHANGED,
-        id: Annotated[str, Field(description="leave out for a new one")] = UNCHANGED,  # noqa: A002 - the record's name
+        id: Annotated[str, Field(description="your own name for it, kept beside its id")] = UNCHANGED,  # noqa: A002 - the record's name
     ) -> Annotated[CallToolResult, RememberResult]:
         """Store one lasting fact, decision or lesson for later sessions. Search first; update what exists.
 
@@ -89,7 +89,6 @@ class MemoryTools:
         """
         workspace = self._mcp_workspaces.of(ctx)
         fields = given_arguments(
-            id=id,
             title=title,
             kind=kind,
             tags=tags,
@@ -101,7 +100,7 @@ class MemoryTools:
         )
         if "expires" in fields:
             fields["expires_at"] = parse_optional_end(fields.pop("expires"))
-        outcome = store_memory(workspace, content, source_url=source_url, **fields)
+        outcome = store_memory(workspace, content, source_url=source_url, wished_id=id, **fields)
         return tool_result(remember_result_text(outcome), remember_result(outcome))
 
     def search(
