@@ -207,9 +207,9 @@ def _inbox_table(
     "show",
     short_help="Show one item in full.",
     examples="""
-    memento review show 4tq2
-    memento review show 4tq2 --around
-    memento review show 4tq2 --json
+    memento review show p-4tq2
+    memento review show p-4tq2 --around
+    memento review show p-4tq2 --json
     """,
 )
 @click.argument("id")
@@ -267,7 +267,7 @@ def show_next() -> None:
     examples="""
     memento review edit
     memento review edit --kind new --limit 20
-    memento review edit 4tq2 9mzx --dry-run
+    memento review edit p-4tq2 p-9mzx --dry-run
     EDITOR="sed -i 's/^\\[ \\] later/[x] later/'" memento review edit --yes --json
     """,
 )
@@ -375,9 +375,9 @@ if TYPE_CHECKING:
     short_help="Decide proposals and contradictions.",
     examples="""
     memento review
-    memento review show 4tq2
-    memento review approve 4tq2
-    memento review reject 4tq2 9mzx --reason "out of date"
+    memento review show p-4tq2
+    memento review approve p-4tq2
+    memento review reject p-4tq2 p-9mzx --reason "out of date"
     memento review edit
     """,
 )
@@ -392,9 +392,9 @@ def review(ctx: click.Context) -> None:
     "approve",
     short_help="Approve proposals.",
     examples="""
-    memento review approve 4tq2
-    memento review approve 4tq2@1 9mzx@2 --json
-    memento review approve 4tq2 --title "Endpoints" --tag api
+    memento review approve p-4tq2
+    memento review approve p-4tq2@1 p-9mzx@2 --json
+    memento review approve p-4tq2 --title "Endpoints" --tag api
     """,
 )
 @click.argument("ids", nargs=-1, required=True, metavar="ID...")
@@ -449,8 +449,8 @@ def _persons_changes(queue: ProposalQueue, proposal_id: str, options: dict[str, 
     "reject",
     short_help="Reject proposals.",
     examples="""
-    memento review reject 4tq2 --reason "we moved to /v3"
-    memento review reject 4tq2 9mzx --json
+    memento review reject p-4tq2 --reason "we moved to /v3"
+    memento review reject p-4tq2 p-9mzx --json
     """,
 )
 @click.argument("ids", nargs=-1, required=True, metavar="ID...")
@@ -473,8 +473,8 @@ def reject(ids: tuple[str, ...], reason: str, seen: int | None) -> None:
     "later",
     short_help="Put proposals off.",
     examples="""
-    memento review later 4tq2
-    memento review later 4tq2 --until 2w
+    memento review later p-4tq2
+    memento review later p-4tq2 --until 2w
     """,
 )
 @click.argument("ids", nargs=-1, required=True, metavar="ID...")

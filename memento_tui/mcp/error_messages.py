@@ -20,7 +20,8 @@ UNEXPECTED_ERROR = (
     " Try once more; if that fails too, go on without it."
 )
 
-_OWNER_ONLY_FIELDS = frozenset(Memory.__struct_fields__) - AGENT_FIELDS
+_OWNER_ONLY_FIELDS = frozenset(Memory.__struct_fields__) - AGENT_FIELDS - {"id"}
+"""The fields whose refusal is explained. An ``id`` is a slip where a tool takes ``ids`` or none."""
 _ARGUMENT_OF_FIELD = {"expires_at": "expires", "source.url": "source_url"}
 """The arguments whose names differ from the fields that they set, by field."""
 _TYPE_NAMES = {"string": "a text", "integer": "a whole number", "array": "a list of texts"}

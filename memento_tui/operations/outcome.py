@@ -12,7 +12,7 @@ from memento_tui.api import Workspace
 from memento_tui.api.review import PendingProposal
 from memento_tui.errors import Conflict, NotAllowed
 from memento_tui.model import Crystal, Memory, Proposal, Skip, WorkingItem
-from memento_tui.model.memory import FOREIGN_ID
+from memento_tui.model.memory import FOREIGN_ID, content_digest
 from memento_tui.model.validation import check_id, to_plain
 from memento_tui.operations.memories import is_readable
 from memento_tui.policy.policy import reasons_in_words
@@ -100,7 +100,7 @@ def store_memory(
     """
     started_at = clock.now()
     if wished_id is not None:
-        _check_wished_id(workspace, wished_id, str(fields.get("namespace", "global")))
+        _check_wished_id(workspace, wished_id, content, str(fields.get("namespace", "global")))
         fields["extra"] = {**fields.get("extra", {}), FOREIGN_ID: wished_id}
     if source_url is not None:
         author = workspace.author
@@ -108,16 +108,19 @@ def store_memory(
     return _store_outcome(workspace, workspace.remember(content, make_id=make_id, **fields), started_at)
 
 
-def _check_wished_id(workspace: Workspace, wished_id: str, namespace: str) -> None:
+def _check_wished_id(workspace: Workspace, wished_id: str, content: str, namespace: str) -> None:
     known = workspace.find(check_id(wished_id))
     if known is None or known.namespace != namespace:
         known = workspace.find_foreign(wished_id, namespace)
-    if known is not None:
-        raise Conflict(
-            f"The id {wished_id!r:.80} leads to the memory {known.id} already.",
-            "Change that one, or leave the id out.",
-            current=to_plain(known),
-        )
+    if known is None:
+        return
+    if known.status == "rejected" and content_digest(known.content) == content_digest(content):
+        return  # the answer is that the text was rejected, and why
+    raise Conflict(
+        f"The id {wished_id!r:.80} leads to the memory {known.id} already.",
+        "Change that one, or leave the id out.",
+        current=to_plain(known),
+    )
 
 
 def store_memories(workspace: Workspace, items: Iterable[Mapping[str, Any]]) -> list[StoreOutcome]:
