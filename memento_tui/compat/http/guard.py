@@ -19,6 +19,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from memento_tui.compat.http.keys import Caller
 from memento_tui.compat.http.responses import error_response, response_of_error
+from memento_tui.compat.http.wrong_keys import WrongKeys
 from memento_tui.errors import MementoError
 from memento_tui.mcp.streamable_http import replay_body
 
@@ -44,13 +45,24 @@ _NO_KEY_MESSAGE = (
     "Invalid or missing API key: send the header Authorization: Bearer KEY with the key that memento serve shows."
 )
 
+_GUESSING_MESSAGE = "Too many wrong keys came from this address; try again in a moment."
+_GUESSING_RETRY_SECONDS = 2
+
 
 class Guard:
     """The gate in front of an application; ``caller_of`` returns the owner of a request's key."""
 
-    def __init__(self, inner: ASGIApp, caller_of: Callable[[str], Awaitable[Caller | None]], *, host: str) -> None:
+    def __init__(
+        self,
+        inner: ASGIApp,
+        caller_of: Callable[[str], Awaitable[Caller | None]],
+        *,
+        host: str,
+        wrong_keys: WrongKeys | None = None,
+    ) -> None:
         self._inner = inner
         self._caller_of = caller_of
+        self._wrong_keys = wrong_keys or WrongKeys()
         self._host = host.lower().strip("[]")
         # A page that DNS rebound names a host; where all addresses are listened to, each of them is this server's own.
         self._is_open = not is_loopback(host)
@@ -103,8 +115,16 @@ class Guard:
             return None
         headers = Headers(scope=scope).getlist("authorization")
         scheme, _, key = headers[0].partition(" ") if len(headers) == 1 else ("", "", "")
-        caller = await self._caller_of(key.strip()) if scheme.lower() == "bearer" and key.strip() else None
+        key = key.strip() if scheme.lower() == "bearer" else ""
+        address = (scope["client"] or ("", 0))[0]
+        if key and self._wrong_keys.is_guessing(address):
+            refusal = error_response(_GUESSING_MESSAGE, 429)
+            refusal.headers["Retry-After"] = str(_GUESSING_RETRY_SECONDS)
+            return refusal
+        caller = await self._caller_of(key) if key else None
         if caller is None:
+            if key:
+                await self._wrong_keys.hold_back(address)
             refusal = error_response(_NO_KEY_MESSAGE, 401)
             refusal.headers["WWW-Authenticate"] = "Bearer"
             return refusal
