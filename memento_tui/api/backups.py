@@ -15,6 +15,7 @@ import msgspec
 from filelock import FileLock, Timeout
 
 from memento_tui import clock
+from memento_tui.api.accounts import ACCOUNTS_SETTING, revoke_all
 from memento_tui.errors import AmbiguousId, DataDirectoryError, NotAllowed, NotFound
 from memento_tui.paths import DataPaths
 from memento_tui.storage import backup
@@ -145,7 +146,7 @@ class Backups:
         """Replace the workspace's contents by a backup's. The former state is kept as a backup of its own.
 
         It is one write: another program sees all of the one state or all of the other. The search indexes notice that
-        it is another past and are built anew.
+        it is another past and are built anew. The accounts of HTTP clients stay as they are.
 
         Raises:
             NotFound, AmbiguousId: no backup, or several, have that name.
@@ -171,7 +172,15 @@ class Backups:
             shutil.copyfile(file, copy)
             copy.chmod(0o600)
             note = f"{chosen.name}; what was there before is in {before.name}"
-            seq = backup.restore_copy(self._store.database, copy, self._author, note, progress=progress, stop=stop)
+            seq = backup.restore_copy(
+                self._store.database,
+                copy,
+                self._author,
+                note,
+                kept_settings=(ACCOUNTS_SETTING,),  # a key that was rotated or revoked since stays so
+                progress=progress,
+                stop=stop,
+            )
         return RestoredBackup(chosen.name, seq, before.name)
 
     def _copied(self, why: str, progress: Progress, stop: threading.Event | None, *, checked: bool) -> Backup:
@@ -201,6 +210,8 @@ def replace_damaged(
 ) -> RestoredBackup:
     """Put a backup in the place of a database that cannot be opened, which is kept among the backups.
 
+    All accounts of HTTP clients are revoked: which keys were rotated or revoked since is not known.
+
     Raises:
         NotFound, AmbiguousId: no backup, or several, have that name.
         NotAllowed: an agent asks, or another backup is under way.
@@ -217,7 +228,7 @@ def replace_damaged(
         shutil.copyfile(paths.backups / chosen.name, copy)
         copy.chmod(0o600)
         note = f"{chosen.name}; the damaged database is kept as {aside.name}"
-        seq = backup.migrate_copy(copy, author, note)
+        seq = backup.migrate_copy(copy, author, note, settings={ACCOUNTS_SETTING: revoke_all})
         for end in ("-wal", "-shm", ""):
             old = paths.database.with_name(paths.database.name + end)
             if old.exists():

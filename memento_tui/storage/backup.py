@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import sqlite3
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -16,6 +17,8 @@ from memento_tui.errors import DataDirectoryError
 from memento_tui.storage import journal
 from memento_tui.storage.database import Database, explain_failure, newest_format, raise_if_stopped, stoppable
 from memento_tui.storage.journal import Author
+from memento_tui.storage.settings import Settings
+from memento_tui.storage.statements import SELECT_SETTING, WRITE_SETTING
 from memento_tui.storage.transaction import Transaction, write_entry
 
 __all__ = [
@@ -194,6 +197,7 @@ def restore_copy(
     author: Author,
     note: str,
     *,
+    kept_settings: Sequence[str],
     progress: Progress,
     stop: threading.Event | None,
 ) -> int:
@@ -201,13 +205,16 @@ def restore_copy(
 
     ``file`` is a copy of the copy: it is brought to the present format, and the entry is written there. Every other
     program sees either all that was there before or all that is there after; one that reads meanwhile reads on.
+    ``kept_settings`` names settings that are not of the past: they stay as they are.
 
     Raises:
         DataDirectoryError: the database cannot be written, or another program writes for long.
         StoppedError: ``stop`` was set; nothing has changed.
 
     """
-    seq = migrate_copy(file, author, note)
+    present = Settings(database)
+    kept = {name: functools.partial(_present_value, present, name) for name in kept_settings}
+    seq = migrate_copy(file, author, note, settings=kept)
     try:
         raise_if_stopped(stop)
         source = sqlite3.connect(file, isolation_level=None)
@@ -224,11 +231,26 @@ def restore_copy(
     return seq
 
 
-def migrate_copy(file: Path, author: Author, note: str) -> int:
-    """Bring a copy to the present format and write into its journal that it was restored; return that entry."""
+def _present_value(settings: Settings, name: str, _: str | None) -> str | None:
+    return settings.get(name)
+
+
+def migrate_copy(
+    file: Path, author: Author, note: str, *, settings: Mapping[str, Callable[[str | None], str | None]]
+) -> int:
+    """Bring a copy to the present format and write into its journal that it was restored; return that entry.
+
+    ``settings`` gives the new value of some settings for the one in the copy; ``None`` is no value.
+    """
     copy = Database(file)
     try:
         with copy.writing() as connection:
+            for name, change in settings.items():
+                row = connection.execute(SELECT_SETTING, (name,)).fetchone()
+                value = change(None if row is None else str(row[0]))
+                connection.execute("DELETE FROM setting WHERE name = ?", (name,))
+                if value is not None:
+                    connection.execute(WRITE_SETTING, (name, value))
             tx = Transaction(connection, clock.now())
             write_entry(copy, tx, author, "restore backup", note=note, batch="", undoes=None)
         with copy.translated():

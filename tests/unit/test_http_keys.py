@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
+import memento_tui
 from memento_tui.api import Workspace
+from memento_tui.api.accounts import Accounts
+from memento_tui.api.backups import replace_damaged
 from memento_tui.compat.http.guard import is_loopback
 from memento_tui.compat.http.keys import ApiKeys, Caller, check_key
-from memento_tui.errors import DataDirectoryError, InvalidField, InvalidInput, NotAllowed
+from memento_tui.errors import DataDirectoryError, InvalidField, InvalidInput, NotAllowed, NotFound
 
 
 def test_two_servers_that_start_at_once_have_one_key(workspace: Workspace) -> None:
@@ -56,6 +60,71 @@ def test_there_is_an_end_to_accounts(workspace: Workspace) -> None:
         keys.sign_up("many")
     with pytest.raises(NotAllowed, match="100 accounts"):
         keys.sign_up("one more")
+
+
+def test_a_revoked_account_gives_room_to_another_but_not_its_name(workspace: Workspace) -> None:
+    keys = ApiKeys(workspace.settings, workspace.paths.http_key)
+    _, key = keys.sign_up("ana")
+    accounts = Accounts(workspace.settings)
+    assert accounts.revoke("ana").is_revoked
+    assert keys.caller_of(key) is None
+    with pytest.raises(NotFound, match="revoked"):
+        keys.rotate(Caller("ana"))
+    with pytest.raises(NotAllowed, match="already"):
+        accounts.revoke("ana")
+    with pytest.raises(NotFound, match="eve"):
+        accounts.revoke("eve")
+    assert keys.sign_up("ana")[0] == Caller("ana-2")
+    for _ in range(99):
+        keys.sign_up("many")
+
+
+def test_a_name_that_memories_are_kept_under_is_nobody_elses(workspace: Workspace) -> None:
+    keys = ApiKeys(workspace.settings, workspace.paths.http_key)
+    assert keys.sign_up("ana", {"ana", "ana-2"})[0] == Caller("ana-3")
+
+
+def test_a_restored_backup_revives_no_key(workspace: Workspace) -> None:
+    keys, accounts = ApiKeys(workspace.settings, workspace.paths.http_key), Accounts(workspace.settings)
+    own_before = keys.own
+    _, rotated = keys.sign_up("rotated")
+    _, revoked = keys.sign_up("revoked")
+    _, same = keys.sign_up("same")
+    workspace.backups.make()
+    own, fresh = keys.rotate(Caller()), keys.rotate(Caller("rotated"))
+    accounts.revoke("revoked")
+    _, later = keys.sign_up("later")
+    workspace.backups.restore("latest")
+    assert [keys.caller_of(key) for key in (own_before, rotated, revoked)] == [None] * 3
+    assert [keys.caller_of(key) for key in (own, fresh, same, later)] == [
+        Caller(),
+        Caller("rotated"),
+        Caller("same"),
+        Caller("later"),
+    ]
+
+
+def test_a_restored_backup_of_a_time_with_accounts_brings_none_back_where_there_are_none(workspace: Workspace) -> None:
+    workspace.backups.make()
+    accounts = Accounts(workspace.settings)
+    accounts.add("ana")
+    workspace.backups.restore("latest")
+    assert [account.name for account in accounts.list()] == ["ana"]
+
+
+def test_a_backup_in_the_place_of_a_damaged_database_revives_no_key(data_dir: Path) -> None:
+    with memento_tui.open(data_dir) as workspace:
+        keys = ApiKeys(workspace.settings, workspace.paths.http_key)
+        _, key = keys.sign_up("ana")
+        workspace.backups.make()
+        paths, author = workspace.paths, workspace.author
+    paths.database.write_bytes(b"damaged")
+    replace_damaged(paths, author, "latest")
+    with memento_tui.open(data_dir) as workspace:
+        keys = ApiKeys(workspace.settings, workspace.paths.http_key)
+        assert keys.caller_of(key) is None
+        assert [account.is_revoked for account in Accounts(workspace.settings).list()] == [True]
+        assert keys.sign_up("ana")[0] == Caller("ana-2")
 
 
 def test_a_workspace_is_a_namespace_and_back() -> None:

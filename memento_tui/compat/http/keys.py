@@ -6,33 +6,27 @@ a key of its own, of which only the hash is kept, and the one namespace that the
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 import secrets
+from collections.abc import Collection
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 import msgspec
 
-from memento_tui import clock
+from memento_tui.api.accounts import Accounts, new_key
 from memento_tui.api.types import Settings
 from memento_tui.errors import DataDirectoryError, InvalidField, InvalidInput, NotAllowed
 from memento_tui.formats.protocol.vocabulary import namespace_of_workspace, workspace_of_namespace
 from memento_tui.mcp.workspaces import WorkspacePool
 from memento_tui.model.validation import ACCOUNTS_NAMESPACE, account_of, check_namespace
-from memento_tui.moments import format_moment
 
 __all__ = ["KEY_VARIABLE", "ApiKeys", "Caller", "HttpCaller", "HttpWorkspaces", "check_key", "open_http_workspaces"]
 
 KEY_VARIABLE = "MEMENTO_API_KEY"
 """The environment variable in which Memento Protocol's clients and `memento serve` alike look for the key."""
 
-_ACCOUNTS_SETTING = "http.accounts"
-_MAX_ACCOUNTS = 100
-"""Signing up needs no key, so the number is limited."""
-
-_MAX_NAME_CHARS = 60
 _MAX_WORKSPACE_CHARS = 100
 _MIN_KEY_CHARS = 16
 _KEY_PATTERN = re.compile(r"[\x21-\x7e]+")
@@ -76,15 +70,6 @@ class Caller(msgspec.Struct, frozen=True):
         return account_of(namespace) == self.account
 
 
-class _Account(msgspec.Struct, frozen=True):
-    name: str
-    digest: str
-    created_at: str
-
-
-_decode_accounts = msgspec.json.Decoder(list[_Account]).decode
-
-
 class ApiKeys:
     """The keys of one data directory.
 
@@ -96,7 +81,7 @@ class ApiKeys:
     """
 
     def __init__(self, settings: Settings, file: Path, chosen: str = "") -> None:
-        self._settings = settings
+        self._accounts = Accounts(settings)
         self._file = file
         self._chosen_key = chosen
         if not chosen and not file.exists():
@@ -121,7 +106,7 @@ class ApiKeys:
 
     def _make(self) -> None:
         """Make the key, unless another server does so at the same time."""
-        new_file = self._write_key(_new_key())
+        new_file = self._write_key(new_key())
         try:
             os.link(new_file, self._file)
         except FileExistsError:
@@ -148,45 +133,16 @@ class ApiKeys:
         written = key.encode("utf-8", "surrogateescape")
         if secrets.compare_digest(written, self.own.encode()):
             return Caller()
-        digest = _digest(written)
-        accounts = [account for account in self._accounts() if secrets.compare_digest(account.digest, digest)]
-        return Caller(accounts[0].name) if accounts else None
+        name = self._accounts.owner_of(written)
+        return None if name is None else Caller(name)
 
-    def _accounts(self) -> list[_Account]:
-        stored = self._settings.get(_ACCOUNTS_SETTING)
-        return [] if stored is None else _decode_accounts(stored)
-
-    def sign_up(self, name: str) -> tuple[Caller, str]:
+    def sign_up(self, name: str, in_use: Collection[str] = ()) -> tuple[Caller, str]:
         """Make an account; return its caller and its key, which nobody can read again.
 
-        The name is made into one that a namespace can have, and gets a number where it is taken.
-
-        Raises:
-            NotAllowed: there are too many accounts.
-
+        ``in_use`` holds the names of accounts that memories are kept under. Raises like `Accounts.add`.
         """
-        key = _new_key()
-        plain = "-".join(re.findall(r"[a-z0-9]+", name.lower()))[:_MAX_NAME_CHARS] or "default"
-        added: list[_Account] = []
-
-        def add(stored: str | None) -> str:
-            accounts = [] if stored is None else _decode_accounts(stored)
-            if len(accounts) >= _MAX_ACCOUNTS:
-                raise NotAllowed(
-                    f"There are {_MAX_ACCOUNTS} accounts, which is as many as memento keeps.",
-                    "Use the key of one of them, or the key that memento serve printed.",
-                )
-            taken = {account.name for account in accounts}
-            free = next(
-                candidate
-                for n in range(1, _MAX_ACCOUNTS + 2)
-                if (candidate := f"{plain}-{n}" if n > 1 else plain) not in taken
-            )
-            added.append(_Account(free, _digest(key.encode()), format_moment(clock.now())))
-            return msgspec.json.encode([*accounts, added[-1]]).decode()
-
-        self._settings.change(_ACCOUNTS_SETTING, add)
-        return Caller(added[-1].name), key
+        account, key = self._accounts.add(name, in_use=in_use)
+        return Caller(account), key
 
     def rotate(self, caller: Caller) -> str:
         """Put a new key in the place of a caller's; return it.
@@ -195,32 +151,15 @@ class ApiKeys:
             NotAllowed: the person chose the key, and only the person changes it.
 
         """
-        key = _new_key()
-        if not caller.account:
-            if self._chosen_key:
-                raise NotAllowed(
-                    f"This server was started with the key in {KEY_VARIABLE}.", "Change it there, and start it again."
-                )
-            self._write_key(key).replace(self._file)
-            return key
-
-        def replace(stored: str | None) -> str:
-            accounts = [] if stored is None else _decode_accounts(stored)
-            changed = [
-                msgspec.structs.replace(account, digest=_digest(key.encode()))
-                if account.name == caller.account
-                else account
-                for account in accounts
-            ]
-            return msgspec.json.encode(changed).decode()
-
-        self._settings.change(_ACCOUNTS_SETTING, replace)
+        if caller.account:
+            return self._accounts.rotate(caller.account)
+        if self._chosen_key:
+            raise NotAllowed(
+                f"This server was started with the key in {KEY_VARIABLE}.", "Change it there, and start it again."
+            )
+        key = new_key()
+        self._write_key(key).replace(self._file)
         return key
-
-
-def _new_key() -> str:
-    """Return a random key of 128 bits in the form that Memento Protocol's clients know."""
-    return f"mp_live_{secrets.token_hex(16)}"
 
 
 def check_key(key: str) -> str:
@@ -236,11 +175,6 @@ def check_key(key: str) -> str:
             f"Unset {KEY_VARIABLE} and memento makes one, or choose a longer one.",
         )
     return key
-
-
-def _digest(key: bytes) -> str:
-    # A key is 128 random bits: no list of likely ones can be tried, so a slow hash would add nothing.
-    return hashlib.sha256(key).hexdigest()
 
 
 _PRODUCT_PATTERN = re.compile(r"[\w.+-]{1,60}", re.ASCII)

@@ -15,6 +15,7 @@ from memento_tui.compat.protocol.workspaces import WorkspaceScope
 from memento_tui.errors import NotAllowed, NotFound
 from memento_tui.model import Memory, Proposal
 from memento_tui.model.filters import AllOf, OneOf, Under
+from memento_tui.model.validation import account_of
 from memento_tui.moments import format_moment
 from memento_tui.operations.memories import count_memories, format_time
 
@@ -161,7 +162,8 @@ def sign_up(request: ApiRequest) -> Response:
     account = request.read_body(_NewAccount)
     workspace = account.workspace.strip() or "default"
     request.caller.namespace_of(workspace)  # an invalid name is refused before there is an account
-    caller, key = request.keys.sign_up(account.name[:_MAX_NAME_CHARS])
+    in_use = {account_of(namespace) for namespace, _ in request.workspace.namespaces()}
+    caller, key = request.keys.sign_up(account.name[:_MAX_NAME_CHARS], in_use)
     body = {
         "api_key": key,
         "workspace": workspace,
