@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from memento_tui.api.workspace import Workspace
+from memento_tui.config import LanguageModelConfig
 from memento_tui.errors import Conflict, InvalidField
 from memento_tui.maintenance.consolidation.drafting import Draft, Drafter
 from memento_tui.maintenance.consolidation.grouping import LARGEST_GROUP, SYNTHESIZED_CERTAINTY
@@ -43,10 +44,12 @@ def consolidate(
     *,
     fields: Mapping[str, Any] | None = None,
     make_id: Callable[[], str] = new_id,
+    language_model: LanguageModelConfig | None = None,
 ) -> ConsolidationOutcome:
     """Create one memory that replaces several, or propose it where the gate requires that.
 
     Without ``content`` it is drafted: by the language model where one is configured, else of the sources' sentences.
+    ``language_model`` is that of the caller; ``None`` for the person's own.
     ``fields`` are what the caller says of it; ``tags`` join those of the sources. It is as sensitive as the most
     sensitive source and as foreign as the most foreign one.
 
@@ -57,7 +60,8 @@ def consolidate(
 
     """
     sources = _load_sources(workspace, source_ids)
-    draft = None if content.strip() else Drafter(workspace.config.language_model).draft("consolidate", sources)
+    model = workspace.config.language_model if language_model is None else language_model
+    draft = None if content.strip() else Drafter(model).draft("consolidate", sources)
     screened = workspace.gate.screen(
         _consolidated_memory(workspace, sources, content, draft, dict(fields or {}), make_id())
     )

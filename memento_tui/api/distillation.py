@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from memento_tui.api.workspace import Workspace
+from memento_tui.config import LanguageModelConfig
 from memento_tui.errors import InvalidInput
 from memento_tui.maintenance.consolidation.drafting import Drafter
 from memento_tui.maintenance.distillation.distiller import distill
@@ -93,13 +94,15 @@ def distill_text(
     wanted: Callable[[Candidate], bool] | None = None,
     fields: Mapping[str, Any] | None = None,
     make_id: Callable[[], str] | None = None,
+    language_model: LanguageModelConfig | None = None,
 ) -> DistillationReport:
     """Propose records from a conversation that an agent handed over as text, in the name of that agent.
 
     The text is JSON lines in one of the formats of transcripts, or plain: see
     `memento_tui.maintenance.transcripts.reader`.
     ``named`` says where it is from, since there is no file. Only what is ``wanted`` is learned; everything that is
-    gets ``fields`` (such as a namespace) and an id of ``make_id``.
+    gets ``fields`` (such as a namespace) and an id of ``make_id``. ``language_model`` is the caller's; ``None`` for the
+    person's own.
     """
     problems: list[str] = []
     read = _read_given_text(workspace, text, problems)
@@ -111,7 +114,7 @@ def distill_text(
         if candidate.target == "memory" and not read.names_speakers:
             more["source_type"] = "derived"  # nobody can tell that the person said it
         candidates.append(msgspec.structs.replace(candidate, fields={**candidate.fields, **more}))
-    drafter = Drafter(workspace.config.language_model)
+    drafter = Drafter(workspace.config.language_model if language_model is None else language_model)
     learner = DistillationProposer(workspace._store, workspace.gate, workspace.search_engine.keyword, drafter, named)
     learned = tuple(learner.learn(candidate) for candidate in candidates)
     return DistillationReport(learned, tuple(problems), len(read.turns), workspace.author.session)

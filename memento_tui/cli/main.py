@@ -69,6 +69,7 @@ COMMANDS: dict[str, CommandEntry] = {
     "status": CommandEntry("hosts", "Show which agents' hosts have memento, and whether it works."),
     "mcp": CommandEntry("serve", "Serve the memory to an agent over MCP, on stdio."),
     "serve": CommandEntry("serve", "Serve the memory to agents over HTTP."),
+    "account": CommandEntry("accounts", "List and revoke the accounts of HTTP clients."),
 }
 
 

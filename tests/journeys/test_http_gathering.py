@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -11,6 +12,7 @@ import memento_tui
 from memento_tui.api import Workspace
 from tests.journeys.http_server import Client, HttpProcess, serving
 from tests.made import without_engine
+from tests.unit.chat_server import ChatServer
 
 
 @pytest.fixture(scope="module")
@@ -123,3 +125,25 @@ def test_extraction_has_modes_and_a_most(client: Client) -> None:
         assert client.post("/v1/extract", **wrong).status == 400
     long = client.post("/v1/extract", transcript="word " * 60_000)
     assert (long.status, long.data["count"]) == (200, 0)
+
+
+def test_only_the_persons_own_agents_use_the_persons_language_model(tmp_path: Path) -> None:
+    folder = without_engine(tmp_path / "data")
+    transcript = (
+        "User: Always run the database migrations before you start the server.\n\n"
+        "Assistant: The migrations failed because the port was taken; I changed it to 5433 and they passed.\n\n"
+        "User: Never push to the main branch without a review.\n"
+    ) * 3
+    with ChatServer() as model:
+        with (folder / "config.toml").open("a") as config:
+            config.write(f'[language_model]\nurl = "{model.url}"\nmodel = "test-model"\ntimeout_seconds = 10\n')
+        with serving(folder) as server:
+            key = server.client.post("/v1/auth/signup", name="eve").data["api_key"]
+            for client, uses_it in ((Client(server.port, key), False), (server.client, True)):
+                model.questions.clear()
+                ids = [client.store(f"Deploy step {n} needs the VPN and a token.", tags=["vpn"]) for n in range(3)]
+                assert client.post("/v1/consolidate").status == 202
+                assert client.post("/v1/consolidate/group", source_ids=ids[:2]).status == 202
+                assert client.post("/v1/distill", transcript=transcript).status in (200, 202)
+                assert client.post("/v1/extract", transcript=transcript).status in (200, 202)
+                assert bool(model.questions) is uses_it

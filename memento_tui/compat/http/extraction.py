@@ -85,7 +85,14 @@ def _consolidation_response(request: ApiRequest, ids: list[str], group: _MemoryG
     fields: dict[str, Any] = {"namespace": request.scope.namespace, "tags": group.tags or []}
     if group.type:
         fields |= kind_fields(group.type)
-    return consolidated(request.workspace, ids, group.content, fields=fields, make_id=request.new_id)
+    return consolidated(
+        request.workspace,
+        ids,
+        group.content,
+        fields=fields,
+        make_id=request.new_id,
+        language_model=request.language_model,
+    )
 
 
 _MIN_DISTILLED_CHARS, _MIN_EXTRACTED_CHARS, _MAX_TRANSCRIPT_CHARS = 200, 100, 100_000
@@ -138,7 +145,15 @@ def extract_from_transcript(request: ApiRequest) -> Response:
 def _learn_from(request: ApiRequest, transcript: str, mode: str, most: int) -> list[DistillationResult]:
     """Pass the lessons of a transcript through the gate; return the new ones."""
     text, namespace = transcript[-_MAX_TRANSCRIPT_CHARS:], request.scope.namespace
-    report = extract_lessons(request.workspace, text, _TRANSCRIPT_SOURCE, mode=mode, limit=most, namespace=namespace)
+    report = extract_lessons(
+        request.workspace,
+        text,
+        _TRANSCRIPT_SOURCE,
+        mode=mode,
+        limit=most,
+        namespace=namespace,
+        language_model=request.language_model,
+    )
     return [lesson for lesson in report.learned if is_new_lesson(lesson)]
 
 

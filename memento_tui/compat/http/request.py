@@ -13,6 +13,7 @@ from memento_tui.api import Workspace
 from memento_tui.api.search import recallable_filter
 from memento_tui.compat.http.keys import ApiKeys, Caller
 from memento_tui.compat.protocol.workspaces import WorkspaceScope, id_maker
+from memento_tui.config import LanguageModelConfig
 from memento_tui.errors import InvalidField, InvalidInput, NotFound
 from memento_tui.mcp.server import without_surrogates
 from memento_tui.model import Memory
@@ -87,6 +88,11 @@ class ApiRequest(msgspec.Struct, frozen=True, kw_only=True):
             raise InvalidField("peek_workspaces", f"Too many: {len(distinct)}, and {_MAX_PEEKED} is the most")
         scopes = [WorkspaceScope(self.caller.namespace_of(name), label=name) for name in distinct]
         return [scope for scope in scopes if scope.namespace != self.scope.namespace]
+
+    @property
+    def language_model(self) -> LanguageModelConfig:
+        """The endpoint that may write drafts: the person's for the person's own agents, and none for an account."""
+        return LanguageModelConfig() if self.caller.account else self.workspace.config.language_model
 
     def new_id(self) -> str:
         """Return an id for a new record, as clients expect of one."""

@@ -22,6 +22,7 @@ from memento_tui.compat.protocol.formatting import (
     text_result,
 )
 from memento_tui.compat.protocol.workspaces import ToolContext, id_maker
+from memento_tui.config import LanguageModelConfig
 from memento_tui.errors import InvalidField
 from memento_tui.maintenance.distillation.proposals import DistillationResult
 from memento_tui.maintenance.distillation.statements import Candidate
@@ -41,9 +42,19 @@ _SEED_KINDS = ("preference", "fact", "observation")
 
 
 def extract_lessons(
-    workspace: Workspace, transcript: str, source: str, *, mode: str, limit: int, namespace: str
+    workspace: Workspace,
+    transcript: str,
+    source: str,
+    *,
+    mode: str,
+    limit: int,
+    namespace: str,
+    language_model: LanguageModelConfig | None = None,
 ) -> DistillationReport:
-    """Propose the lessons of a transcript from a ``source``; ``mode`` is one of `EXTRACTION_MODES`."""
+    """Propose the lessons of a transcript from a ``source``; ``mode`` is one of `EXTRACTION_MODES`.
+
+    ``language_model`` is the caller's; ``None`` for the person's own.
+    """
     selects: Callable[[Candidate], bool] | None = _is_seed if mode == "seeds" else None
     return distill_text(
         workspace,
@@ -53,6 +64,7 @@ def extract_lessons(
         wanted=selects,
         fields={"namespace": namespace},
         make_id=id_maker(workspace),
+        language_model=language_model,
     )
 
 
