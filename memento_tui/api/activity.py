@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
 
@@ -19,6 +19,7 @@ from memento_tui.search.query_language import parse
 from memento_tui.storage.activity import ActivityRow, AgentTotals, ChangedRecord, DayCount, JournalFilter
 from memento_tui.storage.journal import Author, Change, Entry
 from memento_tui.storage.ledgers import ExposureFilter, ExposureRow, SessionTotals
+from memento_tui.storage.memory_events import MemoryEvent
 from memento_tui.storage.store import Store
 
 __all__ = ["ActivityLog", "ActivityQuery", "JournalAction", "parse_activity"]
@@ -218,6 +219,18 @@ class ActivityLog:
     def changes(self, seq: int) -> list[Change]:
         """Return the changes of one entry, a record each."""
         return self._store.journal.changes(seq)
+
+    def memory_events(
+        self, namespace: str, *, since: datetime, actions: Collection[str] = (), limit: int, is_small: bool = False
+    ) -> list[MemoryEvent]:
+        """Return the newest changes to the memories of a namespace, newest first; see `MemoryEventQueries.changes`."""
+        return self._store.memory_events.changes(
+            namespace, since=since, actions=actions, limit=limit, is_small=is_small
+        )
+
+    def exposure_counts(self, namespace: str, *, since: datetime, seconds: int) -> list[tuple[int, int]]:
+        """Return how many memories of a namespace were shown, by spans of ``seconds`` that begin at a second."""
+        return self._store.memory_events.exposure_counts(namespace, since=since, seconds=seconds)
 
     def page(self, query: ActivityQuery, *, before: int | None = None, limit: int = 50) -> list[ActivityRow]:
         """Return the newest entries that a query selects; ``before`` is the last one of the page before."""

@@ -9,6 +9,7 @@ from memento_tui.storage.database import StoppedError, raise_if_stopped
 from memento_tui.storage.journal import Actor, Author, Change, Entry
 from memento_tui.storage.journal_queries import Revision
 from memento_tui.storage.ledgers import ExposureFilter, ExposureRow, ImportedRecord, SessionTotals
+from memento_tui.storage.memory_events import MemoryEvent
 from memento_tui.storage.memory_queries import MemoryOrder, MemorySummary, Page, TimelineEntry
 from memento_tui.storage.review import InboxRow
 from memento_tui.storage.settings import Settings
@@ -33,6 +34,7 @@ __all__ = [
     "ImportedRecord",
     "InboxRow",
     "LinkDirection",
+    "MemoryEvent",
     "MemoryOrder",
     "MemorySummary",
     "MemoryView",

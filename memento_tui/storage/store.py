@@ -22,6 +22,7 @@ from memento_tui.storage.database import Database
 from memento_tui.storage.journal import Author, Entry
 from memento_tui.storage.journal_queries import JournalQueries
 from memento_tui.storage.ledgers import ExposureLedger, ImportLedger, UsageLedger
+from memento_tui.storage.memory_events import MemoryEventQueries
 from memento_tui.storage.memory_queries import MemoryQueries, Timeline, resolve_id
 from memento_tui.storage.review import ContradictionQueries, InboxQueries, ProposalQueries
 from memento_tui.storage.settings import Settings
@@ -79,6 +80,7 @@ class Store:
         self.inbox = InboxQueries(self.database)
         self.journal = JournalQueries(self.database)
         self.activity = ActivityQueries(self.database)
+        self.memory_events = MemoryEventQueries(self.database)
         self.statistics = Statistics(self.database)
         self.facets = FacetQueries(self.database)
         self.audit = AuditQueries(self.database)
