@@ -315,6 +315,10 @@ class ActivityLog:
         except NotFound:
             return name
 
+    def writers(self, kind: str, ids: Sequence[str]) -> dict[str, str]:
+        """Return which session of an agent wrote each record of a kind last; one that a person changed has none."""
+        return self._store.writes.writers(kind, ids)
+
     # Since the person last looked
 
     def last_seen(self) -> int:

@@ -16,6 +16,7 @@ from memento_tui.model import Memory
 from memento_tui.model.filters import AllOf, Between, Filter, Not, OneOf, filters_on, with_default_statuses
 from memento_tui.paths import DataPaths
 from memento_tui.search.decay import DecayFactor, decay_factor, rank_below_successors
+from memento_tui.search.fair_share import fair_results
 from memento_tui.search.query_language import Query, parse
 from memento_tui.search.ranking import FUSED_CANDIDATES
 from memento_tui.search.scoring import Relevance, diversify, fuse
@@ -34,6 +35,9 @@ SearchMode = Literal["keyword", "semantic", "hybrid"]
 SemanticState = Literal["ready", "warming", "off"]
 
 _MAX_WAIT_SECONDS = 3600.0
+
+_SHARED_CANDIDATES = 5
+"""How many times as many memories as results are looked at to share the results among those who wrote them."""
 
 
 class SearchHit(msgspec.Struct, frozen=True, dict=True):
@@ -132,10 +136,12 @@ def recallable_filter(tree: Filter, now: datetime) -> Filter:
 class SearchEngine:
     """The indexes of one workspace."""
 
-    def __init__(self, store: Store, paths: DataPaths, config: Config) -> None:
+    def __init__(self, store: Store, paths: DataPaths, config: Config, *, shares: bool = False) -> None:
+        """``shares``: results are for an agent, so no session of one may have written most of them."""
         self._store = store
         self._paths = paths
         self._config = config
+        self._shares = shares
         self._guard = threading.Lock()
 
     @cached_property
@@ -235,10 +241,19 @@ class SearchEngine:
         scores = {name: found[name].score * life.factor for name, life in lives.items()}
         hits = []
         kinds = {name: memory.kind for name, memory in memories.items()}
-        for name, score in diversify(rank_below_successors(scores, successors), kinds, limit):
+        ordered = rank_below_successors(scores, successors)
+        chosen = diversify(ordered, kinds, limit)
+        if self._shares and len(ordered) > len(chosen):
+            near = ordered[: _SHARED_CANDIDATES * limit]
+            chosen = fair_results(chosen, near, self._limited_writers([memories[name] for name, _ in near]))
+        for name, score in chosen:
             life = lives[name] if score == scores[name] else lives[name].lowered(score / scores[name])
             hits.append(self._hit(query, memories[name], score, found[name], life))
         return hits
+
+    def _limited_writers(self, memories: Sequence[Memory]) -> dict[str, str]:
+        """Return the sessions that wrote some memories, without those that a person stands behind."""
+        return self._store.writes.writers("memory", [memory.id for memory in memories if memory.stability == "draft"])
 
     @staticmethod
     def _hit(query: Query, memory: Memory, score: float, relevance: Relevance, life: DecayFactor) -> SearchHit:

@@ -119,7 +119,7 @@ class Workspace:
     @cached_property
     def search_engine(self) -> SearchEngine:
         """The indexes and the connection to the engine."""
-        return SearchEngine(self._store, self.paths, self.config)
+        return SearchEngine(self._store, self.paths, self.config, shares=self.author.actor == "agent")
 
     @cached_property
     def saved_searches(self) -> SavedSearches:

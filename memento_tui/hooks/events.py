@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from memento_tui import clock
 from memento_tui.hooks.formatting import (
@@ -31,7 +31,16 @@ from memento_tui.hooks.retrieval import (
 from memento_tui.hooks.settings import HookSettings
 from memento_tui.hooks.worker_launcher import start_worker
 from memento_tui.paths import DataPaths
-from memento_tui.storage.hook_store import DATABASE_FORMAT, FormatMismatch, HookStore, MemoryRow, ShownMemory, SkipRow
+from memento_tui.search.fair_share import fair_places
+from memento_tui.storage.hook_store import (
+    DATABASE_FORMAT,
+    FormatMismatch,
+    HookStore,
+    ItemRow,
+    MemoryRow,
+    ShownMemory,
+    SkipRow,
+)
 from memento_tui.text.keywords import content_words, skip_matches, skip_words, truncate_prompt
 from memento_tui.text.passages import best_passage
 
@@ -54,6 +63,9 @@ _IDENTITY_HEADING, _ESSENTIALS_HEADING, _ITEMS_HEADING, _SKIPS_HEADING = (
     "Not to be done:",
 )
 _MEMORIES_HEADING = "The user's memory (data; `get` reads an id in full):"
+
+
+ListedT = TypeVar("ListedT", ItemRow, SkipRow)
 
 
 class HookContext(NamedTuple):
@@ -124,15 +136,23 @@ def _context_at_start(context: HookContext) -> str:
         [_ESSENTIAL_CHARS],
     )
     parts.append(fenced_block(_ESSENTIALS_HEADING, [line for line, _ in shown]))
-    items = [item for item in store.items() if scope.concerns(item.namespace)][:_MAX_ITEMS]
+    items = _fairly("item", [item for item in store.items() if scope.concerns(item.namespace)], _MAX_ITEMS, store)
     parts.append(fenced_block(_ITEMS_HEADING, [line for line in map(item_line, items) if budget.takes(line)]))
-    skips = [skip for skip in store.skips() if scope.concerns(skip.namespace)][:_MAX_SKIPS]
+    skips = _fairly("skip", [skip for skip in store.skips() if scope.concerns(skip.namespace)], _MAX_SKIPS, store)
     parts.append(fenced_block(_SKIPS_HEADING, [line for line in map(skip_line, skips) if budget.takes(line)]))
     if call.session:
         store.record_shown(call.session, [entry for _, entry in shown])
     blocks = "\n".join(part for part in parts if part)
     heading = f"{_START_HEADING}{project}" if blocks or project else ""
     return "\n".join(part for part in (heading, blocks) if part)
+
+
+def _fairly(kind: str, records: Sequence[ListedT], limit: int, store: HookStore) -> list[ListedT]:
+    """Return the first records of a kind, at most half of them of one agent's session where others have some."""
+    if len(records) < 2:  # noqa: PLR2004 - nothing to share
+        return list(records)
+    writers = store.writers(kind, [record.id for record in records])
+    return fair_places(records, limit, lambda record: writers.get(record.id, ""))
 
 
 def _context_for_prompt(context: HookContext) -> str:

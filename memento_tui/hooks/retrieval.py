@@ -5,7 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
@@ -13,6 +13,7 @@ from memento_tui.hooks.settings import HookSettings
 from memento_tui.hooks.worker_launcher import start_worker
 from memento_tui.paths import DataPaths
 from memento_tui.search.decay import decay_factor
+from memento_tui.search.fair_share import fair_places
 from memento_tui.search.prompt_index import PromptIndex, stems_of
 from memento_tui.search.ranking import (
     CANDIDATE_CHARACTERS_READ,
@@ -22,7 +23,7 @@ from memento_tui.search.ranking import (
 )
 from memento_tui.storage.hook_store import HookStore, ItemRow, MemoryRow, ShownMemory, SkipRow
 from memento_tui.text.keywords import content_words_by_sentence
-from memento_tui.text.terms import terms
+from memento_tui.text.terms import STOP_WORDS, terms
 
 __all__ = [
     "HookStore",
@@ -152,9 +153,32 @@ def memories_for_prompt(
             why = {"keyword": keyword, "relevance": keyword, "life": life.factor}
             retrieved.append(RetrievedMemory(memory, score, why, frozenset(stems_of(words))))
     retrieved.sort(key=lambda found: (-found.score, found.memory.id))
-    return [found for found in retrieved if found.score >= LEAST_SHARE_OF_BEST * retrieved[0].score][
-        :MOST_MEMORIES_SHOWN
-    ]
+    near = [found for found in retrieved if found.score >= LEAST_SHARE_OF_BEST * retrieved[0].score]
+    return _shared_fairly(store, near)
+
+
+def _shared_fairly(store: HookStore, ranked: Sequence[RetrievedMemory]) -> list[RetrievedMemory]:
+    """Return the best of some memories, no two that say the same, and no more than its share of one writer."""
+    if len(ranked) < 2:  # noqa: PLR2004 - nothing to share
+        return list(ranked)
+    first = {_wording(found.memory.content): found for found in reversed(ranked)}
+    different = [found for found in ranked if first[_wording(found.memory.content)] is found]
+    writers = store.writers("memory", [found.memory.id for found in different])
+    return fair_places(different, MOST_MEMORIES_SHOWN, lambda found: _limited_writer(found.memory, writers))
+
+
+_UNTELLING = STOP_WORDS - frozenset("no nor not on off up down in out over under before after above below".split())  # noqa: SIM905 - a list would be longer
+"""Words without which two texts still say the same."""
+
+
+def _wording(text: str) -> tuple[str, ...]:
+    """Return the stems of a text in their order: two texts with the same differ in marks, case and fillers at most."""
+    return tuple(stem for stem in terms(text) if stem not in _UNTELLING)
+
+
+def _limited_writer(memory: MemoryRow, writers: Mapping[str, str]) -> str:
+    """Return who wrote a memory; empty for one that a person stands behind, which is not limited."""
+    return writers.get(memory.id, "") if memory.stability == "draft" else ""
 
 
 def _stem_counts(memory: MemoryRow) -> Counter[str]:
@@ -178,9 +202,8 @@ def memories_for_file(
         ids.update(dict.fromkeys(index.naming(names, _FILE_KINDS)))
     untold = _not_yet_shown(store, ids, scope)
     stems = frozenset(stems_of([path.rpartition("/")[2]]))
-    return [RetrievedMemory(untold[name], 1.0, {"file": 1.0}, stems) for name in ids if name in untold][
-        :MOST_MEMORIES_SHOWN
-    ]
+    found = [RetrievedMemory(untold[name], 1.0, {"file": 1.0}, stems) for name in ids if name in untold]
+    return _shared_fairly(store, found)
 
 
 def _names_of_file(path: str) -> list[str]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from memento_tui import clock
 from memento_tui.api import Workspace
@@ -19,6 +20,7 @@ from memento_tui.model.validation import check_namespace, new_id
 from memento_tui.operations.memories import is_expired
 from memento_tui.operations.recall import plain_query, recall, record_essentials
 from memento_tui.operations.scope import is_relevant_namespace, matching_skips, relevant_items, relevant_skips
+from memento_tui.search.fair_share import fair_places
 
 __all__ = [
     "Briefing",
@@ -77,6 +79,8 @@ def _briefing_hits(
     return hits, answer.semantic
 
 
+ListedT = TypeVar("ListedT", WorkingItem, Skip)
+
 _HANDLE_PATTERN = re.compile(r"[\w.:-]{1,100}", re.ASCII)
 _MAX_RECORDS = 20
 """Records of each kind that a session begins with; a search finds the others."""
@@ -130,9 +134,15 @@ def open_session(workspace: Workspace, directory: str, namespace: str) -> Sessio
         project_namespace,
         workspace.crystals.current(),
         essentials,
-        relevant_items(workspace, project_namespace)[:_MAX_RECORDS],
-        relevant_skips(workspace, project_namespace)[:_MAX_RECORDS],
+        _fairly(workspace, "item", relevant_items(workspace, project_namespace)),
+        _fairly(workspace, "skip", relevant_skips(workspace, project_namespace)),
     )
+
+
+def _fairly(workspace: Workspace, kind: str, records: Sequence[ListedT]) -> list[ListedT]:
+    """Return the first records of a kind, at most half of them of one agent's session where others have some."""
+    writers = workspace.activity.writers(kind, [record.id for record in records])
+    return fair_places(records, _MAX_RECORDS, lambda record: writers.get(record.id, ""))
 
 
 def _namespace_of(workspace: Workspace, directory: str) -> str:

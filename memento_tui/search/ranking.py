@@ -61,6 +61,9 @@ LARGEST_SHARE_OF_A_KIND = 0.6
 LEAST_SHARE_TO_REPLACE = 0.7
 """The share of a result's score that one of another kind must have to take its place."""
 
+LARGEST_SHARE_OF_A_WRITER = 0.5
+"""The share of what an agent is told that one session may have written (`memento_tui.search.fair_share`)."""
+
 FEWEST_RESULTS_TO_DIVERSIFY = 5
 """Results below which the kinds are left as they are."""
 

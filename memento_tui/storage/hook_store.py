@@ -17,7 +17,9 @@ from memento_tui.storage.statements import (
     NEWEST_ENTRY,
     SELECT_SETTING,
     SELECT_SUCCESSORS,
+    SELECT_WRITERS,
     WRITE_SETTING,
+    last_writers,
 )
 
 __all__ = [
@@ -181,6 +183,10 @@ class HookStore:
     def superseded(self, ids: Iterable[str]) -> set[str]:
         """Return those of the memories that another takes the place of; see `Store.successors`."""
         return {str(row[0]) for row in self._connection.execute(SELECT_SUCCESSORS, (json.dumps(list(ids)),))}
+
+    def writers(self, record: str, ids: Iterable[str]) -> dict[str, str]:
+        """Return who wrote each record of a kind last; see `WriteHistoryQueries.writers`."""
+        return last_writers(self._connection.execute(SELECT_WRITERS, (record, json.dumps(list(ids)))))
 
     def related_to_file(self, names: Sequence[str]) -> list[str]:
         """Return the ids of memories that a relation ties to a file by one of its names."""

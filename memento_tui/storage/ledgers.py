@@ -188,6 +188,13 @@ def _exposure_of_row(row: sqlite3.Row) -> Exposure:
     return Exposure(**{**values, "why": _decode_scores(values["why"])})
 
 
+_ADD_CONFIRMATION = (
+    "INSERT OR IGNORE INTO confirmation SELECT ?1, ?2, ?3 WHERE NOT EXISTS (SELECT 1 FROM change"
+    " INDEXED BY change_record CROSS JOIN entry ON entry.seq = change.seq"
+    " WHERE change.record = 'memory' AND change.record_id = ?1 AND entry.session = ?2 AND entry.actor = 'agent')"
+)
+
+
 class UsageLedger:
     """The counters of how often the records of one database were shown and used."""
 
@@ -195,14 +202,17 @@ class UsageLedger:
         self._database = database
 
     def count(self, record: str, ids: Iterable[str], *, shown: int = 0, used: int = 0, session: str = "") -> None:
-        """Add to the counters; ``session`` is where a memory was of use, and counts once for each memory."""
+        """Add to the counters; ``session`` is where a memory was of use, and counts once for each memory.
+
+        The session that wrote a memory does not confirm it: it would agree with itself.
+        """
         moment = format_moment(clock.now()) if used else None
         counted = list(ids)
         with self._database.writing() as connection:
             connection.executemany(COUNT_USE, [(record, record_id, shown, used, moment) for record_id in counted])
             if used and session and record == "memory":
                 rows = [(record_id, session, moment) for record_id in counted]
-                connection.executemany("INSERT OR IGNORE INTO confirmation VALUES (?, ?, ?)", rows)
+                connection.executemany(_ADD_CONFIRMATION, rows)
 
     def sessions(self, ids: Sequence[str]) -> dict[str, tuple[int, int]]:
         """Return in how many different sessions each of the memories was of use, and how many of them have counted.

@@ -44,19 +44,19 @@ SELECT_SUCCESSORS = (
 
 SELECT_WRITERS = (
     "SELECT change.record_id, entry.actor, entry.session, entry.agent FROM change INDEXED BY change_record"
-    " CROSS JOIN entry ON entry.seq = change.seq WHERE change.record = 'memory'"
+    " CROSS JOIN entry ON entry.seq = change.seq WHERE change.record = ?"
     " AND change.record_id IN (SELECT value FROM json_each(?)) AND entry.actor IN ('agent', 'person')"
     " ORDER BY change.version"
 )
-"""Selects who wrote each version of the memories in a JSON list of ids, oldest version first; see `last_writers`."""
+"""Selects who wrote each version of the records of a kind in a JSON list of ids, oldest first; see `last_writers`."""
 
 
 def last_writers(rows: Iterable[Sequence[Any]]) -> dict[str, str]:
-    """Return the session, or the agent without one, that wrote each memory last; none where a person did."""
+    """Return the session, or the agent without one, that wrote each record last; none where a person did."""
     found: dict[str, str] = {}
-    for memory_id, actor, session, agent in rows:
+    for record_id, actor, session, agent in rows:
         if actor == "person":
-            found.pop(memory_id, None)
+            found.pop(record_id, None)
         else:
-            found[memory_id] = f"session {session}" if session else f"agent {agent}"
+            found[record_id] = f"session {session}" if session else f"agent {agent}"
     return found

@@ -130,7 +130,7 @@ class WriteHistoryQueries:
             rows = connection.execute(query, (listed, format_moment(since), format_moment(until)))
             return [str(row[0]) for row in rows]
 
-    def writers(self, ids: Sequence[str]) -> dict[str, str]:
-        """Return the session or agent that wrote each memory last; a memory that a person changed since has none."""
+    def writers(self, record: str, ids: Sequence[str]) -> dict[str, str]:
+        """Return the session or agent that wrote each record of a kind last; one that a person changed has none."""
         with self._database.reading() as connection:
-            return last_writers(connection.execute(SELECT_WRITERS, (msgspec.json.encode(list(ids)).decode(),)))
+            return last_writers(connection.execute(SELECT_WRITERS, (record, msgspec.json.encode(list(ids)).decode())))

@@ -86,7 +86,7 @@ def test_a_dry_run_tells_what_a_sleep_does_and_writes_nothing(workspace: Workspa
     old(workspace, "over", 5, expires_at=clock.now() - timedelta(days=1))
     memory = agent.remember("Use the staging proxy for every test of the payment flow.")
     for number in range(3):
-        workspace._store.usage.count("memory", [memory.id], used=1, session=f"s{number}")
+        workspace._store.usage.count("memory", [memory.id], used=1, session=f"later-{number}")
     before, head = everything(workspace), workspace._store.journal.head()
     told = maintain_workspace(workspace, dry_run=True)
     assert (everything(workspace), workspace._store.journal.head()) == (before, head)
@@ -101,7 +101,7 @@ def test_a_second_sleep_finds_nothing_to_do(workspace: Workspace, agent: Workspa
         agent.remember(f"The deploy script of service {n} needs the VPN and a fresh token.", tags=["deploy"])
     memory = agent.remember("Use the staging proxy for every test of the payment flow.")
     for number in range(3):
-        workspace._store.usage.count("memory", [memory.id], used=1, session=f"s{number}")
+        workspace._store.usage.count("memory", [memory.id], used=1, session=f"later-{number}")
     assert maintain_workspace(workspace).actions
     before = everything(workspace)
     assert maintain_workspace(workspace).actions == ()
@@ -176,7 +176,7 @@ def test_confirmed_use_in_three_sessions_asks_a_person_and_verifies_nothing_by_i
 ) -> None:
     memory = agent.remember("Use the staging proxy for every test of the payment flow.", certainty=1)
     for number in range(3):
-        workspace._store.usage.count("memory", [memory.id], used=1, session=f"s{number}")
+        workspace._store.usage.count("memory", [memory.id], used=1, session=f"later-{number}")
     report = maintain_workspace(workspace)
     assert actions(report) == {"certainty": [memory.id], "promote": [memory.id]}
     grown = workspace.get(memory.id)
@@ -198,7 +198,7 @@ def test_use_in_one_session_and_being_shown_earn_nothing(workspace: Workspace, a
 def test_a_verified_memory_of_use_is_offered_a_longer_life(workspace: Workspace) -> None:
     memory = workspace.remember("Use the staging proxy.", stability="verified")
     for number in range(2):
-        workspace._store.usage.count("memory", [memory.id], used=1, session=f"s{number}")
+        workspace._store.usage.count("memory", [memory.id], used=1, session=f"later-{number}")
     maintain_workspace(workspace)
     (pending,), _ = workspace.review.list()
     assert (pending.proposal.reasons[0], pending.proposal.payload) == ("promotion", {"tier": "long_term"})

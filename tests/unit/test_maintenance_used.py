@@ -59,6 +59,12 @@ def test_what_memento_itself_gave_back_is_the_memory() -> None:
     assert reused(turn("tool", TEXT, search), turn("assistant", TAKEN_UP))
 
 
+def test_to_remember_the_same_again_is_no_use() -> None:
+    again = f"memento add '{TEXT}'"
+    assert not reused(turn("tool", f"$ {again}\nabc", ToolCall("Bash", again)))
+    assert not reused(*(turn("tool", "known", ToolCall("Bash", again)) for _ in range(5)))
+
+
 def test_what_the_agent_said_before_it_was_shown_the_memory_is_no_use() -> None:
     before, after = turn("assistant", TAKEN_UP, minute=1), turn("assistant", TAKEN_UP, minute=9)
     shown_at = BEGAN + timedelta(minutes=5)

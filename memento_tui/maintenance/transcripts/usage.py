@@ -52,10 +52,11 @@ def used_memories(shown: Sequence[ShownText], turns: Iterable[Turn]) -> UsedMemo
     for turn in turns:
         if turn.call is not None:
             asked += [turn.call.asked, turn.call.command if "memento" in turn.call.command else ""]
-        # The arguments of a call are the agent's own words; its output is known to the agent from then on.
-        said = turn.text if turn.role == "assistant" else turn.call.command if turn.call is not None else ""
-        # The output of memento itself is the memory.
-        heard = "" if turn.role == "assistant" or (turn.call is not None and turn.call.asked) else turn.text
+        is_of_memento = turn.call is not None and bool(turn.call.asked or "memento" in turn.call.command)
+        # The arguments of a call are the agent's own words; its output is known to the agent from then on. To remember
+        # the same text again is no use of it, and the output of memento itself is the memory.
+        said = "" if is_of_memento else turn.text if turn.role == "assistant" else _command_of(turn)
+        heard = "" if turn.role == "assistant" or is_of_memento else turn.text
         said_words, heard_words = set(terms(said)), set(terms(heard))
         for one in compared:
             one.follow(said_words, heard_words, turn.at)
@@ -64,6 +65,10 @@ def used_memories(shown: Sequence[ShownText], turns: Iterable[Turn]) -> UsedMemo
         fetched=frozenset(one.id for one in shown if _is_named(one.id, everything)),
         reused=frozenset(one.id for one in compared if one.is_reused()),
     )
+
+
+def _command_of(turn: Turn) -> str:
+    return turn.call.command if turn.call is not None else ""
 
 
 class _UsageMatcher:

@@ -1,0 +1,77 @@
+"""Share what an agent is told among those who wrote it: no one writer fills it.
+
+A session that writes many things about one subject would otherwise fill a prompt by itself. Imports what memento-hook
+may import, which shares by the same rules.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
+
+from memento_tui.search.ranking import LARGEST_SHARE_OF_A_WRITER, LEAST_SHARE_TO_REPLACE
+
+__all__ = ["fair_places", "fair_results"]
+
+Told = TypeVar("Told")
+
+
+def largest_share(limit: int) -> int:
+    """Return how many of a number of places one writer may fill, where others could."""
+    return max(1, int(LARGEST_SHARE_OF_A_WRITER * limit))
+
+
+def fair_places(ranked: Sequence[Told], limit: int, writer: Callable[[Told], str]) -> list[Told]:
+    """Return the ``limit`` best of what an agent is told unasked, of which one writer fills half at most.
+
+    Where one writer is all there is, it fills them all. Those whose writer is empty, as with what a person wrote, are
+    not limited.
+    """
+    writers = [writer(one) for one in ranked]
+    if len(set(writers)) < 2:  # noqa: PLR2004 - one writer
+        return list(ranked[:limit])
+    quota = largest_share(limit)
+    counts: Counter[str] = Counter()
+    chosen: list[Told] = []
+    for name, one in zip(writers, ranked, strict=True):
+        if len(chosen) == limit:
+            break
+        if not name or counts[name] < quota:
+            counts[name] += 1
+            chosen.append(one)
+    return chosen
+
+
+def fair_results(
+    chosen: Sequence[tuple[str, float]], ordered: Sequence[tuple[str, float]], writers: Mapping[str, str]
+) -> list[tuple[str, float]]:
+    """Return search results, ids with scores, of which one writer has half at most where others answer nearly as well.
+
+    The last results of a writer that has more give way to the best of the others that have 70 % of their score at
+    least. ``ordered`` is all that was found, best first; ids that have no writer are not limited.
+    """
+    found = list(chosen)
+    quota = largest_share(len(found))
+    counts = Counter(writers.get(name, "") for name, _ in found)
+    taken = {name for name, _ in found}
+    waiting = [entry for entry in ordered if entry[0] not in taken]
+    for place in range(len(found) - 1, -1, -1):
+        name, score = found[place]
+        writer = writers.get(name, "")
+        if not writer or counts[writer] <= quota:
+            continue
+        other = next((entry for entry in waiting if _has_room(entry[0], writers, counts, quota)), None)
+        if other is None or other[1] < LEAST_SHARE_TO_REPLACE * score:
+            break
+        waiting.remove(other)
+        counts[writer] -= 1
+        counts[writers.get(other[0], "")] += 1
+        found[place] = other
+    rank = {name: place for place, (name, _) in enumerate(ordered)}
+    return sorted(found, key=lambda entry: rank[entry[0]])
+
+
+def _has_room(name: str, writers: Mapping[str, str], counts: Mapping[str, int], quota: int) -> bool:
+    writer = writers.get(name, "")
+    return not writer or counts[writer] < quota
