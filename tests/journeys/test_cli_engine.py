@@ -55,6 +55,7 @@ def test_the_engine_comes_when_it_is_needed_and_leaves_when_told(shell: Shell) -
         os.kill(status["pid"], 0)
 
 
+@pytest.mark.usefixtures("light_model")
 def test_a_killed_engine_and_a_lost_index_come_back(shell: Shell) -> None:
     cat = "The cat sleeps on the sofa all day."
     shell.json("add", cat)

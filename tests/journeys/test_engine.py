@@ -11,11 +11,14 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import memento_tui
+from memento_tui import clock
 from memento_tui.errors import EngineUnavailable
 from memento_tui.model.filters import AllOf, HasTag, Not, OneOf, Under
 from memento_tui.search.engine_client import SemanticAnswer
@@ -89,6 +92,25 @@ def test_a_paraphrase_finds_the_memory(house: Started) -> None:
     assert status.rss > 50_000_000
     assert house.search("When do we release new versions to production?")[0] == house.memories[0].id
     assert house.search("What shade does the client like?")[0] == house.memories[1].id
+
+
+def test_a_memory_that_is_found_by_its_meaning_alone_is_not_found_after_its_expiry(house: Started) -> None:
+    query = "how do outsiders get inside the office"
+    with memento_tui.open(house.paths.root) as workspace:
+
+        def found(hours: float) -> set[str]:
+            now = clock.now() + timedelta(hours=hours)
+            answer = workspace.search(query, mode="semantic", wait=True, now=now)
+            assert answer.semantic == "ready"
+            return {hit.id for hit in answer.results}
+
+        ending = workspace.remember(
+            "Visitors enter the building with the code 4711.", expires_at=clock.now() + timedelta(hours=2)
+        )
+        lasting = workspace.remember("Guests are met at the entrance by whoever invited them.")
+        assert workspace.search(query, mode="keyword").results == []
+        assert {ending.id, lasting.id} <= found(hours=1)
+        assert found(hours=3) & {ending.id, lasting.id} == {lasting.id}
 
 
 def test_an_answer_says_which_entry_it_reflects(house: Started) -> None:

@@ -18,7 +18,8 @@ from memento_tui.search.engine_client import SemanticClient
 from memento_tui.search.engine_protocol import EngineStatus, send_request
 from tests.journeys.engine_house import PATIENCE, EngineHouse, is_alive, until
 
-pytestmark = pytest.mark.engine
+# None of this depends on what the model knows.
+pytestmark = [pytest.mark.engine, pytest.mark.usefixtures("light_model")]
 
 MANY = 700
 ANIMALS = ("otter", "heron", "lynx", "beetle", "walrus", "gecko", "falcon")
@@ -36,7 +37,10 @@ def kill(status: EngineStatus) -> None:
     until(lambda: not is_alive(status.pid), "the engine is dead")
 
 
-def test_an_engine_killed_while_it_embeds_goes_on_exactly_where_it_was(house: EngineHouse) -> None:
+def test_an_engine_killed_while_it_embeds_goes_on_exactly_where_it_was(
+    house: EngineHouse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LIGHT_MODEL_PAUSE_SECONDS", "0.05")
     texts = [f"The {ANIMALS[n % 7]} {VERBS[n % 5]} bridge number {n} in the valley." for n in range(MANY)]
     made = house.add(*texts)
     house.client.ensure()
@@ -47,6 +51,7 @@ def test_an_engine_killed_while_it_embeds_goes_on_exactly_where_it_was(house: En
     assert 0 < at_kill.pending < MANY
     assert at_kill.seq == 0
     kill(at_kill)
+    monkeypatch.delenv("LIGHT_MODEL_PAUSE_SECONDS")
     assert house.paths.engine_socket.exists()
     house.change(made[1], content="Violins are made of spruce and maple.")
     house.change(made[2], status="deleted")
@@ -58,7 +63,7 @@ def test_an_engine_killed_while_it_embeds_goes_on_exactly_where_it_was(house: En
     assert after.embedded_total <= MANY + 1 - at_kill.total
     found = house.search("bridges", limit=1000)
     assert sorted(found) == sorted(memory.id for memory in made if memory is not made[2])
-    assert house.search("string instruments")[0] == made[1].id
+    assert house.search("violins of spruce")[0] == made[1].id
     for number in (0, 255, 256, MANY - 1):
         assert house.search(texts[number], limit=1) == [made[number].id]
 
@@ -211,3 +216,13 @@ def test_an_engine_that_hangs_does_not_hold_up_a_search(house: EngineHouse, monk
         assert house.client.search("anything", AllOf(), 3).state == "warming"
     finally:
         os.kill(pid, signal.SIGCONT)
+
+
+def test_without_an_engine_a_client_that_compares_memories_says_so_and_starts_one(house: EngineHouse) -> None:
+    ids = [memory.id for memory in house.add(*(f"The backup of the {word} runs at night." for word in ANIMALS))]
+    house.client.ensure()
+    kill(house.settle())
+    with pytest.raises(EngineUnavailable, match="just starting"):
+        house.client.clusters(ids)
+    house.settle()
+    assert [sorted(cluster) for cluster in house.client.clusters(ids)] == [sorted(ids)]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import signal
 import socket
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -25,7 +24,7 @@ from memento_tui.model.filters import AllOf
 from memento_tui.search.engine_client import SemanticClient
 from memento_tui.search.engine_protocol import LONGEST_LINE, MOST_CLUSTERED, send_request
 from tests.bounded import bounded
-from tests.journeys.engine_house import EngineHouse, is_alive, until
+from tests.journeys.engine_house import EngineHouse, until
 
 if TYPE_CHECKING:
     from memento_tui.embedding.models import Vectors
@@ -337,17 +336,6 @@ def test_a_deleted_index_is_mended_and_asked_again(house: Started) -> None:
     with pytest.raises(EngineUnavailable, match="loading"):
         house.client.neighbours(house.ids, limit=3, minimum=0.5)
     until(lambda: house.status().embedded_total > before.embedded_total, "the index is built anew")
-    house.settle()
-    assert len(house.client.clusters(house.ids)) == 2
-
-
-@pytest.mark.engine
-def test_without_an_engine_it_says_so_and_one_is_started(house: Started) -> None:
-    status = house.settle()
-    os.kill(status.pid, signal.SIGKILL)
-    until(lambda: not is_alive(status.pid), "the engine is dead")
-    with pytest.raises(EngineUnavailable, match="just starting"):
-        house.client.clusters(house.ids)
     house.settle()
     assert len(house.client.clusters(house.ids)) == 2
 

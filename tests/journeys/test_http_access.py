@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import http.client
 import json
-import os
 import signal
 import socket
 import stat
@@ -19,6 +18,7 @@ import pytest
 
 import memento_tui
 from memento_tui.model import Memory
+from tests.journeys.cli_shell import Console
 from tests.journeys.http_server import Client, HttpProcess, serving
 from tests.made import without_engine
 
@@ -246,10 +246,10 @@ def test_mcp_answers_a_bare_call_with_the_same_key(server: HttpProcess) -> None:
 # Beginning and ending
 
 
-def _run(folder: Path, *arguments: str, key: str = "") -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "memento_tui", "--data-dir", str(folder), "serve", *arguments, "--json"]
-    environment = {**os.environ, "MEMENTO_API_KEY": key}
-    return subprocess.run(command, capture_output=True, text=True, env=environment, timeout=60, check=False)  # noqa: S603 - this Python
+def _run(folder: Path, *arguments: str, key: str = "") -> subprocess.CompletedProcess[bytes]:
+    console = Console(folder)
+    console.environment["MEMENTO_API_KEY"] = key
+    return console.run("serve", *arguments, "--json")
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.4", "example.org"])  # noqa: S104 - it has to be refused

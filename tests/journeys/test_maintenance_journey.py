@@ -184,6 +184,7 @@ def _status(store: Store, memory_id: str) -> str:
 
 
 @pytest.mark.engine
+@pytest.mark.usefixtures("light_model")
 def test_a_sleep_that_is_killed_then_interrupted_is_completed_by_the_next(house: EngineHouse, chat: ChatServer) -> None:
     shell, store = Console(house.paths.root), house.store
     made = store.memories.count_all()
@@ -249,6 +250,7 @@ def at_rest(root: Path, more: str = "") -> EngineHouse:
 
 
 @pytest.mark.engine
+@pytest.mark.usefixtures("light_model")
 def test_an_engine_that_nobody_asks_sleeps_once_and_then_leaves(tmp_path: Path) -> None:
     with at_rest(tmp_path / "data") as house:
         pid = house.listening().pid
@@ -263,6 +265,7 @@ def test_an_engine_that_nobody_asks_sleeps_once_and_then_leaves(tmp_path: Path) 
 
 
 @pytest.mark.engine
+@pytest.mark.usefixtures("light_model")
 def test_an_engine_that_is_told_to_stop_in_its_sleep_stops_at_once(tmp_path: Path, chat: ChatServer) -> None:
     chat.hangs()
     with at_rest(tmp_path / "data", answering_to(chat, 600)) as house:
