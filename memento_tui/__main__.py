@@ -5,12 +5,14 @@ from __future__ import annotations
 import sys
 
 from memento_tui.app_sections import SECTION_NAMES
+from memento_tui.private_files import use_private_umask
 
 __all__ = ["main"]
 
 
 def main() -> int:
     """Run the program and return its exit code."""
+    use_private_umask()
     given = sys.argv[1:]
     options = _parse_app_options(given)
     if options is not None and sys.stdin.isatty() and sys.stdout.isatty():

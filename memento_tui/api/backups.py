@@ -18,6 +18,7 @@ from memento_tui import clock
 from memento_tui.api.accounts import ACCOUNTS_SETTING, revoke_all
 from memento_tui.errors import AmbiguousId, DataDirectoryError, NotAllowed, NotFound
 from memento_tui.paths import DataPaths
+from memento_tui.private_files import PRIVATE_FILE_MODE, make_private_directory
 from memento_tui.storage import backup
 from memento_tui.storage.backup import Progress
 from memento_tui.storage.journal import Author
@@ -242,8 +243,8 @@ def replace_damaged(
 def _backups_lock(paths: DataPaths) -> Iterator[None]:
     """Hold the lock of the backups, with their folder in place and nothing unfinished left by a killed program."""
     try:
-        paths.backups.mkdir(mode=0o700, exist_ok=True)
-        with FileLock(paths.backups_lock, timeout=0):
+        make_private_directory(paths.backups)
+        with FileLock(paths.backups_lock, timeout=0, mode=PRIVATE_FILE_MODE):
             for left in paths.backups.glob(_UNFINISHED_PATTERN):
                 left.unlink(missing_ok=True)
             yield

@@ -16,6 +16,7 @@ from memento_tui import clock
 from memento_tui.errors import DataDirectoryError, InvalidInput
 from memento_tui.model.validation import new_id
 from memento_tui.paths import DataPaths
+from memento_tui.private_files import make_private_directory
 
 __all__ = [
     "EditorFile",
@@ -40,7 +41,7 @@ class EditorFile:
         moment = clock.now().strftime("%Y%m%dT%H%M%S%f")
         self.path: Path = paths.drafts / f"{_UNSAFE_CHARACTERS.sub('-', name)[:40]}-{moment}.md"
         try:
-            paths.drafts.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_private_directory(paths.drafts)
             # Exclusive and private: the text may be confidential, and no other draft is written over.
             handle = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
             with open(handle, "w", encoding="utf-8", newline="") as file:  # noqa: PTH123 - a descriptor has no path
@@ -140,7 +141,7 @@ class UnsavedTextFile:
         )
         beside = self.path.with_suffix(".new")
         try:
-            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_private_directory(self.path.parent)
             # Private, because the text may be confidential; renamed, so that no half of it is ever found.
             with open(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:  # noqa: PTH123 - a descriptor has no path
                 file.write(msgspec.json.encode(kept))

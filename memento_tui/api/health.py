@@ -6,7 +6,6 @@ import os
 import platform
 import shutil
 import sqlite3
-import stat
 import threading
 from collections.abc import Callable, Iterator
 from importlib.metadata import version
@@ -18,6 +17,7 @@ from memento_tui.api.workspace import Workspace
 from memento_tui.config import Config
 from memento_tui.errors import DataDirectoryError, EngineUnavailable, MementoError
 from memento_tui.paths import DataPaths
+from memento_tui.private_files import OTHERS, close_data_directory, foreign_names
 from memento_tui.search.engine_client import SemanticClient
 from memento_tui.storage.backup import Progress
 
@@ -37,7 +37,6 @@ __all__ = [
 _LOW_DISK_BYTES = 200_000_000
 """Bytes. Below this an index merge or an import may fill the disk."""
 
-_OTHERS_PERMISSIONS = stat.S_IRWXG | stat.S_IRWXO
 _SHOWN_PACKAGES = ("memento-tui", "textual", "tantivy", "lancedb", "sentence-transformers", "mcp")
 
 
@@ -95,29 +94,28 @@ def examine_directory(paths: DataPaths) -> list[HealthFinding]:
 
 
 def _permissions(paths: DataPaths) -> HealthFinding:
-    open_to_others = [
-        str(path)
-        for path in (
-            paths.root,
-            paths.database,
-            paths.config,
-            paths.engine_socket,
-            paths.engine_log,
-            paths.drafts,
-            paths.backups,
-        )
-        if path.exists() and path.stat().st_mode & _OTHERS_PERMISSIONS and not _is_shielded(path, paths)
-    ]
+    """Tell what memento could not close to other users; opening the data directory has closed all that it may."""
+    if not paths.root.stat().st_mode & OTHERS:
+        return HealthFinding("permissions", ok=True, detail="no other user can read the memories")
+    close_data_directory(paths.root)  # nothing may have opened it yet
+    own = (
+        paths.database,
+        paths.config,
+        paths.engine_socket,
+        paths.engine_log,
+        paths.drafts,
+        paths.backups,
+        paths.keyword_index.parent,
+    )
+    open_to_others = [str(path) for path in (paths.root, *own) if path.exists() and path.stat().st_mode & OTHERS]
     if not open_to_others:
         return HealthFinding("permissions", ok=True, detail="no other user can read the memories")
-    listed = ", ".join(open_to_others)
-    hint = f"chmod 700 {paths.root}"
-    return HealthFinding("permissions", ok=False, detail=f"other users may have access to {listed}", hint=hint)
-
-
-def _is_shielded(path: Path, paths: DataPaths) -> bool:
-    """Tell whether a directory that nobody else may enter lies around the path."""
-    return path != paths.root and paths.root in path.parents and not paths.root.stat().st_mode & _OTHERS_PERMISSIONS
+    detail = f"other users may have access to {', '.join(open_to_others)}"
+    if paths.root.stat().st_uid != os.geteuid():
+        detail += "; the directory belongs to another user"
+    elif others := foreign_names(paths.root):
+        detail += f"; memento leaves the directory as it is, because it holds other files too, such as {others[0]!r}"
+    return HealthFinding("permissions", ok=False, detail=detail, hint=f"chmod 700 {paths.root}")
 
 
 def _disk(paths: DataPaths) -> HealthFinding:

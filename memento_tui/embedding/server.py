@@ -30,6 +30,7 @@ from memento_tui.embedding.engine_state import EngineState
 from memento_tui.embedding.index_worker import IndexWorker
 from memento_tui.errors import DataDirectoryError, MementoError
 from memento_tui.paths import DataPaths
+from memento_tui.private_files import PRIVATE_FILE_MODE, use_private_umask
 from memento_tui.search.engine_protocol import LONGEST_LINE, MOST_CLUSTERED, EngineStatus, check_socket_folder
 from memento_tui.version import __version__
 
@@ -331,11 +332,11 @@ def run_engine(paths: DataPaths) -> int:
 
     Returns at once with 0 where another engine is at work.
     """
-    os.umask(0o077)
+    use_private_umask()
     try:
         if not paths.database.exists():
             raise DataDirectoryError(f"There is no memento data in {paths.root}.")
-        lock = FileLock(paths.engine_lock)
+        lock = FileLock(paths.engine_lock, mode=PRIVATE_FILE_MODE)
         try:
             lock.acquire(timeout=_LOCK_SECONDS)
         except Timeout:

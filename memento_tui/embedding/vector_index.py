@@ -25,6 +25,7 @@ from lancedb.index import IvfSq
 from memento_tui.model import Memory
 from memento_tui.model.memory_fields import MemoryField, filter_fields, values_getter
 from memento_tui.model.validation import fold_tag
+from memento_tui.private_files import make_private_directory
 from memento_tui.search.lance_filter import microseconds, one_of
 
 __all__ = ["IndexSnapshot", "IndexState", "VectorIndex", "indexed_facts", "is_indexed", "text_to_embed"]
@@ -239,7 +240,7 @@ class VectorIndex:
         return self._create()
 
     def _create(self) -> IndexSnapshot:
-        self._directory.mkdir(parents=True)
+        make_private_directory(self._directory)
         table = lancedb.connect(self._directory).create_table(_TABLE, schema=self._schema)
         self._merge_rows(table, [], [], self._empty_state)
         return IndexSnapshot(table, self._schema, self._empty_state)

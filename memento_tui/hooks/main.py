@@ -59,6 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.write(_USAGE)
         return 0
     parsed = _parse_arguments(words)
+    os.umask(0o077)  # `memento_tui.private_files` says why; importing it would cost more than this
     try:
         _answer_in_child(parsed)
     except BaseException as error:  # noqa: BLE001 - a host that closed its end, or a system that is out of processes

@@ -21,6 +21,7 @@ from memento_tui.hooks.worker_launcher import should_read_transcript
 from memento_tui.maintenance.transcripts.reader import read_transcript
 from memento_tui.maintenance.transcripts.usage import ShownText, used_memories
 from memento_tui.paths import DataPaths
+from memento_tui.private_files import PRIVATE_FILE_MODE, use_private_umask
 from memento_tui.storage.hook_store import HookStore
 
 __all__ = ["learn_from_transcript", "main"]
@@ -45,6 +46,7 @@ def main() -> int:
     parser.add_argument("--transcript", type=Path)
     options = parser.parse_args()
     paths = DataPaths(options.data_dir)
+    use_private_umask()
     logging.basicConfig(
         filename=paths.hook_log, level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
     )
@@ -78,7 +80,7 @@ def learn_from_transcript(paths: DataPaths, transcript: Path, session: str, *, e
 
     """
     size = _settled_size(transcript)
-    with FileLock(paths.hook_lock, timeout=_LOCK_SECONDS):
+    with FileLock(paths.hook_lock, timeout=_LOCK_SECONDS, mode=PRIVATE_FILE_MODE):
         hooks = HookStore(paths.database, busy_seconds=60.0)
         try:
             if not should_read_transcript(event, size, hooks.learned_bytes(session)):

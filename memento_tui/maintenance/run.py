@@ -27,6 +27,7 @@ from memento_tui.model.validation import new_id
 from memento_tui.moments import format_moment
 from memento_tui.policy.gate import Gate
 from memento_tui.policy.policy import rules_in_force
+from memento_tui.private_files import PRIVATE_FILE_MODE
 from memento_tui.storage.journal import Author
 from memento_tui.storage.store import Store
 
@@ -89,7 +90,7 @@ def run_maintenance(
         report_progress=progress or (lambda _work, _done, _total: None),
     )
     try:
-        with FileLock(lock, timeout=0):
+        with FileLock(lock, timeout=0, mode=PRIVATE_FILE_MODE):
             _run_steps(context)
             if not dry_run and not context.interrupted:
                 store.settings.set(LAST_RUN_SETTING, format_moment(context.now))

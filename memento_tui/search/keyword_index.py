@@ -21,6 +21,7 @@ from memento_tui.model.filters import AllOf, AnyOf, Between, Filter, HasTag, Not
 from memento_tui.model.memory_fields import declaration_digest, filter_fields, values_getter
 from memento_tui.model.validation import fold_tag
 from memento_tui.paths import DataPaths
+from memento_tui.private_files import PRIVATE_FILE_MODE, close_tree, make_private_directory
 from memento_tui.search.keyword_fields import (
     STATE_ID,
     TEXT_VERSION,
@@ -366,8 +367,8 @@ class KeywordIndex:
                 raise self._unwritable(error) from error
 
     def _lock(self) -> FileLock:
-        self._lock_path.parent.mkdir(parents=True, exist_ok=True)
-        return FileLock(self._lock_path, timeout=_LOCK_SECONDS)
+        make_private_directory(self._lock_path.parent)
+        return FileLock(self._lock_path, timeout=_LOCK_SECONDS, mode=PRIVATE_FILE_MODE)
 
     def _unwritable(self, error: OSError | ValueError) -> DataDirectoryError:
         return DataDirectoryError(
@@ -383,7 +384,7 @@ class KeywordIndex:
 
     def _open(self) -> tantivy.Index:
         if self._index is None:
-            self._directory.mkdir(parents=True, exist_ok=True)
+            make_private_directory(self._directory)
             self._index = tantivy.Index(self._schema, str(self._directory), reuse=True)
             self._index.config_reader("manual")
             register_analyzers(self._index)
@@ -491,6 +492,7 @@ class KeywordIndex:
         if index.searcher().num_segments > _MOST_SEGMENTS:
             writer.wait_merging_threads()
             index.reload()
+        close_tree(self._directory)  # Tantivy asks the umask
         self._indexed_seq, self._mark = seq, mark
 
 

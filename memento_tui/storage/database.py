@@ -14,6 +14,7 @@ from time import monotonic, sleep
 
 from memento_tui.errors import DataDirectoryError, InvalidInput
 from memento_tui.model.validation import fold_tag, new_id
+from memento_tui.private_files import make_private_file
 
 __all__ = ["PRAGMAS", "Database", "StoppedError", "explain_failure", "newest_format", "raise_if_stopped", "stoppable"]
 
@@ -148,7 +149,7 @@ class Database:
                     f"There is no memento data in {path.parent}.",
                     "Check the path; `memento add`, `memento import` or the app itself begin a new one.",
                 )
-            self._make_directory()
+            self._make_files()
         self.migrate()
 
     def _is_there(self) -> bool:
@@ -160,12 +161,14 @@ class Database:
                 "Check that you may read the data directory, or name another with --data-dir or MEMENTO_HOME.",
             ) from error
 
-    def _make_directory(self) -> None:
+    def _make_files(self) -> None:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            # Made here, and not by SQLite, which asks the umask; its log has the mode of the database.
+            make_private_file(self.path)
         except OSError as error:
             raise DataDirectoryError(
-                f"{self.path.parent} cannot be made: {error.strerror}.",
+                f"{error.filename or self.path.parent} cannot be made: {error.strerror}.",
                 "Name another with --data-dir or MEMENTO_HOME.",
             ) from error
 

@@ -16,6 +16,7 @@ from memento_tui.errors import NotFound
 from memento_tui.model import AnyRecord, Crystal, Skip, WorkingItem
 from memento_tui.model.validation import new_id
 from memento_tui.moments import format_moment
+from memento_tui.private_files import close_data_directory
 from memento_tui.storage.activity import ActivityQueries
 from memento_tui.storage.audit import AuditQueries
 from memento_tui.storage.database import Database
@@ -69,6 +70,8 @@ class Store:
     """One open database. Safe to use from several threads; each has its own connection."""
 
     def __init__(self, path: Path, *, create: bool = True) -> None:
+        # Before anything is written: what is made meanwhile is out of the reach of others.
+        close_data_directory(path.parent)
         self.database = Database(path, create=create)
         self.screen: Callable[[Any], Any] = lambda record: record
         """Returns the record without what may not be stored, such as secrets; set by whoever governs the store."""

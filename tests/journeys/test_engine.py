@@ -222,7 +222,11 @@ def test_strange_questions_are_answered(house: Started) -> None:
         assert house.client.search(text, AllOf(), 2).state == "ready"
 
 
-def test_only_the_user_may_use_the_socket_and_read_the_log(house: Started) -> None:
+def test_only_the_user_may_use_the_socket_and_read_the_log_and_the_vectors(house: Started) -> None:
+    house.settle()
+    index = [house.paths.semantic_index, *house.paths.semantic_index.rglob("*")]
+    assert len(index) > 3
+    assert [path for path in index if path.stat().st_mode & 0o077] == []
     for path in (house.paths.engine_socket, house.paths.engine_log, house.paths.engine_lock):
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
 

@@ -48,11 +48,15 @@ def test_a_journal_that_was_altered_is_found(memento: Program) -> None:
     assert "BAD  journal" in memento.run("doctor").out
 
 
-def test_a_directory_that_others_may_read_is_found(memento: Program) -> None:
+def test_a_directory_that_memento_may_not_close_is_found(memento: Program) -> None:
+    (memento.data_dir / "notes.txt").write_text("Somebody else's.")
     memento.data_dir.chmod(0o755)
     finding = _findings(memento, 6)["permissions"]
-    assert str(memento.data_dir / "memento.db") in finding["detail"]
+    assert f"may have access to {memento.data_dir};" in finding["detail"]
+    assert "it holds other files too, such as 'notes.txt'" in finding["detail"]
     assert finding["hint"] == f"chmod 700 {memento.data_dir}"
+    assert memento.data_dir.stat().st_mode & 0o777 == 0o755
+    assert (memento.data_dir / "memento.db").stat().st_mode & 0o777 == 0o600
 
 
 def test_a_damaged_database_is_a_finding_beside_the_others(memento: Program) -> None:

@@ -1,0 +1,112 @@
+"""Keep the files of a data directory to their owner, whatever the umask is and whoever made the directory.
+
+A data directory is closed to others before anything is written into it, so that a file is out of their reach even in
+the moment before its own mode is set.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+__all__ = [
+    "OTHERS",
+    "PRIVATE_FILE_MODE",
+    "close_data_directory",
+    "close_tree",
+    "foreign_names",
+    "make_private_directory",
+    "make_private_file",
+    "use_private_umask",
+]
+
+OTHERS = stat.S_IRWXG | stat.S_IRWXO
+"""The permissions of everybody but the owner."""
+
+PRIVATE_FILE_MODE = 0o600
+_PRIVATE_DIRECTORY_MODE = 0o700
+
+_OWN_NAME = re.compile(
+    r"(?:memento\.db|http\.key|backups\.|engine\.|hook\.|sleep\.|config\.toml|index$|drafts$|backups$).*"
+)
+"""The names of memento's own files at the top of a data directory."""
+
+
+def use_private_umask() -> None:
+    """Let every file that this program makes be its owner's alone; for memento's own programs, not for its library."""
+    os.umask(OTHERS)
+
+
+def make_private_directory(path: Path) -> None:
+    """Make a directory that only its owner may enter, or close the one that is there. Raises `OSError`."""
+    path.mkdir(mode=_PRIVATE_DIRECTORY_MODE, parents=True, exist_ok=True)
+    if _close(path):
+        _close_below(path)
+
+
+def make_private_file(path: Path) -> None:
+    """Make an empty file that only its owner may read, unless there is a file. Raises `OSError`."""
+    if not path.exists():
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT, PRIVATE_FILE_MODE))
+
+
+def close_data_directory(root: Path) -> None:
+    """Take the access of others from a data directory and from all of memento's own files in it, where it is ours.
+
+    A directory that holds other files too is left as it is: others may need those. memento's own are closed all the
+    same. What cannot be closed, such as on a read-only medium, is for `memento doctor` to tell.
+    """
+    try:
+        if not foreign_names(root):
+            _close(root)
+        own = [entry for entry in _entries(root) if _OWN_NAME.fullmatch(entry.name)]
+    except OSError:
+        return
+    for entry in own:
+        # A directory that was closed had nothing reachable in it.
+        if _close(Path(entry.path)) and entry.is_dir(follow_symlinks=False):
+            _close_below(Path(entry.path))
+
+
+def foreign_names(root: Path) -> list[str]:
+    """Return the names in a data directory that are not memento's own, without hidden ones. Raises `OSError`."""
+    return sorted(
+        entry.name for entry in _entries(root) if not entry.name.startswith(".") and not _OWN_NAME.fullmatch(entry.name)
+    )
+
+
+def close_tree(directory: Path) -> None:
+    """Take the access of others from a directory and from everything in it, where it is ours."""
+    _close(directory)
+    _close_below(directory)
+
+
+def _close_below(directory: Path) -> None:
+    try:
+        entries = list(_entries(directory))
+    except OSError:
+        return  # whoever removed it meanwhile left nothing to close
+    for entry in entries:
+        _close(Path(entry.path))
+        if entry.is_dir(follow_symlinks=False):
+            _close_below(Path(entry.path))
+
+
+def _entries(directory: Path) -> Iterator[os.DirEntry[str]]:
+    with os.scandir(directory) as entries:
+        yield from entries
+
+
+def _close(path: Path) -> bool:
+    """Take the access of others from a file or directory of ours; return whether they had any."""
+    try:
+        facts = path.lstat()
+        if stat.S_ISLNK(facts.st_mode) or facts.st_uid != os.geteuid() or not facts.st_mode & OTHERS:
+            return False
+        path.chmod(stat.S_IMODE(facts.st_mode) & ~OTHERS)
+    except OSError:
+        return False  # it is gone by now, or on a medium that has no modes
+    return True

@@ -1,0 +1,128 @@
+"""Files of a data directory are their owner's alone, whatever the umask is and whoever made the directory."""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from memento_tui.api import Workspace
+from memento_tui.api.drafts import EditorFile
+from memento_tui.embedding.vector_index import VectorIndex
+
+_LIBRARY_USE = """
+import os, sys
+from pathlib import Path
+os.umask(int(sys.argv[2], 8))
+import memento_tui
+with memento_tui.open(sys.argv[1]) as workspace:
+    for n in range(3):
+        workspace.remember(f"The port of service {n} is {8000 + n}.")
+        workspace.search("port", mode="keyword")
+    workspace.backups.make()
+    print(os.stat(workspace.paths.database.with_name("memento.db-wal")).st_mode & 0o777)
+"""
+
+
+def open_to_others(root: Path) -> list[str]:
+    """Return the files and directories at and below a directory that others may use in some way."""
+    modes = {path: path.lstat().st_mode for path in (root, *root.rglob("*"))}
+    return [f"{path.relative_to(root)} {stat.S_IMODE(mode):o}" for path, mode in modes.items() if mode & 0o077]
+
+
+def _run(*words: str, umask: int) -> str:
+    ended = subprocess.run(  # noqa: S603 - this Python
+        words, capture_output=True, text=True, timeout=60, check=True, umask=umask, env={**os.environ, "HOME": "/none"}
+    )
+    return ended.stdout
+
+
+@pytest.fixture(params=["none", "0755", "0777"])
+def folder(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """A data directory that is not there yet, or that somebody made open to others."""
+    folder = tmp_path / "data"
+    if request.param != "none":
+        folder.mkdir()
+        (folder / "config.toml").write_text("[engine]\nenabled = false\n")
+        (folder / "config.toml").chmod(0o644)
+        (folder / "index" / "keyword").mkdir(parents=True)
+        (folder / "index").chmod(int(request.param, 8))
+        (folder / "index" / "keyword").chmod(int(request.param, 8))
+        folder.chmod(int(request.param, 8))
+    return folder
+
+
+@pytest.mark.parametrize("umask", [0o000, 0o022, 0o077])
+def test_a_program_that_uses_the_library_writes_nothing_that_others_may_read(folder: Path, umask: int) -> None:
+    printed = _run(sys.executable, "-c", _LIBRARY_USE, str(folder), f"{umask:o}", umask=umask)
+    assert printed == f"{0o600}\n"
+    assert open_to_others(folder) == []
+
+
+def test_the_commands_write_nothing_that_others_may_read(folder: Path) -> None:
+    memento = (sys.executable, "-m", "memento_tui", "--data-dir", str(folder))
+    _run(*memento, "add", "The port is 8080.", umask=0)
+    (folder / "config.toml").write_text("[engine]\nenabled = false\n")
+    (folder / "config.toml").chmod(0o644)
+    for words in (["search", "port"], ["backup", "make"], ["maintain"]):
+        _run(*memento, *words, umask=0)
+    assert open_to_others(folder) == []
+
+
+def test_what_an_older_memento_left_open_is_closed(data_dir: Path) -> None:
+    with Workspace(data_dir) as workspace:
+        workspace.remember("The port is 8080.")
+        workspace.search("port", mode="keyword")
+        workspace.backups.make()
+    for path in (data_dir, *data_dir.rglob("*")):
+        path.chmod(0o777 if path.is_dir() else 0o666)
+    with Workspace(data_dir):
+        pass
+    assert open_to_others(data_dir) == []
+
+
+def test_files_of_others_in_the_directory_are_left_as_they_are(data_dir: Path) -> None:
+    with Workspace(data_dir) as workspace:
+        workspace.remember("The port is 8080.")
+    (data_dir / "site").mkdir(mode=0o755)
+    (data_dir / "site" / "index.html").write_text("Public.")
+    (data_dir / "site" / "index.html").chmod(0o644)
+    (data_dir / "link").symlink_to(data_dir / "site" / "index.html")
+    data_dir.chmod(0o755)
+    (data_dir / "memento.db").chmod(0o644)
+    with Workspace(data_dir):
+        pass
+    assert sorted(name for name in open_to_others(data_dir) if not name.startswith("link")) == [
+        ". 755",
+        "site 755",
+        "site/index.html 644",
+    ]
+
+
+def test_a_link_among_memento_s_own_names_is_not_followed(data_dir: Path, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.write_text("Shared on purpose.")
+    elsewhere.chmod(0o644)
+    with Workspace(data_dir) as workspace:
+        workspace.remember("The port is 8080.")
+    (data_dir / "engine.log").symlink_to(elsewhere)
+    with Workspace(data_dir):
+        pass
+    assert stat.S_IMODE(elsewhere.stat().st_mode) == 0o644
+
+
+def test_drafts_and_vectors_are_the_owners_alone(workspace: Workspace) -> None:
+    before = os.umask(0)
+    try:
+        workspace.paths.drafts.mkdir(mode=0o777)
+        EditorFile(workspace.paths, "memory", "Unsaved.")
+        VectorIndex(workspace.paths.semantic_index, 4, "store", "model")
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE(workspace.paths.drafts.stat().st_mode) == 0o700
+    assert stat.S_IMODE(workspace.paths.semantic_index.stat().st_mode) == 0o700
+    assert open_to_others(workspace.paths.drafts) == []
