@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, cast
 
 import msgspec
 
+from memento_tui.api.decision_fields import decision_fields, fields_of_record
 from memento_tui.api.inbox import KIND_NAMES, Decision, DecisionVerb, InboxItem
 from memento_tui.api.review import ContradictionWithSides, PendingProposal, changes_between, editable_texts
 from memento_tui.errors import InvalidInput
@@ -342,6 +343,7 @@ def _explanation_lines(number: int, row: InboxItem, item: PendingProposal | Cont
         for name, side in (("older", item.older), ("newer", item.newer)):
             if side is not None:
                 lines += [f"the {name}, of {side.created_at:%Y-%m-%d}, {side.stability}:", *_quote_lines(side.content)]
+                lines += [f"  {_one_line(field.line)}" for field in fields_of_record(side)]
         return lines
     proposal = item.proposal
     lines = [f"{number}. {KIND_NAMES[row.kind][0]}: {proposal.action} {proposal.target}, from {proposal.proposed_by}"]
@@ -356,7 +358,22 @@ def _explanation_lines(number: int, row: InboxItem, item: PendingProposal | Cont
         lines += ["it would be deleted:", *_quote_lines(getattr(item.target, "content", row.headline))]
     elif proposal.action != "create" and isinstance(item.target, Memory):
         lines += ["as it stands now:", *_quote_lines(item.target.content)]
-    return lines
+    return [*lines, *_field_lines(item)]
+
+
+def _field_lines(item: PendingProposal) -> list[str]:
+    """Return a line for each field that approving would write, but for new texts: those stand below to be edited."""
+    fields = decision_fields(item)
+    if not fields:
+        return []
+    below = {name.replace("_", " ") for name in editable_texts(item)}
+    shown = [field for field in fields if field.is_changed or field.name not in below]
+    title = "it holds now:" if item.proposal.action == "delete" else "approving it writes:"
+    return [title, *(f"  {_one_line(field.line)}" for field in shown)] if shown else []
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
 
 
 def _quote_lines(text: str) -> list[str]:

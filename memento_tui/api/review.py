@@ -9,8 +9,9 @@ from typing import Any
 import msgspec
 
 from memento_tui import clock
+from memento_tui.api.queries import relations_of
 from memento_tui.errors import AmbiguousId, MementoError, NotAllowed, NotFound
-from memento_tui.model import Contradiction, Memory, Proposal, make_item, make_skip
+from memento_tui.model import Contradiction, Memory, Proposal, Relation, make_item, make_skip
 from memento_tui.model.review import OPEN_PROPOSAL_STATES
 from memento_tui.moments import parse_moment
 from memento_tui.policy import decisions
@@ -49,6 +50,10 @@ class PendingProposal(msgspec.Struct, frozen=True):
     """Whether the target changed since the proposal was made."""
     rests_on: tuple[tuple[str, str], ...] = ()
     """A name and a text for each piece of evidence."""
+    relations: tuple[Relation, ...] = ()
+    """The relations of a new memory, which begin to count with it."""
+    sides: tuple[tuple[str, Memory], ...] = ()
+    """Both memories of a contradiction that the proposal would resolve, ``older`` and ``newer``."""
 
     @property
     def why(self) -> list[str]:
@@ -73,8 +78,17 @@ class ProposalQueue:
 
     def _pending(self, proposal: Proposal, target: Any) -> PendingProposal:  # noqa: ANN401 - any record
         moved = target is not None and decisions.has_moved(self._store, proposal, target)
-        rests_on = (*evidence_lines(proposal), *suggestion_lines(proposal, self._store))
-        return PendingProposal(proposal, target, moved, rests_on)
+        rests_on = (*evidence_lines(proposal), *suggestion_lines(proposal, self._store), *_other_evidence(proposal))
+        is_new_memory = proposal.target == "memory" and proposal.action == "create"
+        relations = relations_of(self._store, proposal.target_id, "both") if is_new_memory else ()
+        return PendingProposal(proposal, target, moved, rests_on, tuple(relations), self._sides(target))
+
+    def _sides(self, target: Any) -> tuple[tuple[str, Memory], ...]:  # noqa: ANN401 - any record
+        if not isinstance(target, Contradiction):
+            return ()
+        found = self._store.memories.get_many([target.older, target.newer])
+        named = (("older", target.older), ("newer", target.newer))
+        return tuple((role, found[memory_id]) for role, memory_id in named if memory_id in found)
 
     def _other(self, proposal: Proposal) -> Any:  # noqa: ANN401 - any record
         return None if proposal.target == "memory" else self._store.find_named(proposal.target, proposal.target_id)
@@ -172,6 +186,41 @@ class ProposalQueue:
         found = self.get(proposal_id).proposal.id
         moment = parse_moment(until or "7d", "until")
         return decisions.postpone_proposal(self._store, self._author, found, moment, seen=seen)
+
+
+_WORDED_EVIDENCE = frozenset(
+    (
+        "about",
+        "draft",
+        "ends",
+        "hits",
+        "last_hit",
+        "like",
+        "likeness",
+        "lines",
+        "other",
+        "other_version",
+        "parent",
+        "quote",
+        "refused",
+        "removed",
+        "sessions",
+        "sources",
+        "suspicion",
+        "transcript",
+        "why",
+    )
+)
+"""The names in a proposal's evidence that have lines of their own, or stand in the record or its relations."""
+
+
+def _other_evidence(proposal: Proposal) -> list[tuple[str, str]]:
+    """Return a name and a text for the evidence that nothing words, so that none is left unseen."""
+    return [
+        (name.replace("_", " "), value if isinstance(value, str) else msgspec.json.encode(value).decode())
+        for name, value in proposal.evidence.items()
+        if name not in _WORDED_EVIDENCE and value not in (None, "", [], {})
+    ]
 
 
 class ContradictionWithSides(msgspec.Struct, frozen=True):

@@ -138,7 +138,10 @@ def _side_text(name: str, memory: Memory | None, memory_id: str, spans: Sequence
     head = (
         f"{bold(name)}: {memory.id}, {format_time(memory.created_at)}, {memory.stability}, certainty {memory.certainty}"
     )
-    return f"{head}\n{safe(_mark_spans(memory.content, spans), multiline=True)}"
+    from memento_tui.api.decision_fields import fields_of_record  # noqa: PLC0415 - a command's help is shown without it
+
+    fields = [safe(field.line) for field in fields_of_record(memory)]
+    return "\n".join([head, *fields, safe(_mark_spans(memory.content, spans), multiline=True)])
 
 
 def _mark_spans(content: str, spans: Sequence[tuple[int, int]]) -> str:

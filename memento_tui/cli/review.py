@@ -16,7 +16,7 @@ from memento_tui.cli.interaction import ask
 from memento_tui.cli.options import changes_of, memory_options, paging, read_text
 from memento_tui.cli.output import bold, emit, for_each, format_fields, format_time, next_page_note, note, safe, table
 from memento_tui.errors import InvalidInput, MementoError, NotFound
-from memento_tui.model import Memory, Proposal
+from memento_tui.model import Memory, Proposal, WorkingItem
 from memento_tui.model.review import INBOX_KINDS, OPEN_PROPOSAL_STATES, PROPOSAL_STATES
 from memento_tui.model.validation import to_plain
 from memento_tui.policy.decisions import proposal_verb
@@ -34,7 +34,11 @@ _TARGET_CHANGED = "what it would change has changed since it was proposed"
 def proposal_object(pending: PendingProposal) -> dict[str, Any]:
     """Return a proposal with its target as JSON."""
     record = None if pending.target is None else to_plain(pending.target)
-    return {**to_plain(pending.proposal), "why": pending.why, "moved": pending.moved, "record": record}
+    from memento_tui.api.decision_fields import decision_fields  # noqa: PLC0415 - a command's help is shown without it
+
+    fields = msgspec.to_builtins(decision_fields(pending))
+    plain = {**to_plain(pending.proposal), "why": pending.why, "moved": pending.moved, "record": record}
+    return {**plain, "fields": fields, "evidence_lines": [list(line) for line in pending.rests_on]}
 
 
 def proposal_rows(found: list[PendingProposal], following: str | None) -> str:
@@ -87,22 +91,20 @@ def proposal_text(pending: PendingProposal) -> str:
 
 
 def _proposed_change_text(pending: PendingProposal) -> str:
-    """Return the new record in full, or each changed field before and after."""
-    proposal, record = pending.proposal, pending.target
-    if proposal.action in ("edit", "merge") and record is not None:
-        before = to_plain(record)
-        return "\n".join(_field_change_text(name, before.get(name), value) for name, value in proposal.payload.items())
-    values = dict(proposal.payload) if record is None else to_plain(record)
-    content = str(values.pop("content", ""))
-    shown = ("title", "item", "reason", "kind", "tags", "namespace", "source_type", "source", "certainty", "expires_at")
-    return f"{safe(content, multiline=True)}\n\n{format_fields({name: values.get(name) for name in shown})}".strip()
+    """Return the text to decide about, or its difference, and every other field that the decision carries out."""
+    from memento_tui.api.decision_fields import decision_fields  # noqa: PLC0415 - a command's help is shown without it
+
+    fields = [safe(field.line) for field in decision_fields(pending)]
+    return "\n\n".join(filter(None, [_content_text(pending), "\n".join(fields)]))
 
 
-def _field_change_text(name: str, before: object, after: object) -> str:
-    if name != "content":
-        return f"{bold(name)}: {safe(str(before))} -> {safe(str(after))}"
-    lines = difflib.unified_diff(str(before).splitlines(), str(after).splitlines(), lineterm="", n=2)
-    return "\n".join([f"{bold(name)}:", *(safe(line) for line in list(lines)[2:])])
+def _content_text(pending: PendingProposal) -> str:
+    proposal = pending.proposal
+    present, proposed = getattr(pending.target, "content", ""), proposal.payload.get("content")
+    if proposed is None or not isinstance(pending.target, Memory | WorkingItem):
+        return safe(str(proposed or present), multiline=True)
+    lines = difflib.unified_diff(present.splitlines(), str(proposed).splitlines(), lineterm="", n=2)
+    return "\n".join([f"{bold('content')}:", *(safe(line) for line in list(lines)[2:])])
 
 
 if TYPE_CHECKING:

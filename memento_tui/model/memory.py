@@ -40,6 +40,7 @@ from memento_tui.model.validation import (
 )
 
 __all__ = [
+    "CLAIMS",
     "FOREIGN_ID",
     "KINDS",
     "RECALLED_STATUSES",
@@ -62,6 +63,9 @@ __all__ = [
 
 RESERVED_EXTRA: tuple[str, ...] = ("original_content", "demoted_at", "compacted_at")
 """The names in `Memory.extra` under which maintenance keeps the original of a compacted memory, and when."""
+
+CLAIMS = "claims"
+"""The name in `Memory.extra` of the trust that a file or an agent says a memory has, which nobody believes."""
 
 FOREIGN_ID = "foreign_id"
 """The name in `Memory.extra` of the id that a client asked for, or that a source gave and that no memory may have."""

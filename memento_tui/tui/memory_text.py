@@ -15,6 +15,7 @@ from memento_tui.tui.display import ago, cells, has_hidden, hidden_characters, l
 from memento_tui.tui.widgets.record_list import Line
 
 __all__ = [
+    "FACT_NAMES",
     "GLYPH_LEGEND",
     "memory_body",
     "memory_facts",
@@ -29,6 +30,12 @@ _LONGEST_PREVIEW = 20_000
 def memory_title(memory: Memory) -> Content:
     """Return the headline of a preview."""
     return literal(memory.headline, "bold")
+
+
+FACT_NAMES = frozenset(
+    ("title", "kind", "stability", "certainty", "pinned", "namespace", "tags", "validity context", "source agent")
+)
+"""The fields, named as `memento_tui.api.decision_fields` does, that a preview shows in its title and its facts."""
 
 
 def memory_facts(memory: Memory) -> Content:

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import zip_longest
-from typing import Any
 
 import msgspec
 from textual.content import Content
 
 from memento_tui import clock
 from memento_tui.api import Workspace
+from memento_tui.api.decision_fields import decision_fields, fields_of_record, value_text
 from memento_tui.api.inbox import inbox_name
 from memento_tui.api.review import ContradictionWithSides, PendingProposal, proposed_record
 from memento_tui.model import Contradiction, Crystal, Memory
 from memento_tui.tui.commands import COMMANDS, KeyMap, key_names
 from memento_tui.tui.display import ago, has_hidden, literal, more_characters, shown, time_ago
-from memento_tui.tui.memory_text import memory_facts
+from memento_tui.tui.memory_text import FACT_NAMES, memory_facts
 from memento_tui.tui.text_diff import TextRun, compare_lines, draw_runs, draw_side_by_side, draw_unified, two_columns
 
 __all__ = ["FocusedItem", "evidence", "heading", "marked_lines", "read_focused_item", "size_of"]
@@ -128,6 +128,8 @@ def _side_facts(name: str, memory_id: str, memory: Memory | None) -> list[str]:
         lines.append(shown(memory.title))
     if memory.validity_context:
         lines.append(shown(f"applies to: {memory.validity_context}"))
+    said = FACT_NAMES - {"kind", "pinned", "tags"} | {"source type"}
+    lines += [shown(field.line) for field in fields_of_record(memory) if field.name not in said]
     if has_hidden(memory.content) or has_hidden(memory.title):
         lines.append("! hidden characters, shown as <...>")
     return lines
@@ -155,24 +157,17 @@ def marked_lines(content: str, spans: Sequence[tuple[int, int]]) -> list[Sequenc
     return list(lines)
 
 
+_BREAKS_A_RULE = "What is proposed breaks a rule and cannot be carried out. Reject it."
+
 _MAX_CHARACTERS = 40_000
 """Characters of a new text that are shown."""
 
 _FIELD_LABELS = {
-    "skip": {"item": "do not", "reason": "because", "expires_at": "until", "namespace": "in"},
-    "item": {
-        "title": "title",
-        "category": "kind",
-        "status": "status",
-        "priority": "priority",
-        "next_action": "next",
-        "tags": "tags",
-        "namespace": "in",
-        "content": "text",
-    },
+    "skip": {"item": "do not", "reason": "because", "expires at": "until", "namespace": "in"},
+    "item": {"category": "kind", "next action": "next", "namespace": "in"},
+    "contradiction": {"older context": "the older one applies", "newer context": "the newer one applies"},
 }
-_FIELDS_LEFT_OUT = {"content", "updated_at", "version", "injection_score"}
-"""Fields of a memory whose change is shown otherwise, or follows from that of another."""
+"""Words for fields that say more than their names, by the kind of record."""
 
 
 def size_of(focus: FocusedItem) -> int:
@@ -203,10 +198,10 @@ def _parts(focus: FocusedItem, item: PendingProposal, width: int, *, split: bool
     if focus.is_contradiction:
         yield from _suggestion(focus, item, width, split=split)
     elif isinstance(target, Crystal):
-        yield from _identity(focus, target, width, split=split)
+        yield from _identity(focus, item, target, width, split=split)
     elif isinstance(target, Memory):
         yield from _memory(focus, item, target, width, split=split)
-    elif item.proposal.target in _FIELD_LABELS:
+    elif item.proposal.target in ("skip", "item"):
         yield from _entry(item, width, split=split)
     else:
         yield literal(f"The {item.proposal.target} {item.proposal.target_id} is gone.", "$text-warning")
@@ -228,14 +223,16 @@ def _memory(focus: FocusedItem, item: PendingProposal, target: Memory, width: in
     yield memory_facts(target)
     yield Content("")
     after = proposed_record(item)
-    if item.proposal.action in ("edit", "merge") and after is not None:
-        yield from _changes(target, after)
-        if after.content != target.content:
-            yield _difference(target.content, after.content, width, split=split)
-    elif item.proposal.action in ("edit", "merge"):
-        yield Content.styled("What is proposed breaks a rule and cannot be carried out. Reject it.", "$text-warning")
-    else:
+    fields = list(_fields(item, FACT_NAMES))
+    yield from fields
+    if fields:
+        yield Content("")
+    if item.proposal.action in ("create", "delete"):
         yield _text(target.content)
+    elif after is None:
+        yield Content.styled(_BREAKS_A_RULE, "$text-warning")
+    elif after.content != target.content:
+        yield _difference(target.content, after.content, width, split=split)
     if focus.others:
         role = "WOULD BE SUPERSEDED" if item.proposal.action == "merge" else "WOULD STAND FOR"
         yield Content("")
@@ -247,13 +244,15 @@ def _memory(focus: FocusedItem, item: PendingProposal, target: Memory, width: in
             yield Content.styled(f"and {left:,} more", "dim")
 
 
-def _changes(before: Memory, after: Memory) -> Iterator[Content]:
-    names = [name for name in Memory.__struct_fields__ if name not in _FIELDS_LEFT_OUT]
-    changed = [name for name in names if getattr(before, name) != getattr(after, name)]
-    for name in changed:
-        yield _change(name.replace("_", " "), getattr(before, name), getattr(after, name))
-    if changed and before.content != after.content:
-        yield Content("")
+def _fields(item: PendingProposal, said: Container[str] = ()) -> Iterator[Content]:
+    """Return a line for each field that the decision carries out; those ``said`` above only where they change."""
+    labels = _FIELD_LABELS.get(item.proposal.target, {})
+    for field in decision_fields(item):
+        label = labels.get(field.name, field.name)
+        if field.is_changed:
+            yield _change(label, field.before, field.after)
+        elif field.name not in said:
+            yield literal(f"{label}: ", "dim") + literal(_value_text(field.after) or "none")
 
 
 def _change(label: str, before: object, after: object) -> Content:
@@ -266,45 +265,35 @@ def _change(label: str, before: object, after: object) -> Content:
     )
 
 
-def _identity(focus: FocusedItem, crystal: Crystal, width: int, *, split: bool) -> Iterator[Content]:
+def _identity(
+    focus: FocusedItem, item: PendingProposal, crystal: Crystal, width: int, *, split: bool
+) -> Iterator[Content]:
     if focus.identity is None or focus.identity.id == crystal.id:
         yield Content.styled("There is no identity yet; this would be the first.", "dim")
+        yield from _fields(item)
         yield Content("")
         yield _text(crystal.content)
         return
     yield Content.styled("- is the present identity, + is what it would become", "dim")
+    yield from _fields(item)
     yield Content("")
     yield _difference(focus.identity.content, crystal.content, width, split=split)
 
 
 def _entry(item: PendingProposal, width: int, *, split: bool) -> Iterator[Content]:
-    labels = _FIELD_LABELS[item.proposal.target]
     before, after = item.target, proposed_record(item)
     if before is None and item.proposal.action != "create":
         yield literal(f"The {item.proposal.target} {item.proposal.target_id} is gone.", "$text-warning")
         return
-    record = after if item.proposal.action == "create" else before
-    if record is None:
-        yield Content.styled("What is proposed breaks a rule and cannot be carried out. Reject it.", "$text-warning")
-        return
-    changed = set(item.proposal.payload) if item.proposal.action == "edit" and after is not None else set()
-    values = {name: getattr(record, name) for name in labels if hasattr(record, name)}
-    yield from _fields(labels, values, changed, after)
-    if "content" in values and "content" in changed:
-        yield _difference(values["content"], after.content, width, split=split)
-    elif values.get("content"):
+    if after is None and item.proposal.action != "delete":
+        yield Content.styled(_BREAKS_A_RULE, "$text-warning")
+    yield from _fields(item)
+    present, proposed = getattr(before, "content", ""), getattr(after, "content", "")
+    if before is not None and after is not None and present != proposed:
+        yield _difference(present, proposed, width, split=split)
+    elif text := proposed or present:
         yield Content("")
-        yield _text(values["content"])
-
-
-def _fields(labels: Mapping[str, str], values: Mapping[str, Any], changed: set[str], after: Any) -> Iterator[Content]:  # noqa: ANN401 - a skip or working item
-    for name, value in values.items():
-        if name == "content":
-            continue
-        if name in changed and getattr(after, name) != value:
-            yield _change(labels[name], value, getattr(after, name))
-        elif text := _value_text(value):
-            yield literal(f"{labels[name]}: ", "dim") + literal(text)
+        yield _text(text)
 
 
 def _value_text(value: object) -> str:
@@ -313,16 +302,12 @@ def _value_text(value: object) -> str:
         span = ago(value, clock.now())
         away = span if span.startswith("in ") else "now" if span == "now" else f"{span} ago"
         return f"{value:%Y-%m-%d %H:%M} UTC ({away})"
-    if isinstance(value, tuple | list):
-        return ", ".join(map(str, value))
-    return "" if value is None else str(value).replace("_", " ")
+    return value_text(value)
 
 
 def _suggestion(focus: FocusedItem, item: PendingProposal, width: int, *, split: bool) -> Iterator[Content]:
     payload = item.proposal.payload
-    for name, label in (("older_context", "the older one applies"), ("newer_context", "the newer one applies")):
-        if payload.get(name):
-            yield literal(f"{label}: ", "dim") + literal(str(payload[name]))
+    yield from _fields(item)
     if payload.get("content"):
         yield Content.styled("THE ONE TEXT", "bold")
         yield literal(str(payload["content"]), multiline=True)
