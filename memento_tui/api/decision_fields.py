@@ -39,7 +39,7 @@ _MAX_EXTRA_CHARACTERS = 400
 """Characters of the JSON of ``extra`` that are listed: importers keep whole texts there. ``--json`` has all of it."""
 
 _MAX_RELATIONS = 20
-_CREATED_TOGETHER = timedelta(minutes=1)
+_CREATED_TOGETHER = timedelta(hours=1)
 """A record and the proposal to let it in are written at once, so a difference comes from a file."""
 
 

@@ -33,9 +33,21 @@ def memory_title(memory: Memory) -> Content:
 
 
 FACT_NAMES = frozenset(
-    ("title", "kind", "stability", "certainty", "pinned", "namespace", "tags", "validity context", "source agent")
+    (
+        "title",
+        "kind",
+        "stability",
+        "verified at",
+        "verified by",
+        "certainty",
+        "pinned",
+        "namespace",
+        "tags",
+        "validity context",
+        "source agent",
+    )
 )
-"""The fields, named as `memento_tui.api.decision_fields` does, that a preview shows in its title and its facts."""
+"""The fields, named as `memento_tui.api.decision_fields` does, that a preview's title and facts speak of."""
 
 
 def memory_facts(memory: Memory) -> Content:

@@ -307,7 +307,8 @@ def _value_text(value: object) -> str:
 
 def _suggestion(focus: FocusedItem, item: PendingProposal, width: int, *, split: bool) -> Iterator[Content]:
     payload = item.proposal.payload
-    yield from _fields(item)
+    sides = item.sides if focus.about is not None else ()  # they follow in full
+    yield from _fields(item, {f"{role}: {field.name}" for role, memory in sides for field in fields_of_record(memory)})
     if payload.get("content"):
         yield Content.styled("THE ONE TEXT", "bold")
         yield literal(str(payload["content"]), multiline=True)
