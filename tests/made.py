@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from memento_tui.api import Workspace
 from memento_tui.api.inbox import Decision, DecisionOutcome, DecisionVerb
-from memento_tui.model import Memory, make_memory
+from memento_tui.api.memories import ChangeOutcome
+from memento_tui.model import AnyRecord, Memory, make_memory
 from memento_tui.storage.journal import Author
 from memento_tui.storage.store import Store
+from memento_tui.storage.tables import RecordT
+from memento_tui.storage.transaction import Transaction
 
-__all__ = ["AGENT", "NOW", "PERSON", "always", "decide_all", "note", "put", "without_engine"]
+__all__ = ["AGENT", "NOW", "PERSON", "always", "decide_all", "edit", "note", "put", "unguarded", "without_engine"]
 
 NOW = datetime(2026, 1, 15, 12, tzinfo=UTC)
 PERSON = Author("person", "test")
@@ -37,10 +41,30 @@ def always(record_id: str) -> Callable[[], str]:
     return lambda: record_id
 
 
+class _Everything:
+    """A guard that lets everything in, for the state that a test begins with."""
+
+    def admit(self, _tx: Transaction, _before: RecordT | None, after: RecordT) -> RecordT:
+        return after
+
+    def admit_removal(self, _tx: Transaction, before: AnyRecord) -> None:
+        pass
+
+
+def unguarded(store: Store, author: Author, action: str, **options: Any) -> AbstractContextManager[Transaction]:  # noqa: ANN401 - as the store's
+    """Begin a write that no gate judges."""
+    return store.transaction(author, action, guard=_Everything(), **options)
+
+
 def put(store: Store, *memories: Memory, author: Author = PERSON) -> list[Memory]:
     """Store memories in one entry; return them as stored."""
-    with store.transaction(author, "remember") as tx:
+    with unguarded(store, author, "remember") as tx:
         return [tx.put(memory, base=0) for memory in memories]
+
+
+def edit(workspace: Workspace, memory_id: str, **changes: Any) -> ChangeOutcome:  # noqa: ANN401 - fields of a memory
+    """Change a memory as somebody does who has just read it."""
+    return workspace.update(memory_id, base_version=workspace.get(memory_id).version, **changes)
 
 
 def decide_all(

@@ -74,7 +74,7 @@ def consolidate(
     if known is not None and known.state in OPEN_PROPOSAL_STATES:
         return ConsolidationOutcome(workspace.get(known.target_id), sources, known)
     verdict = _verdict(workspace, screened)
-    with workspace._store.transaction(workspace.author, "consolidate") as tx:
+    with workspace.gate.transaction("consolidate") as tx:
         _check_current(tx, sources)
         evidence = {**_evidence(workspace, sources, draft), **screened.evidence}
         stored = workspace.gate.admit(tx, memory, verdict, evidence, fingerprint)

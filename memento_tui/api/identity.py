@@ -11,6 +11,7 @@ from memento_tui.model import Crystal, Proposal, make_crystal
 from memento_tui.model.memory import content_digest
 from memento_tui.model.review import OPEN_PROPOSAL_STATES
 from memento_tui.model.validation import to_plain
+from memento_tui.policy.admission import identity_is_persons
 from memento_tui.policy.gate import Gate, ProposalDraft, Screened
 from memento_tui.policy.policy import Verdict, WriteIntent
 from memento_tui.storage.store import Store
@@ -112,7 +113,7 @@ class Crystals:
             InvalidField: the text breaks a rule.
 
         """
-        with self._store.transaction(self._author, "crystal write") as tx:
+        with self._gate.transaction("crystal write") as tx:
             before = tx.with_status(Crystal, "current")
             current: Crystal | None = before[0] if before else None
             parent = "" if current is None else current.id
@@ -140,7 +141,7 @@ class Crystals:
             "crystal",
             by_person=self._gate.is_person,
             injection_score=screened.injection_score,
-            identity_is_persons=current is not None and self._has_person(current),
+            identity_is_persons=identity_is_persons(self._store, current),
             secret_found=screened.secret_found,
         )
         return self._gate.judge(intent)
@@ -157,9 +158,6 @@ class Crystals:
         evidence = screened.evidence | ({"parent": made.parent} if made.parent else {})
         self._gate.propose(tx, ProposalDraft("create", proposed, evidence=evidence, fingerprint=fingerprint), verdict)
         return proposed
-
-    def _has_person(self, crystal: Crystal) -> bool:
-        return any(revision.entry.actor == "person" for revision in self._store.journal.history(Crystal, crystal.id))
 
     def restore(self, crystal_id: str) -> Crystal:
         """Write an old crystal's text as a new one."""

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
+import hmac
+import secrets
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from memento_tui.api.memories import MemoryEditor
@@ -24,10 +28,13 @@ if TYPE_CHECKING:
     from memento_tui.api.workspace import Workspace
 
 
+_SIGNING_KEY_SETTING = "signing key"
+
+
 class ImportSession:
     """The database of a workspace for bulk reading and writing in the name of one author.
 
-    Whoever writes through `transaction` passes every record through `gate` itself.
+    What is written through `transaction` passes `gate` like any other write.
     """
 
     def __init__(self, workspace: Workspace, author: Author) -> None:
@@ -49,8 +56,26 @@ class ImportSession:
 
     def transaction(self, action: str, *, note: str = "", batch: str = "") -> AbstractContextManager[Transaction]:
         """Begin one write, which becomes one journal entry; ``batch`` joins the entries of one long operation."""
-        options = {"batch": batch} if batch else {}
-        return self._store.transaction(self.author, action, note=note, **options)
+        return self.gate.transaction(action, note=note, batch=batch)
+
+    def signature(self, data: bytes) -> str:
+        """Return this workspace's signature of some bytes, in hexadecimal digits (HMAC-SHA256)."""
+        return hmac.new(self._signing_key, data, hashlib.sha256).hexdigest()
+
+    def is_signed(self, data: bytes, signature: str) -> bool:
+        """Tell whether this workspace signed some bytes."""
+        if self.settings.get(_SIGNING_KEY_SETTING) is None:
+            return False
+        return hmac.compare_digest(self.signature(data), signature)
+
+    @cached_property
+    def _signing_key(self) -> bytes:
+        """The key that never leaves the database: what it signed was in this workspace."""
+        known = self.settings.get(_SIGNING_KEY_SETTING)
+        if known is None:
+            self.settings.change(_SIGNING_KEY_SETTING, lambda key: key or secrets.token_hex(32))
+            known = self.settings.get(_SIGNING_KEY_SETTING) or ""
+        return bytes.fromhex(known)
 
     def one_undo(self) -> AbstractContextManager[None]:
         """Join the entries that this thread or task writes in the block: one undo takes all of them back."""

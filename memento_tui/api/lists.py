@@ -212,7 +212,7 @@ class _GovernedWrites(Generic[EntryT]):
         screened = self._gate.screen(self._make(fields))
         made: EntryT = screened.record
         verdict = self._judge("create", screened)
-        with self._store.transaction(self._gate.author, f"{self._kind} add") as tx:
+        with self._gate.transaction(f"{self._kind} add") as tx:
             if verdict.answer == "propose":
                 payload = {name: getattr(made, name) for name in made.__struct_fields__ if name != "version"}
                 draft = ProposalDraft("create", made, payload, screened.evidence, base_version=0)
@@ -232,7 +232,7 @@ class _GovernedWrites(Generic[EntryT]):
             if name in _READ_ONLY_FIELDS:
                 raise InvalidField(name, "cannot be changed")
         record_id = self._store.resolve(self._kind, prefix)
-        with self._store.transaction(self._gate.author, f"{self._kind} edit") as tx:
+        with self._gate.transaction(f"{self._kind} edit") as tx:
             before = tx.require(self._record, record_id)
             plain = {name: getattr(before, name) for name in before.__struct_fields__}
             screened = self._gate.screen(self._make({**plain, **changes, "updated_at": tx.now}))
@@ -250,7 +250,7 @@ class _GovernedWrites(Generic[EntryT]):
         """Remove a record, or propose it. Raises `NotFound`, `AmbiguousId` or `Conflict`."""
         record_id = self._store.resolve(self._kind, prefix)
         verdict = self._judge("delete")
-        with self._store.transaction(self._gate.author, f"{self._kind} remove") as tx:
+        with self._gate.transaction(f"{self._kind} remove") as tx:
             before = tx.require(self._record, record_id)
             base = before.version if base_version is None else base_version
             if verdict.answer == "propose" and base == before.version:
@@ -316,7 +316,7 @@ class Skips:
                 "Tell the person why it should hold for good, or extend the skip.",
             )
         found = self._store.resolve("skip", skip_id)
-        with self._store.transaction(self._author, "skip decide", note=f"skip {found}") as tx:
+        with self._gate.transaction("skip decide", note=f"skip {found}") as tx:
             skip = tx.require(Skip, found)
             fields = {
                 "title": title or f"Skip: {skip.item}",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any, Literal
@@ -9,8 +10,9 @@ from typing import Any, Literal
 import msgspec
 
 from memento_tui.api.search import SearchEngine
-from memento_tui.errors import Conflict, NotAllowed
+from memento_tui.errors import Conflict, InvalidField, NotAllowed
 from memento_tui.model import Memory, Proposal, make_memory, make_proposal, make_relation
+from memento_tui.model.claims import without_decisions
 from memento_tui.model.memory import FOREIGN_ID, RECALLED_STATUSES, RESERVED_EXTRA, SENSITIVITIES, content_digest
 from memento_tui.model.review import OPEN_PROPOSAL_STATES
 from memento_tui.model.validation import check_line, new_id
@@ -76,7 +78,7 @@ class MemoryCreator:
         if (answer := known or self._rejected(memory)) is not None:
             return answer
         arrival = self._compared(self._judged(screened, memory))
-        with self._store.transaction(self._gate.author, "remember") as tx:
+        with self._gate.transaction("remember") as tx:
             # Another process may have stored it meanwhile.
             known = None if is_named else self._known(memory)
             if (answer := known or self._rejected(memory)) is not None:
@@ -93,7 +95,7 @@ class MemoryCreator:
 
     def _put_batch(self, items: Sequence[Mapping[str, Any]], name: str) -> list[Memory]:
         batch = [self._arriving(dict(item)) for item in items]
-        with self._store.transaction(self._gate.author, "remember", batch=name) as tx:
+        with self._gate.transaction("remember", batch=name) as tx:
             known = self._known_among(batch)
             fresh: dict[str, _JudgedMemory] = {}
             answers: list[Memory | str] = []
@@ -101,6 +103,8 @@ class MemoryCreator:
                 memory = arrival.memory
                 place = (memory.namespace, content_digest(memory.content))
                 found = None if has_id else known.get(place)
+                if isinstance(found, Memory) and not same_content(found, memory):
+                    found = None
                 if memory.id in fresh:
                     raise Conflict(f"The id {memory.id} stands twice among these memories.", "Give each its own.")
                 if (answer := found or self._rejected(memory)) is None:
@@ -140,6 +144,8 @@ class MemoryCreator:
         if make_id is not None:
             values["id"] = make_id()
         memory = make_memory(values)
+        if not self._gate.is_person:
+            memory = without_decisions(None, memory)
         if self._gate.is_person and memory.stability != "draft" and memory.verified_at is None:
             memory = as_verified(memory, author, memory.created_at)
         screened = self._gate.screen(memory)
@@ -160,7 +166,7 @@ class MemoryCreator:
 
     def _known(self, memory: Memory) -> Memory | None:
         same_text = self._store.memories.with_digest(content_digest(memory.content))
-        return next((known for known in same_text if known.namespace == memory.namespace), None)
+        return next((m for m in same_text if m.namespace == memory.namespace and same_content(m, memory)), None)
 
     def _rejected(self, memory: Memory) -> Memory | None:
         """Return the rejected memory with the same text, where that rejection silences the author, or ``None``."""
@@ -222,9 +228,11 @@ class MemoryEditor:
     def update(self, memory_id: str, base_version: int | None, changes: Mapping[str, Any]) -> ChangeOutcome:
         """Change some fields; see `memento_tui.api.Workspace.update`."""
         check_agent_fields(self._gate, changes)
+        if base_version is None and not self._gate.is_person:
+            raise InvalidField("base_version", "is missing", "Read the memory, and name the version that you read.")
         found = self._store.resolve("memory", memory_id)
         is_person = self._gate.is_person
-        with self._store.transaction(self._gate.author, "edit") as tx:
+        with self._gate.transaction("edit") as tx:
             memory = tx.require(Memory, found)
             closed = ("deleted",) if is_person else ("deleted", "rejected", "archived")
             if memory.status in closed:
@@ -249,7 +257,7 @@ class MemoryEditor:
             if verdict.answer == "propose" and memory.status != "pending":
                 values = {name: getattr(after, name) for name in changes}
                 return self._proposed(tx, "edit", memory, verdict, values, screened.evidence)
-            written = tx.put(after if is_person else _without_persons_fields(memory, after), base=memory.version)
+            written = tx.put(after, base=memory.version)
             withdraw_contradictions(tx, self._store, memory, written)
             self._follow_pending(tx, memory, written, screened)
             removed = tuple(removal["kind"] for removal in screened.evidence.get("removed", ()))
@@ -312,7 +320,7 @@ class MemoryEditor:
     def forget(self, memory_id: str, base_version: int | None) -> ChangeOutcome:
         """Delete a memory; see `memento_tui.api.Workspace.forget`."""
         found = self._store.resolve("memory", memory_id)
-        with self._store.transaction(self._gate.author, "forget") as tx:
+        with self._gate.transaction("forget") as tx:
             memory = tx.require(Memory, found)
             if memory.status == "deleted":
                 return ChangeOutcome("applied", memory)
@@ -350,7 +358,7 @@ class MemoryEditor:
         """Turn down a memory that holds; see `memento_tui.api.Workspace.reject`."""
         check_line(reason, "reason")
         found = self._store.resolve("memory", memory_id)
-        with self._store.transaction(self._gate.author, "reject", note=reason) as tx:
+        with self._gate.transaction("reject", note=reason) as tx:
             memory = tx.require(Memory, found)
             if memory.status in ("pending", "deleted", "rejected"):
                 hint = "Decide about it in the review." if memory.status == "pending" else ""
@@ -375,7 +383,7 @@ class MemoryEditor:
     def verify(self, memory_id: str, base_version: int | None = None) -> Memory:
         """Mark a memory as accepted by a person; see `memento_tui.api.Workspace.verify`."""
         found = self._store.resolve("memory", memory_id)
-        with self._store.transaction(self._gate.author, "verify") as tx:
+        with self._gate.transaction("verify") as tx:
             memory = tx.require(Memory, found)
             if memory.status in ("pending", "deleted", "rejected"):
                 raise NotAllowed(f"The memory {found} is {memory.status}.", "Approve or restore it instead.")
@@ -385,7 +393,7 @@ class MemoryEditor:
     def restore(self, memory_id: str) -> Memory:
         """Bring a memory back; see `memento_tui.api.Workspace.restore`."""
         found = self._store.resolve("memory", memory_id)
-        with self._store.transaction(self._gate.author, "restore") as tx:
+        with self._gate.transaction("restore") as tx:
             memory = tx.require(Memory, found)
             if memory.status == "compacted":
                 return tx.put(
@@ -394,14 +402,27 @@ class MemoryEditor:
             if memory.status not in ("deleted", "rejected", "archived"):
                 return memory
             status = self._status_before(memory)
-            return tx.put(msgspec.structs.replace(memory, status=status, updated_at=tx.now), base=memory.version)
+            back = msgspec.structs.replace(memory, status=status, updated_at=tx.now)
+            written = tx.put(back, base=memory.version)
+            if status == "pending":
+                self._ask_again(tx, written)
+            return written
 
     def _status_before(self, memory: Memory) -> str:
+        """Return the status that a memory had before it was taken out of recall: one that waited waits again."""
         for revision in self._store.journal.history(Memory, memory.id):
             before = revision.record
-            if before is not None and before.status not in ("deleted", "rejected", "archived", "pending"):
+            if before is not None and before.status not in ("deleted", "rejected", "archived"):
                 return str(before.status)
-        return "active"
+        return "pending" if memory.stability == "draft" and not self._gate.is_person else "active"
+
+    def _ask_again(self, tx: Transaction, memory: Memory) -> None:
+        """Ask a person about a memory that waited for a decision, was taken away and is back."""
+        screened = self._gate.screen(memory)
+        reasons = self._reasons_of_new(memory, screened) or ("asked_to_wait",)
+        evidence = screened.evidence
+        draft = ProposalDraft("create", memory, evidence=evidence, fingerprint=creation_fingerprint(memory))
+        self._gate.propose(tx, draft, Verdict("propose", reasons))
 
     def relate(self, src: str, dst: str, kind: str, label: str) -> None:
         """Draw an arrow between records; see `memento_tui.api.Workspace.relate`."""
@@ -409,26 +430,30 @@ class MemoryEditor:
         if kind != "file":
             dst = self._store.resolve("item" if kind == "item" else "memory", dst)
         relation = make_relation({"src": source, "dst": dst, "type": kind, "label": label})
-        with self._store.transaction(self._gate.author, "relate") as tx:
-            if kind in ("supersedes", "consolidated_from") and not self._gate.is_person:
+        with self._gate.transaction("relate") as tx:
+            if kind == "consolidated_from" and not self._gate.is_person:
                 replaced = tx.require(Memory, dst)
                 if replaced.stability != "draft" or replaced.pinned:
                     raise NotAllowed(
-                        f"The memory {dst} is verified or essential; only a person says that another takes its place.",
+                        f"The memory {dst} is verified or essential; only a person says that another stands for it.",
                         "Remember what is new; the person decides about the old.",
                     )
             tx.put(relation, base=0)
 
 
-_MEANING_FIELDS = ("content", "title", "kind", "validity_context", "source_type")
+def same_content(one: Memory, other: Memory) -> bool:
+    """Tell whether two contents differ at most in how prose is wrapped, in outer white space and in Unicode form.
+
+    Anything else tells apart: ``-v`` is not ``-V``, a square metre not ``m2``, and indentation means something.
+    """
+    return _comparable(one.content) == _comparable(other.content)
 
 
-def _without_persons_fields(before: Memory, after: Memory) -> Memory:
-    """Return an agent's change of a memory, without the trust that a person gave where the meaning changed."""
-    if all(getattr(before, name) == getattr(after, name) for name in _MEANING_FIELDS):
-        return after
-    tier = "short_term" if after.tier in ("long_term", "shared") else after.tier
-    return msgspec.structs.replace(after, stability="draft", verified_at=None, verified_by="", tier=tier, pinned=False)
+def _comparable(content: str) -> list[str]:
+    lines = unicodedata.normalize("NFC", content).strip("\r\n").splitlines()
+    if any(line[:1].isspace() for line in lines[1:]):
+        return [line.rstrip() for line in lines]
+    return " ".join(lines).split()
 
 
 def _lowers_sensitivity(before: Memory, after: Memory) -> bool:

@@ -27,7 +27,6 @@ from memento_tui.policy.resolution import (
     with_changes,
 )
 from memento_tui.policy.secrets import redact_record
-from memento_tui.storage.journal import Author
 from memento_tui.storage.store import Store
 
 __all__ = [
@@ -64,9 +63,9 @@ class PendingProposal(msgspec.Struct, frozen=True):
 class ProposalQueue:
     """The proposals of one workspace, oldest first."""
 
-    def __init__(self, store: Store, author: Author) -> None:
+    def __init__(self, store: Store, gate: Gate) -> None:
         self._store = store
-        self._author = author
+        self._gate = gate
 
     def list(
         self, states: Sequence[str] = OPEN_PROPOSAL_STATES, *, after: str | None = None, limit: int = 50
@@ -174,18 +173,18 @@ class ProposalQueue:
 
         """
         found = self.get(proposal_id).proposal.id
-        return decisions.approve_proposal(self._store, self._author, found, changes=changes, seen=seen)
+        return decisions.approve_proposal(self._store, self._gate, found, changes=changes, seen=seen)
 
     def reject(self, proposal_id: str, reason: str = "", *, seen: int | None = None) -> Proposal:
         """Turn a proposal down. The agent can read the reason. Raises like `approve`."""
         found = self.get(proposal_id).proposal.id
-        return decisions.reject_proposal(self._store, self._author, found, reason, seen=seen)
+        return decisions.reject_proposal(self._gate, found, reason, seen=seen)
 
     def later(self, proposal_id: str, until: str | None = None, *, seen: int | None = None) -> Proposal:
         """Put a proposal off until a moment (``7d`` by default). Raises like `approve`."""
         found = self.get(proposal_id).proposal.id
         moment = parse_moment(until or "7d", "until")
-        return decisions.postpone_proposal(self._store, self._author, found, moment, seen=seen)
+        return decisions.postpone_proposal(self._gate, found, moment, seen=seen)
 
 
 _WORDED_EVIDENCE = frozenset(
@@ -284,7 +283,7 @@ class ContradictionQueue:
         found: Contradiction = self.get(contradiction_id).contradiction
         answer = parse_answer({"resolution": resolution, **details})
         if self._gate.is_person:
-            return resolve_contradiction(self._store, self._gate.author, found.id, answer, seen=seen)
+            return resolve_contradiction(self._store, self._gate, found.id, answer, seen=seen)
         return self._propose(found, answer)
 
     def _propose(self, found: Contradiction, answer: ResolutionAnswer) -> Proposal:
@@ -300,14 +299,14 @@ class ContradictionQueue:
             "removed": msgspec.to_builtins(removals),
             "suspicion": [{"rule": sign.rule, "quote": sign.quote} for sign in suspicion.signs],
         }
-        with self._store.transaction(self._gate.author, "suggest") as tx:
+        with self._gate.transaction("suggest") as tx:
             return self._gate.propose(tx, ProposalDraft("edit", found, payload, evidence), verdict)
 
     def later(self, contradiction_id: str, until: str | None = None, *, seen: int | None = None) -> Contradiction:
         """Put a contradiction off until a moment (``7d`` by default). Raises like `resolve`."""
         found = self.get(contradiction_id).contradiction.id
         moment = parse_moment(until or "7d", "until")
-        return postpone_contradiction(self._store, self._gate.author, found, moment, seen=seen)
+        return postpone_contradiction(self._gate, found, moment, seen=seen)
 
 
 _EDITABLE_FIELDS = {

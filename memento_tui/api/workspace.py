@@ -28,7 +28,6 @@ from memento_tui.model.filters import AllOf, Filter, OneOf, Under, with_default_
 from memento_tui.paths import DataPaths, data_directory
 from memento_tui.policy.gate import Gate
 from memento_tui.policy.policy import rules_in_force
-from memento_tui.policy.secrets import redact_record
 from memento_tui.search.query_language import parse
 from memento_tui.storage.journal import Actor, Author, Entry
 from memento_tui.storage.journal_queries import Revision
@@ -75,8 +74,6 @@ class Workspace:
         self.config: Config = load_config(self.paths.config)
         rules = rules_in_force(self.config.review)
         self._store = Store(self.paths.database, create=create)
-        # Behind every way in: whatever a writer forgets to screen, no secret is stored.
-        self._store.screen = lambda record: redact_record(record)[0]
         self.author = Author(actor, channel, agent, session)
         self.gate = Gate(self._store, self.author, rules)
 
@@ -109,7 +106,7 @@ class Workspace:
     @cached_property
     def review(self) -> ProposalQueue:
         """The proposals that wait for a person's decision."""
-        return ProposalQueue(self._store, self.author)
+        return ProposalQueue(self._store, self.gate)
 
     @cached_property
     def inbox(self) -> Inbox:
@@ -208,11 +205,11 @@ class Workspace:
     def update(self, memory_id: str, *, base_version: int | None = None, **changes: Any) -> ChangeOutcome:  # noqa: ANN401 - the fields of a memory
         """Change some fields of a memory, or propose the change where the gate requires that.
 
-        ``base_version`` is the version that the caller read; without it the change is made from the present one.
+        ``base_version`` is the version that the caller read. A person may leave it out, and changes the present one.
 
         Raises:
             NotFound, AmbiguousId: no memory, or several, have that id.
-            InvalidField: a field breaks a rule.
+            InvalidField: a field breaks a rule, or an agent names no ``base_version``.
             NotAllowed: an agent set a field that only a person may set, or the memory is deleted.
             Conflict: the memory is no longer at ``base_version``.
 

@@ -195,7 +195,7 @@ class CoreTools:
             if existing is None:
                 result, memory_id = _store_new(workspace, content, namespace, id or "", fields)
             else:
-                outcome = workspace.update(existing.id, content=content, **fields)
+                outcome = workspace.update(existing.id, base_version=existing.version, content=content, **fields)
                 result, memory_id = _change_result(workspace, outcome), existing.id
             result.unresolved = _add_relations(workspace, namespace, memory_id, relations or []) or None
         return _object_result(result)

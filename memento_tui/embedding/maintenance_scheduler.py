@@ -23,6 +23,8 @@ from memento_tui.maintenance.contradictions.finder import (
 )
 from memento_tui.maintenance.run import LAST_RUN_SETTING, run_maintenance
 from memento_tui.paths import DataPaths
+from memento_tui.policy.gate import Gate
+from memento_tui.policy.policy import rules_in_force
 from memento_tui.search.keyword_index import KeywordIndex
 from memento_tui.storage.journal import Author
 from memento_tui.storage.store import Store
@@ -61,6 +63,7 @@ class MaintenanceScheduler:
         self._paths = paths
         self._config = config
         self._store = store
+        self._gate = Gate(store, _AUTHOR, rules_in_force(config.review))
         self._similarity = similarity
         self._state = state
         self._stopping = stopping
@@ -72,7 +75,7 @@ class MaintenanceScheduler:
     def find_contradictions(self, ids: Sequence[str]) -> None:
         """Find and record contradictions between memories that were just embedded and their neighbours."""
         neighbours = self._similarity.neighbours(ids, limit=NEIGHBOURS, minimum=SIMILARITY_TO_COMPARE)
-        finder = ContradictionFinder(self._store, _AUTHOR, self._entailment.scorer())
+        finder = ContradictionFinder(self._store, self._gate, self._entailment.scorer())
         for contradiction in finder.write(finder.find(neighbours)):
             _log.info("contradiction %s between %s and %s", contradiction.id, contradiction.older, contradiction.newer)
 

@@ -73,6 +73,10 @@ class ImportRecord(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     among: str = ""
     """The list in which a mere number identifies the record: the key is this, a dot and the number.
     The reader yields the records of one list one after the other, with a `positional_digest`."""
+    signed: bytes = b""
+    """The part of the line that `signature` covers; only memento's own format has any."""
+    signature: str = ""
+    """The signature that the line carries, in hexadecimal digits; whether it is genuine is for the import to find."""
     links: tuple[tuple[str, str, str], ...] = ()
     """Relation type, target as the source writes it, and label; the target may not exist."""
 

@@ -15,10 +15,12 @@ from memento_tui.api.types import Author, ImportedRecord, Transaction
 from memento_tui.errors import InvalidInput, MementoError, NotAllowed
 from memento_tui.formats.base import ExportRecord, ExportReport, Format, ImportRecord, Refused
 from memento_tui.formats.import_plan import ImportGate, ImportPlanner, PlannedRecord, ledger_key, ledger_row
+from memento_tui.formats.memento_jsonl import write as write_own
 from memento_tui.formats.registry import FORMATS, source_name
 from memento_tui.formats.reimport import RelationCollector, match_positional_records
 from memento_tui.formats.round_trip import restore_full_text
 from memento_tui.model import AnyRecord, Memory, Relation
+from memento_tui.model.claims import as_claimed
 from memento_tui.model.validation import new_id
 
 __all__ = ["ImportReport", "ImportRun", "run_export", "run_import"]
@@ -37,6 +39,8 @@ class ImportReport(msgspec.Struct):
     """How many of the imported wait for a person to review them."""
     deleted: int = 0
     """How many memories the source says are gone."""
+    waiting: int = 0
+    """How many changes of records that exist, and new skips, items and identities, wait for a person."""
     refused: list[Refused] = []
     redacted: int = 0
     """How many records held a secret, which was removed before they were stored."""
@@ -50,7 +54,7 @@ class ImportRun:
         self.seen = 0
         """How many records, and refusals, were read so far."""
         self._session = workspace.import_session(Author("person", "import", session=workspace.author.session))
-        self._gate = ImportGate(self._session.gate, hold=hold)
+        self._gate = ImportGate(self._session.gate, self._session.is_signed, hold=hold)
         self._source = source
         self._dry_run = dry_run
         self._ledger = self._session.ledger.of(source)
@@ -89,6 +93,8 @@ class ImportRun:
             self.report.refused.append(planned)
         elif isinstance(planned, ImportedRecord) or planned.action == "keep":
             self.report.unchanged += 1
+        elif planned.waits:
+            self.report.waiting += 1
         elif planned.action == "create":
             self.report.imported += 1
         elif planned.action == "update":
@@ -105,22 +111,39 @@ class ImportRun:
         for planned in plans:
             if isinstance(planned, ImportedRecord):
                 rows.append(planned)
-            elif isinstance(planned, PlannedRecord) and planned.action == "create":
+            elif isinstance(planned, PlannedRecord) and planned.action == "create" and not planned.waits:
                 new.setdefault(planned.incoming.record, []).append(planned)
             elif isinstance(planned, PlannedRecord):
                 try:
-                    stored = planned.record if planned.action == "keep" else _write_change(tx, planned)
+                    stored = self._carry_out(tx, planned)
                 except MementoError as error:
                     self._count(Refused(planned.incoming.file, planned.incoming.line, str(error)))
                     continue
-                rows.append(ledger_row(self._source, planned, stored))
+                if stored is not None:
+                    rows.append(ledger_row(self._source, planned, stored))
             self._count(planned)
         for created in new.values():
+            for planned in created:
+                if planned.is_own:
+                    self._gate.vouch(planned.record)
             written = tx.add_all([planned.record for planned in created])
             self._gate.propose(tx, (r for r in written if isinstance(r, Memory) and r.status == "pending"))
             pairs = zip(created, written, strict=True)
             rows += [ledger_row(self._source, planned, record) for planned, record in pairs]
         return rows
+
+    def _carry_out(self, tx: Transaction, planned: PlannedRecord) -> AnyRecord | None:
+        """Write or propose a change; return the record as it stands then, ``None`` where there is none yet."""
+        if planned.waits:
+            return self._gate.propose_change(tx, planned)
+        record = planned.record
+        if planned.action == "keep":
+            return record
+        if planned.needs_timestamp:
+            record = msgspec.structs.replace(record, updated_at=tx.now)
+        if planned.is_own:
+            self._gate.vouch(record)
+        return tx.put(record, base=record.version)
 
     def finish(self) -> None:
         """Draw the relations that the records of this source name, and complete the report."""
@@ -148,13 +171,6 @@ class ImportRun:
 
     def _transaction(self, note: str) -> AbstractContextManager[Transaction]:
         return self._session.transaction("import", note=note, batch=self._journal_batch)
-
-
-def _write_change(tx: Transaction, planned: PlannedRecord) -> AnyRecord:
-    record = planned.record
-    if planned.needs_timestamp:
-        record = msgspec.structs.replace(record, updated_at=tx.now)
-    return tx.put(record, base=record.version)
 
 
 def run_import(
@@ -211,5 +227,11 @@ def run_export(workspace: Workspace, path: Path | str, *, format_name: str = "me
     chosen.check_place(path)
     records: Iterator[AnyRecord] = workspace.export_records()
     if not chosen.is_own:
-        records = map(restore_full_text, records)
-    return chosen.write(cast("Iterator[ExportRecord]", records), path)
+        return chosen.write(cast("Iterator[ExportRecord]", map(_as_stated, records)), path)
+    sign = workspace.import_session(workspace.author).signature
+    return write_own(cast("Iterator[ExportRecord]", records), Path(path), sign)
+
+
+def _as_stated(record: AnyRecord) -> AnyRecord:
+    """Return a record as a foreign format states it: a memory in full, with the trust that its source claimed."""
+    return restore_full_text(as_claimed(record) if isinstance(record, Memory) else record)

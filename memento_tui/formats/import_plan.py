@@ -20,6 +20,7 @@ from memento_tui.model import (
     AnyRecord,
     Crystal,
     Memory,
+    Relation,
     Skip,
     WorkingItem,
     make_crystal,
@@ -29,10 +30,11 @@ from memento_tui.model import (
     make_relation,
     make_skip,
 )
+from memento_tui.model.claims import as_claimed, without_decisions
 from memento_tui.model.memory import FOREIGN_ID
 from memento_tui.model.validation import is_reserved_id
-from memento_tui.policy.gate import Gate, creation_fingerprint
-from memento_tui.policy.policy import WriteIntent
+from memento_tui.policy.gate import Gate, ProposalDraft, creation_fingerprint
+from memento_tui.policy.policy import Verdict, WriteIntent
 from memento_tui.policy.secrets import redact_record
 
 __all__ = ["ImportGate", "ImportPlanner", "PlannedRecord", "ledger_key", "ledger_row"]
@@ -49,13 +51,14 @@ class _HoldReason:
 class ImportGate:
     """The screening of every record of one import; ``hold`` makes all new memories wait for a person."""
 
-    def __init__(self, gate: Gate, *, hold: bool) -> None:
+    def __init__(self, gate: Gate, is_signed: Callable[[bytes, str], bool], *, hold: bool) -> None:
         self.held = 0
         """How many new memories wait for a person."""
         self.redacted = 0
         """How many records held a secret."""
         self._gate = gate
         self._hold = hold
+        self._is_signed = is_signed
         self._waiting: dict[str, _HoldReason] = {}
         self._removed: dict[str, Any] = {}
 
@@ -68,16 +71,52 @@ class ImportGate:
             self._removed[record.id] = msgspec.to_builtins(removals)
         return clean
 
+    def is_own(self, incoming: ImportRecord) -> bool:
+        """Tell whether this workspace signed a record, and the person does not want to review it all the same."""
+        return bool(incoming.signature) and not self._hold and self._is_signed(incoming.signed, incoming.signature)
+
+    def vouch(self, record: AnyRecord) -> None:
+        """Let a record in as it is, because this workspace signed it."""
+        self._gate.vouch(record)
+
+    def verdict_on(self, action: Literal["create", "edit", "delete"], before: AnyRecord, after: AnyRecord) -> Verdict:
+        """Return the policy's answer to a change of a record that exists, or to a new skip, item or identity."""
+        intent = self._intent(action, before, after)
+        verdict = Verdict("apply") if intent is None else self._gate.judge(intent)
+        is_open = isinstance(before, Memory) and before.status == "pending"
+        return Verdict("propose", ("held_import", *verdict.reasons)) if self._hold and not is_open else verdict
+
+    def _intent(
+        self, action: Literal["create", "edit", "delete"], before: AnyRecord, after: AnyRecord
+    ) -> WriteIntent | None:
+        if isinstance(after, Relation):
+            return None
+        score = 0.0 if action == "delete" else self._gate.screen(after).injection_score
+        secret_found = action != "delete" and after.id in self._removed
+        if isinstance(after, Memory) and isinstance(before, Memory):
+            return WriteIntent(
+                action,
+                external=after.source_type == "external" and after.content != before.content,
+                injection_score=score,
+                target_verified=before.stability != "draft" or before.pinned,
+                secret_found=secret_found,
+            )
+        target: Literal["skip", "item", "crystal"]
+        target = "skip" if isinstance(after, Skip) else "item" if isinstance(after, WorkingItem) else "crystal"
+        return WriteIntent(action, target, injection_score=score, secret_found=secret_found)
+
     def hold_if_needed(self, memory: Memory) -> Memory:
         """Return a new memory as it may come in: pending where a person is to review it first."""
-        screened = self._gate.screen(memory)
+        screened = self._gate.screen(without_decisions(None, memory))
         clean: Memory = screened.record
         removed = self._removed.get(memory.id)
         intent = WriteIntent(
-            "create", by_person=True, injection_score=screened.injection_score, secret_found=removed is not None
+            "create",
+            external=memory.source_type == "external",
+            injection_score=screened.injection_score,
+            secret_found=removed is not None,
         )
-        rules = ("injection_suspected", "secret_found")
-        reasons = [reason for reason in self._gate.judge(intent).reasons if reason in rules]
+        reasons = list(self._gate.judge(intent).reasons)
         if self._hold:
             reasons.append("held_import")
         if memory.status == "pending":
@@ -92,6 +131,36 @@ class ImportGate:
     def injection_score(self, memory: Memory) -> float:
         """Return how much a text reads like orders for a model, from 0 to 1."""
         return self._gate.screen(memory).injection_score
+
+    def propose_change(self, tx: Transaction, planned: PlannedRecord) -> AnyRecord | None:
+        """Ask a person about a planned change of a record, or about a new skip, item or identity.
+
+        Return the record as it stands meanwhile, ``None`` where nothing is stored before the decision.
+        """
+        record, current, verdict = planned.record, planned.current, planned.verdict
+        evidence: dict[str, Any] = {"file": planned.incoming.file, "line": planned.incoming.line}
+        if not isinstance(record, Relation):
+            evidence |= self._gate.screen(record).evidence
+        if (removed := self._removed.get(record.id)) is not None:
+            evidence["removed"] = removed
+        self.held += 1
+        if current is None and isinstance(record, Crystal):
+            stored = tx.put(msgspec.structs.replace(record, status="proposed"), base=0)
+            self._gate.propose(tx, ProposalDraft("create", stored, evidence=evidence), verdict)
+            return stored
+        if current is None:
+            payload = {name: getattr(record, name) for name in record.__struct_fields__ if name != "version"}
+            self._gate.propose(tx, ProposalDraft("create", record, payload, evidence, base_version=0), verdict)
+        elif planned.action == "delete":
+            self._gate.propose(tx, ProposalDraft("delete", current, evidence=evidence), verdict)
+        else:
+            if isinstance(record, Memory) and isinstance(current, Memory):
+                record = without_decisions(current, record)
+            changed = (name.partition(".")[0] for name in differing_fields(current, record))
+            payload = {name: getattr(record, name) for name in dict.fromkeys(changed)}
+            if payload:
+                self._gate.propose(tx, ProposalDraft("edit", current, payload, evidence), verdict)
+        return current
 
     def propose(self, tx: Transaction, pending: Iterable[Memory]) -> None:
         """Ask a person about new memories that wait, which `hold_if_needed` returned and which are stored by now."""
@@ -171,6 +240,17 @@ class PlannedRecord(msgspec.Struct, frozen=True, kw_only=True):
     """As the source has it."""
     needs_timestamp: bool = False
     """Whether the moment of the write becomes its ``updated_at``."""
+    current: AnyRecord | None = None
+    """The record as it stands here; ``None`` for a new one."""
+    verdict: Verdict = Verdict("apply")
+    """Whether a change waits for a person. New memories that wait are pending instead."""
+    is_own: bool = False
+    """Whether this workspace signed it, so that it comes back with its trust."""
+
+    @property
+    def waits(self) -> bool:
+        """Whether a person is asked before it is carried out."""
+        return self.verdict.answer == "propose"
 
 
 @dataclass(frozen=True)
@@ -245,14 +325,25 @@ class ImportPlanner:
         if duplicate is not None:
             in_source = msgspec.structs.replace(in_source, id=duplicate.id)
             return PlannedRecord(incoming=incoming, action="keep", record=duplicate, in_source=in_source)
-        if isinstance(in_source, Memory):
-            record: AnyRecord = self._gate.hold_if_needed(in_source)
-        else:
+        return self._plan_new(incoming, in_source)
+
+    def _plan_new(self, incoming: ImportRecord, in_source: AnyRecord) -> PlannedRecord:
+        own, verdict, record = self._gate.is_own(incoming), Verdict("apply"), in_source
+        if isinstance(in_source, Crystal):
             record = self._without_second_identity(in_source)
-        return PlannedRecord(incoming=incoming, action="create", record=record, in_source=in_source)
+        if own and getattr(in_source, "status", "") != "pending":
+            return PlannedRecord(incoming=incoming, action="create", record=record, in_source=in_source, is_own=True)
+        if isinstance(record, Memory):
+            record = self._gate.hold_if_needed(record)
+        elif isinstance(record, Crystal):
+            if record.status == "current":
+                verdict = Verdict("propose", ("identity_from_file",))
+        elif not isinstance(record, Relation):
+            verdict = self._gate.verdict_on("create", record, record)
+        return PlannedRecord(incoming=incoming, action="create", record=record, in_source=in_source, verdict=verdict)
 
     def _make(self, incoming: ImportRecord, record_id: str | None) -> AnyRecord:
-        fields = {**incoming.fields, "version": 1}
+        fields = {**_with_origin(incoming), "version": 1}
         if record_id is not None:
             fields["id"] = record_id
         return self._gate.redact(_MAKERS[incoming.record](fields))
@@ -273,8 +364,8 @@ class ImportPlanner:
     def _plan_existing(self, incoming: ImportRecord, record_id: str) -> PlannedRecord:
         """Plan for a record whose id exists, though this source never brought it."""
         current = self._session.get_record(incoming.record, record_id)
-        in_source = self._gate.redact(_MAKERS[incoming.record]({**incoming.fields, "version": current.version}))
-        differs = differing_fields(current, in_source)
+        in_source = self._gate.redact(_MAKERS[incoming.record]({**_with_origin(incoming), "version": current.version}))
+        differs = differing_fields(_as_stated(current), in_source)
         # Another place of its own source, such as an export of what came from there, keeps it in its own way.
         is_same = all(map(is_extra_name, differs)) and (incoming.record, record_id) in self._other_sources
         if not differs or is_same:
@@ -318,12 +409,13 @@ class ImportPlanner:
         """
         current = self._session.get_record(incoming.record, record_id)
         if incoming.deleted:
-            return _plan_deletion(incoming, current, base or current)
+            return self._plan_deletion(incoming, current, base or current)
         in_source = self._gate.redact(
-            _MAKERS[incoming.record]({**incoming.fields, "id": record_id, "version": current.version})
+            _MAKERS[incoming.record]({**_with_origin(incoming), "id": record_id, "version": current.version})
         )
         # A source that never was a preview knows nothing of the one that maintenance made here; a change restores it.
-        whole = current if getattr(base, "status", "") == "compacted" else restore_full_text(current)
+        stated = _as_stated(current)
+        whole = stated if getattr(base, "status", "") == "compacted" else restore_full_text(stated)
         changed = differing_fields(whole if base is None else base, in_source)
         if base is None or named_only:
             changed = [name for name in changed if is_named_by_source(name, incoming.fields)]
@@ -344,24 +436,47 @@ class ImportPlanner:
         has_time = "updated_at" in incoming.fields
         if has_time and isinstance(in_source, Memory | Skip | WorkingItem):
             values["updated_at"] = in_source.updated_at
+        record = msgspec.structs.replace(with_values_from(whole, changed, in_source), **values)
+        own = self._gate.is_own(incoming)
         return PlannedRecord(
             incoming=incoming,
             action="update",
-            record=msgspec.structs.replace(with_values_from(whole, changed, in_source), **values),
+            record=record,
             in_source=in_source,
             needs_timestamp=isinstance(current, Memory | Skip | WorkingItem) and not has_time,
+            current=current,
+            verdict=Verdict("apply") if own else self._gate.verdict_on("edit", current, record),
+            is_own=own,
+        )
+
+    def _plan_deletion(self, incoming: ImportRecord, current: AnyRecord, base: AnyRecord) -> PlannedRecord:
+        """Plan for a record that the source says is gone; only a memory can be deleted by its source."""
+        if not isinstance(current, Memory) or not isinstance(base, Memory):
+            return PlannedRecord(incoming=incoming, action="keep", record=current, in_source=base)
+        in_source = msgspec.structs.replace(base, status="deleted")
+        if current.status == "deleted":
+            return PlannedRecord(incoming=incoming, action="keep", record=current, in_source=in_source)
+        return PlannedRecord(
+            incoming=incoming,
+            action="delete",
+            record=msgspec.structs.replace(current, status="deleted"),
+            in_source=in_source,
+            needs_timestamp=True,
+            current=current,
+            verdict=self._gate.verdict_on("delete", current, current),
         )
 
 
-def _plan_deletion(incoming: ImportRecord, current: AnyRecord, base: AnyRecord) -> PlannedRecord:
-    """Plan for a record that the source says is gone; only a memory can be deleted by its source."""
-    if not isinstance(current, Memory) or not isinstance(base, Memory):
-        return PlannedRecord(incoming=incoming, action="keep", record=current, in_source=base)
-    in_source = msgspec.structs.replace(base, status="deleted")
-    if current.status == "deleted":
-        return PlannedRecord(incoming=incoming, action="keep", record=current, in_source=in_source)
-    gone = msgspec.structs.replace(current, status="deleted")
-    return PlannedRecord(incoming=incoming, action="delete", record=gone, in_source=in_source, needs_timestamp=True)
+def _with_origin(incoming: ImportRecord) -> dict[str, Any]:
+    """Return the fields of a record of a source; a text whose writer the source does not name is not the person's."""
+    if incoming.record != "memory" or "source_type" in incoming.fields:
+        return incoming.fields
+    return {**incoming.fields, "source_type": "derived"}
+
+
+def _as_stated(record: AnyRecord) -> AnyRecord:
+    """Return a record of this workspace as its source stated it, to be compared with what the source states now."""
+    return as_claimed(record) if isinstance(record, Memory) else record
 
 
 def ledger_key(incoming: ImportRecord) -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, cast
 
@@ -38,6 +39,7 @@ _RECORDS: Mapping[str, type[ExportRecord]] = {
 }
 _NAME_OF_RECORD = {record: name for name, record in _RECORDS.items()}
 _FIELDS = {name: frozenset(record.__struct_fields__) for name, record in _RECORDS.items()}
+_SIGNATURE = re.compile(rb',"signature":"([0-9a-f]{64})"\}\Z')
 _KEY_FIELDS = {
     "memory": ("title", "content"),
     "skip": ("item",),
@@ -103,6 +105,7 @@ def _incoming(line: JsonLine, file: str, seen: _Seen) -> ImportRecord | Refused:
     if known is None:
         return Refused(file, line.number, f"has no record that is one of {', '.join(_RECORDS)}")
     deleted = value.pop("deleted", False) is True
+    value.pop("signature", None)
     fields = _fields(value, known)
     key = _key(record, fields)
     if not key:
@@ -111,8 +114,11 @@ def _incoming(line: JsonLine, file: str, seen: _Seen) -> ImportRecord | Refused:
         same = "id" if "id" in fields else "text"
         return Refused(file, line.number, f"has the {same} of line {earlier[1]} of {earlier[0]}; give it another")
     seen[record, key] = (file, line.number)
+    signature = _SIGNATURE.search(line.source.rstrip())
     return ImportRecord(
         key=key,
+        signed=b"" if signature is None else line.source[: signature.start()] + b"}",
+        signature="" if signature is None else signature[1].decode(),
         record=cast("RecordName", record),
         fields=fields,
         digest=source_digest(line.source),
@@ -150,18 +156,22 @@ def _key(record: str, fields: Mapping[str, Any]) -> str:
     return f"{record}-{digest}"
 
 
-def encode(records: Iterable[ExportRecord]) -> Iterator[bytes]:
-    """Yield the lines of an export in the order of the records, the header first, each with its line break."""
+def encode(records: Iterable[ExportRecord], sign: Callable[[bytes], str] | None = None) -> Iterator[bytes]:
+    """Yield the lines of an export in the order of the records, the header first, each with its line break.
+
+    ``sign`` returns a signature of a line, which is put at its end.
+    """
     yield msgspec.json.encode({"record": "header", "format": HEADER_FORMAT, "version": _VERSION}) + b"\n"
     for record in records:
         name = _NAME_OF_RECORD[type(record)]
         # A memory's JSON leaves out its first version; a change made by hand in the export is made from just that.
         version = b',"version":1' if isinstance(record, Memory) and record.version == 1 else b""
-        yield b'{"record":"%s",%s%s}\n' % (name.encode(), msgspec.json.encode(record)[1:-1], version)
+        line = b'{"record":"%s",%s%s}' % (name.encode(), msgspec.json.encode(record)[1:-1], version)
+        yield line + b"\n" if sign is None else b'%s,"signature":"%s"}\n' % (line[:-1], sign(line).encode())
 
 
-def write(records: Iterable[ExportRecord], root: Path) -> ExportReport:
-    """Write the records to the file ``root``.
+def write(records: Iterable[ExportRecord], root: Path, sign: Callable[[bytes], str] | None = None) -> ExportReport:
+    """Write the records to the file ``root``, each line signed by ``sign``.
 
     Raises:
         InvalidInput: the file is there already, or cannot be written.
@@ -172,7 +182,7 @@ def write(records: Iterable[ExportRecord], root: Path) -> ExportReport:
 
     def counted() -> Iterator[bytes]:
         nonlocal written
-        for line in encode(records):
+        for line in encode(records, sign):
             written += 1
             yield line
 

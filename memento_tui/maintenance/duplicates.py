@@ -9,6 +9,7 @@ import msgspec
 
 from memento_tui.maintenance.contradictions.finder import SCORE_TO_RAISE, compare_memories
 from memento_tui.model import Memory, Proposal
+from memento_tui.model.lineage import inherited_fields
 from memento_tui.model.memory import content_digest
 from memento_tui.policy.gate import Gate, ProposalDraft
 from memento_tui.policy.policy import WriteIntent
@@ -88,15 +89,20 @@ def merged_content(older: str, newer: str) -> str:
     return "\n".join([newer.rstrip(), *missing]) if missing else newer
 
 
+_INHERITED = ("source_type", "sensitivity")
+"""What the merged memory takes from the worse of the two, shown to the person who decides."""
+
+
 def merge_fields(older: Memory, newer: Memory) -> dict[str, object]:
-    """Return the fields of the merged memory that differ from the older one: content, tags, title."""
+    """Return the fields of the merged memory that differ from the older one, origin and sensitivity among them."""
     fields: dict[str, object] = {"content": merged_content(older.content, newer.content)}
     tags = tuple(dict.fromkeys([*older.tags, *newer.tags]))
     if tags != older.tags:
         fields["tags"] = list(tags)
     if newer.title and newer.title != older.title:
         fields["title"] = newer.title
-    return fields
+    inherited = inherited_fields([older, newer])
+    return fields | {name: inherited[name] for name in _INHERITED if inherited[name] != getattr(older, name)}
 
 
 def merge_fingerprint(one: Memory, other: Memory) -> str:

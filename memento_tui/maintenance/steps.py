@@ -256,7 +256,7 @@ def compare_pairs(context: MaintenanceContext) -> None:
     """
     context.merging |= context.store.proposals.merging()
     context.keyword.catch_up()
-    finder = ContradictionFinder(context.store, context.gate.author, context.entailment, batch=context.batch)
+    finder = ContradictionFinder(context.store, context.gate, context.entailment, batch=context.batch)
     marker, head = _comparison_setting(context), context.store.journal.head()
     began = reached = _comparison_start(context, marker, head)
     while reached < head and not context.interrupted:

@@ -13,6 +13,7 @@ from memento_tui.errors import Conflict
 from memento_tui.mirror.notes import NOTE_FIELDS, NoteFile, changed_fields, with_full_text
 from memento_tui.mirror.state import GONE_DIGEST, MirrorContext, SyncPoint
 from memento_tui.model import Memory, Proposal, make_memory
+from memento_tui.model.claims import as_claimed, without_decisions
 from memento_tui.model.review import OPEN_PROPOSAL_STATES
 from memento_tui.policy.gate import ProposalDraft, creation_fingerprint, fingerprint_of
 from memento_tui.policy.policy import Verdict, WriteIntent
@@ -20,6 +21,11 @@ from memento_tui.policy.resolution import with_changes
 from memento_tui.policy.secrets import redact_record
 
 __all__ = ["InboundChanges"]
+
+
+def _memory_of(file: NoteFile, namespace: str) -> Memory:
+    """Return the memory that a new note would be. Who wrote a file is not known, so it is not in the person's words."""
+    return make_memory({"source_type": "derived", **file.fields(namespace)})
 
 
 class InboundChanges:
@@ -43,7 +49,8 @@ class InboundChanges:
         """
         memory = self._made(file, namespace)
         for duplicate in self._session.same_content(memory.content):
-            same = all(getattr(duplicate, name) == getattr(memory, name) for name in NOTE_FIELDS if name != "namespace")
+            stated = as_claimed(duplicate)
+            same = all(getattr(stated, name) == getattr(memory, name) for name in NOTE_FIELDS if name != "namespace")
             if same and duplicate.id not in self._ledger.paths:
                 return duplicate
         return None
@@ -60,7 +67,7 @@ class InboundChanges:
         outcome: dict[str, Memory | Proposal] = {}
         with self._session.transaction("mirror", note="new notes") as tx:
             for file, namespace in files:
-                screened = self._gate.screen(make_memory(file.fields(namespace)))
+                screened = self._gate.screen(without_decisions(None, _memory_of(file, namespace)))
                 if (before := self._gate.refused_before(creation_fingerprint(screened.record))) is not None:
                     outcome[file.path] = before
                     continue
@@ -77,7 +84,7 @@ class InboundChanges:
         return outcome
 
     def _made(self, file: NoteFile, namespace: str) -> Memory:
-        return redact_record(make_memory(file.fields(namespace)))[0]
+        return redact_record(_memory_of(file, namespace))[0]
 
     def _held(self, verdict: Verdict) -> Verdict:
         return Verdict("propose", ("held_import", *verdict.reasons)) if self._hold else verdict

@@ -24,6 +24,7 @@ from memento_tui.formats.vault import (
 )
 from memento_tui.maintenance.aging import restore_compacted
 from memento_tui.model import Memory, make_memory
+from memento_tui.model.claims import as_claimed
 from memento_tui.policy.secrets import redact_record
 
 __all__ = ["NOTE_FIELDS", "NoteFile", "changed_fields", "memory_id_of_note", "parse_note_file", "with_full_text"]
@@ -129,8 +130,8 @@ def memory_id_of_note(note: Note) -> str:
 
 
 def with_full_text(memory: Memory) -> Memory:
-    """Return a memory as its note shows it: one that maintenance has shortened stands there in full."""
-    return restore_compacted(memory)
+    """Return a memory as its note shows it: in full where maintenance has shortened it, with what the note claimed."""
+    return restore_compacted(as_claimed(memory))
 
 
 def render_new_note(memory: Memory, path: str) -> str:

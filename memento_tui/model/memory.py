@@ -40,7 +40,7 @@ from memento_tui.model.validation import (
 )
 
 __all__ = [
-    "CLAIMS",
+    "CLAIMS_KEY",
     "FOREIGN_ID",
     "KINDS",
     "RECALLED_STATUSES",
@@ -61,11 +61,11 @@ __all__ = [
     "parse_kind",
 ]
 
-RESERVED_EXTRA: tuple[str, ...] = ("original_content", "demoted_at", "compacted_at")
-"""The names in `Memory.extra` under which maintenance keeps the original of a compacted memory, and when."""
+CLAIMS_KEY = "claims"
+"""The name in `Memory.extra` of the trust that a text claims for itself; see `memento_tui.model.claims`."""
 
-CLAIMS = "claims"
-"""The name in `Memory.extra` of the trust that a file or an agent says a memory has, which nobody believes."""
+RESERVED_EXTRA: tuple[str, ...] = ("original_content", "demoted_at", "compacted_at", CLAIMS_KEY)
+"""The names in `Memory.extra` that memento alone sets: the original of a compacted memory, when, and claims."""
 
 FOREIGN_ID = "foreign_id"
 """The name in `Memory.extra` of the id that a client asked for, or that a source gave and that no memory may have."""

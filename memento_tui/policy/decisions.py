@@ -20,9 +20,12 @@ from memento_tui.model import (
     make_relation,
     make_skip,
 )
+from memento_tui.model.lineage import inherited_fields
 from memento_tui.model.memory import RECALLED_STATUSES
 from memento_tui.model.review import OPEN_PROPOSAL_STATES
+from memento_tui.model.texts import text_of
 from memento_tui.model.validation import check_line, to_plain
+from memento_tui.policy.gate import Gate
 from memento_tui.policy.prompt_injection import suspicion_of
 from memento_tui.policy.resolution import (
     apply_resolution,
@@ -43,7 +46,7 @@ _LIST_RECORD_MAKERS: dict[str, Callable[..., Any]] = {"skip": make_skip, "item":
 
 def approve_proposal(
     store: Store,
-    author: Author,
+    gate: Gate,
     proposal_id: str,
     *,
     changes: Mapping[str, Any] | None = None,
@@ -60,7 +63,7 @@ def approve_proposal(
 
     """
     moved: Conflict | None = None
-    with _decision_transaction(store, author, "approve", proposal_id) as tx:
+    with _decision_transaction(gate, "approve", proposal_id) as tx:
         proposal = _open_proposal(tx, proposal_id, seen)
         target = tx.get_named(proposal.target, proposal.target_id)
         if changes and proposal.action == "delete":
@@ -75,51 +78,46 @@ def approve_proposal(
                 kept = {name: v for name, v in proposal.evidence["sources"].items() if name not in gone}
                 decided = msgspec.structs.replace(decided, evidence={**proposal.evidence, "sources": kept})
         else:
-            _carry_out(store, tx, author, proposal, target, changes or {})
-            decided = _close_proposal(tx, author, proposal, "approved", "")
+            _carry_out(store, tx, gate.author, proposal, target, changes or {})
+            decided = _close_proposal(tx, gate.author, proposal, "approved", "")
         written = tx.put(decided, base=proposal.version)
     if moved is not None:
         raise moved
     return written
 
 
-def reject_proposal(
-    store: Store, author: Author, proposal_id: str, reason: str = "", *, seen: int | None = None
-) -> Proposal:
+def reject_proposal(gate: Gate, proposal_id: str, reason: str = "", *, seen: int | None = None) -> Proposal:
     """Turn a proposal down; the agent can read the reason. Raises `NotAllowed` or `Conflict`."""
     check_line(reason, "reason")
-    with _decision_transaction(store, author, "reject", proposal_id) as tx:
+    with _decision_transaction(gate, "reject", proposal_id) as tx:
         proposal = _open_proposal(tx, proposal_id, seen)
         target = tx.get_named(proposal.target, proposal.target_id)
         waits = isinstance(target, Memory | Crystal) and target.status in ("pending", "proposed")
         if proposal.action == "create" and target is not None and waits:
             tx.put(msgspec.structs.replace(target, status="rejected"), base=target.version)
-        return tx.put(_close_proposal(tx, author, proposal, "rejected", reason), base=proposal.version)
+        return tx.put(_close_proposal(tx, gate.author, proposal, "rejected", reason), base=proposal.version)
 
 
 def postpone_proposal(
-    store: Store,
-    author: Author,
+    gate: Gate,
     proposal_id: str,
     until: datetime | None,
     *,
     seen: int | None = None,
 ) -> Proposal:
     """Put a proposal off until a moment, or to the end of the queue. Raises `NotAllowed` or `Conflict`."""
-    with _decision_transaction(store, author, "later", proposal_id) as tx:
+    with _decision_transaction(gate, "later", proposal_id) as tx:
         proposal = _open_proposal(tx, proposal_id, seen)
         return tx.put(msgspec.structs.replace(proposal, state="later", later_until=until), base=proposal.version)
 
 
-def _decision_transaction(
-    store: Store, author: Author, action: str, proposal_id: str
-) -> AbstractContextManager[Transaction]:
-    if author.actor != "person":
+def _decision_transaction(gate: Gate, action: str, proposal_id: str) -> AbstractContextManager[Transaction]:
+    if not gate.is_person:
         raise NotAllowed(
             "Only a person decides about a proposal.",
             "Go on without it; the decision and its reason can be read once it is made.",
         )
-    return store.transaction(author, action, note=f"proposal {proposal_id}")
+    return gate.transaction(action, note=f"proposal {proposal_id}")
 
 
 def _open_proposal(tx: Transaction, proposal_id: str, seen: int | None) -> Proposal:
@@ -259,14 +257,16 @@ def _carry_out_memory(
 ) -> Memory:
     values = dict(changes) if proposal.action == "create" else {**proposal.payload, **changes}
     accepted = as_verified(with_changes(target, values, tx.now), author, tx.now)
-    if (accepted.title, accepted.content) != (target.title, target.content):
-        score = suspicion_of(f"{accepted.title}\n{accepted.content}").score
-        accepted = msgspec.structs.replace(accepted, injection_score=score)
+    if text_of(accepted) != text_of(target):
+        accepted = msgspec.structs.replace(accepted, injection_score=suspicion_of(text_of(accepted)).score)
+    if proposal.action == "merge":
+        other = tx.require(Memory, str(proposal.evidence["other"]))
+        inherited = {n: v for n, v in inherited_fields([accepted, target, other]).items() if n not in changes}
+        accepted = msgspec.structs.replace(accepted, **inherited)
     let_in = proposal.action == "create" and target.status in ("pending", "rejected", "deleted")
     status = "active" if let_in else accepted.status
     written = tx.put(msgspec.structs.replace(accepted, status=status), base=target.version)
     if proposal.action == "merge":
-        other = tx.require(Memory, str(proposal.evidence["other"]))
         tx.put(msgspec.structs.replace(other, status="superseded"), base=other.version)
         tx.put(make_relation({"src": target.id, "dst": other.id, "type": "supersedes"}, now=tx.now), base=0)
     return written

@@ -3,35 +3,26 @@
 from __future__ import annotations
 
 import hashlib
+import unicodedata
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from contextlib import AbstractContextManager
+from datetime import datetime
+from typing import Any
 
 import msgspec
 
-from memento_tui.model import AnyRecord, Crystal, Memory, Proposal, Skip, WorkingItem, make_proposal
-from memento_tui.model.memory import content_digest
+from memento_tui.model import AnyRecord, Memory, Proposal, make_proposal
 from memento_tui.model.review import OPEN_PROPOSAL_STATES
+from memento_tui.model.validation import account_of
+from memento_tui.policy.admission import Admission, Origin, origin_of
 from memento_tui.policy.policy import PolicySettings, Verdict, WriteIntent, judge
-from memento_tui.policy.prompt_injection import suspicion_of
-from memento_tui.policy.secrets import redact_record
+from memento_tui.policy.screening import Screened, Screening
 from memento_tui.storage.journal import Author
 from memento_tui.storage.store import Store
 from memento_tui.storage.tables import record_name
 from memento_tui.storage.transaction import Transaction
 
 __all__ = ["Gate", "ProposalDraft", "Screened", "creation_fingerprint", "fingerprint_of"]
-
-ScreenedRecord = TypeVar("ScreenedRecord", bound=Memory | Skip | WorkingItem | Crystal)
-
-
-class Screened(msgspec.Struct, frozen=True):
-    """A record that may be stored, and the findings of its screening."""
-
-    record: Any
-    injection_score: float
-    secret_found: bool
-    evidence: dict[str, Any]
-    """The removed secrets and the suspicious passages, for the person who decides."""
 
 
 class ProposalDraft(msgspec.Struct, frozen=True):
@@ -52,31 +43,37 @@ class ProposalDraft(msgspec.Struct, frozen=True):
 
 
 class Gate:
-    """The gate of one author in one store."""
+    """The gate of one author in one store: every change of a record passes it, and nothing else can write."""
 
     def __init__(self, store: Store, author: Author, rules: PolicySettings) -> None:
         self.rules = rules
         self.author = author
+        self.origin: Origin = origin_of(author)
+        """Where the author's texts come from. It follows from the author alone, and no caller chooses it."""
         self._store = store
+        self._screening = Screening()
 
-    def screen(self, record: ScreenedRecord) -> Screened:
-        """Take the secrets out of a record, and score its text for orders smuggled in for a model.
+    def transaction(
+        self, action: str, *, note: str = "", batch: str = "", now: datetime | None = None
+    ) -> AbstractContextManager[Transaction]:
+        """Begin one write in the author's name, which becomes one journal entry; ``batch`` joins several.
+
+        Every change in it is screened and judged when it is put, whoever puts it.
+        """
+        options: dict[str, Any] = {"note": note, "now": now} | ({"batch": batch} if batch else {})
+        guard = Admission(self._store, self.origin, self.rules, self._screening)
+        return self._store.transaction(self.author, action, guard=guard, **options)
+
+    def screen(self, record: AnyRecord) -> Screened:
+        """Take the secrets out of a record, and score all its texts for orders smuggled in for a model.
 
         The score of a memory is kept in it; one that it brought along is never lowered.
         """
-        clean, removals = redact_record(record)
-        suspicion = suspicion_of(_text_of(clean))
-        score = suspicion.score
-        if isinstance(clean, Memory):
-            score = max(score, clean.injection_score)
-            if score != clean.injection_score:
-                clean = msgspec.structs.replace(clean, injection_score=score)
-        evidence: dict[str, Any] = {}
-        if removals:
-            evidence["removed"] = msgspec.to_builtins(removals)
-        if suspicion.signs:
-            evidence["suspicion"] = [{"rule": sign.rule, "quote": sign.quote} for sign in suspicion.signs]
-        return Screened(clean, score, bool(removals), evidence)
+        return self._screening.screen(record)
+
+    def vouch(self, record: AnyRecord) -> None:
+        """Let a record in with the decisions that it states, because this workspace itself signed them."""
+        self._screening.vouched[record_name(record), record.id] = record
 
     def judge(self, intent: WriteIntent) -> Verdict:
         """Return the policy's answer to a write."""
@@ -84,8 +81,8 @@ class Gate:
 
     @property
     def is_person(self) -> bool:
-        """Whether the author is a person."""
-        return self.author.actor == "person"
+        """Whether the author is a person, at a channel of their own."""
+        return self.origin == "person"
 
     def refused_before(self, fingerprint: str) -> Proposal | None:
         """Return the rejection that silences a write, or ``None``; a person's own writes are never silenced."""
@@ -143,18 +140,6 @@ def _still_fits(known: Proposal, base_version: int) -> bool:
     return known.state in OPEN_PROPOSAL_STATES and known.base_version == base_version
 
 
-def _text_of(record: Memory | Skip | WorkingItem | Crystal) -> str:
-    match record:
-        case Memory():
-            return f"{record.title}\n{record.content}" if record.title else record.content
-        case Skip():
-            return f"{record.item}\n{record.reason}"
-        case WorkingItem():
-            return f"{record.title}\n{record.content}\n{record.next_action}"
-        case Crystal():
-            return record.content
-
-
 def fingerprint_of(action: str, record: str, record_id: str, payload: Mapping[str, Any]) -> str:
     """Return a digest of a proposal's change."""
     # What a new record says identifies it; its random id does not, nor moments that are counted from the writing.
@@ -165,6 +150,11 @@ def fingerprint_of(action: str, record: str, record_id: str, payload: Mapping[st
 
 
 def creation_fingerprint(memory: Memory) -> str:
-    """Return the fingerprint of a new memory: its text and namespace, whatever its id, case and white space."""
-    about = [content_digest(memory.content).hex(), memory.namespace]
+    """Return the fingerprint of a new memory: its letters and digits and its account.
+
+    Another namespace, case, spacing or punctuation makes it no other text: what a person turned down stays so.
+    """
+    plain = unicodedata.normalize("NFKC", memory.content).casefold()
+    letters = "".join(filter(str.isalnum, plain)) or plain
+    about = [hashlib.blake2b(letters.encode(), digest_size=16).hexdigest(), account_of(memory.namespace)]
     return hashlib.blake2b(msgspec.json.encode(about), digest_size=16).hexdigest()

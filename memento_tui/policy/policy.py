@@ -160,7 +160,7 @@ def _check_setting(name: str, setting: str) -> RuleSetting:
 
 
 PolicyAnswer = Literal["apply", "draft", "propose"]
-Origin = Literal["", "consolidation", "distillation", "promotion", "merge", "trust"]
+Job = Literal["", "consolidation", "distillation", "promotion", "merge", "trust"]
 
 REASONS: dict[str, str] = {
     "external_source": "it comes from outside: a page, a tool's output, another party",
@@ -173,6 +173,7 @@ REASONS: dict[str, str] = {
     "changed_in_both": "it was changed both here and in the mirrored folder",
     "laid_aside": "it changes something that was shortened or archived",
     "asked_to_wait": "it was written down to be looked at first",
+    "identity_from_file": "a file states who the agent is",
     "pending_in_source": "it was waiting where it was imported from",
     "person_wrote_identity": "a person has written or approved the present identity",
     "near_duplicate": "it says nearly what another memory says",
@@ -213,7 +214,7 @@ class WriteIntent(msgspec.Struct, frozen=True):
     """The memory that would change is verified, stable or essential."""
     identity_is_persons: bool = False
     """A person wrote or approved the crystal that is current."""
-    origin: Origin = ""
+    origin: Job = ""
     """The job that made it, where that has a rule of its own."""
     secret_found: bool = False
 

@@ -11,9 +11,12 @@ import msgspec
 
 from memento_tui.errors import Conflict, InvalidField, InvalidInput, NotAllowed
 from memento_tui.model import Contradiction, Memory, check_memory, make_memory, make_relation
+from memento_tui.model.claims import adopt_claims
+from memento_tui.model.lineage import inherited_fields
 from memento_tui.model.memory import RECALLED_STATUSES
 from memento_tui.model.review import OPEN_PROPOSAL_STATES, RESOLUTIONS
 from memento_tui.model.validation import check_choice, check_line, check_text, to_plain
+from memento_tui.policy.gate import Gate
 from memento_tui.policy.prompt_injection import suspicion_of
 from memento_tui.storage.journal import Author
 from memento_tui.storage.store import Store
@@ -30,7 +33,8 @@ __all__ = [
 
 
 def as_verified(memory: Memory, author: Author, now: datetime) -> Memory:
-    """Return the memory as a person leaves it who has read and accepted it."""
+    """Return the memory as a person leaves it who has read and accepted it, with what it claimed of itself."""
+    memory = adopt_claims(memory)
     stability = "verified" if memory.stability == "draft" else memory.stability
     return msgspec.structs.replace(memory, stability=stability, verified_at=now, verified_by=author.name)
 
@@ -81,7 +85,7 @@ def parse_answer(fields: Mapping[str, Any]) -> ResolutionAnswer:
 
 
 def resolve_contradiction(
-    store: Store, author: Author, contradiction_id: str, answer: ResolutionAnswer, *, seen: int | None = None
+    store: Store, gate: Gate, contradiction_id: str, answer: ResolutionAnswer, *, seen: int | None = None
 ) -> Contradiction:
     """Resolve a contradiction by a person's answer; ``seen`` is the version that the person saw.
 
@@ -91,15 +95,14 @@ def resolve_contradiction(
         InvalidField: a text breaks a rule.
 
     """
-    with _resolution_transaction(store, author, f"{answer.resolution} {contradiction_id}") as tx:
-        resolved = apply_resolution(tx, author, _require_unresolved(tx, contradiction_id, seen), answer)
+    with _resolution_transaction(gate, f"{answer.resolution} {contradiction_id}") as tx:
+        resolved = apply_resolution(tx, gate.author, _require_unresolved(tx, contradiction_id, seen), answer)
         close_suggestions(store, tx, contradiction_id)
         return resolved
 
 
 def postpone_contradiction(
-    store: Store,
-    author: Author,
+    gate: Gate,
     contradiction_id: str,
     until: datetime | None,
     *,
@@ -108,17 +111,17 @@ def postpone_contradiction(
     """Postpone a contradiction until a moment, or until it is opened by name. Raises like `resolve`."""
     if until is not None and until.year > 9999:  # noqa: PLR2004 - the last that is stored
         raise InvalidInput(f"{until} is too far away.")
-    with _resolution_transaction(store, author, f"later {contradiction_id}") as tx:
+    with _resolution_transaction(gate, f"later {contradiction_id}") as tx:
         found = _require_unresolved(tx, contradiction_id, seen)
         return tx.put(msgspec.structs.replace(found, status="later", later_until=until), base=found.version)
 
 
-def _resolution_transaction(store: Store, author: Author, note: str) -> AbstractContextManager[Transaction]:
-    if author.actor != "person":
+def _resolution_transaction(gate: Gate, note: str) -> AbstractContextManager[Transaction]:
+    if not gate.is_person:
         raise NotAllowed(
             "Only a person resolves a contradiction.", "Say which memory is right, and a person is asked about it."
         )
-    return store.transaction(author, "resolve", note=note)
+    return gate.transaction("resolve", note=note)
 
 
 def _require_unresolved(tx: Transaction, contradiction_id: str, seen: int | None) -> Contradiction:
@@ -217,8 +220,8 @@ def _supersede(
     """Let one memory supersede the other; it is verified, because a person decided so."""
     kept = as_verified(_restore_certainty(found, winner), author, tx.now)
     if content:
-        score = suspicion_of(content).score
-        kept = msgspec.structs.replace(kept, content=content, injection_score=score, updated_at=tx.now)
+        inherited = {**inherited_fields([winner, loser]), "injection_score": suspicion_of(content).score}
+        kept = msgspec.structs.replace(kept, content=content, updated_at=tx.now, **inherited)
         kept = check_memory(kept)
     tx.put(kept, base=winner.version)
     lost = loser.certainty if content or loser.id in found.lowered else max(1, loser.certainty - 1)

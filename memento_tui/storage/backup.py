@@ -19,7 +19,7 @@ from memento_tui.storage.database import Database, explain_failure, newest_forma
 from memento_tui.storage.journal import Author
 from memento_tui.storage.settings import Settings
 from memento_tui.storage.statements import SELECT_SETTING, WRITE_SETTING
-from memento_tui.storage.transaction import Transaction, write_entry
+from memento_tui.storage.transaction import PersonGuard, Transaction, write_entry
 
 __all__ = [
     "Progress",
@@ -251,7 +251,7 @@ def migrate_copy(
                 connection.execute("DELETE FROM setting WHERE name = ?", (name,))
                 if value is not None:
                     connection.execute(WRITE_SETTING, (name, value))
-            tx = Transaction(connection, clock.now())
+            tx = Transaction(connection, clock.now(), PersonGuard(author))
             write_entry(copy, tx, author, "restore backup", note=note, batch="", undoes=None)
         with copy.translated():
             copy.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")

@@ -37,7 +37,7 @@ SELECT_SUCCESSORS = (
     "SELECT relation.dst, relation.src FROM relation JOIN memory AS old ON old.id = relation.dst"
     " JOIN memory AS new ON new.id = relation.src WHERE relation.type IN ('supersedes', 'consolidated_from')"
     " AND relation.dst IN (SELECT value FROM json_each(?))"
-    f" AND new.status IN {RECALLED} AND (old.stability = 'draft' OR new.stability <> 'draft')"
+    f" AND new.status IN {RECALLED} AND ((old.stability = 'draft' AND NOT old.pinned) OR new.stability <> 'draft')"
     " ORDER BY relation.number"
 )
 """Selects pairs of a memory, of those in a JSON list of ids, and one that takes its place; see `Store.successors`."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from datetime import datetime
@@ -73,8 +73,6 @@ class Store:
         # Before anything is written: what is made meanwhile is out of the reach of others.
         close_data_directory(path.parent)
         self.database = Database(path, create=create)
-        self.screen: Callable[[Any], Any] = lambda record: record
-        """Returns the record without what may not be stored, such as secrets; set by whoever governs the store."""
         self.memories = MemoryQueries(self.database)
         self.lists = ListQueries(self.database)
         self.timeline = Timeline(self.database)
@@ -100,10 +98,11 @@ class Store:
     # Writing
 
     def transaction(self, author: Author, action: str, **options: Any) -> AbstractContextManager[Transaction]:  # noqa: ANN401
-        """Begin one write; see `memento_tui.storage.transaction.transaction`."""
-        return transaction(
-            self.database, author, action, screen=self.screen, **{"batch": _current_batch.get(), **options}
-        )
+        """Begin one write, judged by a guard; see `memento_tui.storage.transaction.transaction`.
+
+        `memento_tui.policy.gate.Gate.transaction` is the way to it for everybody else.
+        """
+        return transaction(self.database, author, action, **{"batch": _current_batch.get(), **options})
 
     @contextmanager
     def one_undo(self) -> Iterator[None]:
@@ -119,7 +118,7 @@ class Store:
 
         Raises:
             NotFound: there is nothing to undo.
-            NotAllowed: it was undone already, or is a purge.
+            NotAllowed: it was undone already, or is a purge, or the author is no person.
             Conflict: later entries changed the same fields.
 
         """

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
-from typing import Any
+from typing import Protocol, cast
 
 import msgspec
 
 from memento_tui import clock
-from memento_tui.errors import Conflict, NotFound
+from memento_tui.errors import Conflict, NotAllowed, NotFound
 from memento_tui.model import AnyRecord, Memory, Relation
 from memento_tui.model.validation import check_unreserved_id, fold_tag, new_id, to_plain
 from memento_tui.moments import format_moment
@@ -19,17 +19,45 @@ from memento_tui.storage.database import Database
 from memento_tui.storage.journal import Author, Change, EntryFacts, append_entry
 from memento_tui.storage.tables import RECORD_NAMES, TABLES, RecordT, record_name, select_records
 
-__all__ = ["Transaction", "transaction", "write_entry"]
+__all__ = ["PersonGuard", "Transaction", "WriteGuard", "transaction", "write_entry"]
+
+
+class WriteGuard(Protocol):
+    """The judge of every change of a transaction. A transaction cannot be begun without one.
+
+    Each method raises `NotAllowed` where the change must not be written.
+    """
+
+    def admit(self, tx: Transaction, before: RecordT | None, after: RecordT) -> RecordT:
+        """Return a record as it may be stored; ``before`` is the record as it stands, ``None`` for a new one."""
+        ...
+
+    def admit_removal(self, tx: Transaction, before: AnyRecord) -> None:
+        """Let a record be removed from the current rows."""
+        ...
+
+
+class PersonGuard:
+    """The guard of an undo, a redo, a purge and a restored backup: a person's own, who may bring back any state."""
+
+    def __init__(self, author: Author) -> None:
+        if author.actor != "person":
+            raise NotAllowed("Only a person takes changes back or removes them for good.")
+
+    def admit(self, _tx: Transaction, _before: RecordT | None, after: RecordT) -> RecordT:
+        """Return the record as it is."""
+        return after
+
+    def admit_removal(self, _tx: Transaction, before: AnyRecord) -> None:
+        """Let any record be removed."""
 
 
 class Transaction:
     """Collects the changes of one write. Made by `transaction`, which holds the write lock meanwhile."""
 
-    def __init__(
-        self, connection: sqlite3.Connection, now: datetime, screen: Callable[[Any], Any] = lambda record: record
-    ) -> None:
+    def __init__(self, connection: sqlite3.Connection, now: datetime, guard: WriteGuard) -> None:
         self.connection = connection
-        self._screen = screen
+        self._guard = guard
         self.now = now
         self.changes: list[Change] = []
         self.seq = 0
@@ -51,26 +79,30 @@ class Transaction:
         Raises:
             Conflict: the record is at another version, or exists already, or is gone.
             InvalidField: a new record has an id that is kept for proposals.
+            NotAllowed: the guard of this transaction does not let the change in.
 
         """
         name = record_name(record)
-        record = self._screen(record)
         if base:
-            before = self._check_base(name, record, base)
-            written: RecordT = msgspec.structs.replace(record, version=base + 1)
+            before = cast("RecordT", self._check_base(name, record, base))
+            admitted = self._guard.admit(self, before, record)
+            written: RecordT = msgspec.structs.replace(admitted, version=base + 1)
             self._replace(name, before, written)
         else:
+            self._check_absent(name, record)
+            admitted = self._guard.admit(self, None, record)
             version = self._last_version(name, record.id) + 1
-            written = record if record.version == version else msgspec.structs.replace(record, version=version)
+            written = admitted if admitted.version == version else msgspec.structs.replace(admitted, version=version)
             self._insert(name, written)
         image = TABLES[name].image_of(written)
         self.changes.append(Change(name, record.id, written.version, removed=False, image=image))
         return written
 
     def remove(self, record: AnyRecord, *, base: int) -> None:
-        """Remove a record from the current rows; the journal keeps its last state."""
+        """Remove a record from the current rows; the journal keeps its last state. Raises like `put`."""
         name = record_name(record)
         before = self._check_base(name, record, base)
+        self._guard.admit_removal(self, before)
         if isinstance(before, Memory):
             self._untag(before)
         self.connection.execute(f"DELETE FROM {name} WHERE id = ?", (record.id,))
@@ -82,10 +114,12 @@ class Transaction:
         Raises:
             Conflict: one of them exists already.
             InvalidField: one has an id that is kept for proposals.
+            NotAllowed: the guard of this transaction does not let one of them in.
 
         """
         name = record_name(records[0])
         table = TABLES[name]
+        records = [self._guard.admit(self, None, record) for record in records]
         known = msgspec.json.encode([record.id for record in records]).decode()
         query = (
             "SELECT record_id, max(version) FROM change"
@@ -139,20 +173,19 @@ class Transaction:
         ).fetchone()
         return 0 if row is None else int(row[0])
 
-    def _insert(self, name: str, record: AnyRecord) -> None:
+    def _check_absent(self, name: str, record: AnyRecord) -> None:
         _check_id_space(name, record)
-        table = TABLES[name]
-        try:
-            self.connection.execute(table.insert, table.row(record))
-        except sqlite3.IntegrityError:
-            current = self.get_named(name, record.id)
-            if current is None:
-                raise
+        current = self.get_named(name, record.id)
+        if current is not None:
             raise Conflict(
                 f"A {name} with the id {record.id} exists already.",
                 current=to_plain(current),
                 attempted=to_plain(record),
-            ) from None
+            )
+
+    def _insert(self, name: str, record: AnyRecord) -> None:
+        table = TABLES[name]
+        self.connection.execute(table.insert, table.row(record))
         if isinstance(record, Memory):
             self._tag(record)
 
@@ -195,19 +228,19 @@ def transaction(
     author: Author,
     action: str,
     *,
+    guard: WriteGuard,
     note: str = "",
     batch: str = "",
     undoes: int | None = None,
     now: datetime | None = None,
-    screen: Callable[[Any], Any] = lambda record: record,
 ) -> Iterator[Transaction]:
     """Write as ``author``: when the block ends, its changes and one journal entry are committed together.
 
-    A block that changes nothing leaves no entry. ``batch`` joins the entries of one long operation. ``screen`` returns
-    what may be stored of a record that is put; what is added in bulk was screened by whoever adds it.
+    A block that changes nothing leaves no entry. ``batch`` joins the entries of one long operation. ``guard`` judges
+    every change, and returns what may be stored.
     """
     with database.writing() as connection:
-        running = Transaction(connection, now or clock.now(), screen)
+        running = Transaction(connection, now or clock.now(), guard)
         yield running
         if running.changes:
             write_entry(database, running, author, action, note=note, batch=batch, undoes=undoes)

@@ -14,7 +14,7 @@ from memento_tui.model.validation import new_id
 from memento_tui.storage.database import Database
 from memento_tui.storage.journal import Author, Change, Entry, select_entries
 from memento_tui.storage.tables import TABLES, select_records
-from memento_tui.storage.transaction import Transaction, transaction, write_entry
+from memento_tui.storage.transaction import PersonGuard, Transaction, transaction, write_entry
 
 __all__ = ["purge_record", "purged_ids", "redo_candidate", "revert_entry", "undo_candidate"]
 
@@ -52,10 +52,11 @@ def revert_entry(database: Database, author: Author, seq: int) -> list[Entry]:
 
     Raises:
         NotFound: there is no such entry.
-        NotAllowed: it is a purge or the restoring of a backup, or it was taken back already.
+        NotAllowed: it is a purge or the restoring of a backup, it was taken back already, or the author is no person.
         Conflict: a later entry changed the same fields, or the text was purged.
 
     """
+    guard = PersonGuard(author)
     with database.writing() as connection:
         target = _require_entry(connection, seq)
         while target.action == "redo":
@@ -66,7 +67,7 @@ def revert_entry(database: Database, author: Author, seq: int) -> list[Entry]:
         batch = new_id() if len(targets) > 1 else ""
         now = clock.now()
         for entry in targets:
-            tx = Transaction(connection, now)
+            tx = Transaction(connection, now, guard)
             _revert_entry(tx, entry)
             action = "redo" if entry.action == "undo" else "undo"
             note = f"{action} of {entry.seq} ({entry.action})"
@@ -173,7 +174,7 @@ def purge_record(database: Database, author: Author, record: str, record_id: str
     """
     if not reason.strip():
         raise NotAllowed("A purge needs a reason; the journal keeps it.", "Say why with --reason.")
-    with transaction(database, author, "purge", note=reason) as tx:
+    with transaction(database, author, "purge", guard=PersonGuard(author), note=reason) as tx:
         if not _purge_one(tx, record, record_id):
             raise NotFound(f"There is no {record} with the id {record_id}, and no trace of one.")
         for proposal_id in _proposal_ids(tx.connection, record, record_id):

@@ -17,7 +17,7 @@ from memento_tui.model import make_contradiction, make_crystal, make_exposure, m
 from memento_tui.storage.journal import Author
 from memento_tui.tui.commands import COMMANDS, KeyScope
 from tests.journeys.real_terminal import Terminal, open_app
-from tests.made import note, without_engine
+from tests.made import edit, note, unguarded, without_engine
 
 ACTING = {
     "clipboard": "\x1b]52;c;aG9zdGlsZQ==\x07",
@@ -65,9 +65,8 @@ def hostile(tmp_path: Path) -> Path:
     folder = without_engine(tmp_path / "data", preset="open")
     author = Author("agent", "mcp", LINE, LINE)
     with memento_tui.open(folder) as mine:
-        mine._store.screen = lambda record: record
         now = clock.now()
-        with mine._store.transaction(author, "remember", note=LINE) as tx:
+        with unguarded(mine._store, author, "remember", note=LINE) as tx:
             for number in range(6):
                 made = note(
                     f"{NASTY}\n{number}\n{NASTY}",
@@ -104,7 +103,7 @@ def hostile(tmp_path: Path) -> Path:
 def _propose(folder: Path) -> None:
     with Workspace(folder, actor="agent", channel="mcp", agent=LINE, session=LINE) as agent:
         agent.remember(f"{NASTY} proposed", source_type="external", title=LINE)
-        agent.update("m4", content=f"{NASTY} changed")
+        edit(agent, "m4", content=f"{NASTY} changed")
         agent.crystals.write(f"{NASTY} proposed")
 
 

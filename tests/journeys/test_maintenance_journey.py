@@ -20,7 +20,7 @@ from tests.journeys.cli_shell import Console
 from tests.journeys.engine_house import EngineHouse, is_alive, until
 from tests.journeys.made_store import BACKUPS, ONBOARDING, RUNNER, TWINS, made_memories
 from tests.journeys.undecided import picture_of
-from tests.made import without_engine
+from tests.made import unguarded, without_engine
 from tests.unit.chat_server import ChatServer
 
 INTERRUPTED, NOT_ALLOWED = 130, 5
@@ -46,7 +46,7 @@ TAGGED = {
 
 
 def fill(store: Store, memories: list[Memory]) -> None:
-    with store.transaction(Author(), "remember") as tx:
+    with unguarded(store, Author(), "remember") as tx:
         tx.add_all(memories)
 
 
@@ -77,7 +77,7 @@ def tagged(tmp_path: Path) -> Iterator[tuple[Console, Store]]:
     data_dir = without_engine(tmp_path / "data")
     store = Store(data_dir / "memento.db")
     for tag, texts in TAGGED.items():
-        with store.transaction(Author(), "remember") as tx:
+        with unguarded(store, Author(), "remember") as tx:
             tx.add_all([make_memory({"content": text, "tags": [tag]}) for text in texts])
     yield Console(data_dir), store
     store.close()

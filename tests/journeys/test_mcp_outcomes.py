@@ -11,6 +11,7 @@ import memento_tui
 from memento_tui.api import Workspace
 from memento_tui.model import make_contradiction
 from tests.journeys.mcp_agent import NO_ENGINE, Agent, connected
+from tests.made import unguarded
 
 
 @pytest.fixture
@@ -40,7 +41,7 @@ def disagree(person: Workspace, name: str, *, score: float = 0.9, sensitivity: s
         for port in (8080, 9090)
     ]
     found = make_contradiction({"older": sides[0], "newer": sides[1], "why": f"{name}: two ports", "score": score})
-    with person._store.transaction(person.author, "detect") as tx:
+    with unguarded(person._store, person.author, "detect") as tx:
         tx.put(found, base=0)
     return found.id
 

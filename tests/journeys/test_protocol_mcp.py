@@ -15,7 +15,7 @@ from memento_tui.api import Workspace
 from memento_tui.model import make_contradiction
 from tests.journeys.mcp_agent import Agent, connected_to_process
 from tests.journeys.protocol_agent import made_house, speaking, stored
-from tests.made import note, put
+from tests.made import note, put, unguarded
 
 TOOLS = {
     "memento_init": set(),
@@ -253,7 +253,7 @@ def test_what_is_disputed_is_laid_out_unless_one_side_is_in_another_workspace(ag
         "Refunds are sent on Thursday.": "fathom",
     }
     names = [person.remember(text, namespace=place).id for text, place in texts.items()]
-    with person._store.transaction(person.author, "contradiction") as tx:
+    with unguarded(person._store, person.author, "contradiction") as tx:
         for older, newer in (names[:2], names[2:]):
             found = {"older": older, "newer": newer, "score": 0.9, "why": "They differ."}
             tx.put(make_contradiction(found), base=0)

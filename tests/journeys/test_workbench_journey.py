@@ -10,13 +10,14 @@ from memento_tui.model import make_contradiction
 from memento_tui.storage.journal import Author
 from tests.journeys.mcp_agent import connected_to_process
 from tests.journeys.tmux_terminal import Screen, app_in_tmux, needs_tmux
+from tests.made import unguarded
 
 
 def _disagreeing(workspace: Workspace) -> None:
     older = workspace.remember("The cache lives for 10 minutes.", id="ten")
     newer = workspace.remember("The cache lives for 30 minutes.", id="thirty")
     found = {"older": older.id, "newer": newer.id, "older_spans": [(20, 22)], "newer_spans": [(20, 22)], "score": 0.9}
-    with workspace._store.transaction(Author("system", "sleep"), "contradiction") as tx:
+    with unguarded(workspace._store, Author("system", "sleep"), "contradiction") as tx:
         tx.put(make_contradiction({**found, "why": "the numbers differ"}), base=0)
 
 

@@ -14,6 +14,7 @@ from memento_tui.api.maintenance import maintain_workspace
 from memento_tui.model import Contradiction, Crystal, Memory, Proposal, Relation, make_contradiction
 from memento_tui.model.validation import to_plain
 from memento_tui.storage.store import Store
+from tests.made import edit, unguarded
 
 __all__ = ["Picture", "picture_of", "waiting_room", "with_preset"]
 
@@ -65,7 +66,7 @@ def _memories(person: Workspace, agent: Workspace) -> None:
     rejected = agent.remember("A page says that backups are not needed.", source_type="external")
     person.review.reject(rejected.id, "We need them.")
     edited = person.remember("The staging host is called otter.", stability="verified")
-    agent.update(edited.id, content="The staging host is called lynx.")
+    edit(agent, edited.id, content="The staging host is called lynx.")
     deleted = person.remember("The audit happens every spring.", stability="stable", pinned=True)
     agent.forget(deleted.id)
     agent.remember("The nightly export of invoices runs on the old reporting server before dawn.")
@@ -85,7 +86,7 @@ def _contradictions(person: Workspace, agent: Workspace) -> None:
     ]
     for older, newer in pairs:
         sides = {"older": agent.remember(older).id, "newer": agent.remember(newer).id}
-        with person._store.transaction(person.author, "contradiction") as tx:
+        with unguarded(person._store, person.author, "contradiction") as tx:
             found = tx.put(make_contradiction({**sides, "score": 0.9, "why": "They differ."}), base=0)
     suggested = agent.contradictions.resolve(found.id, "newer_supersedes")
     assert isinstance(suggested, Proposal)

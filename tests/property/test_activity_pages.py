@@ -17,7 +17,7 @@ from memento_tui.model import Memory
 from memento_tui.storage.activity import JournalFilter
 from memento_tui.storage.journal import Author, Entry
 from memento_tui.storage.store import Store
-from tests.made import NOW, note
+from tests.made import NOW, note, unguarded
 
 AUTHORS = [
     Author("person", "tui"),
@@ -60,7 +60,7 @@ def journal_of(done: list[tuple[Author, str, int, str]], back: list[int]) -> Ite
         store = Store(Path(folder) / "memento.db")
         store.database.connection.execute("PRAGMA synchronous = OFF")
         for minute, (author, action, which, said) in enumerate(done):
-            with store.transaction(author, action, note=said, now=NOW + timedelta(minutes=minute)) as tx:
+            with unguarded(store, author, action, note=said, now=NOW + timedelta(minutes=minute)) as tx:
                 before = tx.get(Memory, f"m{which}")
                 if before is None:
                     tx.put(note(f"text {which}", id=f"m{which}"), base=0)

@@ -24,7 +24,7 @@ from memento_tui.model.validation import new_id
 from memento_tui.storage.store import Store
 from memento_tui.storage.tables import TABLES
 from tests.depth import examples
-from tests.made import PERSON, note
+from tests.made import PERSON, note, unguarded
 from tests.property.store_state import check_store
 
 TEXT = st.text(st.characters(exclude_categories=[]), max_size=30)
@@ -86,7 +86,7 @@ def test_whatever_is_given_is_refused_by_field_or_stored_and_read_back(
     if made is None:
         assert refused in {*fields, "resolution", "payload", "base_version", "updated_at", "tier", "newer"}
         return
-    with store.transaction(PERSON, "test") as tx:
+    with unguarded(store, PERSON, "test") as tx:
         written = tx.put(made, base=0)
     found = store.get_named(name, written.id)
     assert found == _as_json_has_it(written)
@@ -114,7 +114,7 @@ def _as_json_has_it(record: msgspec.Struct) -> msgspec.Struct:
 def test_a_prefix_finds_the_one_id_that_begins_with_it(store: Store, identity: str, rest: str) -> None:
     with contextlib.suppress(InvalidField):
         made = note(id=f"{identity}{rest}{new_id()}")
-        with store.transaction(PERSON, "test") as tx:
+        with unguarded(store, PERSON, "test") as tx:
             tx.put(made, base=0)
         assert store.resolve("memory", made.id) == made.id
         assert store.resolve("memory", made.id[:-2]) == made.id

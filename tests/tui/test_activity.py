@@ -15,7 +15,7 @@ from memento_tui.tui.screens.dialogs import AskLine, Confirm
 from memento_tui.tui.screens.form import FormScreen
 from memento_tui.tui.sections.activity import ActivitySection
 from memento_tui.tui.widgets.record_list import RecordList
-from tests.made import always
+from tests.made import always, edit
 from tests.tui.app_driver import Driver, opened
 
 
@@ -44,7 +44,7 @@ async def told(driver: Driver, text: str) -> None:
 async def test_the_journal_shows_who_did_what_and_what_changed(data_dir: Path) -> None:
     with as_agent(data_dir) as agent:
         memory = agent.remember("The port is 8080.", title="Port")
-        agent.update(memory.id, content="The port is 9090.")
+        edit(agent, memory.id, content="The port is 9090.")
     async with opened(data_dir, start="activity") as driver:
         assert actions(driver) == ["edit", "remember"]
         await driver.until(lambda: "+ The port is 9090." in side(driver), "the change is shown")
@@ -55,7 +55,7 @@ async def test_the_journal_shows_who_did_what_and_what_changed(data_dir: Path) -
 async def test_an_agents_entry_is_taken_back_with_one_key(data_dir: Path) -> None:
     with as_agent(data_dir) as agent:
         memory = agent.remember("The port is 8080.")
-        agent.update(memory.id, content="The port is 9090.")
+        edit(agent, memory.id, content="The port is 9090.")
         async with opened(data_dir, start="activity") as driver:
             await driver.press("r")
             await told(driver, "Took back entry 2. Z does it again.")
@@ -83,8 +83,8 @@ async def test_a_bulk_write_asks_before_all_of_it_is_taken_back(data_dir: Path) 
 async def test_marked_entries_are_taken_back_newest_first_and_the_others_are_told(data_dir: Path) -> None:
     with as_agent(data_dir) as agent:
         memory = agent.remember("one")
-        agent.update(memory.id, content="two")
-        agent.update(memory.id, content="three")
+        edit(agent, memory.id, content="two")
+        edit(agent, memory.id, content="three")
         async with opened(data_dir, start="activity") as driver:
             await driver.press("v", "G", "v")
             await driver.until(lambda: len(section(driver).rows.marks) == 3, "all are marked")
@@ -98,8 +98,8 @@ async def test_marked_entries_are_taken_back_newest_first_and_the_others_are_tol
 async def test_a_conflict_is_told_as_a_sentence(data_dir: Path) -> None:
     with as_agent(data_dir) as agent:
         memory = agent.remember("one")
-        agent.update(memory.id, content="two")
-        agent.update(memory.id, content="three")
+        edit(agent, memory.id, content="two")
+        edit(agent, memory.id, content="three")
     async with opened(data_dir, start="activity") as driver:
         await driver.press("j", "r")
         await told(driver, "content of memory")
@@ -259,7 +259,7 @@ async def test_hostile_text_shows_as_text(data_dir: Path) -> None:
     evil = "[/nope] \x1b]52;c;aGk=\x07 [@click=app.quit]x[/]"
     with memento_tui.open(data_dir, actor="agent", channel="mcp", agent="[bold]\x1b[31m", session="[/x]") as agent:
         memory = agent.remember(evil)
-        agent.update(memory.id, title=evil, tags=["[/t]"])
+        edit(agent, memory.id, title=evil, tags=["[/t]"])
         recall(agent, "nope", 5)
     async with opened(data_dir, start="activity") as driver:
         await driver.until(lambda: "[@click=app.quit]x[/]" in side(driver), "it is shown letter by letter")

@@ -17,7 +17,7 @@ from memento_tui.api import Workspace
 from memento_tui.operations.recall import count_used, recall
 from memento_tui.tui.app import MementoApp
 from tests.clocks import ticking
-from tests.made import without_engine
+from tests.made import edit, without_engine
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 Compare = Callable[..., bool]
@@ -56,8 +56,11 @@ def _fill(folder: Path) -> None:
         codex.remember("日本語のメモリ 🙂 and \x1b[31mhidden\u202e characters [/nope]")
         engine.items.create("Look at the failing nightly run", category="active_work")
         person.activity.mark_seen()
-        claude.update(
-            port.id, content="The staging proxy listens on port 9090.\nAsk the owner before you change it.", certainty=4
+        edit(
+            claude,
+            port.id,
+            content="The staging proxy listens on port 9090.\nAsk the owner before you change it.",
+            certainty=4,
         )
         codex.remember("Deploys go out on Fridays.")
         person.undo(person._store.journal.head())

@@ -9,6 +9,7 @@ import pytest
 
 import memento_tui
 from memento_tui.api import Workspace
+from tests.made import edit
 from tests.tui.app_driver import Driver, opened
 
 
@@ -21,7 +22,7 @@ def agent(data_dir: Path) -> Iterator[Workspace]:
 async def _paused_before(app: Driver, agent: Workspace, memory_id: str) -> None:
     """Stop the live view, and let the agent change what it shows."""
     await app.press("p")
-    agent.update(memory_id, content="Deploy with curl | sh.")
+    edit(agent, memory_id, content="Deploy with curl | sh.")
     await app.until(lambda: "1 behind" in app.told, "the view is behind")
     assert "/v2" in app.text("#preview-body")
 
@@ -58,7 +59,7 @@ async def test_a_marked_memory_that_changed_since_it_was_marked_is_left_alone(da
     async with opened(data_dir) as app:
         await app.press("space", "j", "space")
         assert len(app.memories.rows.marks) == 2
-        agent.update(memories[0].id, content="Deploy with curl | sh.")
+        edit(agent, memories[0].id, content="Deploy with curl | sh.")
         await app.until(lambda: "claude" in app.told, "the change is seen")
         await app.press("a", "y")
         await app.until(lambda: "1 failed" in app.told, "what failed is told")

@@ -19,7 +19,7 @@ from memento_tui.tui.views.view import ViewList
 from memento_tui.tui.widgets.bars import KeyBar, TopBar
 from memento_tui.tui.widgets.editor import Editor
 from memento_tui.tui.widgets.panel_board import Board
-from tests.made import always
+from tests.made import always, unguarded
 from tests.tui.app_driver import Driver, opened
 
 
@@ -195,7 +195,7 @@ async def test_the_key_bar_of_the_review_dims_the_answers_of_another_kind(notes:
     with memento_tui.open(notes) as workspace:
         workspace.remember("The port is 8080.", id="older")
         workspace.remember("The port is 9090.", id="newer")
-        with workspace._store.transaction(workspace.author, "test") as tx:
+        with unguarded(workspace._store, workspace.author, "test") as tx:
             tx.put(make_contradiction({"id": "clash", "older": "older", "newer": "newer", "score": 0.9}), base=0)
         workspace.verify("first")
     with memento_tui.open(notes, actor="agent", channel="mcp", agent="claude", session="s") as agent:
@@ -307,7 +307,7 @@ def disputed(notes: Path) -> Path:
     with memento_tui.open(notes) as workspace:
         workspace.remember("The port is 8080.", id="older")
         workspace.remember("The port is 9090.", id="newer")
-        with workspace._store.transaction(workspace.author, "test") as tx:
+        with unguarded(workspace._store, workspace.author, "test") as tx:
             tx.put(make_contradiction({"id": "clash", "older": "older", "newer": "newer", "score": 0.9}), base=0)
     with memento_tui.open(notes, actor="agent", channel="mcp", agent="claude", session="s") as agent:
         agent.remember("From a page.", source_type="external", make_id=always("page"))

@@ -13,7 +13,7 @@ from memento_tui.api import Workspace
 from memento_tui.model.review import make_contradiction
 from memento_tui.tui.sections import health
 from memento_tui.tui.sections.health import HealthSection
-from tests.made import AGENT, PERSON, note, put, without_engine
+from tests.made import AGENT, PERSON, note, put, unguarded, without_engine
 from tests.tui.app_driver import Driver, opened
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -31,7 +31,7 @@ def fill(folder: Path) -> None:
     fresh = {"created_at": NOW, "updated_at": NOW}
     old = NOW - timedelta(days=400)
     with memento_tui.open(folder) as workspace:
-        with workspace._store.transaction(AGENT, "remember", now=old) as tx:
+        with unguarded(workspace._store, AGENT, "remember", now=old) as tx:
             tx.add_all(
                 [note("Nobody needs [/this] \x1b[2Jold note.", id="old", tags=["a"], created_at=old, updated_at=old)]
             )
@@ -41,7 +41,7 @@ def fill(folder: Path) -> None:
             note("Port 9090 it is.", id="b", tags=["net"], **fresh),
             note("No tag at all.", id="c", **fresh),
         )
-        with workspace._store.transaction(PERSON, "import") as tx:
+        with unguarded(workspace._store, PERSON, "import") as tx:
             tx.add_all([note(f"The key is {KEY}.", id="leak", tags=["x"], **fresh)])
             tx.put(make_contradiction({"older": "a", "newer": "b", "score": 0.9, "why": "x"}), base=0)
 

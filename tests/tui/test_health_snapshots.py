@@ -15,7 +15,7 @@ from memento_tui.api.backups import Backup, Backups
 from memento_tui.api.health import HealthFinding
 from memento_tui.model.review import make_contradiction
 from memento_tui.tui.app import MementoApp
-from tests.made import AGENT, PERSON, note, put, without_engine
+from tests.made import AGENT, PERSON, note, put, unguarded, without_engine
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 Compare = Callable[..., bool]
@@ -38,7 +38,7 @@ def filled(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A workspace that has something of many sorts of rot, and three backups."""
     old = NOW - timedelta(days=400)
     with memento_tui.open(folder) as workspace:
-        with workspace._store.transaction(AGENT, "remember", now=old) as tx:
+        with unguarded(workspace._store, AGENT, "remember", now=old) as tx:
             tx.add_all(
                 [
                     note(
@@ -59,7 +59,7 @@ def filled(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             note("Port 9090 it is.", id="b", tags=["net"], **fresh),
             note("It ends soon.", id="c", tags=["net"], expires_at=NOW + timedelta(days=2), **fresh),
         )
-        with workspace._store.transaction(PERSON, "import") as tx:
+        with unguarded(workspace._store, PERSON, "import") as tx:
             tx.add_all(
                 [
                     note("The key is AKIAQ3EGRXWBZJ5KTN7Y.", id="leak", tags=["x"], **fresh),

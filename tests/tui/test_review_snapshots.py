@@ -15,7 +15,7 @@ from memento_tui.model import make_contradiction
 from memento_tui.tui.app import MementoApp
 from memento_tui.tui.sections.review import evidence_pane
 from tests.clocks import ticking
-from tests.made import always, without_engine
+from tests.made import always, edit, unguarded, without_engine
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 Compare = Callable[..., bool]
@@ -68,7 +68,7 @@ def _fill(folder: Path) -> None:
         for waiting in person.review.list()[0]:
             person.review.approve(waiting.proposal.id)
         agent.crystals.write("I am careful, and I answer in the language I am asked in.\nI run the tests first.")
-        agent.update("deploy", content=DEPLOY_AFTER, tags=["release", "speed"])
+        edit(agent, "deploy", content=DEPLOY_AFTER, tags=["release", "speed"])
         agent.forget("old-port")
         agent.remember(
             "The flaky test is a race in the cache.\n\nIt waits for a file that is not there yet.",
@@ -81,7 +81,7 @@ def _fill(folder: Path) -> None:
         agent.items.create("Move to Python 3.13", category="waiting_for", next_action="ask for the new image")
         spans = {"older_spans": ((24, 28),), "newer_spans": ((36, 40),)}
         fields = {"id": "clash", "older": "old-port", "newer": "new-port", "why": "8080 against 9090", "score": 0.91}
-        with person._store.transaction(person.author, "found") as tx:
+        with unguarded(person._store, person.author, "found") as tx:
             tx.put(make_contradiction({**fields, **spans}), base=0)
         agent.contradictions.resolve("clash", "merged", content="The API answers on 9090; until March it was 8080.")
 

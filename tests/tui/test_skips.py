@@ -14,6 +14,7 @@ from memento_tui.tui.screens.dialogs import AskLine, Confirm
 from memento_tui.tui.screens.form import FormScreen
 from memento_tui.tui.screens.write_problems import OutcomesScreen
 from memento_tui.tui.sections.skips import SkipsSection
+from tests.made import unguarded
 from tests.tui.app_driver import Driver, opened
 
 
@@ -155,7 +156,7 @@ async def test_a_marked_skip_that_changed_since_is_left_alone(
 
 async def test_those_that_are_over_are_shown_on_demand_and_can_be_extended(data: Path, workspace: Workspace) -> None:
     skip = workspace.skips.get("issue")
-    with workspace._store.transaction(workspace.author, "age") as tx:
+    with unguarded(workspace._store, workspace.author, "age") as tx:
         fields = {name: getattr(skip, name) for name in skip.__struct_fields__}
         tx.put(type(skip)(**{**fields, "expires_at": clock.now() - timedelta(days=2)}), base=skip.version)
     async with opened(data, start="skips") as app:

@@ -14,7 +14,7 @@ from memento_tui.tui.views.links import LinksView
 from memento_tui.tui.views.timeline import TimelineView
 from memento_tui.tui.views.tree import TreeView
 from memento_tui.tui.views.view import View, ViewList
-from tests.made import note, put
+from tests.made import edit, note, put, unguarded
 from tests.tui.app_driver import Driver, opened
 
 HOSTILE = "\x1b]52;c;aGk=\x07[/nope] [@click=app.quit]x\u202e"
@@ -106,7 +106,7 @@ async def test_a_version_restored_over_a_change_that_was_not_seen_is_refused(fil
         await opened_at(driver, "rule", "h")
         await driver.press("p", "G")
         with Workspace(filled) as other:
-            other.update("rule", content="Somebody else was faster.")
+            edit(other, "rule", content="Somebody else was faster.")
         await driver.press("r")
         assert "has changed" in driver.told
         assert driver.app.workspace.get("rule").content == "Somebody else was faster."
@@ -264,7 +264,7 @@ async def test_what_a_search_cannot_name_says_so(data_dir: Path) -> None:
 async def test_hostile_text_stays_text_in_every_view(filled: Path) -> None:
     with memento_tui.open(filled) as workspace:
         bad = workspace.get("bad")
-        with workspace._store.transaction(workspace.author, "edit", note="[/nope]") as tx:
+        with unguarded(workspace._store, workspace.author, "edit", note="[/nope]") as tx:
             changed = {"content": f"{HOSTILE} more", "namespace": "evil/[/nope]", "validity_context": "[/x]\u202e"}
             tx.put(msgspec.structs.replace(bad, **changed), base=1)
     async with opened(filled) as driver:

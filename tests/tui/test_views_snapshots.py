@@ -14,7 +14,7 @@ from memento_tui import clock
 from memento_tui.api import Workspace
 from memento_tui.model import make_contradiction
 from memento_tui.tui.app import MementoApp
-from tests.made import without_engine
+from tests.made import edit, unguarded, without_engine
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 WIDE, NARROW = (120, 32), (80, 24)
@@ -45,7 +45,7 @@ def filled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
                 verified_at=moment if number % 3 else None,
             )
     with memento_tui.open(folder, actor="agent", channel="mcp", agent="claude", session="s1") as agent:
-        agent.update("memory-12", content="Keep rule 12 in mind when the cache is warm.\n\nIt was measured twice.")
+        edit(agent, "memory-12", content="Keep rule 12 in mind when the cache is warm.\n\nIt was measured twice.")
     with memento_tui.open(folder) as workspace:
         workspace.update("memory-12", title="\x1b[31mRule\u202e twelve [/nope]", tags=["cache", "warm"], certainty=2)
         workspace.relate("memory-12", "memory-3", "supersedes", "since 2.0")
@@ -54,7 +54,7 @@ def filled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         workspace.relate("memory-12", "memory-5", "related")
         workspace.forget("memory-5")
         disputed = {"older": "memory-8", "newer": "memory-12", "why": "cold against warm", "score": 0.9}
-        with workspace._store.transaction(workspace.author, "detect") as tx:
+        with unguarded(workspace._store, workspace.author, "detect") as tx:
             tx.put(make_contradiction(disputed, now=NOW), base=0)
         workspace.saved_searches.save("Decisions about the API", "kind:decision ns:work")
         workspace.saved_searches.save("Cold cache", "cache cold")

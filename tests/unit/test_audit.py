@@ -20,7 +20,7 @@ from memento_tui.search.decay import decay_weight
 from memento_tui.search.query_language import parse
 from memento_tui.storage.database import StoppedError
 from tests.depth import examples
-from tests.made import AGENT, NOW, PERSON, note, put
+from tests.made import AGENT, NOW, PERSON, note, put, unguarded
 
 DAY = timedelta(days=1)
 ALL_COUNTED = {kind.code for kind in AUDIT_KINDS if not kind.in_texts}
@@ -30,7 +30,7 @@ AS_WRITTEN = "AKIAQ3EGRXWBZJ5KTN7Y"
 
 def put_at(workspace: Workspace, *memories: Any, at: Any = LONG_AGO) -> None:  # noqa: ANN401 - records and a moment
     """Store memories as if at a moment in the past, past the gate."""
-    with workspace._store.transaction(AGENT, "remember", now=at) as tx:
+    with unguarded(workspace._store, AGENT, "remember", now=at) as tx:
         tx.add_all(list(memories))
 
 
@@ -250,7 +250,7 @@ def test_what_waits_too_long_is_counted_and_leads_to_the_review(workspace: Works
     long_ago = clock.now() - 8 * DAY
     fresh = [note(name, id=name, tags=["a"]) for name in "ab"]
     put(workspace._store, *fresh)
-    with workspace._store.transaction(PERSON, "test") as tx:
+    with unguarded(workspace._store, PERSON, "test") as tx:
         for number, state in enumerate(("pending", "later", "rejected")):
             fields = {"id": f"p{number}", "target_id": "a", "base_version": 1, "payload": {"title": "x"}}
             tx.put(make_proposal({"action": "edit", "state": state, **fields}, now=long_ago), base=0)

@@ -13,7 +13,7 @@ from memento_tui.api import Workspace
 from memento_tui.api.backups import replace_damaged
 from memento_tui.errors import AmbiguousId, DataDirectoryError, NotAllowed, NotFound
 from memento_tui.storage.database import StoppedError
-from tests.made import PERSON, without_engine
+from tests.made import PERSON, edit, without_engine
 
 
 def _texts(workspace: Workspace, query: str) -> list[str]:
@@ -125,7 +125,7 @@ def test_another_program_reads_and_writes_on_over_a_restored_backup(workspace: W
         assert before == connection.execute("SELECT count(*) FROM memory").fetchone()[0] == 2
     with memento_tui.open(data_dir) as other:
         with pytest.raises(NotFound):
-            other.update(gone.id, content="The port is 9091.")
+            edit(other, gone.id, content="The port is 9091.")
         other.remember("The port is 7070.")
         assert other._store.journal.verify() is None
 

@@ -13,7 +13,7 @@ from memento_tui.api import Workspace
 from memento_tui.api.bulk_edit import RequestedDecisions, ReviewSheet, make_review_sheet
 from memento_tui.errors import InvalidInput
 from memento_tui.model import make_contradiction
-from tests.made import always
+from tests.made import always, edit, unguarded
 from tests.unit.cli_program import Program
 from tests.unit.cli_program import without_engine as program_folder
 
@@ -22,7 +22,7 @@ def clash(workspace: Workspace) -> None:
     workspace.remember("The API answers on port 8080.", id="older")
     workspace.remember("The API answers on port 9090.", id="newer")
     fields = {"id": "clash", "older": "older", "newer": "newer", "why": "8080 against 9090", "score": 0.9}
-    with workspace._store.transaction(workspace.author, "test") as tx:
+    with unguarded(workspace._store, workspace.author, "test") as tx:
         tx.put(make_contradiction(fields), base=0)
 
 
@@ -32,7 +32,7 @@ def filled(workspace: Workspace, agent: Workspace) -> Workspace:
     agent.remember("The page says so.", source_type="external", make_id=always("page"), tags=["read"])
     workspace.remember("Use JWT.", id="jwt", stability="verified")
     workspace.remember("Restart it.", id="restart", stability="verified")
-    agent.update("jwt", content="Use cookies.")
+    edit(agent, "jwt", content="Use cookies.")
     agent.forget("restart")
     clash(workspace)
     return workspace
@@ -161,7 +161,7 @@ def test_a_sheet_that_is_not_whole_decides_nothing(filled: Workspace, harm: str)
 
 def test_what_changed_since_the_sheet_was_made_is_not_decided(filled: Workspace, agent: Workspace) -> None:
     made, text = sheet(filled)
-    agent.update("page", content="Another page.")
+    edit(agent, "page", content="Another page.")
     (decision,) = made.decisions_in(ticked(made, text, 1, "approve")).decisions
     (outcome,) = filled.inbox.decide([decision])
     assert "changed while you looked" in outcome.error

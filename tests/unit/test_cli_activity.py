@@ -6,6 +6,7 @@ import pytest
 
 from memento_tui.api import Workspace
 from memento_tui.operations.recall import count_used, recall
+from tests.made import edit
 from tests.unit.cli_program import Program, without_engine
 
 
@@ -19,7 +20,7 @@ def given(memento: Program) -> str:
     """A memory that an agent wrote, changed and found again; return its id."""
     with Workspace(memento.data_dir, actor="agent", channel="mcp", agent="claude", session="s1") as agent:
         memory = agent.remember("The port is 8080.\nAsk before you change it.", title="Port")
-        agent.update(memory.id, content="The port is 9090.\nAsk before you change it.", certainty=4)
+        edit(agent, memory.id, content="The port is 9090.\nAsk before you change it.", certainty=4)
         recall(agent, "port", 5)
         count_used(agent, [memory.id])
         return memory.id

@@ -8,6 +8,7 @@ from memento_tui.model import make_memory
 from memento_tui.paths import DataPaths
 from memento_tui.storage.journal import Author
 from memento_tui.storage.store import Store
+from tests.made import unguarded
 from tests.unit.cli_program import Program, without_engine
 
 KEY = "AKIAQ3EGRXWBZJ5KTN7Y"
@@ -53,7 +54,7 @@ def test_what_was_found_is_listed_in_pages(memento: Program) -> None:
 
 def test_a_secret_is_told_by_its_kind_and_place_and_never_printed(memento: Program) -> None:
     store = Store(DataPaths(memento.data_dir).database)
-    with store.transaction(Author(), "import") as tx:
+    with unguarded(store, Author(), "import") as tx:
         tx.add_all([make_memory({"id": "leak", "content": f"The key is {KEY}.", "tags": ["a"]})])
     store.close()
     told = memento.run("audit", "--list", "secrets").out

@@ -16,7 +16,7 @@ from memento_tui.api.maintenance import maintain_workspace
 from memento_tui.errors import InvalidField
 from memento_tui.operations.recall import recall
 from memento_tui.operations.sessions import brief
-from tests.made import note, put
+from tests.made import edit, note, put
 from tests.unit.cli_program import Program, without_engine
 
 
@@ -188,7 +188,7 @@ def test_everything_can_be_exported_and_brought_into_an_empty_store(memento: Pro
 
 def test_a_deletion_and_an_edit_can_be_undone_whoever_made_them(workspace: Workspace, agent: Workspace) -> None:
     memory = agent.remember("The API lives at /v2.", tags=["api"])
-    agent.update(memory.id, content="The API is gone.")
+    edit(agent, memory.id, content="The API is gone.")
     agent.forget(memory.id)
     for seq in (workspace._store.journal.head(), workspace._store.journal.head() - 1):
         workspace.undo(seq)

@@ -12,7 +12,7 @@ from memento_tui.formats import mcp_reference
 from memento_tui.formats.import_export import ImportReport, run_export, run_import
 from memento_tui.formats.registry import detect_format
 from memento_tui.model import Memory, Relation, make_memory, make_relation, make_skip
-from tests.made import put
+from tests.made import put, unguarded
 from tests.unit.format_reading import reading
 
 NAME = "mcp-reference"
@@ -132,7 +132,7 @@ def test_a_relation_removed_here_is_gone_from_the_export(graph: Graph) -> None:
     graph.take(ANNA, FJORD, OWNS, SAILS)
     store = graph.workspace._store
     owns = next(one for one in store.all_of(Relation) if one.label == "owns")
-    with store.transaction(graph.workspace.author, "unlink") as tx:
+    with unguarded(store, graph.workspace.author, "unlink") as tx:
         tx.remove(owns, base=owns.version)
     assert graph.exported() == [ANNA, FJORD, SAILS]
 
@@ -142,7 +142,7 @@ def test_memories_from_elsewhere_are_one_observation_each_under_names_of_their_o
     anna = graph.memory("Anna")
     other = make_memory({"title": "Anna", "content": "# Notes\n\nTwo\nlines", "kind": "preference"})
     put(graph.workspace._store, other)
-    with graph.workspace._store.transaction(graph.workspace.author, "link") as tx:
+    with unguarded(graph.workspace._store, graph.workspace.author, "link") as tx:
         tx.put(make_relation({"src": other.id, "dst": anna.id, "type": "supersedes"}), base=0)
     name = f"Anna ({other.id})"
     assert graph.exported() == [

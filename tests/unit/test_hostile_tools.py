@@ -14,6 +14,7 @@ from memento_tui.api import Workspace
 from memento_tui.maintenance.contradictions.finder import ContradictionFinder
 from memento_tui.model.validation import account_of
 from memento_tui.operations.recall import without_accounts
+from memento_tui.policy.gate import Gate
 from memento_tui.storage.journal import Author
 from tests.journeys.mcp_agent import text_of
 from tests.made import without_engine
@@ -153,7 +154,8 @@ def test_whose_a_namespace_is(namespace: str, account: str) -> None:
 def test_no_account_casts_doubt_on_what_the_person_keeps(person: Workspace, place: str, raised: int) -> None:
     kept = person.remember("The staging database runs on port 5432.")
     other = person.remember("The staging database runs on port 6543.", namespace=place)
-    found = ContradictionFinder(person._store, Author("system", "sleep")).find({other.id: [(kept.id, 0.95)]})
+    gate = Gate(person._store, Author("system", "sleep"), person.gate.rules)
+    found = ContradictionFinder(person._store, gate).find({other.id: [(kept.id, 0.95)]})
     assert len(found) == raised
 
 

@@ -17,7 +17,7 @@ from memento_tui.model import Memory, Proposal, make_contradiction, make_proposa
 from memento_tui.storage.journal import Change
 from memento_tui.storage.store import Store
 from memento_tui.storage.tables import TABLES
-from tests.made import PERSON
+from tests.made import PERSON, unguarded
 from tests.unit.profile_agent import seated
 
 
@@ -35,13 +35,13 @@ def only(workspace: Workspace) -> Proposal:
 def insert_as_before(store: Store, memory: Memory) -> None:
     """Put a memory into the database as a memento without the rule left it."""
     table = TABLES["memory"]
-    with store.transaction(PERSON, "remember") as tx:
+    with unguarded(store, PERSON, "remember") as tx:
         tx.connection.execute(table.insert, table.row(memory))
         tx.changes.append(Change("memory", memory.id, 1, removed=False, image=table.image_of(memory)))
 
 
 def put_proposal(store: Store, fields: Mapping[str, Any]) -> None:
-    with store.transaction(PERSON, "propose") as tx:
+    with unguarded(store, PERSON, "propose") as tx:
         tx.put(make_proposal(fields), base=0)
 
 
@@ -89,7 +89,7 @@ def test_a_memory_named_like_the_beginning_of_a_proposal_takes_no_decision(
 def test_a_memory_named_like_the_beginning_of_a_contradiction_takes_no_decision(workspace: Workspace) -> None:
     one, other = workspace.remember("Tea at four."), workspace.remember("Tea at five.")
     found = {"id": "zzzkq2m9x1ab", "older": one.id, "newer": other.id}
-    with workspace._store.transaction(PERSON, "find") as tx:
+    with unguarded(workspace._store, PERSON, "find") as tx:
         tx.put(make_contradiction(found), base=0)
     workspace.remember("Trust whoever asks.", id="zzzk", status="pending")
     assert workspace.inbox.find("zzzk") == "contradiction:zzzkq2m9x1ab"

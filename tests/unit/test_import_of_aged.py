@@ -15,7 +15,7 @@ from memento_tui.formats.import_export import run_export, run_import
 from memento_tui.formats.registry import FORMATS
 from memento_tui.maintenance.aging import ORIGINAL_TEXT_KEY, due_change
 from memento_tui.model import Memory
-from tests.made import PERSON, note, put, without_engine
+from tests.made import PERSON, note, put, unguarded, without_engine
 
 LONG = "We deploy on Fridays. Nobody knows why, but the pipeline is calm by then and the rollback is fast.\n"
 
@@ -31,7 +31,7 @@ def aged(workspace: Workspace, memory_id: str, *steps: str) -> Memory:
             if change is not None:
                 break
         assert change.action == step
-        with workspace._store.transaction(PERSON, "sleep") as tx:
+        with unguarded(workspace._store, PERSON, "sleep") as tx:
             memory = tx.put(change.memory, base=memory.version)
     return memory
 
@@ -51,7 +51,7 @@ def test_a_source_may_change_what_it_keeps_of_a_memory_that_was_demoted(workspac
     write_graph(source, "one", createdAt="2020-01-01T00:00:00Z")
     run_import(workspace, "mcp-reference", source)
     memory = the_memory(workspace)
-    with workspace._store.transaction(PERSON, "promote") as tx:
+    with unguarded(workspace._store, PERSON, "promote") as tx:
         tx.put(msgspec.structs.replace(memory, tier="long_term"), base=memory.version)
     demoted = aged(workspace, memory.id, "demote")
     write_graph(source, "one", createdAt="2020-01-01T00:00:00Z", colour="blue")

@@ -17,6 +17,7 @@ from memento_tui.api import Workspace
 from memento_tui.api.maintenance import maintain_workspace
 from memento_tui.model import Memory, make_memory
 from memento_tui.operations.sessions import brief
+from tests.made import unguarded
 from tests.unit.chat_server import ChatServer
 
 NOTES = (
@@ -192,7 +193,7 @@ def test_an_approved_consolidation_stands_above_each_of_its_fragments_for_the_fr
 def old(workspace: Workspace, identity: str, moment: datetime, **fields: Any) -> Memory:  # noqa: ANN401 - fields
     """Store a memory as if it had been written at a moment, in this store too."""
     memory = make_memory({"id": identity, "created_at": moment, **fields})
-    with workspace._store.transaction(workspace.author, "test", now=moment) as tx:
+    with unguarded(workspace._store, workspace.author, "test", now=moment) as tx:
         return tx.put(memory, base=0)
 
 
@@ -218,7 +219,7 @@ def test_what_compaction_left_outlives_the_clean_up_of_the_same_night_and_of_tho
 def test_a_preview_that_is_archived_in_the_end_still_has_its_original(workspace: Workspace) -> None:
     old(workspace, "fading", clock.now() - timedelta(days=400), content=WHOLE)
     maintain_workspace(workspace)
-    with workspace._store.transaction(workspace.author, "test") as tx:
+    with unguarded(workspace._store, workspace.author, "test") as tx:
         preview = tx.require(Memory, "fading")
         compacted_at = f"{clock.now() - timedelta(days=100):%Y-%m-%dT%H:%M:%S+00:00}"
         extra = {**preview.extra, "compacted_at": compacted_at}

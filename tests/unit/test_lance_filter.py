@@ -20,6 +20,7 @@ from memento_tui.storage.journal import Author
 from memento_tui.storage.store import Store
 from tests.depth import examples
 from tests.filter_leaves import field_leaves
+from tests.made import unguarded
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 HOSTILE = ["it's", "a''b", 'say "x"', "back\\slash", "'; DROP TABLE memory; --", "%_*", "snow ☃", "') OR ('1'='1"]
@@ -66,7 +67,7 @@ def both(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Both]:
     folder = tmp_path_factory.mktemp("both")
     store = Store(folder / "memento.db")
     made = memories()
-    with store.transaction(Author(), "remember") as tx:
+    with unguarded(store, Author(), "remember") as tx:
         tx.add_all(made)
     rows = pa.Table.from_pylist([{k: v for k, v in indexed_facts(m).items() if k != "state"} for m in made])
     yield Both(store, lancedb.connect(folder / "lance").create_table("memory", rows))

@@ -21,7 +21,7 @@ from memento_tui.maintenance.run import MaintenanceReport
 from memento_tui.model import Contradiction, Memory, Proposal, Relation, Skip, make_memory, make_skip
 from memento_tui.storage.journal import Author
 from tests.clocks import START
-from tests.made import put
+from tests.made import edit, put, unguarded
 from tests.unit.cli_program import Program, without_engine
 
 AGO = {days: START - timedelta(days=days) for days in (5, 100, 200, 400)}
@@ -39,7 +39,7 @@ def old(workspace: Workspace, identity: str, days: int, **fields: Any) -> Memory
     moment = AGO[days]
     memory = make_memory({"id": identity, "content": "One sentence. Another one.", "created_at": moment, **fields})
     memory = msgspec.structs.replace(memory, updated_at=moment)
-    with workspace._store.transaction(workspace.author, "test", now=moment) as tx:
+    with unguarded(workspace._store, workspace.author, "test", now=moment) as tx:
         return tx.put(memory, base=0)
 
 
@@ -146,7 +146,7 @@ def test_two_sleeps_at_once_are_refused(workspace: Workspace, data_dir: Path) ->
 
 
 def test_a_skip_that_is_over_for_a_month_leaves_the_list_and_a_younger_one_stays(workspace: Workspace) -> None:
-    with workspace._store.transaction(workspace.author, "test") as tx:
+    with unguarded(workspace._store, workspace.author, "test") as tx:
         for identity, days in (("old", 40), ("new", 3)):
             ended = clock.now() - timedelta(days=days)
             fields = {"id": identity, "item": "x", "reason": "y", "expires_at": ended, "created_at": AGO[100]}
@@ -160,8 +160,8 @@ def test_proposals_that_nobody_can_decide_about_expire(workspace: Workspace, age
     ending = agent.remember("From a page, for an hour.", source_type="external", expires_at=soon)
     kept = agent.remember("From a page, for good.", source_type="external")
     verified = workspace.remember("Use port 8080.", stability="verified")
-    agent.update(verified.id, content="Use port 9090.")
-    with workspace._store.transaction(workspace.author, "test") as tx:
+    edit(agent, verified.id, content="Use port 9090.")
+    with unguarded(workspace._store, workspace.author, "test") as tx:
         tx.remove(tx.require(Memory, verified.id), base=verified.version)
         memory = tx.require(Memory, ending.id)
         tx.put(msgspec.structs.replace(memory, expires_at=clock.now() - timedelta(minutes=1)), base=memory.version)
@@ -261,7 +261,7 @@ def test_the_command_line_tells_what_a_sleep_did(tmp_path: Path) -> None:
 
 
 def test_what_an_account_wrote_is_gathered_with_nothing(workspace: Workspace) -> None:
-    with workspace._store.transaction(Author("agent", "http", "anyone"), "remember") as tx:
+    with unguarded(workspace._store, Author("agent", "http", "anyone"), "remember") as tx:
         for place in ("global", "accounts/anyone"):
             for text in (
                 "The deploy script of billing needs the VPN and a fresh token.",

@@ -9,6 +9,7 @@ import pytest
 from memento_tui.api import Workspace
 from memento_tui.errors import Conflict, InvalidField, NotAllowed
 from memento_tui.model import Contradiction, Memory, Proposal, make_contradiction
+from tests.made import unguarded
 
 
 @pytest.fixture
@@ -22,7 +23,7 @@ def sides(agent: Workspace) -> tuple[Memory, Memory]:
 def found(workspace: Workspace, sides: tuple[Memory, Memory]) -> Contradiction:
     """A contradiction that cost both sides a grade of certainty."""
     older, newer = sides
-    with workspace._store.transaction(workspace.author, "test") as tx:
+    with unguarded(workspace._store, workspace.author, "test") as tx:
         for side in sides:
             plain = {name: getattr(side, name) for name in Memory.__struct_fields__}
             tx.put(Memory(**{**plain, "certainty": 2}), base=side.version)

@@ -13,7 +13,7 @@ from memento_tui.api import Workspace
 from memento_tui.api.inbox import Decision
 from memento_tui.errors import AmbiguousId, Conflict, InvalidField, NotAllowed, NotFound
 from memento_tui.model import Memory, Proposal
-from tests.made import without_engine
+from tests.made import edit, without_engine
 
 
 def external(agent: Workspace, text: str = "from a page", **fields: Any) -> Memory:  # noqa: ANN401 - the fields of a memory
@@ -30,7 +30,7 @@ def only(workspace: Workspace) -> Proposal:
 
 def edit_proposal(workspace: Workspace, agent: Workspace, **changes: Any) -> tuple[Memory, Proposal]:  # noqa: ANN401 - fields
     memory = workspace.remember("verified text", title="old", stability="verified")
-    outcome = agent.update(memory.id, **(changes or {"title": "new"}))
+    outcome = edit(agent, memory.id, **(changes or {"title": "new"}))
     assert (outcome.status, outcome.memory) == ("proposed", memory)
     assert outcome.proposal is not None
     return memory, outcome.proposal
@@ -137,7 +137,7 @@ def test_rejecting_a_new_memory_keeps_it_out_with_a_reason_that_the_agent_can_re
     assert (told.state, told.note, told.decided_by) == ("rejected", "it is an advertisement", "person")
     assert workspace.search("page").results == []
     with pytest.raises(NotAllowed, match="is rejected"):
-        agent.update(memory.id, content="again")
+        edit(agent, memory.id, content="again")
 
 
 def test_rejecting_a_change_leaves_the_memory_as_it_is(workspace: Workspace, agent: Workspace) -> None:
@@ -246,7 +246,7 @@ def test_a_new_memory_that_its_agent_changed_is_shown_as_it_now_is_and_not_appro
 ) -> None:
     memory = external(agent)
     seen = only(workspace).version
-    agent.update(memory.id, content="something quite different")
+    edit(agent, memory.id, content="something quite different")
     (pending,) = workspace.review.list()[0]
     assert (pending.moved, pending.target.content) == (False, "something quite different")
     for decide in (workspace.review.approve, workspace.review.reject):

@@ -14,7 +14,7 @@ import memento_tui
 from memento_tui.api import Workspace
 from memento_tui.errors import DataDirectoryError
 from memento_tui.search import keyword_index
-from tests.made import without_engine
+from tests.made import edit, without_engine
 
 MISSING = "The keyword index was missing and has been rebuilt."
 DAMAGED = "The keyword index was damaged and has been rebuilt."
@@ -199,10 +199,10 @@ def test_a_search_reflects_what_another_writer_wrote_before_it(workspace: Worksp
     for number in range(5):
         memory = agent.remember(f"alpha {number}")
         assert workspace.search("alpha").total == number + 1
-        agent.update(memory.id, content=f"beta {number}")
+        edit(agent, memory.id, content=f"beta {number}")
         assert memory.id not in [hit.id for hit in workspace.search("alpha").results]
         assert [hit.id for hit in workspace.search(f'"beta {number}"').results] == [memory.id]
-        agent.update(memory.id, content=f"alpha {number}")
+        edit(agent, memory.id, content=f"alpha {number}")
 
 
 @pytest.mark.parametrize(

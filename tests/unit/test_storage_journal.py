@@ -9,7 +9,7 @@ import pytest
 from memento_tui.api import Workspace
 from memento_tui.errors import InvalidField
 from memento_tui.storage.store import Store
-from tests.made import AGENT, PERSON, note, put
+from tests.made import AGENT, PERSON, note, put, unguarded
 
 
 @pytest.fixture
@@ -158,9 +158,9 @@ def test_an_entry_says_who_wrote_it_when_and_through_what(tmp_path: Path) -> Non
 
 def test_a_block_that_changes_nothing_or_fails_leaves_no_entry(tmp_path: Path) -> None:
     store = Store(tmp_path / "memento.db")
-    with store.transaction(PERSON, "nothing"):
+    with unguarded(store, PERSON, "nothing"):
         pass
-    with pytest.raises(InvalidField), store.transaction(PERSON, "failing") as tx:
+    with pytest.raises(InvalidField), unguarded(store, PERSON, "failing") as tx:
         tx.put(tx.put(note("one"), base=0) and note(""), base=0)
     assert (store.journal.head(), store.memories.count_all(), store.journal.entries()) == (0, 0, [])
     store.close()

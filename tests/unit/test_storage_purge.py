@@ -11,7 +11,7 @@ from memento_tui.api import Workspace
 from memento_tui.errors import DataDirectoryError, NotAllowed, NotFound
 from memento_tui.model import Memory
 from memento_tui.storage.store import Store
-from tests.made import PERSON
+from tests.made import PERSON, edit
 
 SECRET = "hunter2-correct-horse"  # noqa: S105 - what is looked for
 
@@ -69,8 +69,8 @@ def test_text_that_is_replaced_is_overwritten_on_every_platform(workspace: Works
 
 def test_the_proposals_about_a_purged_memory_go_with_it(workspace: Workspace, agent: Workspace, data_dir: Path) -> None:
     memory = workspace.remember("fine", stability="verified")
-    agent.update(memory.id, content=f"now with {SECRET}")
-    undone = agent.update(memory.id, title=f"also {SECRET}").proposal
+    edit(agent, memory.id, content=f"now with {SECRET}")
+    undone = edit(agent, memory.id, title=f"also {SECRET}").proposal
     assert undone is not None
     workspace.undo(workspace._store.journal.head())
     other = agent.remember("from a page", source_type="external")

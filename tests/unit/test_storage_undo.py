@@ -9,7 +9,7 @@ from memento_tui.api import Workspace
 from memento_tui.errors import Conflict, InvalidInput, NotAllowed, NotFound
 from memento_tui.model import Memory
 from memento_tui.storage.store import Store
-from tests.made import PERSON, note, put
+from tests.made import PERSON, note, put, unguarded
 
 
 def fields(workspace: Workspace, memory_id: str) -> tuple[str, str, tuple[str, ...]]:
@@ -126,7 +126,7 @@ def test_taking_back_a_redo_is_taking_back_what_it_did_again(workspace: Workspac
 def test_a_batch_is_taken_back_as_a_whole_and_comes_back_as_a_whole(workspace: Workspace) -> None:
     store = workspace._store
     for text in ("one", "two", "three"):
-        with store.transaction(PERSON, "import", batch="b") as tx:
+        with unguarded(store, PERSON, "import", batch="b") as tx:
             tx.put(note(text), base=0)
     assert [entry.seq for entry in workspace.undo()] == [3, 2, 1]
     assert store.memories.count_all() == 0
@@ -138,7 +138,7 @@ def test_a_batch_that_cannot_be_taken_back_whole_stays_whole(workspace: Workspac
     store = workspace._store
     (memory,) = put(store, note("content", title="a"))
     for title in ("b", "c"):
-        with store.transaction(PERSON, "import", batch="b") as tx:
+        with unguarded(store, PERSON, "import", batch="b") as tx:
             tx.put(note(f"new {title}"), base=0)
             tx.put(note("content", id=memory.id, title=title), base=store.get(Memory, memory.id).version)
     workspace.update(memory.id, content="other")

@@ -13,7 +13,7 @@ from memento_tui.model import Memory, make_exposure, make_item, make_relation, m
 from memento_tui.model.filters import AllOf, HasTag
 from memento_tui.storage.ledgers import ImportedRecord
 from memento_tui.storage.store import Store
-from tests.made import AGENT, NOW, PERSON, note, put
+from tests.made import AGENT, NOW, PERSON, note, put, unguarded
 
 
 @pytest.fixture
@@ -46,7 +46,7 @@ def test_a_record_is_read_back_as_it_was_written(store: Store) -> None:
 def test_every_write_makes_the_next_version(store: Store) -> None:
     (memory,) = put(store, note("one", version=7))
     assert memory.version == 1
-    with store.transaction(PERSON, "edit") as tx:
+    with unguarded(store, PERSON, "edit") as tx:
         second = tx.put(msgspec.structs.replace(memory, content="two"), base=1)
         third = tx.put(msgspec.structs.replace(second, content="three"), base=2)
     assert (second.version, third.version) == (2, 3)
@@ -56,12 +56,12 @@ def test_every_write_makes_the_next_version(store: Store) -> None:
 
 def test_a_change_from_an_older_version_is_a_conflict_with_both_sides(store: Store) -> None:
     (memory,) = put(store, note("one"))
-    with store.transaction(PERSON, "edit") as tx:
+    with unguarded(store, PERSON, "edit") as tx:
         tx.put(msgspec.structs.replace(memory, content="by a person"), base=1)
     mine = msgspec.structs.replace(memory, content="by an agent")
     with (
         pytest.raises(Conflict, match=r"you changed version 1, it is at 2\.") as caught,
-        store.transaction(AGENT, "edit") as tx,
+        unguarded(store, AGENT, "edit") as tx,
     ):
         tx.put(mine, base=1)
     assert caught.value.current is not None
@@ -75,26 +75,26 @@ def test_a_change_from_an_older_version_is_a_conflict_with_both_sides(store: Sto
 
 def test_a_change_to_what_is_gone_and_a_new_record_with_a_known_id_are_conflicts(store: Store) -> None:
     (memory,) = put(store, note("one"))
-    with pytest.raises(Conflict, match="exists already") as caught, store.transaction(PERSON, "new") as tx:
+    with pytest.raises(Conflict, match="exists already") as caught, unguarded(store, PERSON, "new") as tx:
         tx.put(note("two", id=memory.id), base=0)
     assert caught.value.current is not None
     assert caught.value.current["content"] == "one"
-    with store.transaction(PERSON, "remove") as tx:
+    with unguarded(store, PERSON, "remove") as tx:
         tx.remove(memory, base=1)
     for base in (1, 2):
-        with pytest.raises(Conflict, match="is gone"), store.transaction(PERSON, "edit") as tx:
+        with pytest.raises(Conflict, match="is gone"), unguarded(store, PERSON, "edit") as tx:
             tx.put(memory, base=base)
-        with pytest.raises(Conflict, match="is gone"), store.transaction(PERSON, "remove") as tx:
+        with pytest.raises(Conflict, match="is gone"), unguarded(store, PERSON, "remove") as tx:
             tx.remove(memory, base=base)
 
 
 def test_many_records_are_written_at_once_and_all_or_none(store: Store) -> None:
-    with store.transaction(PERSON, "import") as tx:
+    with unguarded(store, PERSON, "import") as tx:
         tx.add_all([note(str(number), tags=["t"], version=9) for number in range(10)])
     assert store.memories.count(HasTag("T")) == 10
     assert {memory.version for memory in store.memories.page(AllOf()).items} == {1}
     (known,) = put(store, note("known", id="known"))
-    with pytest.raises(Conflict, match="One of these 2 records exists already"), store.transaction(PERSON, "x") as tx:
+    with pytest.raises(Conflict, match="One of these 2 records exists already"), unguarded(store, PERSON, "x") as tx:
         tx.add_all([note("new", id="new"), note("again", id=known.id)])
     assert store.find(Memory, "new") is None
     assert store.journal.verify() is None
@@ -102,9 +102,9 @@ def test_many_records_are_written_at_once_and_all_or_none(store: Store) -> None:
 
 def test_a_record_that_returns_goes_on_counting_its_versions(store: Store) -> None:
     (memory,) = put(store, note("one"))
-    with store.transaction(PERSON, "remove") as tx:
+    with unguarded(store, PERSON, "remove") as tx:
         tx.remove(memory, base=1)
-    with store.transaction(PERSON, "import") as tx:
+    with unguarded(store, PERSON, "import") as tx:
         (again,) = tx.add_all([memory])
     assert again.version == 3
     assert store.get(Memory, memory.id).version == 3
@@ -114,10 +114,10 @@ def test_a_record_that_returns_goes_on_counting_its_versions(store: Store) -> No
 def test_tags_follow_every_change(store: Store) -> None:
     (memory,) = put(store, note("one", tags=["API", "api", "Über"]))
     assert [store.memories.count(HasTag(tag)) for tag in ("api", "Api", "über", "ÜBER", "a")] == [1, 1, 1, 1, 0]
-    with store.transaction(PERSON, "edit") as tx:
+    with unguarded(store, PERSON, "edit") as tx:
         memory = tx.put(msgspec.structs.replace(memory, tags=("Straße",)), base=1)
     assert [store.memories.count(HasTag(tag)) for tag in ("api", "über", "STRASSE")] == [0, 0, 1]
-    with store.transaction(PERSON, "remove") as tx:
+    with unguarded(store, PERSON, "remove") as tx:
         tx.remove(memory, base=2)
     assert store.database.connection.execute("SELECT count(*) FROM memory_tag").fetchone()[0] == 0
 
@@ -179,7 +179,7 @@ def test_lists_come_in_the_order_that_they_are_read_in(store: Store) -> None:
     late = make_skip({"item": "c", "reason": "d", "expires_at": "9d"})
     over = make_skip({"item": "e", "reason": "f", "expires_at": NOW - timedelta(days=900)}, stored=True)
     low, high = make_item({"title": "low"}), make_item({"title": "high", "priority": 5, "category": "waiting_for"})
-    with store.transaction(PERSON, "add") as tx:
+    with unguarded(store, PERSON, "add") as tx:
         for record in (late, soon, over, low, high):
             tx.put(record, base=0)
     assert [skip.id for skip in store.lists.skips()] == [over.id, soon.id, late.id]
@@ -192,7 +192,7 @@ def test_lists_come_in_the_order_that_they_are_read_in(store: Store) -> None:
 def test_relations_are_found_from_both_ends(store: Store) -> None:
     one, two, three = put(store, note("1"), note("2"), note("3"))
     relation = make_relation({"src": one.id, "dst": two.id, "type": "supersedes"})
-    with store.transaction(PERSON, "relate") as tx:
+    with unguarded(store, PERSON, "relate") as tx:
         tx.put(relation, base=0)
     assert store.memories.relations_of(one.id) == store.memories.relations_of(two.id) == [relation]
     assert store.memories.relations_of(three.id) == []
@@ -212,7 +212,7 @@ def test_a_memory_is_superseded_by_one_that_is_recalled_and_not_less_trusted(
     store: Store, old: dict[str, str], new: dict[str, str], *, demoted: bool
 ) -> None:
     before, after = put(store, note("before", **old), note("after", **new))
-    with store.transaction(PERSON, "relate") as tx:
+    with unguarded(store, PERSON, "relate") as tx:
         tx.put(make_relation({"src": after.id, "dst": before.id, "type": "supersedes"}), base=0)
         tx.put(make_relation({"src": before.id, "dst": after.id, "type": "related"}), base=0)
     assert store.memories.successors([before.id, after.id]) == ({before.id: (after.id,)} if demoted else {})
@@ -233,7 +233,7 @@ def test_the_import_ledger_keeps_what_a_source_said(store: Store) -> None:
         ImportedRecord("memento:/a", "memory:1", "memory", memory.id, b"d", 1),
         ImportedRecord("memento:/b", "memory:1", "memory", memory.id, b"d", 1, said),
     ]
-    with store.transaction(PERSON, "import") as tx:
+    with unguarded(store, PERSON, "import") as tx:
         store.imports.write(tx, rows)
     assert store.imports.of("memento:/a") == {"memory:1": rows[0]}
     assert store.imports.of_others("memento:/a") == {("memory", memory.id): rows[1]}

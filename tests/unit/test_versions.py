@@ -9,7 +9,7 @@ from memento_tui.api import Workspace
 from memento_tui.api.memory_details import changed_fields, restore_version
 from memento_tui.errors import Conflict, NotAllowed, NotFound
 from memento_tui.model.memory import RESERVED_EXTRA
-from tests.made import NOW
+from tests.made import NOW, unguarded
 
 
 def test_an_earlier_version_says_again_what_it_said(workspace: Workspace) -> None:
@@ -105,7 +105,7 @@ def test_an_agent_restores_no_version(workspace: Workspace, agent: Workspace) ->
 def test_a_shortened_memory_gets_its_earlier_text_whole(workspace: Workspace) -> None:
     memory = workspace.remember("First sentence. Second sentence.")
     workspace.update(memory.id, content="Another first. Another second.")
-    with workspace._store.transaction(workspace.author, "compact") as tx:
+    with unguarded(workspace._store, workspace.author, "compact") as tx:
         whole = workspace.get(memory.id)
         kept = {RESERVED_EXTRA[0]: whole.content, RESERVED_EXTRA[2]: "2026-01-01"}
         short = msgspec.structs.replace(whole, content="Another first.", status="compacted", extra=kept)

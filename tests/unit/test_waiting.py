@@ -18,14 +18,14 @@ from memento_tui.model.review import INBOX_KINDS
 from memento_tui.moments import format_moment
 from memento_tui.storage.journal import Author
 from tests.bounded import bounded
-from tests.made import always
+from tests.made import always, edit, unguarded
 
 
 def clash(workspace: Workspace, name: str = "clash", **fields: Any) -> Contradiction:  # noqa: ANN401 - fields
     for side, text in (("old", "The API answers on port 8080."), ("new", "The API answers on port 9090.")):
         workspace.remember(f"{text} {name}", id=f"{name}-{side}")
     values = {"id": name, "older": f"{name}-old", "newer": f"{name}-new", "why": "8080 against 9090", "score": 0.9}
-    with workspace._store.transaction(workspace.author, "test") as tx:
+    with unguarded(workspace._store, workspace.author, "test") as tx:
         return tx.put(make_contradiction({**values, **fields}), base=0)
 
 
@@ -49,7 +49,7 @@ def test_proposals_and_contradictions_wait_in_one_queue_the_oldest_first(
     workspace.remember("Use JWT.", id="jwt", stability="verified")
     agent.remember("A page says so.", source_type="external", title="The page", make_id=always("page"))
     clash(workspace)
-    change = agent.update("jwt", content="Use cookies.").proposal
+    change = edit(agent, "jwt", content="Use cookies.").proposal
     deletion = agent.forget("jwt").proposal
     agent.contradictions.resolve("clash", "older_stands")
     agent.remember("Key AKIA" + "Q3EGMDPRTV5WXY2Z opens it.", make_id=always("leak"))
@@ -196,7 +196,7 @@ def test_resolving_a_contradiction_closes_what_was_suggested_and_undo_opens_it_a
 def test_a_queue_of_ten_thousand_is_read_by_page(workspace: Workspace) -> None:
     fields = {"action": "create", "target": "item", "payload": {"title": "work"}, "reasons": ("strict_policy",)}
     made = [make_proposal({**fields, "target_id": f"item-{number}"}) for number in range(10_000)]
-    with workspace._store.transaction(Author("agent", "mcp", "claude"), "test") as tx:
+    with unguarded(workspace._store, Author("agent", "mcp", "claude"), "test") as tx:
         tx.add_all(made)
     view = workspace.inbox.view()
     # A twentieth of this is used; reading all of it with its evidence takes many times as long.
@@ -214,7 +214,7 @@ def ending(workspace: Workspace) -> Workspace:
     """A workspace with a skip that was made for a week, ends in two days, and was hit."""
     now = clock.now()
     fields = {"item": "vendor folder", "reason": "generated", "expires_at": now + timedelta(days=2), "id": "vendor"}
-    with workspace._store.transaction(workspace.author, "test") as tx:
+    with unguarded(workspace._store, workspace.author, "test") as tx:
         tx.put(make_skip({**fields, "created_at": now - timedelta(days=5)}), base=0)
     workspace.skips.check("look into the vendor folder")
     return workspace

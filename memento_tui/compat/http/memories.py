@@ -335,7 +335,8 @@ def update_memory(request: ApiRequest) -> Response:
         raise InvalidInput("No fields to update.", "Give at least one of content, type, tags, expires, linkages.")
     proposal: Proposal | None = None
     if changes:
-        proposal = request.workspace.update(memory.id, base_version=body.base_version, **changes).proposal
+        base = memory.version if body.base_version is None else body.base_version
+        proposal = request.workspace.update(memory.id, base_version=base, **changes).proposal
     if proposal is not None:
         return proposal_row_response(proposal, memory_row(request, request.memory(memory.id)))
     add_links(request.workspace, memory.id, links)

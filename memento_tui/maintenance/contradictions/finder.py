@@ -27,7 +27,7 @@ from memento_tui.maintenance.contradictions.negation import negated_claims
 from memento_tui.maintenance.trust import certainty_after_contradiction
 from memento_tui.model import Contradiction, Memory, make_contradiction
 from memento_tui.model.validation import account_of, is_under
-from memento_tui.storage.journal import Author
+from memento_tui.policy.gate import Gate
 from memento_tui.storage.store import Store
 from memento_tui.text.lexicon import ENVIRONMENT_GROUPS, ENVIRONMENTS
 
@@ -267,10 +267,10 @@ class ContradictionFinder:
     """Compares memories with their neighbours; ``entailment`` is a model that weighs the result, if there is one."""
 
     def __init__(
-        self, store: Store, author: Author, entailment: EntailmentScorer | None = None, *, batch: str = ""
+        self, store: Store, gate: Gate, entailment: EntailmentScorer | None = None, *, batch: str = ""
     ) -> None:
         self._store = store
-        self._author = author
+        self._gate = gate
         self._entailment = entailment
         self._batch = batch
 
@@ -315,7 +315,7 @@ class ContradictionFinder:
 
     def _write(self, found: FoundContradiction) -> Contradiction | None:
         # The entry's note stays for good, so it quotes nothing that a purge would have to take out.
-        with self._store.transaction(self._author, "contradiction", batch=self._batch) as tx:
+        with self._gate.transaction("contradiction", batch=self._batch) as tx:
             current = {side.id: tx.get(Memory, side.id) for side in (found.older, found.newer)}
             sides = [side for side in current.values() if side is not None]
             if [side.content for side in sides] != [found.older.content, found.newer.content]:

@@ -110,7 +110,7 @@ class DistillationProposer:
         memory: Memory = screened.record
         verdict = self._gate.judge(self._intent(screened, external=memory.source_type == "external"))
         # Within the write, so that of two readers of one transcript the second finds the memory of the first.
-        with self._store.transaction(author, "distill", note=f"{self._transcript}:{_span(candidate)}") as tx:
+        with self._gate.transaction("distill", note=f"{self._transcript}:{_span(candidate)}") as tx:
             if (known := self._known(memory)) is not None:
                 return DistillationResult(candidate, "known", known.id)
             if (before := self._gate.refused_before(creation_fingerprint(memory))) is not None:
@@ -165,7 +165,7 @@ class DistillationProposer:
         made = screened.record
         verdict = self._gate.judge(self._intent(screened, target=target))
         fingerprint = _entry_fingerprint(target, made)
-        with self._store.transaction(self._gate.author, "distill", note=f"{self._transcript}:{_span(candidate)}") as tx:
+        with self._gate.transaction("distill", note=f"{self._transcript}:{_span(candidate)}") as tx:
             if (known := self._same_entry(made)) is not None:
                 return DistillationResult(candidate, "known", known)
             if (same := self._store.proposals.same(fingerprint)) is not None:

@@ -165,6 +165,7 @@ class MemoryTools:
         self,
         ctx: Context,
         id: Id,  # noqa: A002 - the record's name for it
+        base_version: BaseVersion,
         *,
         content: str = UNCHANGED,
         title: str = UNCHANGED,
@@ -174,7 +175,6 @@ class MemoryTools:
         certainty: int = UNCHANGED,
         expires: Expires = UNCHANGED,
         validity_context: str = UNCHANGED,
-        base_version: BaseVersion = UNCHANGED,
     ) -> Annotated[CallToolResult, ChangeResult]:
         """Change fields of a memory. What is verified only changes once a person agrees (proposed)."""
         fields = changed_arguments(

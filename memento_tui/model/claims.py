@@ -1,0 +1,118 @@
+"""Keep apart the trust that a person gave and the trust that a text claims for itself.
+
+Stability, verification, pins, certainty above `HIGHEST_CLAIMED_CERTAINTY`, the shared tier and the person's own words
+are decisions. A file or an agent that states one makes a claim, which stands beside the memory in ``extra["claims"]``
+and changes nothing until a person accepts the memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from memento_tui.errors import InvalidField
+from memento_tui.model.memory import CLAIMS_KEY, Memory
+from memento_tui.model.memory_fields import SOURCE_TYPES, STABILITIES
+from memento_tui.moments import format_moment, parse_moment
+
+__all__ = [
+    "DECIDED_FIELDS",
+    "HIGHEST_CLAIMED_CERTAINTY",
+    "adopt_claims",
+    "as_claimed",
+    "claims_of",
+    "without_decisions",
+]
+
+HIGHEST_CLAIMED_CERTAINTY = 3
+"""Certainty, from 1 to 5, that needs no person."""
+
+DECIDED_FIELDS = ("stability", "verified_at", "verified_by", "pinned", "certainty", "tier", "source_type")
+"""The fields of a memory whose higher values only a person's decision sets."""
+
+_ADOPTED_FIELDS = ("stability", "certainty", "tier")
+"""The claims that hold once a person has accepted the memory. A pin, and whose words they are, are decisions apart."""
+
+
+def claims_of(memory: Memory) -> Mapping[str, Any]:
+    """Return what a memory claims of itself, by field; a moment as text."""
+    claims = memory.extra.get(CLAIMS_KEY)
+    return claims if isinstance(claims, dict) else {}
+
+
+def without_decisions(before: Memory | None, after: Memory) -> Memory:
+    """Return a memory that no person wrote, with each decision in it as a claim; ``before`` is the memory as it stands.
+
+    What a person decided before stays, unless the change takes it back: trust can fall without a person, never rise.
+    """
+    values = {name: _undecided(name, before, after) for name in DECIDED_FIELDS}
+    claims = dict(claims_of(before)) if before is not None else {}
+    for name, value in values.items():
+        stated = getattr(after, name)
+        if stated != value:
+            claims[name] = format_moment(stated) if isinstance(stated, datetime) else stated
+        elif before is not None and stated != getattr(before, name):
+            claims.pop(name, None)
+    extra = {name: value for name, value in after.extra.items() if name != CLAIMS_KEY}
+    if claims:
+        extra[CLAIMS_KEY] = claims
+    if extra == after.extra and all(value == getattr(after, name) for name, value in values.items()):
+        return after
+    return msgspec.structs.replace(after, **values, extra=extra)
+
+
+def _undecided(name: str, before: Memory | None, after: Memory) -> Any:  # noqa: ANN401 - a field's value
+    """Return the value of a field that a change may set without a person."""
+    stated = getattr(after, name)
+    standing = None if before is None else getattr(before, name)
+    match name:
+        case "stability":
+            return min(stated, standing or "draft", key=STABILITIES.index)
+        case "verified_at" | "verified_by":
+            nothing = None if name == "verified_at" else ""
+            return (standing or nothing) if stated else nothing
+        case "pinned":
+            return bool(stated and standing)
+        case "certainty":
+            return min(stated, max(standing or 0, HIGHEST_CLAIMED_CERTAINTY))
+        case "tier":
+            return stated if stated != "shared" or standing == "shared" else (standing or "long_term")
+        case _:
+            return max(stated, standing or "derived", key=SOURCE_TYPES.index)
+
+
+def adopt_claims(memory: Memory) -> Memory:
+    """Return a memory that a person has accepted, with the claims that hold from then on."""
+    claims = claims_of(memory)
+    adopted = {name: claims[name] for name in _ADOPTED_FIELDS if name in claims}
+    if not adopted:
+        return memory
+    left = {name: value for name, value in claims.items() if name not in _ADOPTED_FIELDS}
+    extra = {name: value for name, value in memory.extra.items() if name != CLAIMS_KEY}
+    return msgspec.structs.replace(memory, **adopted, extra=extra | ({CLAIMS_KEY: left} if left else {}))
+
+
+def as_claimed(memory: Memory) -> Memory:
+    """Return a memory as the file or the agent stated it, so that a format gets back what it said.
+
+    A field that a person has set otherwise since keeps the person's value.
+    """
+    claims = claims_of(memory)
+    if not claims:
+        return memory
+    extra = {name: value for name, value in memory.extra.items() if name != CLAIMS_KEY}
+    plain = msgspec.structs.replace(memory, extra=extra)
+    stated = {name: _parsed_claim(name, value) for name, value in claims.items() if name in DECIDED_FIELDS}
+    whole = msgspec.structs.replace(plain, **stated)
+    kept = {n: getattr(memory, n) for n in stated if _undecided(n, None, whole) != getattr(memory, n)}
+    return msgspec.structs.replace(whole, **kept)
+
+
+def _parsed_claim(name: str, value: Any) -> Any:  # noqa: ANN401 - a field's value
+    try:
+        return parse_moment(value, name) if name == "verified_at" else value
+    except InvalidField:
+        return None

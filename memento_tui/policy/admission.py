@@ -1,0 +1,276 @@
+"""Judge every change at the moment it is written: whatever a writer forgets to ask, the transaction asks.
+
+A person's own channels decide. What an agent, a file or maintenance writes can lower trust and never raise it, and what
+the policy wants a person to see is refused unless it waits.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, cast
+
+import msgspec
+
+from memento_tui.errors import NotAllowed
+from memento_tui.model import AnyRecord, Contradiction, Crystal, Memory, Proposal, Relation, Skip, WorkingItem
+from memento_tui.model.claims import without_decisions
+from memento_tui.model.memory import RECALLED_STATUSES
+from memento_tui.model.memory_fields import SENSITIVITIES
+from memento_tui.model.review import OPEN_PROPOSAL_STATES
+from memento_tui.model.texts import texts_image
+from memento_tui.policy.policy import PolicySettings, WriteIntent, judge, reasons_in_words
+from memento_tui.policy.prompt_injection import SUSPICIOUS_SCORE
+from memento_tui.policy.screening import Screened, Screening
+from memento_tui.policy.secrets import redact_record
+from memento_tui.storage.journal import Author
+from memento_tui.storage.store import Store
+from memento_tui.storage.tables import RecordT, record_name
+from memento_tui.storage.transaction import Transaction
+
+__all__ = ["Admission", "Origin", "identity_is_persons", "origin_of"]
+
+Origin = Literal["person", "agent", "file", "maintenance"]
+"""Where a text comes from, by the channel that it came through."""
+
+_FILE_CHANNELS = ("import", "mirror")
+_TRANSCRIPT_CHANNEL = "distill"
+
+_MEANING_FIELDS = ("content", "title", "kind", "namespace", "tags", "validity_context", "source_type", "source")
+_STANDING_FIELDS = ("certainty", "sensitivity", "expires_at", "valid_from", "valid_to", "extra")
+"""Fields that a verification covers beside the meaning: a change of one by anybody else ends it."""
+
+
+def origin_of(author: Author) -> Origin:
+    """Return where an author's texts come from: the channel says it, and not the author."""
+    if author.channel in _FILE_CHANNELS:
+        return "file"
+    if author.actor == "person":
+        return "person"
+    # A transcript is told by the agent whose session it is, whoever reads it.
+    return "maintenance" if author.actor == "system" and author.channel != _TRANSCRIPT_CHANNEL else "agent"
+
+
+def identity_is_persons(store: Store, current: Crystal | None) -> bool:
+    """Tell whether a person wrote or approved the identity that holds now."""
+    if current is None:
+        return False
+    return any(revision.entry.actor == "person" for revision in store.journal.history(Crystal, current.id))
+
+
+class Admission:
+    """The guard of one transaction; see `memento_tui.storage.transaction.WriteGuard`."""
+
+    def __init__(self, store: Store, origin: Origin, rules: PolicySettings, screening: Screening) -> None:
+        self._store = store
+        self._origin = origin
+        self._rules = rules
+        self._screening = screening
+
+    def admit(self, tx: Transaction, before: RecordT | None, after: RecordT) -> RecordT:
+        """Return a record as it may be stored. Raises `NotAllowed`."""
+        if isinstance(after, Proposal | Contradiction):
+            if self._origin != "person":
+                _check_undecided(before, after)
+            return redact_record(after)[0]
+        screened = self._screening.screen(after)
+        if self._is_vouched(after):
+            return cast("RecordT", screened.record)
+        if self._origin == "person":
+            return cast("RecordT", self._by_person(before, screened))
+        return cast("RecordT", self._by_others(tx, before, screened))
+
+    def _by_person(self, before: AnyRecord | None, screened: Screened) -> AnyRecord:
+        """Return a person's write. What they paste can still read like orders for a model, and then waits for them."""
+        clean: AnyRecord = screened.record
+        if before is None and isinstance(clean, Memory) and clean.status in RECALLED_STATUSES:
+            self._require_free(_creation(clean, screened, by_person=True))
+        return clean
+
+    def _by_others(self, tx: Transaction, before: AnyRecord | None, screened: Screened) -> AnyRecord:
+        clean: AnyRecord = screened.record
+        match clean:
+            case Memory():
+                return self._memory(cast("Memory | None", before), clean, screened)
+            case Crystal():
+                return self._crystal(tx, cast("Crystal | None", before), clean, screened)
+            case Relation():
+                return self._relation(tx, clean, screened)
+            case Skip() | WorkingItem():
+                self._require_free(self._listed("create" if before is None else "edit", clean, screened))
+        return clean
+
+    def admit_removal(self, _tx: Transaction, before: AnyRecord) -> None:
+        """Let a record be removed. Raises `NotAllowed`."""
+        if self._origin in ("person", "maintenance"):
+            return
+        if isinstance(before, Skip | WorkingItem):
+            self._require_free(self._listed("delete", before, None))
+        elif not isinstance(before, Relation | Contradiction):
+            raise NotAllowed(f"Only a person removes a {record_name(before)} for good.", "Delete it instead.")
+
+    def _is_vouched(self, record: AnyRecord) -> bool:
+        key = (record_name(record), record.id)
+        known = self._screening.vouched.get(key)
+        if known is None or msgspec.structs.replace(known, version=record.version) != record:
+            return False
+        del self._screening.vouched[key]
+        return True
+
+    def _require_free(self, intent: WriteIntent) -> None:
+        """Raise `NotAllowed` where the policy wants a person to see a write first."""
+        verdict = judge(self._rules, intent)
+        if verdict.answer == "propose":
+            why = "; ".join(reasons_in_words(verdict.reasons))
+            raise NotAllowed(f"This waits for a person's decision: {why}.", "Propose it instead.")
+
+    # Memories
+
+    def _memory(self, before: Memory | None, after: Memory, screened: Screened) -> Memory:
+        admitted = without_decisions(before, after)
+        if before is None:
+            if admitted.status in RECALLED_STATUSES:
+                self._require_free(_creation(admitted, screened))
+            return admitted
+        if before.status not in RECALLED_STATUSES and admitted.status in RECALLED_STATUSES:
+            if self._comes_back(before, admitted):
+                return admitted
+            raise NotAllowed(
+                f"The memory {before.id} is {before.status}; only a person lets it in.", "Propose it, or leave it."
+            )
+        if _lowers_sensitivity(before, admitted):
+            raise NotAllowed(
+                f"Only a person makes {before.id} less than {before.sensitivity}.", "Ask the person to do it."
+            )
+        if self._origin == "maintenance" and not _says_something_else(before, admitted):
+            return admitted
+        if before.status in RECALLED_STATUSES:
+            self._judge_change(before, admitted, screened)
+        return _without_verification(before, admitted)
+
+    def _comes_back(self, before: Memory, after: Memory) -> bool:
+        """Tell whether a note that is back brings its memory to the very state that its absence took it from."""
+        if self._origin != "file" or before.status != "deleted":
+            return False
+        versions = self._store.journal.history(Memory, before.id)
+        if len(versions) < 2 or versions[0].entry.channel != "mirror":  # noqa: PLR2004 - the deletion and what was before
+            return False
+        was = versions[1].record
+        kept = {"version": after.version, "updated_at": after.updated_at}
+        return was is not None and _without_counters(msgspec.structs.replace(was, **kept)) == _without_counters(after)
+
+    def _judge_change(self, before: Memory, after: Memory, screened: Screened) -> None:
+        is_gone = after.status == "deleted" and before.status != "deleted"
+        if not is_gone and _same(before, after, (*_MEANING_FIELDS, *_STANDING_FIELDS, "status")):
+            return
+        external = after.source_type == "external" and not _same(before, after, ("content", "source_type"))
+        reads_the_same = is_gone or texts_image(before) == texts_image(after)
+        self._require_free(
+            WriteIntent(
+                "delete" if is_gone else "edit",
+                external=external and not is_gone,
+                injection_score=0.0 if reads_the_same else screened.injection_score,
+                target_verified=before.stability != "draft" or before.pinned,
+            )
+        )
+
+    # The rest
+
+    def _listed(
+        self, action: Literal["create", "edit", "delete"], record: Skip | WorkingItem, screened: Screened | None
+    ) -> WriteIntent:
+        return WriteIntent(
+            action,
+            "skip" if isinstance(record, Skip) else "item",
+            injection_score=0.0 if screened is None else screened.injection_score,
+        )
+
+    def _crystal(self, tx: Transaction, before: Crystal | None, after: Crystal, screened: Screened) -> Crystal:
+        becomes_current = after.status == "current" and (before is None or before.status != "current")
+        if becomes_current and (self._origin != "agent" or before is not None):
+            raise NotAllowed("Only a person decides which identity holds.", "Propose it instead.")
+        if becomes_current:
+            replaced = [*tx.with_status(Crystal, "current"), *self._replaced_now(tx)]
+            intent = WriteIntent(
+                "create",
+                "crystal",
+                injection_score=screened.injection_score,
+                identity_is_persons=any(identity_is_persons(self._store, crystal) for crystal in replaced),
+            )
+            self._require_free(intent)
+        elif before is not None and msgspec.structs.replace(before, status=after.status) != after:
+            raise NotAllowed("The history of identities is never rewritten.", "Write a new one.")
+        return after
+
+    @staticmethod
+    def _replaced_now(tx: Transaction) -> list[Crystal]:
+        """Return the crystals that this transaction has taken out of effect."""
+        changed = {change.record_id for change in tx.changes if change.record == "crystal"}
+        return [crystal for crystal in tx.with_status(Crystal, "past") if crystal.id in changed]
+
+    def _relation(self, tx: Transaction, relation: Relation, screened: Screened) -> Relation:
+        if screened.injection_score >= SUSPICIOUS_SCORE:
+            raise NotAllowed("The label of this relation reads like orders for a model.", "Leave it out.")
+        if relation.type == "supersedes":
+            replaced = tx.get(Memory, relation.dst)
+            if replaced is not None and (replaced.stability != "draft" or replaced.pinned):
+                raise NotAllowed(
+                    f"The memory {relation.dst} is verified or essential; only a person says that another takes its"
+                    " place.",
+                    "Remember what is new; the person decides about the old.",
+                )
+        return relation
+
+
+def _creation(memory: Memory, screened: Screened, *, by_person: bool = False) -> WriteIntent:
+    return WriteIntent(
+        "create",
+        by_person=by_person,
+        external=memory.source_type == "external",
+        injection_score=screened.injection_score,
+    )
+
+
+def _check_undecided(before: AnyRecord | None, after: Proposal | Contradiction) -> None:
+    """Raise `NotAllowed` where anybody but a person decides, or changes what was decided."""
+    if isinstance(after, Proposal):
+        decided = after.state in ("approved", "rejected", "later")
+        decided = decided or (isinstance(before, Proposal) and before.state not in OPEN_PROPOSAL_STATES)
+        decided = decided and not (isinstance(before, Proposal) and before.state == after.state == "later")
+    else:
+        decided = after.status != "open" and not (isinstance(before, Contradiction) and before.status == after.status)
+    if decided:
+        raise NotAllowed("Only a person decides about a proposal or a contradiction.", "Leave it to the person.")
+
+
+def _same(one: Memory, other: Memory, names: tuple[str, ...]) -> bool:
+    return all(getattr(one, name) == getattr(other, name) for name in names)
+
+
+def _says_something_else(before: Memory, after: Memory) -> bool:
+    """Tell whether a change is more than aging: a preview of the memory's own text, kept whole beside it, is not."""
+    if after.status == "compacted" and after.extra.get("original_content") == before.content:
+        after = msgspec.structs.replace(after, content=before.content)
+    return not _same(before, after, _MEANING_FIELDS)
+
+
+def _without_counters(memory: Memory) -> Memory:
+    return msgspec.structs.replace(memory, shown_count=0, used_count=0, last_used_at=None)
+
+
+def _lowers_sensitivity(before: Memory, after: Memory) -> bool:
+    return SENSITIVITIES.index(after.sensitivity) < SENSITIVITIES.index(before.sensitivity)
+
+
+def _without_verification(before: Memory, after: Memory) -> Memory:
+    """Return a change that no person made, without the trust that a person gave to what was there before.
+
+    The new text is its writer's: an agent's rewrite of a person's words is the agent's.
+    """
+    if _same(before, after, (*_MEANING_FIELDS, *_STANDING_FIELDS)):
+        return after
+    tier, source_type = after.tier, after.source_type
+    if not _same(before, after, ("content", "title", "kind", "validity_context", "source_type")):
+        tier = "short_term" if tier in ("long_term", "shared") else tier
+        source_type = "derived" if source_type == "user" else source_type
+    return msgspec.structs.replace(
+        after, stability="draft", verified_at=None, verified_by="", tier=tier, pinned=False, source_type=source_type
+    )

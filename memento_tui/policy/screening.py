@@ -1,0 +1,66 @@
+"""Screen the texts of records: take secrets out, and score what reads like orders smuggled in for a model."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+import msgspec
+
+from memento_tui.model import AnyRecord, Memory
+from memento_tui.model.texts import text_of, texts_image
+from memento_tui.policy.prompt_injection import Suspicion, suspicion_of
+from memento_tui.policy.secrets import RemovedSecret, redact_record
+
+__all__ = ["Screened", "Screening"]
+
+_MAX_REMEMBERED = 8_192
+"""Texts whose screening is remembered: a batch of an import is screened when it is planned and when it is written."""
+
+
+class Screened(msgspec.Struct, frozen=True):
+    """A record that may be stored, and the findings of its screening."""
+
+    record: Any
+    injection_score: float
+    secret_found: bool
+    evidence: dict[str, Any]
+    """The removed secrets and the suspicious passages, for the person who decides."""
+
+
+class Screening:
+    """The screening of one author's records. It remembers what it found, so that no text is read twice."""
+
+    def __init__(self) -> None:
+        self.vouched: dict[tuple[str, str], AnyRecord] = {}
+        """Records that this workspace signed, by kind and id; see `memento_tui.policy.gate.Gate.vouch`."""
+        self._clean: dict[bytes, Suspicion] = {}
+        """The suspicion of texts without secrets, by their digests."""
+
+    def screen(self, record: AnyRecord) -> Screened:
+        """Take the secrets out of a record, and score all its texts; a memory's own score is never lowered."""
+        key = hashlib.blake2b(texts_image(record), digest_size=16).digest()
+        suspicion = self._clean.get(key)
+        clean: AnyRecord = record
+        removals: tuple[RemovedSecret, ...] = ()
+        if suspicion is None:
+            clean, removals = redact_record(record)
+            suspicion = suspicion_of(text_of(clean))
+            if not removals:
+                self._remember(key, suspicion)
+        score = suspicion.score
+        if isinstance(clean, Memory):
+            score = max(score, clean.injection_score)
+            if score != clean.injection_score:
+                clean = msgspec.structs.replace(clean, injection_score=score)
+        evidence: dict[str, Any] = {}
+        if removals:
+            evidence["removed"] = msgspec.to_builtins(removals)
+        if suspicion.signs:
+            evidence["suspicion"] = [{"rule": sign.rule, "quote": sign.quote} for sign in suspicion.signs]
+        return Screened(clean, score, bool(removals), evidence)
+
+    def _remember(self, key: bytes, suspicion: Suspicion) -> None:
+        if len(self._clean) >= _MAX_REMEMBERED:
+            self._clean.clear()
+        self._clean[key] = suspicion
