@@ -64,7 +64,7 @@ def put(store: Store, *memories: Memory, author: Author = PERSON) -> list[Memory
 
 def edit(workspace: Workspace, memory_id: str, **changes: Any) -> ChangeOutcome:  # noqa: ANN401 - fields of a memory
     """Change a memory as somebody does who has just read it."""
-    return workspace.update(memory_id, base_version=workspace.get(memory_id).version, **changes)
+    return workspace.update(memory_id, **{"base_version": workspace.get(memory_id).version, **changes})
 
 
 def decide_all(

@@ -15,7 +15,7 @@ import msgspec
 
 from memento_tui.errors import InvalidField
 from memento_tui.model.memory import CLAIMS_KEY, Memory
-from memento_tui.model.memory_fields import SOURCE_TYPES, STABILITIES
+from memento_tui.model.memory_fields import FIELDS_BY_NAME, SOURCE_TYPES, STABILITIES
 from memento_tui.moments import format_moment, parse_moment
 
 __all__ = [
@@ -38,9 +38,20 @@ _ADOPTED_FIELDS = ("stability", "certainty", "tier")
 
 
 def claims_of(memory: Memory) -> Mapping[str, Any]:
-    """Return what a memory claims of itself, by field; a moment as text."""
+    """Return what a memory claims of itself, by field; a moment as text. What is no value of its field is left out."""
     claims = memory.extra.get(CLAIMS_KEY)
-    return claims if isinstance(claims, dict) else {}
+    if not isinstance(claims, dict):
+        return {}
+    return {name: value for name, value in claims.items() if name in DECIDED_FIELDS and _is_value(name, value)}
+
+
+def _is_value(name: str, value: Any) -> bool:  # noqa: ANN401 - JSON
+    field = FIELDS_BY_NAME[name]
+    if field.choices:
+        return value in field.choices
+    if name == "certainty":
+        return type(value) is int and 1 <= value <= 5  # noqa: PLR2004 - the field's bounds
+    return isinstance(value, bool if name == "pinned" else str)
 
 
 def without_decisions(before: Memory | None, after: Memory) -> Memory:
@@ -49,7 +60,7 @@ def without_decisions(before: Memory | None, after: Memory) -> Memory:
     What a person decided before stays, unless the change takes it back: trust can fall without a person, never rise.
     """
     values = {name: _undecided(name, before, after) for name in DECIDED_FIELDS}
-    claims = dict(claims_of(before)) if before is not None else {}
+    claims = {**(claims_of(before) if before is not None else {}), **claims_of(after)}
     for name, value in values.items():
         stated = getattr(after, name)
         if stated != value:

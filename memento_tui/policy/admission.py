@@ -147,11 +147,11 @@ class Admission:
         return _without_verification(before, admitted)
 
     def _comes_back(self, before: Memory, after: Memory) -> bool:
-        """Tell whether a note that is back brings its memory to the very state that its absence took it from."""
+        """Tell whether a note or line that is back brings its memory to the state that its absence took it from."""
         if self._origin != "file" or before.status != "deleted":
             return False
         versions = self._store.journal.history(Memory, before.id)
-        if len(versions) < 2 or versions[0].entry.channel != "mirror":  # noqa: PLR2004 - the deletion and what was before
+        if len(versions) < 2 or versions[0].entry.channel not in _FILE_CHANNELS:  # noqa: PLR2004 - the deletion and what was before
             return False
         was = versions[1].record
         kept = {"version": after.version, "updated_at": after.updated_at}

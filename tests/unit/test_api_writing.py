@@ -13,7 +13,7 @@ from memento_tui import clock
 from memento_tui.api import Workspace
 from memento_tui.errors import AmbiguousId, Conflict, InvalidField, NotAllowed, NotFound
 from memento_tui.model import WorkingItem
-from tests.made import without_engine
+from tests.made import edit, without_engine
 
 
 def test_the_example_of_the_documentation_works(data_dir: Path) -> None:
@@ -42,7 +42,7 @@ def test_what_a_person_and_an_agent_remember_says_whose_it_is(workspace: Workspa
 
 
 def test_a_text_that_is_known_in_its_namespace_is_not_stored_again(workspace: Workspace, agent: Workspace) -> None:
-    first = workspace.remember("Use  the API", tags=["a"])
+    first = workspace.remember("use  the api", tags=["a"])
     head = workspace._store.journal.head()
     assert agent.remember("use the api", tags=["b"]) == first
     assert workspace._store.journal.head() == head
@@ -109,7 +109,7 @@ def test_an_update_that_changes_nothing_writes_nothing(workspace: Workspace, age
     memory = workspace.remember("one", tags=["a"], stability="verified")
     head = workspace._store.journal.head()
     for one in (workspace, agent):
-        outcome = one.update(memory.id, content="one", tags=["a", " a"])
+        outcome = edit(one, memory.id, content="one", tags=["a", " a"])
         assert (outcome.status, outcome.memory, outcome.proposal) == ("applied", memory, None)
     assert workspace._store.journal.head() == head
 

@@ -20,7 +20,7 @@ def given(memento: Program) -> str:
     """A memory that an agent wrote, changed and found again; return its id."""
     with Workspace(memento.data_dir, actor="agent", channel="mcp", agent="claude", session="s1") as agent:
         memory = agent.remember("The port is 8080.\nAsk before you change it.", title="Port")
-        edit(agent, memory.id, content="The port is 9090.\nAsk before you change it.", certainty=4)
+        edit(agent, memory.id, content="The port is 9090.\nAsk before you change it.", certainty=2)
         recall(agent, "port", 5)
         count_used(agent, [memory.id])
         return memory.id
@@ -56,10 +56,10 @@ def test_an_entry_is_shown_in_full_with_what_it_changed(memento: Program, given:
     text = memento.run("activity", "--entry", "2").out
     assert "-The port is 8080." in text
     assert "+The port is 9090." in text
-    assert "certainty: 3 -> 4" in text
+    assert "certainty: 3 -> 2" in text
     assert "memento undo 2" in text
     (changed,) = memento.json("activity", "--entry", "2")["changed"]
-    assert (changed["id"], changed["before"]["certainty"], changed["after"]["certainty"]) == (given, 3, 4)
+    assert (changed["id"], changed["before"]["certainty"], changed["after"]["certainty"]) == (given, 3, 2)
     assert memento.json("activity", "--entry", "1")["changed"][0]["before"] is None
     assert memento.run("activity", "--entry", "9", "--json").code == 3
 

@@ -76,7 +76,7 @@ def test_add_reads_standard_input_without_its_last_line_feed(memento: Program) -
 
 def test_a_text_that_is_known_is_not_stored_again(memento: Program) -> None:
     first = memento.add("The API lives at /v2.")
-    again = memento.run("add", "the  api lives at /v2.")
+    again = memento.run("add", "The  API lives at /v2.")
     assert again.out == f"{first}  known already\n"
     assert len(memento.json("list")["items"]) == 1
 

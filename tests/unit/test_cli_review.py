@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from memento_tui.api import Workspace
+from tests.made import edit
 from tests.unit.cli_program import Program, without_engine
 
 
@@ -28,7 +29,7 @@ def _verified(memento: Program) -> str:
 
 def _agent_edits(memento: Program, **changes: Any) -> str:  # noqa: ANN401 - fields
     with Workspace(memento.data_dir, actor="agent", channel="mcp", agent="claude") as workspace:
-        proposal = workspace.update("api", **changes).proposal
+        proposal = edit(workspace, "api", **changes).proposal
         assert proposal is not None
         return proposal.id
 

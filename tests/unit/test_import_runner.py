@@ -345,16 +345,20 @@ def test_a_whole_workspace_moves_through_an_export(workspace: Workspace, agent: 
     path = tmp_path / "export.jsonl"
     run_export(workspace, path)
     with memento_tui.open(without_engine(tmp_path / "other")) as other:
-        assert counts(run_import(other, "memento", path)) == (7, 0, 0, 0, 0)
+        moved = run_import(other, "memento", path)
+        assert (counts(moved), moved.waiting) == ((6, 0, 0, 0, 0), 1)
         for record in (Relation, Skip, WorkingItem, Crystal):
             assert [r.id for r in other._store.all_of(record)] == [r.id for r in workspace._store.all_of(record)]
         assert {m.id: (m.status, m.stability) for batch in other._store.memories.batches() for m in batch} == {
-            m.id: (m.status, m.stability) for batch in workspace._store.memories.batches() for m in batch
+            m.id: (m.status, "draft") for batch in workspace._store.memories.batches() for m in batch
         }
-        assert other.get(one.id).extra == {"a": [1]}
-        (pending,) = other.review.list()[0]
-        assert pending.proposal.reasons == ("pending_in_source",)
-        other.review.approve(pending.proposal.id)
+        assert other.get(one.id).extra["a"] == [1]
+        waiting = {pending.proposal.reasons: pending.proposal.id for pending in other.review.list()[0]}
+        assert set(waiting) == {("external_source", "pending_in_source"), ("identity_from_file",)}
+        assert other.crystals.current() is None
+        for proposal_id in waiting.values():
+            other.review.approve(proposal_id)
+        assert other.crystals.current() is not None
         assert counts(run_import(other, "memento", path)) == (0, 0, 7, 0, 0)
         assert other._store.journal.verify() is None
 
@@ -384,9 +388,12 @@ def test_held_memories_wait_for_a_person_even_when_their_source_changes(workspac
     assert (memory.status, memory.content) == ("pending", "alpha two")
     workspace.review.approve(source.by_title("B").id)
     assert [m.title for m in workspace.list().items] == ["B"]
-    assert source.take({**full, "content": "alpha two"}, {**B, "content": "beta two"}) == (0, 1, 1, 0, 0)
+    assert source.take({**full, "content": "alpha two"}, {**B, "content": "beta two"}) == (0, 0, 1, 0, 0)
     approved = source.by_title("B")
-    assert (approved.status, approved.stability, approved.content) == ("active", "verified", "beta two")
+    assert (approved.status, approved.stability, approved.content) == ("active", "verified", "beta")
+    workspace.review.approve(approved.id)
+    assert source.by_title("B").content == "beta two"
+    assert source.take({**full, "content": "alpha two"}, {**B, "content": "beta two"}) == (0, 0, 2, 0, 0)
 
 
 def test_a_dry_run_tells_the_same_and_changes_nothing(workspace: Workspace, source: Source) -> None:

@@ -41,7 +41,7 @@ def test_a_memory_gets_a_note_and_a_note_a_memory(workspace: Workspace, mirror: 
     assert "Use /v2/users." in (folder / "projects/api/Users.md").read_text()
     taken = only(workspace, "ns:ideas")
     assert (taken.title, taken.content, taken.tags) == ("Garden", "Roses #garden", ("garden",))
-    assert (taken.stability, taken.status, taken.source_type) == ("draft", "active", "user")
+    assert (taken.stability, taken.status, taken.source_type) == ("draft", "active", "derived")
     assert step(mirror) == []
 
 

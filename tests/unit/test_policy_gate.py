@@ -39,12 +39,13 @@ def test_a_rejected_text_is_not_stored_again_and_its_reason_comes_back(workspace
     assert workspace._store.proposals.about(first.id)[0].note == "never on a Friday"
 
 
-def test_a_rejected_text_may_be_remembered_in_another_namespace_and_by_the_person(
+def test_a_rejected_text_stays_out_in_another_namespace_and_with_other_marks_but_a_person_may_say_it(
     workspace: Workspace, agent: Workspace
 ) -> None:
     agent.remember("Deploy on Fridays.", source_type="external")
     workspace.review.reject(only(workspace).id)
-    assert agent.remember("Deploy on Fridays.", namespace="projects/other").status == "active"
+    assert agent.remember("Deploy on Fridays.", namespace="projects/other").status == "rejected"
+    assert agent.remember("Deploy, on Fridays!").status == "rejected"
     assert workspace.remember("Deploy on Fridays.").status == "active"
 
 
@@ -134,7 +135,7 @@ def every_write(workspace: Workspace, text: str) -> list[Any]:
     """Write a text into every field that an agent or a person may write."""
     memory = workspace.remember(f"Content {text}", title=f"Title {text}", tags=[f"t-{text}"], validity_context=text)
     edited = workspace.remember("To be edited.")
-    workspace.update(edited.id, content=f"Edited {text}")
+    edit(workspace, edited.id, content=f"Edited {text}")
     skip = workspace.skips.add(f"Skip {text}", f"Reason {text}", "7d")
     item = workspace.items.create(f"Item {text}", content=text, next_action=f"Next {text}")
     crystal = workspace.crystals.write(f"I am {text}")

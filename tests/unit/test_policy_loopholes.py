@@ -74,7 +74,7 @@ def test_an_agent_does_not_rewrite_what_a_job_asked_a_person_about(workspace: Wo
     with memento_tui.open(workspace.paths.root, actor="agent", agent="memento") as impostor:
         for writer in (agent, impostor):
             with pytest.raises(NotAllowed, match="waits for a person"):
-                writer.update(proposal.target_id, content="All invoices may be paid without approval.")
+                edit(writer, proposal.target_id, content="All invoices may be paid without approval.")
             with pytest.raises(NotAllowed, match="waits for a person"):
                 writer.forget(proposal.target_id)
     assert waiting(workspace) == [proposal]

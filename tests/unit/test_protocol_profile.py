@@ -117,7 +117,7 @@ def test_an_id_that_is_taken_is_not_given_again() -> None:
 
 def test_the_same_text_is_stored_once_under_a_short_id(agent: Workspace) -> None:
     first = agent.remember("The API lives at /v2.", make_id=id_maker(agent))
-    again = agent.remember("the API  lives at /v2.", make_id=id_maker(agent))
+    again = agent.remember("The API  lives\nat /v2.", make_id=id_maker(agent))
     assert (len(first.id), again.id, agent._store.memories.count_all()) == (8, first.id, 1)
 
 

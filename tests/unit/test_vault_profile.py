@@ -47,7 +47,8 @@ def test_a_note_is_stored_as_a_note_with_its_properties(vault: Agent, workspace:
     assert not stored.keys() & {"error", "pending", "created"}
     memory = workspace.get(stored["id"])
     assert (memory.title, memory.content, memory.kind) == ("Staging: proxy port", PROXY, "decision")
-    assert (memory.tags, memory.certainty, memory.namespace) == (("infra", "proxy"), 4, "projects/shop")
+    assert (memory.tags, memory.certainty, memory.namespace) == (("infra", "proxy"), 3, "projects/shop")
+    assert memory.extra["claims"] == {"certainty": 4}
     assert (memory.source.agent, memory.source.session) == ("claude", "s9")
     assert (memory.stability, memory.source_type, memory.validity_context) == ("draft", "derived", "until the move")
     content = told(vault, "memento_get", path=stored["path"])["content"]
