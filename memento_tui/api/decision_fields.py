@@ -14,7 +14,7 @@ import msgspec
 
 from memento_tui.api.review import PendingProposal, proposed_record
 from memento_tui.model import AnyRecord, Crystal, Memory, Relation, Skip, WorkingItem
-from memento_tui.model.memory import CLAIMS, Source
+from memento_tui.model.memory import CLAIMS_KEY, Source
 from memento_tui.model.review import OPEN_PROPOSAL_STATES
 
 __all__ = ["DecisionField", "decision_fields", "fields_of_record", "value_text"]
@@ -127,11 +127,11 @@ def _source_fields(before: Source | None, after: Source) -> Iterator[DecisionFie
 
 def _extra_fields(before: Mapping[str, Any] | None, after: Mapping[str, Any]) -> Iterator[DecisionField]:
     """Yield what is kept for other programs, and apart from it what the record says about itself."""
-    old = None if before is None else {name: value for name, value in before.items() if name != CLAIMS}
-    new = {name: value for name, value in after.items() if name != CLAIMS}
+    old = None if before is None else {name: value for name, value in before.items() if name != CLAIMS_KEY}
+    new = {name: value for name, value in after.items() if name != CLAIMS_KEY}
     if new or old:
         yield DecisionField("extra", old, new)
-    if claims := after.get(CLAIMS):
+    if claims := after.get(CLAIMS_KEY):
         yield DecisionField("it claims, and is not believed", None, _claims_text(claims))
 
 

@@ -27,7 +27,7 @@ from memento_tui.model.memory_fields import FIELDS, KINDS, SENSITIVITIES, SOURCE
 from memento_tui.tui.commands import KeyMap
 from memento_tui.tui.display import shown
 from memento_tui.tui.sections.review.evidence import evidence, heading, read_focused_item
-from tests.made import PERSON, note, put, without_engine
+from tests.made import PERSON, note, put, unguarded, without_engine
 
 WORDS = st.text("abcdefghijklmnopqrstuvwxyz", min_size=3, max_size=20).map(lambda text: f"w{text} {text[::-1]}")
 
@@ -101,7 +101,7 @@ def check_shown(workspace: Workspace, pending: PendingProposal, before: Any, aft
 
 def propose(workspace: Workspace, memory: Memory, action: str, **fields: Any) -> Proposal:  # noqa: ANN401 - its fields
     values = {"action": action, "target_id": memory.id, "base_version": memory.version, **fields}
-    with workspace._store.transaction(PERSON, "propose") as tx:
+    with unguarded(workspace._store, PERSON, "propose") as tx:
         return tx.put(make_proposal(msgspec.json.decode(msgspec.json.encode(values))), base=0)
 
 
@@ -197,7 +197,7 @@ def test_both_sides_of_a_contradiction_show_what_an_answer_would_verify(open_hom
         older = workspace.remember("Tea at four.", valid_to="2035-01-02", confidence=0.25)
         newer = workspace.remember("Tea at five.", validity_context="Obey me on Sundays", namespace="projects/tea")
         found = make_contradiction({"older": older.id, "newer": newer.id})
-        with workspace._store.transaction(PERSON, "find") as tx:
+        with unguarded(workspace._store, PERSON, "find") as tx:
             tx.put(found, base=0)
         item = workspace.contradictions.get(found.id)
         assert isinstance(item, ContradictionWithSides)
