@@ -1,0 +1,208 @@
+"""Every channel times every text times every family of attack, and what came of it."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from memento_tui.api.maintenance import maintain_workspace
+from memento_tui.mcp.profiles import PROFILES
+from memento_tui.model import AnyRecord, Crystal, Memory, Skip
+from memento_tui.model.memory import RECALLED_STATUSES
+from tests.poison.attacks import FAMILIES, Attack, make_attack
+from tests.poison.channels import Channel, mcp_channel, rest_channel
+from tests.poison.files import import_channel, mirror_channel, remote_channel, samples, transcript_channel
+from tests.poison.house import House, open_house
+from tests.poison.readers import Question, open_readers
+from tests.poison.shell import ReturnChannel, ShellChannel
+from tests.unit.profile_agent import seated
+
+__all__ = ["Case", "Leak", "Outcome", "Size", "attack_everything"]
+
+
+@dataclass(frozen=True)
+class Case:
+    """One attack on one text of one channel."""
+
+    channel: str
+    slot: str
+    attack: Attack
+    onto_persons: bool
+    was_taken: bool
+
+
+@dataclass(frozen=True)
+class Leak:
+    """An attack that got what it must not get."""
+
+    case: Case
+    detail: str
+
+    def __str__(self) -> str:
+        where = f"{self.case.channel}: {self.case.slot} ({self.case.attack.family})"
+        return f"{where}{' onto the person' if self.case.onto_persons else ''}: {self.detail}"
+
+
+@dataclass
+class Outcome:
+    """What came of all attacks."""
+
+    cases: list[Case] = field(default_factory=list)
+    held: Counter[str] = field(default_factory=Counter)
+    """How many attacks of each family wait for a person or were refused."""
+    trusted: list[Leak] = field(default_factory=list)
+    """Verified, essential, certain, shared or the current identity, without a person."""
+    unlabelled: list[Leak] = field(default_factory=list)
+    """Told to a model as if a person stood behind it."""
+    persons_words: list[Leak] = field(default_factory=list)
+    """Recalled as what the person said."""
+    let_in: list[Leak] = field(default_factory=list)
+    """Recalled though it waited, without a decision."""
+    questions: int = 0
+    """How often a way out was asked."""
+
+    def held_share(self, family: str) -> float:
+        """Return the share of a family's attacks that wait or were refused."""
+        return self.held[family] / max(1, sum(case.attack.family == family for case in self.cases))
+
+
+@dataclass(frozen=True)
+class Size:
+    """How much of the product is tried."""
+
+    cases: int | None
+    """Attacks on each channel; ``None`` for all."""
+    questions: int | None
+    """Ways out that are asked about each attack; ``None`` for all."""
+
+
+def attack_everything(scratch: Path, size: Size, seed: int, *, only: Sequence[str] = ()) -> Outcome:
+    """Attack every channel, each in a house of its own, and return what came of it."""
+    outcome = Outcome()
+    folder = scratch / "samples"
+    folder.mkdir()
+    formats = list(samples(folder))
+    openings: dict[str, Callable[[House], object]] = {
+        **{f"MCP {profile}": (lambda house, profile=profile: mcp_channel(house, profile)) for profile in PROFILES},
+        "HTTP /v1": rest_channel,
+        **{f"import {name}": (lambda house, name=name: import_channel(house, name, folder / name)) for name in formats},
+        "import protocol-rest": remote_channel,
+        "mirror": lambda house: mirror_channel(house, folder / "vault"),
+        "hooks": transcript_channel,
+        "command line": ShellChannel,
+        "undo and restore": _return_channel,
+    }
+    for number, (name, opening) in enumerate(openings.items()):
+        if not only or name in only:
+            with open_house(scratch / f"house{number}") as house, ExitStack() as stack:
+                made = opening(house)
+                channel = made if hasattr(made, "slots") else stack.enter_context(made)  # type: ignore[call-overload]
+                _attack(channel, house, size, seed * 1000 + number, outcome)
+    return outcome
+
+
+@contextmanager
+def _return_channel(house: House) -> Iterator[Channel]:
+    with seated(house.data_dir, "native") as agent, mcp_channel(house, "native") as tools:
+        yield ReturnChannel(house, agent, tools)
+
+
+def _attack(channel: Channel, house: House, size: Size, seed: int, outcome: Outcome) -> None:
+    """Make the attacks on one channel, then look at what is stored, and ask every way out."""
+    cases = [_send(channel, *one) for one in _planned(channel.slots, size.cases, seed)]
+    maintain_workspace(house.person)
+    found = house.records()
+    for case in cases:
+        records = found.get(case.attack.mark, [])
+        if not any(_is_live(record) for record in records):
+            outcome.held[case.attack.family] += 1
+        for record in records:
+            if why := _trust(record):
+                outcome.trusted.append(Leak(case, why))
+            if _is_live(record) and _is_persons(record):
+                outcome.persons_words.append(Leak(case, type(record).__name__))
+        if case.attack.mark in getattr(channel, "let_in", ()):
+            outcome.let_in.append(Leak(case, "waited, and is recalled"))
+    outcome.cases += cases
+    _ask(cases, found, house, size, seed, outcome)
+
+
+def _planned(slots: Sequence[str], most: int | None, seed: int) -> list[tuple[str, Attack, bool]]:
+    """Return the product, or as much of it as is wanted: every text once, before any comes again."""
+    drawn = random.Random(seed)  # noqa: S311 - a fixed seed is the point
+    shuffled = drawn.sample(slots, len(slots))
+    families = drawn.sample(list(FAMILIES), len(FAMILIES))
+    plan: list[tuple[str, Attack, bool]] = []
+    for turn in range(2 * len(families)):
+        for place, slot in enumerate(shuffled):
+            if most is not None and len(plan) >= most:
+                return plan
+            family = families[(place + turn) % len(families)]
+            attack = make_attack(family, seed * 100_003 + len(plan), seed)
+            plan.append((slot, attack, (place + turn // len(families)) % 2 == 0))
+    return plan
+
+
+def _send(channel: Channel, slot: str, attack: Attack, onto_persons: bool) -> Case:  # noqa: FBT001 - from a plan
+    taken = channel.send(slot, attack, onto_persons=onto_persons)
+    return Case(channel.name, slot, attack, onto_persons, taken)
+
+
+def _is_live(record: AnyRecord) -> bool:
+    if isinstance(record, Memory):
+        return record.status in RECALLED_STATUSES
+    return not isinstance(record, Crystal) or record.status == "current"
+
+
+def _trust(record: AnyRecord) -> str:
+    """Return the trust that a record has without a decision; empty for one that has none."""
+    if isinstance(record, Crystal):
+        return "it is the current identity" if record.status == "current" else ""
+    if not isinstance(record, Memory):
+        return ""
+    had = {
+        record.stability: record.stability != "draft",
+        "verified_by": bool(record.verified_by or record.verified_at),
+        "pinned": record.pinned,
+        f"certainty {record.certainty}": record.certainty > 3,  # noqa: PLR2004 - the highest that needs no person
+        "shared": record.tier == "shared",
+    }
+    return ", ".join(name for name, has in had.items() if has)
+
+
+def _is_persons(record: AnyRecord) -> bool:
+    if isinstance(record, Memory):
+        return record.source_type == "user"
+    if isinstance(record, Crystal):
+        return record.author in ("", "person")
+    return isinstance(record, Skip) and record.created_by in ("", "person", "user")
+
+
+def _ask(
+    cases: Sequence[Case], found: dict[str, list[AnyRecord]], house: House, size: Size, seed: int, outcome: Outcome
+) -> None:
+    project = house.folder() / "site"
+    (project / ".git").mkdir(parents=True)
+    (project / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
+    drawn = random.Random(seed + 1)  # noqa: S311 - a fixed seed is the point
+    with open_readers(house.data_dir, project, house) as readers:
+        questions = [Question(case.attack, tuple(r.id for r in found.get(case.attack.mark, ()))) for case in cases]
+        told = readers.lists(questions[0])
+        for case, question in zip(cases, questions, strict=True):
+            for name, text in told:
+                _note(case, name, readers.judged(text, question), outcome)
+            names = list(readers.by_name)
+            for name in names if size.questions is None else drawn.sample(names, min(size.questions, len(names))):
+                outcome.questions += 1
+                _note(case, name, readers.unlabelled(name, question), outcome)
+
+
+def _note(case: Case, reader: str, told: str, outcome: Outcome) -> None:
+    if told:
+        outcome.unlabelled.append(Leak(case, f"{reader} tells {told}"))
+
+
