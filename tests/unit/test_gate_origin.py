@@ -12,6 +12,7 @@ import memento_tui
 from memento_tui import clock
 from memento_tui.api import Workspace
 from memento_tui.api.consolidation import consolidate
+from memento_tui.api.maintenance import maintain_workspace
 from memento_tui.errors import MementoError
 from memento_tui.model import Memory
 from tests.made import without_engine
@@ -26,25 +27,30 @@ def live(workspace: Workspace) -> list[Memory]:
 
 def merged(workspace: Workspace) -> list[Memory]:
     """Approve the one merge that waits; return what is recalled then."""
-    (proposal,) = [pending.proposal for pending in workspace.review.list()[0] if pending.proposal.action == "merge"]
-    workspace.review.approve(proposal.id)
+    for pending in workspace.review.list()[0]:
+        if pending.proposal.action == "merge":
+            workspace.review.approve(pending.proposal.id)
     return [memory for memory in live(workspace) if memory.status == "active"]
 
 
-def test_a_merge_is_as_sensitive_as_the_more_sensitive_of_the_two(workspace: Workspace, agent: Workspace) -> None:
-    workspace.remember(OLDER, sensitivity="restricted")
-    agent.remember(NEWER)
-    for memory in merged(workspace):
-        assert memory.sensitivity == "restricted"
+@pytest.mark.parametrize("sensitive", ["older", "newer"])
+def test_a_merge_is_as_sensitive_as_the_more_sensitive_of_the_two(
+    workspace: Workspace, agent: Workspace, sensitive: str
+) -> None:
+    agent.remember(OLDER, sensitivity="restricted" if sensitive == "older" else "normal")
+    workspace.search("staging")
+    agent.remember(NEWER, sensitivity="restricted" if sensitive == "newer" else "normal")
+    assert {memory.sensitivity for memory in merged(workspace)} == {"restricted"}
 
 
 def test_a_merge_with_a_text_from_outside_is_from_outside(workspace: Workspace, agent: Workspace) -> None:
-    outside = agent.remember(OLDER, source_type="external")
+    agent.remember(OLDER)
+    agent.remember(NEWER, source_type="external")
     (proposal,) = [pending.proposal for pending in workspace.review.list()[0]]
     workspace.review.approve(proposal.id)
-    agent.remember(NEWER)
-    assert {memory.source_type for memory in merged(workspace)} == {"external"}
-    assert workspace.get(outside.id).source_type == "external"
+    maintain_workspace(workspace)
+    (kept,) = merged(workspace)
+    assert kept.source_type == "external"
 
 
 def test_a_consolidation_is_as_sensitive_as_its_most_sensitive_source(workspace: Workspace) -> None:
