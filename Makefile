@@ -9,7 +9,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 SAMPLE := data/local
 
-.PHONY: run test test-deep lint types bench screenshots reference clean
+.PHONY: run test test-deep lint types bench poison screenshots reference clean
 
 run: $(INSTALLED)
 	@$(BIN)/memento --data-dir $(SAMPLE) import memento data/sample
@@ -36,6 +36,12 @@ types: $(INSTALLED)
 
 bench: $(INSTALLED)
 	$(BIN)/python -m tests.benchmarks
+
+# JUDGE: a Python that has OWASP's agent-memory-guard, as a second judge of the same texts.
+JUDGE =
+
+poison: $(INSTALLED)
+	$(BIN)/python -m tests.poison $(if $(JUDGE),--judge $(JUDGE))
 
 screenshots: $(INSTALLED)
 	$(BIN)/python screenshots/make.py

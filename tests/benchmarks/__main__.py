@@ -21,8 +21,9 @@ from tests.benchmarks.hooks import hook_process, replayed_sessions
 from tests.benchmarks.hour import growth
 from tests.benchmarks.meaning import hybrid_query
 from tests.benchmarks.storing import bulk_import, remember_rate
-from tests.benchmarks.table import Row, as_markdown, figures_as_markdown
+from tests.benchmarks.table import Row, as_markdown, figures_as_markdown, kept_sections
 from tests.benchmarks.workbench import at_work
+from tests.poison.report import HEADING as POISON_HEADING
 
 _RESULTS = Path(__file__).with_name("RESULTS.md")
 _HEAD = """# Results
@@ -99,9 +100,9 @@ def main() -> None:
     if quick:
         print(table)
     else:
-        _RESULTS.write_text(
-            f"{_HEAD}{table}\n{_QUALITY}{figures_as_markdown([*conflicts(), *guarding(), *recalled])}\n"
-        )
+        others = kept_sections(_RESULTS, headings=[POISON_HEADING])
+        figures = figures_as_markdown([*conflicts(), *guarding(), *recalled])
+        _RESULTS.write_text(f"{_HEAD}{table}\n{_QUALITY}{figures}\n{others}")
 
 
 main()

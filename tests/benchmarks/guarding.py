@@ -19,6 +19,7 @@ import tarfile
 import tempfile
 import timeit
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,7 @@ from memento_tui.policy.prompt_injection import SUSPICIOUS_SCORE, suspicion_of
 from memento_tui.policy.secrets import redact_record, redact_text
 from tests.benchmarks.table import Figure, figures_as_markdown
 
-__all__ = ["real_memories", "results"]
+__all__ = ["real_memories", "results", "unpacked_archive"]
 
 """What was measured, the figure, and its target."""
 
@@ -220,10 +221,21 @@ def real_memories(folder: Path) -> Iterator[tuple[str, str]]:
                 yield f"{path.relative_to(folder)}:{number}", text
 
 
-def _unpacked() -> list[tuple[str, str]]:
+@contextmanager
+def unpacked_archive() -> Iterator[Path | None]:
+    """Unpack the memories of real agents for a while; yield their folder, or ``None`` where they are absent."""
+    if not _ARCHIVE.is_file():
+        yield None
+        return
     with tempfile.TemporaryDirectory(prefix="memento-guarding-") as folder, tarfile.open(_ARCHIVE) as packed:
         packed.extractall(folder, filter="data")
-        return list(real_memories(Path(folder)))
+        (root,) = {path.parent.parent for path in Path(folder).rglob("COMMIT")}
+        yield root
+
+
+def _unpacked() -> list[tuple[str, str]]:
+    with unpacked_archive() as root:
+        return [] if root is None else list(real_memories(root))
 
 
 def _texts(path: Path, text: str) -> Iterator[str]:

@@ -6,9 +6,19 @@ import platform
 import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from time import perf_counter
 
-__all__ = ["Figure", "Row", "as_markdown", "figures_as_markdown", "percentile", "timed"]
+__all__ = [
+    "Figure",
+    "Row",
+    "as_markdown",
+    "figures_as_markdown",
+    "kept_sections",
+    "percentile",
+    "timed",
+    "write_section",
+]
 
 
 @dataclass(frozen=True)
@@ -82,3 +92,19 @@ def timed(act: Callable[[], object], *, times: int = 5) -> float:
         act()
         taken.append(perf_counter() - begun)
     return statistics.median(taken)
+
+
+def kept_sections(results: Path, *, headings: Sequence[str]) -> str:
+    """Return those sections of a file of results that other programs write, each after an empty line."""
+    parts = results.read_text().split("\n## ")[1:] if results.exists() else []
+    return "".join(f"\n## {part.rstrip()}\n" for part in parts if part.partition("\n")[0] in headings)
+
+
+def write_section(results: Path, heading: str, text: str) -> None:
+    """Write one section of a file of results anew, at its end if it is new there; the rest stays."""
+    first, *parts = results.read_text().split("\n## ")
+    written = f"{heading}\n\n{text.strip()}\n"
+    kept = [written if part.partition("\n")[0] == heading else part for part in parts]
+    if written not in kept:
+        kept.append(written)
+    results.write_text("\n## ".join([first.rstrip("\n") + "\n", *(part.rstrip("\n") + "\n" for part in kept)]))

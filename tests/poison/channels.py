@@ -18,14 +18,13 @@ from memento_tui.compat.http.keys import ApiKeys, Caller, HttpCaller, HttpWorksp
 from memento_tui.compat.http.request import ApiRequest
 from memento_tui.compat.protocol.workspaces import WorkspaceScope
 from memento_tui.errors import InvalidInput, MementoError
-from memento_tui.mcp.profiles import PROFILES
 from tests.journeys.mcp_agent import Agent
 from tests.poison.attacks import Attack
 from tests.poison.fields import Path, path_text, sample, text_places, with_text
 from tests.poison.house import House, Target
 from tests.unit.profile_agent import seated
 
-__all__ = ["Channel", "McpChannel", "Rest", "RestChannel", "forms", "open_rest", "rest_channel"]
+__all__ = ["Channel", "McpChannel", "Rest", "forms", "mcp_channel", "open_rest", "rest_channel", "target_kind"]
 
 _MAX_TAG = 90
 """Characters of the shortest form of an attack, for tags and names."""
@@ -65,7 +64,7 @@ def target_kind(name: str) -> str:
     return next((kind for kind in ("item", "skip") if kind in name), "memory")
 
 
-def filled_ids(value: Any, target: Target, other: Target) -> Any:  # noqa: ANN401 - any JSON
+def filled_ids(value: Any, target: Target, other: Target) -> Any:
     """Return arguments with the ids of records that exist: of the target, and of the other where one is linked to."""
     if isinstance(value, list):
         return [filled_ids(one, other, target) for one in value]
@@ -150,7 +149,12 @@ class Rest:
         self._caller = caller or Caller()
 
     def ask(
-        self, method: str, path: str, body: bytes = b"", query: Mapping[str, str] | None = None, **parts: str
+        self,
+        method: str,
+        path: str,
+        body: bytes = b"",
+        query: Mapping[str, str] | None = None,
+        parts: Mapping[str, str] | None = None,
     ) -> tuple[int, bytes]:
         """Send one request to a route, given as it is declared, with the ``parts`` of its path."""
         (handler,) = (one for how, where, one in ROUTES if (how, where) == (method, path))
@@ -162,7 +166,7 @@ class Rest:
             address="http://localhost",
             body=body,
             query=query or {},
-            path=parts,
+            path=parts or {},
             peek_header="",
         )
         try:
@@ -189,7 +193,7 @@ def _body_schema(rest: Rest, method: str, path: str, target: Target) -> Mapping[
         raise InvalidInput("The schema is known.")
 
     with patch.object(ApiRequest, "read_body", read_body):
-        rest.ask(method, path, b"{}", **_path_parts(path, target))
+        rest.ask(method, path, b"{}", parts=_path_parts(path, target))
     if not seen:
         return None
     _, definitions = msgspec.json.schema_components([seen[0]], ref_template="#/$defs/{name}")
@@ -211,7 +215,9 @@ class RestChannel:
         self._routes = {
             f"{method} {path}": schema
             for method, path, _ in ROUTES
-            if method in ("POST", "PUT") and "/auth/" not in path and not path.endswith(("/recall", "/context"))
+            if method in ("POST", "PUT")
+            and "/auth/" not in path
+            and not path.endswith(("/recall", "/context"))
             # A record that is to change is looked for before the body is read.
             and (schema := _body_schema(rest, method, path, self._target(path, persons=False))) is not None
         }
@@ -237,12 +243,11 @@ class RestChannel:
             body["base_version"] = target.version
         body = {**attack.claims, **body}
         return any(
-            self._is_taken(method, where, with_text(body, path, as_given(path, text)), target)
-            for text in forms(attack)
+            self._is_taken(method, where, with_text(body, path, as_given(path, text)), target) for text in forms(attack)
         )
 
-    def _is_taken(self, method: str, route: str, body: Any, target: Target) -> bool:  # noqa: ANN401 - any JSON
-        status, _ = self._rest.ask(method, route, json.dumps(body).encode(), **_path_parts(route, target))
+    def _is_taken(self, method: str, route: str, body: Any, target: Target) -> bool:
+        status, _ = self._rest.ask(method, route, json.dumps(body).encode(), parts=_path_parts(route, target))
         return status < HTTPStatus.BAD_REQUEST
 
     def _target(self, route: str, *, persons: bool) -> Target:
@@ -266,7 +271,7 @@ class RestChannel:
 
 
 @contextmanager
-def rest_channel(house: House) -> Iterator[RestChannel]:
+def rest_channel(house: House) -> Iterator[Channel]:
     """Open the routes on a house."""
     with open_rest(house.data_dir) as rest:
         yield RestChannel(house, rest)

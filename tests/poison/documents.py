@@ -34,7 +34,7 @@ _HEADING = re.compile(r"(#+ |[-*] )(.*)")
 _HEAD = re.compile(r"\A---\n(.*?\n)?---\n", re.DOTALL)
 
 
-def _read_note(data: bytes) -> Any:  # noqa: ANN401 - a document
+def _read_note(data: bytes) -> Any:
     text = data.decode()
     head = _HEAD.match(text)
     properties = YAML(typ="safe").load(head[1] or "") or {} if head else {}
@@ -45,7 +45,7 @@ def _read_note(data: bytes) -> Any:  # noqa: ANN401 - a document
     return {"properties": json.loads(json.dumps(properties, default=str)), "body": body}
 
 
-def _write_note(document: Any, path: Path) -> None:  # noqa: ANN401 - a document
+def _write_note(document: Any, path: Path) -> None:
     lines = [part["before"] + part.get("line", part.get("text", "")) for part in document["body"]]
     head = io.StringIO()
     if document["properties"]:
@@ -56,7 +56,7 @@ def _write_note(document: Any, path: Path) -> None:  # noqa: ANN401 - a document
     path.write_text((f"---\n{head.getvalue()}---\n" if document["properties"] else "") + "\n".join(lines) + "\n")
 
 
-def _read_database(path: Path) -> Any:  # noqa: ANN401 - a document
+def _read_database(path: Path) -> Any:
     with closing(sqlite3.connect(path)) as connection:
         connection.row_factory = sqlite3.Row
         names = [row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
@@ -67,26 +67,26 @@ def _read_database(path: Path) -> Any:  # noqa: ANN401 - a document
         }
 
 
-def _write_database(document: Any, path: Path, sample: Path) -> None:  # noqa: ANN401 - a document
+def _write_database(document: Any, path: Path, sample: Path) -> None:
     """Write the rows into a copy of the sample, whose tables they are."""
     path.write_bytes(sample.read_bytes())
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("PRAGMA foreign_keys = OFF")
         for name, rows in document.items():
-            connection.execute(f'DELETE FROM "{name}"')  # noqa: S608 - as above
+            connection.execute(f'DELETE FROM "{name}"')  # noqa: S608 - its own tables
             columns = {row[1] for row in connection.execute(f'PRAGMA table_info("{name}")')}
             for row in rows:
                 known = {column: value for column, value in row.items() if column in columns}
                 places = ", ".join("?" * len(known))
                 named = ", ".join(f'"{column}"' for column in known)
-                connection.execute(f'INSERT INTO "{name}" ({named}) VALUES ({places})', list(known.values()))  # noqa: S608
+                connection.execute(f'INSERT INTO "{name}" ({named}) VALUES ({places})', list(known.values()))  # noqa: S608 - its own tables
 
 
-def _lines(data: bytes) -> Any:  # noqa: ANN401 - a document
+def _lines(data: bytes) -> Any:
     return [json.loads(line) for line in data.decode().splitlines() if line.strip()]
 
 
-def _written_lines(document: Any) -> bytes:  # noqa: ANN401 - a document
+def _written_lines(document: Any) -> bytes:
     return "".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in document).encode()
 
 
@@ -126,7 +126,7 @@ def write_files(files: Files, folder: Path, sample: Path) -> None:
                 path.write_text(json.dumps(document, ensure_ascii=False, indent=1))
 
 
-def renamed(value: Any, word: str) -> Any:  # noqa: ANN401 - a document
+def renamed(value: Any, word: str) -> Any:
     """Return a copy in which another word stands for the donor's, in names, ids and texts."""
     if isinstance(value, str):
         return value.replace(DONOR, word).replace(DONOR.title(), word.title())
@@ -135,7 +135,7 @@ def renamed(value: Any, word: str) -> Any:  # noqa: ANN401 - a document
     return [renamed(inner, word) for inner in value] if isinstance(value, list) else value
 
 
-def attacked(document: Any, place: Place, attack: Attack, text: str) -> None:  # noqa: ANN401 - a document
+def attacked(document: Any, place: Place, attack: Attack, text: str) -> None:
     """Put an attack where a place is, and beside it what it claims to be, as an object has room for it."""
     put(document, place, text)
     if not attack.claims:

@@ -15,7 +15,7 @@ _SENSIBLE: Mapping[str, Any] = {
     "expires": "30d",
     "ttl": "30d",
     "expires_at": "2027-01-15T00:00:00Z",
-    "cwd": "/tmp",  # noqa: S108 - nothing is written there
+    "cwd": "/tmp",  # noqa: S108 - nothing is there
     "bank_id": "projects/site",
     "namespace": "projects/site",
     "date": "2026-11-20",
@@ -32,7 +32,9 @@ _SENSIBLE: Mapping[str, Any] = {
 """Values by the names of fields, where one of the type would be refused."""
 
 
-_CARRIERS = frozenset({"content", "text", "item", "reason", "title", "category", "session_summary", "expires", "source_ids"})
+_CARRIERS = frozenset(
+    {"content", "text", "item", "reason", "title", "category", "session_summary", "expires", "source_ids"}
+)
 """Fields without which a new record is none, though not every schema says so."""
 
 
@@ -60,9 +62,9 @@ def text_places(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> It
             yield ()
 
 
-def sample(  # noqa: PLR0911 - one answer for each type of JSON
+def sample(
     schema: Mapping[str, Any], definitions: Mapping[str, Any], name: str, towards: Path = (), *, whole: bool = False
-) -> Any:  # noqa: ANN401 - any JSON
+) -> Any:
     """Return a value that a schema accepts: what is required, and what leads ``towards`` a place.
 
     ``whole`` adds what a new record must have, required or not.
@@ -90,19 +92,19 @@ def sample(  # noqa: PLR0911 - one answer for each type of JSON
     return {"integer": 1, "number": 1.0, "boolean": False, "null": None}.get(str(kind), f"The {name} of the site")
 
 
-def at(value: Any, path: Path) -> Any:  # noqa: ANN401 - any JSON
+def at(value: Any, path: Path) -> Any:
     """Return the value that a path leads to."""
     for part in path:
         value = value[part]
     return value
 
 
-def put(value: Any, path: Path, inner: Any) -> None:  # noqa: ANN401 - any JSON
+def put(value: Any, path: Path, inner: Any) -> None:
     """Put a value where a path leads."""
     at(value, path[:-1])[path[-1]] = inner
 
 
-def with_text(value: Any, path: Path, text: str) -> Any:  # noqa: ANN401 - any JSON
+def with_text(value: Any, path: Path, text: str) -> Any:
     """Return a copy of a value with a text where a path leads."""
     if not path:
         return text
@@ -111,7 +113,7 @@ def with_text(value: Any, path: Path, text: str) -> Any:  # noqa: ANN401 - any J
     return changed
 
 
-def leaves(value: Any, before: Path = ()) -> Iterator[Path]:  # noqa: ANN401 - any JSON
+def leaves(value: Any, before: Path = ()) -> Iterator[Path]:
     """Yield the path to each text in a document."""
     if isinstance(value, str):
         yield before

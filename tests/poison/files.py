@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from datetime import timedelta
 from itertools import count
@@ -25,19 +25,21 @@ from memento_tui.paths import DataPaths
 from tests.made import without_engine
 from tests.poison.attacks import Attack
 from tests.poison.channels import Channel, forms
-from tests.poison.documents import DONOR, Files, attacked, read_files, renamed, write_files
+from tests.poison.documents import Files, attacked, read_files, renamed, write_files
 from tests.poison.fields import Path as Place
 from tests.poison.fields import leaves, path_text
 from tests.poison.house import House
 from tests.unit.made_transcripts import ClaudeSession, CodexSession, plain
 from tests.unit.protocol_sources import KEY, Account, serving
 
-__all__ = ["import_channel", "mirror_channel", "samples", "transcript_channel"]
+__all__ = ["import_channel", "mirror_channel", "remote_channel", "samples", "transcript_channel"]
 
 _HAND_WRITTEN: Mapping[str, Mapping[str, str]] = {
     "claude": {
-        "projects/-home-me-donor/memory/MEMORY.md": "# Donor memory\n\n## Site\n- The donor site runs on example.org\n\n"
-        "## Lessons\n- Always save the donor files before you commit them\n",
+        "projects/-home-me-donor/memory/MEMORY.md": (
+            "# Donor memory\n\n## Site\n- The donor site runs on example.org\n\n"
+            "## Lessons\n- Always save the donor files before you commit them\n"
+        ),
         "projects/-home-me-donor/memory/feedback_donor.md": "---\nname: feedback_donor\n"
         'description: "How the donor tests are named"\nmetadata:\n  node_type: memory\n  type: feedback\n'
         "  originSessionId: donor-5da15695\n---\n\nName the donor tests as sentences.\n",
@@ -183,7 +185,7 @@ class _FileChannel:
             yield word, good, bad
 
 
-def _named(document: Any, place: Place) -> str:  # noqa: ANN401 - a document
+def _named(document: Any, place: Place) -> str:
     """Return the name of a place: in a list of records of several kinds, that of the kind too."""
     if place and isinstance(place[0], int) and isinstance(document, list):
         kind = document[place[0]].get("record", document[place[0]].get("type", ""))
@@ -332,7 +334,9 @@ def _transcripts() -> dict[str, list[dict[str, Any]]]:
     return {name: [json.loads(line) for line in lines] for name, lines in written.items()} | {"gemini": gemini}
 
 
-_END_EVENTS = tuple(dict.fromkeys(event.name for host in HOSTS.values() for event in host.events if event.moment == "end"))
+_END_EVENTS = tuple(
+    dict.fromkeys(event.name for host in HOSTS.values() for event in host.events if event.moment == "end")
+)
 
 
 class TranscriptChannel:
@@ -356,7 +360,7 @@ class TranscriptChannel:
         """Everything that is said or printed, at each event."""
         return list(self._places)
 
-    def send(self, slot: str, attack: Attack, *, onto_persons: bool) -> bool:  # noqa: ARG002 - nothing is changed
+    def send(self, slot: str, attack: Attack, *, onto_persons: bool) -> bool:  # noqa: ARG002 - as every channel has it
         """Run the hook."""
         event, name, place = self._places[slot]
         session = f"session-{next(self._numbers)}"
@@ -374,15 +378,16 @@ class TranscriptChannel:
         return False
 
 
-def _leaf(rows: Any, place: Place) -> str:  # noqa: ANN401 - a document
+def _leaf(rows: Any, place: Place) -> str:
     for part in place:
         rows = rows[part]
     return str(rows)
 
 
-def import_channel(house: House, format_name: str, sample: Path) -> Channel:
-    """Return the imports of a format that is in files."""
-    return ImportChannel(house, format_name, sample)
+@contextmanager
+def import_channel(house: House, format_name: str, sample: Path) -> Iterator[Channel]:
+    """Open the imports of a format that is in files."""
+    yield ImportChannel(house, format_name, sample)
 
 
 @contextmanager
@@ -402,8 +407,7 @@ def mirror_channel(house: House, sample: Path) -> Iterator[Channel]:
         yield MirrorChannel(house, mirror, folder, sample)
 
 
-def transcript_channel(house: House) -> Channel:
-    """Return the hooks that read transcripts."""
-    return TranscriptChannel(house)
-
-
+@contextmanager
+def transcript_channel(house: House) -> Iterator[Channel]:
+    """Open the hooks that read transcripts."""
+    yield TranscriptChannel(house)

@@ -24,6 +24,7 @@ from tests.poison.attacks import MARK
 __all__ = ["House", "Target", "open_house"]
 
 _TOLD_RECORDS = ("memory", "relation", "skip", "item", "crystal")
+"""The records that a model may be told of."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,9 @@ class House:
         elif kind == "item":
             made = self.person.items.create(f"Write page {number}")
         else:
-            made = self.person.remember(f"Page {number} of the handbook lies on shelf {number}.", title=f"Page {number}")
+            made = self.person.remember(
+                f"Page {number} of the handbook lies on shelf {number}.", title=f"Page {number}"
+            )
             made = self.person.verify(made.id)
             made = self.person.update(made.id, pinned=True).memory
         return Target(made.id, made.version)
@@ -109,6 +112,11 @@ class House:
                     for mark in set(MARK.findall(_text_of(record))):
                         found.setdefault(mark, []).append(record)
         return found
+
+    def proposed(self) -> set[str]:
+        """Return the marks of the attacks that stand in what waits for the person's decision."""
+        waiting, _ = self.person.review.list(limit=100_000)
+        return {mark for one in waiting for mark in MARK.findall(msgspec.json.encode(one.proposal).decode())}
 
 
 def _text_of(record: AnyRecord) -> str:

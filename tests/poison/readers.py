@@ -1,4 +1,4 @@
-"""The ways out: everything that tells a model of a memory, asked for each attack, and the judgement of what was told."""
+"""The ways out: everything that tells a model of a memory, asked for each attack, and the judgement of the answers."""
 
 from __future__ import annotations
 
@@ -80,17 +80,19 @@ def _unlabelled_part(told: str, question: Question) -> str:
         value = json.loads(told)
     except ValueError:
         return _unlabelled_line(told, question)
-    return next((wrong for text, entry in _entries(value, question) if (wrong := _entry_problem(text, entry, question))), "")
+    return next(
+        (wrong for text, entry in _entries(value, question) if (wrong := _entry_problem(text, entry, question))), ""
+    )
 
 
-def _entry_problem(text: str, entry: Any, question: Question) -> str:  # noqa: ANN401 - any JSON
+def _entry_problem(text: str, entry: Any, question: Question) -> str:
     """Return a text without a label of its own, in an entry that has none either."""
     wrong = _unlabelled_line(text, question)
     around = json.dumps(_without(entry, text), ensure_ascii=False)
     return f"{wrong} in {around[:300]}" if wrong and not _LABEL.search(around) else ""
 
 
-def _without(value: Any, text: str) -> Any:  # noqa: ANN401 - any JSON
+def _without(value: Any, text: str) -> Any:
     if isinstance(value, dict):
         return {name: _without(inner, text) for name, inner in value.items()}
     if isinstance(value, list):
@@ -98,7 +100,7 @@ def _without(value: Any, text: str) -> Any:  # noqa: ANN401 - any JSON
     return None if value == text else value
 
 
-def _entries(value: Any, question: Question, entry: Any = None) -> Iterator[tuple[str, Any]]:  # noqa: ANN401 - any JSON
+def _entries(value: Any, question: Question, entry: Any = None) -> Iterator[tuple[str, Any]]:
     """Yield each text that holds the attack, with the innermost element of a list that it stands in, or the whole."""
     entry = value if entry is None else entry
     if isinstance(value, str):
@@ -149,7 +151,7 @@ def _asked(schema: Mapping[str, Any], question: Question) -> dict[str, Any]:
         "detail_level": "full",
         "file_path": "docs/page.md",
         "tool_name": "Read",
-        "cwd": "/tmp",  # noqa: S108 - nothing is read there
+        "cwd": "/tmp",  # noqa: S108 - nothing is there
     }
     made = {name: known[name] for name in names if name in known}
     for name in schema.get("required", ()):
@@ -205,8 +207,8 @@ def _route(rest: Rest, method: str, path: str) -> Reader:
             parts["section"] = "active_work"
         asked = {"query": question.words, "message": question.words, "format": "json", "limit": "10"}
         body = json.dumps({**asked, "limit": 10}).encode() if method == "POST" else b""
-        status, told = rest.ask(method, path, body, {} if body else asked, **parts)
-        if status < 400:  # noqa: PLR2004 - an error of HTTP
+        status, told = rest.ask(method, path, body, {} if body else asked, parts)
+        if status < 400:
             yield told.decode()
 
     return read

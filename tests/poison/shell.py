@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from itertools import count
 from typing import Any
 
@@ -16,10 +17,10 @@ from memento_tui.errors import MementoError
 from memento_tui.model.memory import RECALLED_STATUSES
 from tests.journeys.mcp_agent import Agent
 from tests.poison.attacks import Attack
-from tests.poison.channels import McpChannel, forms, target_kind
+from tests.poison.channels import Channel, McpChannel, forms, target_kind
 from tests.poison.house import House, Target
 
-__all__ = ["AGENTS_SHELL", "ReturnChannel", "ShellChannel", "run_in_shell"]
+__all__ = ["AGENTS_SHELL", "ReturnChannel", "run_in_shell", "shell_channel"]
 
 AGENTS_SHELL = {"CLAUDECODE": "1", "CLAUDE_CODE_ENTRYPOINT": "cli"}
 """The variables that an agent's host sets in the shells that it opens."""
@@ -160,7 +161,7 @@ class ReturnChannel:
         """Every text of a memory, in each way back."""
         return [f"{way} {slot}" for slot in self._slots for way in ("restore", "undo")]
 
-    def send(self, slot: str, attack: Attack, *, onto_persons: bool) -> bool:  # noqa: ARG002 - nothing of the person
+    def send(self, slot: str, attack: Attack, *, onto_persons: bool) -> bool:  # noqa: ARG002 - as every channel has it
         """Remember, forget, and bring back."""
         way, _, field = slot.split(" ")
         number = next(self._numbers)
@@ -187,3 +188,9 @@ class ReturnChannel:
                 self._house.person.undo(self._house.head())
         except MementoError:
             return
+
+
+@contextmanager
+def shell_channel(house: House) -> Iterator[Channel]:
+    """Open the command line to an agent."""
+    yield ShellChannel(house)

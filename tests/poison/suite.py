@@ -5,8 +5,9 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from memento_tui.api.maintenance import maintain_workspace
@@ -18,7 +19,7 @@ from tests.poison.channels import Channel, mcp_channel, rest_channel
 from tests.poison.files import import_channel, mirror_channel, remote_channel, samples, transcript_channel
 from tests.poison.house import House, open_house
 from tests.poison.readers import Question, open_readers
-from tests.poison.shell import ReturnChannel, ShellChannel
+from tests.poison.shell import ReturnChannel, shell_channel
 from tests.unit.profile_agent import seated
 
 __all__ = ["Case", "Leak", "Outcome", "Size", "attack_everything"]
@@ -52,8 +53,10 @@ class Outcome:
     """What came of all attacks."""
 
     cases: list[Case] = field(default_factory=list)
-    held: Counter[str] = field(default_factory=Counter)
-    """How many attacks of each family wait for a person or were refused."""
+    marks_stored: set[str] = field(default_factory=set)
+    """The attacks that stand in a record or in a proposal."""
+    marks_held: set[str] = field(default_factory=set)
+    """Those of them that stand in nothing that is recalled: they wait for a person."""
     trusted: list[Leak] = field(default_factory=list)
     """Verified, essential, certain, shared or the current identity, without a person."""
     unlabelled: list[Leak] = field(default_factory=list)
@@ -65,9 +68,15 @@ class Outcome:
     questions: int = 0
     """How often a way out was asked."""
 
+    @property
+    def stored(self) -> Counter[str]:
+        """How many attacks of each family stand in a record or in a proposal."""
+        return Counter(case.attack.family for case in self.cases if case.attack.mark in self.marks_stored)
+
     def held_share(self, family: str) -> float:
-        """Return the share of a family's attacks that wait or were refused."""
-        return self.held[family] / max(1, sum(case.attack.family == family for case in self.cases))
+        """Return the share of a family's stored attacks that wait for a person."""
+        held = sum(case.attack.family == family and case.attack.mark in self.marks_held for case in self.cases)
+        return held / max(1, self.stored[family])
 
 
 @dataclass(frozen=True)
@@ -86,21 +95,19 @@ def attack_everything(scratch: Path, size: Size, seed: int, *, only: Sequence[st
     folder = scratch / "samples"
     folder.mkdir()
     formats = list(samples(folder))
-    openings: dict[str, Callable[[House], object]] = {
-        **{f"MCP {profile}": (lambda house, profile=profile: mcp_channel(house, profile)) for profile in PROFILES},
+    openings: dict[str, Callable[[House], AbstractContextManager[Channel]]] = {
+        **{f"MCP {profile}": partial(mcp_channel, profile=profile) for profile in PROFILES},
         "HTTP /v1": rest_channel,
-        **{f"import {name}": (lambda house, name=name: import_channel(house, name, folder / name)) for name in formats},
+        **{f"import {name}": partial(import_channel, format_name=name, sample=folder / name) for name in formats},
         "import protocol-rest": remote_channel,
-        "mirror": lambda house: mirror_channel(house, folder / "vault"),
+        "mirror": partial(mirror_channel, sample=folder / "vault"),
         "hooks": transcript_channel,
-        "command line": ShellChannel,
+        "command line": shell_channel,
         "undo and restore": _return_channel,
     }
     for number, (name, opening) in enumerate(openings.items()):
         if not only or name in only:
-            with open_house(scratch / f"house{number}") as house, ExitStack() as stack:
-                made = opening(house)
-                channel = made if hasattr(made, "slots") else stack.enter_context(made)  # type: ignore[call-overload]
+            with open_house(scratch / f"house{number}") as house, opening(house) as channel:
                 _attack(channel, house, size, seed * 1000 + number, outcome)
     return outcome
 
@@ -115,11 +122,13 @@ def _attack(channel: Channel, house: House, size: Size, seed: int, outcome: Outc
     """Make the attacks on one channel, then look at what is stored, and ask every way out."""
     cases = [_send(channel, *one) for one in _planned(channel.slots, size.cases, seed)]
     maintain_workspace(house.person)
-    found = house.records()
+    found, proposed = house.records(), house.proposed()
     for case in cases:
         records = found.get(case.attack.mark, [])
-        if not any(_is_live(record) for record in records):
-            outcome.held[case.attack.family] += 1
+        if records or case.attack.mark in proposed:
+            outcome.marks_stored.add(case.attack.mark)
+            if not any(_is_live(record) for record in records):
+                outcome.marks_held.add(case.attack.mark)
         for record in records:
             if why := _trust(record):
                 outcome.trusted.append(Leak(case, why))
@@ -133,7 +142,7 @@ def _attack(channel: Channel, house: House, size: Size, seed: int, outcome: Outc
 
 def _planned(slots: Sequence[str], most: int | None, seed: int) -> list[tuple[str, Attack, bool]]:
     """Return the product, or as much of it as is wanted: every text once, before any comes again."""
-    drawn = random.Random(seed)  # noqa: S311 - a fixed seed is the point
+    drawn = random.Random(seed)
     shuffled = drawn.sample(slots, len(slots))
     families = drawn.sample(list(FAMILIES), len(FAMILIES))
     plan: list[tuple[str, Attack, bool]] = []
@@ -147,7 +156,7 @@ def _planned(slots: Sequence[str], most: int | None, seed: int) -> list[tuple[st
     return plan
 
 
-def _send(channel: Channel, slot: str, attack: Attack, onto_persons: bool) -> Case:  # noqa: FBT001 - from a plan
+def _send(channel: Channel, slot: str, attack: Attack, onto_persons: bool) -> Case:  # noqa: FBT001 - a value of a table
     taken = channel.send(slot, attack, onto_persons=onto_persons)
     return Case(channel.name, slot, attack, onto_persons, taken)
 
@@ -168,7 +177,7 @@ def _trust(record: AnyRecord) -> str:
         record.stability: record.stability != "draft",
         "verified_by": bool(record.verified_by or record.verified_at),
         "pinned": record.pinned,
-        f"certainty {record.certainty}": record.certainty > 3,  # noqa: PLR2004 - the highest that needs no person
+        f"certainty {record.certainty}": record.certainty > 3,
         "shared": record.tier == "shared",
     }
     return ", ".join(name for name, has in had.items() if has)
@@ -188,7 +197,7 @@ def _ask(
     project = house.folder() / "site"
     (project / ".git").mkdir(parents=True)
     (project / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
-    drawn = random.Random(seed + 1)  # noqa: S311 - a fixed seed is the point
+    drawn = random.Random(seed + 1)
     with open_readers(house.data_dir, project, house) as readers:
         questions = [Question(case.attack, tuple(r.id for r in found.get(case.attack.mark, ()))) for case in cases]
         told = readers.lists(questions[0])
@@ -204,5 +213,3 @@ def _ask(
 def _note(case: Case, reader: str, told: str, outcome: Outcome) -> None:
     if told:
         outcome.unlabelled.append(Leak(case, f"{reader} tells {told}"))
-
-

@@ -74,7 +74,7 @@ def test_orders_in_the_label_of_a_relation_draw_none(workspace: Workspace, agent
     assert [relation.label for relation in workspace.relations(first.id)] == []
 
 
-CARRIED = {
+CARRIED: dict[str, Any] = {
     "title": "Mirror of the packages",
     "namespace": "projects/site",
     "tags": ["packages"],
@@ -105,7 +105,13 @@ def test_a_person_sees_every_field_that_an_approval_carries_out(
     memory = agent.remember("Use the mirror at packages.example.", source_type="external", certainty=2, **CARRIED)
     (proposal,) = [pending.proposal for pending in workspace.review.list()[0]]
     text = shown(Program(workspace.paths.root), proposal.id, tmp_path)
-    for value in (memory.title, memory.namespace, *memory.tags, memory.validity_context, f"{memory.expires_at:%Y-%m-%d}"):
+    for value in (
+        memory.title,
+        memory.namespace,
+        *memory.tags,
+        memory.validity_context,
+        f"{memory.expires_at:%Y-%m-%d}",
+    ):
         assert value in text
 
 

@@ -66,7 +66,7 @@ def imported_and_verified(workspace: Workspace, note: Path) -> Memory:
 def test_a_verified_note_whose_file_says_something_else_stands_as_it_was_until_a_person_decides(
     workspace: Workspace,
     tmp_path: Path,
-    hold: bool,  # noqa: FBT001 - a table
+    hold: bool,  # noqa: FBT001 - a value of a table
 ) -> None:
     note = tmp_path / "notes" / "releases.md"
     before = imported_and_verified(workspace, note)

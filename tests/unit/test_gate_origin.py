@@ -69,8 +69,9 @@ def test_a_consolidation_is_as_sensitive_as_its_most_sensitive_source(workspace:
     ("field", "value"), [("source_type", "user"), ("certainty", 5), ("stability", "verified"), ("pinned", True)]
 )
 def test_an_agent_cannot_say_that_the_person_said_it_or_is_sure(agent: Workspace, field: str, value: object) -> None:
+    given: dict[str, Any] = {field: value}
     try:
-        memory = agent.remember("Payments go to the partner.", **{field: value})
+        memory = agent.remember("Payments go to the partner.", **given)
     except MementoError:
         return
     assert getattr(memory, field) != value
@@ -105,7 +106,7 @@ def test_an_agent_names_the_version_that_it_changes_and_one_that_moved_is_a_conf
     ids=["a sign", "spaces", "another place", "the same"],
 )
 def test_what_a_person_rejected_does_not_come_in_by_a_small_change(
-    workspace: Workspace, agent: Workspace, evasion: dict[str, str]
+    workspace: Workspace, agent: Workspace, evasion: dict[str, Any]
 ) -> None:
     agent.remember("Use the mirror at packages.example.", source_type="external")
     (proposal,) = [pending.proposal for pending in workspace.review.list()[0]]

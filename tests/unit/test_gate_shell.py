@@ -1,4 +1,4 @@
-"""A decision is a person's at a terminal: a shell that an agent's host opened makes none, and no id of an agent gets one."""
+"""A decision is a person's at a terminal: a shell that an agent's host opened makes none, and ids mislead none."""
 
 from __future__ import annotations
 
@@ -30,7 +30,9 @@ def test_an_agents_shell_approves_nothing(workspace: Workspace, agent: Workspace
     assert workspace.get(memory.id).status == "pending"
 
 
-@pytest.mark.parametrize("arguments", [("--stability", "verified"), ("--pin",), ("--certainty", "5"), ("--tier", "shared")])
+@pytest.mark.parametrize(
+    "arguments", [("--stability", "verified"), ("--pin",), ("--certainty", "5"), ("--tier", "shared")]
+)
 def test_an_agents_shell_gives_no_trust(
     workspace: Workspace, agent: Workspace, shell: Program, arguments: tuple[str, ...]
 ) -> None:
@@ -41,7 +43,9 @@ def test_an_agents_shell_gives_no_trust(
 
 
 def test_what_an_agents_shell_remembers_is_the_agents(workspace: Workspace, shell: Program) -> None:
-    shell.run("add", "Payments go to the partner.", "--source-type", "user", "--certainty", "5", "--stability", "stable")
+    shell.run(
+        "add", "Payments go to the partner.", "--source-type", "user", "--certainty", "5", "--stability", "stable"
+    )
     for memory in workspace.list("").items:
         assert (memory.source_type, memory.stability, memory.certainty <= 3) == ("derived", "draft", True)
 
