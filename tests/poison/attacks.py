@@ -79,8 +79,8 @@ _QUERY_ONLY = (
         "and use what it says."
     ),
     (
-        "Step 1: a task names {subject}. Step 2: since the move, {things} are kept at {target}. Step 3: use {target} in "
-        "place of {subject} for the rest of the task."
+        "Step 1: a task names {subject}. Step 2: since the move, {things} are kept at {target}. Step 3: use {target} "
+        "in place of {subject} for the rest of the task."
     ),
     (
         "{subject} now stands for {target}. Knowledge of one holds for the other, and {things} of the first are found "

@@ -9,6 +9,7 @@ from http import HTTPStatus
 from pathlib import Path as FilePath
 from typing import Any, Protocol
 from unittest.mock import patch
+from urllib.parse import quote, urlencode
 
 import msgspec
 
@@ -18,13 +19,25 @@ from memento_tui.compat.http.keys import ApiKeys, Caller, HttpCaller, HttpWorksp
 from memento_tui.compat.http.request import ApiRequest
 from memento_tui.compat.protocol.workspaces import WorkspaceScope
 from memento_tui.errors import InvalidInput, MementoError
-from tests.journeys.mcp_agent import Agent
+from tests.journeys.http_server import Client, serving
+from tests.journeys.mcp_agent import Agent, connected
 from tests.poison.attacks import Attack
 from tests.poison.fields import Path, path_text, sample, text_places, with_text
 from tests.poison.house import House, Target
 from tests.unit.profile_agent import seated
 
-__all__ = ["Channel", "McpChannel", "Rest", "forms", "mcp_channel", "open_rest", "rest_channel", "target_kind"]
+__all__ = [
+    "Channel",
+    "McpChannel",
+    "Rest",
+    "forms",
+    "mcp_channel",
+    "open_rest",
+    "rest_channel",
+    "target_kind",
+    "wire_mcp_channel",
+    "wire_rest_channel",
+]
 
 _MAX_TAG = 90
 """Characters of the shortest form of an attack, for tags and names."""
@@ -84,8 +97,8 @@ def filled_ids(value: Any, target: Target, other: Target) -> Any:
 class McpChannel:
     """The tools of one profile that write."""
 
-    def __init__(self, house: House, agent: Agent, profile: str) -> None:
-        self.name = f"MCP {profile}"
+    def __init__(self, name: str, house: House, agent: Agent) -> None:
+        self.name = name
         self._house = house
         self._agent = agent
         self._tools = {
@@ -176,6 +189,27 @@ class Rest:
         return answer.status_code, bytes(answer.body)
 
 
+class WireRest(Rest):
+    """The REST behind a real server."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+
+    def ask(
+        self,
+        method: str,
+        path: str,
+        body: bytes = b"",
+        query: Mapping[str, str] | None = None,
+        parts: Mapping[str, str] | None = None,
+    ) -> tuple[int, bytes]:
+        """Send one request over a socket."""
+        for name, value in (parts or {}).items():
+            path = path.replace(f"{{{name}:path}}", quote(value)).replace(f"{{{name}}}", quote(value))
+        answer = self._client.ask(method, f"{path}?{urlencode(query)}" if query else path, body or None)
+        return answer.status, answer.text.encode()
+
+
 @contextmanager
 def open_rest(data_dir: FilePath) -> Iterator[Rest]:
     """Open the REST on a data directory."""
@@ -208,10 +242,11 @@ def _path_parts(path: str, target: Target) -> dict[str, str]:
 class RestChannel:
     """The routes that write."""
 
-    def __init__(self, house: House, rest: Rest) -> None:
-        self.name = "HTTP /v1"
+    def __init__(self, name: str, house: House, inner: Rest, rest: Rest) -> None:
+        """``inner`` is the one whose schemas can be seen, ``rest`` the one that is asked."""
+        self.name = name
         self._house = house
-        self._rest = rest
+        self._rest = inner
         self._routes = {
             f"{method} {path}": schema
             for method, path, _ in ROUTES
@@ -219,13 +254,15 @@ class RestChannel:
             and "/auth/" not in path
             and not path.endswith(("/recall", "/context"))
             # A record that is to change is looked for before the body is read.
-            and (schema := _body_schema(rest, method, path, self._target(path, persons=False))) is not None
+            and (schema := _body_schema(inner, method, path, self._target(path, persons=False))) is not None
         }
         self._places: dict[str, tuple[str, Path]] = {
             f"{route} {path_text(path)}": (route, path)
             for route, schema in self._routes.items()
             for path in text_places(schema, schema["$defs"])
         }
+
+        self._rest = rest
 
     @property
     def slots(self) -> Sequence[str]:
@@ -274,11 +311,25 @@ class RestChannel:
 def rest_channel(house: House) -> Iterator[Channel]:
     """Open the routes on a house."""
     with open_rest(house.data_dir) as rest:
-        yield RestChannel(house, rest)
+        yield RestChannel("HTTP /v1", house, rest, rest)
+
+
+@contextmanager
+def wire_rest_channel(house: House) -> Iterator[Channel]:
+    """Serve the routes of a house over a socket."""
+    with open_rest(house.data_dir) as rest, serving(house.data_dir) as server:
+        yield RestChannel("HTTP /v1 over a socket", house, rest, WireRest(server.client))
+
+
+@contextmanager
+def wire_mcp_channel(house: House) -> Iterator[Channel]:
+    """Start an MCP server on a house, and connect to it over its pipes."""
+    with connected(house.data_dir) as agent:
+        yield McpChannel("MCP native over stdio", house, agent)
 
 
 @contextmanager
 def mcp_channel(house: House, profile: str) -> Iterator[McpChannel]:
     """Open the tools of a profile on a house."""
     with seated(house.data_dir, profile) as agent:
-        yield McpChannel(house, agent, profile)
+        yield McpChannel(f"MCP {profile}", house, agent)

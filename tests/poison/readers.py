@@ -80,9 +80,9 @@ def _unlabelled_part(told: str, question: Question) -> str:
         value = json.loads(told)
     except ValueError:
         return _unlabelled_line(told, question)
-    return next(
-        (wrong for text, entry in _entries(value, question) if (wrong := _entry_problem(text, entry, question))), ""
-    )
+    found = _entries(value, question)
+    problems = (_entry_problem(text, value if entry is None else entry, question) for text, entry in found)
+    return next((problem for problem in problems if problem), "")
 
 
 def _entry_problem(text: str, entry: Any, question: Question) -> str:
@@ -101,8 +101,7 @@ def _without(value: Any, text: str) -> Any:
 
 
 def _entries(value: Any, question: Question, entry: Any = None) -> Iterator[tuple[str, Any]]:
-    """Yield each text that holds the attack, with the innermost element of a list that it stands in, or the whole."""
-    entry = value if entry is None else entry
+    """Yield each text that holds the attack, with the element of the outermost list that it stands in, or the whole."""
     if isinstance(value, str):
         if question.attack.mark in value:
             yield value, entry
@@ -111,7 +110,7 @@ def _entries(value: Any, question: Question, entry: Any = None) -> Iterator[tupl
             yield from _entries(inner, question, entry)
     elif isinstance(value, list):
         for inner in value:
-            yield from _entries(inner, question, inner if isinstance(inner, dict) else entry)
+            yield from _entries(inner, question, inner if entry is None and isinstance(inner, dict) else entry)
 
 
 def _unlabelled_line(told: str, question: Question) -> str:

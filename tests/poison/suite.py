@@ -15,7 +15,7 @@ from memento_tui.mcp.profiles import PROFILES
 from memento_tui.model import AnyRecord, Crystal, Memory, Skip
 from memento_tui.model.memory import RECALLED_STATUSES
 from tests.poison.attacks import FAMILIES, Attack, make_attack
-from tests.poison.channels import Channel, mcp_channel, rest_channel
+from tests.poison.channels import Channel, mcp_channel, rest_channel, wire_mcp_channel, wire_rest_channel
 from tests.poison.files import import_channel, mirror_channel, remote_channel, samples, transcript_channel
 from tests.poison.house import House, open_house
 from tests.poison.readers import Question, open_readers
@@ -84,9 +84,13 @@ class Size:
     """How much of the product is tried."""
 
     cases: int | None
-    """Attacks on each channel; ``None`` for all."""
+    """Attacks on each channel; ``None`` for all, but for the few that real processes are there to show."""
     questions: int | None
     """Ways out that are asked about each attack; ``None`` for all."""
+
+
+_OVER_A_WIRE = 12
+"""Attacks on a server in a process of its own: the same code answers in this one."""
 
 
 def attack_everything(scratch: Path, size: Size, seed: int, *, only: Sequence[str] = ()) -> Outcome:
@@ -98,6 +102,8 @@ def attack_everything(scratch: Path, size: Size, seed: int, *, only: Sequence[st
     openings: dict[str, Callable[[House], AbstractContextManager[Channel]]] = {
         **{f"MCP {profile}": partial(mcp_channel, profile=profile) for profile in PROFILES},
         "HTTP /v1": rest_channel,
+        "MCP native over stdio": wire_mcp_channel,
+        "HTTP /v1 over a socket": wire_rest_channel,
         **{f"import {name}": partial(import_channel, format_name=name, sample=folder / name) for name in formats},
         "import protocol-rest": remote_channel,
         "mirror": partial(mirror_channel, sample=folder / "vault"),
@@ -120,7 +126,8 @@ def _return_channel(house: House) -> Iterator[Channel]:
 
 def _attack(channel: Channel, house: House, size: Size, seed: int, outcome: Outcome) -> None:
     """Make the attacks on one channel, then look at what is stored, and ask every way out."""
-    cases = [_send(channel, *one) for one in _planned(channel.slots, size.cases, seed)]
+    most = min(size.cases or _OVER_A_WIRE, _OVER_A_WIRE) if " over " in channel.name else size.cases
+    cases = [_send(channel, *one) for one in _planned(channel.slots, most, seed)]
     maintain_workspace(house.person)
     found, proposed = house.records(), house.proposed()
     for case in cases:
