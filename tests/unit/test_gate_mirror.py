@@ -9,22 +9,6 @@ from memento_tui.mirror.mirror import Mirror
 from tests.unit.mirroring import put, step
 
 
-def test_turning_down_a_notes_change_writes_no_restricted_text_into_the_folder(
-    workspace: Workspace, mirror: Mirror, folder: Path
-) -> None:
-    memory = workspace.verify(workspace.remember("The code of the safe is on the board.", title="Safe").id)
-    step(mirror)
-    note = folder / "global/Safe.md"
-    note.write_text(note.read_text().replace("on the board", "under the mat"))
-    step(mirror)
-    (proposal,) = [pending.proposal for pending in workspace.review.list()[0]]
-    workspace.update(memory.id, content="The code of the safe is in the drawer.", sensitivity="restricted")
-    workspace.review.reject(proposal.id, "no")
-    step(mirror)
-    written = "".join(path.read_text() for path in folder.rglob("*.md"))
-    assert "in the drawer" not in written
-
-
 def test_a_link_in_a_note_supersedes_no_essential_memory(workspace: Workspace, mirror: Mirror, folder: Path) -> None:
     memory = workspace.remember("Payments go to the bank.", title="Payments")
     workspace.update(memory.id, pinned=True)
