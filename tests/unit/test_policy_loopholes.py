@@ -240,7 +240,7 @@ def test_one_undo_takes_back_the_contradictions_of_a_sleep_too(workspace: Worksp
 def test_use_that_has_counted_does_not_take_back_a_contradiction(workspace: Workspace, agent: Workspace) -> None:
     memory = agent.remember("The staging API listens on port 8080 behind the proxy.")
     for number in range(3):
-        workspace._store.usage.count("memory", [memory.id], used=1, session=f"s{number}")
+        workspace._store.usage.count("memory", [memory.id], used=1, session=f"later-{number}")
     maintain_workspace(workspace)
     agent.remember("The staging API listens on port 9090 behind the proxy.")
     for _ in range(3):
