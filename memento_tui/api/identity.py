@@ -144,7 +144,7 @@ class Crystals:
             identity_is_persons=identity_is_persons(self._store, current),
             secret_found=screened.secret_found,
         )
-        return self._gate.judge(intent)
+        return self._gate.judge(intent, screened.record)
 
     def _proposed(self, tx: Transaction, made: Crystal, verdict: Verdict, screened: Screened) -> Crystal:
         """Return the crystal that waits, or the one with the same text that waits already or was rejected."""

@@ -145,6 +145,8 @@ MAX_BULK_EDIT_ITEMS = 200
 
 KIND_NAMES: Mapping[str, tuple[str, str]] = {
     "secret": ("held a secret", "held a secret"),
+    "quarantined": ("of a quarantined session", "of quarantined sessions"),
+    "burst": ("of a burst", "of bursts"),
     "contradiction": ("contradiction", "contradictions"),
     "suggestion": ("suggested answer", "suggested answers"),
     "identity": ("identity", "identities"),

@@ -205,7 +205,7 @@ class _GovernedWrites(Generic[EntryT]):
             injection_score=0.0 if screened is None else screened.injection_score,
             secret_found=screened is not None and screened.secret_found,
         )
-        return self._gate.judge(intent)
+        return self._gate.judge(intent, None if screened is None else screened.record)
 
     def create(self, fields: Mapping[str, Any]) -> EntryT | Proposal:
         """Store a new record, or propose it. Raises `InvalidField`."""

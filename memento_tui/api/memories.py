@@ -94,7 +94,9 @@ class MemoryCreator:
         return made
 
     def _put_batch(self, items: Sequence[Mapping[str, Any]], name: str) -> list[Memory]:
-        batch = [self._arriving(dict(item)) for item in items]
+        batch: list[tuple[_JudgedMemory, bool]] = []
+        for item in items:
+            batch.append(self._arriving(dict(item), [arrival.memory for arrival, _ in batch]))
         with self._gate.transaction("remember", batch=name) as tx:
             known = self._known_among(batch)
             fresh: dict[str, _JudgedMemory] = {}
@@ -115,9 +117,9 @@ class MemoryCreator:
             written = self._put_fresh(tx, fresh)
         return [written[answer] if isinstance(answer, str) else answer for answer in answers]
 
-    def _arriving(self, fields: dict[str, Any]) -> tuple[_JudgedMemory, bool]:
+    def _arriving(self, fields: dict[str, Any], also: Sequence[Memory]) -> tuple[_JudgedMemory, bool]:
         screened, memory = self._new(fields.pop("content", fields.pop("text", "")), fields)
-        return self._judged(screened, memory), _is_named(fields)
+        return self._judged(screened, memory, also), _is_named(fields)
 
     def _known_among(self, batch: Sequence[tuple[_JudgedMemory, bool]]) -> dict[tuple[str, bytes], Memory | str]:
         """Return the memories with the same text as one of a batch, by namespace and digest."""
@@ -151,7 +153,7 @@ class MemoryCreator:
         screened = self._gate.screen(memory)
         return screened, screened.record
 
-    def _judged(self, screened: Screened, memory: Memory) -> _JudgedMemory:
+    def _judged(self, screened: Screened, memory: Memory, also: Sequence[Memory] = ()) -> _JudgedMemory:
         intent = WriteIntent(
             "create",
             by_person=self._gate.is_person,
@@ -159,7 +161,7 @@ class MemoryCreator:
             injection_score=screened.injection_score,
             secret_found=screened.secret_found,
         )
-        verdict = self._gate.judge(intent)
+        verdict = self._gate.judge(intent, memory, also)
         if memory.status == "pending" and verdict.answer != "propose":
             verdict = Verdict("propose", ("asked_to_wait",))
         return _JudgedMemory(memory, verdict, screened.evidence)
@@ -272,7 +274,7 @@ class MemoryEditor:
             target_verified=memory.stability != "draft" or memory.pinned,
             secret_found=screened is not None and screened.secret_found,
         )
-        return self._gate.judge(intent)
+        return self._gate.judge(intent, None if screened is None else screened.record)
 
     def _proposed(
         self,

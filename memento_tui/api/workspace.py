@@ -41,6 +41,7 @@ __all__ = ["ChangeOutcome", "Workspace"]
 if TYPE_CHECKING:
     from memento_tui.api.audit import RotAudit
     from memento_tui.api.backups import Backups
+    from memento_tui.api.written_sessions import WrittenSessions
 
 
 class Workspace:
@@ -132,6 +133,13 @@ class Workspace:
     def activity(self) -> ActivityLog:
         """The journal and the exposures: every change with its author, and every memory shown to an agent."""
         return ActivityLog(self._store, self.author, self.search_engine)
+
+    @cached_property
+    def sessions(self) -> WrittenSessions:
+        """The sessions of agents that wrote, which a person takes out of recall and gives back."""
+        from memento_tui.api.written_sessions import WrittenSessions  # noqa: PLC0415 - seldom needed
+
+        return WrittenSessions(self._store, self.gate)
 
     @cached_property
     def exposures(self) -> Exposures:

@@ -167,6 +167,8 @@ def make_contradiction(fields: Mapping[str, Any], *, now: datetime | None = None
 
 INBOX_KINDS: tuple[str, ...] = (
     "secret",
+    "quarantined",
+    "burst",
     "contradiction",
     "suggestion",
     "identity",

@@ -21,9 +21,10 @@ from memento_tui.policy.policy import PolicySettings, WriteIntent, judge, reason
 from memento_tui.policy.prompt_injection import SUSPICIOUS_SCORE
 from memento_tui.policy.screening import Screened, Screening
 from memento_tui.policy.secrets import redact_record
+from memento_tui.policy.set_rules import SetRules
 from memento_tui.storage.journal import Author
 from memento_tui.storage.store import Store
-from memento_tui.storage.tables import RecordT, record_name
+from memento_tui.storage.tables import TABLES, RecordT, record_name
 from memento_tui.storage.transaction import Transaction
 
 __all__ = ["Admission", "Origin", "identity_is_persons", "origin_of"]
@@ -59,7 +60,10 @@ def identity_is_persons(store: Store, current: Crystal | None) -> bool:
 class Admission:
     """The guard of one transaction; see `memento_tui.storage.transaction.WriteGuard`."""
 
-    def __init__(self, store: Store, origin: Origin, rules: PolicySettings, screening: Screening) -> None:
+    def __init__(
+        self, store: Store, origin: Origin, rules: PolicySettings, screening: Screening, sets: SetRules
+    ) -> None:
+        self._sets = sets
         self._store = store
         self._origin = origin
         self._rules = rules
@@ -87,6 +91,8 @@ class Admission:
 
     def _by_others(self, tx: Transaction, before: AnyRecord | None, screened: Screened) -> AnyRecord:
         clean: AnyRecord = screened.record
+        if _takes_effect(before, clean):
+            self._require_alone(tx, clean)
         match clean:
             case Memory():
                 return self._memory(cast("Memory | None", before), clean, screened)
@@ -120,6 +126,15 @@ class Admission:
         verdict = judge(self._rules, intent)
         if verdict.answer == "propose":
             why = "; ".join(reasons_in_words(verdict.reasons))
+            raise NotAllowed(f"This waits for a person's decision: {why}.", "Propose it instead.")
+
+    def _require_alone(self, tx: Transaction, record: AnyRecord) -> None:
+        """Raise `NotAllowed` where a write waits because of others of the same session."""
+        also = [TABLES[change.record].image.decode(change.image) for change in tx.changes if change.image is not None]
+        kinds = (Memory, Skip, WorkingItem, Crystal)
+        found = self._sets.findings(record, tx.now, [one for one in also if isinstance(one, kinds)])
+        if found.reasons:
+            why = "; ".join(reasons_in_words(found.reasons))
             raise NotAllowed(f"This waits for a person's decision: {why}.", "Propose it instead.")
 
     # Memories
@@ -218,6 +233,18 @@ class Admission:
                     "Remember what is new; the person decides about the old.",
                 )
         return relation
+
+
+def _takes_effect(before: AnyRecord | None, after: AnyRecord) -> bool:
+    """Tell whether a write brings a text that an agent is told."""
+    match after:
+        case Memory():
+            return after.status in RECALLED_STATUSES and (before is None or texts_image(before) != texts_image(after))
+        case Crystal():
+            return after.status == "current"
+        case Skip() | WorkingItem():
+            return before is None or texts_image(before) != texts_image(after)
+    return False
 
 
 def _creation(memory: Memory, screened: Screened, *, by_person: bool = False) -> WriteIntent:

@@ -346,6 +346,7 @@ def evidence_lines(proposal: Proposal) -> list[tuple[str, str]]:
 
 def _evidence_lines(evidence: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     yield from _screening_lines(evidence)
+    yield from _set_lines(evidence)
     yield from _comparison_lines(evidence)
     yield from _origin_lines(evidence)
 
@@ -379,6 +380,21 @@ def _screening_lines(evidence: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield "removed", f"{removed['kind']}, from {removed['field']}, line {removed['line']}"
     for sign in evidence.get("suspicion", ()):
         yield "reads like orders", f"{sign['rule'].replace('_', ' ')}: {sign['quote']}"
+
+
+def _set_lines(evidence: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    if "session" in evidence:
+        yield "its session", str(evidence["session"])
+    if "burst" in evidence:
+        yield "written within an hour", f"{evidence['burst']['writes']:,} by the session {evidence['burst']['session']}"
+    if "joined" in evidence:
+        joined = evidence["joined"]
+        yield "joins with", f"the {joined['other']['record']} {joined['other']['id']}"
+        yield "first half", str(joined["first"])
+        yield "second half", str(joined["second"])
+    for passage in evidence.get("passages", ()):
+        yield "returned by", f"{passage['tool'] or 'a tool'}: {passage['where']} (lines {passage['lines']})"
+        yield "the passage", str(passage["quote"])
 
 
 def _comparison_lines(evidence: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

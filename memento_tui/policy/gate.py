@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import hashlib
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
 from typing import Any
 
 import msgspec
 
+from memento_tui import clock
 from memento_tui.model import AnyRecord, Memory, Proposal, make_proposal
 from memento_tui.model.review import OPEN_PROPOSAL_STATES
 from memento_tui.model.validation import account_of
 from memento_tui.policy.admission import Admission, Origin, origin_of
 from memento_tui.policy.policy import PolicySettings, Verdict, WriteIntent, judge
 from memento_tui.policy.screening import Screened, Screening
+from memento_tui.policy.set_rules import SET_REASONS, SetRules, with_findings
 from memento_tui.storage.journal import Author
 from memento_tui.storage.store import Store
 from memento_tui.storage.tables import record_name
@@ -52,6 +54,7 @@ class Gate:
         """Where the author's texts come from. It follows from the author alone, and no caller chooses it."""
         self._store = store
         self._screening = Screening()
+        self._sets = SetRules(store, author, rules.burst)
 
     def transaction(
         self, action: str, *, note: str = "", batch: str = "", now: datetime | None = None
@@ -61,7 +64,7 @@ class Gate:
         Every change in it is screened and judged when it is put, whoever puts it.
         """
         options: dict[str, Any] = {"note": note, "now": now} | ({"batch": batch} if batch else {})
-        guard = Admission(self._store, self.origin, self.rules, self._screening)
+        guard = Admission(self._store, self.origin, self.rules, self._screening, self._sets)
         return self._store.transaction(self.author, action, guard=guard, **options)
 
     def screen(self, record: AnyRecord) -> Screened:
@@ -75,9 +78,12 @@ class Gate:
         """Let a record in with the decisions that it states, because this workspace itself signed them."""
         self._screening.vouched[record_name(record), record.id] = record
 
-    def judge(self, intent: WriteIntent) -> Verdict:
-        """Return the policy's answer to a write."""
-        return judge(self.rules, intent)
+    def judge(self, intent: WriteIntent, record: AnyRecord | None = None, also: Sequence[AnyRecord] = ()) -> Verdict:
+        """Return the policy's answer to a write, for an agent's with regard to what its session wrote before.
+
+        ``record`` is the record with its new text, if there is one; ``also`` are written in the same transaction.
+        """
+        return with_findings(judge(self.rules, intent), self._sets.findings(record, clock.now(), also))
 
     @property
     def is_person(self) -> bool:
@@ -122,13 +128,19 @@ class Gate:
             "target_id": record_id,
             "base_version": base_version,
             "payload": plain,
-            "evidence": msgspec.json.decode(msgspec.json.encode(draft.evidence)),
+            "evidence": msgspec.json.decode(msgspec.json.encode(self._with_sets(draft, verdict))),
             "fingerprint": fingerprint,
             "reasons": verdict.reasons,
             "proposed_by": self.author.name,
             "session": self.author.session,
         }
         return tx.put(make_proposal(fields), base=0)
+
+    def _with_sets(self, draft: ProposalDraft, verdict: Verdict) -> Mapping[str, Any]:
+        """Return the evidence of a proposal, with that of the other writes because of which it waits."""
+        if not SET_REASONS.intersection(verdict.reasons):
+            return draft.evidence
+        return {**self._sets.evidence(draft.record), **draft.evidence}
 
 
 def _is_about(known: Proposal, record_id: str) -> bool:

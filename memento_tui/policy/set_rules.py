@@ -1,4 +1,4 @@
-"""Judge what an agent writes together with what its session wrote before: orders in halves, and bursts.
+"""Judge what an agent writes together with what its session wrote before: halves of orders, bursts, quarantines.
 
 One text may be harmless by itself. `SetRules.findings` is asked about a write of an agent before it is judged alone,
 and `with_findings` joins the answer to the policy's.
@@ -19,7 +19,10 @@ from memento_tui.storage.journal import Author
 from memento_tui.storage.store import Store
 from memento_tui.storage.tables import record_name
 
-__all__ = ["SetFindings", "SetRules", "with_findings"]
+__all__ = ["SET_REASONS", "SetFindings", "SetRules", "with_findings"]
+
+SET_REASONS = frozenset(("joined_orders", "quarantined", "burst"))
+"""The reason codes of these rules."""
 
 _BURST_SPAN = timedelta(hours=1)
 """The time in which the writes of one session are counted."""
@@ -29,6 +32,9 @@ _RECENT_SPAN, _MAX_RECENT = timedelta(days=1), 10
 
 On 5,200 real notes and 99,650 pairs of them no join was suspicious; one write costs 5 ms at most.
 """
+
+_ANSWER_HOLDS, _MAX_ASKED = timedelta(seconds=5), 1_000
+"""How long an answer about a write holds, and how many are kept."""
 
 _SEAM_CHARACTERS = 300
 """Characters on each side of the seam of two texts that are read: an order that was cut in two stands at the cut."""
@@ -56,21 +62,44 @@ class SetRules:
         self._store = store
         self._author = author
         self._burst = burst
+        self._asked: dict[tuple[str, ...] | None, tuple[datetime, SetFindings]] = {}
 
-    def findings(self, record: AnyRecord, now: datetime, also: Sequence[AnyRecord] = ()) -> SetFindings:
-        """Return why a record that is about to be written waits; ``also`` were written in the same transaction.
+    def findings(self, record: AnyRecord | None, now: datetime, also: Sequence[AnyRecord] = ()) -> SetFindings:
+        """Return why a write waits; ``record`` is the record with its new text, ``None`` where it brings no text.
 
-        A record that is suspicious by itself is the policy's, and is not compared.
+        ``also`` were written in the same transaction. A record that is suspicious by itself is the policy's, and is not
+        compared. Asked again about a write within seconds, the answer is the same: the transaction asks once more.
         """
-        if self._author.actor != "agent" or not isinstance(record, Memory | Skip | WorkingItem | Crystal):
+        if self._author.actor != "agent":
             return SetFindings()
+        key = None if record is None else (record_name(record), record.id, *_parts_of(record))
+        asked = self._asked.get(key)
+        if key is not None and asked is not None and now - asked[0] < _ANSWER_HOLDS:
+            return asked[1]
+        found = self._find(record, now, also)
+        if len(self._asked) >= _MAX_ASKED:
+            self._asked.clear()
+        self._asked[key] = (now, found)
+        return found
+
+    def evidence(self, record: AnyRecord) -> Mapping[str, Any]:
+        """Return the evidence of the last findings about a record, whatever became of its text meanwhile."""
+        about = (record_name(record), record.id)
+        known = [found for key, (_, found) in self._asked.items() if key is None or key[:2] == about]
+        return known[-1].evidence if known else {}
+
+    def _find(self, record: AnyRecord | None, now: datetime, also: Sequence[AnyRecord]) -> SetFindings:
         reasons, evidence = [], dict[str, Any]()
-        if joined := self._joined(record, now, also):
-            reasons.append("joined_orders")
-            evidence["joined"] = joined
+        if self._author.session and self._store.proposals.waiting_of(self._author.session, "quarantined"):
+            reasons.append("quarantined")
+            evidence["session"] = self._author.session
         if self._burst and (count := self._writes(now) + len(also)) >= self._burst:
             reasons.append("burst")
             evidence["burst"] = {"session": self._author.session, "writes": count + 1}
+        # What waits anyway is read by a person, and a long batch is not compared one by one.
+        if not reasons and record is not None and (joined := self._joined(record, now, also)):
+            reasons.append("joined_orders")
+            evidence["joined"] = joined
         return SetFindings(tuple(reasons), evidence)
 
     def _writes(self, now: datetime) -> int:
@@ -117,5 +146,5 @@ def _parts_of(record: AnyRecord) -> list[str]:
         case Crystal():
             parts = [record.content]
         case _:
-            parts = []
+            return []
     return [part for part in parts if part]

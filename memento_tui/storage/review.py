@@ -173,6 +173,15 @@ class ProposalQueries:
         with self._database.reading() as connection:
             return select_records(connection, Proposal, where, (reason,))
 
+    def waiting_of(self, session: str, reason: str) -> list[Proposal]:
+        """Return the undecided proposals of a session that have a reason, postponed ones too, oldest first."""
+        where = (
+            "state IN ('pending', 'later', 'needs_review') AND session = ?"
+            " AND EXISTS (SELECT 1 FROM json_each(proposal.reasons) WHERE value = ?) ORDER BY number"
+        )
+        with self._database.reading() as connection:
+            return select_records(connection, Proposal, where, (session, reason))
+
     def merging(self) -> set[str]:
         """Return the ids of the memories on both sides of the merges that wait."""
         query = (
@@ -219,6 +228,8 @@ def _has_reason(code: str) -> str:
 _KIND_OF_PROPOSAL = (
     "CASE"
     f" WHEN {_has_reason('secret_found')} THEN 'secret'"
+    f" WHEN {_has_reason('quarantined')} THEN 'quarantined'"
+    f" WHEN {_has_reason('burst')} THEN 'burst'"
     " WHEN proposal.target = 'contradiction' THEN 'suggestion'"
     " WHEN proposal.target = 'crystal' THEN 'identity'"
     f" WHEN {_has_reason('expiring_skip')} THEN 'expiring'"

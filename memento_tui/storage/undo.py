@@ -16,10 +16,10 @@ from memento_tui.storage.journal import Author, Change, Entry, select_entries
 from memento_tui.storage.tables import TABLES, select_records
 from memento_tui.storage.transaction import PersonGuard, Transaction, transaction, write_entry
 
-__all__ = ["purge_record", "purged_ids", "redo_candidate", "revert_entry", "undo_candidate"]
+__all__ = ["IS_UNDONE", "purge_record", "purged_ids", "redo_candidate", "revert_entry", "undo_candidate"]
 
 # An entry is in effect unless an undo of it is. An undo is in effect unless it was itself taken back (a redo).
-_IS_UNDONE = (
+IS_UNDONE = (
     "EXISTS (SELECT 1 FROM entry AS u WHERE u.undoes = {0}.seq"
     " AND NOT EXISTS (SELECT 1 FROM entry AS r WHERE r.undoes = u.seq))"
 )
@@ -30,7 +30,7 @@ _IS_PURGED = "EXISTS (SELECT 1 FROM change WHERE change.seq = entry.seq AND nonc
 def undo_candidate(connection: sqlite3.Connection) -> Entry | None:
     """Return the person's newest entry that is in effect and was not purged: the one that the undo key undoes."""
     where = "actor = 'person' AND undoes IS NULL AND action NOT IN ('purge', 'restore backup')"
-    where += f" AND NOT {_IS_UNDONE.format('entry')}"
+    where += f" AND NOT {IS_UNDONE.format('entry')}"
     where += f" AND NOT {_IS_PURGED}"
     return next(select_entries(connection, f"{where} ORDER BY seq DESC LIMIT 1"), None)
 
@@ -97,7 +97,7 @@ def _revert_entry(tx: Transaction, entry: Entry) -> None:
             f"Entry {entry.seq} says that a backup was restored.",
             "What was there before is a backup too: memento backup list.",
         )
-    query = f"SELECT {_IS_UNDONE.format('entry')} FROM entry WHERE seq = ?"
+    query = f"SELECT {IS_UNDONE.format('entry')} FROM entry WHERE seq = ?"
     if tx.connection.execute(query, (entry.seq,)).fetchone()[0]:
         raise NotAllowed(f"Entry {entry.seq} was taken back already.", "Undo or redo a later one.")
     rows = tx.connection.execute(

@@ -13,11 +13,12 @@ from memento_tui.storage.database import Database
 from memento_tui.storage.journal import Author
 from memento_tui.storage.statements import SELECT_WRITERS, last_writers
 from memento_tui.storage.tables import TABLES
+from memento_tui.storage.undo import IS_UNDONE
 
 __all__ = ["SessionRecord", "SessionWrites", "WriteHistoryQueries"]
 
 WRITTEN_KINDS = ("memory", "skip", "item", "crystal")
-"""The kinds of records whose texts an agent is told. Proposals, contradictions and relations follow from them."""
+"""The kinds of records whose texts an agent is told."""
 
 _WRITTEN = f"({', '.join(repr(kind) for kind in WRITTEN_KINDS)})"
 
@@ -42,6 +43,8 @@ class SessionRecord(msgspec.Struct, frozen=True):
     record_id: str
     first_version: int
     last_version: int
+    versions: int
+    """How many versions of the record the session made."""
 
     @property
     def is_created(self) -> bool:
@@ -106,16 +109,45 @@ class WriteHistoryQueries:
                 found.append(SessionWrites(row[0], row[1], *moments, entries=row[4], records=records))
         return found
 
-    def records_of(self, session: str) -> list[SessionRecord]:
-        """Return the records that a session wrote, in the order in which it first did."""
+    def session_names(self, prefix: str) -> list[str]:
+        """Return the names of up to ten sessions that wrote and begin so."""
         query = (
-            "SELECT change.record, change.record_id, min(change.version), max(change.version)"
+            "SELECT DISTINCT session FROM entry INDEXED BY entry_list"
+            " WHERE actor <> 'person' AND substr(session, 1, ?) = ? ORDER BY session LIMIT 10"
+        )
+        with self._database.reading() as connection:
+            return [str(row[0]) for row in connection.execute(query, (len(prefix), prefix))]
+
+    def records_of(self, session: str) -> list[SessionRecord]:
+        """Return the records and relations that a session wrote, in the order in which it first did."""
+        query = (
+            "SELECT change.record, change.record_id, min(change.version), max(change.version), count(*)"
             " FROM entry INDEXED BY entry_list CROSS JOIN change ON change.seq = entry.seq"
-            f" WHERE entry.session = ? AND entry.actor <> 'person' AND change.record IN {_WRITTEN}"
+            " WHERE entry.session = ? AND entry.actor <> 'person'"
+            f" AND (change.record IN {_WRITTEN} OR change.record = 'relation')"
             " GROUP BY change.record, change.record_id ORDER BY min(change.seq), min(change.ordinal)"
         )
         with self._database.reading() as connection:
             return [SessionRecord(*row) for row in connection.execute(query, (session,))]
+
+    def versions_by_person(self, record: str, record_id: str, after: int) -> list[int]:
+        """Return the versions of a record after one that a person made, other than by a quarantine or its end."""
+        query = (
+            "SELECT change.version FROM change INDEXED BY change_record CROSS JOIN entry ON entry.seq = change.seq"
+            " WHERE change.record = ? AND change.record_id = ? AND change.version > ? AND entry.actor = 'person'"
+            " AND entry.action NOT IN ('quarantine', 'release') ORDER BY change.version"
+        )
+        with self._database.reading() as connection:
+            return [int(row[0]) for row in connection.execute(query, (record, record_id, after))]
+
+    def entries_noted(self, action: str, note: str) -> list[int]:
+        """Return the entries with an action and a note that were not undone, the last first."""
+        query = (
+            "SELECT seq FROM entry INDEXED BY entry_note WHERE note <> '' AND note = ? AND action = ?"
+            f" AND NOT {IS_UNDONE.format('entry')} ORDER BY seq DESC"
+        )
+        with self._database.reading() as connection:
+            return [int(row[0]) for row in connection.execute(query, (note, action))]
 
     def written_between(self, since: datetime, until: datetime, ids: Iterable[str]) -> list[str]:
         """Return those of the memories that agents wrote between two moments."""

@@ -37,6 +37,8 @@ __all__ = ["ReviewSection"]
 
 _KIND_LABELS = {
     "secret": ("! secret", "error"),
+    "quarantined": ("! quarantined", "error"),
+    "burst": ("! burst", "warning"),
     "contradiction": ("? contradiction", "warning"),
     "suggestion": ("? answer", "warning"),
     "identity": ("@ identity", "strong"),

@@ -1,0 +1,97 @@
+"""The sessions of agents that wrote: list them, take what one wrote out of recall, and give it back."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import msgspec
+
+from memento_tui.errors import AmbiguousId, NotFound
+from memento_tui.model import Crystal, Memory, Skip, WorkingItem
+from memento_tui.model.memory import RECALLED_STATUSES
+from memento_tui.policy.gate import Gate
+from memento_tui.policy.quarantine import QUARANTINED, QuarantineOutcome, quarantine_session, release_session
+from memento_tui.storage.store import Store
+from memento_tui.storage.write_history import SessionWrites
+
+__all__ = ["WrittenSession", "WrittenSessions"]
+
+
+class WrittenSession(msgspec.Struct, frozen=True):
+    """A session that wrote, and what of it has effect now."""
+
+    session: str
+    agent: str
+    first_at: datetime
+    last_at: datetime
+    entries: int
+    records: int
+    """How many different memories, skips, working items and crystals it wrote."""
+    in_effect: int
+    """How many of those an agent can be told now."""
+    waiting: int
+    """How many proposals of its quarantine wait; 0 where it is not quarantined."""
+
+    @property
+    def is_quarantined(self) -> bool:
+        """Whether it is out of recall until a person has looked."""
+        return self.waiting > 0
+
+
+class WrittenSessions:
+    """The sessions of agents that wrote into one workspace."""
+
+    def __init__(self, store: Store, gate: Gate) -> None:
+        self._store = store
+        self._gate = gate
+
+    def list(self, limit: int = 50) -> list[WrittenSession]:
+        """Return the sessions that wrote, the one that wrote last first."""
+        return [self._described(writes) for writes in self._store.writes.sessions(limit)]
+
+    def get(self, session: str) -> WrittenSession:
+        """Return one session by its name or a unique beginning of it. Raises `NotFound` or `AmbiguousId`."""
+        return self._described(self._find(session))
+
+    def quarantine(self, session: str) -> QuarantineOutcome:
+        """Take what a session wrote out of recall; see `memento_tui.policy.quarantine.quarantine_session`.
+
+        Raises:
+            NotAllowed: an agent asks.
+            NotFound, AmbiguousId: no session, or several, are called so.
+
+        """
+        return quarantine_session(self._store, self._gate, self._find(session).session)
+
+    def release(self, session: str) -> QuarantineOutcome:
+        """Give back what a quarantine took out of recall. Raises like `quarantine`."""
+        return release_session(self._store, self._gate, self._find(session).session)
+
+    def _find(self, name: str) -> SessionWrites:
+        found = self._store.writes.sessions(1, name) if name else []
+        if found:
+            return found[0]
+        fitting = self._store.writes.session_names(name) if name else []
+        if not fitting:
+            raise NotFound(f"No session {name} wrote anything.", "memento session list shows those that did.")
+        if len(fitting) > 1:
+            raise AmbiguousId(name, fitting)
+        return self._store.writes.sessions(1, fitting[0])[0]
+
+    def _described(self, writes: SessionWrites) -> WrittenSession:
+        waiting = len(self._store.proposals.waiting_of(writes.session, QUARANTINED))
+        values = msgspec.structs.asdict(writes)
+        return WrittenSession(**values, in_effect=self._in_effect(writes.session), waiting=waiting)
+
+    def _in_effect(self, session: str) -> int:
+        written = self._store.writes.records_of(session)
+        memories = self._store.memories.get_many([one.record_id for one in written if one.record == "memory"])
+        others = (self._store.find_named(one.record, one.record_id) for one in written if one.record != "memory")
+        listed = [found for found in others if _has_effect(found)]
+        return sum(memory.status in RECALLED_STATUSES for memory in memories.values()) + len(listed)
+
+
+def _has_effect(record: object) -> bool:
+    if isinstance(record, Crystal):
+        return record.status == "current"
+    return isinstance(record, Skip | WorkingItem | Memory)
