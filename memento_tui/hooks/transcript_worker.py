@@ -15,6 +15,7 @@ from filelock import FileLock, Timeout
 
 from memento_tui.api import Workspace
 from memento_tui.api.distillation import distill_transcript
+from memento_tui.api.provenance import check_provenance
 from memento_tui.errors import MementoError
 from memento_tui.hooks.project import find_project, namespace_of_project
 from memento_tui.hooks.worker_launcher import should_read_transcript
@@ -69,7 +70,7 @@ def main() -> int:
 
 
 def learn_from_transcript(paths: DataPaths, transcript: Path, session: str, *, event: str, cwd: str = "") -> None:
-    """Record the memories that a session was shown and used, and propose new ones from its transcript.
+    """Record the memories that a session used, hold those that it copied from outside, and propose new ones.
 
     One transcript is read at a time. After an event of every turn, one that has hardly grown is skipped.
 
@@ -93,11 +94,20 @@ def learn_from_transcript(paths: DataPaths, transcript: Path, session: str, *, e
                     if project is None
                     else namespace_of_project(project, workspace.settings.get, workspace.settings.set)
                 )
+                _check_provenance(workspace, transcript, session, "" if project is None else str(project.root))
                 for problem in distill_transcript(workspace, transcript, namespace=place).problems:
                     _log.warning("%s: %s", transcript, problem)
             hooks.set_learned_bytes(session, size)
         finally:
             hooks.close()
+
+
+def _check_provenance(workspace: Workspace, transcript: Path, session: str, project: str) -> None:
+    """Hold what the session remembered of what its tools returned from outside; a failure stops nothing else."""
+    try:
+        check_provenance(workspace, transcript, session, project=project)
+    except MementoError as error:
+        _log.warning("%s: where its memories came from was not found out: %s", transcript, error)
 
 
 def _record_use(workspace: Workspace, hooks: HookStore, transcript: Path, session: str) -> None:

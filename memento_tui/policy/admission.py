@@ -157,6 +157,8 @@ class Admission:
             )
         if self._origin == "maintenance" and not _says_something_else(before, admitted):
             return admitted
+        if admitted.status == "pending" and before.stability == "draft" and not before.pinned:
+            return admitted  # out of recall until a person has looked
         if before.status in RECALLED_STATUSES:
             self._judge_change(before, admitted, screened)
         return _without_verification(before, admitted)
