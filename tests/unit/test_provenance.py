@@ -52,7 +52,7 @@ def test_a_memory_that_a_page_said_becomes_external_and_waits(
     told = dict(pending.rests_on)
     assert told["returned by"] == f"WebFetch: {ADDRESS} (lines 3-4)"
     assert (told["the passage"], str(transcript) in told["transcript"]) == (TEXT, True)
-    assert workspace.search("billing proxy").results == []
+    assert workspace.search("acme certificate").results == []
 
 
 def test_it_is_found_once_and_one_undo_takes_it_back(workspace: Workspace, agent: Workspace, transcript: Path) -> None:
