@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 @group(
     "session",
     invoke_without_command=True,
-    short_help="Take what one session of an agent wrote out of recall, and give it back.",
+    short_help="Take what one session of an agent wrote out of recall.",
     examples="""
     memento session
     memento session quarantine 7c1e2b9a
