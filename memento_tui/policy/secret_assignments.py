@@ -3,40 +3,54 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from memento_tui.policy.secret_patterns import SecretSpan, is_key, is_password, is_placeholder
 
-__all__ = ["assignment_spans", "secret_kind_of_field"]
+__all__ = ["assignment_spans", "secret_kind_of_field", "secret_word_in"]
 
 _PASSWORD_WORD = re.compile(
     r"""(?x) passw(?:or)?d | passwort | passphrase | passcode | pwd | kennwort | contrase(?:ñ|n)a | mot\ de\ passe
-    | senha | парол[ья] | 密码 | 密碼 | パスワード | pass | pw
-    | secret | token | key""",
+    | senha | парол[ьяею] | 密码 | 密碼 | パスワード | wachtwoord | has[łl]o | l[öo]senord | adgangskode | passord
+    | salasana | heslo | jelsz[óo] | parol[aă] | [şs]ifre | κωδικ[όο]ς | סיסמ[הא] | كلمة\ (?:المرور|السر) | पासवर्ड
+    | 비밀번호 | mật\ khẩu | kata\ sandi | รหัสผ่าน | pass | pw
+    | secret | token | key | schlüssel | cl[ée]\ (?:d')?api | clave\ (?:de\ )?(?:la\ )?api
+    | ключ(?:\ доступа)?\ api | 密钥
+    | _auth | _pat""",
     re.ASCII,
 )
-_KEYS = frozenset({"secret", "token", "key"})
-_SHORT = frozenset({"pass", "pw", "senha"})
+_KEYS = frozenset({"secret", "token", "key", "schlüssel", "密钥", "_auth", "_pat"})
+_FOREIGN_API_KEY = re.compile(r"(?:cl|ключ).*api", re.ASCII)
+_SHORT = frozenset({"pass", "pw", "senha", "heslo", "haslo", "hasło", "parola", "parolă", "sifre", "şifre"})
 """Words that may be part of others, such as compass, and mean a password only where something is assigned."""
 _QUALIFIED_KEY_WORD = re.compile(
-    r"""(?x) (?: api | access | auth | account | private | signing | encryption | master | service | license | shared
-    | storage | client | webhook | consumer | deploy | bot | session | refresh | bearer | jwt | app | admin
-    | secret ) [ _-]?$""",
+    r"""(?x) (?: api | access | auth | account | private | signing | encryption | master | service | license | licence
+    | shared | storage | client | webhook | consumer | deploy | bot | session | refresh | bearer | jwt | app | admin
+    | secret | personal | server | recovery | root | preshared | registry | publish | ci | write | ingest ) [ _-]?$""",
     re.ASCII,
 )
 """The words before ``key`` where that means a secret and not, say, the key of a cache."""
+_VARIABLE_KEY = re.compile(r"[A-Z][A-Z0-9]{1,20}_$", re.ASCII)
+_HARMLESS_KEY = re.compile(
+    r"(?:CACHE|PRIMARY|FOREIGN|PUBLIC|SORT|PARTITION|INDEX|HASH|IDEMPOTENCY|ROW|MAP|LOOKUP|I18N|TRANSLATION|SITE|STATE)_$"
+)
 _ASSIGNED = re.compile(
     r"""(?x) (?: s? | \d{1,2} | [_-](?:\d{1,2}|prod(?:uction)?|dev|stag(?:e|ing)|test|local|admin|root|db|user|main
-        |backup|old|new|value|plain|key) )
+        |backup|old|new|value|plain|key|hash) )
     (?: \\?["'`\])*_]{0,4}
-        (?P<about> \s{1,3}(?:for|of|on|to|at|in|für)\s[^\n:="'`]{1,40}? | \s?\([^()\n]{1,40}\) )?
-        (?: \s{0,4} (?P<sign> := | => | ={1,3} | : | \uff1a )
-            | \s{1,2} (?:is|was|to|ist|lautet|es|est) (?=[\s:]) :? )
-        \*{0,2} [^\S\n]{0,4} (?P<lines>\n[^\S\n]{0,8})?
-    | \ {1,2}(?=["'`]) )""",
+        (?P<about> \s{1,3}(?:for|of|on|to|at|in|für|you|we|from|by|that|with|de|del|pour|di|для)\s[^\n:="'`]{1,40}?
+            | \s?\([^()\n]{1,40}\) )?
+        (?: \s{0,4} (?P<sign> := | [=-]> | → | ={1,3} | : | \uff1a )
+            | \s{0,3} (?P<call> [,(] ) [^\S\n]{0,3} (?=["'])
+            | [^\S\n]{0,4} (?P<cell> \| | \t ) | [^\S\n]{1,3} (?P<dash> --? | \u2013 | \u2014 ) (?=\s)
+            | \s{1,2} (?:(?:is|was|are|were|will\sbe)(?:\snow)?|(?:has\sbeen\s|was\s|is\s)?(?:set|changed|reset)\sto
+                |to|ist
+                |lautet|es|est|è|e|är|er|on|jest|to|je|là|adalah|είναι|είν) (?=[\s:]) :? | \s?(?:是|は|은|는)\s? )
+        \*{0,2} [^\S\n]{0,4} (?: [>|][+-]?(?=\n) )? (?P<lines>\n[^\S\n>]{0,8})?
+    | (?P<space> [^\S\n]{1,3} ) (?=[^\s\-\u2013\u2014|=:(\[{]) )""",
     re.ASCII,
 )
-"""The text from the word to the value: a suffix, quotes, a purpose, and a sign or a verb; or a quoted value at once."""
+"""The text from the word to the value: a suffix, quotes, a purpose, and a sign or a verb; or the value at once."""
 _FLAG = re.compile(
     r"(?<![\w-])--?(?:[a-z]{1,20}[-_]){0,3}(?:passwd|password|passphrase|pass|token|secret|api-?key|key)\ {1,4}",
     re.ASCII,
@@ -47,10 +61,11 @@ _SHELL = re.compile(
     re.ASCII,
 )
 _LOGIN = re.compile(
-    r"(?:credentials?|creds)\s{0,2}(?:[:=]|\b(?:is|are))?\s{0,2}[`\"']?[\w.@+-]{2,40}(?::| / )", re.ASCII
+    r"(?:credentials?|creds)(?:\s{0,2}[:=]|\s{1,2}(?:is|are)\b|\s)\s{0,2}[`\"']?[\w.@+-]{2,40}(?::(?!:)|\s?/\s?)",
+    re.ASCII,
 )
 _HEADER = re.compile(
-    r"(?<![a-z])(?:authorization[\"']?\s{0,3}[:=,]\s{0,3}[\"']?(?:(?:bearer|basic|token|apikey|digest|bot)\s{1,3})?"
+    r"(?<![a-z])(?:authorization[\"']?\s{0,3}[:=,]\s{0,3}[\"']?(?:(?:bearer|basic|token|apikey|digest|bot|negotiate)\s{1,3})?"
     r"|(?:bearer|basic)[ :=\"']{1,3})",
     re.ASCII,
 )
@@ -97,17 +112,57 @@ def _lowered(text: str) -> str:
 def _assignments(text: str, read: str) -> Iterator[SecretSpan]:
     for word in _PASSWORD_WORD.finditer(read):
         match = _ASSIGNED.match(read, word.end())
-        if match is not None and _means_secret(read, word):
-            plain = match["sign"] is not None and match["about"] is None
-            if plain or word[0] not in _SHORT:
-                quoted = match["lines"] is not None
-                yield from _value_spans(text, word, match.end(), plain=plain, quoted=quoted)
+        if match is None or not _means_secret(text, read, word, match["about"] or ""):
+            continue
+        signed = match["sign"] is not None or match["call"] is not None
+        if not signed and word[0] in _SHORT and match["cell"] is None:
+            continue
+        plain = signed and match["about"] is None and (word[0] not in _SHORT or _is_login(read, word, match))
+        quoted = match["lines"] is not None and not (plain and text[match.end() - 1] == " ")
+        bare = match["space"] is not None
+        who = _USER_BEFORE.search(read, max(0, word.start() - _NEARBY_CHARACTERS), word.start()) if bare else None
+        if who is not None and (who["user"] or who["who"] in _ACCOUNTS):
+            plain, bare = who["who"] in _ACCOUNTS, False
+        yield from _value_spans(text, word, match.end(), plain=plain, quoted=quoted, bare=bare)
 
 
-def _means_secret(read: str, word: re.Match[str]) -> bool:
+_USER_BEFORE = re.compile(
+    r"""(?x) (?<![\w-]) (?P<user> (?: user(?:\s?name)? | login | account | usr | e-?mail )
+        (?: \s{0,2} [:="'`(]{1,3} \s{0,2} | \s{1,3} ) (?: (?: is | named | called | with | as ) \s )? )?
+    ["'`]? (?P<who> [\w@.+\\-]{1,60}+ ) ["'`]? \s{0,3} [,;/|)]? \s{0,12}
+    (?: and\s{1,3} | with\s{1,3} | the\s{1,3} | its\s{1,3} | initial\s{1,3} | -\s ){0,3} (?: a\s | db\s )? $""",
+    re.ASCII,
+)
+_ACCOUNTS = frozenset("admin administrator root guest deploy sa postgres mysql ci ubuntu oracle".split())  # noqa: SIM905 - shorter
+"""Names of accounts after which any word is a password: user admin, password swordfish."""
+
+
+_USER_NEARBY = re.compile(
+    r"\b(?:user|login|log\ in|host|account|admin|root|smtp|db|ssh|ftp|email|e-mail|credential)", re.ASCII
+)
+_NEARBY_CHARACTERS = 80
+
+
+def _is_login(read: str, word: re.Match[str], match: re.Match[str]) -> bool:
+    """Tell whether a short word such as pass means a password: it is a field's name, or a user is named before it."""
+    # "7/7 phases PASS: explore" and "Monthly pass: yes" name no password.
+    before = read[max(0, word.start() - _NEARBY_CHARACTERS) : word.start()]
+    return match["sign"] in ("=", ":=", "=>") or _USER_NEARBY.search(before) is not None
+
+
+def _means_secret(text: str, read: str, word: re.Match[str], about: str) -> bool:
     start = word.start()
     if word[0] == "key":
-        return _QUALIFIED_KEY_WORD.search(read[max(0, start - 16) : start]) is not None
+        if _QUALIFIED_KEY_WORD.search(read[max(0, start - 16) : start]) is not None or " api" in about:
+            return True
+        name = text[max(0, start - 24) : start]
+        return text[start : word.end()] == "KEY" and bool(_VARIABLE_KEY.search(name)) and not _HARMLESS_KEY.search(name)
+    if word[0] in ("schlüssel", "_pat"):
+        return word[0] == "_pat" or read[max(0, start - 4) : start] in ("api-", "api ")
+    if word[0] == "_auth":
+        return not read[word.end() : word.end() + 1].isalpha()
+    if word[0] == "passwd" or word[0] == "password":
+        return read[start - 1 : start] != "1"  # 1Password keeps passwords
     return word[0] not in _SHORT or not read[start - 1 : start].isalpha()
 
 
@@ -118,24 +173,70 @@ def _flags(text: str, read: str) -> Iterator[SecretSpan]:
             yield from _value_spans(text, word, match.end(), plain=False, quoted=False)
 
 
-def _value_spans(text: str, word: re.Match[str], at: int, *, plain: bool, quoted: bool) -> Iterator[SecretSpan]:
+def _value_spans(
+    text: str, word: re.Match[str], at: int, *, plain: bool, quoted: bool, bare: bool = False
+) -> Iterator[SecretSpan]:
     """Yield the value at ``at`` if it is a secret of the kind that the word names.
 
-    A ``plain`` value follows a sign and may be a single word. ``quoted`` says that only one in quotation marks counts.
+    A ``plain`` value follows a sign and may be a single word. ``quoted`` says that only one in quotation marks counts,
+    ``bare`` that nothing but a space stands before it.
     """
     value = _VALUE.match(text, at)
     if value is None or (quoted and value["quoted"] is None):
         return
     start, end = _span(value)
-    if word[0] in _KEYS:
-        if is_key(text[start:end]):
+    found = text[start:end]
+    if word[0] in _KEYS or _FOREIGN_API_KEY.match(word[0]):
+        if bare and len(found) < _MIN_BARE_KEY_CHARACTERS:
+            return
+        if is_key(found, uuid=_is_strong(text, word)) or (word[0] == "_auth" and _PAIR.fullmatch(found)):
             yield start, end, _key_kind(word[0])
-    elif is_password(text[start:end], loose=plain and (value["quoted"] is not None or _is_alone(text, word, end))):
+        elif (
+            word[0] == "secret"
+            and is_password(found, loose=False)
+            and _looks_chosen(found)
+            and not _NAME_OF_SECRET.match(found)
+        ):
+            yield start, end, "password"
+    elif bare and value["quoted"] is None:
+        if is_password(found, loose=False) and _looks_chosen(found):
+            yield start, end, "password"
+    elif is_password(found, loose=plain and (value["quoted"] is not None or _is_alone(text, word, end))):
         yield start, end, "password"
 
 
+_NAME_OF_SECRET = re.compile(r"[a-z]+(?:[-_./][a-z0-9]+)+$", re.ASCII | re.IGNORECASE)
+"""A value such as ``my-app-secrets-v2`` names a secret, and is none."""
+_MIN_BARE_KEY_CHARACTERS = 16
+"""Characters of a key that follows its word without a sign: ``API key 5d4d97f437cb777f``."""
+_PAIR = re.compile(r"[A-Za-z0-9+/]{8,}={0,2}", re.ASCII)
+_STRONG_WORD = re.compile(
+    r"(?:api|access|auth|refresh|bearer|deploy|bot|ci|registry|publish|private|personal|session|client|id|[a-z0-9]_|[a-z]-|--|[a-z]\.)"
+    r"[ _-]?$",
+    re.ASCII,
+)
+_NOTHING_CHOSEN = re.compile(
+    r"(?:[a-z]+[-_/.])*[a-z]+s?\d?|v?\d[\d.]*\w?|[^\w]+|\d+[-\w]*(?:chars?|bits?|days?|min|h)", re.ASCII | re.IGNORECASE
+)
+
+
+def _is_strong(text: str, word: re.Match[str]) -> bool:
+    """Tell whether the word is used of nothing but secrets, so that a UUID beside it is one."""
+    if word[0] != "token":
+        return True
+    before = text[max(0, word.start() - 10) : word.start()]
+    return _STRONG_WORD.search(before.lower()) is not None
+
+
+def _looks_chosen(value: str) -> bool:
+    """Tell whether a value after a mere space is a password: the password hunter2, but not the password page2."""
+    digits = sum(char.isdigit() for char in value)
+    signs = sum(not char.isalnum() and char not in "-_./" for char in value)
+    return len(value) >= 6 and (digits > 0 or signs > 1) and _NOTHING_CHOSEN.fullmatch(value) is None  # noqa: PLR2004 - as everywhere
+
+
 def _key_kind(word: str) -> str:
-    return "token" if word == "token" else "key"
+    return "token" if word in ("token", "_auth", "_pat") else "key"
 
 
 def _is_alone(text: str, word: re.Match[str], end: int) -> bool:
@@ -179,7 +280,7 @@ def _headers(text: str, read: str) -> Iterator[SecretSpan]:
 def _is_credential(value: str) -> bool:
     """Tell whether what follows Bearer or Basic is a credential: generated, or ``user:password`` in base64."""
     padded = value.endswith("=") and value.rstrip("=").isalnum() and not value.islower()
-    return not is_placeholder(value) and (is_key(value) or padded)
+    return not is_placeholder(value) and (is_key(value, uuid=True) or padded)
 
 
 def _urls(text: str, _read: str) -> Iterator[SecretSpan]:
@@ -190,21 +291,28 @@ def _urls(text: str, _read: str) -> Iterator[SecretSpan]:
             yield *match.span(2), "password in a URL"
 
 
-def _kind_of_key(name: str) -> str | None:
+def secret_word_in(name: str) -> str | None:
     """Return the kind of secret that a field of this name holds, or ``None``: ``dbPassword`` holds a password."""
-    read = name[-80:].lower()
+    name = name[-80:]
+    read = _lowered(name)
     for word in _PASSWORD_WORD.finditer(read):
-        if _NAME_END.fullmatch(read, word.end()) and _means_secret(read, word):
+        if _NAME_END.fullmatch(read, word.end()) and _means_secret(name, read, word, ""):
             return _key_kind(word[0]) if word[0] in _KEYS else "password"
     return None
 
 
-def secret_kind_of_field(name: str, value: str) -> str | None:
-    """Return the kind of secret that a field's whole value is, judged by the field's name, or ``None``."""
-    kind = _kind_of_key(name)
-    if kind is None or not (is_password(value, loose=True) if kind == "password" else is_key(value)):
+def secret_kind_of_field(name: str, value: str, *, beside: Iterable[str] = ()) -> str | None:
+    """Return the kind of secret that a field's whole value is, judged by the field's name, or ``None``.
+
+    ``beside`` are the names of the fields beside it: ``pass`` means a password only where a user or a host is named.
+    """
+    kind = secret_word_in(name)
+    if kind is None:
         return None
-    return kind
+    if kind != "password":
+        return kind if is_key(value, uuid=name.lower() != "token") else None
+    loose = name.lower() not in _SHORT or any(_USER_NEARBY.match(str(other).lower()) for other in beside)
+    return kind if is_password(value, loose=loose) else None
 
 
 _Finder = Callable[[str, str], Iterator[SecretSpan]]
@@ -225,6 +333,29 @@ _FINDERS: tuple[tuple[tuple[str, ...], _Finder], ...] = (
             "密码",
             "密碼",
             "パスワード",
+            "wachtwoord",
+            "haslo",
+            "hasło",
+            "senord",
+            "adgangskode",
+            "salasana",
+            "heslo",
+            "jelsz",
+            "parol",
+            "ifre",
+            "κωδικ",
+            "סיסמ",
+            "كلمة",
+            "पासवर्ड",
+            "비밀번호",
+            "khẩu",
+            "kata sandi",
+            "รหัสผ่าน",
+            "api",
+            "密钥",
+            "schlüssel",
+            "_auth",
+            "_pat",
         ),
         _assignments,
     ),

@@ -1,32 +1,24 @@
-"""Recognise secrets by their own shape: provider tokens, random keys, passwords; and placeholders that are none."""
+"""Judge values: generated keys, passwords that people choose, and placeholders that are none."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from functools import cache
-from importlib import import_module
 from itertools import islice, pairwise
 
-import msgspec
-
 __all__ = [
-    "DETECT_SECRETS_PLUGINS",
-    "MIN_TOKEN_CHARACTERS",
-    "TOKEN_RULES",
-    "DetectSecretsPlugin",
     "SecretSpan",
-    "TokenRule",
+    "is_drawn",
+    "is_example",
     "is_key",
     "is_password",
+    "is_phrase",
     "is_placeholder",
-    "plugin_patterns",
-    "token_spans",
+    "is_uuid",
 ]
 
 MAX_VALUE_CHARACTERS = 128
 
-_FILLER = re.compile(r"(?i)x{3,}|\*{2,}|\.{2,}|…|_{3,}|#{3,}|•{2,}|n/a|-+", re.ASCII)
+_FILLER = re.compile(r"(?i)x{3,}|\*{2,}|\.{2,}|…|_{3,}|#{3,}|•{2,}|n/a|-+|[$€£]\d[\d.,]*(?:/\w+)?", re.ASCII)
 """Whole values that are placeholders."""
 _TEMPLATE = re.compile(
     r"""(?x) <[^>]*>? | \$[A-Za-z_({] | \$$ | \{ | \[ | %[A-Za-z_]+%? | \(                # <x> $X ${X} {x} [x] %X% (x)
@@ -129,16 +121,27 @@ def is_password(value: str, *, loose: bool) -> bool:
     return not _PATH.fullmatch(value)
 
 
-def is_key(value: str) -> bool:
+def is_uuid(value: str) -> bool:
+    """Tell whether a value is a UUID, which names a thing far more often than it opens one."""
+    return _UUID.fullmatch(value) is not None
+
+
+def is_key(value: str, *, uuid: bool = False) -> bool:
     """Tell whether a value beside the word token or key is one, as programs generate them.
 
     That is: at least ten characters in one run that mixes letters and digits without being made of words, version
-    numbers and dates, such as ``my-app-secrets-v2``. A UUID stays: it names a thing far more often than it opens one.
+    numbers and dates, such as ``my-app-secrets-v2``. A UUID is one only where ``uuid`` says so.
     """
     value = value[:MAX_VALUE_CHARACTERS]
-    if _DIGIT.search(value) is None or is_placeholder(value) or _UUID.fullmatch(value):
+    if _UUID.fullmatch(value):
+        return uuid and len(set(value)) > _MIN_DISTINCT_CHARACTERS
+    if is_placeholder(value):
         return False
-    return any(_is_random(run[0]) for run in islice(_RANDOM_RUN.finditer(value), _MAX_RUNS))
+    if len(value) >= _MIN_LETTERS_OF_KEY and _CASE_TURN.search(value) and _turns_often(value):
+        return True
+    return _DIGIT.search(value) is not None and any(
+        _is_random(run[0]) for run in islice(_RANDOM_RUN.finditer(value), _MAX_RUNS)
+    )
 
 
 def _is_random(run: str) -> bool:
@@ -153,198 +156,41 @@ def _is_random(run: str) -> bool:
     return letters >= 3 and digits >= 2 and turns >= 2 and len(set(run)) >= 6  # noqa: PLR2004 - see `is_key`
 
 
-MIN_TOKEN_CHARACTERS = 20
-"""Characters without white space that every token has at least."""
+_MIN_TURNS = 4
+"""Changes between letters and digits in what was drawn from both."""
+
+
+_MIN_LETTERS_OF_KEY = 20
+"""Characters of a key that has hardly a digit by chance."""
+_CASE_TURN = re.compile(r"[A-Z][A-Za-z]?[A-Z][a-z]|[a-z][A-Z][A-Z0-9]", re.ASCII)
+
+
+def _turns_often(value: str) -> bool:
+    """Tell whether capitals, small letters and digits follow each other without a word between them."""
+    turns = sum(a.isdigit() != b.isdigit() or a.isupper() != b.isupper() for a, b in pairwise(value))
+    return turns >= 0.42 * len(value) and not any(char.isspace() for char in value)
+
+
+def is_drawn(value: str) -> bool:
+    """Tell whether a value was drawn from capitals, small letters and digits: no word, number or path looks so."""
+    capitals = sum(char.isupper() for char in value)
+    small = sum(char.islower() for char in value)
+    digits = sum(char.isdigit() for char in value)
+    turns = sum(a.isdigit() != b.isdigit() or a.isupper() != b.isupper() for a, b in pairwise(value))
+    return min(capitals, small, digits) >= 2 and turns >= max(_MIN_TURNS, len(value) // 4)  # noqa: PLR2004 - by chance one
+
+
+_FUNCTION_WORDS = frozenset(
+    """the and is are was with for that this you not has have from must when your our its it in on at of to a an as be
+    by or if so we i they he she will can should would could may all any no but then than there here where which who what
+    please do does did use used using stored kept saved""".split()  # noqa: SIM905 - as a list it is half a page
+)
+
+
+def is_phrase(words: list[str], least: int) -> bool:
+    """Tell whether the words are a drawn phrase, such as a wallet's: so many plain words, none of them grammar."""
+    return len(words) >= least and len(set(words)) > least // 2 and _FUNCTION_WORDS.isdisjoint(words)
+
 
 SecretSpan = tuple[int, int, str]
 """Where a secret begins and ends, and its kind."""
-
-
-class TokenRule(msgspec.Struct, frozen=True):
-    """One pattern of our own. The group ``secret`` of a match is removed, or all of it where there is no such group.
-
-    Each pattern takes time in proportion to the text: it cannot begin inside a run that it would read to its end.
-    """
-
-    kind: str
-    needs: tuple[str, ...]
-    """Every match holds one of these, letter for letter."""
-    pattern: re.Pattern[str]
-    judged: bool = False
-    """Whether a match must look generated too, because the pattern alone is no proof."""
-
-
-class DetectSecretsPlugin(msgspec.Struct, frozen=True):
-    """One of detect-secrets' plugins that looks for fixed shapes."""
-
-    module: str
-    name: str
-    kind: str
-    needs: tuple[str, ...]
-    """Every match holds one of these, letter for letter."""
-
-
-def _token_pattern(prefix: str, body: str) -> re.Pattern[str]:
-    """Return the pattern of a token that begins where no letter or digit precedes it."""
-    return re.compile(rf"(?<![A-Za-z0-9])(?:{prefix}){body}", re.ASCII)
-
-
-TOKEN_RULES: tuple[TokenRule, ...] = (
-    TokenRule("GitHub token", ("github_pat_",), re.compile(r"(?<!\w)github_pat_\w{30,}+", re.ASCII)),
-    TokenRule(
-        "GitHub token", ("ghp_", "gho_", "ghu_", "ghs_", "ghr_"), _token_pattern("gh[pousr]_", r"[A-Za-z0-9]{30,}+")
-    ),
-    TokenRule("GitLab token", ("glpat-",), re.compile(r"(?<![\w-])glpat-[\w-]{18,}+(?:\.[\w-]+)*+", re.ASCII)),
-    TokenRule("Anthropic key", ("sk-ant-",), re.compile(r"(?<![\w-])sk-ant-[\w-]{20,}+", re.ASCII)),
-    TokenRule(
-        "OpenAI key",
-        ("sk-",),
-        re.compile(r"(?<![\w-])sk-(?!ant-)(?:(?:proj|svcacct|admin|None|or-v1|lf|live|test)-)?[\w-]{20,}+", re.ASCII),
-        judged=True,
-    ),
-    TokenRule(
-        "Stripe key",
-        ("k_live_", "k_test_", "whsec_"),
-        _token_pattern("[sr]k_(?:live|test)_|whsec_", r"[A-Za-z0-9+/=]{16,}+"),
-    ),
-    TokenRule(
-        "Slack token",
-        ("xox", "xapp-"),
-        re.compile(r"(?<![\w-])(?:xox[a-z]|xapp)-(?=[\w.-]{0,60}\d)[\w-]{15,}+(?:\.[\w-]+)*+", re.ASCII),
-    ),
-    TokenRule("Google key", ("AIza",), _token_pattern("AIza", r"[\w-]{30,}+")),
-    TokenRule("Google token", ("ya29.", "GOCSPX-"), _token_pattern(r"ya29\.|GOCSPX-", r"[\w-]{20,}+")),
-    TokenRule("npm token", ("npm_",), _token_pattern("npm_", r"[A-Za-z0-9]{30,}+")),
-    TokenRule("PyPI token", ("pypi-",), re.compile(r"(?<![\w-])pypi-[\w-]{40,}+", re.ASCII)),
-    TokenRule("Hugging Face token", ("hf_", "api_org_"), _token_pattern("hf_|api_org_", r"[A-Za-z0-9]{25,}+")),
-    TokenRule("Azure key", ("sig=",), re.compile(r"(?<=[?&;])sig=(?P<secret>[A-Za-z0-9%+/=_-]{30,}+)", re.ASCII)),
-    TokenRule(
-        "Azure key", ("8Q~", "7Q~"), re.compile(r"(?<![\w.~-])[\w~.]{3}[78]Q~[\w.~-]{31,34}(?![\w.~-])", re.ASCII)
-    ),
-    TokenRule("Twilio key", ("SK", "AC"), _token_pattern("SK|AC", r"[a-z0-9]{32}(?![A-Za-z0-9])"), judged=True),
-    TokenRule("SendGrid key", ("SG.",), _token_pattern(r"SG\.", r"[\w-]{16,}+\.[\w-]{16,}+")),
-    TokenRule("memento key", ("mp_live_",), _token_pattern("mp_live_", r"[0-9a-fA-F]{32,}+")),
-    TokenRule("DigitalOcean token", ("dop_v1_", "doo_v1_", "dor_v1_"), _token_pattern(r"do[opr]_v1_", r"[0-9a-f]{64}")),
-    TokenRule(
-        "Shopify token",
-        ("shpat_", "shpca_", "shppa_", "shpss_"),
-        _token_pattern(r"shp(?:at|ca|pa|ss)_", r"[0-9a-fA-F]{32}"),
-    ),
-    TokenRule("Databricks token", ("dapi",), _token_pattern("dapi", r"[0-9a-f]{32}(?:-\d)?")),
-    TokenRule("Vault token", ("hvs.", "hvb.", "hvr."), _token_pattern(r"hv[sbr]\.", r"[\w-]{24,}+")),
-    TokenRule("Grafana token", ("glsa_", "glc_"), _token_pattern("glsa_|glc_", r"[\w+/=]{32,}+")),
-    TokenRule("Linear key", ("lin_api_",), _token_pattern("lin_api_", r"[A-Za-z0-9]{32,}+")),
-    TokenRule("Notion token", ("ntn_", "secret_"), _token_pattern("ntn_|secret_", r"[A-Za-z0-9]{40,}+")),
-    TokenRule("Atlassian token", ("ATATT3",), _token_pattern("ATATT3", r"[\w=-]{40,}+")),
-    TokenRule("Docker token", ("dckr_pat_",), _token_pattern("dckr_pat_", r"[\w-]{20,}+")),
-    TokenRule("Groq key", ("gsk_",), _token_pattern("gsk_", r"[A-Za-z0-9]{30,}+")),
-    TokenRule("Replicate token", ("r8_",), _token_pattern("r8_", r"[A-Za-z0-9]{30,}+")),
-    TokenRule("Perplexity key", ("pplx-",), _token_pattern("pplx-", r"[A-Za-z0-9]{30,}+")),
-    TokenRule("Sentry token", ("sntrys_", "sntryu_"), _token_pattern("sntry[su]_", r"[\w+/=-]{40,}+")),
-    TokenRule("age key", ("AGE-SECRET-KEY-1",), _token_pattern("AGE-SECRET-KEY-1", r"[0-9A-Z]{40,}+")),
-    TokenRule("Mailgun key", ("key-",), _token_pattern("key-", r"[0-9a-f]{32}(?![A-Za-z0-9])")),
-    TokenRule("Postman key", ("PMAK-",), _token_pattern("PMAK-", r"[0-9a-f]{24}-[0-9a-f]{34}")),
-    TokenRule("New Relic key", ("NRAK-",), _token_pattern("NRAK-", r"[0-9A-Z]{27}")),
-    TokenRule(
-        "Discord webhook", ("/webhooks/",), re.compile(r"/api/webhooks/\d{10,25}/(?P<secret>[\w-]{40,}+)", re.ASCII)
-    ),
-    TokenRule(
-        "JSON Web Token", ("eyJ",), re.compile(r"(?<![\w-])eyJ[\w-]{8,}+\.[\w-]{8,}+(?:\.[\w-]++){0,3}", re.ASCII)
-    ),
-    TokenRule(
-        "Slack webhook",
-        ("/services/T",),
-        re.compile(r"/services/(?P<secret>T\w{6,40}/B\w{6,40}/\w{16,}+)", re.ASCII),
-    ),
-    TokenRule("Artifactory key", ("AKC",), _token_pattern("AKC", r"[A-Za-z0-9]{40,}+")),
-    TokenRule(
-        "Discord token",  # it begins with an account's number in base64
-        ("MT", "Mj", "Mz", "ND", "NT", "Nj", "Nz", "OD", "OT"),
-        re.compile(r"(?<![\w.-])(?:M[Tjz]|N[DTjz]|O[DT])[\w-]{22,26}\.[\w-]{6}\.[\w-]{27,}+", re.ASCII),
-    ),
-    TokenRule("Telegram token", (":AA",), re.compile(r"(?<!\d)\d{8,10}:AA[\w-]{33}(?![\w-])", re.ASCII)),
-)
-
-DETECT_SECRETS_PLUGINS: tuple[DetectSecretsPlugin, ...] = (
-    DetectSecretsPlugin("aws", "AWSKeyDetector", "AWS access key", ("A3T", "ABIA", "ACCA", "AKIA", "ASIA")),
-    DetectSecretsPlugin("azure_storage_key", "AzureStorageKeyDetector", "Azure key", ("AccountKey=",)),
-    DetectSecretsPlugin(
-        "github_token", "GitHubTokenDetector", "GitHub token", ("ghp_", "gho_", "ghu_", "ghs_", "ghr_")
-    ),
-    DetectSecretsPlugin(
-        "gitlab_token",
-        "GitLabTokenDetector",
-        "GitLab token",
-        (
-            "glpat-",
-            "gldt-",
-            "glft-",
-            "glsoat-",
-            "glrt-",
-            "GR1348941",
-            "glcbt-",
-            "glimt-",
-            "glptt-",
-            "glagent-",
-            "gloas-",
-        ),
-    ),
-    DetectSecretsPlugin("mailchimp", "MailchimpDetector", "Mailchimp key", tuple(f"-us{digit}" for digit in range(10))),
-    DetectSecretsPlugin(
-        "pypi_token", "PypiTokenDetector", "PyPI token", ("pypi-AgEIcHlwaS5vcmc", "pypi-AgENdGVzdC5weXBpLm9yZw")
-    ),
-    DetectSecretsPlugin("sendgrid", "SendGridDetector", "SendGrid key", ("SG.",)),
-    DetectSecretsPlugin("square_oauth", "SquareOAuthDetector", "Square key", ("sq0csp-",)),
-    DetectSecretsPlugin("stripe", "StripeDetector", "Stripe key", ("k_live_",)),
-)
-
-_ALL_LITERALS = [rule.needs for rule in TOKEN_RULES] + [plugin.needs for plugin in DETECT_SECRETS_PLUGINS]
-_LITERALS = list(dict.fromkeys(need for needs in _ALL_LITERALS for need in needs))
-
-
-@cache
-def plugin_patterns(plugin: DetectSecretsPlugin) -> tuple[re.Pattern[str], ...]:
-    """Return a plugin's case-sensitive patterns; rules of our own cover what the others find."""
-    module = import_module(f"detect_secrets.plugins.{plugin.module}")
-    patterns: tuple[re.Pattern[str], ...] = tuple(getattr(module, plugin.name).denylist)
-    return tuple(pattern for pattern in patterns if not pattern.flags & re.IGNORECASE)
-
-
-def token_spans(text: str, *, gated: bool = True) -> Iterator[SecretSpan]:
-    """Yield every token in the text that shows by its own shape.
-
-    ``gated`` False leaves out the cheap tests that come first; what is found is the same.
-    """
-    needed = _literals_in(text) if gated else _LITERALS
-    if not needed:
-        return
-    for rule in TOKEN_RULES:
-        if any(need in needed for need in rule.needs):
-            yield from _rule_spans(rule, text)
-    for plugin in DETECT_SECRETS_PLUGINS:
-        if any(need in needed for need in plugin.needs):
-            yield from _plugin_spans(plugin, text)
-
-
-def _literals_in(text: str) -> list[str]:
-    """Return the literals of the rules that occur in the text, in words that are as long as a token."""
-    words = "\n".join([word for word in text.split() if len(word) >= MIN_TOKEN_CHARACTERS])
-    return [need for need in _LITERALS if need in words] if words else []
-
-
-def _rule_spans(rule: TokenRule, text: str) -> Iterator[SecretSpan]:
-    group = "secret" if "secret" in rule.pattern.groupindex else 0
-    for match in rule.pattern.finditer(text):
-        token = match[group]
-        if not is_example(token) and (not rule.judged or is_key(token)):
-            yield *match.span(group), rule.kind
-
-
-def _plugin_spans(plugin: DetectSecretsPlugin, text: str) -> Iterator[SecretSpan]:
-    for pattern in plugin_patterns(plugin):
-        for match in pattern.finditer(text):
-            start, end = match.span()
-            # Letters before or after make it part of something longer, such as a picture in base64.
-            inside = text[start - 1 : start].isalnum() or (text[end : end + 1].isalnum() and text[end - 1].isalnum())
-            if not inside and not is_example(match[0]):
-                yield start, end, plugin.kind

@@ -10,8 +10,18 @@ from typing import Any, Literal, TypeVar, get_origin, get_type_hints
 
 import msgspec
 
-from memento_tui.policy.secret_assignments import assignment_spans, secret_kind_of_field
-from memento_tui.policy.secret_patterns import SecretSpan, token_spans
+from memento_tui.policy.secret_assignments import assignment_spans, secret_kind_of_field, secret_word_in
+from memento_tui.policy.secret_formats import format_spans
+from memento_tui.policy.secret_patterns import SecretSpan
+from memento_tui.policy.secret_tokens import may_hold_tokens, token_spans
+from memento_tui.policy.text_views import (
+    TextView,
+    encoded_blocks,
+    has_split_words,
+    unescape,
+    without_breaks,
+    without_invisible,
+)
 
 __all__ = ["RemovedSecret", "redact_record", "redact_text"]
 
@@ -25,6 +35,12 @@ _KEY_BODY = re.compile(
     re.ASCII,
 )
 """The shape of a key's text: headers and long runs of base64, with line breaks written as ``\\n`` too."""
+_ENCODED_KEY = re.compile(
+    r"(?:LS0tLS1CRUdJTi[A-Za-z0-9+/]{20,}+(?:(?:\\n|[\s>|\"'+\\]){1,12}[A-Za-z0-9+/]{16,}+)*+(?:\s{1,4}[A-Za-z0-9+/]{0,15}={1,2})?={0,2}"
+    r"|2d2d2d2d2d42454749[0-9a-f]{40,}+)",
+    re.ASCII,
+)
+"""A block that begins with ``-----BEGIN`` in base64 or in hexadecimal digits, wrapped over lines or not."""
 _LONG_RUN = re.compile(r"[A-Za-z0-9+/=]{16}", re.ASCII)
 _MAX_KEY_CHARACTERS = 65_536
 """Characters between a beginning and its end; the largest RSA keys take 13,000."""
@@ -43,6 +59,9 @@ def block_spans(text: str) -> Iterator[SecretSpan]:
                 last = max(last, _key_end(text, match, ends))
                 if last > match.end():
                     yield match.start(), last, "private key"
+    if "LS0tLS1CRUdJTi" in text or "2d2d2d2d2d42454749" in text:
+        for match in _ENCODED_KEY.finditer(text):
+            yield *match.span(), "private key"
     if "Private-Lines: " in text:
         for match in _PUTTY_KEY.finditer(text):
             body = _KEY_BODY.match(text, match.end())
@@ -195,7 +214,7 @@ def _clean_mapping(
             continue
         name = _unique_key(_clean_value(key, path, removals), cleaned)
         field = f"{path}.{name}"
-        kind = secret_kind_of_field(key, value) if isinstance(key, str) and isinstance(value, str) else None
+        kind = _kind_by_name(values, key, value) if isinstance(key, str) and isinstance(value, str) else None
         if kind is not None and not _MARKER.search(value):
             cleaned[name] = secret_marker(kind)
             removals.append(RemovedSecret(field, kind, 1))
@@ -203,6 +222,18 @@ def _clean_mapping(
             cleaned[name] = _clean_value(value, field, removals)
         changed = changed or name is not key or cleaned[name] is not value
     return cleaned if changed else values
+
+
+_NAMES_OF_NAMES = ("name", "key", "variable", "field")
+
+
+def _kind_by_name(values: Mapping[Any, Any], key: str, value: str) -> str | None:
+    """Return the kind of secret that a value is, by its own name or the one beside it: ``name: X_TOKEN, value:``."""
+    if key.lower() == "value":
+        names = [values[name] for name in _NAMES_OF_NAMES if isinstance(values.get(name), str)]
+        if names and secret_word_in(names[0]) is not None:
+            return secret_kind_of_field(names[0], value)
+    return secret_kind_of_field(key, value, beside=values)
 
 
 def _unique_key(name: Any, taken: Mapping[Any, Any]) -> Any:  # noqa: ANN401 - a key of JSON
@@ -214,9 +245,67 @@ def _unique_key(name: Any, taken: Mapping[Any, Any]) -> Any:  # noqa: ANN401 - a
 
 
 def _secret_spans(text: str, *, gated: bool = True) -> Iterator[SecretSpan]:
+    yield from _visible_spans(text, gated=gated)
+    yield from _disguised_spans(text, gated=gated)
+
+
+def _visible_spans(text: str, *, gated: bool = True) -> Iterator[SecretSpan]:
     yield from block_spans(text)
     yield from token_spans(text, gated=gated)
     yield from assignment_spans(text, gated=gated)
+    yield from format_spans(text, gated=gated)
+
+
+_QUOTED = re.compile(r"""\\+(["'`/])|(?:\\)+(n|r|t)(?![a-z]{2}[\\/])""")
+_ESCAPES = re.compile(r"""\\["nr]|%[0-9A-Fa-f]{2}|&(?:#|[a-z]{2,6};)|\\[ux][0-9a-fA-F{]""")
+_SECRET_SIGN = re.compile(r"(?i)pass|secret|token|key|pwd|auth|cookie|login|cred|://|[\w-]{20}|[^\x00-\x7f]{2}")
+_BROKEN_WORD = re.compile(
+    r"(?<![\w.+/=~:-])([\w.+/=~:-]{4,}+)[\"'`]?(?:[ \t]*\\?\r?\n[ \t>]*|[ \t]*\+[ \t]*)[\"'`]?[A-Za-z0-9_-]{3}",
+    re.ASCII,
+)
+"""The last word of a line, or of a string that is joined with the next."""
+
+
+def _disguised_spans(text: str, *, gated: bool) -> Iterator[SecretSpan]:
+    """Yield the secrets that are written with escapes, split by what nobody sees or by a line's end, or encoded."""
+    plain = TextView(text, len(text))
+    view = without_invisible(plain) if has_split_words(text) else plain
+    if _ESCAPES.search(text) is not None:
+        view = unescape(view).replace(_QUOTED, _unquoted)
+    if view is not plain and _SECRET_SIGN.search(view.text) is not None:
+        for start, end, kind in _visible_spans(view.text, gated=gated):
+            yield *view.span(start, end), kind
+    if may_hold_tokens("\n".join(_BROKEN_WORD.findall(view.text))):
+        yield from _broken_tokens(view)
+    for block in encoded_blocks(text):
+        if any(True for _ in _visible_spans(block.text)):
+            yield block.start, block.end, "encoded secret"
+
+
+def _unquoted(match: re.Match[str]) -> str:
+    return match[1] or {"n": "\n", "r": "\r", "t": "\t"}[match[2]]
+
+
+_WHOLE_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+", re.ASCII)
+
+
+def _broken_tokens(view: TextView) -> Iterator[SecretSpan]:
+    """Yield the tokens that go on in the next line, or in the next string of an expression."""
+    joined = without_breaks(view)
+    if joined is view:
+        return
+    for start, end, kind in token_spans(joined.text):
+        first, last = joined.span(start, end)
+        if not view.is_plain:
+            yield first, last, kind
+            continue
+        if last - first == end - start:
+            continue
+        head, _, tail = view.text[first:last].partition("\n")
+        # Where the first line holds a whole token the next may begin a sentence, not go on with it.
+        if _WHOLE_WORD.fullmatch(tail.strip(" \t>")) and any(True for _ in token_spans(head)):
+            continue
+        yield first, last, kind
 
 
 def _merge_spans(found: Iterator[SecretSpan], text: str) -> list[SecretSpan]:

@@ -21,7 +21,7 @@ from memento_tui.model import (
     make_skip,
 )
 from memento_tui.policy import secret_assignments, secrets
-from memento_tui.policy.secret_patterns import (
+from memento_tui.policy.secret_tokens import (
     DETECT_SECRETS_PLUGINS,
     MIN_TOKEN_CHARACTERS,
     TOKEN_RULES,
