@@ -182,8 +182,8 @@ def is_drawn(value: str) -> bool:
 
 _FUNCTION_WORDS = frozenset(
     """the and is are was with for that this you not has have from must when your our its it in on at of to a an as be
-    by or if so we i they he she will can should would could may all any no but then than there here where which who what
-    please do does did use used using stored kept saved""".split()  # noqa: SIM905 - as a list it is half a page
+    by or if so we i they he she will can should would could may all any no but then than there here where
+    which who what please do does did use used using stored kept saved""".split()  # noqa: SIM905 - as a list it is half a page
 )
 
 
