@@ -25,6 +25,7 @@ from memento_tui.formats.vault import (
 from memento_tui.maintenance.aging import restore_compacted
 from memento_tui.model import Memory, make_memory
 from memento_tui.model.claims import as_claimed
+from memento_tui.model.memory import CLAIMS_KEY
 from memento_tui.policy.secrets import redact_record
 
 __all__ = ["NOTE_FIELDS", "NoteFile", "changed_fields", "memory_id_of_note", "parse_note_file", "with_full_text"]
@@ -100,7 +101,7 @@ class NoteFile(msgspec.Struct, frozen=True):
         if self.note.body_tags:
             kept["body_tags"] = list(self.note.body_tags)
         properties = {"frontmatter": self.note.properties} if self.note.properties else {}
-        others = {name: value for name, value in extra.items() if name not in (EXTRA_KEY, "frontmatter")}
+        others = {name: value for name, value in extra.items() if name not in (EXTRA_KEY, CLAIMS_KEY, "frontmatter")}
         return {**others, EXTRA_KEY: kept, **properties}
 
 

@@ -88,6 +88,10 @@ class OutboundChanges:
 
     def rewrite(self, file: NoteFile, memory: Memory, base: Memory | None) -> Iterator[MirrorEvent]:
         """Update a note to its memory; ``base`` is the memory as both sides had it before. Raises `InvalidInput`."""
+        if memory.sensitivity == "restricted" and not self.selected([memory.id]):
+            # Its note says what it said before: a folder is read by whoever reads the folder.
+            self._ledger.set_in_sync(file.path, memory, file.digest)
+            return
         target = with_full_text(memory)
         moved = base is not None and base.namespace != target.namespace
         data = file.loaded.data

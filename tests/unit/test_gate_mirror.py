@@ -18,3 +18,25 @@ def test_a_link_in_a_note_supersedes_no_essential_memory(workspace: Workspace, m
     after = workspace.get(memory.id)
     assert (after.status, after.pinned) == ("active", True)
     assert [relation.type for relation in workspace.relations(memory.id) if relation.type == "supersedes"] == []
+
+
+def test_what_became_restricted_is_not_written_into_a_note_that_is_there(
+    workspace: Workspace, mirror: Mirror, folder: Path
+) -> None:
+    memory = workspace.remember("The plan is public.", title="Plan", stability="verified")
+    step(mirror)
+    (path,) = [path for path in folder.rglob("Plan.md")]
+    workspace.update(memory.id, content="The plan is to sell in May.", sensitivity="restricted")
+    step(mirror)
+    assert "sell in May" not in path.read_text()
+    path.write_text(path.read_text().replace("public", "mine to change"))
+    step(mirror)
+    (waiting,) = workspace.review.list()[0]
+    workspace.review.reject(waiting.proposal.id)
+    step(mirror)
+    step(mirror)
+    assert "sell in May" not in path.read_text()
+    assert workspace.get(memory.id).content == "The plan is to sell in May."
+    workspace.update(memory.id, sensitivity="normal")
+    step(mirror)
+    assert "sell in May" in path.read_text()
