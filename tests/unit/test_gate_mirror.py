@@ -25,7 +25,7 @@ def test_what_became_restricted_is_not_written_into_a_note_that_is_there(
 ) -> None:
     memory = workspace.remember("The plan is public.", title="Plan", stability="verified")
     step(mirror)
-    (path,) = [path for path in folder.rglob("Plan.md")]
+    (path,) = folder.rglob("Plan.md")
     workspace.update(memory.id, content="The plan is to sell in May.", sensitivity="restricted")
     step(mirror)
     assert "sell in May" not in path.read_text()
