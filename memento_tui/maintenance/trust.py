@@ -8,13 +8,13 @@ from typing import Literal
 import msgspec
 
 from memento_tui.model import Memory
+from memento_tui.model.claims import HIGHEST_CLAIMED_CERTAINTY
 from memento_tui.model.memory import RECALLED_STATUSES
 from memento_tui.policy.prompt_injection import SUSPICIOUS_SCORE
 
 __all__ = [
     "SESSIONS_A_GRADE",
     "ConfirmedUse",
-    "certainty_after_contradiction",
     "certainty_after_use",
     "earned_stability",
     "is_essential",
@@ -29,8 +29,6 @@ _EXTERNAL_FACTOR = 2
 
 SESSIONS_A_GRADE = 3
 """Further sessions of confirmed use that raise the certainty by one."""
-_LOWEST_CERTAINTY, _UNVERIFIED_HIGHEST, _HIGHEST_CERTAINTY = 1, 3, 5
-_VERIFIED_LOWEST = 2
 
 
 class ConfirmedUse(msgspec.Struct, frozen=True, kw_only=True):
@@ -76,26 +74,14 @@ def earned_stability(memory: Memory, use: ConfirmedUse) -> Literal["verified", "
 def certainty_after_use(memory: Memory, use: ConfirmedUse, moved_sessions: int) -> int:
     """Return the certainty of a memory after confirmed use: up by one for every 3 sessions since it last moved.
 
-    ``moved_sessions`` is the value of `ConfirmedUse.sessions` at that time. A draft does not rise above 3, the middle
-    of the scale, or above its first certainty: an agent must not make its own text certain by fetching it. A verified
-    memory rises to 5. A memory that may earn no promotion (see `earned_stability`) does not rise, and use never lowers.
+    ``moved_sessions`` is the value of `ConfirmedUse.sessions` at that time. It does not rise above 3, the middle of the
+    scale: more is a person's decision, and an agent must not make its own text certain by fetching it. A memory that
+    may earn no promotion (see `earned_stability`) does not rise, and use never lowers.
     """
     steps = max(0, use.sessions - moved_sessions) // SESSIONS_A_GRADE
-    highest = _UNVERIFIED_HIGHEST if memory.stability == "draft" else _HIGHEST_CERTAINTY
-    if not _may_gain(memory) or memory.certainty >= highest:
+    if not _may_gain(memory) or memory.certainty >= HIGHEST_CLAIMED_CERTAINTY:
         return memory.certainty
-    return min(highest, memory.certainty + steps)
-
-
-def certainty_after_contradiction(memory: Memory) -> int:
-    """Return the certainty of a memory after a contradiction went against it: down by one, never below 1.
-
-    A memory that a person verified keeps 2: an agent that contradicts it over and over must not make it speculative. A
-    contradiction never raises.
-    """
-    by_person = memory.stability != "draft" and memory.verified_at is not None
-    lowest = _VERIFIED_LOWEST if by_person else _LOWEST_CERTAINTY
-    return min(memory.certainty, max(lowest, memory.certainty - 1))
+    return min(HIGHEST_CLAIMED_CERTAINTY, memory.certainty + steps)
 
 
 def is_essential(memory: Memory) -> bool:

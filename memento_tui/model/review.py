@@ -129,7 +129,7 @@ class Contradiction(msgspec.Struct, frozen=True, kw_only=True):
     resolved_at: datetime | None = None
     later_until: datetime | None = None
     lowered: tuple[str, ...] = ()
-    """The ids of the sides that lost a grade of certainty when it was found."""
+    """The ids of sides that lost a grade of certainty when it was found, and get it back; none do any more."""
     created_at: datetime
     version: int = 1
 

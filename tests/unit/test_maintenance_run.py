@@ -226,7 +226,7 @@ def test_contradictions_are_found_by_words_alone_where_there_is_no_engine(worksp
     assert dispute.older is not None
     start, end = dispute.contradiction.older_spans[0]
     assert "8080" in dispute.older.content[start:end]
-    assert dispute.contradiction.lowered
+    assert [memory.certainty for memory in workspace.list().items] == [3, 3]
     assert maintain_workspace(workspace).actions == ()
 
 

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from memento_tui.maintenance.trust import (
     ConfirmedUse,
-    certainty_after_contradiction,
     certainty_after_use,
     earned_stability,
     is_essential,
@@ -82,23 +81,14 @@ def test_a_text_that_reads_a_little_like_orders_may_still_earn_trust() -> None:
 
 
 def test_certainty_rises_by_one_for_every_three_further_sessions() -> None:
-    verified = note(certainty=2, **VERIFIED)
-    assert [certainty_after_use(verified, use(count), 0) for count in (0, 2, 3, 5, 6, 9, 300)] == [2, 2, 3, 3, 4, 5, 5]
-    assert [certainty_after_use(verified, use(count), 4) for count in (4, 6, 7, 10)] == [2, 2, 3, 4]
+    verified = note(certainty=1, **VERIFIED)
+    assert [certainty_after_use(verified, use(count), 0) for count in (0, 2, 3, 5, 6, 9, 300)] == [1, 1, 2, 2, 3, 3, 3]
+    assert [certainty_after_use(verified, use(count), 4) for count in (4, 6, 7, 10)] == [1, 1, 2, 3]
     assert certainty_after_use(verified, use(1), 7) == 2  # the record of use was purged meanwhile
 
 
 def test_an_agent_cannot_make_its_own_text_certain_by_fetching_it() -> None:
     assert [certainty_after_use(note(certainty=start), use(300), 0) for start in (1, 2, 3, 4, 5)] == [3, 3, 3, 4, 5]
-
-
-def test_a_contradiction_lowers_certainty_to_one_at_last() -> None:
-    assert [certainty_after_contradiction(note(certainty=start)) for start in (5, 4, 3, 2, 1)] == [4, 3, 2, 1, 1]
-
-
-def test_what_a_person_verified_keeps_a_certainty_of_two() -> None:
-    kept = [certainty_after_contradiction(note(certainty=start, **VERIFIED)) for start in (5, 3, 2, 1)]
-    assert kept == [4, 2, 2, 1]
 
 
 def test_the_essentials_are_what_a_person_pinned_or_what_is_shared_and_stable() -> None:
@@ -153,18 +143,14 @@ def test_being_shown_earns_nothing(memory: Memory, used: ConfirmedUse, shown: in
     seen = msgspec.structs.replace(memory, shown_count=shown)
     assert earned_stability(seen, used) == earned_stability(memory, used)
     assert certainty_after_use(seen, used, moved) == certainty_after_use(memory, used, moved)
-    assert certainty_after_contradiction(seen) == certainty_after_contradiction(memory)
     assert is_essential(seen) == is_essential(memory)
 
 
 @given(memories(), USES, st.integers(0, 50))
-def test_use_never_lowers_certainty_and_a_contradiction_never_raises_it(
+def test_use_never_lowers_certainty_nor_raises_it_above_what_needs_no_person(
     memory: Memory, used: ConfirmedUse, moved: int
 ) -> None:
-    assert memory.certainty <= certainty_after_use(memory, used, moved) <= 5
-    assert 1 <= certainty_after_contradiction(memory) <= memory.certainty
-    if memory.stability == "draft":
-        assert certainty_after_use(memory, used, moved) <= max(3, memory.certainty)
+    assert memory.certainty <= certainty_after_use(memory, used, moved) <= max(3, memory.certainty)
 
 
 @given(memories(), st.integers(0, 40), st.integers(0, 40))

@@ -24,7 +24,6 @@ from memento_tui.maintenance.contradictions.alignment import (
 from memento_tui.maintenance.contradictions.attributes import changed_attributes, reported_updates
 from memento_tui.maintenance.contradictions.differing_values import differing_values
 from memento_tui.maintenance.contradictions.negation import negated_claims
-from memento_tui.maintenance.trust import certainty_after_contradiction
 from memento_tui.model import Contradiction, Memory, make_contradiction
 from memento_tui.model.validation import account_of, is_under
 from memento_tui.policy.gate import Gate
@@ -310,7 +309,7 @@ class ContradictionFinder:
         return newer.id not in replaced.get(older.id, ()) and older.id not in replaced.get(newer.id, ())
 
     def write(self, found: Sequence[FoundContradiction]) -> list[Contradiction]:
-        """Write contradictions, one transaction each, and lower the certainty of unverified sides by one."""
+        """Write contradictions, one transaction each. Their memories stay as they are until a person has decided."""
         return [written for one in found if (written := self._write(one)) is not None]
 
     def _write(self, found: FoundContradiction) -> Contradiction | None:
@@ -322,14 +321,6 @@ class ContradictionFinder:
                 return None  # one was changed or purged while they were compared
             if not self._is_new(found):
                 return None  # another process was faster
-            lowered = []
-            for side in sides:
-                less = certainty_after_contradiction(side)
-                # However many memories contradict it, it loses one grade until a person has decided.
-                paid = any(side.id in known.lowered for known in self._store.contradictions.of(side.id))
-                if side.stability == "draft" and less < side.certainty and not paid:
-                    tx.put(msgspec.structs.replace(side, certainty=less), base=side.version)
-                    lowered.append(side.id)
             contradiction = found.contradiction
             fields = {
                 "older": found.older.id,
@@ -339,7 +330,6 @@ class ContradictionFinder:
                 "newer_spans": contradiction.newer_spans,
                 "why": contradiction.why,
                 "score": contradiction.score,
-                "lowered": lowered,
             }
             return tx.put(make_contradiction(fields, now=tx.now), base=0)
 
