@@ -84,7 +84,7 @@ def test_certainty_rises_by_one_for_every_three_further_sessions() -> None:
     verified = note(certainty=1, **VERIFIED)
     assert [certainty_after_use(verified, use(count), 0) for count in (0, 2, 3, 5, 6, 9, 300)] == [1, 1, 2, 2, 3, 3, 3]
     assert [certainty_after_use(verified, use(count), 4) for count in (4, 6, 7, 10)] == [1, 1, 2, 3]
-    assert certainty_after_use(verified, use(1), 7) == 2  # the record of use was purged meanwhile
+    assert certainty_after_use(verified, use(1), 7) == 1  # the record of use was purged meanwhile
 
 
 def test_an_agent_cannot_make_its_own_text_certain_by_fetching_it() -> None:
