@@ -129,12 +129,12 @@ class Backups:
             (self._paths.backups / found.name).unlink()
         return found
 
-    def holding(self, memory_id: str) -> Sequence[str]:
-        """Return the names of the backups that hold a text of a memory, an older version of it too."""
+    def holding(self, record_id: str, kind: str = "memory") -> Sequence[str]:
+        """Return the names of the backups that hold a text of a record, an older version of it too."""
         found = []
         for one in self.list():
             try:
-                if not one.problem and not backup.contains_record(self._paths.backups / one.name, "memory", memory_id):
+                if not one.problem and not backup.contains_record(self._paths.backups / one.name, kind, record_id):
                     continue
             except DataDirectoryError:
                 pass  # what cannot be read may hold it

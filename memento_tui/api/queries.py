@@ -10,6 +10,7 @@ import msgspec
 
 from memento_tui.model import Exposure, Relation
 from memento_tui.model.filters import Filter
+from memento_tui.policy.secrets import redact_record, redact_text
 from memento_tui.storage.ledgers import ExposureFilter, ExposureRow
 from memento_tui.storage.memory_queries import MemorySummary
 from memento_tui.storage.store import Store
@@ -63,7 +64,8 @@ class Exposures:
 
     def record(self, exposures: Sequence[Exposure]) -> None:
         """Add exposures to the ledger, oldest first."""
-        self._store.exposures.add(exposures)
+        # A session's name may be an agent's own choice.
+        self._store.exposures.add([redact_record(exposure)[0] for exposure in exposures])
 
     def count_shown(self, ids: Iterable[str]) -> None:
         """Count that memories were shown to an agent."""
@@ -71,11 +73,11 @@ class Exposures:
 
     def count_used(self, ids: Iterable[str], session: str = "") -> None:
         """Count that memories were of use, beyond having been shown; each counts once for each ``session``."""
-        self._store.usage.count("memory", ids, used=1, session=session)
+        self._store.usage.count("memory", ids, used=1, session=redact_text(session)[0])
 
     def mark_used(self, session: str, ids: Iterable[str]) -> None:
         """Mark the exposures of some memories to a session as used."""
-        self._store.exposures.mark_used(session, ids)
+        self._store.exposures.mark_used(redact_text(session)[0], ids)
 
     def page(self, criteria: ExposureFilter, start: int, count: int) -> list[ExposureRow]:
         """Return ``count`` rows of the ledger that a filter selects from index ``start``, newest first."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import shutil
 import threading
 from collections.abc import Callable, Sequence
 from datetime import datetime
@@ -15,6 +17,7 @@ from memento_tui.errors import InvalidField, InvalidInput, NotAllowed, NotFound
 from memento_tui.model import Memory
 from memento_tui.model.filters import AllOf, Between, Filter, Not, OneOf, filters_on, with_default_statuses
 from memento_tui.paths import DataPaths
+from memento_tui.private_files import PRIVATE_FILE_MODE
 from memento_tui.search.decay import DecayFactor, decay_factor, rank_below_successors
 from memento_tui.search.fair_share import fair_results
 from memento_tui.search.query_language import Query, parse
@@ -35,6 +38,11 @@ SearchMode = Literal["keyword", "semantic", "hybrid"]
 SemanticState = Literal["ready", "warming", "off"]
 
 _MAX_WAIT_SECONDS = 3600.0
+
+_ENGINE_LOCK_SECONDS = 10.0
+"""How long an engine that ends is waited for before its files are written."""
+
+_log = logging.getLogger(__name__)
 
 _SHARED_CANDIDATES = 5
 """How many times as many memories as results are looked at to share the results among those who wrote them."""
@@ -176,6 +184,25 @@ class SearchEngine:
         self.keyword.catch_up()
         if self._config.engine.enabled:
             self.semantic.wait(head, timeout=_MAX_WAIT_SECONDS, progress=progress)
+
+    def purge_vectors(self, ids: Sequence[str]) -> None:
+        """Take the vectors of purged memories out of the files: by the engine where one runs, else here.
+
+        Where neither can, the whole index is deleted, to be built anew.
+        """
+        if self.semantic.purge(ids):
+            return
+        self.semantic.stop()  # one that is loading, or of another version
+        from filelock import FileLock  # noqa: PLC0415 - as below
+
+        from memento_tui.embedding.vector_index import remove_vectors  # noqa: PLC0415 - it takes a second to import
+
+        try:
+            with FileLock(self._paths.engine_lock, timeout=_ENGINE_LOCK_SECONDS, mode=PRIVATE_FILE_MODE):
+                remove_vectors(self._paths.semantic_index, ids)
+        except Exception:  # noqa: BLE001 - LanceDB raises any type; the index is disposable and the text must be gone
+            _log.info("the semantic index is deleted, because vectors could not be taken out of it", exc_info=True)
+            shutil.rmtree(self._paths.semantic_index, ignore_errors=True)
 
     def search(
         self, source: str, *, mode: SearchMode, limit: int, now: datetime, wait: bool = False, typing: bool = False

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
@@ -12,12 +11,12 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 from memento_tui import clock
 from memento_tui.api.activity import ActivityLog
-from memento_tui.api.drafts import discard_drafts_containing, discard_editor_files, discard_unsaved_text
 from memento_tui.api.identity import Crystals
 from memento_tui.api.import_session import ImportSession
 from memento_tui.api.inbox import Inbox
 from memento_tui.api.lists import Items, Skips
 from memento_tui.api.memories import ChangeOutcome, MemoryCreator, MemoryEditor
+from memento_tui.api.purge import Purger
 from memento_tui.api.queries import Exposures, LinkDirection, MemoryView, Provenance, relations_of
 from memento_tui.api.review import ContradictionQueue, ProposalQueue
 from memento_tui.api.search import SavedSearches, SearchAnswer, SearchEngine
@@ -75,8 +74,8 @@ class Workspace:
         self.config: Config = load_config(self.paths.config)
         rules = rules_in_force(self.config.review)
         self._store = Store(self.paths.database, create=create)
-        self.author = Author(actor, channel, agent, session)
-        self.gate = Gate(self._store, self.author, rules)
+        self.gate = Gate(self._store, Author(actor, channel, agent, session), rules)
+        self.author = self.gate.author
 
     def __enter__(self) -> Self:
         return self
@@ -264,35 +263,26 @@ class Workspace:
             raise NotAllowed("Only a person restores a memory.", "Remember it anew if it still holds.")
         return self._changing.restore(memory_id)
 
-    def purge(self, memory_id: str, reason: str) -> Sequence[str]:
-        """Remove a memory and every trace of its text, for a leaked secret. Nothing brings it back.
+    def purge(self, record_id: str, reason: str, *, kind: str = "memory") -> Sequence[str]:
+        """Remove a record and every trace of its text, for a leaked secret. Nothing brings it back.
 
-        What was made of it and waits goes with it. Returns the ids of memories that were made of it and hold since:
-        they may say the same, and are for the person to look at.
+        ``kind`` is that of a record (``memory``, ``skip``, ``item``, ``crystal``, ``contradiction``, ``proposal``),
+        ``note`` for the note of the journal entry of that number, or ``agent`` or ``session`` for such a name.
+        What was made of a record and waits goes with it. Returns the ids of memories that were made of a memory and
+        hold since: they may say the same, and are for the person to look at.
 
         Raises:
             NotAllowed: an agent asks, or no reason is given.
-            NotFound: there is no such memory.
+            NotFound, AmbiguousId: there is no such record, note or name, or several records.
+            InvalidField: there is no such kind.
 
         """
-        if self.author.actor != "person":
-            raise NotAllowed("Only a person purges a memory.", "Tell the person which one, and why.")
-        # One that was deleted for good, by undoing its creation, still has its text in the journal.
-        known = bool(self._store.journal.history(Memory, memory_id))
-        found = memory_id if known else self._store.resolve("memory", memory_id)
-        derived = self._store.memories.derived_from(found)
-        texts = [revision.record.content for revision in self._store.journal.history(Memory, found) if revision.record]
-        self._store.purge(self.author, "memory", found, reason)
-        discard_editor_files(self.paths, found)
-        discard_unsaved_text(self.paths, found)
-        discard_drafts_containing(self.paths, texts)
-        if self.paths.keyword_index.exists():
-            # Its files hold the words of what was deleted until they happen to be merged.
-            self.search_engine.keyword.rebuild()
-        if self.paths.semantic_index.exists():
-            self.search_engine.semantic.stop()
-            shutil.rmtree(self.paths.semantic_index, ignore_errors=True)
-        return derived
+        return self.purger.purge(kind, record_id, reason)
+
+    @property
+    def purger(self) -> Purger:
+        """Purges whatever there is; `purge` says what."""
+        return Purger(self._store, self.author, self.paths, self.search_engine)
 
     def relate(self, src: str, dst: str, type: str = "related", label: str = "") -> None:  # noqa: A002 - the field's name
         """Relate a memory to another, a file or a working item.

@@ -32,7 +32,7 @@ COMMANDS: dict[str, CommandEntry] = {
     "rm": CommandEntry("memories", "Delete memories; they can be restored."),
     "reject": CommandEntry("memories", "Reject memories, with a reason that agents read."),
     "restore": CommandEntry("memories", "Restore deleted memories, or an earlier version of one."),
-    "purge": CommandEntry("memories", "Remove a memory with all its versions, for a leaked secret."),
+    "purge": CommandEntry("memories", "Remove a record with all its versions, for a leaked secret."),
     "searches": CommandEntry("search", "Keep searches under a name."),
     "timeline": CommandEntry("overview", "Show what was remembered around the same time."),
     "links": CommandEntry("overview", "Show what a memory is related to."),

@@ -332,40 +332,70 @@ def _restore_version(ids: Sequence[str], version: int) -> None:
     )
 
 
+_PURGE_KINDS = ("memory", "skip", "item", "crystal", "contradiction", "proposal", "note", "agent", "session")
+
+
 @command(
     "purge",
-    short_help="Remove a memory with all its versions, for a leaked secret.",
+    short_help="Remove a record with all its versions, for a leaked secret.",
     examples="""
     memento purge 7f3kq2m9x1ab --reason "it held a password"
     memento purge 7f3kq2m9x1ab --reason "it held a password" --yes
+    memento purge 4m9x --kind skip --reason "its reason names a customer"
+    memento purge 812 --kind note --reason "I typed a password"
+    memento purge - --kind agent --reason "the name is a key" --yes
     """,
 )
 @click.argument("id")
 @click.option("--reason", required=True, help="Why; the journal keeps it.")
+@click.option(
+    "--kind",
+    type=click.Choice(_PURGE_KINDS),
+    default="memory",
+    show_default=True,
+    help="What ID is: a record's id, a journal entry's number for its note, or a name.",
+)
 @click.option("--yes", is_flag=True, help="Do not ask.")
-def purge(id: str, reason: str, *, yes: bool) -> None:  # noqa: A002 - its name in the help
-    """Remove the memory and every version of its text. This cannot be undone.
+def purge(id: str, reason: str, *, kind: str, yes: bool) -> None:  # noqa: A002 - its name in the help
+    """Remove a record and every version of its text, from the journal and the indexes too. This cannot be undone.
 
-    Backups that were made before still hold it; they are listed.
+    With --kind note, remove the note of the journal entry ID, such as the reason of a rejection. With --kind agent or
+    session, put another word in the place of the name ID wherever it stands; `-` reads it from standard input, which no
+    shell keeps. Backups that were made before still hold it; they are listed.
     """
     with open_workspace() as workspace:
-        memory = workspace.get(id)
+        found, headline = _purge_target(workspace, kind, id)
         confirm(
-            f"Nothing brings {safe(memory.headline)!r:.60} back. Type its id to purge it",
+            f"Nothing brings {safe(headline)!r:.60} back. Type its id to purge it",
             yes=yes,
-            answer=memory.id,
+            answer=found,
             unasked="A purge cannot be undone, so it asks first.",
             declined="That is not its id. Nothing was purged.",
         )
-        derived = workspace.purge(memory.id, reason)
-        backups = workspace.backups.holding(memory.id)
-    text = f"{memory.id}  purged"
+        derived = workspace.purge(found, reason, kind=kind)
+        if kind in ("note", "agent", "session"):
+            backups = [one.name for one in workspace.backups.list()]
+        else:
+            backups = list(workspace.backups.holding(found, kind))
+    text = f"{found}  purged"
     if derived:
         text += f"\nThese were derived from it, and may say the same: {', '.join(derived)}"
     if backups:
         text += f"\nThese backups still hold it; `memento backup rm` removes one: {', '.join(backups)}"
-    purged = {"id": memory.id, "status": "purged", "derived": derived, "backups": backups}
+    purged = {"id": found, "status": "purged", "derived": derived, "backups": backups}
     emit(purged, lambda: safe(text, multiline=True))
+
+
+def _purge_target(workspace: Workspace, kind: str, given: str) -> tuple[str, str]:
+    """Return the whole id of what is to be purged, and a line that shows it."""
+    if kind in ("note", "agent", "session"):
+        name = read_text(given, kind).strip()
+        return name, f"{kind} {name}"
+    found = workspace.purger.resolve(kind, given)
+    record = workspace.find_record(kind, found)
+    names = ("headline", "title", "item", "content", "why")
+    lines = (str(getattr(record, name, "")).strip() for name in names)
+    return found, next((line.splitlines()[0] for line in lines if line), f"{kind} {found}")
 
 
 @command(

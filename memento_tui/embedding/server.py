@@ -110,6 +110,7 @@ class EngineServer:
             "search": self._search,
             "neighbours": self._neighbours,
             "clusters": self._clusters,
+            "purge": self._purge,
             "wait": self._wait,
             "stop": self._stop,
         }
@@ -247,6 +248,13 @@ class EngineServer:
             return {"state": status.state, "problem": status.problem}
         reply = await asyncio.get_running_loop().run_in_executor(self._compare_pool, self._worker.compare, read)
         return {"state": "loading"} if reply is None else {"state": "ready", **reply}
+
+    async def _purge(self, request: _Request) -> _Reply:
+        """Take vectors out of the files, and answer once they are gone."""
+        if self._state.status.state != "ready":
+            return {"state": self._state.status.state}
+        await asyncio.wrap_future(self._worker.purge(request.ids))
+        return {"state": "ready"}
 
     async def _wait(self, request: _Request) -> _Reply:
         self._worker.wake()

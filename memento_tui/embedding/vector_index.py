@@ -13,6 +13,7 @@ import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,10 +26,18 @@ from lancedb.index import IvfSq
 from memento_tui.model import Memory
 from memento_tui.model.memory_fields import MemoryField, filter_fields, values_getter
 from memento_tui.model.validation import fold_tag
-from memento_tui.private_files import make_private_directory
+from memento_tui.private_files import close_tree, make_private_directory
 from memento_tui.search.lance_filter import microseconds, one_of
 
-__all__ = ["IndexSnapshot", "IndexState", "VectorIndex", "indexed_facts", "is_indexed", "text_to_embed"]
+__all__ = [
+    "IndexSnapshot",
+    "IndexState",
+    "VectorIndex",
+    "indexed_facts",
+    "is_indexed",
+    "remove_vectors",
+    "text_to_embed",
+]
 
 if TYPE_CHECKING:
     from memento_tui.embedding.models import Vectors
@@ -97,6 +106,9 @@ _ROWS_PER_BATCH = 1_024
 
 _OLD_VERSIONS_KEPT = timedelta(seconds=30)
 """How long old versions stay on disk: longer than any query that reads one."""
+
+_NO_OLD_VERSION = timedelta(milliseconds=1)
+"""Keeps the newest version alone, since writing it takes longer; LanceDB warns of zero."""
 
 
 class IndexState(msgspec.Struct, frozen=True):
@@ -314,12 +326,44 @@ class VectorIndex:
         # Nobody else writes here, so a file that no version names was left by a killed engine.
         self._table.optimize(cleanup_older_than=keep, delete_unverified=True)
 
+    def purge(self, ids: Sequence[str]) -> None:
+        """Take the vectors of some memories out of the files; see `remove_vectors`."""
+        remove_vectors(self._directory, ids)
+        self._current = self._open()
+
     def is_optimized(self) -> bool:
         """Tell whether old versions, and with them removed vectors, are off the disk.
 
         `optimize` leaves its own version there for a while.
         """
         return len(self._table.list_versions()) == 1
+
+
+def remove_vectors(directory: Path, ids: Sequence[str]) -> None:
+    """Take the vectors of some memories, and all that were replaced or removed before, out of the files of an index.
+
+    LanceDB marks a row as deleted and keeps its vector until a tenth of the file is deleted, and then for as long as
+    old versions are kept. So every other row is written anew, with its vector: no model is needed. Nobody else may
+    write meanwhile.
+
+    Raises:
+        OSError, RuntimeError, ValueError: the index cannot be read or written.
+
+    """
+    database = lancedb.connect(directory)
+    table = database.open_table(_TABLE)
+    schema = table.schema
+    found = table.search().where(one_of("id", [STATE_ROW_ID])).select(["state"]).limit(1).to_arrow().to_pylist()
+    state = msgspec.structs.replace(msgspec.json.decode(found[0]["state"], type=IndexState), trained=0)
+    kept = table.search().where(f"NOT ({one_of('id', [*ids, STATE_ROW_ID])})")
+    batches = kept.select(schema.names).to_batches(batch_size=_ROWS_PER_BATCH)
+    vector = np.zeros(schema.field("vector").type.list_size, dtype=np.float32)
+    vector[0] = 1.0
+    state_row = pa.Table.from_pylist([{**_state_row(state), "vector": vector}], schema=schema)
+    rows = chain(state_row.to_batches(), (batch.select(schema.names) for batch in batches))
+    written = database.create_table(_TABLE, data=rows, schema=schema, mode="overwrite")
+    written.optimize(cleanup_older_than=_NO_OLD_VERSION, delete_unverified=True)
+    close_tree(directory)
 
 
 def _schema(dimension: int) -> Any:  # noqa: ANN401 - pyarrow has no types

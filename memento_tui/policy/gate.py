@@ -18,6 +18,7 @@ from memento_tui.model.validation import account_of
 from memento_tui.policy.admission import Admission, Origin, origin_of
 from memento_tui.policy.policy import PolicySettings, Verdict, WriteIntent, judge
 from memento_tui.policy.screening import Screened, Screening
+from memento_tui.policy.secrets import redact_record, redact_text
 from memento_tui.policy.set_rules import SET_REASONS, SetRules, with_findings
 from memento_tui.storage.journal import Author
 from memento_tui.storage.store import Store
@@ -49,7 +50,7 @@ class Gate:
 
     def __init__(self, store: Store, author: Author, rules: PolicySettings) -> None:
         self.rules = rules
-        self.author = author
+        self.author, _ = redact_record(author)  # an agent gives itself its name
         self.origin: Origin = origin_of(author)
         """Where the author's texts come from. It follows from the author alone, and no caller chooses it."""
         self._store = store
@@ -63,7 +64,7 @@ class Gate:
 
         Every change in it is screened and judged when it is put, whoever puts it.
         """
-        options: dict[str, Any] = {"note": note, "now": now} | ({"batch": batch} if batch else {})
+        options: dict[str, Any] = {"note": redact_text(note)[0], "now": now} | ({"batch": batch} if batch else {})
         guard = Admission(self._store, self.origin, self.rules, self._screening, self._sets)
         return self._store.transaction(self.author, action, guard=guard, **options)
 

@@ -125,6 +125,9 @@ _ANSWER_SECONDS = 5.0
 _COMPARE_SECONDS = 180.0
 """How long neighbours or clusters may take: clustering 20,000 memories takes ten seconds on an idle core."""
 
+_PURGE_SECONDS = 120.0
+"""How long a purge may take: an index of 100,000 vectors is written in a few seconds."""
+
 _BYTES_BESIDE_TEXT = 1_000
 """Bytes that a request takes beside its ids."""
 
@@ -329,6 +332,20 @@ class SemanticClient:
         return EngineUnavailable(
             "Semantic search is switched off.", "Set enabled = true under [engine] in config.toml."
         )
+
+    # Purging
+
+    def purge(self, ids: Sequence[str]) -> bool:
+        """Have a running engine take the vectors of purged memories out of its files; return whether it did.
+
+        Starts no engine: where none runs, the caller may write the files itself.
+        """
+        request = {"op": "purge", "ids": list(ids)}
+        try:
+            answer = send_request(self._paths, request, seconds=_PURGE_SECONDS)
+        except OSError:
+            return False
+        return answer.get("state") == "ready"
 
     # Waiting
 

@@ -31,6 +31,7 @@ from memento_tui.search.keyword_fields import (
     read_state,
     register_analyzers,
 )
+from memento_tui.search.keyword_segments import ids_beside
 from memento_tui.search.lance_filter import microseconds
 from memento_tui.search.query_language import Phrase, Query, Word
 from memento_tui.search.ranking import SIMILAR_TEXT_CHARACTERS, SIMILAR_TEXT_WORDS
@@ -366,6 +367,40 @@ class KeywordIndex:
             except (OSError, ValueError) as error:
                 raise self._unwritable(error) from error
 
+    def purge(self, ids: Sequence[str]) -> None:
+        """Take every word of some purged memories, of earlier versions too, out of the files of the index.
+
+        The segments that hold any of them are written anew; the others stay.
+
+        Raises:
+            DataDirectoryError: the index directory cannot be written, or another process is writing there for long.
+
+        """
+        with self._access:
+            try:
+                with self._lock():
+                    self._refresh(has_lock=True)
+                    self._write_or_rebuild(None)
+                    if not self._is_free_of(ids):
+                        self._discard()
+                        self._write_changes(None)
+            except (OSError, ValueError) as error:
+                raise self._unwritable(error) from error
+
+    def _is_free_of(self, ids: Sequence[str]) -> bool:
+        """Write anew the segments that hold anything of some memories; return whether none is left that does."""
+        try:
+            beside = ids_beside(self._directory, ids)
+            if beside is None:
+                return True
+            self._write_some(self._open(), [name for name in beside if name != STATE_ID], self._indexed_seq, clean=True)
+            return ids_beside(self._directory, ids) is None
+        except BaseException as error:
+            if not (_is_index_damage(error) or isinstance(error, (OSError, ValueError))):
+                raise
+            _log.info("the keyword index is built anew for a purge: %s", error)
+            return False
+
     def _lock(self) -> FileLock:
         make_private_directory(self._lock_path.parent)
         return FileLock(self._lock_path, timeout=_LOCK_SECONDS, mode=PRIVATE_FILE_MODE)
@@ -453,8 +488,8 @@ class KeywordIndex:
                 return
             self._write_some(index, ids, reached)
 
-    def _write_some(self, index: tantivy.Index, ids: Sequence[str], reached: int) -> None:
-        """Index some memories as they are now, up to a journal entry.
+    def _write_some(self, index: tantivy.Index, ids: Sequence[str], reached: int, *, clean: bool = False) -> None:
+        """Index some memories as they are now, up to a journal entry; ``clean`` removes files that are replaced.
 
         The writer lives as long as this call: it locks the directory, against the next writer too.
         """
@@ -464,7 +499,7 @@ class KeywordIndex:
         for memory_id in ids:
             writer.delete_documents_by_term("id", memory_id)
         self._add(found.values(), writer)
-        self._commit(index, writer, reached)
+        self._commit(index, writer, reached, clean=clean)
 
     def _write_all(self, index: tantivy.Index, progress: Callable[[int, int], None] | None) -> None:
         head, total, done = self._store.journal.head(), self._store.memories.count_all(), 0
@@ -482,14 +517,16 @@ class KeywordIndex:
             with contextlib.suppress(DataDirectoryError):
                 self._store.settings.set(_CREATED_SETTING, "yes")
 
-    def _commit(self, index: tantivy.Index, writer: tantivy.IndexWriter, seq: int) -> None:
+    def _commit(self, index: tantivy.Index, writer: tantivy.IndexWriter, seq: int, *, clean: bool = False) -> None:
         writer.delete_documents_by_term("id", STATE_ID)
         mark = self._store.journal.mark(seq)
         state = f"{self._store.settings.identity()} {SCHEMA_VERSION} {seq} {mark}"
         writer.add_document(tantivy.Document(id=STATE_ID, note=state))
         writer.commit()
         index.reload()
-        if index.searcher().num_segments > _MOST_SEGMENTS:
+        if clean:
+            writer.garbage_collect_files()
+        if clean or index.searcher().num_segments > _MOST_SEGMENTS:
             writer.wait_merging_threads()
             index.reload()
         close_tree(self._directory)  # Tantivy asks the umask

@@ -12,8 +12,9 @@ import msgspec
 from memento_tui.model.validation import to_plain
 from memento_tui.moments import format_moment
 from memento_tui.storage.database import Database
-from memento_tui.storage.journal import Entry, select_entries
+from memento_tui.storage.journal import REWRITTEN_ENTRY, Entry, select_entries
 from memento_tui.storage.tables import TABLES
+from memento_tui.storage.undo import IS_PURGED
 
 __all__ = [
     "ActivityQueries",
@@ -28,7 +29,7 @@ __all__ = [
 _MAX_CHANGES_EXAMINED = 8
 """Changes of an entry among which the headline record of its row is chosen."""
 
-_RECORDS_BY_IMPORTANCE = ("memory", "skip", "item", "crystal", "contradiction", "proposal", "relation")
+_RECORDS_BY_IMPORTANCE = ("memory", "skip", "item", "crystal", "contradiction", "proposal", "relation", REWRITTEN_ENTRY)
 """The kinds of records, in the order in which one is chosen as the headline of an entry."""
 
 
@@ -45,7 +46,7 @@ class ActivityRow(msgspec.Struct, frozen=True, kw_only=True):
     """The first line of that record's text, or of its text before it was removed; empty where that was purged."""
     removed: bool
     purged: bool
-    """Whether a purge took a text that this entry wrote."""
+    """Whether a purge took so much of what this entry, and those of its batch, wrote that nothing can return."""
     undone_by: int | None
     """The entry that took this one back, if that still holds."""
 
@@ -62,7 +63,7 @@ class ActivityRow(msgspec.Struct, frozen=True, kw_only=True):
         if self.undone_by is not None:
             return f"Entry {self.entry.seq} was taken back already, by entry {self.undone_by}."
         if self.purged:
-            return f"A text that entry {self.entry.seq} wrote was purged; it cannot return."
+            return f"The text that entry {self.entry.seq} wrote was purged; it cannot return."
         return ""
 
 
@@ -81,7 +82,8 @@ class ChangedRecord(msgspec.Struct, frozen=True, kw_only=True):
 # An undo of a redo is an undo of what was done again, so that is where a redo's own fate is told.
 _SELECT_ENTRY_FACTS = (
     "SELECT entry.seq, (SELECT coalesce(max(ordinal) + 1, 0) FROM change WHERE change.seq = entry.seq),"
-    " EXISTS (SELECT 1 FROM change INDEXED BY change_purged WHERE change.seq = entry.seq AND nonce IS NULL),"
+    f" {IS_PURGED.format('entry')} AND NOT EXISTS (SELECT 1 FROM entry AS joined WHERE joined.batch = entry.batch"
+    f" AND joined.batch <> '' AND joined.action <> 'purge' AND NOT {IS_PURGED.format('joined')}),"
     " (SELECT max(u.seq) FROM entry AS u WHERE u.undoes ="
     " CASE entry.action WHEN 'redo' THEN (SELECT undo.undoes FROM entry AS undo WHERE undo.seq = entry.undoes)"
     " ELSE entry.seq END AND NOT EXISTS (SELECT 1 FROM entry AS r WHERE r.undoes = u.seq))"
@@ -180,7 +182,7 @@ def changed_records(connection: sqlite3.Connection, seq: int, limit: int) -> lis
             record_id=row[1],
             version=row[2],
             removed=bool(row[3]),
-            purged=bool(row[4]),
+            purged=bool(row[4]) or row[0] == REWRITTEN_ENTRY,
             before=_decode_image(row[0], row[5]),
             after=_decode_image(row[0], row[6]),
         )
@@ -189,7 +191,7 @@ def changed_records(connection: sqlite3.Connection, seq: int, limit: int) -> lis
 
 
 def _decode_image(record: str, image: str | None) -> Any:  # noqa: ANN401 - the record that the name says
-    return None if image is None else TABLES[record].image.decode(image)
+    return None if image is None or record not in TABLES else TABLES[record].image.decode(image)
 
 
 def changed_fields(before: Any, after: Any) -> dict[str, tuple[Any, Any]]:  # noqa: ANN401 - any record

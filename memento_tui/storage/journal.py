@@ -13,7 +13,19 @@ import msgspec
 from memento_tui.storage.statements import NEWEST_ENTRY
 from memento_tui.storage.tables import TABLES
 
-__all__ = ["Actor", "Author", "Change", "Entry", "EntryFacts", "append_entry", "select_entries", "verify_journal"]
+__all__ = [
+    "REWRITTEN_ENTRY",
+    "Actor",
+    "Author",
+    "Change",
+    "Entry",
+    "EntryFacts",
+    "append_entry",
+    "image_digest",
+    "present_hash",
+    "select_entries",
+    "verify_journal",
+]
 
 Actor = Literal["person", "agent", "system"]
 
@@ -79,6 +91,16 @@ class Change(msgspec.Struct, frozen=True):
     image: str | None
 
 
+REWRITTEN_ENTRY = "entry"
+"""The record of a purge's changes that say what an entry is after it: a note or a name was taken out of it."""
+
+
+class _RewrittenEntry(msgspec.Struct):
+    hash: str
+
+
+_decode_rewritten = msgspec.json.Decoder(_RewrittenEntry).decode
+
 _SELECT_CHANGES = "SELECT record, record_id, version, removed, image, nonce, digest, ordinal FROM change"
 _FACT_COLUMNS = ", ".join(EntryFacts.__struct_fields__)
 _ENTRY_COLUMNS = f"seq, {_FACT_COLUMNS}, hash"
@@ -142,33 +164,75 @@ def verify_journal(connection: sqlite3.Connection, progress: Callable[[int], Non
 
     ``progress`` is told the number of each entry before it is checked; what it raises ends the check.
     """
-    previous, expected = _GENESIS_HASH, 1
-    emptied: dict[tuple[str, str], int] = {}
+    check = _ChainCheck(connection)
     for row in connection.execute(f"SELECT seq, previous_hash, hash, {_FACT_COLUMNS} FROM entry ORDER BY seq"):
+        progress(row[0])
+        if problem := check.entry_problem(row):
+            return problem
+    return check.final_problem() or _truncation_problem(connection, check.expected)
+
+
+class _ChainCheck:
+    """Checks the journal entry by entry, from the first to the last."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self._previous = _GENESIS_HASH
+        self.expected = 1
+        self._emptied: dict[tuple[str, str], int] = {}
+        """The entry in which each record's text is gone, until a purge says so."""
+        self._rewritten: dict[str, str] = {}
+        """The hash that each entry has now which does not fit it, until a purge says so."""
+
+    def entry_problem(self, row: Sequence[Any]) -> str | None:
+        """Return the fault of the next entry as a sentence, or ``None``."""
         seq, action = row[0], row[10]
-        progress(seq)
-        if seq != expected:
-            return f"Entry {expected} is missing from the journal."
+        if seq != self.expected:
+            return f"Entry {self.expected} is missing from the journal."
         changes = []
-        for number, change in enumerate(
-            connection.execute(f"{_SELECT_CHANGES} WHERE seq = ? ORDER BY ordinal", (seq,))
-        ):
+        found = self._connection.execute(f"{_SELECT_CHANGES} WHERE seq = ? ORDER BY ordinal", (seq,))
+        for number, change in enumerate(found):
             if change[7] != number:
                 return f"A change is missing from entry {seq}."
             if problem := _image_problem(change, seq):
                 return problem
-            record = (change[0], change[1])
-            if action == "purge":
-                emptied.pop(record, None)
-            elif change[5] is None:
-                emptied.setdefault(record, seq)
+            self._note_change(seq, change, is_purge=action == "purge")
             changes.append((*change[:4], change[6].hex()))
-        if row[1] != previous or _entry_hash(previous, row[3:], changes) != row[2]:
-            return f"Entry {seq} was altered, or the one before it was."
-        previous, expected = row[2], seq + 1
-    for (name, record_id), seq in emptied.items():
-        return f"The text of {name} {record_id} in entry {seq} was removed, and no purge says so."
-    return _truncation_problem(connection, expected)
+        if row[1] != self._previous:
+            return _altered(seq - 1 if str(seq - 1) in self._rewritten else seq)
+        if (present := _entry_hash(self._previous, row[3:], changes)) != row[2]:
+            self._rewritten[str(seq)] = present.hex()
+        self._previous, self.expected = row[2], seq + 1
+        return None
+
+    def _note_change(self, seq: int, change: Sequence[Any], *, is_purge: bool) -> None:
+        record = (change[0], change[1])
+        if is_purge:
+            self._emptied.pop(record, None)
+            is_entry = change[0] == REWRITTEN_ENTRY and change[4] is not None
+            if is_entry and self._rewritten.get(change[1]) == _decode_rewritten(change[4]).hash:
+                del self._rewritten[change[1]]
+        elif change[5] is None:
+            self._emptied.setdefault(record, seq)
+
+    def final_problem(self) -> str | None:
+        """Return the first fault that no later purge explains, or ``None``."""
+        for altered in self._rewritten:
+            return _altered(altered)
+        for (name, record_id), seq in self._emptied.items():
+            return f"The text of {name} {record_id} in entry {seq} was removed, and no purge says so."
+        return None
+
+
+def _altered(seq: int | str) -> str:
+    return f"Entry {seq} was altered, or the one before it was."
+
+
+def present_hash(connection: sqlite3.Connection, seq: int) -> str:
+    """Return the hash, in hexadecimal digits, of an entry as it is now."""
+    row = connection.execute(f"SELECT previous_hash, {_FACT_COLUMNS} FROM entry WHERE seq = ?", (seq,)).fetchone()
+    changes = connection.execute(f"{_SELECT_CHANGES} WHERE seq = ? ORDER BY ordinal", (seq,))
+    return _entry_hash(row[0], row[1:], [(*change[:4], change[6].hex()) for change in changes]).hex()
 
 
 def _image_problem(change: Sequence[Any], seq: int) -> str | None:

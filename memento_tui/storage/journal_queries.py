@@ -12,8 +12,8 @@ import msgspec
 from memento_tui.model import AnyRecord
 from memento_tui.storage.database import Database
 from memento_tui.storage.journal import Change, Entry, select_entries, verify_journal
+from memento_tui.storage.purge import purged_ids
 from memento_tui.storage.tables import RECORD_NAMES, TABLES, RecordT, Table, table_of
-from memento_tui.storage.undo import purged_ids
 
 __all__ = ["JournalQueries", "Revision"]
 

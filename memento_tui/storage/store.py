@@ -25,12 +25,13 @@ from memento_tui.storage.journal_queries import JournalQueries
 from memento_tui.storage.ledgers import ExposureLedger, ImportLedger, UsageLedger
 from memento_tui.storage.memory_events import MemoryEventQueries
 from memento_tui.storage.memory_queries import MemoryQueries, Timeline, resolve_id
+from memento_tui.storage.purge import NameField, PurgedRecord, purge_name, purge_note, purge_record
 from memento_tui.storage.review import ContradictionQueries, InboxQueries, ProposalQueries
 from memento_tui.storage.settings import Settings
 from memento_tui.storage.statistics import FacetQueries, Statistics
 from memento_tui.storage.tables import RECORD_NAMES, TABLES, RecordT, select_records
 from memento_tui.storage.transaction import Transaction, transaction
-from memento_tui.storage.undo import purge_record, redo_candidate, revert_entry, undo_candidate
+from memento_tui.storage.undo import redo_candidate, revert_entry, undo_candidate
 from memento_tui.storage.write_history import WriteHistoryQueries
 
 __all__ = ["Store"]
@@ -138,8 +139,10 @@ class Store:
             raise NotFound("There is nothing to redo.")
         return revert_entry(self.database, author, found.seq)
 
-    def purge(self, author: Author, record: str, record_id: str, reason: str) -> None:
-        """Remove a record and every text of it that the journal holds. Nothing brings it back.
+    def purge(self, author: Author, record: str, record_id: str, reason: str) -> tuple[PurgedRecord, ...]:
+        """Remove a record and every text of it that the journal holds; return what was removed with it.
+
+        Nothing brings it back.
 
         Raises:
             NotFound: neither the record nor a trace of it exists.
@@ -147,7 +150,15 @@ class Store:
             DataDirectoryError: another program keeps the old text in the database's log by reading an older state.
 
         """
-        purge_record(self.database, author, record, record_id, reason)
+        return purge_record(self.database, author, record, record_id, reason)
+
+    def purge_note(self, author: Author, seq: int, reason: str) -> None:
+        """Remove the note of a journal entry for good. Raises like `purge`."""
+        purge_note(self.database, author, seq, reason)
+
+    def purge_name(self, author: Author, field: NameField, name: str, reason: str) -> int:
+        """Remove an agent's or a session's name for good; return in how many entries it stood. Raises like `purge`."""
+        return purge_name(self.database, author, field, name, reason)
 
     # Reading records of any kind
 

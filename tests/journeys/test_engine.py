@@ -19,6 +19,7 @@ import pytest
 
 import memento_tui
 from memento_tui import clock
+from memento_tui.api import Workspace
 from memento_tui.errors import EngineUnavailable
 from memento_tui.model.filters import AllOf, HasTag, Not, OneOf, Under
 from memento_tui.search.engine_client import SemanticAnswer
@@ -145,6 +146,20 @@ def test_what_is_deleted_rejected_or_purged_is_not_found(house: Started) -> None
     house.change(made[0], status="active")
     assert house.settle().total == total + 1
     assert made[0].id in house.search("rings of ice")
+
+
+def test_a_purge_has_the_engine_take_the_vector_out_of_the_files_and_embed_nothing(house: Started) -> None:
+    secret, kept = house.add("The horse is called hunter2.", "The stable is painted red.")
+    before = house.settle()
+    index = house.paths.semantic_index
+    files = {path for path in index.rglob("data/*") if path.is_file()}
+    with Workspace(house.paths.root) as workspace:
+        workspace.purge(secret.id, "leaked")
+    assert files.isdisjoint(index.rglob("data/*"))
+    after = house.settle()
+    assert (after.pid, after.embedded_total, after.total) == (before.pid, before.embedded_total, before.total - 1)
+    assert kept.id in house.search("the colour of the stable", limit=100)
+    assert secret.id not in house.search("the name of the horse", limit=100)
 
 
 def test_filters_apply_before_the_nearest_are_taken(house: Started) -> None:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from memento_tui.api import Workspace
 from tests.unit.cli_program import Program, without_engine
 
 NASTY = "before\x1b]52;c;aGk=\x07\x1b[2J\x9b31m\u202egnp.exe[/nope]\x7fafter"
@@ -179,6 +180,30 @@ def test_purge_removes_every_trace_of_the_text_and_keeps_the_reason(memento: Pro
     assert b"hunter2-hunter2" not in b"".join(p.read_bytes() for p in memento.data_dir.glob("memento.db*"))
     newest = memento.json("history")["items"][0]
     assert (newest["action"], newest["note"]) == ("purge", "leaked")
+
+
+def test_purge_takes_other_kinds_notes_and_names(memento: Program) -> None:
+    skip = memento.json("skip", "add", "ask hunter2-hunter2", "--reason", "he knows", "--until", "7d")["id"]
+    given = memento.add("harmless")
+    memento.json("reject", given, "--reason", "hunter2-hunter2 said so")
+    note = memento.json("history")["items"][0]["seq"]
+    assert memento.json("purge", skip[:8], "--kind", "skip", "--reason", "leaked", "--yes")["id"] == skip
+    assert memento.json("purge", str(note), "--kind", "note", "--reason", "leaked", "--yes")["status"] == "purged"
+    assert b"hunter2-hunter2" not in b"".join(p.read_bytes() for p in memento.data_dir.glob("memento.db*"))
+    assert memento.run("purge", "nobody", "--kind", "agent", "--reason", "leaked", "--yes").code == 3
+    assert memento.run("purge", "nothing", "--kind", "item", "--reason", "leaked").code == 3
+    assert memento.run("purge", "first", "--kind", "note", "--reason", "leaked", "--yes").code == 2
+    assert memento.run("doctor").code == 0
+    assert "purge" in memento.run("history").out
+    assert "its text was purged" in memento.run("activity", "--entry", str(note + 2)).out
+
+
+def test_a_name_to_purge_may_come_on_standard_input(memento: Program) -> None:
+    with Workspace(memento.data_dir, actor="agent", channel="mcp", agent="hunter2") as agent:
+        agent.remember("The port is 8080.")
+    words = ("purge", "-", "--kind", "agent", "--reason", "a key")
+    assert memento.json(*words, "--yes", stdin=b"hunter2\n")["id"] == "hunter2"
+    assert memento.json("list")["items"][0]["source"]["agent"] == "purged"
 
 
 def test_purge_asks_before_it_does_what_nothing_brings_back(memento: Program) -> None:

@@ -1,0 +1,105 @@
+"""Purge records, notes and names, with the files beside the database that hold their text: indexes and drafts."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+from collections.abc import Sequence
+from typing import Any
+
+from memento_tui.api.drafts import discard_drafts_containing, discard_editor_files, discard_unsaved_text
+from memento_tui.api.search import SearchEngine
+from memento_tui.errors import InvalidField, NotAllowed
+from memento_tui.paths import DataPaths
+from memento_tui.policy.secrets import redact_text
+from memento_tui.storage.journal import Author
+from memento_tui.storage.store import Store
+from memento_tui.storage.tables import TABLES
+
+__all__ = ["PURGE_KINDS", "RECORD_KINDS", "Purger"]
+
+RECORD_KINDS = ("memory", "skip", "item", "crystal", "contradiction", "proposal")
+
+PURGE_KINDS = (*RECORD_KINDS, "note", "agent", "session")
+"""The kinds of what can be purged: records by id, a note by its journal entry's number, names by themselves."""
+
+_TEXT_FIELDS = ("content", "reason", "item", "why")
+"""The fields of records that a person may be editing in a file of the drafts."""
+
+
+class Purger:
+    """Purges in the name of a person. Nothing brings back what it removes."""
+
+    def __init__(self, store: Store, author: Author, paths: DataPaths, search_engine: SearchEngine) -> None:
+        self._store = store
+        self._author = author
+        self._paths = paths
+        self._search_engine = search_engine
+
+    def purge(self, kind: str, name: str, reason: str) -> Sequence[str]:
+        """Remove what ``name`` names, and every trace of its text; see `memento_tui.api.Workspace.purge`."""
+        if kind not in PURGE_KINDS:
+            raise InvalidField("kind", f"must be one of {', '.join(PURGE_KINDS)}; not {kind!r:.40}")
+        if self._author.actor != "person":
+            raise NotAllowed("Only a person purges.", "Tell the person what is to go, and why.")
+        why = redact_text(reason)[0]
+        if kind in RECORD_KINDS:
+            return self._record(kind, name, why)
+        if kind == "note":
+            self._store.purge_note(self._author, _entry_number(name), why)
+        else:
+            self._store.purge_name(self._author, "agent" if kind == "agent" else "session", name, why)
+            self._begin_indexes_anew()
+        return ()
+
+    def resolve(self, kind: str, name: str) -> str:
+        """Return the id of a record by a beginning of it; by its whole id one that only the journal remembers.
+
+        Raises `NotFound` or `AmbiguousId`.
+        """
+        # One that was deleted for good, by undoing its creation, still has its text in the journal.
+        known = bool(self._store.journal.history(TABLES[kind].record, name))
+        return name if known else self._store.resolve(kind, name)
+
+    def _record(self, kind: str, name: str, reason: str) -> Sequence[str]:
+        record_type, found = TABLES[kind].record, self.resolve(kind, name)
+        derived = self._store.memories.derived_from(found) if kind == "memory" else ()
+        texts = [
+            text
+            for revision in self._store.journal.history(record_type, found)
+            if revision.record is not None
+            for text in _texts_of(revision.record)
+        ]
+        removed = self._store.purge(self._author, kind, found, reason)
+        for one in removed:
+            discard_editor_files(self._paths, one.id)
+            discard_unsaved_text(self._paths, one.id)
+        discard_drafts_containing(self._paths, texts)
+        memories = [one.id for one in removed if one.record == "memory"]
+        if memories and self._paths.keyword_index.exists():
+            self._search_engine.keyword.purge(memories)
+        if memories and self._paths.semantic_index.exists():
+            self._search_engine.purge_vectors(memories)
+        return derived
+
+    def _begin_indexes_anew(self) -> None:
+        """Let both indexes be built anew: a name stands in every row of what an agent or session wrote."""
+        if self._paths.keyword_index.exists():
+            self._search_engine.keyword.rebuild()
+        if self._paths.semantic_index.exists():
+            self._search_engine.semantic.stop()
+            shutil.rmtree(self._paths.semantic_index, ignore_errors=True)
+
+
+def _entry_number(name: str) -> int:
+    with contextlib.suppress(ValueError):
+        return int(name)
+    raise InvalidField(
+        "id", f"must be the number of a journal entry, not {name!r:.40}", "`memento history` lists them."
+    )
+
+
+def _texts_of(record: Any) -> list[str]:  # noqa: ANN401 - any record
+    values = [getattr(record, field, "") for field in _TEXT_FIELDS]
+    values += [value for value in dict(getattr(record, "payload", {})).values() if isinstance(value, str)]
+    return [value for value in values if isinstance(value, str) and value]
