@@ -9,6 +9,7 @@ import pytest
 
 from memento_tui import clock
 from memento_tui.api import Workspace
+from memento_tui.errors import NotAllowed
 from memento_tui.model import make_memory, make_skip
 from memento_tui.policy.policy import REASONS, Verdict
 from memento_tui.policy.prompt_injection import SUSPICIOUS_SCORE, suspicion_of
@@ -115,3 +116,54 @@ def test_findings_make_a_verdict_ask_and_keep_its_reasons() -> None:
 
 def test_every_reason_has_a_sentence() -> None:
     assert {"joined_orders", "burst", "quarantined", "copied_from_outside"} <= REASONS.keys()
+
+
+def test_the_second_half_waits_and_shows_the_first(agent: Workspace, workspace: Workspace) -> None:
+    first = agent.remember(HALVES[0])
+    second = agent.remember(HALVES[1])
+    assert (first.status, second.status) == ("active", "pending")
+    (pending,) = workspace.review.list()[0]
+    assert pending.proposal.reasons == ("joined_orders",)
+    told = dict(pending.rests_on)
+    assert (told["joins with"], told["first half"], told["second half"]) == (f"the memory {first.id}", *HALVES)
+
+
+def test_a_rewrite_that_completes_an_order_waits(agent: Workspace, workspace: Workspace) -> None:
+    agent.remember(HALVES[0])
+    other = agent.remember("The API lives at /v2.")
+    outcome = agent.update(other.id, content=HALVES[1], base_version=other.version)
+    assert outcome.status == "proposed"
+    assert workspace.get(other.id).content == "The API lives at /v2."
+
+
+def test_further_writes_of_a_burst_wait_as_one_group(data_dir: Path, workspace: Workspace) -> None:
+    (data_dir / "config.toml").write_text("[engine]\nenabled = false\n[review]\nburst = 3\n")
+    with Workspace(data_dir, actor="agent", channel="mcp", agent="claude", session="s9") as agent:
+        stored = [agent.remember(f"Note number {number} about something else: {number * 7919}.") for number in range(5)]
+        skip = agent.skips.add("the slow tests", "they are slow", "9d")
+        item = agent.items.create("Look at the export")
+        gone = agent.forget(stored[0].id, base_version=stored[0].version)
+        batch = agent.remember_many([{"content": f"In a batch: {number * 7907}."} for number in range(2)])
+    assert [memory.status for memory in [*stored, *batch]] == ["active"] * 3 + ["pending"] * 4
+    assert (type(skip).__name__, type(item).__name__, gone.status) == ("Proposal", "Proposal", "proposed")
+    assert workspace.inbox.counts() == {"burst": 7}
+    assert dict(workspace.review.list()[0][0].rests_on)["written within an hour"] == "4 by the session s9"
+
+
+def test_a_batch_that_is_a_burst_by_itself_waits_from_the_set_number_on(data_dir: Path) -> None:
+    (data_dir / "config.toml").write_text("[engine]\nenabled = false\n[review]\nburst = 3\n")
+    with Workspace(data_dir, actor="agent", channel="mcp", agent="claude", session="s9") as agent:
+        batch = agent.remember_many([{"content": f"In a batch: {number * 7907}."} for number in range(5)])
+    assert [memory.status for memory in batch] == ["active"] * 3 + ["pending"] * 2
+
+
+@pytest.mark.parametrize("text", [HALVES[1], "One more."])
+def test_a_writer_that_does_not_ask_is_refused(data_dir: Path, agent: Workspace, text: str) -> None:
+    agent.remember(HALVES[0])
+    (data_dir / "config.toml").write_text("[engine]\nenabled = false\n[review]\nburst = 1\n")
+    with (
+        Workspace(data_dir, actor="agent", channel="mcp", agent="claude", session="s1") as again,
+        pytest.raises(NotAllowed),
+        again.gate.transaction("remember") as tx,
+    ):
+        tx.put(make_memory({"content": text, "source_type": "derived"}), base=0)
