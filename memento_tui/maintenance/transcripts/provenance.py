@@ -26,11 +26,18 @@ __all__ = ["OutsidePassage", "WrittenText", "outside_passages"]
 _WORDS_A_SHINGLE = 3
 """Words, without stop words, in a row that are compared at once."""
 
-_FEWEST_WORDS = 4
+_FEWEST_WORDS = 5
 """Words of a sentence, without stop words, below which it is too common to come from anywhere."""
 
 _LEAST_SHARE = 0.6
-"""The share of a sentence's shingles that must stand close together in an output."""
+"""The share of a sentence's shingles that must stand close together in an output.
+
+With these limits 29 of 4,438 paragraphs of real notes (27 times the first line that a host writes into every
+``CLAUDE.md``) are found in the documents of seven other projects, and none of 775 memories of agents.
+"""
+
+_WORDS_TO_DIFFER = 8
+"""Words of a sentence below which all its shingles must: commands of a few words are everybody's."""
 
 _FEWEST_IN_A_ROW = 8
 """Shingles in a row, ten words, that are enough whatever the rest of the sentence says."""
@@ -218,7 +225,8 @@ def _best_match(sentence: _Sentence, hits: Sequence[tuple[int, int]]) -> _Match 
         if run > longest:
             longest = run
             best_run = _Match(sentence, place - run + 1, place + _WORDS_A_SHINGLE, run / total)
-    if best.share >= _LEAST_SHARE:
+    least = _LEAST_SHARE if total + _WORDS_A_SHINGLE - 1 >= _WORDS_TO_DIFFER else 1.0
+    if best.share >= least:
         return best
     return best_run if longest >= _FEWEST_IN_A_ROW else None
 
