@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from memento_tui.defaults import (
+    HOOK_CHECKS_PROVENANCE,
     HOOK_LEARNS,
     HOOK_PROMPT_TOKENS,
     HOOK_START_TOKENS,
@@ -89,6 +90,8 @@ class HooksConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The score below which a memory is not shown; scores reach from 0 to about 1."""
     learn: bool = HOOK_LEARNS
     """Whether transcripts are distilled, which proposes memories, skips and working items."""
+    provenance: bool = HOOK_CHECKS_PROVENANCE
+    """Whether what a session remembered is compared with what its tools returned; what came from outside waits."""
 
 
 class AppConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -9,6 +9,7 @@ from typing import Literal, get_args
 
 __all__ = [
     "DECAY_PRESETS",
+    "HOOK_CHECKS_PROVENANCE",
     "HOOK_LEARNS",
     "HOOK_PROMPT_TOKENS",
     "HOOK_START_TOKENS",
@@ -37,6 +38,9 @@ Chosen with `memento_tui.search.ranking.UNKNOWN_WORDS_PENALTY`, and on the same 
 
 HOOK_LEARNS = True
 """Whether hooks have transcripts distilled, which proposes memories, skips and working items."""
+
+HOOK_CHECKS_PROVENANCE = True
+"""Whether hooks have what a session remembered compared with what its tools returned from outside."""
 
 REVIEW_BURST = 60
 """Writes: the most that one session of an agent makes in an hour before further ones wait for a person.

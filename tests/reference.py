@@ -37,7 +37,7 @@ Every key, command, setting, tool, format and host of memento. This page is made
 [Tools](#tools) · [Formats](#formats) · [Hosts](#hosts)
 """
 
-_MOMENTS = {"start": "start", "prompt": "prompt", "read": "file read", "end": "end"}
+_MOMENTS = {"start": "start", "prompt": "prompt", "read": "file read", "write": "write to memento", "end": "end"}
 
 
 def render() -> str:

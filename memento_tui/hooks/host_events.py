@@ -1,7 +1,7 @@
 """Parse the input that each host sends to a hook, and format the answer that it expects. Standard library only.
 
-The events of all hosts come down to four: a session begins, a person sent a prompt, a file is about to be read, and a
-stretch of the session is over.
+The events of all hosts come down to five: a session begins, a person sent a prompt, a file is about to be read, the
+agent wrote to memento, and a stretch of the session is over.
 """
 
 from __future__ import annotations
@@ -21,6 +21,13 @@ _MOMENT_OF_EVENT: dict[str, HookMoment] = {
 
 _READING_TOOLS = frozenset({"read", "read_file", "readfile", "view", "read_many_files", "notebookread"})
 """The names of the tools that read files, of any host, in lower case."""
+
+_WRITING_TOOLS = frozenset(
+    """
+    remember update capture store memory_store memory_update store_memory retain memento_store memento_capture
+    """.split()  # noqa: SIM905 - a paragraph is easier to read than a list of quoted words
+)
+"""The tools of memento's profiles that store or rewrite memories."""
 
 _PATH_ARGUMENTS = ("file_path", "absolute_path", "filePath", "path", "notebook_path")
 """The arguments of those tools that hold the path."""
@@ -72,6 +79,8 @@ def parse_call(host: str, event: str, raw: bytes) -> HookCall | None:
     moment = moment_of(name)
     if moment is None or (moment == "read" and not _reads_file(payload)):
         return None
+    if moment == "write" and not _writes_memory(payload):
+        return None
     return HookCall(
         host=host,
         event=name,
@@ -121,6 +130,11 @@ def _first(value: object) -> str:
 def _reads_file(payload: Mapping[str, Any]) -> bool:
     tool = payload.get("tool_name")
     return tool is None or (isinstance(tool, str) and tool.lower() in _READING_TOOLS)
+
+
+def _writes_memory(payload: Mapping[str, Any]) -> bool:
+    tool = payload.get("tool_name")
+    return isinstance(tool, str) and "memento" in tool and tool.rpartition("__")[2] in _WRITING_TOOLS
 
 
 def _file_path(payload: Mapping[str, Any]) -> str:

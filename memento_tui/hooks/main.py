@@ -29,7 +29,7 @@ Example:
     echo '{"session_id": "s1", "cwd": ".", "prompt": "how do we deploy?"}' | memento-hook UserPromptSubmit
 """
 
-_ANSWER_SECONDS = {"start": 5.0, "prompt": 3.0, "read": 2.0, "end": 0.8}
+_ANSWER_SECONDS = {"start": 5.0, "prompt": 3.0, "read": 2.0, "write": 0.8, "end": 0.8}
 """Seconds that each answer may take, on a machine that is busy. Most take a tenth.
 
 Hosts give a prompt 30 seconds, and the end of a session 1.5 in all; `memento install` asks for 5 or more.
@@ -153,8 +153,8 @@ def _answer(arguments: _Arguments) -> str:
     if moment is None:
         signal.setitimer(signal.ITIMER_REAL, _ANSWER_SECONDS[call.moment])
     settings = read_settings(paths.config)
-    if call.moment == "end":
-        if settings.learn and call.transcript:
+    if call.moment in ("write", "end"):
+        if call.transcript and (settings.provenance or (settings.learn and call.moment == "end")):
             _start_transcript_worker(call, paths)
         return ""
     from memento_tui.hooks.events import context_for_call  # noqa: PLC0415 - the end of a session needs no index

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from memento_tui.defaults import (
     DECAY_PRESETS,
+    HOOK_CHECKS_PROVENANCE,
     HOOK_LEARNS,
     HOOK_PROMPT_TOKENS,
     HOOK_START_TOKENS,
@@ -28,10 +29,12 @@ class HookSettings(NamedTuple):
     """The score, 0 to about 1, below which a memory is left out."""
     learn: bool = HOOK_LEARNS
     """Whether transcripts are handed to distillation, which proposes what it finds."""
+    provenance: bool = HOOK_CHECKS_PROVENANCE
+    """Whether what a session remembered is compared with what its tools returned."""
     decay: DecayPreset = "balanced"
 
 
-_FIELD_NAMES = ("prompt_tokens", "start_tokens", "threshold", "learn")
+_FIELD_NAMES = ("prompt_tokens", "start_tokens", "threshold", "learn", "provenance")
 
 
 def read_settings(path: Path) -> HookSettings:

@@ -17,7 +17,8 @@ from memento_tui.api import Workspace
 from memento_tui.api.distillation import distill_transcript
 from memento_tui.api.provenance import check_provenance
 from memento_tui.errors import MementoError
-from memento_tui.hooks.project import find_project, namespace_of_project
+from memento_tui.hooks.host_events import moment_of
+from memento_tui.hooks.project import Project, find_project, namespace_of_project
 from memento_tui.hooks.worker_launcher import should_read_transcript
 from memento_tui.maintenance.transcripts.reader import read_transcript
 from memento_tui.maintenance.transcripts.usage import ShownText, used_memories
@@ -72,7 +73,8 @@ def main() -> int:
 def learn_from_transcript(paths: DataPaths, transcript: Path, session: str, *, event: str, cwd: str = "") -> None:
     """Record the memories that a session used, hold those that it copied from outside, and propose new ones.
 
-    One transcript is read at a time. After an event of every turn, one that has hardly grown is skipped.
+    One transcript is read at a time. After an event of every turn, one that has hardly grown is skipped; after a write
+    to memento, only what it copied is looked for.
 
     Raises:
         NotFound: the transcript is missing.
@@ -84,22 +86,27 @@ def learn_from_transcript(paths: DataPaths, transcript: Path, session: str, *, e
     with FileLock(paths.hook_lock, timeout=_LOCK_SECONDS, mode=PRIVATE_FILE_MODE):
         hooks = HookStore(paths.database, busy_seconds=60.0)
         try:
-            if not should_read_transcript(event, size, hooks.learned_bytes(session)):
+            is_after_write = moment_of(event) == "write"
+            if not is_after_write and not should_read_transcript(event, size, hooks.learned_bytes(session)):
                 return
             with Workspace(paths.root, actor="agent", channel="hook", session=session, create=False) as workspace:
-                _record_use(workspace, hooks, transcript, session)
                 project = find_project(cwd)
-                place = (
-                    ""
-                    if project is None
-                    else namespace_of_project(project, workspace.settings.get, workspace.settings.set)
-                )
-                _check_provenance(workspace, transcript, session, "" if project is None else str(project.root))
-                for problem in distill_transcript(workspace, transcript, namespace=place).problems:
-                    _log.warning("%s: %s", transcript, problem)
-            hooks.set_learned_bytes(session, size)
+                if workspace.config.hooks.provenance:
+                    _check_provenance(workspace, transcript, session, "" if project is None else str(project.root))
+                if workspace.config.hooks.learn and not is_after_write:
+                    _record_use(workspace, hooks, transcript, session)
+                    _distill(workspace, transcript, project)
+            if not is_after_write:
+                hooks.set_learned_bytes(session, size)
         finally:
             hooks.close()
+
+
+def _distill(workspace: Workspace, transcript: Path, project: Project | None) -> None:
+    settings = workspace.settings
+    place = "" if project is None else namespace_of_project(project, settings.get, settings.set)
+    for problem in distill_transcript(workspace, transcript, namespace=place).problems:
+        _log.warning("%s: %s", transcript, problem)
 
 
 def _check_provenance(workspace: Workspace, transcript: Path, session: str, project: str) -> None:

@@ -57,14 +57,17 @@ class OpenCodePlugin:
 
 JsonEntry = dict[str, object]
 
+_MATCHERS = {"read": "Read", "write": "mcp__.*memento.*"}
+"""The tools, as a pattern of Claude Code, whose use is a moment: reading a file, and memento's own under any name."""
+
 
 def claude_events(programs: Programs) -> dict[str, JsonEntry]:
     """Return Claude Code's hooks, by event."""
     host = HOSTS["claude-code"]
-    reading = {event.name for event in host.events if event.moment == "read"}
+    matchers = {event.name: _MATCHERS[event.moment] for event in host.events if event.moment in _MATCHERS}
     return {
         event: {
-            **({"matcher": "Read"} if event in reading else {}),
+            **({"matcher": matchers[event]} if event in matchers else {}),
             "hooks": [_hook_handler(programs, event, host, seconds)],
         }
         for event, seconds in host.installed_events().items()

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from memento_tui.hosts.programs import Programs
 
 
-HookMoment = Literal["start", "prompt", "read", "end"]
-"""A session begins, a person sent a prompt, a file is about to be read, a stretch of the session is over."""
+HookMoment = Literal["start", "prompt", "read", "write", "end"]
+"""A session begins, a person sent a prompt, a file is about to be read, memento was written to, a stretch is over."""
 
 
 class HostEvent(NamedTuple):
@@ -96,6 +96,7 @@ _CLAUDE_CODE = Host(
         HostEvent("SessionStart", "start", 10),
         HostEvent("UserPromptSubmit", "prompt", 10),
         HostEvent("PreToolUse", "read", 5),
+        HostEvent("PostToolUse", "write", 5),
         HostEvent("PreCompact", "end", 10),
         HostEvent("Stop", "end", 10),
         # The host gives all hooks together 1.5 s and takes no other limit.

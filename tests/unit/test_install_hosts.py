@@ -34,7 +34,7 @@ def _json(path: Path) -> dict[str, object]:
         (
             "claude-code",
             ".claude/settings.json",
-            ["SessionStart", "UserPromptSubmit", "PreToolUse", "PreCompact", "Stop", "SessionEnd"],
+            ["SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PreCompact", "Stop", "SessionEnd"],
             1,
         ),
         ("codex", ".codex/hooks.json", ["SessionStart", "UserPromptSubmit", "PreCompact", "Stop", "SessionEnd"], 1),
@@ -179,7 +179,7 @@ OTHERS = """\
       {"matcher": "startup", "hooks": [{"type": "command", "command": "~/bin/hello --to 'memento-hook'"}]}
     ],
     "Stop": [],
-    "PostToolUse": [{"matcher": "Edit|Write", "hooks": [{"type": "command", "command": "prettier --write"}]}]
+    "SubagentStop": [{"matcher": "Edit|Write", "hooks": [{"type": "command", "command": "prettier --write"}]}]
   },
   "statusLine": {"type": "command", "command": "git branch"}
 }
@@ -193,7 +193,7 @@ def test_hooks_of_others_stay_first_and_as_they_are(home: Home) -> None:
     assert list(after) == list(before)
     assert after["hooks"]["SessionStart"][0] == before["hooks"]["SessionStart"][0]
     assert len(after["hooks"]["SessionStart"]) == 2
-    assert after["hooks"]["PostToolUse"] == before["hooks"]["PostToolUse"]
+    assert after["hooks"]["SubagentStop"] == before["hooks"]["SubagentStop"]
     assert set(OTHERS.splitlines()) - set(path.read_text().splitlines()) <= {
         '    "Stop": [],',
         OTHERS.splitlines()[4],
