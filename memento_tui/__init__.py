@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def open(  # noqa: A001 - `memento_tui.open(path)` is how it reads
     path: str | Path | None = None,
     *,
-    actor: Actor = "person",
+    actor: Actor | None = None,
     channel: str = "api",
     agent: str = "",
     session: str = "",
@@ -25,13 +25,23 @@ def open(  # noqa: A001 - `memento_tui.open(path)` is how it reads
 ) -> Workspace:
     """Open a data directory: ``path``, else ``MEMENTO_HOME``, else the platform's place for user data.
 
-    ``actor`` is who writes: what an ``agent`` may not do is refused. ``create`` makes a directory that is missing.
+    ``actor`` is who writes: what an ``agent`` may not do is refused. Left out, it is the agent whose host runs this
+    program, by the environment variables that hosts set, such as ``CLAUDECODE``; else the person. ``create`` makes a
+    directory that is missing.
 
     Raises:
         DataDirectoryError: the directory is missing (without ``create``), unreadable, damaged or from a newer version.
         InvalidInput: its ``config.toml`` is wrong.
 
     """
-    from memento_tui.api import Workspace  # noqa: PLC0415 - every submodule imports this package first
+    import os  # noqa: PLC0415 - its name would be part of this package
 
+    from memento_tui.api import Workspace  # noqa: PLC0415 - every submodule imports this package first
+    from memento_tui.hosts.shell import running_host  # noqa: PLC0415 - same
+
+    if actor is None:
+        host = running_host(os.environ)
+        actor = "person" if host is None else "agent"
+        if host is not None:
+            agent, session = agent or host.name, session or host.session
     return Workspace(path, actor=actor, channel=channel, agent=agent, session=session, create=create)

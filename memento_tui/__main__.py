@@ -38,9 +38,11 @@ def _open_app(data_dir: str | None = None, open: str = "home") -> int:  # noqa: 
     garbage.disable_collection()
     from pathlib import Path  # noqa: PLC0415 - same
 
+    from memento_tui.cli.author import require_own_terminal  # noqa: PLC0415 - same
     from memento_tui.tui.app import run  # noqa: PLC0415 - same
 
     try:
+        require_own_terminal("The app")
         return run(Path(data_dir) if data_dir else None, open)
     except Exception as error:  # noqa: BLE001 - the last place that can tell anyone
         from memento_tui.cli.output import report_error  # noqa: PLC0415 - only a failure needs it

@@ -97,6 +97,11 @@ class DataPaths(NamedTuple):
         """The key that `memento serve` requires of the person's own agents; readable by the person alone."""
         return self.root / "http.key"
 
+    @property
+    def script_tokens(self) -> Path:
+        """The hashes of the tokens with which the person's own scripts decide."""
+        return self.root / "tokens.json"
+
     def typed_text(self, name: str) -> Path:
         """Return the file that keeps the text typed in one editor of the app."""
         return self.drafts / f"typed-{name}.json"

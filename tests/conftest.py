@@ -17,6 +17,7 @@ from hypothesis import settings
 
 import memento_tui
 from memento_tui.api import Workspace
+from memento_tui.hosts.registry import HOSTS, OTHER_AGENTS
 from tests.clocks import run_from_start
 from tests.made import without_engine
 
@@ -28,8 +29,11 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 os.environ["TZ"] = "UTC"
 time.tzset()
-for name in ("NO_COLOR", "FORCE_COLOR", "MEMENTO_HOME"):
-    os.environ.pop(name, None)
+# What a host of agents sets, which may run the tests, would make every command an agent's.
+_HOST_VARIABLES = [name for host in HOSTS.values() for name in host.shell_variables]
+_HOST_VARIABLES += [name for agent in OTHER_AGENTS for name in agent.shell_variables]
+for name in ("NO_COLOR", "FORCE_COLOR", "MEMENTO_HOME", "MEMENTO_TOKEN", *_HOST_VARIABLES):
+    os.environ.pop(name.partition("=")[0], None)
 
 # A shared machine may stall at any moment, which is no fault of what is tested.
 # "fast" is for every run; "deep" for make test-deep, and for a part of each run of .ci/run.

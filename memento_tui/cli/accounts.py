@@ -88,6 +88,7 @@ def _accounts_table(rows: Sequence[dict[str, Any]]) -> str:
 
 @account.command(
     "revoke",
+    decides=True,
     short_help="Revoke the keys of accounts.",
     examples="""
     memento account revoke ana

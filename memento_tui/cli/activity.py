@@ -56,6 +56,7 @@ def entry_author(entry: Entry) -> str:
 
 @command(
     "activity",
+    decides=lambda options: bool(options["mark_looked"]),
     short_help="Show what was done, by whom, and since you last looked.",
     examples="""
     memento activity
@@ -416,6 +417,7 @@ def _revision_diff(revision: Revision[Memory], before: Revision[Memory] | None) 
 
 @command(
     "undo",
+    decides=True,
     short_help="Undo the last change, or any journal entry.",
     examples="""
     memento undo
@@ -433,6 +435,7 @@ def undo(seq: int | None) -> None:
 
 @command(
     "redo",
+    decides=True,
     short_help="Redo what was undone last.",
     examples="""
     memento redo

@@ -5,14 +5,15 @@ from __future__ import annotations
 import inspect
 import logging
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from memento_tui.errors import InvalidInput
+from memento_tui.cli.author import CommandAuthor, command_author
+from memento_tui.errors import InvalidInput, NotAllowed
 from memento_tui.paths import DataPaths, data_directory
 
 __all__ = ["CliSession", "Command", "CommandFunction", "Group", "command", "current_session", "group", "open_workspace"]
@@ -34,6 +35,11 @@ class CliSession:
         """The paths in the data directory of this run."""
         return DataPaths(data_directory(self.data_dir))
 
+    @property
+    def author(self) -> CommandAuthor:
+        """In whose name the command runs."""
+        return command_author(self.paths)
+
 
 def current_session() -> CliSession:
     """Return the session of the command that is running."""
@@ -42,7 +48,7 @@ def current_session() -> CliSession:
 
 @contextmanager
 def open_workspace(*, create: bool = False) -> Iterator[Workspace]:
-    """Open the workspace in the person's name for the length of a block.
+    """Open the workspace for the length of a block, in the name of whoever runs the command.
 
     ``create`` begins a new data directory where there is none; commands that only read leave it out, so that a
     mistyped path is an error and not an empty workspace. Raises `DataDirectoryError`.
@@ -52,8 +58,16 @@ def open_workspace(*, create: bool = False) -> Iterator[Workspace]:
     if not os.environ.get("MEMENTO_DEBUG"):
         # Problems are printed for the person; the log would repeat them on standard error.
         logging.getLogger("memento_tui").addHandler(logging.NullHandler())
-    with Workspace(current_session().data_dir, actor="person", channel="cli", create=create) as workspace:
-        yield workspace
+    session = current_session()
+    author = session.author
+    with Workspace(
+        session.data_dir, actor=author.actor, channel="cli", agent=author.agent, session=author.session, create=create
+    ) as workspace:
+        try:
+            yield workspace
+        except NotAllowed as error:
+            author.explain(error)
+            raise
 
 
 CommandFunction = Callable[..., Any]
@@ -126,12 +140,22 @@ class _CommandWithExamples(click.Command):
                     formatter.write(f"  {line}\n")
 
 
+Decides = bool | Callable[[Mapping[str, Any]], bool]
+"""Whether a command decides what only a person may, or a function that tells it from the command's parameters."""
+
+
 class Command(_CommandWithExamples):
-    """One command."""
+    """One command; ``decides`` says that it runs in the person's name or not at all."""
+
+    def __init__(self, *args: Any, decides: Decides = False, **options: Any) -> None:  # noqa: ANN401 - click's own
+        super().__init__(*args, **options)
+        self.decides = decides
 
     def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - what the command returns
-        """Check that the arguments are UTF-8, and run the command."""
+        """Check that the arguments are UTF-8 and that the command may run here, and run it."""
         _check_utf8(ctx.params.values())
+        if self.decides(ctx.params) if callable(self.decides) else self.decides:
+            current_session().author.require_person(ctx.command_path)
         return super().invoke(ctx)
 
 
@@ -142,7 +166,7 @@ class Group(_CommandWithExamples, click.Group):
 
 
 def command(name: str, **options: Any) -> Callable[[CommandFunction], Command]:  # noqa: ANN401 - click's own
-    """Declare a command; ``examples`` are lines for the end of its help."""
+    """Declare a command; ``examples`` are lines for the end of its help, ``decides`` as `Command` takes it."""
     return click.command(name, cls=Command, **options)
 
 

@@ -155,6 +155,7 @@ def _mark_spans(content: str, spans: Sequence[tuple[int, int]]) -> str:
 
 @contradiction.command(
     "resolve",
+    decides=True,
     short_help="Resolve a contradiction.",
     examples="""
     memento contradiction resolve 4tq2 newer
@@ -202,6 +203,7 @@ def resolve(
 
 @contradiction.command(
     "later",
+    decides=True,
     short_help="Put a contradiction off.",
     examples="""
     memento contradiction later 4tq2

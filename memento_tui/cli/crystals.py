@@ -145,6 +145,7 @@ def _crystal_name(found: Crystal) -> str:
 
 @crystal.command(
     "restore",
+    decides=True,
     short_help="Restore an old crystal.",
     examples="""
     memento crystal restore 6dj9

@@ -71,6 +71,7 @@ COMMANDS: dict[str, CommandEntry] = {
     "mcp": CommandEntry("serve", "Serve the memory to an agent over MCP, on stdio."),
     "serve": CommandEntry("serve", "Serve the memory to agents over HTTP."),
     "account": CommandEntry("accounts", "List and revoke the accounts of HTTP clients."),
+    "token": CommandEntry("tokens", "Let scripts of your own decide without a terminal."),
 }
 
 
@@ -132,8 +133,10 @@ def root(ctx: click.Context, section: str) -> int | None:
     session = ctx.ensure_object(CliSession)
     if session.as_json or not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise click.UsageError("The app needs a terminal; name a command.", ctx)
+    from memento_tui.cli.author import require_own_terminal  # noqa: PLC0415 - as below
     from memento_tui.tui.app import run  # noqa: PLC0415 - only the app pays for Textual
 
+    require_own_terminal("The app")
     return run(session.data_dir, section)
 
 

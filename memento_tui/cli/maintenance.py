@@ -272,6 +272,7 @@ def backup(ctx: click.Context) -> None:
 
 @backup.command(
     "make",
+    decides=True,
     short_help="Make a backup now.",
     examples="""
     memento backup make
@@ -363,6 +364,7 @@ def verify_backups(name: str | None) -> None:
 
 @backup.command(
     "restore",
+    decides=True,
     short_help="Restore a backup.",
     examples="""
     memento backup restore latest
@@ -416,6 +418,7 @@ def _confirm(question: str, *, yes: bool) -> None:
 
 @backup.command(
     "rm",
+    decides=True,
     short_help="Remove backups.",
     examples="""
     memento backup rm memento-20261121T073114Z.db

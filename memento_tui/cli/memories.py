@@ -290,6 +290,7 @@ def rm(ids: tuple[str, ...]) -> None:
 
 @command(
     "restore",
+    decides=True,
     short_help="Restore deleted memories, or an earlier version of one.",
     examples="""
     memento restore 7f3k
@@ -337,6 +338,7 @@ _PURGE_KINDS = ("memory", "skip", "item", "crystal", "contradiction", "proposal"
 
 @command(
     "purge",
+    decides=True,
     short_help="Remove a record with all its versions, for a leaked secret.",
     examples="""
     memento purge 7f3kq2m9x1ab --reason "it held a password"
@@ -400,6 +402,7 @@ def _purge_target(workspace: Workspace, kind: str, given: str) -> tuple[str, str
 
 @command(
     "reject",
+    decides=True,
     short_help="Reject memories, with a reason that agents read.",
     examples="""
     memento reject 7f3k --reason "That was true of the old cluster only."

@@ -265,6 +265,7 @@ def show_next() -> None:
 
 @command(
     "edit",
+    decides=lambda options: not options["dry_run"],
     short_help="Decide many items in your editor.",
     examples="""
     memento review edit
@@ -392,6 +393,7 @@ def review(ctx: click.Context) -> None:
 
 @review.command(
     "approve",
+    decides=True,
     short_help="Approve proposals.",
     examples="""
     memento review approve p-4tq2
@@ -449,6 +451,7 @@ def _persons_changes(queue: ProposalQueue, proposal_id: str, options: dict[str, 
 
 @review.command(
     "reject",
+    decides=True,
     short_help="Reject proposals.",
     examples="""
     memento review reject p-4tq2 --reason "we moved to /v3"
@@ -473,6 +476,7 @@ def reject(ids: tuple[str, ...], reason: str, seen: int | None) -> None:
 
 @review.command(
     "later",
+    decides=True,
     short_help="Put proposals off.",
     examples="""
     memento review later p-4tq2

@@ -125,6 +125,7 @@ _LOOPBACK_HOSTS = ("127.0.0.1", "localhost")
 
 @command(
     "web",
+    decides=True,
     short_help="Serve the app to a browser on this machine.",
     examples="""
     memento web

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-__all__ = ["HOSTS", "HookMoment", "Host", "HostEvent", "HostFile", "HostPaths"]
+__all__ = ["HOSTS", "OTHER_AGENTS", "HookMoment", "Host", "HostEvent", "HostFile", "HostPaths", "ShellAgent"]
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -74,6 +74,11 @@ class Host(NamedTuple):
     """The form of a hook's answer: as Claude Code reads it, or one object with ``additional_context``."""
     has_projects: bool = True
     """Whether a project has settings of its own."""
+    shell_variables: tuple[str, ...] = ()
+    """The environment variables, as ``NAME`` or ``NAME=value``, that it sets for the commands which its agent runs.
+    None that a person may have set, or that an editor also sets in the person's own terminals."""
+    session_variable: str = ""
+    """The environment variable in which those commands find the agent's session."""
 
     def files(self, paths: HostPaths, programs: Programs) -> Sequence[HostFile]:
         """Return the files that an installation touches."""
@@ -102,6 +107,8 @@ _CLAUDE_CODE = Host(
         # The host gives all hooks together 1.5 s and takes no other limit.
         HostEvent("SessionEnd", "end", 0),
     ),
+    shell_variables=("CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT"),
+    session_variable="CLAUDE_CODE_SESSION_ID",
 )
 
 _CODEX = Host(
@@ -118,6 +125,8 @@ _CODEX = Host(
         # It cuts this one off after 3 s.
         HostEvent("SessionEnd", "end", 3),
     ),
+    shell_variables=("CODEX_THREAD_ID", "CODEX_SANDBOX", "CODEX_SANDBOX_NETWORK_DISABLED", "CODEX_CI"),
+    session_variable="CODEX_THREAD_ID",
 )
 
 _GEMINI = Host(
@@ -133,6 +142,7 @@ _GEMINI = Host(
         HostEvent("AfterAgent", "end", 10),
         HostEvent("SessionEnd", "end", 3),
     ),
+    shell_variables=("GEMINI_CLI",),
 )
 
 _CURSOR = Host(
@@ -149,6 +159,8 @@ _CURSOR = Host(
         HostEvent("sessionEnd", "end", 3),
     ),
     answer="flat",
+    # CURSOR_TRACE_ID is set in the person's own terminals in Cursor too.
+    shell_variables=("CURSOR_AGENT", "CURSOR_EXTENSION_HOST_ROLE=agent-exec"),
 )
 
 _OPENCODE = Host(
@@ -158,6 +170,7 @@ _OPENCODE = Host(
     "opencode",
     # Its plugin calls the hook, and sets the limits itself.
     (HostEvent("SessionStart", "start"), HostEvent("UserPromptSubmit", "prompt"), HostEvent("Stop", "end")),
+    shell_variables=("OPENCODE", "OPENCODE_CLIENT", "OPENCODE_CALLER"),
 )
 
 _CLAUDE_DESKTOP = Host(
@@ -166,3 +179,26 @@ _CLAUDE_DESKTOP = Host(
 
 HOSTS = {host.name: host for host in (_CLAUDE_CODE, _CODEX, _GEMINI, _CURSOR, _OPENCODE, _CLAUDE_DESKTOP)}
 """The hosts by the names that a person types."""
+
+
+class ShellAgent(NamedTuple):
+    """A program that runs an agent and that memento does not install itself in; the fields mean what a host's do."""
+
+    name: str
+    title: str
+    shell_variables: tuple[str, ...]
+    session_variable: str = ""
+
+
+OTHER_AGENTS = (
+    ShellAgent("amp", "Amp", ("AGENT=amp", "AMP_CURRENT_THREAD_ID"), "AMP_CURRENT_THREAD_ID"),
+    ShellAgent("goose", "Goose", ("AGENT=goose", "GOOSE_TERMINAL")),
+    ShellAgent("copilot", "GitHub Copilot CLI", ("COPILOT_CLI",)),
+    ShellAgent("cline", "Cline", ("CLINE_ACTIVE",)),
+    ShellAgent("augment", "Augment", ("AUGMENT_AGENT",)),
+    ShellAgent("antigravity", "Antigravity", ("ANTIGRAVITY_AGENT",)),
+    ShellAgent("trae", "TRAE", ("TRAE_AI_SHELL_ID",)),
+    # The two names that are proposed for all of them, https://github.com/agentsmd/agents.md/issues/136.
+    ShellAgent("agent", "An agent's host", ("AI_AGENT", "AGENT=1", "AGENT=true")),
+)
+"""Agents that are known by the variables they set for their commands alone. Aider sets none."""

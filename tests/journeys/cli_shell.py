@@ -12,6 +12,7 @@ from typing import Any
 from click.testing import CliRunner
 
 from memento_tui.cli.main import main
+from tests.tokens import token_environment
 
 __all__ = ["Console", "Shell"]
 
@@ -35,7 +36,8 @@ class Shell:
     def start(self, *arguments: str | bytes, **options: Any) -> subprocess.Popen[bytes]:  # noqa: ANN401 - Popen's own
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
         command: list[str | bytes] = [*MEMENTO, *arguments]
-        return subprocess.Popen(command, env=self.environment, **{**pipes, **options})  # noqa: S603 - this program
+        environment = {**self.environment, **token_environment(self.data_dir)}
+        return subprocess.Popen(command, env=environment, **{**pipes, **options})  # noqa: S603 - this program
 
     def run(self, *arguments: str | bytes, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
         process = self.start(*arguments)
@@ -62,7 +64,8 @@ class Console(Shell):
     def run(self, *arguments: str | bytes, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
         words = [os.fsdecode(argument) for argument in arguments]
         left_out = dict.fromkeys(os.environ.keys() - self.environment.keys())
-        with CliRunner().isolation(input=stdin, env={**left_out, **self.environment}) as (out, err, _):
+        environment = {**left_out, **self.environment, **token_environment(self.data_dir)}
+        with CliRunner().isolation(input=stdin, env=environment) as (out, err, _):
             try:
                 code = main(words)
             except SystemExit as error:

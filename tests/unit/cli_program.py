@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 from click.testing import CliRunner
 
 from memento_tui.cli.main import main
+from tests.tokens import token_environment
 
 __all__ = ["Ended", "Program", "without_engine"]
 
@@ -48,10 +50,17 @@ class Program:
     def __init__(self, data_dir: Path) -> None:
         self.data_dir = data_dir
 
+    def _directory(self, arguments: Sequence[str]) -> Path:
+        """Return the data directory that a command works on."""
+        words = list(arguments)
+        named = words[words.index("--data-dir") + 1 :][:1] if "--data-dir" in words else []
+        return Path(named[0]) if named else self.data_dir
+
     def run(self, *arguments: str, stdin: bytes = b"") -> Ended:
         """Run a command that is expected to succeed or to fail."""
         runner = CliRunner()
-        with runner.isolation(input=stdin, env={"MEMENTO_HOME": str(self.data_dir)}) as (out, err, _):
+        environment = {"MEMENTO_HOME": str(self.data_dir), **token_environment(self._directory(arguments))}
+        with runner.isolation(input=stdin, env=environment) as (out, err, _):
             try:
                 code = main(arguments)
             except SystemExit as error:

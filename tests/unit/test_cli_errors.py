@@ -162,7 +162,10 @@ _ARGUMENTS = {
 
 
 @pytest.mark.parametrize("name", READERS)
-def test_a_mistyped_data_directory_is_an_error_and_is_not_made(tmp_path: Path, name: str) -> None:
+def test_a_mistyped_data_directory_is_an_error_and_is_not_made(
+    tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memento_tui.cli.author.has_terminal", lambda: True)
     memento = Program(tmp_path / "mistyped")
     arguments = _ARGUMENTS.get(name, ["x", "--reason", "y"] if name in ("purge", "reject") else [])
     _check(memento.run(name, *arguments, "--json"), 6, "data_directory")

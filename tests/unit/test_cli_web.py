@@ -32,7 +32,10 @@ def test_a_port_that_is_taken_is_an_error_with_a_way_out(tmp_path: Path) -> None
     assert "--port" in ended.error["hint"]
 
 
-def test_a_data_directory_that_cannot_be_used_is_told_before_anything_is_served(tmp_path: Path) -> None:
+def test_a_data_directory_that_cannot_be_used_is_told_before_anything_is_served(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memento_tui.cli.author.has_terminal", lambda: True)
     (tmp_path / "data").write_text("a file")
     ended = Program(tmp_path / "data").run("web", "--json")
     assert (ended.code, list(ended.data)) == (6, ["error"])

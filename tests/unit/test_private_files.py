@@ -13,6 +13,7 @@ import pytest
 from memento_tui.api import Workspace
 from memento_tui.api.drafts import EditorFile
 from memento_tui.embedding.vector_index import VectorIndex
+from tests.tokens import token_environment
 
 _LIBRARY_USE = """
 import os, sys
@@ -34,9 +35,10 @@ def open_to_others(root: Path) -> list[str]:
     return [f"{path.relative_to(root)} {stat.S_IMODE(mode):o}" for path, mode in modes.items() if mode & 0o077]
 
 
-def _run(*words: str, umask: int) -> str:
+def _run(*words: str, umask: int, **environment: str) -> str:
+    environment = {**os.environ, "HOME": "/none", **environment}
     ended = subprocess.run(  # noqa: S603 - this Python
-        words, capture_output=True, text=True, timeout=60, check=True, umask=umask, env={**os.environ, "HOME": "/none"}
+        words, capture_output=True, text=True, timeout=60, check=True, umask=umask, env=environment
     )
     return ended.stdout
 
@@ -69,7 +71,7 @@ def test_the_commands_write_nothing_that_others_may_read(folder: Path) -> None:
     (folder / "config.toml").write_text("[engine]\nenabled = false\n")
     (folder / "config.toml").chmod(0o644)
     for words in (["search", "port"], ["backup", "make"], ["maintain"]):
-        _run(*memento, *words, umask=0)
+        _run(*memento, *words, umask=0, **token_environment(folder))
     assert open_to_others(folder) == []
 
 
