@@ -190,9 +190,11 @@ class ProposalQueue:
 _WORDED_EVIDENCE = frozenset(
     (
         "about",
+        "burst",
         "draft",
         "ends",
         "hits",
+        "joined",
         "last_hit",
         "like",
         "likeness",
@@ -200,9 +202,11 @@ _WORDED_EVIDENCE = frozenset(
         "other",
         "other_version",
         "parent",
+        "passages",
         "quote",
         "refused",
         "removed",
+        "session",
         "sessions",
         "sources",
         "suspicion",

@@ -78,6 +78,7 @@ def _sessions_table(found: list[WrittenSession]) -> str:
 
 @session.command(
     "quarantine",
+    decides=True,
     short_help="Take what a session wrote out of recall.",
     examples="""
     memento session quarantine 7c1e2b9a
@@ -111,6 +112,7 @@ def _quarantined_text(outcome: QuarantineOutcome) -> str:
 
 @session.command(
     "release",
+    decides=True,
     short_help="Give back what a quarantine took out of recall.",
     examples="""
     memento session release 7c1e2b9a

@@ -90,6 +90,8 @@ DECISIONS = {
     "memento review edit",
     "memento review later",
     "memento review reject",
+    "memento session quarantine",
+    "memento session release",
     "memento token revoke",
     "memento undo",
     "memento web",
