@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sqlite3
 from collections.abc import Iterable
 from typing import Any, Literal, NamedTuple
@@ -23,7 +24,7 @@ NameField = Literal["agent", "session"]
 PURGED_NAME = "purged"
 """The name that stands in the place of one that was purged."""
 
-_KEPT_NOTES = "('purge', 'undo', 'redo', 'restore backup')"
+_KEPT_NOTES = "('purge', 'undo', 'redo', 'restore backup', 'quarantine', 'release')"
 """The actions whose notes memento writes itself, or that say why something was purged."""
 
 _AGENT_FIELDS = ("agent", "author", "created_by", "proposed_by", "decided_by", "resolved_by", "verified_by")
@@ -85,7 +86,8 @@ def purge_note(database: Database, author: Author, seq: int, reason: str) -> Non
         if row is None or not row[0]:
             raise NotFound(f"The journal has no entry {seq} with a note.", "`memento history` lists them.")
         _rewrite_facts(tx, [seq], "note", "")
-        _record_rewritten(tx, sorted({seq, *_rewrite_images(tx, ("note",), row[0], "")}))
+        reason_of_rejections = _Replacement(("note",), row[0], "")
+        _record_rewritten(tx, sorted({seq, *_rewrite_images(tx, reason_of_rejections)}))
     truncate_log(database)
 
 
@@ -101,7 +103,9 @@ def purge_name(database: Database, author: Author, field: NameField, name: str, 
         rows = tx.connection.execute(f"SELECT seq FROM entry WHERE {field} = ?", (name,)).fetchall()
         seqs = {int(row[0]) for row in rows}
         _rewrite_facts(tx, sorted(seqs), field, PURGED_NAME)
-        seqs.update(_rewrite_images(tx, _NAME_FIELDS[field], name, PURGED_NAME))
+        replacement = _Replacement(_NAME_FIELDS[field], name, PURGED_NAME, within="evidence")
+        seqs.update(_rewrite_notes(tx, replacement))
+        seqs.update(_rewrite_images(tx, replacement))
         others = _rewrite_ledgers(tx.connection, name) if field == "session" else 0
         if not seqs and not others:
             raise NotFound(f"There is no {field} {name!r:.80}, and no trace of one.")
@@ -229,17 +233,59 @@ def _record_rewritten(tx: Transaction, seqs: Iterable[int]) -> None:
         tx.changes.append(Change(REWRITTEN_ENTRY, str(seq), version, removed=False, image=image))
 
 
-def _rewrite_images(tx: Transaction, fields: tuple[str, ...], old: str, new: str) -> set[int]:
-    """Replace the value of some fields in the records, as they are and as they were; return the entries of those."""
-    written = msgspec.json.encode(old).decode()
+class _Replacement:
+    """Replaces ``old`` where it is the whole value of one of some fields, and as a word in the texts of another."""
+
+    def __init__(self, fields: tuple[str, ...], old: str, new: str, *, within: str = "") -> None:
+        self._fields = fields
+        self.old = old
+        self._new = new
+        self._within = within
+        self._word = re.compile(rf"(?<![\w-]){re.escape(old)}(?![\w-])")
+
+    def of_text(self, text: str) -> str:
+        """Return a text with the word replaced."""
+        return self._word.sub(lambda _: self._new, text)
+
+    def of(self, value: Any) -> Any:  # noqa: ANN401 - JSON
+        """Return nested JSON with everything replaced."""
+        if isinstance(value, dict):
+            return {key: self._of_field(key, part) for key, part in value.items()}
+        return [self.of(part) for part in value] if isinstance(value, list) else value
+
+    def _of_field(self, key: str, value: Any) -> Any:  # noqa: ANN401 - as above
+        if key in self._fields and value == self.old:
+            return self._new
+        return self._of_texts(value) if key == self._within else self.of(value)
+
+    def _of_texts(self, value: Any) -> Any:  # noqa: ANN401 - as above
+        if isinstance(value, dict):
+            return {key: self._of_texts(part) for key, part in value.items()}
+        if isinstance(value, list):
+            return [self._of_texts(part) for part in value]
+        return self.of_text(value) if isinstance(value, str) else value
+
+
+def _rewrite_notes(tx: Transaction, replacement: _Replacement) -> set[int]:
+    """Replace a name in the notes of the journal; return the entries that they belong to."""
+    query = "SELECT seq, note FROM entry WHERE note <> '' AND instr(note, ?)"
+    rows = tx.connection.execute(query, (replacement.old,)).fetchall()
+    changed = [(new, int(seq)) for seq, note in rows if (new := replacement.of_text(note)) != note]
+    tx.connection.executemany("UPDATE entry SET note = ? WHERE seq = ?", changed)
+    return {seq for _, seq in changed}
+
+
+def _rewrite_images(tx: Transaction, replacement: _Replacement) -> set[int]:
+    """Replace a text in the records, as they are and as they were; return the entries that wrote those."""
+    written = msgspec.json.encode(replacement.old).decode()[1:-1]
     query = (
         "SELECT seq, ordinal, record, record_id, version, image FROM change"
         " WHERE image IS NOT NULL AND nonce IS NOT NULL AND instr(image, ?)"
     )
     touched = set()
     for row in tx.connection.execute(query, (written,)).fetchall():
-        image = msgspec.json.decode(row["image"])
-        if not _replace_value(image, fields, old, new):
+        before = msgspec.json.decode(row["image"])
+        if (image := replacement.of(before)) == before:
             continue
         text, nonce = msgspec.json.encode(image).decode(), os.urandom(16)
         tx.connection.execute(
@@ -252,22 +298,6 @@ def _rewrite_images(tx: Transaction, fields: tuple[str, ...], old: str, new: str
             table = TABLES[row["record"]]
             tx.connection.execute(table.upsert, table.row(table.image.decode(text)))
     return touched
-
-
-def _replace_value(value: Any, fields: tuple[str, ...], old: str, new: str) -> bool:  # noqa: ANN401 - JSON
-    """Replace a text under some keys of nested JSON; return whether it was there."""
-    found = False
-    if isinstance(value, dict):
-        for key, part in value.items():
-            if key in fields and part == old:
-                value[key] = new
-                found = True
-            else:
-                found = _replace_value(part, fields, old, new) or found
-    elif isinstance(value, list):
-        # Every part, not only the first that has it.
-        found = any([_replace_value(part, fields, old, new) for part in value])  # noqa: C419 - every part, not the first
-    return found
 
 
 def _rewrite_ledgers(connection: sqlite3.Connection, name: str) -> int:

@@ -13,6 +13,8 @@ import pytest
 from memento_tui.api import Workspace
 from memento_tui.api.drafts import EditorFile
 from memento_tui.embedding.vector_index import VectorIndex
+from memento_tui.paths import DataPaths
+from memento_tui.private_files import foreign_names
 from tests.tokens import token_environment
 
 _LIBRARY_USE = """
@@ -103,6 +105,16 @@ def test_files_of_others_in_the_directory_are_left_as_they_are(data_dir: Path) -
         "site 755",
         "site/index.html 644",
     ]
+
+
+def test_every_file_of_a_data_directory_is_known_as_memento_s_own(data_dir: Path) -> None:
+    paths = DataPaths(data_dir)
+    named = [getattr(paths, name) for name, kind in vars(DataPaths).items() if isinstance(kind, property)]
+    tops = {path.relative_to(data_dir).parts[0] for path in named if path.is_relative_to(data_dir)}
+    assert {"memento.db", "index", "http.key", "engine.log"} <= tops
+    for name in tops:
+        (data_dir / name).touch()
+    assert foreign_names(data_dir) == []
 
 
 def test_a_link_among_memento_s_own_names_is_not_followed(data_dir: Path, tmp_path: Path) -> None:

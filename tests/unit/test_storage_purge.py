@@ -8,6 +8,7 @@ import pytest
 
 import memento_tui
 from memento_tui.api import Workspace
+from memento_tui.api.consolidation import consolidate
 from memento_tui.errors import DataDirectoryError, InvalidField, NotAllowed, NotFound
 from memento_tui.model import Exposure, Memory, make_contradiction, make_exposure
 from memento_tui.storage.store import Store
@@ -243,7 +244,11 @@ def test_a_name_is_purged_wherever_it_stands(data_dir: Path, field: str) -> None
         agent.remember("A page says this.", source_type="external")
         agent.exposures.record([_shown(memory, names["session"])])
         agent.used([memory.id])
+        ids = [agent.remember(f"Step {n} needs the VPN.").id for n in range(2)]
+        consolidate(agent, ids, "Every step needs the VPN.")
     with Workspace(data_dir) as workspace:
+        if field == "session":
+            workspace.sessions.quarantine(SECRET)
         workspace.search("port", mode="keyword")
         assert files_with(data_dir, SECRET)
         workspace.purge(SECRET, "the name is a key", kind=field)
@@ -251,6 +256,8 @@ def test_a_name_is_purged_wherever_it_stands(data_dir: Path, field: str) -> None
         assert workspace._store.journal.verify() is None
         assert getattr(workspace.get(memory.id).source, field) == "purged"
         assert workspace.get(memory.id).content == "The port is 8080."
+        if field == "session":
+            workspace.sessions.release("purged")
         assert [hit.id for hit in workspace.search("port 8080", mode="keyword").results] == [memory.id]
         with pytest.raises(NotFound, match="no trace"):
             workspace.purge(SECRET, "again", kind=field)
