@@ -30,7 +30,8 @@ PRIVATE_FILE_MODE = 0o600
 _PRIVATE_DIRECTORY_MODE = 0o700
 
 _OWN_NAME = re.compile(
-    r"(?:memento\.db|http\.key|tokens\.json|backups\.|engine\.|hook\.|sleep\.|config\.toml|index$|drafts$|backups$).*"
+    r"memento\.db.*|http\.key.*|tokens\.json.*|config\.toml.*|engine\.(?:lock|log|sock)|hook\.(?:lock|log)"
+    r"|sleep\.lock|backups(?:\.lock)?|index|drafts"
 )
 """The names of memento's own files at the top of a data directory."""
 
