@@ -12,7 +12,7 @@ SAMPLE := data/local
 .PHONY: run test test-deep lint types bench poison screenshots reference clean
 
 run: $(INSTALLED)
-	@$(BIN)/memento --data-dir $(SAMPLE) import memento data/sample
+	@$(BIN)/python data/load_sample.py $(SAMPLE)
 	@$(BIN)/memento --data-dir $(SAMPLE)
 
 test: $(INSTALLED)

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import os
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
 from memento_tui.api import Workspace
 from memento_tui.api.maintenance import maintain_workspace
-from memento_tui.formats.import_export import run_import
 from memento_tui.tui.app import MementoApp
 
 HERE = Path(__file__).parent
-SAMPLE = HERE.parent / "data" / "sample"
+LOAD_SAMPLE = HERE.parent / "data" / "load_sample.py"
 
 WIDE = (120, 32)
 PICTURES: dict[str, tuple[tuple[int, int], str, list[str]]] = {
@@ -77,8 +77,7 @@ def main() -> None:
         folder = Path(scratch) / "sample"
         folder.mkdir()
         (folder / "config.toml").write_text("[engine]\nenabled = false\n")
-        with Workspace(folder) as workspace:
-            run_import(workspace, "memento", SAMPLE)
+        subprocess.run([sys.executable, LOAD_SAMPLE, folder], check=True)  # noqa: S603 - our own script
         use(folder)
         for name in PICTURES:
             asyncio.run(take(name, folder))

@@ -36,6 +36,9 @@ DECIDED_FIELDS = ("stability", "verified_at", "verified_by", "pinned", "certaint
 _ADOPTED_FIELDS = ("stability", "certainty", "tier")
 """The claims that hold once a person has accepted the memory. A pin, and whose words they are, are decisions apart."""
 
+_ANSWERED_FIELDS = (*_ADOPTED_FIELDS, "verified_at", "verified_by")
+"""The claims that are none any more once a person has accepted the memory: it is known then who verified it."""
+
 
 def claims_of(memory: Memory) -> Mapping[str, Any]:
     """Return what a memory claims of itself, by field; a moment as text. What is no value of its field is left out."""
@@ -98,10 +101,10 @@ def _undecided(name: str, before: Memory | None, after: Memory) -> Any:  # noqa:
 def adopt_claims(memory: Memory) -> Memory:
     """Return a memory that a person has accepted, with the claims that hold from then on."""
     claims = claims_of(memory)
-    adopted = {name: claims[name] for name in _ADOPTED_FIELDS if name in claims}
-    if not adopted:
+    left = {name: value for name, value in claims.items() if name not in _ANSWERED_FIELDS}
+    if left == claims:
         return memory
-    left = {name: value for name, value in claims.items() if name not in _ADOPTED_FIELDS}
+    adopted = {name: claims[name] for name in _ADOPTED_FIELDS if name in claims}
     extra = {name: value for name, value in memory.extra.items() if name != CLAIMS_KEY}
     return msgspec.structs.replace(memory, **adopted, extra=extra | ({CLAIMS_KEY: left} if left else {}))
 

@@ -10,6 +10,7 @@ from textual.content import Content
 from memento_tui import clock
 from memento_tui.api.types import MemorySummary
 from memento_tui.model import Memory
+from memento_tui.model.claims import claims_of
 from memento_tui.search.query_language import Query
 from memento_tui.tui.display import ago, cells, has_hidden, hidden_characters, literal, more_characters, time_ago
 from memento_tui.tui.widgets.record_list import Line
@@ -45,13 +46,14 @@ FACT_NAMES = frozenset(
         "tags",
         "validity context",
         "source agent",
+        "it claims, and is not believed",
     )
 )
 """The fields, named as `memento_tui.api.decision_fields` does, that a preview's title and facts speak of."""
 
 
 def memory_facts(memory: Memory) -> Content:
-    """Return the lines below the headline: trust, namespace and tags, age and use, a warning of hidden characters."""
+    """Return the lines below the headline: trust, namespace and tags, age and use, claims, hidden characters."""
     now = clock.now()
     trust = [memory.kind.replace("_", " "), memory.stability if memory.stability != "draft" else "draft (unverified)"]
     trust += [f"certainty {memory.certainty}/5"] + (["pinned"] if memory.pinned else [])
@@ -66,6 +68,9 @@ def memory_facts(memory: Memory) -> Content:
     lines = [literal("  ".join(part), "dim") for part in (trust, place, life)]
     if memory.validity_context:
         lines.append(literal(f"applies to: {memory.validity_context}", "dim"))
+    if claims := {name: value for name, value in claims_of(memory).items() if getattr(memory, name) != value}:
+        stated = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in claims.items())
+        lines.append(literal(f"it claims, and is not believed: {stated}", "$text-warning"))
     hidden = hidden_characters(memory.content) + hidden_characters(memory.title)
     if hidden:
         names = ", ".join(f"{count}x {name}" for name, count in hidden.most_common(3))

@@ -66,8 +66,8 @@ async def test_an_agents_entry_is_taken_back_with_one_key(data_dir: Path) -> Non
 
 
 async def test_a_bulk_write_asks_before_all_of_it_is_taken_back(data_dir: Path) -> None:
-    with as_agent(data_dir) as agent:
-        agent.remember_many({"content": f"number {number}"} for number in range(2200))
+    with memento_tui.open(data_dir) as person:
+        person.remember_many({"content": f"number {number}"} for number in range(2200))
     async with opened(data_dir, start="activity") as driver:
         store = driver.app.workspace._store
         await driver.press("r")
@@ -271,14 +271,14 @@ async def test_hostile_text_shows_as_text(data_dir: Path) -> None:
 
 async def test_a_memory_that_was_shown_twice_and_is_marked_twice_is_demoted_once(data_dir: Path) -> None:
     with as_agent(data_dir) as agent:
-        memory = agent.remember("The port is 8080.", certainty=4)
+        memory = agent.remember("The port is 8080.", certainty=3)
         recall(agent, "port", 5)
         recall(agent, "port", 5)
         async with opened(data_dir, start="activity") as driver:
             await driver.press("i")
             await driver.press("space", "j", "space", "d")
             await told(driver, "Certainty lowered by one")
-            assert agent.get(memory.id).certainty == 3
+            assert agent.get(memory.id).certainty == 2
 
 
 async def test_a_skip_of_what_was_shown_that_breaks_a_rule_is_told_in_the_words_of_the_form(data_dir: Path) -> None:

@@ -19,7 +19,7 @@ from memento_tui.tui.views.view import ViewList
 from memento_tui.tui.widgets.bars import KeyBar, TopBar
 from memento_tui.tui.widgets.editor import Editor
 from memento_tui.tui.widgets.panel_board import Board
-from tests.made import always, unguarded
+from tests.made import always, edit, unguarded
 from tests.tui.app_driver import Driver, opened
 
 
@@ -260,7 +260,7 @@ async def test_a_conflict_with_oneself_says_so_and_an_agents_name_is_made_safe(n
                 await on(driver, "last")
                 await driver.press("e")
                 await driver.type("mine ")
-                writer.update("last", content=f"Written by {writer.author.actor}.")
+                edit(writer, "last", content=f"Written by {writer.author.actor}.")
                 await driver.press("ctrl+s")
                 await driver.until(lambda: isinstance(driver.app.screen, ConflictScreen), "the choice")
                 assert said in driver.text(".dialog-title")
@@ -287,6 +287,19 @@ async def test_a_moment_in_the_history_is_told_to_the_minute(notes: Path) -> Non
         change = driver.app.query_one(".view-change Static", Static)
         await driver.until(lambda: "verified at" in str(change.render()), "the verification")
         assert f"verified at: none -> {moment.astimezone():%Y-%m-%d %H:%M}\n" in f"{change.render()}\n"
+
+
+async def test_the_claims_that_a_verification_would_accept_are_shown_before_it(notes: Path) -> None:
+    with memento_tui.open(notes, actor="agent", channel="mcp", agent="claude", session="s") as agent:
+        edit(agent, "last", certainty=5)
+        async with opened(notes) as driver:
+            await on(driver, "last")
+            await driver.until(
+                lambda: "it claims, and is not believed: certainty 5" in driver.text("#preview-facts"), "the claim"
+            )
+            await driver.press("a")
+            await driver.until(lambda: agent.get("last").certainty == 5, "the person has accepted it")
+            await driver.until(lambda: "it claims" not in driver.text("#preview-facts"), "nothing is left to claim")
 
 
 async def test_the_palette_names_keys_as_the_keyboard_does(notes: Path) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
+import msgspec
 from textual.content import Content
 
 from memento_tui import clock
@@ -140,7 +141,10 @@ def _text_change(before: str, after: str) -> Content:
 def _value_text(value: object) -> str:
     if value in (None, "", [], {}):
         return "(none)"
-    text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+    if isinstance(value, dict):
+        text = msgspec.json.encode(value).decode()
+    else:
+        text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
     return text if len(text) <= 200 else f"{text[:200]} ..."  # noqa: PLR2004 - some lines' worth
 
 

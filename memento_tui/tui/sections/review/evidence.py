@@ -128,7 +128,7 @@ def _side_facts(name: str, memory_id: str, memory: Memory | None) -> list[str]:
         lines.append(shown(memory.title))
     if memory.validity_context:
         lines.append(shown(f"applies to: {memory.validity_context}"))
-    said = FACT_NAMES - {"kind", "pinned", "tags"} | {"source type"}
+    said = FACT_NAMES - {"kind", "pinned", "tags", "it claims, and is not believed"} | {"source type"}
     lines += [shown(field.line) for field in fields_of_record(memory) if field.name not in said]
     if has_hidden(memory.content) or has_hidden(memory.title):
         lines.append("! hidden characters, shown as <...>")

@@ -1,0 +1,53 @@
+"""Load the sample into a workspace, and decide as the person whose memory it is: python data/load_sample.py FOLDER.
+
+A file only claims what is verified, pinned and certain, so that an import alone brings drafts and a proposal. Nothing
+is decided twice: a memory that was changed since it came, and an identity that waits no more, stay as they are.
+"""
+
+import sys
+from pathlib import Path
+
+from memento_tui.api import Workspace
+from memento_tui.formats.base import ImportRecord
+from memento_tui.formats.import_export import run_import
+from memento_tui.formats.registry import FORMATS
+from memento_tui.model.claims import claims_of
+
+SAMPLE = Path(__file__).parent / "sample"
+
+
+def load_sample(workspace: Workspace) -> None:
+    """Import the sample, accept what its memories claim, and approve its identity."""
+    for refused in run_import(workspace, "memento", SAMPLE).refused:
+        sys.stderr.write(f"{refused.file}, line {refused.line}: {refused.reason}\n")
+    with workspace.one_undo():
+        for record in FORMATS["memento"].read(SAMPLE):
+            if isinstance(record, ImportRecord) and record.record == "memory":
+                _accept_claims(workspace, record.key)
+            elif isinstance(record, ImportRecord) and record.record == "crystal":
+                _approve_identity(workspace, record.key)
+
+
+def _accept_claims(workspace: Workspace, memory_id: str) -> None:
+    """Give a memory that is as it came the trust that it claims."""
+    memory = workspace.find(memory_id)
+    if memory is None or memory.version > 1 or memory.status != "active":
+        return
+    claims = claims_of(memory)
+    if "stability" in claims:
+        memory = workspace.verify(memory_id)
+    decided = {name: claims[name] for name in ("certainty", "pinned") if name in claims}
+    changes = {name: value for name, value in decided.items() if getattr(memory, name) != value}
+    if changes:
+        workspace.update(memory_id, **changes)
+
+
+def _approve_identity(workspace: Workspace, crystal_id: str) -> None:
+    """Let an identity hold that still waits for its first decision."""
+    if (crystal := workspace.crystals.find(crystal_id)) is not None and crystal.status == "proposed":
+        workspace.review.approve(workspace.crystals.open_proposal(crystal_id).id)
+
+
+if __name__ == "__main__":
+    with Workspace(sys.argv[1]) as mine:
+        load_sample(mine)

@@ -1,0 +1,67 @@
+"""The workspace that `make run` opens: what the sample claims holds in it, as a person's decision, once."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import memento_tui
+
+DATA = Path(__file__).parents[2] / "data"
+
+
+def load(folder: Path) -> None:
+    ended = subprocess.run(  # noqa: S603 - this project's script
+        [sys.executable, DATA / "load_sample.py", folder], capture_output=True, text=True, check=False, timeout=120
+    )
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
+
+
+def stated(name: str) -> dict[str, Mapping[str, Any]]:
+    lines = map(json.loads, (DATA / "sample" / f"{name}.jsonl").read_text().splitlines()[1:])
+    return {line["id"]: line for line in lines}
+
+
+def test_what_the_sample_says_is_trusted_is_trusted_and_what_waits_in_it_waits(data_dir: Path) -> None:
+    load(data_dir)
+    with memento_tui.open(data_dir) as workspace:
+        for memory_id, fields in stated("memories").items():
+            memory = workspace.get(memory_id)
+            waits = fields.get("status") == "pending"
+            assert (memory.status == "pending") == waits
+            if not waits:
+                expected = (fields.get("stability", "draft"), fields["certainty"], fields.get("pinned", False))
+                assert (memory.stability, memory.certainty, memory.pinned) == expected
+                assert bool(memory.verified_at) == (memory.stability != "draft")
+        waiting = [memory_id for memory_id, fields in stated("memories").items() if fields.get("status") == "pending"]
+        assert sorted(item.proposal.target_id for item in workspace.review.list()[0]) == sorted(waiting)
+        current = workspace.crystals.current()
+        assert current is not None
+        assert current.content == stated("crystals")["crystal-1"]["content"]
+        assert len(workspace.items.list()) == len(stated("items"))
+        assert len(workspace.skips.list()) == len(stated("skips"))
+
+
+def test_a_second_start_writes_nothing_and_decides_nothing_again(data_dir: Path) -> None:
+    load(data_dir)
+    with memento_tui.open(data_dir) as workspace:
+        workspace.update("one-source-of-truth", pinned=False)
+        workspace.update("journal-chain", stability="draft")
+        before = workspace.activity.head()
+    load(data_dir)
+    with memento_tui.open(data_dir) as workspace:
+        assert workspace.activity.head() == before
+        assert not workspace.get("one-source-of-truth").pinned
+        assert workspace.get("journal-chain").stability == "draft"
+
+
+def test_what_an_agent_claims_in_the_sample_workspace_is_not_accepted_by_the_next_start(data_dir: Path) -> None:
+    with memento_tui.open(data_dir, actor="agent", channel="mcp", agent="claude", session="s1") as agent:
+        claimed = agent.remember("The port is 8080.", certainty=5)
+    load(data_dir)
+    with memento_tui.open(data_dir) as workspace:
+        assert workspace.get(claimed.id).certainty == 3
