@@ -53,6 +53,12 @@ def test_every_setting_is_explained() -> None:
     assert [name for name, meaning in rows if not meaning.strip()] == []
 
 
+def test_every_test_that_the_page_on_security_names_is_there() -> None:
+    named = re.findall(r"`((?:memento_tui|tests)/[\w/.]+)`", page("SECURITY.md"))
+    assert len(named) > 15
+    assert [name for name in named if not (TOP / name).exists()] == []
+
+
 @pytest.mark.parametrize(("name", "lines"), [("README.md", 200), ("ARCHITECTURE.md", 150)])
 def test_the_first_pages_stay_short(name: str, lines: int) -> None:
     assert len(page(name).splitlines()) <= lines
@@ -131,7 +137,7 @@ def _is_choice(kind: object, word: str) -> bool:
     return word.isupper() or not isinstance(kind, click.Choice) or word in kind.choices
 
 
-@pytest.mark.parametrize("name", [*PAGES, "CHANGELOG.md", "CONTRIBUTING.md", "REFERENCE.md"])
+@pytest.mark.parametrize("name", [*PAGES, "CHANGELOG.md", "CONTRIBUTING.md", "REFERENCE.md", "SECURITY.md"])
 def test_every_link_to_a_file_leads_to_one(name: str) -> None:
     targets = [target for target in re.findall(r"\]\(([^)#]+)\)", page(name)) if "://" not in target]
     assert [target for target in targets if not (TOP / target).exists()] == []
