@@ -12,7 +12,7 @@ import click
 
 from memento_tui.cli.command import command, current_session, open_workspace
 from memento_tui.cli.interaction import progress_bar
-from memento_tui.cli.output import emit, format_time, safe, table, write_bytes
+from memento_tui.cli.output import count_of, emit, format_time, safe, table, write_bytes
 from memento_tui.errors import InvalidInput
 from memento_tui.formats.registry import FORMATS, detect_format
 
@@ -105,6 +105,7 @@ def import_(
         "updated": report.updated,
         "unchanged": report.unchanged,
         "held": report.held,
+        "waiting": report.waiting,
         "deleted": report.deleted,
         "refused": refused,
         "redacted": report.redacted,
@@ -121,6 +122,9 @@ def _import_text(report: ImportReport, detected: str, *, dry_run: bool) -> str:
     lines = [f"{counts}, {len(report.refused):,} refused" + (" (nothing was written)" if dry_run else "")]
     if report.held:
         lines.append(f"{report.held:,} of the imported {'would wait' if dry_run else 'wait'} in memento review.")
+    if report.waiting:
+        waits = "would wait" if dry_run else "waits" if report.waiting == 1 else "wait"
+        lines.append(f"{count_of(report.waiting, 'other change')} {waits} in memento review.")
     if report.redacted:
         lines.append(f"{report.redacted:,} held a secret, which was removed.")
     rows = [[f"{r.file}:{r.line}" if r.line else r.file, r.reason] for r in report.refused[:_MAX_REFUSALS_LISTED]]

@@ -143,7 +143,6 @@ class ImportGate:
             evidence |= self._gate.screen(record).evidence
         if (removed := self._removed.get(record.id)) is not None:
             evidence["removed"] = removed
-        self.held += 1
         if current is None and isinstance(record, Crystal):
             stored = tx.put(msgspec.structs.replace(record, status="proposed"), base=0)
             self._gate.propose(tx, ProposalDraft("create", stored, evidence=evidence), verdict)

@@ -132,7 +132,7 @@ class Gate:
             "evidence": msgspec.json.decode(msgspec.json.encode(self._with_sets(draft, verdict))),
             "fingerprint": fingerprint,
             "reasons": verdict.reasons,
-            "proposed_by": self.author.name,
+            "proposed_by": self.author.agent or (self.author.channel if self.origin == "file" else self.author.actor),
             "session": self.author.session,
         }
         return tx.put(make_proposal(fields), base=0)
