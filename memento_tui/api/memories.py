@@ -95,8 +95,10 @@ class MemoryCreator:
 
     def _put_batch(self, items: Sequence[Mapping[str, Any]], name: str) -> list[Memory]:
         batch: list[tuple[_JudgedMemory, bool]] = []
+        before: list[Memory] = []
         for item in items:
-            batch.append(self._arriving(dict(item), [arrival.memory for arrival, _ in batch]))
+            batch.append(self._arriving(dict(item), before))
+            before.append(batch[-1][0].memory)
         with self._gate.transaction("remember", batch=name) as tx:
             known = self._known_among(batch)
             fresh: dict[str, _JudgedMemory] = {}

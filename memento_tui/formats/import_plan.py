@@ -35,7 +35,6 @@ from memento_tui.model.memory import FOREIGN_ID
 from memento_tui.model.validation import is_reserved_id
 from memento_tui.policy.gate import Gate, ProposalDraft, creation_fingerprint
 from memento_tui.policy.policy import Verdict, WriteIntent
-from memento_tui.policy.secrets import redact_record
 
 __all__ = ["ImportGate", "ImportPlanner", "PlannedRecord", "ledger_key", "ledger_row"]
 
@@ -64,12 +63,12 @@ class ImportGate:
 
     def redact(self, record: AnyRecord) -> AnyRecord:
         """Return a record of the source without the secrets it holds: neither the store nor the ledger keeps them."""
-        clean, removals = redact_record(record)
-        if removals:
-            clean = _strip_secret_remnants(record, clean)
-            self.redacted += 1
-            self._removed[record.id] = msgspec.to_builtins(removals)
-        return clean
+        screened = self._gate.screen(record)
+        if not screened.secret_found:
+            return record
+        self.redacted += 1
+        self._removed[record.id] = screened.evidence["removed"]
+        return _strip_secret_remnants(record, screened.record)
 
     def is_own(self, incoming: ImportRecord) -> bool:
         """Tell whether this workspace signed a record, and the person does not want to review it all the same."""
