@@ -395,6 +395,10 @@ class Workspace:
         """Return each namespace that holds recalled memories, with how many."""
         return self._store.memories.namespaces()
 
+    def confirmed_namespaces(self) -> set[str]:
+        """Return the namespaces in which a recalled memory is a person's own, or was verified by one."""
+        return self._store.memories.confirmed_namespaces()
+
     def tags(self, limit: int = 100) -> Sequence[tuple[str, int]]:
         """Return the most used tags, each with how many recalled memories have it."""
         return self._store.memories.tags(limit)

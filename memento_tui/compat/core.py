@@ -30,7 +30,7 @@ from memento_tui.moments import parse_moment, parse_optional_end
 from memento_tui.operations.memories import caution_labels, is_readable
 from memento_tui.operations.outcome import pending_change_sentence, store_memory
 from memento_tui.operations.recall import MAX_HITS, count_used, namespace_query, plain_query, recall
-from memento_tui.text.fence import one_line
+from memento_tui.text.fence import entry_labels, one_line
 
 __all__ = ["INSTRUCTIONS", "all_tools"]
 
@@ -102,6 +102,7 @@ class NamespaceCount(BaseModel):
 
     namespace: str
     count: int
+    labels: list[str] = []
 
 
 class Namespaces(BaseModel):
@@ -258,7 +259,13 @@ class CoreTools:
     def memory_list_namespaces(self, ctx: Context) -> Annotated[CallToolResult, Namespaces]:
         """List the namespaces with the number of memories in each."""
         counts = [row for row in self._mcp_workspaces.of(ctx).namespaces() if not account_of(row[0])]
-        return _list_result([NamespaceCount(namespace=name, count=count) for name, count in counts])
+        confirmed = self._mcp_workspaces.of(ctx).confirmed_namespaces()
+        return _list_result(
+            [
+                NamespaceCount(namespace=name, count=count, labels=entry_labels(is_unverified=name not in confirmed))
+                for name, count in counts
+            ]
+        )
 
 
 def _expiry_of(ttl: str | int) -> datetime | None:

@@ -7,8 +7,8 @@ from datetime import datetime
 from typing import NamedTuple
 
 from memento_tui.hooks.host_events import MAX_ANSWER_CHARS
-from memento_tui.storage.hook_store import ContradictionRow, ItemRow, MemoryRow, SkipRow
-from memento_tui.text.fence import caution_labels, fenced, quoted_id, visible_line, without_invisible
+from memento_tui.storage.hook_store import ContradictionRow, IdentityRow, ItemRow, MemoryRow, SkipRow
+from memento_tui.text.fence import caution_labels, entry_labels, fenced, quoted_id, visible_line, without_invisible
 
 __all__ = [
     "CostedLine",
@@ -76,13 +76,19 @@ def _costed_line(text: str) -> CostedLine:
     return CostedLine(text, estimate_tokens(text) + 1)
 
 
-def identity_line(identity: str) -> CostedLine:
-    """Return the identity of the agent: prose that keeps its own lines."""
-    text = "\n".join(" ".join(line.split()) for line in without_invisible(identity).splitlines())
+def identity_line(identity: IdentityRow) -> CostedLine:
+    """Return the identity of the agent: prose that keeps its own lines, below words of caution."""
+    text = "\n".join(" ".join(line.split()) for line in without_invisible(identity.content).splitlines())
     if len(text) > _IDENTITY_CHARS:
         cut = max(text.rfind(" ", 0, _IDENTITY_CHARS), text.rfind("\n", 0, _IDENTITY_CHARS))
         text = f"{text[: cut if cut > 0 else _IDENTITY_CHARS]} ..."
-    return _costed_line(text)
+    marks = _list_marks(is_unverified=identity.is_unverified)
+    return _costed_line(f"{marks.strip()}\n{text}" if marks else text)
+
+
+def _list_marks(*, is_unverified: bool) -> str:
+    """Return the words of caution about a record without trust of its own, with a space before them."""
+    return "".join(f" [{label}]" for label in entry_labels(is_unverified=is_unverified))
 
 
 def memory_line(memory: MemoryRow, passage: str, *, characters: int) -> CostedLine:
@@ -103,7 +109,8 @@ def _caution_labels(memory: MemoryRow) -> list[str]:
 def skip_line(skip: SkipRow) -> CostedLine:
     """Return a skip as one line."""
     item, reason = visible_line(skip.item, _REASON_CHARS), visible_line(skip.reason, _REASON_CHARS)
-    return _costed_line(f"skip until {skip.expires_at:%Y-%m-%d}: {item}, because {reason}")
+    marks = _list_marks(is_unverified=skip.is_unverified)
+    return _costed_line(f"skip until {skip.expires_at:%Y-%m-%d}{marks}: {item}, because {reason}")
 
 
 def item_line(item: ItemRow) -> CostedLine:
@@ -112,7 +119,8 @@ def item_line(item: ItemRow) -> CostedLine:
     if item.next_action:
         parts.append(f"next: {visible_line(item.next_action, _ITEM_CHARS)}")
     text = " | ".join(part for part in parts if part)
-    return _costed_line(f"{item.category.replace('_', ' ')}: {text}")
+    marks = _list_marks(is_unverified=item.is_unverified)
+    return _costed_line(f"{item.category.replace('_', ' ')}{marks}: {text}")
 
 
 def contradiction_line(

@@ -11,7 +11,7 @@ from pydantic import BaseModel
 from memento_tui.api.search import SearchHit
 from memento_tui.mcp.schemas import ChangeResult, ItemEntry, RememberResult, SearchResult, SkipEntry
 from memento_tui.model import Proposal, Skip, WorkingItem
-from memento_tui.operations.memories import bracketed, caution_labels, format_time
+from memento_tui.operations.memories import bracketed, caution_labels, format_time, list_labels
 from memento_tui.operations.outcome import StoreOutcome, because, rejection_reason
 from memento_tui.policy.policy import reasons_in_words
 from memento_tui.text.fence import fenced, one_line, quoted_id
@@ -89,6 +89,7 @@ def skip_entry(skip: Skip) -> SkipEntry:
         reason=skip.reason,
         expires_at=format_time(skip.expires_at),
         namespace=skip.namespace,
+        labels=list_labels(skip),
     )
 
 
@@ -96,8 +97,8 @@ def skip_lines(skips: Sequence[Skip]) -> str:
     """Return skips in words, fenced, a line for each."""
     return fenced(
         "\n".join(
-            f"{quoted_id(skip.id)} until {skip.expires_at:%Y-%m-%d}: skip {one_line(skip.item)} -"
-            f" because {one_line(skip.reason)}"
+            f"{quoted_id(skip.id)} until {skip.expires_at:%Y-%m-%d}{bracketed(list_labels(skip))}:"
+            f" skip {one_line(skip.item)} - because {one_line(skip.reason)}"
             for skip in skips
         )
     )
@@ -116,6 +117,7 @@ def item_entry(item: WorkingItem) -> ItemEntry:
         tags=list(item.tags),
         namespace=item.namespace,
         version=item.version,
+        labels=list_labels(item),
     )
 
 
@@ -129,7 +131,8 @@ def _item_line(item: WorkingItem) -> str:
     if item.next_action:
         parts.append(f"next: {one_line(item.next_action)}")
     text = " | ".join(part for part in parts if part)
-    return f"{quoted_id(item.id)} {item.category}, {item.status}, priority {item.priority}: {text}"
+    marks = bracketed(list_labels(item))
+    return f"{quoted_id(item.id)} {item.category}, {item.status}, priority {item.priority}{marks}: {text}"
 
 
 def next_page_text(next_cursor: str | None) -> str:

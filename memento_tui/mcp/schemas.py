@@ -111,6 +111,7 @@ class SkipEntry(BaseModel):
     reason: str
     expires_at: str
     namespace: str = "global"
+    labels: list[str] = []
 
 
 class SkipList(BaseModel):
@@ -132,6 +133,7 @@ class ItemEntry(BaseModel):
     tags: list[str] = []
     namespace: str = "global"
     version: int
+    labels: list[str] = []
 
 
 class ItemList(BaseModel):
@@ -147,12 +149,14 @@ class IdentityResult(BaseModel):
     content: str = ""
     author: str = ""
     created_at: str = ""
+    labels: list[str] = []
 
 
 class ContextResult(BaseModel):
     """The records that concern one message."""
 
     identity: str = ""
+    identity_labels: list[str] = []
     items: list[ItemEntry] = []
     skips: list[SkipEntry] = []
     memories: list[SearchResult] = []
@@ -202,6 +206,7 @@ class SessionOpenResult(BaseModel):
     session: str
     namespace: str = ""
     identity: str = ""
+    identity_labels: list[str] = []
     essentials: list[EssentialMemory] = []
     items: list[ItemEntry] = []
     skips: list[SkipEntry] = []

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
 from memento_tui.errors import InvalidField
+from memento_tui.model.lists import UNVERIFIED_KEY, Crystal, Skip, WorkingItem
 from memento_tui.model.memory import CLAIMS_KEY, Memory
 from memento_tui.model.memory_fields import FIELDS_BY_NAME, SOURCE_TYPES, STABILITIES
+from memento_tui.model.texts import texts_image
 from memento_tui.moments import format_moment, parse_moment
 
 __all__ = [
@@ -24,6 +26,7 @@ __all__ = [
     "adopt_claims",
     "as_claimed",
     "claims_of",
+    "with_authorship",
     "without_decisions",
 ]
 
@@ -130,3 +133,35 @@ def _parsed_claim(name: str, value: Any) -> Any:  # noqa: ANN401 - a field's val
         return parse_moment(value, name) if name == "verified_at" else value
     except InvalidField:
         return None
+
+
+EntryT = TypeVar("EntryT", Skip, WorkingItem, Crystal)
+
+
+def with_authorship(before: EntryT | None, after: EntryT, *, by_person: bool) -> EntryT:
+    """Return a skip, a working item or an identity that says whether a person stands behind its texts.
+
+    A person does who writes or changes them, or lets an identity hold. Anybody else who does takes that away, and
+    nobody else gives it; that a person is named as the maker is a claim.
+    """
+    extra = {name: value for name, value in after.extra.items() if name != UNVERIFIED_KEY}
+    is_written = before is None or _texts(before) != _texts(after) or _takes_effect(before, after)
+    was_unverified = before is not None and bool(before.extra.get(UNVERIFIED_KEY))
+    if (is_written and not by_person) or (was_unverified and not is_written):
+        extra[UNVERIFIED_KEY] = True
+    admitted = after if extra == after.extra else msgspec.structs.replace(after, extra=extra)
+    if isinstance(admitted, Skip) and before is None and not by_person and admitted.created_by == _PERSON:
+        admitted = msgspec.structs.replace(admitted, created_by="")
+    return admitted
+
+
+_PERSON = "person"
+"""The name that stands for the person as the maker of a record."""
+
+
+def _texts(record: Skip | WorkingItem | Crystal) -> bytes:
+    return texts_image(msgspec.structs.replace(record, extra={}))
+
+
+def _takes_effect(before: Skip | WorkingItem | Crystal, after: Skip | WorkingItem | Crystal) -> bool:
+    return isinstance(after, Crystal) and after.status == "current" and before.status != "current"  # type: ignore[union-attr]

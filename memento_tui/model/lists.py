@@ -25,13 +25,19 @@ from memento_tui.model.validation import (
 __all__ = [
     "ITEM_CATEGORIES",
     "ITEM_STATUSES",
+    "UNVERIFIED_KEY",
     "Crystal",
     "Skip",
     "WorkingItem",
+    "is_unverified",
     "make_crystal",
     "make_item",
     "make_skip",
 ]
+
+
+UNVERIFIED_KEY = "unverified"
+"""The name in ``extra`` that says that no person wrote or approved the texts of a record. The gate keeps it."""
 
 
 class Skip(msgspec.Struct, frozen=True, kw_only=True):
@@ -183,3 +189,8 @@ def make_crystal(fields: Mapping[str, Any], *, now: datetime | None = None) -> C
         check_id(crystal.parent, "parent")
     check_extra(crystal.extra)
     return crystal
+
+
+def is_unverified(record: Skip | WorkingItem | Crystal) -> bool:
+    """Tell whether the texts of a record are an agent's or a file's, and no person has written or approved them."""
+    return bool(record.extra.get(UNVERIFIED_KEY))

@@ -9,8 +9,9 @@ from typing import NamedTuple
 
 from memento_tui import clock
 from memento_tui.api import Workspace
-from memento_tui.model import Memory
+from memento_tui.model import Crystal, Memory, Skip, WorkingItem
 from memento_tui.model.filters import AllOf, Between, Filter, Not, OneOf, Under
+from memento_tui.model.lists import is_unverified
 from memento_tui.model.memory import RECALLED_STATUSES
 from memento_tui.text import fence
 
@@ -22,9 +23,11 @@ __all__ = [
     "caution_labels",
     "count_memories",
     "format_time",
+    "identity_text",
     "is_expired",
     "is_readable",
     "is_recalled",
+    "list_labels",
     "visible_memory",
 ]
 
@@ -63,6 +66,17 @@ def caution_labels(memory: Memory, now: datetime) -> list[str]:
         now=now,
         is_essential=memory.pinned,
     )
+
+
+def list_labels(record: Skip | WorkingItem | Crystal) -> list[str]:
+    """Return the words of caution about a skip, a working item or an identity."""
+    return fence.entry_labels(is_unverified=is_unverified(record))
+
+
+def identity_text(crystal: Crystal) -> str:
+    """Return an identity as it is told: one that no person wrote or approved says so first."""
+    marks = bracketed(list_labels(crystal)).strip()
+    return f"{marks}\n{crystal.content}" if marks else crystal.content
 
 
 @dataclass(frozen=True)

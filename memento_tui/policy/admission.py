@@ -6,13 +6,13 @@ the policy wants a person to see is refused unless it waits.
 
 from __future__ import annotations
 
-from typing import Literal, cast
+from typing import Any, Literal, cast
 
 import msgspec
 
 from memento_tui.errors import NotAllowed
 from memento_tui.model import AnyRecord, Contradiction, Crystal, Memory, Proposal, Relation, Skip, WorkingItem
-from memento_tui.model.claims import without_decisions
+from memento_tui.model.claims import with_authorship, without_decisions
 from memento_tui.model.memory import RECALLED_STATUSES
 from memento_tui.model.memory_fields import SENSITIVITIES
 from memento_tui.model.review import OPEN_PROPOSAL_STATES
@@ -87,7 +87,14 @@ class Admission:
         clean: AnyRecord = screened.record
         if before is None and isinstance(clean, Memory) and clean.status in RECALLED_STATUSES:
             self._require_free(_creation(clean, screened, by_person=True))
-        return clean
+        return self._signed(before, clean)
+
+    def _signed(self, before: AnyRecord | None, after: AnyRecord) -> AnyRecord:
+        """Return a record that says, where it has no trust of its own, whether a person stands behind its texts."""
+        if not isinstance(after, Skip | WorkingItem | Crystal):
+            return after
+        signed: AnyRecord = with_authorship(cast("Any", before), after, by_person=self._origin == "person")
+        return signed
 
     def _by_others(self, tx: Transaction, before: AnyRecord | None, screened: Screened) -> AnyRecord:
         clean: AnyRecord = screened.record
@@ -97,11 +104,13 @@ class Admission:
             case Memory():
                 return self._memory(cast("Memory | None", before), clean, screened)
             case Crystal():
-                return self._crystal(tx, cast("Crystal | None", before), clean, screened)
+                admitted = self._crystal(tx, cast("Crystal | None", before), clean, screened)
+                return self._signed(before, admitted)
             case Relation():
                 return self._relation(tx, clean, screened)
             case Skip() | WorkingItem():
                 self._require_free(self._listed("create" if before is None else "edit", clean, screened))
+                return self._signed(before, clean)
         return clean
 
     def admit_removal(self, _tx: Transaction, before: AnyRecord) -> None:

@@ -91,6 +91,8 @@ class SkipRow(NamedTuple):
     reason: str
     expires_at: datetime
     namespace: str
+    is_unverified: bool = False
+    """No person wrote or approved it."""
 
 
 class ItemRow(NamedTuple):
@@ -102,6 +104,20 @@ class ItemRow(NamedTuple):
     content: str
     next_action: str
     namespace: str
+    is_unverified: bool = False
+    """No person wrote or approved it."""
+
+
+class IdentityRow(NamedTuple):
+    """The current identity."""
+
+    content: str
+    is_unverified: bool
+    """No person wrote or approved it."""
+
+
+_UNVERIFIED = "coalesce(json_extract(extra, '$.unverified'), 0)"
+"""Whether no person wrote or approved a skip, a working item or an identity, in SQL."""
 
 
 class ContradictionRow(NamedTuple):
@@ -204,22 +220,27 @@ class HookStore:
 
     def skips(self) -> list[SkipRow]:
         """Return the skips that hold now, soonest to end first."""
-        query = "SELECT id, item, reason, expires_at, namespace FROM skip WHERE expires_at > ? ORDER BY expires_at"
+        query = (
+            f"SELECT id, item, reason, expires_at, namespace, {_UNVERIFIED} FROM skip WHERE expires_at > ?"
+            " ORDER BY expires_at"
+        )
         rows = self._connection.execute(query, (_now(),))
-        return [SkipRow(row[0], row[1], row[2], datetime.fromisoformat(row[3]), row[4]) for row in rows]
+        return [SkipRow(row[0], row[1], row[2], datetime.fromisoformat(row[3]), row[4], bool(row[5])) for row in rows]
 
     def items(self) -> list[ItemRow]:
         """Return the active working items, the highest priority first."""
         query = (
-            "SELECT id, title, category, content, next_action, namespace FROM item WHERE status = 'active'"
-            " ORDER BY priority DESC, updated_at DESC"
+            f"SELECT id, title, category, content, next_action, namespace, {_UNVERIFIED} FROM item"
+            " WHERE status = 'active' ORDER BY priority DESC, updated_at DESC"
         )
-        return [ItemRow(*row) for row in self._connection.execute(query)]
+        rows = self._connection.execute(query)
+        return [ItemRow(row[0], row[1], row[2], row[3], row[4], row[5], bool(row[6])) for row in rows]
 
-    def identity(self) -> str:
-        """Return the prose of the current identity; empty where none was written."""
-        row = self._connection.execute("SELECT content FROM crystal WHERE status = 'current'").fetchone()
-        return "" if row is None else str(row[0])
+    def identity(self) -> IdentityRow | None:
+        """Return the current identity, or ``None`` where none was written."""
+        query = f"SELECT content, {_UNVERIFIED} FROM crystal WHERE status = 'current'"
+        row = self._connection.execute(query).fetchone()
+        return None if row is None else IdentityRow(str(row[0]), bool(row[1]))
 
     def setting(self, name: str) -> str | None:
         """Return a value that the database keeps about itself, or ``None`` where it was never set."""

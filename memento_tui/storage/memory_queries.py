@@ -259,6 +259,13 @@ class MemoryQueries:
         with self._database.reading() as connection:
             return [(row[0], row[1]) for row in connection.execute(query, parameters)]
 
+    def confirmed_namespaces(self) -> set[str]:
+        """Return the namespaces in which a recalled memory is a person's own, or was verified by one."""
+        sql, parameters = filter_sql(OneOf("status", RECALLED_STATUSES))
+        query = f"SELECT DISTINCT namespace FROM memory WHERE {sql} AND (source_type = 'user' OR stability <> 'draft')"
+        with self._database.reading() as connection:
+            return {row[0] for row in connection.execute(query, parameters)}
+
     def tags(self, limit: int = 100) -> list[tuple[str, int]]:
         """Return the most used tags, as the newest memory writes each, with how many recalled memories have it."""
         with self._database.reading() as connection:

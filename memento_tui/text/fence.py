@@ -11,7 +11,7 @@ import os
 import re
 from datetime import datetime
 
-__all__ = ["caution_labels", "fenced", "one_line", "quoted_id", "visible_line", "without_invisible"]
+__all__ = ["caution_labels", "entry_labels", "fenced", "one_line", "quoted_id", "visible_line", "without_invisible"]
 
 _INVISIBLE_CHARS = re.compile(
     "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
@@ -86,3 +86,8 @@ def caution_labels(
     if is_essential:
         labels.append("essential")
     return labels
+
+
+def entry_labels(*, is_unverified: bool) -> list[str]:
+    """Return the words of caution about a record that has no trust of its own but who wrote it."""
+    return ["unverified"] if is_unverified else []

@@ -26,7 +26,8 @@ from tests.unit.profile_agent import seated
 
 __all__ = ["Question", "Reader", "Readers", "open_readers"]
 
-_LABEL = re.compile("|".join(map(re.escape, LABEL_WORDS)), re.IGNORECASE)
+_LABEL = re.compile("|".join([*map(re.escape, LABEL_WORDS), r"stability\W+draft"]), re.IGNORECASE)
+"""A label, or the field that says the same."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,8 @@ class Question:
     attack: Attack
     ids: tuple[str, ...]
     """The records that hold it."""
+    kin: frozenset[str]
+    """The marks that stand in the same records, its own among them."""
 
     @property
     def words(self) -> str:
@@ -62,7 +65,8 @@ class Readers:
 
     def unlabelled(self, name: str, question: Question) -> str:
         """Return what one way tells of an attack without a label; empty where it tells nothing, or says what it is."""
-        return next((wrong for told in self.by_name[name](question) if (wrong := self.judged(told, question))), "")
+        answers = (_without_ids(told, question) for told in self.by_name[name](question))
+        return next((wrong for told in answers if (wrong := self.judged(told, question))), "")
 
     def judged(self, told: str, question: Question) -> str:
         """Return the part of an answer that tells an attack without a label; empty where there is none."""
@@ -75,21 +79,39 @@ class Readers:
         return _unlabelled_part(told, question) if mark in told else ""
 
 
+def _without_ids(told: str, question: Question) -> str:
+    """Return an answer without the ids that the question named: that they come back tells nobody anything."""
+    for identity in question.ids:
+        for written in (json.dumps(identity)[1:-1], json.dumps(identity, ensure_ascii=False)[1:-1], identity):
+            told = told.replace(written, "ID")
+    return told
+
+
 def _unlabelled_part(told: str, question: Question) -> str:
     try:
-        value = json.loads(told)
+        value = json.loads(told) if told.lstrip()[:1] in ("{", "[") else None
     except ValueError:
+        value = None
+    if value is None:
         return _unlabelled_line(told, question)
-    found = _entries(value, question)
-    problems = (_entry_problem(text, value if entry is None else entry, question) for text, entry in found)
+    problems = (_entry_problem(text, entry, around, question) for text, entry, around in _entries(value, question))
     return next((problem for problem in problems if problem), "")
 
 
-def _entry_problem(text: str, entry: Any, question: Question) -> str:
-    """Return a text without a label of its own, in an entry that has none either."""
-    wrong = _unlabelled_line(text, question)
-    around = json.dumps(_without(entry, text), ensure_ascii=False)
-    return f"{wrong} in {around[:300]}" if wrong and not _LABEL.search(around) else ""
+def _entry_problem(text: str, entry: Any, around: Sequence[Any], question: Question) -> str:
+    """Return a text without a label of its own, in an entry that has none either, nor those that the entry is in."""
+    wrong = _unlabelled_part(text, question)
+    rest = json.dumps(_without(entry, text), ensure_ascii=False)
+    own = [_LABEL.search(json.dumps(_own_words(value))) for value in around]
+    return f"{wrong} in {rest[:300]}" if wrong and not _LABEL.search(rest) and not any(own) else ""
+
+
+def _own_words(value: Any) -> Any:
+    """Return what an object says of itself: its words and lists of words, and not the objects in it."""
+    if not isinstance(value, dict):
+        return None
+    kept = {name: inner for name, inner in value.items() if name == "labels" or not isinstance(inner, dict | list)}
+    return {name: inner for name, inner in kept.items() if name in ("labels", "stability", "status")}
 
 
 def _without(value: Any, text: str) -> Any:
@@ -100,17 +122,23 @@ def _without(value: Any, text: str) -> Any:
     return None if value == text else value
 
 
-def _entries(value: Any, question: Question, entry: Any = None) -> Iterator[tuple[str, Any]]:
-    """Yield each text that holds the attack, with the element of the outermost list that it stands in, or the whole."""
+def _entries(
+    value: Any, question: Question, entry: Any = None, around: tuple[Any, ...] = ()
+) -> Iterator[tuple[str, Any, tuple[Any, ...]]]:
+    """Yield each text that holds the attack, the element of the outermost list that it stands in, and what that is in.
+
+    What stands in no list is an entry as a whole.
+    """
     if isinstance(value, str):
         if question.attack.mark in value:
-            yield value, entry
+            yield value, around[0] if entry is None and around else entry, around
     elif isinstance(value, dict):
         for inner in value.values():
-            yield from _entries(inner, question, entry)
+            yield from _entries(inner, question, entry, (*around, value))
     elif isinstance(value, list):
         for inner in value:
-            yield from _entries(inner, question, inner if entry is None and isinstance(inner, dict) else entry)
+            is_first = entry is None and isinstance(inner, dict)
+            yield from _entries(inner, question, inner if is_first else entry, around)
 
 
 def _unlabelled_line(told: str, question: Question) -> str:
@@ -122,7 +150,7 @@ def _unlabelled_line(told: str, question: Question) -> str:
         for above in range(number, -1, -1):
             if _LABEL.search(lines[above]):
                 break
-            is_others = any(mark != question.attack.mark for mark in MARK.findall(lines[above]))
+            is_others = any(mark not in question.kin for mark in MARK.findall(lines[above]))
             if above != number and is_others:
                 return _shown(lines, number)
         else:
@@ -244,7 +272,7 @@ _SHELL_READING = {"shell search": ("search",), "shell show": ("show",)}
 def _shell(house: House, words: Sequence[str]) -> Reader:
     def read(question: Question) -> Iterator[str]:
         about = question.words if words == ("search",) else next(iter(question.ids), "none")
-        yield run_in_shell(house, [*words, about])[1]
+        yield run_in_shell(house, [*words, about, "--json"])[1]
 
     return read
 

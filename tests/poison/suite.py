@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -12,7 +12,8 @@ from pathlib import Path
 
 from memento_tui.api.maintenance import maintain_workspace
 from memento_tui.mcp.profiles import PROFILES
-from memento_tui.model import AnyRecord, Crystal, Memory, Skip
+from memento_tui.model import AnyRecord, Crystal, Memory, Skip, WorkingItem
+from memento_tui.model.lists import is_unverified
 from memento_tui.model.memory import RECALLED_STATUSES
 from tests.poison.attacks import FAMILIES, Attack, make_attack
 from tests.poison.channels import Channel, mcp_channel, rest_channel, wire_mcp_channel, wire_rest_channel
@@ -58,7 +59,7 @@ class Outcome:
     marks_held: set[str] = field(default_factory=set)
     """Those of them that stand in nothing that is recalled: they wait for a person."""
     trusted: list[Leak] = field(default_factory=list)
-    """Verified, essential, certain, shared or the current identity, without a person."""
+    """Verified, essential, certain or shared, without a person."""
     unlabelled: list[Leak] = field(default_factory=list)
     """Told to a model as if a person stood behind it."""
     persons_words: list[Leak] = field(default_factory=list)
@@ -176,8 +177,6 @@ def _is_live(record: AnyRecord) -> bool:
 
 def _trust(record: AnyRecord) -> str:
     """Return the trust that a record has without a decision; empty for one that has none."""
-    if isinstance(record, Crystal):
-        return "it is the current identity" if record.status == "current" else ""
     if not isinstance(record, Memory):
         return ""
     had = {
@@ -193,9 +192,7 @@ def _trust(record: AnyRecord) -> str:
 def _is_persons(record: AnyRecord) -> bool:
     if isinstance(record, Memory):
         return record.source_type == "user"
-    if isinstance(record, Crystal):
-        return record.author in ("", "person")
-    return isinstance(record, Skip) and record.created_by in ("", "person", "user")
+    return isinstance(record, Skip | WorkingItem | Crystal) and not is_unverified(record)
 
 
 def _ask(
@@ -206,7 +203,7 @@ def _ask(
     (project / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
     drawn = random.Random(seed + 1)
     with open_readers(house.data_dir, project, house) as readers:
-        questions = [Question(case.attack, tuple(r.id for r in found.get(case.attack.mark, ()))) for case in cases]
+        questions = [_question(case, found) for case in cases]
         told = readers.lists(questions[0])
         for case, question in zip(cases, questions, strict=True):
             for name, text in told:
@@ -215,6 +212,13 @@ def _ask(
             for name in names if size.questions is None else drawn.sample(names, min(size.questions, len(names))):
                 outcome.questions += 1
                 _note(case, name, readers.unlabelled(name, question), outcome)
+
+
+def _question(case: Case, found: Mapping[str, Sequence[AnyRecord]]) -> Question:
+    ids = {record.id for record in found.get(case.attack.mark, ())}
+    kin = frozenset(mark for mark, records in found.items() if any(record.id in ids for record in records))
+    asked = (name for name in sorted(ids) if case.attack.mark not in name)  # an answer repeats the id that it was asked
+    return Question(case.attack, tuple(asked), kin)
 
 
 def _note(case: Case, reader: str, told: str, outcome: Outcome) -> None:

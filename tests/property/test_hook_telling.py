@@ -21,7 +21,7 @@ from memento_tui.hooks.formatting import (
     skip_line,
 )
 from memento_tui.hooks.host_events import MAX_ANSWER_CHARS
-from memento_tui.storage.hook_store import ContradictionRow, ItemRow, MemoryRow, SkipRow
+from memento_tui.storage.hook_store import ContradictionRow, IdentityRow, ItemRow, MemoryRow, SkipRow
 
 NOW = datetime(2026, 11, 1, tzinfo=UTC)
 HEADING = "The user's memory:"
@@ -123,9 +123,13 @@ def test_what_is_told_lies_inside_one_fence_and_costs_no_more_than_the_budget(
         assert fence[2] not in fence[3]
 
 
-@given(prose=texts, limit=st.integers(0, 5_000))
-def test_an_identity_stays_inside_its_fence_and_within_the_budget(prose: str, limit: int) -> None:
-    budget, line = TokenBudget(limit, [HEADING]), identity_line(prose)
+@given(prose=texts, limit=st.integers(0, 5_000), unverified=st.booleans())
+def test_an_identity_stays_inside_its_fence_and_within_the_budget(
+    prose: str,
+    limit: int,
+    unverified: bool,  # noqa: FBT001 - drawn
+) -> None:
+    budget, line = TokenBudget(limit, [HEADING]), identity_line(IdentityRow(prose, is_unverified=unverified))
     told = fenced_block(HEADING, [line] if budget.takes(line) else [])
     assert estimate_tokens(told) <= limit or not told
     assert not told or FENCE.fullmatch(told)

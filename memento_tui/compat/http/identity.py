@@ -11,7 +11,7 @@ from memento_tui.errors import InvalidField, NotAllowed
 from memento_tui.maintenance.consolidation.drafting import Drafter
 from memento_tui.model import Crystal
 from memento_tui.model.filters import AllOf, Not, OneOf
-from memento_tui.operations.memories import format_time
+from memento_tui.operations.memories import format_time, identity_text, list_labels
 from memento_tui.operations.outcome import write_identity
 
 __all__ = ["draft_identity", "get_identity", "list_identities", "put_identity"]
@@ -42,7 +42,7 @@ def get_identity(request: ApiRequest) -> Response:
     if crystal is None:
         return text_response(_NO_IDENTITY)
     meta = {"id": crystal.id, "source_count": _source_ids(crystal), "created_at": format_time(crystal.created_at)}
-    return text_response(crystal.content, meta=meta)
+    return text_response(identity_text(crystal), meta={**meta, "labels": list_labels(crystal)})
 
 
 def put_identity(request: ApiRequest) -> Response:

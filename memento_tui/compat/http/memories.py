@@ -12,6 +12,7 @@ from memento_tui import clock
 from memento_tui.api.types import MemoryOrder
 from memento_tui.compat.http.request import ApiRequest, RequestSchema, clamp_limit
 from memento_tui.compat.http.responses import (
+    LINK_LABELS,
     error_response,
     json_response,
     memory_row,
@@ -25,7 +26,7 @@ from memento_tui.model import Memory, Proposal, Relation
 from memento_tui.model.filters import AllOf, AnyOf, Between, Filter, HasTag, Not, OneOf, Under
 from memento_tui.model.memory import KINDS
 from memento_tui.moments import parse_optional_end
-from memento_tui.operations.memories import Link, add_links, is_readable, is_recalled
+from memento_tui.operations.memories import Link, add_links, caution_labels, is_readable, is_recalled
 from memento_tui.operations.outcome import StoreOutcome, because, rejection_reason, store_memory
 from memento_tui.operations.recall import count_used
 
@@ -82,7 +83,7 @@ def get_graph(request: ApiRequest) -> Response:
     walk = _GraphWalk(request)
     start = request.memory()
     walk.from_(start, depth)
-    body: dict[str, Any] = {"nodes": walk.nodes, "edges": list(walk.edges.values())}
+    body: dict[str, Any] = {"nodes": walk.nodes, "edges": list(walk.edges.values()), "labels": LINK_LABELS}
     if walk.is_cut:
         body["notice"] = f"Only the nearest {_MAX_NODES} memories are shown."
     return json_response(body)
@@ -152,6 +153,7 @@ def _graph_node(memory: Memory, depth: int) -> dict[str, Any]:
         "content": memory.content if visible else "",
         "type": memory_type(memory),
         "tags": list(memory.tags) if visible else [],
+        "labels": caution_labels(memory, clock.now()),
         "depth": depth,
     }
 
@@ -170,7 +172,7 @@ def get_related(request: ApiRequest) -> Response:
             outgoing.append({"id": relation.dst, "type": kind, "label": label})
         else:
             incoming.append({"id": relation.src, "type": "memory", "label": label})
-    return json_response({"outgoing": outgoing, "incoming": incoming})
+    return json_response({"outgoing": outgoing, "incoming": incoming, "labels": LINK_LABELS})
 
 
 _MAX_INGESTED = 100

@@ -11,7 +11,7 @@ from starlette.responses import Response
 from memento_tui import clock
 from memento_tui.api.search import SearchHit
 from memento_tui.compat.http.request import ApiRequest, RequestSchema, clamp_limit
-from memento_tui.compat.http.responses import item_row, json_response, linkage_rows, text_response
+from memento_tui.compat.http.responses import LINK_LABELS, item_row, json_response, linkage_rows, text_response
 from memento_tui.compat.http.settings import setting_number
 from memento_tui.compat.http.working_memory import matching_skips
 from memento_tui.compat.protocol.formatting import SEPARATOR, quoted_block, short_heading
@@ -24,7 +24,7 @@ from memento_tui.model import Memory
 from memento_tui.model.memory import KINDS
 from memento_tui.model.validation import fold_tag
 from memento_tui.operations.contradictions import contradiction_section, contradictions_among
-from memento_tui.operations.memories import caution_labels, format_time, is_recalled
+from memento_tui.operations.memories import caution_labels, format_time, is_recalled, list_labels
 from memento_tui.operations.recall import plain_query, record_shown
 from memento_tui.text.fence import one_line
 from memento_tui.text.terms import STOP_WORDS, terms
@@ -259,11 +259,19 @@ def get_context(request: ApiRequest) -> Response:
     if "skip_list" in query.include and query.message.strip():
         skips = matching_skips(request, query.message, counted=query.track_access)
         body["skip_matches"] = [
-            {"item": skip.item, "reason": skip.reason, "expires": format_time(skip.expires_at)} for skip in skips
+            {
+                "item": skip.item,
+                "reason": skip.reason,
+                "expires": format_time(skip.expires_at),
+                "labels": list_labels(skip),
+            }
+            for skip in skips
         ]
     if "identity" in query.include:
         crystal = None if request.caller.account else request.workspace.crystals.current()
         body["identity"] = None if crystal is None else crystal.content
+        if crystal is not None and (labels := list_labels(crystal)):
+            body["identity_labels"] = labels
     return json_response(body)
 
 
@@ -306,4 +314,5 @@ def _match_row(request: ApiRequest, recalled: _RecalledMemory, *, hybrid: bool, 
         match["vector_score"] = round(relevance.semantic or 0.0, 3)
     if with_links:
         match["linkages"] = linkage_rows(request, memory)
+        match["labels"] += LINK_LABELS if match["linkages"] else ()
     return {**match, "workspace": recalled.workspace} if recalled.workspace else match

@@ -26,11 +26,12 @@ from memento_tui.errors import (
 )
 from memento_tui.formats.protocol.vocabulary import category_of, item_title, linkage_from_relation, memory_type
 from memento_tui.model import Memory, Proposal, Skip, WorkingItem
-from memento_tui.operations.memories import format_time, is_recalled, visible_memory
+from memento_tui.operations.memories import format_time, is_recalled, list_labels, visible_memory
 from memento_tui.operations.outcome import because, rejection_reason
 from memento_tui.policy.policy import reasons_in_words
 
 __all__ = [
+    "LINK_LABELS",
     "error_response",
     "item_row",
     "json_response",
@@ -120,6 +121,10 @@ _WITHHELD_REASONS = {
 }
 
 
+LINK_LABELS = ("links unverified",)
+"""The words of caution about links: a memory's own trust says nothing about the words that an agent put on them."""
+
+
 def linkage_rows(request: ApiRequest, memory: Memory) -> list[dict[str, str]]:
     """Return a memory's linkages."""
     relations = request.workspace.relations(memory.id, direction="out")
@@ -133,6 +138,7 @@ def memory_row(request: ApiRequest, memory: Memory) -> dict[str, Any]:
     search result is no access.
     """
     view = visible_memory(memory, clock.now())
+    linkages = linkage_rows(request, memory) if view.is_readable else []
     merged_ids = [
         relation.src
         for relation in request.workspace.relations(memory.id)
@@ -151,10 +157,10 @@ def memory_row(request: ApiRequest, memory: Memory) -> dict[str, Any]:
         "last_accessed_at": None if memory.last_used_at is None else format_time(memory.last_used_at),
         "consolidated": int(memory.status == "consolidated"),
         "consolidated_into": merged_ids[-1] if merged_ids else None,
-        "linkages": linkage_rows(request, memory) if view.is_readable else [],
+        "linkages": linkages,
         "images": [],
         "status": memory.status,
-        "labels": view.labels,
+        "labels": [*view.labels, *LINK_LABELS] if linkages else view.labels,
         "version": memory.version,
     }
     return row if view.is_readable else {**row, "withheld": _WITHHELD_REASONS[memory.status]}
@@ -181,9 +187,16 @@ def item_row(item: WorkingItem) -> dict[str, Any]:
         "updated_at": touched,
         "last_touched": touched,
         "version": item.version,
+        "labels": list_labels(item),
     }
 
 
-def skip_row(skip: Skip) -> dict[str, str]:
+def skip_row(skip: Skip) -> dict[str, Any]:
     """Return a skip."""
-    return {"id": skip.id, "item": skip.item, "reason": skip.reason, "expires_at": format_time(skip.expires_at)}
+    return {
+        "id": skip.id,
+        "item": skip.item,
+        "reason": skip.reason,
+        "expires_at": format_time(skip.expires_at),
+        "labels": list_labels(skip),
+    }

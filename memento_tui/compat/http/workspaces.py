@@ -18,6 +18,7 @@ from memento_tui.model.filters import AllOf, OneOf, Under
 from memento_tui.model.validation import account_of
 from memento_tui.moments import format_moment
 from memento_tui.operations.memories import count_memories, format_time
+from memento_tui.text.fence import entry_labels
 
 __all__ = [
     "create_workspace",
@@ -70,8 +71,15 @@ def create_workspace(request: ApiRequest) -> Response:
 
 def list_workspaces(request: ApiRequest) -> Response:
     """List the workspaces that the caller sees."""
+    confirmed = {request.caller.workspace_of(name) for name in request.workspace.confirmed_namespaces()}
     rows = [
-        {"id": name, "name": name, "created_at": at, "updated_at": at}
+        {
+            "id": name,
+            "name": name,
+            "created_at": at,
+            "updated_at": at,
+            "labels": entry_labels(is_unverified=name not in (*confirmed, _DEFAULT_WORKSPACE)),
+        }
         for name, at in sorted(_workspaces_by_name(request).items())
     ]
     return text_response(msgspec.json.format(msgspec.json.encode(rows), indent=2).decode(), workspaces=rows)

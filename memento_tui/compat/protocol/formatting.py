@@ -18,7 +18,7 @@ from memento_tui.formats.protocol.vocabulary import ITEM_CATEGORIES, memory_type
 from memento_tui.mcp.tool import UNCHANGED
 from memento_tui.model import Memory, Proposal, Skip
 from memento_tui.model.lists import ITEM_STATUSES
-from memento_tui.operations.memories import caution_labels, format_time
+from memento_tui.operations.memories import bracketed, caution_labels, format_time, list_labels
 from memento_tui.operations.outcome import because, rejection_reason
 from memento_tui.policy.policy import reasons_in_words
 from memento_tui.text.fence import fenced, one_line, quoted_id
@@ -101,7 +101,10 @@ def memory_heading(memory: Memory, now: datetime) -> str:
 
 def skip_match_text(skip: Skip) -> str:
     """Return the lines about a skip that matches."""
-    return f'SKIP: "{one_line(skip.item)}"\nReason: {one_line(skip.reason)}\nExpires: {format_time(skip.expires_at)}'
+    return (
+        f'SKIP{bracketed(list_labels(skip))}: "{one_line(skip.item)}"\nReason: {one_line(skip.reason)}'
+        f"\nExpires: {format_time(skip.expires_at)}"
+    )
 
 
 def pending_text(reasons: Sequence[str]) -> str:

@@ -13,7 +13,7 @@ from memento_tui.compat.protocol.formatting import pending_text, rejected_text, 
 from memento_tui.compat.protocol.workspaces import ToolContext, WorkspaceScope
 from memento_tui.formats.protocol.vocabulary import section_of
 from memento_tui.model.validation import check_text
-from memento_tui.operations.memories import count_memories, format_time
+from memento_tui.operations.memories import count_memories, format_time, identity_text
 from memento_tui.operations.outcome import DECIDED_STATES, ProposalSummary, proposals_of_agent, write_identity
 from memento_tui.policy.policy import reasons_in_words
 from memento_tui.text.fence import one_line, quoted_id
@@ -37,7 +37,7 @@ class IdentityTools:
         """Read who you are and how you work, as written so far."""
         workspace, _ = self._tool_context.of(ctx)
         crystal = workspace.crystals.current()
-        return text_result(_NO_IDENTITY if crystal is None else crystal.content)
+        return text_result(_NO_IDENTITY if crystal is None else identity_text(crystal))
 
     def memento_identity_update(self, ctx: Context, crystal: str) -> CallToolResult:
         """Write the whole identity anew, in prose in the first person. Earlier ones are kept."""

@@ -192,7 +192,8 @@ def linkages_text(workspace: Workspace, memory_id: str) -> str:
         linkage = linkage_from_relation(relation.type, relation.dst, relation.label)
         written = f"{linkage['type']}:{one_line(relation.dst)}"
         links.append(f"{written} ({one_line(linkage['label'])})" if "label" in linkage else written)
-    lines = f"\nLinks: {', '.join(links)}" if links else ""
+    # Nobody verifies a link: a memory's own trust says nothing about the words that an agent put on it.
+    lines = f"\nLinks (unverified): {', '.join(links)}" if links else ""
     if images:
         count = f"{len(images)} image{'s' if len(images) > 1 else ''}"
         lines += f"\nImages: [{count}] {', '.join(one_line(path) for path in images)}"

@@ -26,7 +26,7 @@ from memento_tui.formats.protocol.vocabulary import (
 from memento_tui.model import Proposal, Skip, WorkingItem
 from memento_tui.model.lists import ITEM_STATUSES
 from memento_tui.model.validation import check_choice, check_line
-from memento_tui.operations.memories import format_time
+from memento_tui.operations.memories import bracketed, format_time, list_labels
 from memento_tui.operations.recall import plain_query
 from memento_tui.operations.scope import is_within_namespaces
 from memento_tui.text.fence import one_line
@@ -84,7 +84,7 @@ class WorkingMemoryDocument:
     def body(self, key: str) -> str:
         """Return the text below a section's heading; may be empty."""
         section = self.sections.get(key)
-        parts = [quoted_block(section.content)] if section is not None and section.content.strip() else []
+        parts = [_section_text(section)] if section is not None and section.content.strip() else []
         parts += [_item_text(item) for item in self._items if _SECTION_OF_CATEGORY[category_of(item)] == key]
         if key == "skip_list" and self._skips:
             parts.append(_skips_text(self._skips))
@@ -97,9 +97,16 @@ class WorkingMemoryDocument:
         return SEPARATOR.join(["# Working Memory", *parts]) if parts else f"# Working Memory\n\n{EMPTY_SECTION}"
 
 
+def _section_text(section: WorkingItem) -> str:
+    """Return the text of a section in a fence, below words of caution."""
+    marks = bracketed(list_labels(section)).strip()
+    return f"{marks}\n{quoted_block(section.content)}" if marks else quoted_block(section.content)
+
+
 def _item_text(item: WorkingItem) -> str:
     status = "" if item.status == "active" else f" *({item.status})*"
-    lines = [f"### {one_line(item_title(item))}{status}{tags_text(item.tags)}"]
+    marks = bracketed(list_labels(item)).strip()
+    lines = [f"###{f' {marks}' if marks else ''} {one_line(item_title(item))}{status}{tags_text(item.tags)}"]
     if item.content.strip():
         lines.append(quoted_block(item.content))
     if item.next_action:
@@ -109,7 +116,9 @@ def _item_text(item: WorkingItem) -> str:
 
 def _skips_text(skips: Sequence[Skip]) -> str:
     return "\n".join(
-        f"- {one_line(skip.item)} ({one_line(skip.reason)}; until {format_time(skip.expires_at)})" for skip in skips
+        f"-{bracketed(list_labels(skip))} {one_line(skip.item)} ({one_line(skip.reason)};"
+        f" until {format_time(skip.expires_at)})"
+        for skip in skips
     )
 
 

@@ -38,7 +38,7 @@ from memento_tui.mcp.tool import Tags, changed_arguments, given_arguments
 from memento_tui.model import Proposal, Skip, WorkingItem
 from memento_tui.model.filters import Under
 from memento_tui.model.validation import check_line
-from memento_tui.operations.memories import format_time
+from memento_tui.operations.memories import bracketed, format_time, list_labels
 from memento_tui.text.fence import one_line, quoted_id
 
 __all__ = ["ItemTools", "SectionTools", "SkipTools"]
@@ -188,7 +188,7 @@ def _item_entry(item: WorkingItem) -> str:
     status = "" if item.status == "active" else f" ({item.status})"
     next_action = f"\n  Next: {one_line(item.next_action)}" if item.next_action else ""
     words = f"{category_of(item)}: {one_line(item_title(item))}"
-    return f"{entry_id(item.id)} {words}{status}{tags_text(item.tags)}{next_action}"
+    return f"{entry_id(item.id)}{bracketed(list_labels(item))} {words}{status}{tags_text(item.tags)}{next_action}"
 
 
 class SkipTools:
@@ -240,4 +240,5 @@ class SkipTools:
 
 def _skip_entry(skip: Skip) -> str:
     item, reason = one_line(skip.item), one_line(skip.reason)
-    return f'{entry_id(skip.id)} "{item}"\n  Reason: {reason}\n  Expires: {format_time(skip.expires_at)}'
+    marks = bracketed(list_labels(skip))
+    return f'{entry_id(skip.id)}{marks} "{item}"\n  Reason: {reason}\n  Expires: {format_time(skip.expires_at)}'

@@ -37,9 +37,9 @@ from memento_tui.hooks.settings import read_settings
 from memento_tui.mcp.workspaces import McpWorkspaces
 from memento_tui.model import Memory
 from memento_tui.operations.contradictions import contradictions_among
-from memento_tui.operations.memories import caution_labels
+from memento_tui.operations.memories import bracketed, caution_labels
 from memento_tui.search.prompt_index import PromptIndex
-from memento_tui.text.fence import fenced, one_line, quoted_id
+from memento_tui.text.fence import entry_labels, fenced, one_line, quoted_id
 from memento_tui.text.keywords import content_words
 from memento_tui.text.passages import best_passage
 
@@ -57,6 +57,11 @@ def _empty_context(source: str, reason: str, about: dict[str, Any]) -> CallToolR
     return object_result(
         PromptContext(should_inject=False, content="", source=source, results=[], reason=reason, metadata=about)
     )
+
+
+def _list_marks(row: ItemRow | SkipRow) -> str:
+    """Return the words of caution about a working item or a skip, each with a space before it."""
+    return bracketed(entry_labels(is_unverified=row.is_unverified))
 
 
 def _context_result(
@@ -82,8 +87,14 @@ def _context_result(
         for entry in contradictions
     ]
     lines += [_note_line(note) for note in notes]
-    lines += [f"- at work: {one_line(f'{item.title} {item.next_action}')}" for item in items[:_MAX_ITEMS_AND_SKIPS]]
-    lines += [f"- skip: {one_line(f'{skip.item}, because {skip.reason}')}" for skip in skips[:_MAX_ITEMS_AND_SKIPS]]
+    lines += [
+        f"- at work{_list_marks(item)}: {one_line(f'{item.title} {item.next_action}')}"
+        for item in items[:_MAX_ITEMS_AND_SKIPS]
+    ]
+    lines += [
+        f"- skip{_list_marks(skip)}: {one_line(f'{skip.item}, because {skip.reason}')}"
+        for skip in skips[:_MAX_ITEMS_AND_SKIPS]
+    ]
     untrusted = any("UNTRUSTED" in note.labels for note in notes)
     session = str(about.get("session_id") or workspace.author.session)
     pairs = enumerate(zip(retrieved, notes, strict=True), 1)

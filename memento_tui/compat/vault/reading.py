@@ -201,7 +201,8 @@ def _recalled_notes(workspace: Workspace) -> Iterator[Memory]:
 
 
 def _listed_note(workspace: Workspace, memory: Memory, *, include_hash: bool) -> ListedNote:
-    note = ListedNote(path=path_of(memory), title=one_line(memory.headline))
+    labels = caution_labels(memory, clock.now())
+    note = ListedNote(path=path_of(memory), title=one_line(memory.headline), labels=labels)
     if include_hash:
         note.hash = hashlib.sha256(note_text(workspace, memory).encode()).hexdigest()
     return note

@@ -110,6 +110,7 @@ class ListedNote(BaseModel):
     path: str
     title: str
     hash: str | None = None
+    labels: list[str] = []
 
 
 class Inventory(BaseModel):

@@ -24,6 +24,7 @@ from memento_tui.mcp.workspaces import McpWorkspaces
 from memento_tui.model.filters import OneOf
 from memento_tui.model.memory import RECALLED_STATUSES
 from memento_tui.operations.contradictions import contradiction_section, contradictions_among
+from memento_tui.operations.memories import bracketed, list_labels
 from memento_tui.operations.recall import MAX_HITS
 from memento_tui.operations.sessions import Briefing, brief, optional_handle
 from memento_tui.text.fence import fenced, quoted_id
@@ -51,6 +52,7 @@ class OverviewTools:
         now = clock.now()
         result = ContextResult(
             identity=briefing.identity.content if briefing.identity is not None else "",
+            identity_labels=[] if briefing.identity is None else list_labels(briefing.identity),
             items=[item_entry(item) for item in briefing.items],
             skips=[skip_entry(skip) for skip in briefing.skips],
             memories=[search_result(hit, now) for hit in briefing.hits],
@@ -76,7 +78,7 @@ class OverviewTools:
 def _briefing_text(briefing: Briefing, result: ContextResult) -> str:
     parts = []
     if result.identity:
-        parts.append(f"Identity:\n{fenced(result.identity)}")
+        parts.append(f"Identity{bracketed(result.identity_labels)}:\n{fenced(result.identity)}")
     if briefing.items:
         parts.append(f"Working items:\n{item_lines(briefing.items)}")
     if briefing.skips:

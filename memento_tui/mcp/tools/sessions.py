@@ -37,7 +37,7 @@ from memento_tui.mcp.schemas import (
 from memento_tui.mcp.tool import UNCHANGED, Namespace, Session
 from memento_tui.mcp.tools.proposals import proposal_entry, proposal_lines
 from memento_tui.mcp.workspaces import McpWorkspaces
-from memento_tui.operations.memories import caution_labels
+from memento_tui.operations.memories import bracketed, caution_labels, list_labels
 from memento_tui.operations.outcome import DECIDED_STATES, StoreOutcome, proposals_of_agent, store_memories
 from memento_tui.operations.sessions import SessionStart, checked_handle, open_session, write_handover_note
 from memento_tui.text.fence import fenced, one_line, quoted_id
@@ -73,6 +73,7 @@ class SessionTools:
             session=opening.session,
             namespace=opening.namespace,
             identity="" if opening.identity is None else opening.identity.content,
+            identity_labels=[] if opening.identity is None else list_labels(opening.identity),
             essentials=[
                 EssentialMemory(
                     id=memory.id, text=one_line(memory.content, _ESSENTIAL_CHARS), labels=caution_labels(memory, now)
@@ -142,7 +143,7 @@ def _session_open_text(result: SessionOpenResult, opening: SessionStart) -> str:
     project = f", namespace {quoted_id(result.namespace)}" if result.namespace else ", no project"
     parts = [f"Session {quoted_id(result.session)}{project}."]
     if result.identity:
-        parts.append(f"Identity:\n{fenced(result.identity)}")
+        parts.append(f"Identity{bracketed(result.identity_labels)}:\n{fenced(result.identity)}")
     if result.essentials:
         parts.append(f"Always holds (full text: get):\n{_essential_lines(result.essentials)}")
     if opening.items:

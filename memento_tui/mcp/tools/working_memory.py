@@ -35,7 +35,7 @@ from memento_tui.mcp.workspaces import McpWorkspaces
 from memento_tui.model import Skip
 from memento_tui.model.lists import ITEM_CATEGORIES, ITEM_STATUSES
 from memento_tui.model.validation import check_choice
-from memento_tui.operations.memories import format_time
+from memento_tui.operations.memories import bracketed, format_time, list_labels
 from memento_tui.operations.outcome import write_identity
 from memento_tui.operations.scope import matching_skips, relevant_items, relevant_skips
 from memento_tui.text.fence import fenced, quoted_id
@@ -164,9 +164,14 @@ class IdentityTools:
         if crystal is None:
             return tool_result("No identity has been written yet.", IdentityResult())
         result = IdentityResult(
-            id=crystal.id, content=crystal.content, author=crystal.author, created_at=format_time(crystal.created_at)
+            id=crystal.id,
+            content=crystal.content,
+            author=crystal.author,
+            created_at=format_time(crystal.created_at),
+            labels=list_labels(crystal),
         )
-        return tool_result(f"Identity {quoted_id(crystal.id)}\n{fenced(crystal.content)}", result)
+        marks = bracketed(list_labels(crystal))
+        return tool_result(f"Identity {quoted_id(crystal.id)}{marks}\n{fenced(crystal.content)}", result)
 
     def identity_write(
         self,
