@@ -29,6 +29,7 @@ __all__ = [
     "is_recalled",
     "list_labels",
     "visible_memory",
+    "without_identity_marks",
 ]
 
 UNCONSOLIDATED_STATUSES = tuple(status for status in RECALLED_STATUSES if status != "consolidated")
@@ -77,6 +78,12 @@ def identity_text(crystal: Crystal) -> str:
     """Return an identity as it is told: one that no person wrote or approved says so first."""
     marks = bracketed(list_labels(crystal)).strip()
     return f"{marks}\n{crystal.content}" if marks else crystal.content
+
+
+def without_identity_marks(content: str) -> str:
+    """Return an identity without the words of caution that `identity_text` puts above one."""
+    marks = bracketed(fence.entry_labels(is_unverified=True)).strip()
+    return content.removeprefix(f"{marks}\n")
 
 
 @dataclass(frozen=True)

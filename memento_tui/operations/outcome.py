@@ -14,7 +14,7 @@ from memento_tui.errors import Conflict, NotAllowed
 from memento_tui.model import Crystal, Memory, Proposal, Skip, WorkingItem
 from memento_tui.model.memory import FOREIGN_ID, content_digest
 from memento_tui.model.validation import check_id, to_plain
-from memento_tui.operations.memories import is_readable
+from memento_tui.operations.memories import is_readable, without_identity_marks
 from memento_tui.policy.policy import reasons_in_words
 from memento_tui.text.fence import one_line
 
@@ -160,8 +160,11 @@ class IdentityOutcome(NamedTuple):
 
 
 def write_identity(workspace: Workspace, content: str, base_id: str | None = None) -> IdentityOutcome:
-    """Write the whole identity anew. Raises like `Crystals.write`."""
-    crystal = workspace.crystals.write(content, base_id=base_id)
+    """Write the whole identity anew. Raises like `Crystals.write`.
+
+    Words of caution that an agent read above the present one, and sends back with it, are no part of it.
+    """
+    crystal = workspace.crystals.write(without_identity_marks(content), base_id=base_id)
     is_undecided = crystal.status in ("proposed", "rejected")
     return IdentityOutcome(crystal, workspace.review.about(crystal.id, "crystal")[0] if is_undecided else None)
 

@@ -46,6 +46,7 @@ def test_a_skip_is_added_checked_listed_and_removed(client: Client) -> None:
         "item": "vendor folder",
         "reason": "not ours",
         "expires_at": "2099-12-31T00:00:00Z",
+        "labels": ["unverified"],
     }
     hit = client.get("/v1/skip-list/check", query="read the vendor folder").said
     assert hit == 'SKIP: "vendor folder"\nReason: not ours\nExpires: 2099-12-31T00:00:00Z'
@@ -136,11 +137,15 @@ def test_sections_are_written_read_and_stand_in_the_document(client: Client) -> 
     written = client.put("/v1/working-memory/active_work", content="Building the server.")
     assert written.said == 'Updated section "Active Work" in working memory.'
     client.put("/v1/working-memory/active_work", content="Testing the server.")
-    assert client.get("/v1/working-memory/Active%20Work").said == "## Active Work\n\nTesting the server."
+    assert client.get("/v1/working-memory/Active%20Work").said == "## Active Work [unverified]\n\nTesting the server."
     client.put("/v1/working-memory/Own%20Heading", content="Mine.")
     client.post("/v1/working-memory/items", category="waiting_for", title="The review", next_action="ask")
     document = client.get("/v1/working-memory").said
-    for part in ("Testing the server.", "## Own Heading\n\nMine.", "## Waiting For\n\n### The review\n\n**Next:** ask"):
+    for part in (
+        "Testing the server.",
+        "## Own Heading [unverified]\n\nMine.",
+        "## Waiting For\n\n### The review [unverified]\n\n**Next:** ask",
+    ):
         assert part in document
     assert client.get("/v1/working-memory/items").data["total"] == 1
     assert client.put("/v1/working-memory/active_work").status == 400
@@ -186,7 +191,9 @@ def test_a_context_has_the_parts_that_are_asked_for(client: Client) -> None:
         "keyword",
         ["staging", "proxy", "listen?"],
     )
-    assert body["skip_matches"] == [{"item": "staging proxy", "reason": "frozen", "expires": "2099-01-01T00:00:00Z"}]
+    assert body["skip_matches"] == [
+        {"item": "staging proxy", "reason": "frozen", "expires": "2099-01-01T00:00:00Z", "labels": ["unverified"]}
+    ]
     part = client.post("/v1/context", message="staging proxy", include=["skip_list"]).data
     assert set(part) == {"meta", "skip_matches"}
     assert "memories" not in client.post("/v1/context").data

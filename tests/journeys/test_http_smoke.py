@@ -104,7 +104,7 @@ def test_a_session_starts_with_what_its_hook_asks_for_at_once(server: HttpProces
     adapter.text("PUT", "/v1/identity", {"crystal": "I am careful."})
     adapter.fields("POST", "/v1/working-memory/items", {"category": "active_work", "title": "Ship", "priority": 2})
     adapter.fields("POST", "/v1/working-memory/items", {"category": "skip_list", "title": "The old wiki"})
-    assert adapter.text("GET", "/v1/identity") == "I am careful."
+    assert adapter.text("GET", "/v1/identity") == "[unverified]\nI am careful."
     for category, title in (("active_work", "Ship"), ("skip_list", "The old wiki")):
         (item,) = adapter.fields("GET", "/v1/working-memory/items", category=category, status="active")["items"]
         assert (item["title"], item["status"], item["tags"], item["category"]) == (title, "active", [], category)

@@ -45,11 +45,11 @@ def test_a_skip_is_checked_listed_and_removed(agent: Agent) -> None:
     added = agent.read("memento_skip_add", item="vendor folder", reason="not ours", expires="2099-02-20")
     assert added == 'Added to skip list: "vendor folder" (expires 2099-02-20T00:00:00Z)'
     assert agent.read("memento_skip_check", query="read the vendor folder") == (
-        'SKIP: "vendor folder"\nReason: not ours\nExpires: 2099-02-20T00:00:00Z'
+        'SKIP: "vendor folder" [unverified]\nReason: not ours\nExpires: 2099-02-20T00:00:00Z'
     )
     assert agent.read("memento_skip_check", query="write a test") == ('Not on skip list. Proceed with "write a test".')
     listed = agent.read("memento_skip_list")
-    (name,) = re.findall(r"^\*\*([0-9a-f]{8})\*\* \"vendor folder\"$", listed, re.MULTILINE)
+    (name,) = re.findall(r"^\*\*([0-9a-f]{8})\*\* \"vendor folder\" \[unverified\]$", listed, re.MULTILINE)
     assert listed.startswith("1 skip list entry:\n\n")
     assert agent.read("memento_skip_remove", id=name) == f"Skip entry {name} removed."
     assert agent.read("memento_skip_list") == "Skip list is empty."
@@ -72,13 +72,14 @@ def test_items_are_created_updated_listed_and_deleted(agent: Agent) -> None:
     assert re.fullmatch(r'Created item [0-9a-f]{8} in active_work: "Ship it" \[a\]', text)
     other = agent.read("memento_item_create", category="waiting_for", title="Review", content="By Ann.").split()[2]
     assert agent.read("memento_item_list") == (
-        f"Found 2 items:\n\n**{name}** active_work: Ship it [a]\n  Next: Test.\n\n**{other}** waiting_for: Review"
+        f"Found 2 items:\n\n**{name}** active_work: Ship it [a] [unverified]\n  Next: Test."
+        f"\n\n**{other}** waiting_for: Review [unverified]"
     )
     assert agent.read("memento_item_list", query="ann").startswith(f"Found 1 item:\n\n**{other}**")
     updated = agent.read("memento_item_update", id=name, status="completed", next_action="")
     assert updated == f'Updated item {name}: "Ship it" (completed)'
     listed = agent.read("memento_item_list", status="completed")
-    assert listed == f"Found 1 item:\n\n**{name}** active_work: Ship it (completed) [a]"
+    assert listed == f"Found 1 item:\n\n**{name}** active_work: Ship it (completed) [a] [unverified]"
     agent.read("memento_item_update", id=name, status="archived")
     assert name not in agent.read("memento_item_list")
     assert agent.read("memento_item_delete", id=other) == f"Deleted item {other}."
@@ -89,7 +90,7 @@ def test_what_is_to_be_skipped_for_good_is_a_standing_decision_that_says_so(agen
     name = agent.read("memento_item_create", category="skip_list", title="HN stories").split()[2]
     assert person.items.get(name).title == "Skip: HN stories"
     assert agent.read("memento_item_list", category="skip_list") == (
-        f"Found 1 item:\n\n**{name}** skip_list: HN stories"
+        f"Found 1 item:\n\n**{name}** skip_list: HN stories [unverified]"
     )
     assert agent.read("memento_item_list", category="standing_decision") == "No working memory items found."
     agent.read("memento_item_update", id=name, title="HN news")
@@ -108,11 +109,11 @@ def test_the_working_memory_is_a_document_of_sections_items_and_skips(agent: Age
     agent.read("memento_item_create", category="active_work", title="Ship it", next_action="Test.")
     agent.read("memento_skip_add", item="vendor", reason="not ours", expires="2099-02-20")
     assert agent.read("memento_read") == (
-        "# Working Memory\n\n---\n\n## Active Work\n\n### Ship it\n\n**Next:** Test.\n\n---\n\n"
-        "## Skip List\n\n- vendor (not ours; until 2099-02-20T00:00:00Z)\n\n---\n\n"
-        "## Session Notes\n\nWednesday: tests."
+        "# Working Memory\n\n---\n\n## Active Work\n\n### Ship it [unverified]\n\n**Next:** Test.\n\n---\n\n"
+        "## Skip List\n\n- vendor (not ours; until 2099-02-20T00:00:00Z) [unverified]\n\n---\n\n"
+        "## Session Notes [unverified]\n\nWednesday: tests."
     )
-    assert agent.read("memento_read", section="session_notes") == "## Session Notes\n\nWednesday: tests."
+    assert agent.read("memento_read", section="session_notes") == "## Session Notes [unverified]\n\nWednesday: tests."
     assert agent.read("memento_init") == 'Workspace "default" already exists. Use memento_read to load it.'
     assert "Wednesday" not in agent.read("memento_item_list")
 
@@ -120,17 +121,20 @@ def test_the_working_memory_is_a_document_of_sections_items_and_skips(agent: Age
 def test_a_section_of_ones_own_can_be_written_and_one_that_is_not_there_is_named(agent: Agent) -> None:
     assert 'Section "plans" not found in working memory.' in agent.refused("memento_read", section="plans")
     agent.read("memento_update", section="plans", content="Rest.")
-    assert agent.read("memento_read", section="plans") == "## plans\n\nRest."
+    assert agent.read("memento_read", section="plans") == "## plans [unverified]\n\nRest."
 
 
 # Identity and health
 
 
-def test_the_identity_is_written_and_read_as_it_is(agent: Agent) -> None:
+def test_the_identity_is_read_as_it_was_written_below_what_it_is_worth(agent: Agent) -> None:
     assert agent.read("memento_identity").startswith("No identity crystal")
     written = agent.read("memento_identity_update", crystal="I am careful.\n\nI test first.")
     assert re.fullmatch(r"Identity crystal \w+ stored \(28 chars\)\.", written)
-    assert agent.read("memento_identity") == "I am careful.\n\nI test first."
+    read = agent.read("memento_identity")
+    assert read == "[unverified]\nI am careful.\n\nI test first."
+    agent.read("memento_identity_update", crystal=f"{read} I ask.")
+    assert agent.read("memento_identity") == "[unverified]\nI am careful.\n\nI test first. I ask."
 
 
 def test_an_identity_that_a_person_wrote_stays_until_the_person_agrees(agent: Agent, person: Workspace) -> None:

@@ -166,7 +166,7 @@ def test_links_are_drawn_and_shown_and_handed_on_to_what_stands_for_both(agent: 
         {"type": "file", "path": "src/api.py"},
     ]
     second = stored(agent, "Ask the vault for the new token.", linkages=links)
-    expected = f"Links: memory:{first} (about), item:{item}, file:src/api.py"
+    expected = f"Links (unverified): memory:{first} (about), item:{item}, file:src/api.py"
     assert expected in agent.read("memento_recall", query="vault")
     stored_again = agent.read("memento_store", content="Ask the vault for the new token.", linkages=links)
     assert stored_again == f"Stored memory {second} (observation) - known already; nothing new was stored."

@@ -62,7 +62,9 @@ def test_a_memory_is_stored_found_read_and_deleted(core: Agent, workspace: Works
     assert whole["created"].endswith("Z")
     assert workspace.get(stored["id"]).used_count == 1
 
-    assert said(core, "memory_list_namespaces") == [{"namespace": "projects/site", "count": 1}]
+    assert said(core, "memory_list_namespaces") == [
+        {"namespace": "projects/site", "count": 1, "labels": ["unverified"]}
+    ]
     deleted = said(core, "memory_delete", id=stored["id"], namespace="projects/site")
     assert deleted == {"id": stored["id"], "namespace": "projects/site", "deleted": True}
     assert said(core, "memory_search", query="users") == []

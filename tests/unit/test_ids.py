@@ -157,7 +157,7 @@ def test_an_import_gives_records_another_id_where_theirs_is_kept_for_proposals(
         assert (report.imported, report.refused) == (imported, [])
     memory = workspace.get("imported-p-one")
     assert memory.extra == {"colour": "red", "foreign_id": "p-one"}
-    assert workspace.items.get("imported-p-task").extra == {"foreign_id": "p-task"}
+    assert workspace.items.get("imported-p-task").extra == {"foreign_id": "p-task", "unverified": True}
     assert sorted(workspace.related("two")) == [
         ("file", "out", "p-one/main.py"),
         ("related", "in", "imported-p-one"),

@@ -243,6 +243,7 @@ def test_a_note_that_was_imported_has_its_own_path_text_and_hash(
         "path": "notes/odd name.md",
         "title": "Old note",
         "hash": hashlib.sha256(text.encode()).hexdigest(),
+        "labels": ["unverified"],
     }
     assert told(vault, "memento_get", path="notes/odd name.md")["content"] == text
 

@@ -30,7 +30,7 @@ from memento_tui.errors import InvalidField, InvalidInput, NotFound
 from memento_tui.formats.protocol.vocabulary import SECTIONS, section_key, section_of
 from memento_tui.model import Proposal, Skip, WorkingItem
 from memento_tui.moments import parse_moment
-from memento_tui.operations.memories import format_time
+from memento_tui.operations.memories import bracketed, format_time, list_labels
 
 __all__ = [
     "add_item",
@@ -225,7 +225,8 @@ def get_section(request: ApiRequest) -> Response:
     if section is None and key not in SECTIONS:
         raise NotFound(f'Section "{key:.80}" not found in working memory.', f"There are {', '.join(SECTIONS)}.")
     content = "" if section is None else section.content
-    return text_response(f"## {section_heading(key)}\n\n{quoted_block(content) or EMPTY_SECTION}")
+    marks = bracketed(list_labels(section)) if section is not None and content else ""
+    return text_response(f"## {section_heading(key)}{marks}\n\n{quoted_block(content) or EMPTY_SECTION}")
 
 
 def write_section(request: ApiRequest) -> Response:

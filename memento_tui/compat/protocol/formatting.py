@@ -102,7 +102,7 @@ def memory_heading(memory: Memory, now: datetime) -> str:
 def skip_match_text(skip: Skip) -> str:
     """Return the lines about a skip that matches."""
     return (
-        f'SKIP{bracketed(list_labels(skip))}: "{one_line(skip.item)}"\nReason: {one_line(skip.reason)}'
+        f'SKIP: "{one_line(skip.item)}"{bracketed(list_labels(skip))}\nReason: {one_line(skip.reason)}'
         f"\nExpires: {format_time(skip.expires_at)}"
     )
 

@@ -84,29 +84,29 @@ class WorkingMemoryDocument:
     def body(self, key: str) -> str:
         """Return the text below a section's heading; may be empty."""
         section = self.sections.get(key)
-        parts = [_section_text(section)] if section is not None and section.content.strip() else []
+        parts = [quoted_block(section.content)] if section is not None and section.content.strip() else []
         parts += [_item_text(item) for item in self._items if _SECTION_OF_CATEGORY[category_of(item)] == key]
         if key == "skip_list" and self._skips:
             parts.append(_skips_text(self._skips))
         return "\n\n".join(parts)
 
+    def heading(self, key: str) -> str:
+        """Return a section's heading, with words of caution about the text below it."""
+        section = self.sections.get(key)
+        marks = bracketed(list_labels(section)) if section is not None and section.content.strip() else ""
+        return f"## {section_heading(key)}{marks}"
+
     def whole(self, *, with_empty: bool) -> str:
         """Return the document, ``with_empty`` or without the empty sections."""
         bodies = [(key, self.body(key)) for key in self.keys()]
-        parts = [f"## {section_heading(key)}\n\n{body or EMPTY_SECTION}" for key, body in bodies if body or with_empty]
+        parts = [f"{self.heading(key)}\n\n{body or EMPTY_SECTION}" for key, body in bodies if body or with_empty]
         return SEPARATOR.join(["# Working Memory", *parts]) if parts else f"# Working Memory\n\n{EMPTY_SECTION}"
-
-
-def _section_text(section: WorkingItem) -> str:
-    """Return the text of a section in a fence, below words of caution."""
-    marks = bracketed(list_labels(section)).strip()
-    return f"{marks}\n{quoted_block(section.content)}" if marks else quoted_block(section.content)
 
 
 def _item_text(item: WorkingItem) -> str:
     status = "" if item.status == "active" else f" *({item.status})*"
-    marks = bracketed(list_labels(item)).strip()
-    lines = [f"###{f' {marks}' if marks else ''} {one_line(item_title(item))}{status}{tags_text(item.tags)}"]
+    marks = bracketed(list_labels(item))
+    lines = [f"### {one_line(item_title(item))}{status}{tags_text(item.tags)}{marks}"]
     if item.content.strip():
         lines.append(quoted_block(item.content))
     if item.next_action:
@@ -116,8 +116,8 @@ def _item_text(item: WorkingItem) -> str:
 
 def _skips_text(skips: Sequence[Skip]) -> str:
     return "\n".join(
-        f"-{bracketed(list_labels(skip))} {one_line(skip.item)} ({one_line(skip.reason)};"
-        f" until {format_time(skip.expires_at)})"
+        f"- {one_line(skip.item)} ({one_line(skip.reason)}; until {format_time(skip.expires_at)})"
+        f"{bracketed(list_labels(skip))}"
         for skip in skips
     )
 

@@ -71,7 +71,7 @@ class SectionTools:
             raise NotFound(
                 f'Section "{one_line(section, 60)}" not found in working memory.', f"There are {', '.join(keys):.500}."
             )
-        return text_result(f"## {section_heading(key)}\n\n{document.body(key) or EMPTY_SECTION}")
+        return text_result(f"{document.heading(key)}\n\n{document.body(key) or EMPTY_SECTION}")
 
     def memento_update(self, ctx: Context, section: str, content: str) -> CallToolResult:
         """Write a section of the working memory anew: active_work, standing_decisions, skip_list, session_notes."""
@@ -188,7 +188,8 @@ def _item_entry(item: WorkingItem) -> str:
     status = "" if item.status == "active" else f" ({item.status})"
     next_action = f"\n  Next: {one_line(item.next_action)}" if item.next_action else ""
     words = f"{category_of(item)}: {one_line(item_title(item))}"
-    return f"{entry_id(item.id)}{bracketed(list_labels(item))} {words}{status}{tags_text(item.tags)}{next_action}"
+    marks = bracketed(list_labels(item))
+    return f"{entry_id(item.id)} {words}{status}{tags_text(item.tags)}{marks}{next_action}"
 
 
 class SkipTools:
@@ -241,4 +242,4 @@ class SkipTools:
 def _skip_entry(skip: Skip) -> str:
     item, reason = one_line(skip.item), one_line(skip.reason)
     marks = bracketed(list_labels(skip))
-    return f'{entry_id(skip.id)}{marks} "{item}"\n  Reason: {reason}\n  Expires: {format_time(skip.expires_at)}'
+    return f'{entry_id(skip.id)} "{item}"{marks}\n  Reason: {reason}\n  Expires: {format_time(skip.expires_at)}'
