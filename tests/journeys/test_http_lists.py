@@ -49,7 +49,7 @@ def test_a_skip_is_added_checked_listed_and_removed(client: Client) -> None:
         "labels": ["unverified"],
     }
     hit = client.get("/v1/skip-list/check", query="read the vendor folder").said
-    assert hit == 'SKIP: "vendor folder"\nReason: not ours\nExpires: 2099-12-31T00:00:00Z'
+    assert hit == 'SKIP: "vendor folder" [unverified]\nReason: not ours\nExpires: 2099-12-31T00:00:00Z'
     miss = client.get("/v1/skip-list/check", query="write a test").said
     assert miss == 'Not on skip list. Proceed with "write a test".'
     assert client.delete(f"/v1/skip-list/{entry['id']}").said == f"Skip entry {entry['id']} removed."
