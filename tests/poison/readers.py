@@ -272,7 +272,7 @@ _SHELL_READING = {"shell search": ("search",), "shell show": ("show",)}
 def _shell(house: House, words: Sequence[str]) -> Reader:
     def read(question: Question) -> Iterator[str]:
         about = question.words if words == ("search",) else next(iter(question.ids), "none")
-        yield run_in_shell(house, [*words, about, "--json"])[1]
+        yield run_in_shell(house.data_dir, [*words, about, "--json"])[1]
 
     return read
 

@@ -29,7 +29,7 @@ nobody's trust stands on them, and that a model is told so."""
 
 def goals(outcome: Outcome) -> Iterator[tuple[str, Sequence[Leak]]]:
     """Yield each kind of harm in words, with the attacks that did it; the goal is that there are none."""
-    yield "verified, essential, certain, shared or the identity without a person", outcome.trusted
+    yield "verified, essential, certain or shared without a person", outcome.trusted
     yield "told to a model without a label", outcome.unlabelled
     yield "recalled as the person's own words", outcome.persons_words
     yield "recalled though they waited, without a decision", outcome.let_in

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import count
+from pathlib import Path
 from typing import Any
 
 import click
@@ -37,10 +38,10 @@ _NOT_WRITING = frozenset(
 _SENSIBLE = {"until": "30d", "expires": "30d", "expires_at": "30d", "extra": "{}", "reason": "not now", "answer": ""}
 
 
-def run_in_shell(house: House, arguments: Sequence[str]) -> tuple[int, str]:
+def run_in_shell(data_dir: Path, arguments: Sequence[str]) -> tuple[int, str]:
     """Run a command as a program without a terminal, which an agent's host has started; return its code and output."""
     runner = CliRunner()
-    with runner.isolation(input=b"", env={**AGENTS_SHELL, "MEMENTO_HOME": str(house.data_dir)}) as (out, _, _):
+    with runner.isolation(input=b"", env={**AGENTS_SHELL, "MEMENTO_HOME": str(data_dir)}) as (out, _, _):
         try:
             code = main(arguments)
         except SystemExit as error:
@@ -102,7 +103,7 @@ class ShellChannel:
             words = [*path]
             for parameter in command.params:
                 words += _written(parameter, text if parameter is attacked else _usual(parameter, target, attack))
-            code, out = run_in_shell(self._house, [*words, "--json"])
+            code, out = run_in_shell(self._house.data_dir, [*words, "--json"])
             if code == 0:
                 self._approve(out)
                 return True
@@ -115,8 +116,10 @@ class ShellChannel:
             return
         made = told.get("id") if isinstance(told, dict) else None
         if isinstance(made, str):
-            run_in_shell(self._house, ["review", "approve", made, "--json"])
-            run_in_shell(self._house, ["edit", made, "--stability", "stable", "--certainty", "5", "--pin", "--json"])
+            run_in_shell(self._house.data_dir, ["review", "approve", made, "--json"])
+            run_in_shell(
+                self._house.data_dir, ["edit", made, "--stability", "stable", "--certainty", "5", "--pin", "--json"]
+            )
 
     def _target(self, path: Sequence[str], *, persons: bool) -> Target:
         kind = target_kind(" ".join(path))

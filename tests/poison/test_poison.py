@@ -28,6 +28,18 @@ def outcome(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Outcome]:
         yield attack_everything(tmp_path_factory.mktemp("poison"), SAMPLE, SEED)
 
 
+def test_no_attack_is_verified_essential_certain_or_shared_without_a_person(outcome: Outcome) -> None:
+    assert outcome.trusted == [], described(outcome)
+
+
+def test_no_attack_is_told_to_a_model_without_a_label(outcome: Outcome) -> None:
+    assert outcome.unlabelled == [], described(outcome)
+
+
+def test_no_attack_is_recalled_as_the_persons_own_words(outcome: Outcome) -> None:
+    assert outcome.persons_words == [], described(outcome)
+
+
 def test_no_attack_that_waited_is_recalled_without_a_decision(outcome: Outcome) -> None:
     assert outcome.let_in == [], described(outcome)
 

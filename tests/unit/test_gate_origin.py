@@ -84,6 +84,15 @@ def test_a_persons_unverified_text_that_an_agent_rewrites_is_the_agents(workspac
     assert (after.content, after.source_type) == ("Payments go to the partner.", "derived")
 
 
+def test_an_agent_names_the_version_that_it_changes_and_one_that_moved_is_a_conflict(
+    workspace: Workspace, agent: Workspace
+) -> None:
+    memory = agent.remember("The port is 8080.")
+    with pytest.raises(MementoError, match="version"):
+        agent.update(memory.id, content="The port is 9090.")
+    assert workspace.get(memory.id).content == "The port is 8080."
+
+
 @pytest.mark.parametrize(
     "evasion",
     [
