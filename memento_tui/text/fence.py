@@ -11,7 +11,16 @@ import os
 import re
 from datetime import datetime
 
-__all__ = ["caution_labels", "entry_labels", "fenced", "one_line", "quoted_id", "visible_line", "without_invisible"]
+__all__ = [
+    "caution_labels",
+    "entry_labels",
+    "fenced",
+    "is_plain_id",
+    "one_line",
+    "quoted_id",
+    "visible_line",
+    "without_invisible",
+]
 
 _INVISIBLE_CHARS = re.compile(
     "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
@@ -47,9 +56,14 @@ def one_line(text: str, limit: int = 1000) -> str:
     return line[: cut if cut > 0 else limit] + " ..."
 
 
+def is_plain_id(record_id: str) -> bool:
+    """Tell whether an id is a mere name. A file's own may be any words."""
+    return _PLAIN_ID.fullmatch(record_id) is not None
+
+
 def quoted_id(record_id: str) -> str:
     """Return an id for use outside a fence: a plain one unchanged, any other in quotation marks."""
-    return record_id if _PLAIN_ID.fullmatch(record_id) else json.dumps(record_id, ensure_ascii=True)
+    return record_id if is_plain_id(record_id) else json.dumps(record_id, ensure_ascii=True)
 
 
 def without_invisible(text: str) -> str:

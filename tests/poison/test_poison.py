@@ -17,8 +17,8 @@ from tests.poison.report import HONEST_GOAL, described
 from tests.poison.suite import Outcome, Size, attack_everything
 
 SEED = 20261122
-SAMPLE = Size(cases=16, questions=4)
-HONEST_SAMPLE = 100
+SAMPLE = Size(cases=12, questions=4)
+HONEST_SAMPLE = 60
 
 
 @pytest.fixture(scope="module")

@@ -14,6 +14,7 @@ from memento_tui.compat.http.responses import json_response
 from memento_tui.errors import InvalidField
 from memento_tui.moments import parse_moment, parse_span
 from memento_tui.operations.memories import format_time
+from memento_tui.text.fence import entry_labels, is_plain_id
 
 __all__ = ["exposure_density", "list_events"]
 
@@ -48,6 +49,7 @@ def _event_row(event: MemoryEvent) -> dict[str, Any]:
         "memory_id": event.memory_id,
         "detail": event.author,
         "created_at": event.at,
+        **({} if is_plain_id(event.memory_id) else {"labels": entry_labels(is_unverified=True)}),
     }
 
 
