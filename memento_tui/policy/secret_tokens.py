@@ -105,6 +105,7 @@ TOKEN_RULES: tuple[TokenRule, ...] = (
     _begins("Twilio key", "SK AC", r"[a-z0-9]{32}(?![A-Za-z0-9])", judged=True),
     _begins("SendGrid key", "SG.", rf"{_WEB}{{16,}}+\.{_WEB}{{16,}}+"),
     _begins("memento key", "mp_live_", r"[0-9a-fA-F]{32,}+"),
+    _begins("memento token", "mto_", r"[\w-]{43}"),
     _begins("DigitalOcean token", "dop_v1_ doo_v1_ dor_v1_", rf"{_HEX}{{64}}"),
     _begins("Shopify token", "shpat_ shpca_ shppa_ shpss_ shpua_", r"[0-9a-fA-F]{32}"),
     _begins("Databricks token", "dapi dose", rf"{_HEX}{{32}}(?:-\d)?"),

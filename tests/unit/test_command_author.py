@@ -186,6 +186,7 @@ def test_a_token_is_made_once_in_a_terminal_kept_as_a_hash_and_revoked(terminal:
     made = terminal.in_shell("token", "make", "nightly", "--json").data
     token, file = made["token"], DataPaths(terminal.data_dir).script_tokens
     assert token not in file.read_text()
+    assert token not in workspace.remember(f"The nightly script has {token} in its environment.").content
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     memory = workspace.remember("The port is 8080.")
     assert terminal.in_shell("rm", memory.id).code == 0
