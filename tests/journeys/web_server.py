@@ -21,6 +21,8 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Page, sync_playwright
 
+from tests.tokens import token_environment
+
 __all__ = ["Answer", "WebProcess", "Window", "serving", "window"]
 
 _DEADLINE_SECONDS = 60
@@ -102,7 +104,9 @@ class WebProcess:
 def serving(data_dir: Path) -> Iterator[WebProcess]:
     """Run the server, and end it with ctrl+c; it has to end by itself, and well."""
     command = [sys.executable, "-m", "memento_tui", "--data-dir", str(data_dir), "web", "--json"]
-    environment = {**os.environ, "EDITOR": "true"}  # there is one, so that only the browser stands in its way
+    data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)  # a token has to be kept somewhere
+    # There is an editor, so that only the browser stands in its way.
+    environment = {**os.environ, **token_environment(data_dir), "EDITOR": "true"}
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:  # noqa: S603 - this Python
         try:
             yield WebProcess(process)
