@@ -42,7 +42,7 @@ _LONGEST_RETRY_SECONDS = 60.0
 """Seconds between two attempts, at most, while the index does not advance; the first wait is 2 s, then doubled."""
 
 _SECONDS_BEFORE_OPTIMIZE = 40.0
-"""After so long without a change the index is optimized; removed vectors leave the disk then."""
+"""After so long without a change the index is optimized; old versions and the files of theirs leave the disk then."""
 
 
 @dataclass(frozen=True)

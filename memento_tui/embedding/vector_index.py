@@ -332,9 +332,9 @@ class VectorIndex:
         self._current = self._open()
 
     def is_optimized(self) -> bool:
-        """Tell whether old versions, and with them removed vectors, are off the disk.
+        """Tell whether old versions are off the disk; `optimize` leaves its own there for a while.
 
-        `optimize` leaves its own version there for a while.
+        Single removed vectors stay in a file until a tenth of it is removed; `purge` takes them out at once.
         """
         return len(self._table.list_versions()) == 1
 

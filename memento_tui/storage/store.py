@@ -20,7 +20,7 @@ from memento_tui.private_files import close_data_directory
 from memento_tui.storage.activity import ActivityQueries
 from memento_tui.storage.audit import AuditQueries
 from memento_tui.storage.database import Database
-from memento_tui.storage.journal import Author, Entry
+from memento_tui.storage.journal import REWRITTEN_ENTRY, Author, Entry
 from memento_tui.storage.journal_queries import JournalQueries
 from memento_tui.storage.ledgers import ExposureLedger, ImportLedger, UsageLedger
 from memento_tui.storage.memory_events import MemoryEventQueries
@@ -184,8 +184,8 @@ class Store:
             return next(iter(select_records(connection, record, "id = ?", (record_id,))), None)
 
     def find_named(self, kind: str, record_id: str) -> AnyRecord | None:
-        """Return a record of a kind given by name by its whole id, or ``None``."""
-        return self.find(TABLES[kind].record, record_id)
+        """Return a record of a kind given by name by its whole id, or ``None``; a journal entry is no record."""
+        return None if kind == REWRITTEN_ENTRY else self.find(TABLES[kind].record, record_id)
 
     def is_taken(self, record_id: str) -> bool:
         """Tell whether a record of any kind has this id."""

@@ -228,6 +228,10 @@ def test_a_note_is_purged_and_the_rest_of_its_entry_stays(workspace: Workspace, 
     assert workspace._store.journal.verify() is None
     entry = workspace._store.journal.entries(before=seq + 1, limit=1)[0]
     assert (entry.action, entry.note) == ("reject", "")
+    row = workspace.activity.rows([seq + 2])[0]
+    assert (row.record, row.record_id, row.headline) == ("entry", str(seq), "")
+    assert workspace.find_record(row.record, row.record_id) is None
+    assert [change.purged for change in workspace.activity.action(seq + 2).changed] == [True]
     with pytest.raises(NotFound, match="with a note"):
         workspace.purge(str(seq), "again", kind="note")
     workspace.undo(seq)
