@@ -36,6 +36,8 @@ HIGHEST_CLAIMED_CERTAINTY = 3
 DECIDED_FIELDS = ("stability", "verified_at", "verified_by", "pinned", "certainty", "tier", "source_type")
 """The fields of a memory whose higher values only a person's decision sets."""
 
+_LASTING_TIERS = ("long_term", "shared")
+
 _ADOPTED_FIELDS = ("stability", "certainty", "tier")
 """The claims that hold once a person has accepted the memory. A pin, and whose words they are, are decisions apart."""
 
@@ -66,6 +68,8 @@ def without_decisions(before: Memory | None, after: Memory) -> Memory:
     What a person decided before stays, unless the change takes it back: trust can fall without a person, never rise.
     """
     values = {name: _undecided(name, before, after) for name in DECIDED_FIELDS}
+    if (values["stability"], values["source_type"]) == ("draft", "external") and values["tier"] in _LASTING_TIERS:
+        values["tier"] = "short_term"  # what is from outside and unverified is kept no longer
     claims = {**(claims_of(before) if before is not None else {}), **claims_of(after)}
     for name, value in values.items():
         stated = getattr(after, name)
