@@ -89,8 +89,8 @@ def _sessions_table(found: list[WrittenSession]) -> str:
 def quarantine(id: str) -> None:  # noqa: A002 - its name in the help
     """Take everything that the session whose name is or begins with ID wrote out of recall until you have looked.
 
-    Its memories wait in `memento review --kind quarantined`, and what it writes from then on waits too. What you have
-    verified, made essential or edited since stays. One undo takes it back, and so does `memento session release`.
+    Its memories wait in `memento review list --kind quarantined`, and what it writes from then on waits too. What you
+    have verified, made essential or edited since stays. One undo takes it back, and so does `memento session release`.
     """
     with open_workspace() as workspace:
         outcome = workspace.sessions.quarantine(id)
