@@ -14,6 +14,7 @@ import msgspec
 
 from memento_tui.api.review import PendingProposal, proposed_record
 from memento_tui.model import AnyRecord, Crystal, Memory, Relation, Skip, WorkingItem
+from memento_tui.model.lists import UNVERIFIED_KEY
 from memento_tui.model.memory import CLAIMS_KEY, Source
 from memento_tui.model.review import OPEN_PROPOSAL_STATES
 
@@ -34,6 +35,10 @@ _NOT_DECIDED = frozenset(
     )
 )
 """Fields that memento counts and keeps itself; the id is part of what each screen says first."""
+
+_OWN_EXTRA = (CLAIMS_KEY, UNVERIFIED_KEY)
+"""The names in ``extra`` that are not kept for other programs: claims have a line of their own, and that nobody has
+approved a record yet is why one asks."""
 
 _MAX_EXTRA_CHARACTERS = 400
 """Characters of the JSON of ``extra`` that are listed: importers keep whole texts there. ``--json`` has all of it."""
@@ -127,8 +132,8 @@ def _source_fields(before: Source | None, after: Source) -> Iterator[DecisionFie
 
 def _extra_fields(before: Mapping[str, Any] | None, after: Mapping[str, Any]) -> Iterator[DecisionField]:
     """Yield what is kept for other programs, and apart from it what the record says about itself."""
-    old = None if before is None else {name: value for name, value in before.items() if name != CLAIMS_KEY}
-    new = {name: value for name, value in after.items() if name != CLAIMS_KEY}
+    old = None if before is None else {name: value for name, value in before.items() if name not in _OWN_EXTRA}
+    new = {name: value for name, value in after.items() if name not in _OWN_EXTRA}
     if new or old:
         yield DecisionField("extra", old, new)
     if claims := after.get(CLAIMS_KEY):
