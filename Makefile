@@ -16,14 +16,14 @@ run: $(INSTALLED)
 	@$(BIN)/memento --data-dir $(SAMPLE)
 
 test: $(INSTALLED)
-	$(BIN)/python -m pytest --numprocesses auto --dist loadgroup
+	$(BIN)/python -m pytest --numprocesses auto --dist loadfile
 
 # DEEP: the files with the properties; SEED: what the examples are drawn from, to see the same ones again.
 DEEP = $(shell grep -rlE '@given|RuleBasedStateMachine' tests --include='test_*.py')
 SEED =
 
 test-deep: $(INSTALLED)
-	$(BIN)/python -m pytest --numprocesses auto --dist loadgroup --hypothesis-profile=deep \
+	$(BIN)/python -m pytest --numprocesses auto --dist loadfile --hypothesis-profile=deep \
 		$(if $(SEED),--hypothesis-seed=$(SEED)) $(DEEP)
 
 lint: $(INSTALLED)

@@ -27,8 +27,7 @@ from memento_tui.search.engine_protocol import LONGEST_LINE, EngineStatus
 from memento_tui.storage.journal import Author
 from tests.journeys.engine_house import PATIENCE, EngineHouse, is_alive, until
 
-# One engine serves them all, so one process runs them.
-pytestmark = [pytest.mark.engine, pytest.mark.xdist_group("engine")]
+pytestmark = pytest.mark.engine
 
 ENTRIES = (
     "Deployments happen on Friday evenings only.",

@@ -23,15 +23,13 @@ from memento_tui.model import make_memory
 from memento_tui.model.filters import AllOf
 from memento_tui.search.engine_client import SemanticClient
 from memento_tui.search.engine_protocol import LONGEST_LINE, MOST_CLUSTERED, send_request
-from tests.bounded import bounded
 from tests.journeys.engine_house import EngineHouse, until
+from tests.steps import grows_in_proportion
 
 if TYPE_CHECKING:
     from memento_tui.embedding.models import Vectors
 
 # One engine serves those that ask one, so one process runs them.
-pytestmark = pytest.mark.xdist_group("meaning")
-
 WIDTH = 24
 
 
@@ -131,12 +129,15 @@ def test_a_few_ids_in_a_large_index_are_looked_up_with_the_same_result(tmp_path:
     assert alone[0][1] == pytest.approx(together[0][1], abs=1e-5)
 
 
-def test_a_thousand_ids_against_twenty_thousand_rows_take_seconds(tmp_path: Path) -> None:
-    index = filled(tmp_path, random_vectors(20_000, width=384))
-    ids = [f"m{number:05}" for number in range(0, 20_000, 20)]
-    with bounded(15):
-        found = meaning_of_index(index).neighbours(ids, limit=12, minimum=-1.0)
-    assert all(len(hits) == 12 for hits in found.values())
+def test_many_ids_take_steps_in_proportion_to_their_number(tmp_path: Path) -> None:
+    meaning = meaning_of_index(filled(tmp_path, random_vectors(4_000, width=384)))
+
+    def look(count: int) -> None:
+        found = meaning.neighbours([f"m{number:05}" for number in range(count)], limit=12, minimum=-1.0)
+        assert len(found) == count
+        assert all(len(hits) == 12 for hits in found.values())
+
+    grows_in_proportion(look, 500)
 
 
 def test_the_nearest_are_held_in_bounded_memory_whatever_comes() -> None:
@@ -186,14 +187,15 @@ def test_memories_of_one_subject_are_a_cluster_where_there_is_no_other() -> None
 
 
 @pytest.mark.parametrize("spread", [0.0, 0.3], ids=["the same", "alike"])
-def test_five_thousand_alike_memories_are_clustered_in_bounded_time(spread: float) -> None:
-    vectors = bundles([5_000], spread)
-    with bounded():
-        found = dense_clusters(vectors)
-    members = [place for group in found for place in group]
-    assert members
-    assert len(members) == len(set(members))
-    assert all(len(group) >= 3 for group in found)
+def test_many_alike_memories_are_clustered_in_steps_in_proportion_to_their_number(spread: float) -> None:
+    def cluster(count: int) -> None:
+        found = dense_clusters(bundles([count], spread))
+        members = [place for group in found for place in group]
+        assert members
+        assert len(members) == len(set(members))
+        assert all(len(group) >= 3 for group in found)
+
+    grows_in_proportion(cluster, 1_000)
 
 
 def test_the_clusters_of_an_index_keep_the_order_asked_and_pass_over_what_it_does_not_hold(tmp_path: Path) -> None:

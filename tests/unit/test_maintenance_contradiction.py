@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
@@ -16,8 +17,8 @@ from memento_tui.maintenance.contradictions.finder import (
     weigh_with_entailment,
 )
 from memento_tui.model import Memory
-from tests.bounded import bounded
 from tests.made import NOW, note
+from tests.steps import grows_in_proportion
 
 ALIKE = 0.75
 """The cosine that notes on one subject commonly have."""
@@ -319,28 +320,36 @@ def test_a_text_never_contradicts_itself(text: str, similarity: float) -> None:
 
 
 @pytest.mark.parametrize(
-    "text",
+    "unit",
     [
-        "a" * 200_000,
-        "1" * 100_000,
-        "1," * 100_000,
-        "1-" * 100_000,
-        "1." * 100_000,
-        "- " * 100_000,
-        "." * 200_000,
-        "'" * 200_000,
-        "\n" * 200_000,
-        "a/b_" * 50_000,
-        "not " * 50_000,
-        "is now " * 30_000,
-        "The port is 8080. " * 14_000,
-        "".join(f"Worker {number} has {number} jobs. " for number in range(9_000)),
-        "Go. " * 50_000,
-        "\U0001f600" * 50_000,
+        "a",
+        "1",
+        "1,",
+        "1-",
+        "1.",
+        "- ",
+        ".",
+        "'",
+        "\n",
+        "a/b_",
+        "not ",
+        "is now ",
+        "The port is 8080. ",
+        "Go. ",
+        "\U0001f600",
     ],
-    ids=lambda text: repr(text[:12]),
 )
-def test_hostile_texts_are_compared_in_a_moment(text: str) -> None:
-    with bounded():
-        compare_memories(_memory(f"{text}x"), _memory(f"{text}y not 7", 3), 0.9)
-        compare_memories(_memory(text + "z"), _memory("The port is 9090 and the worker has no jobs now", 3), 0.5)
+def test_hostile_texts_are_compared_in_steps_in_proportion_to_their_length(unit: str) -> None:
+    _grows(lambda size: (unit * size)[:size])
+
+
+def test_a_text_of_many_numbers_is_compared_in_steps_in_proportion_to_its_length() -> None:
+    _grows(lambda size: "".join(f"Worker {number} has {number} jobs. " for number in range(size // 25)))
+
+
+def _grows(text: Callable[[int], str]) -> None:
+    other = _memory("The port is 9090 and the worker has no jobs now", 3)
+    grows_in_proportion(
+        lambda size: compare_memories(_memory(f"{text(size)}x"), _memory(f"{text(size)}y not 7", 3), 0.9), 400
+    )
+    grows_in_proportion(lambda size: compare_memories(_memory(f"{text(size)}z"), other, 0.5), 400)

@@ -14,7 +14,7 @@ from memento_tui.maintenance.distillation.distiller import RULES, SAME_CANDIDATE
 from memento_tui.maintenance.distillation.statements import Candidate, content_words
 from memento_tui.maintenance.transcripts.reader import Turn
 from memento_tui.model import make_item, make_memory, make_skip
-from tests.bounded import bounded
+from tests.steps import grows_in_proportion
 from tests.unit.made_transcripts import (
     ClaudeSession,
     CodexSession,
@@ -677,12 +677,13 @@ def test_nothing_inside_injected_blocks_reaches_a_candidate(
         *("\u0130", "please don't ", "waiting for ", "i prefer ", "decided to x because ", "done ", "x is ", "\ufffd"),
     ],
 )
-def test_two_hundred_kilobytes_of_one_thing_are_read_in_no_time(text: str) -> None:
-    long = text * (200_000 // len(text))
-    turns = [turn("user", "TODO: add a retry to the uploader", 1)]
-    turns += [turn("assistant", long, 2), turn("user", long, 3), turn("user", long[:2_900], 4), turn("tool", long, 5)]
-    with bounded(10):
-        distill(turns, now=NOW)
+def test_any_one_thing_is_read_in_steps_in_proportion_to_its_length(text: str) -> None:
+    def read(size: int) -> None:
+        long = (text * size)[:size]
+        turns = [turn("user", "TODO: add a retry to the uploader", 1)]
+        distill([*turns, turn("assistant", long, 2), turn("user", long, 3), turn("tool", long, 4)], now=NOW)
+
+    grows_in_proportion(read, 800)
 
 
 def test_a_long_transcript_is_distilled_in_bounded_memory() -> None:

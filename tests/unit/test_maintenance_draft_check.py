@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from memento_tui.maintenance.consolidation.draft_check import find_problem, find_reasoning_tag
 from memento_tui.text.sentences import ends_like_a_sentence, sentences
-from tests.bounded import bounded
+from tests.steps import grows_in_proportion
 
 SOURCES = [
     "We moved the database to PostgreSQL 15.2 in March, because MySQL lost writes.",
@@ -200,13 +200,11 @@ def test_any_answer_is_judged_without_a_fault(answer: str, source: str) -> None:
 
 
 @pytest.mark.parametrize("unit", ["a", "1", "a.", "`", "<think ", "ok, ", "a ", "二", "ア", "--", "a/", "1,111", "Z"])
-def test_the_time_of_a_hostile_answer_and_source_is_bounded(unit: str) -> None:
-    source = (unit * 200_000)[:200_000]
-
-    with bounded():
-        find_problem(unit * 600 + ".", [source])
-        find_problem((unit * 3_990)[:3_990] + ".", [source] * 5)
-        find_reasoning_tag((unit * 1_000_000)[:1_000_000])
+def test_the_steps_of_a_hostile_answer_and_source_are_in_proportion_to_their_length(unit: str) -> None:
+    answer = (unit * 600)[:600] + "."
+    grows_in_proportion(lambda size: find_problem(answer, [(unit * size)[:size]] * 2), 400)
+    grows_in_proportion(lambda size: find_problem((unit * size)[:size] + ".", [answer]), 400)
+    grows_in_proportion(lambda size: find_reasoning_tag((unit * size)[:size]), 400)
 
 
 @pytest.mark.real_data

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from memento_tui.maintenance.consolidation.drafting import DRAFT_LENGTH, draft_title, extract_draft, most_trusted_first
 from memento_tui.model import Memory
 from memento_tui.text.sentences import sentences
-from tests.bounded import bounded
 from tests.made import NOW, note
+from tests.steps import grows_in_proportion
 
 contents = st.one_of(
     st.text(min_size=1, max_size=80),
@@ -155,15 +155,16 @@ def test_a_done_task_does_not_become_an_open_one() -> None:
     ]
 
 
-def test_five_thousand_alike_memories_take_seconds_at_most() -> None:
+def test_many_alike_memories_take_steps_in_proportion_to_their_number() -> None:
     sources = [
         note(f"The nightly backup number {number % 50} of the ledger finished. It took a while.")
-        for number in range(5_000)
+        for number in range(120)
     ]
 
-    with bounded():
-        found = extract_draft(sources)
-    assert sum(map(len, found)) <= DRAFT_LENGTH
+    def extract(count: int) -> None:
+        assert sum(map(len, extract_draft(sources[:count]))) <= DRAFT_LENGTH
+
+    grows_in_proportion(extract, 60)
 
 
 def test_a_sentence_that_may_go_on_beyond_what_is_read_is_not_taken() -> None:

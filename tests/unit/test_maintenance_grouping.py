@@ -20,8 +20,8 @@ from memento_tui.maintenance.consolidation.grouping import (
     tag_groups,
 )
 from memento_tui.model import Memory
-from tests.bounded import bounded
 from tests.made import NOW, note
+from tests.steps import count_steps, grows_in_proportion
 
 
 def made(name: str, *tags: str, **fields: Any) -> Memory:  # noqa: ANN401 - the fields of a memory
@@ -213,28 +213,37 @@ def test_a_title_that_shares_more_than_seven_words_of_ten_is_known() -> None:
     assert not is_known_title("?!", [""])
 
 
-def test_hostile_titles_and_tags_take_no_time() -> None:
-    with bounded():
-        for text in ("a" * 200_000, "-:/" * 70_000, "\u0301" * 200_000, " " * 200_000):
-            is_known_title(text, [text, "x"])
-        tag_groups([made(name, ":" * 100, "/" * 99, "source" * 16, "2026-" * 20) for name in "abc"])
+@pytest.mark.parametrize("unit", ["a", "-:/", "\u0301", " "])
+def test_hostile_titles_take_steps_in_proportion_to_their_length(unit: str) -> None:
+    grows_in_proportion(lambda size: is_known_title(unit * size, [unit * size, "x"]), 400)
+
+
+def test_hostile_tags_take_few_steps() -> None:
+    memories = [made(name, ":" * 100, "/" * 99, "source" * 16, "2026-" * 20) for name in "abc"]
+    assert max(count_steps(lambda: tag_groups(memories))) < 10_000
 
 
 @pytest.mark.parametrize("tags", [1, 200], ids="with {} tags each".format)
-def test_five_thousand_alike_memories_are_grouped_in_bounded_time(tags: int) -> None:
-    memories = several(5_000, *(f"tag{number}" for number in range(tags)))
-    with bounded(10):
-        groups = groups_of(memories, [[memory.id for memory in memories]])
-    assert len(groups) == 10
-    assert all(3 <= len(group.ids) <= LARGEST_GROUP for group in groups)
+def test_many_alike_memories_are_grouped_in_steps_in_proportion_to_their_number(tags: int) -> None:
+    memories = several(800, *(f"tag{number}" for number in range(tags)))
+
+    def group(count: int) -> None:
+        groups = groups_of(memories[:count], [[memory.id for memory in memories[:count]]])
+        assert len(groups) == 10
+        assert all(3 <= len(group.ids) <= LARGEST_GROUP for group in groups)
+
+    grows_in_proportion(group, 400)
 
 
-def test_five_thousand_memories_in_one_chain_of_tags_are_grouped_in_bounded_time() -> None:
-    memories = [made(f"m{number:04}", *(f"t{number // 7 + near}" for near in range(3))) for number in range(5_000)]
-    with bounded(10):
-        groups = tag_groups(memories)
-    assert len(groups) > 100
-    assert all(3 <= len(group) <= LARGEST_GROUP for group in groups)
+def test_memories_in_one_chain_of_tags_are_grouped_in_steps_in_proportion_to_their_number() -> None:
+    memories = [made(f"m{number:04}", *(f"t{number // 7 + near}" for near in range(3))) for number in range(2_000)]
+
+    def group(count: int) -> None:
+        groups = tag_groups(memories[:count])
+        assert len(groups) > count // 50
+        assert all(3 <= len(group) <= LARGEST_GROUP for group in groups)
+
+    grows_in_proportion(group, 400)
 
 
 @st.composite

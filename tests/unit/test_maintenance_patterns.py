@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from memento_tui.maintenance.consolidation.grouping import LARGEST_GROUP, Group
 from memento_tui.maintenance.consolidation.lessons import HIGHER_PATTERN, Lesson, lessons
 from memento_tui.model import Memory
-from tests.bounded import bounded
 from tests.made import NOW, note
+from tests.steps import grows_in_proportion
 
 Near = dict[str, list[tuple[str, float]]]
 
@@ -178,17 +178,19 @@ def test_the_passes_come_in_their_order() -> None:
     assert purposes == ["heuristic", "merge_facts", "pattern", "higher_pattern"]
 
 
-def test_five_thousand_alike_memories_are_learned_from_in_bounded_time() -> None:
-    names = [f"m{number:04}" for number in range(5_000)]
-    memories = [made(name, "observation", "alike") for name in names]
-    neighbours = {
-        name: [(names[(place + step) % 5_000], 0.95) for step in range(1, 13)] for place, name in enumerate(names)
-    }
-    before = {frozenset(names[start : start + 3]) for start in range(0, 3_000, 3)}
-    with bounded(10):
+def test_many_alike_memories_are_learned_from_in_steps_in_proportion_to_their_number() -> None:
+    def learn(count: int) -> None:
+        names = [f"m{number:04}" for number in range(count)]
+        memories = [made(name, "observation", "alike") for name in names]
+        neighbours = {
+            name: [(names[(place + step) % count], 0.95) for step in range(1, 13)] for place, name in enumerate(names)
+        }
+        before = {frozenset(names[start : start + 3]) for start in range(0, count // 2, 3)}
         found = learned(memories, neighbours, before)
-    assert len(found) > 100
-    assert all(3 <= len(lesson.ids) <= LARGEST_GROUP for lesson in found)
+        assert len(found) > count // 50
+        assert all(3 <= len(lesson.ids) <= LARGEST_GROUP for lesson in found)
+
+    grows_in_proportion(learn, 500)
 
 
 @st.composite

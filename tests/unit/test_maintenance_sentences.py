@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from memento_tui.text.sentences import ends_like_a_sentence, first_sentence, sentences
-from tests.bounded import bounded
+from tests.steps import grows_in_proportion
 
 pieces = st.sampled_from(
     [
@@ -236,12 +236,9 @@ def test_a_text_that_ends_within_a_sentence_is_not_ended(text: str) -> None:
         ),
     ],
 )
-def test_the_time_grows_with_the_length_only(unit: str) -> None:
-    text = (unit * 200_000)[:200_000]
-
-    with bounded(10):
-        sentences(text)
-        first_sentence(text)
+def test_the_steps_are_in_proportion_to_the_length(unit: str) -> None:
+    grows_in_proportion(lambda size: sentences((unit * size)[:size]), 400)
+    grows_in_proportion(lambda size: first_sentence((unit * size)[:size]), 400)
 
 
 @pytest.mark.real_data

@@ -14,7 +14,7 @@ from memento_tui.errors import InvalidInput, NotFound
 from memento_tui.maintenance.transcripts import reader
 from memento_tui.maintenance.transcripts.host_text import HOST_TAGS, strip_host_text
 from memento_tui.maintenance.transcripts.reader import read_transcript
-from tests.bounded import bounded
+from tests.steps import grows_in_proportion
 from tests.unit.made_transcripts import (
     ClaudeSession,
     CodexSession,
@@ -385,10 +385,8 @@ def test_no_text_inside_injected_elements_is_left_however_they_nest(
     "char",
     ["<", ">", "-", " ", "\n", "`", '"', "{", "[", "#", "a", "</", "<system-reminder>", "--- memento a begin", "“"],
 )
-def test_two_hundred_kilobytes_of_one_thing_are_stripped_in_no_time(char: str) -> None:
-    text = char * (200_000 // len(char))
-    with bounded(10):
-        strip_host_text([text])
+def test_any_one_thing_is_stripped_in_steps_in_proportion_to_its_length(char: str) -> None:
+    grows_in_proportion(lambda size: strip_host_text([char * size]), 400)
 
 
 def test_reading_the_same_file_twice_gives_the_same_turns(tmp_path: Path) -> None:

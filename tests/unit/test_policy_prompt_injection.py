@@ -13,8 +13,8 @@ from memento_tui.policy import prompt_injection
 from memento_tui.policy.prompt_injection import MAX_QUOTE, SUSPICIOUS_SCORE, fold_text, suspicion_of
 from memento_tui.policy.prompt_injection_rules import INJECTION_RULES, InjectionRule
 from tests.benchmarks.guarding import real_memories
-from tests.bounded import bounded
 from tests.depth import examples
+from tests.steps import grows_in_proportion
 
 EXAMPLES: dict[str, tuple[list[str], list[str]]] = {
     "drops_instructions": (
@@ -308,11 +308,8 @@ def test_a_long_quote_ends_with_a_whole_word() -> None:
         *("when the user ", "your a's "),
     ],
 )
-def test_hostile_repetition_takes_time_in_proportion_to_the_text(part: str) -> None:
-    text = (part * (256_000 // len(part) + 1))[:256_000]
-    suspicion_of(text[:1000])
-    with bounded():
-        suspicion_of(text)
+def test_hostile_repetition_takes_steps_in_proportion_to_the_text(part: str) -> None:
+    grows_in_proportion(lambda size: suspicion_of((part * size)[:size]), 400)
 
 
 def test_only_so_many_blocks_are_decoded() -> None:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memento_tui.text.markdown import blocks
-from tests.bounded import bounded
+from tests.steps import grows_in_proportion
 
 markdown = st.lists(
     st.sampled_from(
@@ -97,6 +97,5 @@ def test_one_line_of_words_is_a_paragraph(text: str) -> None:
 @pytest.mark.parametrize(
     "unit", ["`", "> ", "- ", "[", "|", "# ", "[a]: b\n", "|a|\n|-|\n", "<a\n", "<!--\n", " - a\n", "a\n=\n"]
 )
-def test_the_time_grows_with_the_length_only(unit: str) -> None:
-    with bounded(10):
-        blocks((unit * 200_000)[:200_000])
+def test_the_steps_are_in_proportion_to_the_length(unit: str) -> None:
+    grows_in_proportion(lambda size: blocks((unit * size)[:size]), 400)
