@@ -148,8 +148,9 @@ class _Walk:
 
     def _repeat(self, operation: Any, argument: Any, flags: int) -> _Part:  # noqa: ANN401 - the parser's
         fewest, most, inner = argument
-        if len(inner) == 1 and inner[0][0] in (_c.LITERAL, _c.NOT_LITERAL, _c.ANY, _c.IN):
-            return self._run_of_characters(operation, fewest, most, self._single(*inner[0], flags))
+        kind, node = inner[0] if len(inner) == 1 else (None, None)
+        if kind in (_c.LITERAL, _c.NOT_LITERAL, _c.ANY, _c.IN):
+            return self._run_of_characters(operation, fewest, most, self._single(kind, node, flags))
         part = self._sequence(inner, flags)
         is_lazy = operation is _c.MIN_REPEAT
 
