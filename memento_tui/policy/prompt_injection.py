@@ -1,84 +1,25 @@
-"""Score how much a text reads like orders smuggled in for a model, and quote the evidence."""
+"""Score how much a text reads like orders smuggled in for a model, and quote the evidence.
+
+A text is judged as it is written and in other readings: without escapes and markup, with spaced letters joined and
+digits read as letters, turned back from rot13 and from right to left, and decoded, up to three deep. A rule that finds
+something in any of them counts, and the quote is the passage as it was written. Signs add up only where they stand near
+each other: a long text is no more suspicious than its worst passage.
+"""
 
 from __future__ import annotations
 
-import base64
 import re
-import unicodedata
 from collections.abc import Iterator
-from functools import lru_cache
+from itertools import islice
 
 import msgspec
 
+from memento_tui.policy.prompt_injection_languages import candidate_rules, word_prefixes
+from memento_tui.policy.prompt_injection_lookalikes import LATIN_LOOKALIKES
 from memento_tui.policy.prompt_injection_rules import INJECTION_RULES, InjectionRule
+from memento_tui.policy.text_views import TextView, encoded_blocks, fold, unescape
 
 __all__ = ["SUSPICIOUS_SCORE", "fold_text", "suspicion_of"]
-
-_LOOKALIKES = dict(
-    zip(
-        "аеорсухкмнтвіјѕԁɡһӏαοеνρτικχАВЕКМНОРСТУХІЈЅΑΒΕΖΗΙΚΜΝΟΡΤΥΧ",
-        "aeopcyxkmhtbijsdghlaoevptikxabekmhopctyxijsabezhikmnoptyx",
-        strict=True,
-    )
-)
-"""Cyrillic and Greek letters that look like Latin ones; read as those in a word that has Latin letters too."""
-_LETTERS = re.compile(r"[^\W\d_]++")
-_LATIN_LETTER = re.compile(r"[a-z]")
-_QUOTES = {"\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"'}
-_LIGATURE_LIMIT = 20
-"""Characters that one character may unfold to; U+FDFA has 18."""
-
-
-class FoldedText(msgspec.Struct, frozen=True):
-    """The text to match, and for each of its characters the place in the original; ``None`` where they are the same."""
-
-    text: str
-    places: tuple[int, ...] | None
-    length: int
-
-    def span(self, start: int, end: int) -> tuple[int, int]:
-        """Return the start and end in the original of the characters from ``start`` to ``end``."""
-        if self.places is None:
-            return start, end
-        last = self.places[end - 1] + 1 if end > start else self.places[start]
-        return self.places[start], min(last, self.length)
-
-
-def fold_text(text: str) -> FoldedText:
-    """Return the text in lower case and NFKC, without accents and invisible characters, lookalikes as Latin letters."""
-    if text.isascii():
-        return FoldedText(text.lower(), None, len(text))
-    pieces: list[str] = []
-    places: list[int] = []
-    for place, char in enumerate(text):
-        piece = char.lower() if char.isascii() else _plain_letters(char)
-        if piece:
-            pieces.append(piece)
-            places.extend([place] * len(piece))
-    plain = _LETTERS.sub(_as_latin, "".join(pieces))
-    return FoldedText(plain, tuple(places), len(text))
-
-
-@lru_cache(maxsize=4096)
-def _plain_letters(char: str) -> str:
-    """Return the replacement of a character outside ASCII: itself, plain letters, or "" where it is invisible."""
-    kept = []
-    for part in unicodedata.normalize("NFKD", char):
-        category = unicodedata.category(part)
-        if category not in ("Cf", "Cc", "Mn", "Me", "Cn", "Co", "Cs") and part not in "\u3164\u115f\u1160\uffa0\u2800":
-            kept.append(part)
-    piece = unicodedata.normalize("NFC", "".join(kept)).lower()[:_LIGATURE_LIMIT]
-    return _QUOTES.get(piece, piece)
-
-
-def _as_latin(word: re.Match[str]) -> str:
-    found = word[0]
-    return (
-        found
-        if found.isascii() or _LATIN_LETTER.search(found) is None
-        else "".join(_LOOKALIKES.get(char, char) for char in found)
-    )
-
 
 SUSPICIOUS_SCORE = 0.5
 """From this score on, a text waits for a person."""
@@ -86,6 +27,14 @@ MAX_QUOTE = 200
 """Characters of a quote."""
 _MAX_QUOTED_WORD_CHARACTERS = 30
 """Characters by which a quote grows at most to end with a whole word."""
+_NEARBY_CHARACTERS = 2_000
+"""Characters within which signs add up: the longest order in the collections of attacks is shorter."""
+_MAX_MATCHES = 200
+"""Matches of one rule that are read in one text."""
+_MAX_DEPTH = 3
+"""Times that an order may be encoded over and over."""
+_DISGUISE_WEIGHT = 0.3
+"""What it adds that an order was found only by undoing a disguise that no honest text has."""
 
 
 class InjectionSign(msgspec.Struct, frozen=True):
@@ -104,63 +53,274 @@ class Suspicion(msgspec.Struct, frozen=True):
     signs: tuple[InjectionSign, ...] = ()
 
 
-def suspicion_of(text: str) -> Suspicion:
-    """Judge a text. The offsets of the signs refer to ``text`` as it is given."""
-    return _score_text(text, deep=True)
-
-
+_Evidence = tuple[str, float, int, int]
 _NO_SUSPICION = Suspicion(0.0)
 
 
-def _score_text(text: str, *, deep: bool) -> Suspicion:
-    found = [*_by_rules(text), *_hidden_text(text)]
-    if deep:
-        found += _encoded_text(text)
+def suspicion_of(text: str) -> Suspicion:
+    """Judge a text. The offsets of the signs refer to ``text`` as it is given."""
+    found = list(_evidence(text, _MAX_DEPTH))
     if not found:
         return _NO_SUSPICION
-    innocence = 1.0
-    for _rule, weight, _start, _end in found:
-        innocence *= 1 - weight
-    signs = sorted(
-        (_make_sign(text, rule, start, end) for rule, _weight, start, end in found), key=lambda sign: sign.start
-    )
-    return Suspicion(round(1 - innocence, 4), tuple(signs))
+    score, worst = _worst_passage(found)
+    signs: dict[str, _Evidence] = {}
+    for evidence in [*worst, *found]:
+        signs.setdefault(evidence[0], evidence)
+    ordered = sorted(signs.values(), key=lambda evidence: evidence[2])
+    return Suspicion(score, tuple(_make_sign(text, rule, start, end) for rule, _weight, start, end in ordered))
 
 
-_Evidence = tuple[str, float, int, int]
+def _worst_passage(found: list[_Evidence]) -> tuple[float, list[_Evidence]]:
+    """Return the highest score of a passage, and its signs: each rule counts once there."""
+    found.sort(key=lambda evidence: (evidence[2], evidence[3]))
+    best, worst = 0.0, found[:1]
+    first = 0
+    for last, evidence in enumerate(found):
+        while evidence[2] - found[first][2] > _NEARBY_CHARACTERS:
+            first += 1
+        # Where matches crowd, only the nearest are read: the time stays in proportion to their number.
+        passage = found[max(first, last - _MAX_MATCHES) : last + 1]
+        weights: dict[str, float] = {}
+        for rule, weight, _start, _end in passage:
+            weights[rule] = max(weight, weights.get(rule, 0.0))
+        innocence = 1.0
+        for weight in weights.values():
+            innocence *= 1 - weight
+        if round(1 - innocence, 4) > best:
+            best, worst = round(1 - innocence, 4), passage
+    return best, worst
 
 
-def _by_rules(text: str) -> Iterator[_Evidence]:
-    read = fold_text(text)
-    for rule in _candidate_rules(read.text):
-        match = rule.pattern.search(read.text)
-        if match is not None:
-            yield rule.name, rule.weight, *read.span(*match.span())
+def fold_text(text: str) -> TextView:
+    """Return the text in lower case and NFKC, without accents and invisible characters, lookalikes as Latin letters."""
+    view = fold(TextView(text, len(text)))
+    if view.text.isascii():
+        return view
+    return TextView(_LETTERS.sub(_as_latin, view.text), view.length, view.starts, view.places, view.steps)
 
 
-_RULES_BY_LITERAL: dict[str, tuple[InjectionRule, ...]] = {
-    need: tuple(rule for rule in INJECTION_RULES if need in rule.needs)
-    for rule in INJECTION_RULES
-    for need in rule.needs
-}
-_RULES_BY_ASCII_LITERAL = {need: rules for need, rules in _RULES_BY_LITERAL.items() if need.isascii()}
+_LETTERS = re.compile(r"(?<![^\W\d_])[a-z]*+[^\W\d_\x00-\x7f][^\W\d_]*+")
+"""A word with a letter outside ASCII."""
+_LATIN_LETTER = re.compile(r"[a-z]")
+
+
+def _as_latin(word: re.Match[str]) -> str:
+    found = word[0]
+    if found.isascii() or _LATIN_LETTER.search(found) is None:
+        return found
+    return "".join(LATIN_LOOKALIKES.get(char, char) for char in found)
+
+
+def _all_latin(word: re.Match[str]) -> str:
+    """Return a word in Latin letters if each of its letters looks like one; otherwise as it is."""
+    found = word[0]
+    latin = "" if found.isascii() else "".join(LATIN_LOOKALIKES.get(char, char) for char in found)
+    return latin if latin.isascii() and latin else found
+
+
+def _evidence(text: str, depth: int) -> Iterator[_Evidence]:
+    """Yield what speaks against a text in any reading of it."""
+    plain = fold_text(text)
+    seen: set[str] = set()
+    for evidence in _by_rules(plain):
+        seen.add(evidence[0])
+        yield evidence
+    yield from _hidden_text(text)
+    changed = _disguised_spans(plain.text)
+    if changed:
+        opened = _opened(plain.excerpt(changed, _AROUND_DISGUISE))
+        yield from _by_rules(opened)
+        for evidence in _by_rules(_undisguised(opened)):
+            if evidence[0] not in seen:
+                yield evidence
+                yield "disguised_orders", _DISGUISE_WEIGHT, *evidence[2:]
+    if any(sign in plain.text for sign in _ROT13_SIGNS):
+        turned = TextView(plain.text.translate(_ROT13), plain.length, plain.starts, plain.places, plain.steps)
+        for evidence in _by_rules(turned):
+            yield evidence
+            yield "disguised_orders", _DISGUISE_WEIGHT, *evidence[2:]
+    yield from _backwards(plain)
+    if depth:
+        yield from _encoded_text(text, depth)
+
+
+def _by_rules(view: TextView) -> Iterator[_Evidence]:
+    for rule in _candidate_rules(view.text):
+        for match in islice(rule.pattern.finditer(view.text), _MAX_MATCHES):
+            if match.end() > match.start():
+                yield rule.name, rule.weight, *view.span(*match.span())
+
+
+_PREFIX_CHARACTERS = 4
+_RULE_NUMBERS_BY_PREFIX: dict[str, list[tuple[str, int]]] = {}
+"""For the beginning of a word the words that are needed, and the rules that need them, by number."""
+_RULE_NUMBERS_BY_TEXT: list[tuple[str, int]] = []
+_FIRST_WORD = re.compile(r"[a-z]{3,}")
+for _number, _rule in enumerate(INJECTION_RULES):
+    for _need in _rule.needs:
+        _word = _FIRST_WORD.match(_need)
+        if _word is None:
+            _RULE_NUMBERS_BY_TEXT.append((_need, _number))
+        else:
+            _RULE_NUMBERS_BY_PREFIX.setdefault(_word[0][:_PREFIX_CHARACTERS], []).append((_need, _number))
 
 
 def _candidate_rules(read: str) -> list[InjectionRule]:
     """Return the rules whose required words occur in the text."""
-    needed = _RULES_BY_ASCII_LITERAL if read.isascii() else _RULES_BY_LITERAL
-    found = {rule.name for need, rules in needed.items() if need in read for rule in rules}
-    return [rule for rule in INJECTION_RULES if rule.name in found] if found else []
+    prefixes = word_prefixes(read)
+    found = {number for need, number in _RULE_NUMBERS_BY_TEXT if need in read}
+    for prefix in prefixes & _RULE_NUMBERS_BY_PREFIX.keys():
+        found.update(number for need, number in _RULE_NUMBERS_BY_PREFIX[prefix] if number not in found and need in read)
+    return [*(INJECTION_RULES[number] for number in sorted(found)), *candidate_rules(read, prefixes)]
 
+
+# Readings
+
+_MARKUP = re.compile(
+    r"<!--.{0,400}?-->|(?<=[a-z])</?[a-z][^<>\n]{0,60}>(?=[a-z])|(?<=[a-z])</?(?:b|i|u|em|s|span|strong)>(?= )",
+    re.DOTALL,
+)
+_LONG_GAP = re.compile(r"\s{13,}|[_\-.*~=]{25,}")
+_ESCAPES = re.compile(r"&(?:#|[A-Za-z]{2,8};)|%[0-9A-Fa-f]{2}|\\[uUx][0-9a-fA-F{]")
+
+
+_AROUND_DISGUISE = 400
+"""Characters around a disguise that are read with it."""
+
+
+def _disguised_spans(read: str) -> list[tuple[int, int]]:
+    """Return where a folded text may be written otherwise than it is meant."""
+    patterns = [_LONG_GAP, _SPACED_LETTERS]
+    if "&" in read or "%" in read or "\\" in read:
+        patterns.append(_ESCAPES)
+    if "<" in read:
+        patterns.append(_MARKUP)
+    spans = [match.span() for pattern in patterns for match in pattern.finditer(read)]
+    spans += [word.span() for word in _JOINED_WORDS.finditer(read) if _parted(word) != word[0]]
+    if _ANY_LEET.search(read) is not None:
+        spans += [word.span() for word in _LEET_WORD.finditer(read) if _from_leet(word) in _ORDER_WORDS]
+    if not read.isascii():
+        spans += [word.span() for word in _LETTERS.finditer(read) if _all_latin(word) != word[0]]
+    return spans
+
+
+def _opened(view: TextView) -> TextView:
+    """Return the reading without escapes, markup within words and long gaps, and with words of lookalikes in Latin."""
+    if _ESCAPES.search(view.text) is not None:
+        view = fold(unescape(view))
+        view = TextView(_LETTERS.sub(_as_latin, view.text), view.length, view.starts, view.places, view.steps)
+    view = view.replace(_MARKUP, lambda _match: "")
+    view = view.replace(_LONG_GAP, lambda gap: "\n" if "\n" in gap[0] else " ")
+    if not view.text.isascii():
+        latin = _LETTERS.sub(_all_latin, view.text)
+        view = TextView(latin, view.length, view.starts, view.places, view.steps)
+    return view
+
+
+_SPACED_LETTERS = re.compile(
+    r"(?<![a-z0-9])[a-z0-9@$](?![a-z0-9])(?:(?:[^\w\n]|_|\n(?!\n)){1,4}[a-z0-9@$](?![a-z0-9])){5,}+"
+)
+_SEPARATOR = re.compile(r"[^a-z0-9@$]+")
+_LEET_WORD = re.compile(
+    r"(?<![a-z0-9])(?=[0134578@$!|]{0,12}[a-z])(?=[a-z]{0,20}[0134578@$!|])[a-z0134578@$!|]{2,24}(?![a-z0-9])"
+)
+_LEET = str.maketrans("034578@$!|", "oeastbasil")
+_ANY_LEET = re.compile(r"[a-z][013457@$!|][a-z]|(?<![a-z0-9])[0134][a-z]")
+_JOINED_WORDS = re.compile(r"(?<![a-z])[a-z]{16,200}(?![a-z])")
+_ROT13 = str.maketrans("abcdefghijklmnopqrstuvwxyz", "nopqrstuvwxyzabcdefghijklm")
+_ROT13_SIGNS = tuple(
+    word.translate(_ROT13)
+    for word in (
+        "ignore",
+        "previous",
+        "instruction",
+        "disregard",
+        "password",
+        "system",
+        "execute",
+        "the user",
+        "forget",
+    )
+)
+_WORDS = """
+    ignore disregard forget override bypass all any the your every previous prior earlier above instructions
+    instruction rules rule guidelines directives prompt prompts messages commands and then now you are not do never
+    tell user users the owner human send post upload forward email to reveal show print output system developer
+    secret secrets password passwords api key keys token tokens credentials from with without asking approval
+    approve approved delete run execute this that memory memories act as if were mode jailbreak unrestricted obey
+    follow only new must will is of in on a an i me my it everything before said told hide mention anyone trust
+    verified pretend no have has been safety filters guidelines
+    """.split()  # noqa: SIM905 - as a list it is a page
+_KNOWN_WORD = re.compile("|".join(sorted(set(_WORDS), key=len, reverse=True)))
+_ORDER_WORDS = frozenset(_WORDS)
+_MIN_KNOWN_WORDS = 3
+
+
+def _undisguised(view: TextView) -> TextView:
+    """Return the reading in which the disguises are undone that no honest text wears."""
+    view = view.replace(_SPACED_LETTERS, _joined)
+    view = view.replace(_LEET_WORD, lambda word: plain if (plain := _from_leet(word)) in _ORDER_WORDS else word[0])
+    return view.replace(_JOINED_WORDS, _parted)
+
+
+def _joined(run: re.Match[str]) -> str:
+    """Return spaced letters as words: where the gaps differ, the longer ones part words."""
+    gaps = _SEPARATOR.findall(run[0])
+    least = min(map(len, gaps))
+    words = re.split(rf"[^a-z0-9@$]{{{least + 1},}}", run[0])
+    joined = [_SEPARATOR.sub("", word) for word in words]
+    return " ".join(_part_words(word) if len(joined) == 1 else word for word in joined)
+
+
+def _from_leet(word: re.Match[str]) -> str:
+    found = word[0]
+    if found.isalpha() or found.isdigit():
+        return found
+    plain = found.translate(_LEET)
+    return re.sub(r"1(?=1|$)|(?<=[1l])1", "l", plain).replace("1", "i")
+
+
+def _parted(word: re.Match[str]) -> str:
+    return _part_words(word[0])
+
+
+def _part_words(word: str) -> str:
+    """Return joined words with spaces between those that an order is made of; the word itself if they are few."""
+    found = _KNOWN_WORD.findall(word)
+    if len(found) < _MIN_KNOWN_WORDS or sum(map(len, found)) < 0.8 * len(word):
+        return word
+    return _KNOWN_WORD.sub(lambda known: f"{known[0]} ", word).strip()
+
+
+_BACKWARD_SIGNS = tuple(
+    word[::-1] for word in ("ignore", "previous", "instruction", "disregard", "password", "system prompt")
+)
+
+
+def _backwards(plain: TextView) -> Iterator[_Evidence]:
+    """Yield what the rules find in a text that is read from its end."""
+    if not any(sign in plain.text for sign in _BACKWARD_SIGNS):
+        return
+    length = len(plain.text)
+    for rule, weight, start, end in _by_rules(TextView(plain.text[::-1], length)):
+        first, last = plain.span(length - end, length - start)
+        yield rule, weight, first, last
+        yield "disguised_orders", _DISGUISE_WEIGHT, first, last
+
+
+# Hidden text
 
 _DIRECTION_OVERRIDES = re.compile("[\u202a-\u202e]")
 _DIRECTION_ISOLATES = re.compile("[\u2066-\u2069]")
 _RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 _TAG_CHARACTERS = re.compile("(?<!\U0001f3f4)[\U000e0001-\U000e007e]{2,}+")
 _FLAG_EMOJI = re.compile("\U0001f3f4[\U000e0020-\U000e007e]{1,8}\U000e007f")
+_FLAG_CODE = re.compile(r"(?:gb|us|ca|au|es|fr|de|jp)[a-z]{2,3}")
 _INVISIBLE_RUN = re.compile(
     "[\u200b-\u200f\u2060-\u2064\ufeff\u00ad\u180e\u3164]{3,}+|[\ufe00-\ufe0f\U000e0100-\U000e01ef]{3,}+"
 )
+_LONG_INVISIBLE_RUN = 4
+"""Invisible characters in a row that no editor leaves behind; three are left by copying from some chats."""
 _SPLIT_WORD = re.compile("[A-Za-z][\u200b-\u200d\u2060\ufeff\u00ad]{1,2}(?=[A-Za-z])")
 _MIN_SPLIT_WORDS = 3
 """Words split by an invisible character; one may be left by copying from a web page."""
@@ -173,57 +333,37 @@ def _hidden_text(text: str) -> Iterator[_Evidence]:
     directions = _DIRECTION_OVERRIDES.search(text) or _DIRECTION_ISOLATES.search(text)
     if directions is not None and _RIGHT_TO_LEFT.search(text) is None:
         yield "turns_direction", 0.5, *directions.span()
-    tags = _TAG_CHARACTERS.search(_FLAG_EMOJI.sub(lambda flag: " " * len(flag[0]), text))
-    if tags is not None:
-        yield "tag_characters", 0.8, *tags.span()
+    for tags in _TAG_CHARACTERS.finditer(_FLAG_EMOJI.sub(lambda flag: " " * len(flag[0]), text)):
+        # A flag of a part of a country is written in tags; one whose first character was lost is none the worse.
+        if _FLAG_CODE.fullmatch("".join(chr(ord(char) - 0xE0000) for char in tags[0])) is None:
+            yield "tag_characters", 0.8, *tags.span()
+            break
     run = _INVISIBLE_RUN.search(text)
     if run is not None:
-        yield "invisible_run", 0.5, *run.span()
+        yield "invisible_run", 0.5 if len(run[0]) >= _LONG_INVISIBLE_RUN else 0.4, *run.span()
     split = list(_SPLIT_WORD.finditer(text))
     if len(split) >= _MIN_SPLIT_WORDS:
         yield "split_words", 0.5, split[0].start(), split[-1].end() + 1
 
 
-_BASE64_BLOB = re.compile(r"(?<![A-Za-z0-9+/_=-])[A-Za-z0-9+/_-]{24,}+={0,2}", re.ASCII)
-_HEX_DIGITS = re.compile(r"[0-9A-Fa-f]+", re.ASCII)
-_MAX_BLOBS = 20
-"""Blocks that are decoded in one text, and `_LONGEST` characters of each: an attack wants its orders found early."""
-_MAX_BLOB_CHARACTERS = 4_096
+_MIN_ENCODED_SCORE = 0.25
 
 
-def _encoded_text(text: str) -> Iterator[_Evidence]:
-    """Yield the worst sign within the blocks of base64 or hexadecimal digits, if there is any."""
+def _encoded_text(text: str, depth: int) -> Iterator[_Evidence]:
+    """Yield the worst sign within the blocks of base64, base32, hexadecimal digits or numbers, if there is any."""
     worst: _Evidence | None = None
-    for number, blob in enumerate(_BASE64_BLOB.finditer(text)):
-        if number >= _MAX_BLOBS:
-            break
-        for inner in _decodings(blob[0][:_MAX_BLOB_CHARACTERS]):
-            score = _score_text(inner, deep=False).score
-            if score > (worst[1] if worst else 0.25):
-                worst = ("encoded_orders", score, *blob.span())
+    for block in encoded_blocks(text):
+        found = list(_evidence(block.text, depth - 1))
+        score = _worst_passage(found)[0] if found else 0.0
+        if score > _MIN_ENCODED_SCORE and (worst is None or score > worst[1]):
+            worst = ("encoded_orders", max(score, SUSPICIOUS_SCORE), block.start, block.end)
     if worst is not None:
         yield worst
 
 
-def _decodings(blob: str) -> Iterator[str]:
-    """Yield the readable texts that a block may encode."""
-    whole = blob.rstrip("=")
-    plain = whole.translate({45: 43, 95: 47})
-    readings = [base64.b64decode(plain[: len(plain) // 4 * 4])]
-    if _HEX_DIGITS.fullmatch(whole):
-        readings.append(bytes.fromhex(whole[: len(whole) // 2 * 2]))
-    for raw in readings:
-        try:
-            text = raw.decode("utf-8")
-        except UnicodeDecodeError:
-            continue
-        if sum(char.isprintable() or char.isspace() for char in text) == len(text):
-            yield text
-
-
 def _make_sign(text: str, rule: str, start: int, end: int) -> InjectionSign:
     """Return the evidence with a quote of whole words, cut at `MAX_QUOTE` characters."""
-    left, right = start, end
+    left, right = start, max(end, start + 1)
     while left > 0 and start - left < _MAX_QUOTED_WORD_CHARACTERS and text[left - 1].isalnum():
         left -= 1
     while right < len(text) and right - end < _MAX_QUOTED_WORD_CHARACTERS and text[right].isalnum():

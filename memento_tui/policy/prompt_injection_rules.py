@@ -1,50 +1,14 @@
-"""The rules by which a text is judged to be orders smuggled in for a model, in several languages."""
+"""The rules by which a text is judged to be orders smuggled in for a model: in English, and by their form."""
 
 from __future__ import annotations
 
+# ruff: noqa: E501 - patterns, and letters of other alphabets
 import re
 from functools import cache
 
 import msgspec
 
 __all__ = ["INJECTION_RULES", "InjectionRule"]
-
-LANGUAGE_LITERALS: tuple[str, ...] = tuple(
-    """ignor vergiss vergess missacht beacht oubli tiens tenez caso olvid esquec desconsider dimentica
-    negeer vergeet zapomnij pomin unut yoksay gormezden
-    игнор забуд обраща ігнор 忽略 无视 無視 忘记 忘記 不要 放弃 忘れ 무시 잊 تجاهل انس अनद भल""".split()  # noqa: SIM905 - as a list it is a page
-)
-LANGUAGE_LITERALS += ("yok say",)
-"""Every match holds one of these."""
-
-# ruff: noqa: RUF001 - letters of other alphabets are the point
-_ROMANCE_ORDERS = (
-    "instruccion|instruco|istruzion|indicacion|indicac|ordenes|ordens|ordini|reglas|regras|regole|directrices|mensaje"
-)
-LANGUAGE_PATTERN = rf"""
-      \b(?:ignorier\w{{0,4}}|vergiss|vergessen?|missachte\w{{0,2}})\b[^.!?\n]{{0,40}}
-        (?:anweisung|instruktion|befehl|regel|vorgabe|prompt)
-    | \bbeachte[nt]?\b[^.!?\n]{{0,40}}(?:anweisung|instruktion|befehl|vorgabe)[^.!?\n]{{0,12}}\bnicht\b
-    | \b(?:ignor(?:e|ez|es|er)|oubli(?:e|ez|es|er)|ne\s(?:tiens|tenez)\spas\scompte)\b[^.!?\n]{{0,40}}
-        (?:instruction|consigne|directive|ordre|regle|message)[^.!?\n]{{0,30}}
-        (?:precedent|ci-dessus|anterieur|initial|donne|recu)
-    | \b(?:ignor[ae]\w{{0,4}}|olvid[ae]\w{{0,3}}|no\shagas\scaso|esquec\w{{1,4}}|desconsider\w{{1,3}}|dimentica
-        \w{{0,3}})\b[^.!?\n]{{0,40}}(?:{_ROMANCE_ORDERS})[^.!?\n]{{0,30}}
-        (?:anterior|previ|preced|arriba|acima|sopra|recib|receb|ricev|inicial|inizial|dad[ao]s)
-    | \b(?:ignor[ae]\w{{0,4}}|olvid[ae]\w{{0,3}}|esquec\w{{1,4}}|dimentica\w{{0,3}})
-        \s(?:todas?|tudo|tutt[eio]|tus|suas|le\stue)\s(?:[a-z]{{2,4}}\s)?(?:{_ROMANCE_ORDERS})
-    | \b(?:negeer|vergeet)\b[^.!?\n]{{0,40}}(?:instructie|opdracht|regels|aanwijzing)
-    | \b(?:zignoruj|ignoruj|zapomnij|pomin)\b[^.!?\n]{{0,40}}(?:instrukcj|polece|zasad)
-    | (?:talimat|komut|yonerge|kural)\w{{0,12}}[^.!?\n]{{0,20}}(?:yok\ say|yoksay|unut|gormezden|ignor)
-    | (?:игнорируи\w{{0,3}}|проигнорируи\w{{0,3}}|забуд\w{{1,4}}|не\sобращаи\w{{0,3}}\sвнимания|ігноруи\w{{0,3}})
-        [^.!?\n]{{0,40}}(?:инструкци|указани|правил|команд|сообщени|інструкц|вказівк)
-    | (?:忽略|无视|無視|忘记|忘記|不要理会|不要遵守|放弃)[^。!?\n]{{0,16}}
-        (?:指令|指示|说明|說明|规则|規則|提示|命令|要求|内容)
-    | (?:指示|命令|指令|ルール|フロンフト|設定|内容)[^。!?\n]{{0,8}}(?:無視|忘れ)
-    | (?:지시|명령|지침|규칙|프롬프트)[^.!?\n]{{0,12}}(?:무시|잊)
-    | (?:تجاهل|انسى?)[^.!?\n]{{0,30}}(?:تعليمات|الأوامر|الاوامر|أوامر|اوامر|القواعد)
-    | (?:निरदश|आदश|नियम)[^.!?\n]{{0,20}}(?:अनद|भल)"""
-"""The pattern, verbose."""
 
 
 class InjectionRule(msgspec.Struct, frozen=True):
@@ -70,8 +34,8 @@ def _compiled(source: str) -> re.Pattern[str]:
     return re.compile(source, re.MULTILINE | re.VERBOSE)
 
 
-_GAP = r"[\W_]{1,6}"
-_SOME = r"(?:\S{1,24}\s{1,3}){0,7}?"
+_GAP = r"[\W_]{1,40}"
+_SOME = r"(?:\S{1,24}\s{1,12}){0,7}?"
 """Up to seven words in between."""
 
 
@@ -83,7 +47,11 @@ def _rule(name: str, weight: float, says: str, needs: str, pattern: str) -> Inje
 
 
 _INSTRUCTIONS = r"""(?:instructions?|directions?|directives?|prompts?|rules?|guidelines?|commands?|constraints?|context
-    |messages?|training|programming|polic(?:y|ies)|orders|safeguards?|guardrails)"""
+    |messages?|training|programming|polic(?:y|ies)|orders|safeguards?|guardrails|restrictions|limitations)"""
+_FIRM_INSTRUCTIONS = r"""(?:instructions|directions|directives|(?:system~)?prompts?|rules|guidelines|programming|safeguards
+    |guardrails|restrictions)"""
+_BEFORE = r"""(?:previous(?:ly)?|prior|earlier|above|preceding|foregoing|existing|original|initial|former|system|safety
+    |developer|given|stated|past|old)"""
 _EARLIER = r"""(?:previous(?:ly)?|prior|earlier|above|preceding|foregoing|existing|original|initial|former|system|safety
     |developer|other|current|past|old|your|these|those|any|all|the|everything|of|given|stated)"""
 _GRAVE = r"""(?:(?:your|their|his|her|[a-z]{1,12}'s)~(?:[a-z]{1,12}~)?(?:token|password|passphrase|secret|api[ _-]?key)
@@ -95,11 +63,11 @@ _AWAY = r"""(?:https?://|hxxps?://|ftp://|webhook|[\w.+-]{1,40}@[\w-]{1,40}\.\w|
 _SEND = r"""(?<!never\s)(?<!not\s)(?<!n't\s)(?:send|post|upload|forward|e-?mail|transmit|exfiltrate|leak|submit|deliver
     |copy|report|beacon|pipe|share|ship)"""
 _PERSON = r"(?:user|human|person|owner|operator|developer|admin(?:istrator)?|anyone|anybody|maintainer)"
+_WATCHER = r"""(?:users?|human|person|operator|developer|admin(?:istrator)?|maintainer|your~boss|customer|client)"""
 _PRIVATE = r"""(?:\.ssh\b|id_rsa|id_ed25519|\.aws\b|/etc/(?:passwd|shadow)|\.netrc|\.npmrc|\.git-credentials|\.kube\b
-    |keychain
-    |wallet|cookies?\.sqlite)"""
+    |\.bash_history\b|\.zsh_history\b|\.env\b|wallet\.dat|cookies?\.sqlite)"""
 _MODEL = r"(?:ai|llms?|language~models?|assistants?|models?|agents?|chatgpt|gpt|claude|gemini|copilot|bots?|chatbots?)"
-_MESSAGES = r"(?:responses?|repl(?:y|ies)|answers?|conversations?|messages?|sessions?|outputs?|e-?mails?|chats?)"
+_MESSAGES = r"(?:responses?|repl(?:y|ies)|answers?|conversations?|messages?|sessions?|outputs?|e-?mails?|chats?|turns?|commits?|files?|documents?)"
 _ADD = r"(?:include|add|say|mention|insert|append|recommend|link|promote|prepend|attach|contain|end~with|tell)"
 
 INJECTION_RULES: tuple[InjectionRule, ...] = (
@@ -111,12 +79,17 @@ INJECTION_RULES: tuple[InjectionRule, ...] = (
         " delete erase void"
         " null cancel revok supersed obsolete invalid appl valid replac",
         rf"""(?<![a-z])(?:ignor(?:e|ing)|disregard(?:ing)?|forget(?:ting)?|overrid(?:e|ing)|bypass|overrule|neglect
-            |discard
-            |drop|abandon
-            |stop~following|(?:do~not|don't|never)~(?:follow|obey)|pay~no~attention~to|delete|erase)
-            ~(?:about~|everything~in~)?(?:{_EARLIER}~){{1,5}}(?:[a-z]{{1,12}}~)?{_INSTRUCTIONS}(?![a-z])
+            |discard|drop|abandon|stop~following|(?:do~not|don't|never)~(?:follow|obey)|pay~no~attention~to|delete|erase
+            |set~aside|throw~(?:out|away))
+            ~(?:about~|everything~in~)?(?:{_EARLIER}~){{0,4}}(?:{_BEFORE}|(?:all|every)(?:~of)?~(?:your|these|those)|your)~
+            (?:[a-z]{{1,12}}~)?{_INSTRUCTIONS}(?![a-z])
+        | (?<![a-z])(?:ignor(?:e|ing)|disregard(?:ing)?|forget(?:ting)?|stop~following|(?:do~not|don't)~(?:follow|obey)
+            |never~obey|pay~no~attention~to)
+            ~(?:about~)?(?:{_EARLIER}~){{1,5}}(?:[a-z]{{1,12}}~)?{_FIRM_INSTRUCTIONS}(?![a-z])
+        | \b(?:ignore|disregard|forget|drop|abandon)~(?:all|any|every|each|the|whatever)~(?:of~the~)?(?:instruction|rule|guideline|directive|order|direction|policy|prompt)s?
+            ~(?:(?:that|which|you|we|i|were|was|have|has|had|been|are|is|given|told|received)~){{1,5}}(?:given|told|received|earlier|before|above|so~far|previously)\b
         | \b(?:ignore|disregard|forget)~(?:everything|anything|all|whatever|what)
-            (?:~(?:that|which|of|you|we|i|i've|you've|was|were|has|have|been|is|it|the|user|they)){{0,5}}
+            (?:~(?:that|which|of|you|you've|was|were|has|have|been|is|it|the|user|they)){{0,5}}
             ~(?:said|told|written|above|before|learned|instructed|know|prior|previous(?:ly)?|came~before)\b
         | \b(?:previous|prior|earlier|above|old|original)~{_INSTRUCTIONS}
             ~(?:are|is|have~been|has~been|no~longer|were|do~not|should~be|must~be)(?:~(?:now|hereby|to~be
@@ -124,14 +97,6 @@ INJECTION_RULES: tuple[InjectionRule, ...] = (
             ~(?:void|null|cancel+ed|revoked|superseded|obsolete|invalid|ignored|overridden|appl(?:y|ies)|valid
                 |disregarded|replaced)\b
         | \b(?:instead~of|rather~than)~(?:following|obeying)~(?:{_EARLIER}~){{1,4}}{_INSTRUCTIONS}(?![a-z])""",
-    ),
-    InjectionRule(
-        "drops_instructions_other_language",
-        0.7,
-        "the same order in German, French, Spanish, Portuguese, Italian, Dutch, Polish, Turkish, Russian, Ukrainian,"
-        " Chinese, Japanese, Korean, Arabic or Hindi",
-        LANGUAGE_LITERALS,
-        LANGUAGE_PATTERN,
     ),
     _rule(
         "new_role",
@@ -154,6 +119,14 @@ INJECTION_RULES: tuple[InjectionRule, ...] = (
             |follow|supersede)""",
     ),
     _rule(
+        "unrestricted_role",
+        0.3,
+        "speaks of a model without limits",
+        "unfiltered unrestricted uncensored jailbroken restrictions limits filters limitations",
+        r"""\b(?:unfiltered|unrestricted|uncensored|jailbroken)~(?:model|ai|assistant|version|mode|agent|chatbot|language)\b
+        | \b(?:no|without(?:~any)?)~(?:(?:ethical|moral|content|safety)~)?(?:restrictions|limits|filters|limitations)\b""",
+    ),
+    _rule(
         "addresses_model",
         0.3,
         "speaks to the model that reads it, not to a person",
@@ -172,51 +145,93 @@ INJECTION_RULES: tuple[InjectionRule, ...] = (
         "chat_template",
         0.55,
         "holds the marks that separate a model's messages",
-        "<| [inst] [/inst] sys>> system start_of_turn end_of_turn </user> </assistant> </human> <\uff5c",
-        r"""<\|(?:im_start|im_end|start_header_id|end_header_id|endoftext|eot_id|end|system|user|assistant|start
-            |channel|message
-            |begin_of_text)\|>
+        "<| [inst] [/inst] sys>> system start_of_turn </user> </assistant> </human> <\uff5c",
+        r"""<\|(?:im_start|start_header_id|begin_of_text|system|user|assistant|start|channel|message)\|>
         | \[/?inst\] | <</?sys>> | </?system(?:[_-](?:prompt|message|reminder|instructions?|override))?>
-        | </?(?:start|end)_of_turn> | </(?:user|assistant|human)> | <\uff5c[^\uff5c\n]{1,30}\uff5c> | ^\[system\]""",
+        | <start_of_turn> | </(?:user|assistant|human)> | <\uff5c[^\uff5c\n]{1,30}\uff5c> | ^\[system\]""",
+    ),
+    _rule(
+        "chat_template_end",
+        0.3,
+        "holds a mark that ends a model's message",
+        "<| end_of_turn",
+        r"""<\|(?:im_end|end_header_id|endoftext|eot_id|end|eom_id|return|call)\|> | </?end_of_turn>""",
     ),
     _rule(
         "role_header",
         0.25,
-        "a line begins as a message of the system or of a complying assistant would",
-        "system assistant developer",
+        "a line begins as a message of the system would",
+        "system developer",
         r"""^[\s>#*\-"'`\[({]{0,6}(?:system|developer)(?:[ ](?:message|prompt|note|notice|override|instructions?
             |update|alert|command))?
-            [\s*\])}]{0,3}[:>](?!//)
-        | ^[\s>#*]{0,4}assistant[*\s]{0,3}:[^\n]{0,20}(?:sure|understood|ok|i~will|i'll|certainly|yes)""",
+            [\s*\])}]{0,3}[:>](?!//)""",
+    ),
+    _rule(
+        "complying_assistant",
+        0.08,
+        "a line begins as a message of a complying assistant would",
+        "assistant",
+        r"""^[\s>#*]{0,4}assistant[*\s]{0,3}:[^\n]{0,20}(?:sure|understood|ok|i~will|i'll|certainly|yes)\b""",
     ),
     _rule(
         "hides_from_user",
         0.55,
         "asks to keep something from the person",
-        "user human person owner operator developer admin anyone anybody maintainer conceal hid keep silent"
-        " secret covert"
-        " quiet mention reveal disclos acknowledg repeat quot discuss",
-        rf"""\b(?:do~not|don't|dont|never|must~not|should~not|without|avoid|refrain~from)~(?:ever~)?
-            (?:tell|inform|mention|reveal|disclos|show|alert|notify|warn|report|let|say|admit)(?:e|t?ing)?
-            (?:~(?:this|it|that|any|anything|these|the|about|of|to|instructions?|change|step|note|command|message
-                |memory|action)){{0,5}}
-            ~(?:the~|your~|any~)?{_PERSON}\b(?![^\S\n]{{0,3}}\n?[^\S\n]{{0,3}}(?:to|how|that~they|which|where|name|ids?
+        "not don't dont never without avoid refrain need",
+        rf"""\b(?:do~not|don't|dont|never|must~not|should~not|without|avoid|refrain~from|no~need~to|not~to)~(?:ever~)?
+            (?:tell|inform|mention|reveal|disclos|show|alert|notify|warn|report|let|say|admit|bring)(?:e|t?ing)?
+            (?:~(?:this|it|that|any|anything|these|the|about|of|to|instructions?|change|step|note|command|up|with
+                |memory|action|on)){{0,5}}
+            ~(?:the~|your~|any~)?{_WATCHER}\b(?![^\S\n]{{0,3}}\n?[^\S\n]{{0,3}}(?:to|how|that~they|which|where|name|ids?
                 |input|interface|menu|an?|if|when|\w{{1,12}}s)\b)
-        | \b(?:without|before)~the~{_PERSON}(?:'s)?~(?:knowing|knowledge|noticing|consent|being~told|notices|seeing
-            |awareness)\b
-        | \b(?:hide|conceal|keep)~(?:this|it|that|these|all~of~this|the~fact|your~(?:actions|reasoning)|what~you)\b
-            [^.\n]{{0,40}}?(?:from~(?:the|your|any)~{_PERSON}|between~us|\bsecret\b)
-        | (?:^|[.!?:;,]\s{{0,3}}|\b(?:and|then|must|always|please|should|you)~)(?:silently|secretly|covertly
-            |quietly)~(?:send|run|execute|insert|append|install|copy|upload|include
-            |delete|approve|change
-            |modify|forward|fetch|post|exfiltrate|disable|read|add)\b(?=[^\n]{{0,80}}\b(?:you|user|this|key|token|file
-                |link|https?|all))
-        | \bthe~{_PERSON}~(?:must|should|will|need)~(?:not|never)~(?:know|see|notice|find~out|learn|be~(?:told
-            |informed))\b
         | \b(?:do~not|don't|never)~(?:mention|reveal|disclose|acknowledge|repeat|quote|discuss)~(?:this|these
             |the~existence~of~this
-            |that~you~(?:read|saw|received|have))(?:~(?:instruction|memory|message|note|rule|prompt|reminder|text)s?)?
-            (?:~(?:to~|in~(?:your|the)~(?:reply|answer|response|summary|chat))|[.!])""",
+            |that~you~(?:read|saw|received|have|did|were))(?:~(?:instruction|memory|message|note|rule|prompt|reminder|text)s?)?
+            (?:~(?:to~(?!the~(?:team|press))|in~(?:your|the)~(?:reply|answer|response|summary|chat|log|output))|[.!])""",
+    ),
+    _rule(
+        "hides_from_user",
+        0.55,
+        "asks to keep something from the person",
+        "knowing knowledge noticing told notices seeing finding aware hide conceal keep withhold leave omit",
+        rf"""\b(?:without|before)~the~{_WATCHER}(?:'s)?~(?:knowing|knowledge|noticing|being~told|notices|seeing|finding~out
+            |being~aware)\b
+        | \b(?:hide|conceal|keep|withhold)~(?:this|it|that|these|all~of~this|the~fact|your~(?:actions|reasoning)|what~you)\b
+            [^.\n]{{0,40}}?(?:(?:from|hidden~from|secret~from)~(?:the|your|any)~{_WATCHER}|between~us\b)
+        | \bkeep~(?:the|your|our)~{_WATCHER}~(?:in~the~dark|unaware|out~of~(?:this|it|the~loop))\b
+        | \b(?:leave|keep|omit)~(?:this|it|that|these)~(?:\w{{1,12}}~)?(?:out~of|from|off)~(?:the|your|any)~(?:logs?|summar(?:y|ies)
+            |reports?|repl(?:y|ies)|answers?|transcripts?|commit~messages?)\b[^.\n]{{0,60}}(?:user|anyone|person|nobody|no~one)""",
+    ),
+    _rule(
+        "hides_from_user",
+        0.55,
+        "asks to keep something from the person",
+        "silently secretly covertly quietly discreetly stealthily",
+        r"""(?<!\bcan\s)(?<!could\s)(?<!\bmay\s)(?<!might\s)(?<!would\s)(?<!\bto\s)(?<!\bit\s)(?<!\bnot\s)\b(?:silently|secretly|covertly
+            |quietly|discreetly|stealthily)~(?:send|run|execute|insert|append|install|copy|upload|include
+            |delete|approve|change|transfer|email|post|export|push
+            |modify|forward|fetch|exfiltrate|disable|read|add)\b(?=[^\n]{0,80}\b(?:you|user|this|key|token|file
+                |link|https?|all|every|each))""",
+    ),
+    _rule(
+        "hides_from_user",
+        0.55,
+        "asks to keep something from the person",
+        "user human person operator developer admin maintainer boss customer client",
+        rf"""\b(?:the|your)~{_WATCHER}~(?:must|should|will|need|does|do|is|may|can|has)~(?:not|never|no)~(?:(?:to|need~to|be|ever
+            |have~to|required~to)~){{0,2}}(?:know|see|notice|find~out|learn|aware|told|informed|asked|notified|hear|bothered)\b
+        | \b(?:the|your)~{_WATCHER}~(?:need~not|needn't|doesn't~need~to|should~never|must~never|shouldn't|mustn't)~(?:be~)?
+            (?:know|see|notice|find~out|learn|aware|told|informed|hear)\b""",
+    ),
+    _rule(
+        "keeps_secret",
+        0.3,
+        "asks to keep something a secret, or to act without consent",
+        "secret confidential yourself anyone anybody soul owner consent awareness permission nobody one",
+        r"""\b(?:keep|hold)~(?:this|it|that|these|what~you)\b[^.\n]{0,40}?\b(?:secret|confidential|to~yourself)\b
+        | \b(?:do~not|don't|never)~(?:let|tell|inform|show)~(?:anyone|anybody|the~owner|a~soul)\b
+        | \bwithout~the~(?:user|owner|person)(?:'s)?~(?:consent|awareness|permission)\b
+        | \b(?:nobody|no~one)~(?:must|should|may|can|needs~to)~(?:ever~)?(?:know|find~out|see|learn|be~told)\b""",
     ),
     _rule(
         "reveals_prompt",
@@ -237,8 +252,8 @@ INJECTION_RULES: tuple[InjectionRule, ...] = (
         "send sent post upload forward mail transmit exfiltrat leak submit deliver copy report beacon pipe shar"
         " ship append"
         " includ embed encod attach",
-        rf"""\b(?:{_SEND}|append|include|embed|encode|attach)s?~{_SOME}{_GRAVE}[^\n]{{0,100}}?{_AWAY}
-        | (?<!never\s)(?<!not\s)(?<!n't\s)\bexfiltrate~{_SOME}(?:{_GRAVE}|keys?|tokens?|secrets?|files?|data)\b
+        rf"""\b(?:{_SEND}|append|include|embed|encode|attach)s?~{_SOME}{_GRAVE}[^\n]{{0,100}}?(?!attacker){_AWAY}
+        | (?:^|[.!?:;,]\s{{0,3}}|\b(?:and|then|must|please|should|you|will)~)exfiltrate~{_SOME}(?:{_GRAVE}|keys?|tokens?|secrets?|files?|data)\b
         | \b{_GRAVE}~{_SOME}(?:and|then|be)~(?:{_SEND}(?:ed|ted|d)?|sent)\b[^\n]{{0,80}}?{_AWAY}
         | \b{_SEND}~{_SOME}(?:to|at)~(?:[a-z']{{1,20}}~){{0,3}}?(?:attacker|evil|hxxp|pastebin|ngrok|requestbin
             |webhook\.site)""",
@@ -248,7 +263,7 @@ INJECTION_RULES: tuple[InjectionRule, ...] = (
         0.7,
         "a command that hands private files or the environment to the network",
         "curl wget nc ncat netcat invoke-web iwr requests.post fetch( scp nslookup dig /dev/tcp",
-        rf"""\b(?:curl|wget|nc|ncat|netcat|invoke-webrequest|iwr|scp|nslookup|dig|requests\.post|fetch\()[^\n]{{0,160}}?
+        rf"""(?:\b(?:curl|wget|nc|ncat|netcat|invoke-webrequest|iwr|scp|nslookup|dig)\b|\brequests\.post|\bfetch\()[^\n]{{0,160}}?
             (?:@\S{{0,40}}\.env\b|{_PRIVATE}|\$\((?:env|cat|printenv|base64)\b|`(?:env|cat|printenv)\b
                 |os\.environ\b(?![.\[])|process\.env\)
             |\$(?:[a-z]{{1,20}}_)?(?:secret|password|api_key|token|access_key)[a-z_]{{0,12}}[^\n]{{0,40}}(?:attacker
@@ -263,8 +278,8 @@ INJECTION_RULES: tuple[InjectionRule, ...] = (
         0.45,
         "reads private files, or has the person hand over a password",
         "password passphrase credential key token .ssh id_rsa .aws phrase /etc/ .netrc .npmrc .kube id_ed"
-        " wallet .sqlite code card",
-        rf"""\b(?:ask|prompt|tell|have|get|trick|convince|persuade|request)~(?:the~)?(?:{_PERSON}|them|him|her)~{_SOME}
+        " wallet .sqlite code card history .env",
+        rf"""\b(?:ask|prompt|tell|have|get|trick|convince|persuade|request)\s{{1,12}}(?:the\s{{1,12}})?(?:{_PERSON}|them|him|her)~{_SOME}
             (?:password|passphrase|credentials|api~key|token|seed~phrase|2fa~code|one-time~code|credit~card)
         | \b(?:read|open|cat|print|paste|output|show|include|reveal|display|dump|list|collect|gather
             |harvest)~{_SOME}\S{{0,40}}{_PRIVATE}""",
@@ -292,12 +307,114 @@ INJECTION_RULES: tuple[InjectionRule, ...] = (
         "breaks_fence",
         0.6,
         "imitates the line that ends a quotation, so that what follows seems to come from outside it",
-        "memento end+ end_ </memor </context </document </untrusted </retriev </user_data </external",
+        "memento end+ end_ end- end: ends+ </memor </context </document </untrusted </retriev </user_data </external </data"
+        " </note </recall </tool </search </quot </input [/ over stop closed",
         r"""^[\s>]{0,4}-{2,5}[ ]?memento[ ][0-9a-f*x]{2,16}[ ](?:begin|end)\b
-        | ^[\s>#=*\[<(-]{1,12}(?:end|end[ _]of)[ _](?:the[ ])?(?:untrusted|external|user|retrieved|quoted|document
-            |memor(?:y|ies)
-            |context|data|search|tool)(?:[ _][a-z]{1,12}){0,2}[\s>#=*\])>-]{1,12}$
-        | </(?:memor(?:y|ies)|context|documents?|untrusted\w{0,16}|retrieved\w{0,16}|user_data|external\w{0,12})>""",
+        | ^[\s>#=*\[<({\x7e_-]{1,12}(?:end|end[ _-]of|end[ ]of[ ]the)[ _:-](?:the[ ])?(?:\w{1,12}[ _])?(?:untrusted|external|user|retrieved
+            |recalled|quoted|quotation|document|memor(?:y|ies)|memento|notes?|context|data|search|tool|content|input|transcript)s?
+            (?:[ _-][a-z]{1,12}){0,2}[\s>#=*\])}\x7e_-]{1,12}$
+        | </(?:memor(?:y|ies)|context|documents?|untrusted\w{0,16}|retrieved\w{0,16}|recalled\w{0,16}|user_data|external\w{0,12}
+            |notes?|quot(?:e|ation)|search_results?|tool_\w{1,12}|user_input|data)>
+        | \[/(?:memor(?:y|ies)|context|data|document|untrusted|end|notes?)\]
+        | \b(?:the~)?(?:quot(?:ation|ed~text)|untrusted~(?:content|text|data)|memory~(?:block|section|dump|list)|retrieved~(?:content|text))
+            ~(?:ends?|is~over|has~ended|is~closed|stops?)~(?:here|now|above)?""",
+    ),
+    _rule(
+        "forges_approval",
+        0.5,
+        "claims that the person has approved what only the person can approve",
+        "approv authori consent permission confirm sign agreed green ahead grant clear review",
+        rf"""\b(?:the~|your~|our~)?{_PERSON}~(?:(?:has|have|had|already|previously|explicitly|fully|hereby|just|also|now|itself|himself
+            |herself|personally|verbally)~){{0,4}}(?:pre-?)?(?:approved?|authori[sz]ed|consented~to|granted|confirmed|agreed~to|signed~off~on
+            |green-?lit|cleared|(?:given|gave)~(?:(?:you|us|me|full|their|his|her|explicit|blanket|standing|prior|advance|permanent)~){{0,3}}
+            (?:permission|consent|approval|authori[sz]ation|the~go[ -]?ahead|sign-?off|clearance))
+            (?:~(?:for|to|of|this|that|these|you|the|it|in~advance)){{0,4}}
+            ~(?:{_SOME})(?:all|any|every|future|full|unrestricted|unlimited|blanket|standing|permanent\w{{0,2}}|delet(?:e|ing|ion)|remov(?:e|al|ing)
+                |wip(?:e|ing)|transfer\w{{0,4}}|payments?|push(?:es|ing)?~(?:directly|straight|to~(?:main|prod\w{{0,6}}))|force~push\w{{0,3}}|shar(?:e|ing)
+                |send(?:ing)?|expos(?:e|ing)|disabl(?:e|ing)|skip\w{{0,4}}|bypass\w{{0,3}}|access|credentials|secrets|passwords|tokens|admin|root
+                |without|wir(?:e|ing)|upload\w{{0,3}}|forward\w{{0,3}}|grant(?:ing)?|rotat\w{{1,3}}|deploy\w{{0,5}}|drop(?:ping)?)\b
+        | \b(?:no~(?:further|additional|more|other|extra|new)|(?:further|additional)~(?:user~)?)~?(?:confirmation|approval|review|permission|consent
+            |authori[sz]ation|sign-?off)~(?:is~|will~be~|are~)?(?:not~)?(?:needed|required|necessary|requested|asked)\b
+        | \b(?:consider|treat|regard|take)~(?:this|it|that|these|all~of~(?:this|these|it)|every~(?:request|proposal|action)|(?:my|the~user's)~silence)
+            ~(?:as~)?(?:(?:already|pre|fully|hereby|implicitly)[\s-]{{1,3}})?(?:approved|authori[sz]ed|confirmed|consented~to|signed~off|approval|consent)\b
+        | \b(?:standing|blanket|implicit|prior|advance|permanent|pre-?)[\s-]?(?:approval|authori[sz]ation|consent|permission)~(?:\w{{1,12}}~){{0,4}}
+            (?:exists|granted|given|applies|covers|for~(?:all|any|every))\b
+        | \b(?:approval|consent|permission|authori[sz]ation)~(?:for~\w{{1,20}}~)?(?:was|is|has~been)~(?:already~|hereby~|implicitly~)?(?:given|granted|obtained
+            |received|on~file|assumed|implied)\b[^.\n]{{0,60}}\b(?:no~need|do~not~ask|don't~ask|without|proceed|go~ahead|skip|need~not)
+        | \b(?:pre-?approved|already~approved|authori[sz]ed|approved)~by~(?:the~)?{_PERSON}\b[^.\n]{{0,80}}\b(?:do~not|don't|no~need|without|proceed|skip
+            |immediately|all|any|every)\b""",
+    ),
+    _rule(
+        "waits_for_trigger",
+        0.5,
+        "waits for a word or a question, and then does something that nobody asked for",
+        "when whenever next soon once every each if any upon after activat trigger wake dormant",
+        rf"""\bfrom~(?:now~on|here~on(?:~out)?|this~(?:point|moment|day)~(?:on|forward|onwards?))~(?:whenever|when|if|each~time|every~time|any~time)
+            ~(?:the~|a~|any~)?(?:user|human|person|someone|anyone|customer|client|they)
+            ~(?:(?:ever|next|again|also)~)?(?:asks?|mentions?|says?|requests?|wants?|types?|opens?|talks?|writes?|greets?|thanks|uses?|sends?|enters?|refers?)
+        | \b(?:when(?:ever)?|if|once|as~soon~as|(?:the~)?next~time|every~time|each~time|any~time|upon|after)~(?:that~)?(?:the~|a~|any~|your~)?
+            (?:user|human|person|someone|anyone|anybody|customer|client|operator|they|conversation|chat|question|topic|word|phrase|message|request)\b
+            (?:~(?:ever|next|again|also|contains?|includes?|turns?~to|is~about|comes?~up|arises|asks?|mentions?|says?|requests?|wants?|types?|writes?
+                |greets?|thanks|uses?|sends?|enters?|refers?~to|for|about|the|a|an|any|to|you|me|of)){{1,7}}[^.\n]{{0,80}}?
+            (?<!not\s)(?<!n't\s)(?<!never\s)\b(?:send|forward|e-?mail|upload|post|transfer|wire|pay|delete|wipe|erase|purge|drop|disable|grant|reveal|leak|export|download
+                |install|exfiltrate|transmit|copy|share|append|insert|attach|approve|push|overwrite|replace|redirect)
+            ~(?:{_SOME})(?:credentials?|(?:api~|ssh~|private~|secret~|access~)keys?|tokens?|passwords?|secrets?|backups?|databases?|tables?|repositor(?:y|ies)
+                |all~(?:the~|of~the~|their~|your~)?(?:files|data|records|memories|branches|logs|notes|messages)|everything|funds?|money|payments?|bitcoin|crypto
+                |(?:bank~|their~|the~)?account(?:~number)?s?|conversation|chat~history|transcript|history|customer~data|user~data|personal~data|https?://
+                |[\w.+-]{{1,40}}@[\w-]{{1,40}}\.\w|affiliate|our~(?:link|site|product)|this~(?:link|url|address)|the~following~(?:link|url|address|text|line)
+                |\.env\b|environment~variables|system~prompt|firewall|safety|approvals?|proposals?)
+        | \b(?:when(?:ever)?|if|once|upon)~(?:the~|a~)?(?:user|human|person|someone|anyone|customer|you)~(?:says?|types?|writes?|mentions?|enters?|sends?|sees?|hears?|reads?)
+            ~(?:the~)?(?:(?:trigger|code|magic|secret|key|activation|pass)~?)?(?:words?|phrase|sentence|string|token)\b
+        | \b(?:activat(?:es?|ed|ion)|trigger(?:s|ed)?|wakes?~up|dormant|lie~low|stay~(?:silent|dormant))~(?:\w{{1,12}}~){{0,3}}?(?:when|until|upon|once|after)
+            ~(?:the~)?(?:user|phrase|word|(?:third|second|next|fifth|tenth)~(?:message|turn|session|question))\b""",
+    ),
+    _rule(
+        "supersedes_all",
+        0.5,
+        "declares itself above everything else that is remembered",
+        "supersed overrid overrul replac precedence priority outrank invalid nullif cancel void obsolete outdated authoritative"
+        " wins correct wrong trump beats truth authorit source valid only prevails right true earlier previous older prior past other"
+        " existing conflicting contrary",
+        r"""\b(?:this|the~following|what~follows|my)~(?:(?:new|latest|single|one|current|memory|note)~)?(?:note|memory|entry|record|message|instruction|policy|rule|update
+                |statement|text|fact|directive|one|document|correction)?~?(?:(?:now|hereby|permanently|fully|completely|always)~){0,2}
+            (?:supersedes?|replaces?|overrides?|overrules?|takes?~(?:precedence|priority)~over|has~(?:precedence|priority)~over|invalidates?|cancels?|outranks?
+                |nullif(?:y|ies)|voids?|trumps?|wins~over|beats)
+            ~(?:(?:all|any|every|everything|anything|each|other|others|previous(?:ly)?|earlier|prior|older|past|existing|else|conflicting|of|the|what(?:ever)?)~){1,5}
+            (?:\w{1,16}~){0,2}?(?:entr(?:y|ies)|memor(?:y|ies)|notes?|records?|instructions?|rules?|guidance|statements?|facts|directives?|polic(?:y|ies)|preferences|said
+                |stored|remembered|written|recorded|told|saved|known|else)\b
+        | \b(?:all|any|every)~(?:(?:other|previous|earlier|prior|older|past|existing|conflicting|contrary)~){1,3}(?:entr(?:y|ies)|memor(?:y|ies)|notes?|records?|statements?
+                |facts|guidance|instructions?)~(?:\w{1,16}~){0,4}?(?:is|are|must~be|should~be|have~been|has~been|was|were)~(?:(?:now|hereby|to~be|therefore|considered|all)~){0,2}
+            (?:superseded|obsolete|void|outdated|invalid|wrong|cancel+ed|revoked|ignored|disregarded|overridden|replaced|nullified|incorrect|no~longer~valid|deleted|untrusted)\b
+        | \b(?:disregard|ignore|discard|distrust|delete|forget|do~not~(?:trust|use))~(?:(?:all|any|every|the|your)~){1,2}(?:(?:other|previous|earlier|prior|older|past|existing|conflicting
+                |contrary)~){1,2}(?:entr(?:y|ies)|memor(?:y|ies)|notes?|records?|facts|statements?)\b
+        | \bin~(?:case~of|the~event~of|any)~(?:\w{1,12}~){0,2}?(?:conflict|contradiction|doubt|disagreement)s?~(?:\w{1,20}~){0,5}?this~(?:note|memory|entry|record|one)~(?:always~)?
+            (?:wins|prevails|is~(?:right|correct|true|authoritative)|takes~precedence)
+        | \bthis~(?:note|memory|entry|record)~(?:is~(?:the~)?(?:only|sole|single|highest|ultimate|final)~(?:\w{1,16}~){0,3}?(?:truth|authority|source|authoritative|valid|priority)
+            |outranks~)""",
+    ),
+    _rule(
+        "redirects_answers",
+        0.35,
+        "has one thing answered or taken for another",
+        "instead place matter regardless even although always redirect answered treated handled resolved served routed mapped saved"
+        " stored kept filed moved merged listed",
+        r"""\b(?:when|whenever|if|once|any~time)~(?:\w{1,16}~){0,3}?(?:asked|asks?|queried|querying|question(?:ed)?|prompted|inquir\w{1,4}|looking)~(?:about~|for~|to~)?[^.\n]{1,100}?
+            \b(?:(?:use|return|give|answer~with|refer~to|substitute|output|report|show|retrieve|reply~with|respond~with|say)~[^.\n]{1,80}?\b(?:instead|in~its~place|in~place~of)
+            |(?:claim|pretend|insist|say|answer|respond|reply|state|tell~(?:them|him|her|the~user))~(?:that~|it~|is~)?[^.\n]{0,60}?\b(?:no~matter|regardless|even~if|although|always))\b
+        | \b(?:all~|any~|every~)?(?:quer(?:y|ies)|questions?|requests?)~(?:about|for|concerning|regarding|on)~[^.\n]{1,80}?\b(?:should|must|shall|are~to|is~to|has~to|have~to)~(?:always~)?be
+            ~(?:redirected|answered|treated|handled|resolved|served|routed|mapped)~(?:to|with|as|by|using|from)\b
+        | \b(?:data|records?|information|details|files?|entries)~(?:of|for|about)~[^.\n]{1,60}?~(?:(?:is|are|was|were|has~been|have~been)~)?(?:now~)?(?:saved|stored|kept|filed|moved|merged|listed)
+            ~(?:under|as|to|into|with)~[^.\n]{1,60}?[.;,]?[^.\n]{0,20}\b(?:so|therefore|hence|thus|instead|please|always|use|refer|retrieve|look)\b""",
+    ),
+    _rule(
+        "diverts_payments",
+        0.5,
+        "sends payments, passwords or downloads to a place of its own",
+        "payment invoice refund transfer donation fund salar wire send pay",
+        r"""\b(?:all~|any~|every~|future~|new~)?(?:payments?|invoices?|refunds?|transfers?|donations?|funds|salar(?:y|ies))~(?:\w{1,16}~){0,6}?(?:must|should|shall|are~to|have~to|need~to|will|now~go|go)
+            ~(?:now~|be~|always~|only~){0,3}(?:paid|sent|wired|made|transferred|routed|directed|go)?~?(?:to|into)~(?:\w{1,16}~){0,5}?(?:account|iban|wallet|address|[a-z]{2}\d{2}|0x[0-9a-f]|bc1|https?:)
+        | \b(?:transfer|wire|send|pay)~(?:\W?\d[\d.,]*\W?~?|all~|the~|my~|any~|every~|remaining~|available~){1,4}(?:\w{1,16}~){0,3}?(?:funds|money|balance|bitcoin|btc|eth|usd|eur|euros?|dollars?|payments?|coins?)
+            ~(?:\w{1,16}~){0,3}?to~(?:\w{1,16}~){0,4}?(?:account|iban|wallet|address|[a-z]{2}\d{2}|0x[0-9a-f]|bc1)""",
     ),
     _rule(
         "pipes_to_shell",
@@ -357,7 +474,7 @@ INJECTION_RULES: tuple[InjectionRule, ...] = (
                 |security~team
             |it~department|root|ceo)\b
         | \b(?:urgent|mandatory|emergency)\b[^.\n]{0,40}\b(?:you~must|immediately|at~once|right~now|comply|obey)\b
-        | \bauthori[sz]ation~(?:code|override)\b""",
+        | \bauthori[sz]ation~override\b""",
     ),
     _rule(
         "plants_habit",
@@ -367,9 +484,15 @@ INJECTION_RULES: tuple[InjectionRule, ...] = (
         rf"""\b(?:in|for|to|at~the~(?:end|start|beginning|bottom|top)~of)~(?:every|all|each|any)
             (?:~(?:of|future|your|later|subsequent|following|single)){{0,3}}~{_MESSAGES}\b[^.\n]{{0,60}}\b{_ADD}
         | \b{_ADD}\b[^.\n]{{0,80}}\b(?:in|to|for|at~the~(?:end|start|beginning)~of)~(?:every|all|each)
-            ~(?:of~)?(?:future|your|later|subsequent|single)(?:~\w{{1,12}})?~{_MESSAGES}\b
-        | \bwhen(?:ever)?~(?:the~|a~|any~)?(?:user|human|person|someone|anyone|they)
-            ~(?:asks?|mentions?|says?|requests?|wants?|types?|opens?|talks?)\b[^.\n]{{0,80}}?
+            ~(?:of~)?(?:future|your|later|subsequent|single)(?:~\w{{1,12}})?~{_MESSAGES}\b""",
+    ),
+    _rule(
+        "plants_answer",
+        0.5,
+        "plants the answer to a question that the person will ask",
+        "when",
+        r"""\bwhen(?:ever)?~(?:the~|a~|any~)?(?:user|human|person|someone|anyone|they)
+            ~(?:asks?|mentions?|says?|requests?|wants?|types?|opens?|talks?)\b[^.\n]{0,80}?
             (?:\balways~(?:recommend|say|reply|answer|claim|tell|respond|suggest|insist)|\b(?:recommend|claim|insist
                 |respond|reply)~(?:only|that|with)\b
             |\bsecretly\b|\balso~(?:send|run|include|forward)\b)""",
@@ -409,7 +532,7 @@ INJECTION_RULES: tuple[InjectionRule, ...] = (
         r"""\b(?:base64|b64|hex|rot13|xxd)\b[^\n|]{0,60}(?:-d\b|-r\b|decode)[^\n]{0,60}\|\s{0,3}(?:sudo[ ])?(?:(?:ba|z
             |da)?sh|python3?)\b
         | \b(?:eval|exec|system|popen|function)\s{0,2}\(\s{0,2}(?:[\w.]{1,30}\s{0,2}\(\s{0,2}){0,3}
-            (?:\w{1,20}\.)?(?:atob|b64decode|base64|fromhex|unhexlify)
+            ["']?(?:\w{1,20}\.)?(?:atob|b64decode|base64|fromhex|unhexlify)
         | \bdecode~(?:the|this|these|it|base64|hex|rot13|each)\b[^.\n]{0,200}?\b(?:and|then)~(?:[a-z]{1,12}~){0,3}?
             (?:follow|execute|run|obey|do~what|carry~out|perform|eval|act~on)\b
         | \b(?:follow|execute|run|obey|carry~out|perform)~(?:[a-z]{1,12}~){0,4}?(?:decoded|base64|rot13|encoded)

@@ -11,8 +11,10 @@ import base64
 import binascii
 import html
 import re
+import unicodedata
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 
 import msgspec
 
@@ -86,6 +88,22 @@ class TextView(msgspec.Struct, frozen=True):
         starts, places, steps = zip(*marks, strict=True)
         return TextView("".join(pieces), self.length, starts, places, steps)
 
+    def excerpt(self, spans: list[tuple[int, int]], around: int) -> TextView:
+        """Return only the stretches that are named, with so many characters around each, parted by blank lines."""
+        pieces: list[str] = []
+        marks: list[tuple[int, int, int]] = []
+        at = read = 0
+        for start, end in _merged(spans, around, len(self.text)):
+            if read:
+                marks.append((at, self.place(start), 0))
+                pieces.append("\n\n")
+                at += 2
+            at = self._keep(start, end, at, pieces, marks)
+            read = end
+        marks.append((at, self.place(read) if read < len(self.text) else self.length, 0))
+        starts, places, steps = zip(*marks, strict=True)
+        return TextView("".join(pieces), self.length, starts, places, steps)
+
     def _keep(self, start: int, end: int, at: int, pieces: list[str], marks: list[tuple[int, int, int]]) -> int:
         """Take over the characters from ``start`` to ``end``; return where the next of the new reading begins."""
         if end <= start:
@@ -98,6 +116,66 @@ class TextView(msgspec.Struct, frozen=True):
                 break
             marks.append((at + self.starts[later] - start, self.places[later], self.steps[later]))
         return at + end - start
+
+
+def _merged(spans: list[tuple[int, int]], around: int, length: int) -> Iterator[tuple[int, int]]:
+    """Yield the spans in order, each grown at both ends, those that touch as one."""
+    first = last = -1
+    for start, end in sorted(spans):
+        if first >= 0 and start - around <= last:
+            last = max(last, min(end + around, length))
+            continue
+        if first >= 0:
+            yield first, last
+        first, last = max(0, start - around), min(end + around, length)
+    if first >= 0:
+        yield first, last
+
+
+_QUOTES = {
+    "\u2018": "'",
+    "\u2019": "'",
+    "\u201c": '"',
+    "\u201d": '"',
+    "\u0111": "d",
+    "\xf8": "o",
+    "\u0142": "l",
+    "\u0131": "i",
+}
+"""Quotation marks, and letters whose stroke Unicode does not take for an accent, as plain ones."""
+_LIGATURE_LIMIT = 20
+"""Characters that one character may unfold to; U+FDFA has 18."""
+
+
+@lru_cache(maxsize=4096)
+def plain_letters(char: str) -> str:
+    """Return the replacement of a character outside ASCII: itself, plain letters, or "" where it is invisible."""
+    kept = []
+    for part in unicodedata.normalize("NFKD", char):
+        category = unicodedata.category(part)
+        if category not in ("Cf", "Cc", "Mn", "Me", "Cn", "Co", "Cs") and part not in "\u3164\u115f\u1160\uffa0\u2800":
+            kept.append(part)
+    piece = unicodedata.normalize("NFC", "".join(kept)).lower()[:_LIGATURE_LIMIT]
+    return _QUOTES.get(piece, piece)
+
+
+_OUTSIDE_ASCII = re.compile("[^\x00-\x7f]")
+
+
+def fold(view: TextView) -> TextView:
+    """Return the reading in lower case and NFKC, without accents and without characters that nobody sees."""
+    text = view.text
+    if text.isascii():
+        return TextView(text.lower(), view.length, view.starts, view.places, view.steps)
+    table = {ord(char): plain_letters(char) for char in set(_OUTSIDE_ASCII.findall(text))}
+    odd = "".join(chr(code) for code, plain in table.items() if len(plain) != 1)
+    if odd:
+        view = view.replace(re.compile(f"[{re.escape(odd)}]"), lambda match: table[ord(match[0])])
+    plain = view.text.translate({**_LOWER, **table})
+    return TextView(plain, view.length, view.starts, view.places, view.steps)
+
+
+_LOWER = {code: chr(code + 32) for code in range(ord("A"), ord("Z") + 1)}
 
 
 _INVISIBLE = re.compile(
@@ -199,6 +277,8 @@ _ANY_NUMBERS = re.compile(r"(?:\d[0-9a-fA-F]\d?[\s,:;-]{1,3}(?:0x|\\x)?){8}|[01]
 _HEX_DIGITS = re.compile(r"(?:[0-9A-Fa-f]{2})+", re.ASCII)
 _BASE32_DIGITS = re.compile(r"[A-Z2-7]+|[a-z2-7]+", re.ASCII)
 _MIN_BLOCK_CHARACTERS = 24
+_MIN_DIGITS = 12
+"""Digits that twelve bytes written as numbers have at least."""
 _MAX_BLOCK_CHARACTERS = 65_536
 """Characters of one block that are read; an attack wants its orders found early."""
 _BLOCK_LINE = re.compile(r"[A-Za-z0-9+/_-]{24,}={0,6}", re.ASCII)
@@ -208,7 +288,8 @@ _MIN_WORDS_CHARACTERS = 8
 
 def encoded_blocks(text: str) -> Iterator[EncodedBlock]:
     """Yield the readable texts that base64, base32, hexadecimal or lists of numbers in a text encode."""
-    for match in _BLOCK.finditer(text):
+    long = max(map(len, text.split()), default=0) >= _MIN_BLOCK_CHARACTERS
+    for match in _BLOCK.finditer(text) if long else ():
         block = match[0][:_MAX_BLOCK_CHARACTERS]
         if len(block) < _MIN_BLOCK_CHARACTERS or _WORDS_IN_A_ROW.fullmatch(block):
             continue
@@ -216,7 +297,7 @@ def encoded_blocks(text: str) -> Iterator[EncodedBlock]:
         if "\n" in block:
             for line in _BLOCK_LINE.finditer(block):
                 yield from _readable(match.start() + line.start(), match.start() + line.end(), line[0])
-    if _ANY_NUMBERS.search(text) is None:
+    if sum(map(text.count, "0123456789")) < _MIN_DIGITS or _ANY_NUMBERS.search(text) is None:
         return
     for match in _NUMBERS.finditer(text):
         plain = _numbers(match[0][:_MAX_BLOCK_CHARACTERS])
