@@ -46,7 +46,7 @@ class ImportSession:
 
     @property
     def ledger(self) -> ImportLedger:
-        """Where imported records came from."""
+        """The origin of imported records."""
         return self._store.imports
 
     @property

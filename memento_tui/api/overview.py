@@ -66,7 +66,7 @@ class RecordCounts(msgspec.Struct, frozen=True, kw_only=True):
     """How many records of each sort are of use now."""
 
     memories: int
-    """Those that a search may return."""
+    """The number of memories that a search may return."""
     working_items: int
     skips: int
     has_identity: bool

@@ -39,7 +39,7 @@ __all__ = [
 ]
 
 _EXIT_PIPE_CLOSED = 141
-"""What a shell reports of a program whose output nobody reads any more: 128 + SIGPIPE."""
+"""The exit status of a program whose output nobody reads any more: 128 + SIGPIPE."""
 
 _CHUNK_BYTES = 1 << 20
 """Bytes that are read from a file at once."""
@@ -218,7 +218,7 @@ def _format_value(value: object) -> str:
 
 
 EXIT_INTERRUPTED = 130
-"""What a shell reports of a program that Ctrl-C ended: 128 + SIGINT."""
+"""The exit status of a program that Ctrl-C ended: 128 + SIGINT."""
 
 _EXIT_BUG = 1
 _EXIT_USAGE = 2

@@ -75,7 +75,7 @@ class Section(msgspec.Struct, frozen=True):
     before: str
     after: str
     line: int
-    """Where its text begins, counted from 1."""
+    """The line at which its text begins, counted from 1."""
 
 
 def count(root: Path) -> int:

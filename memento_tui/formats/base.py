@@ -67,7 +67,7 @@ class ImportRecord(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     file: str
     """The file's path within the source, for a person to find it."""
     line: int
-    """Where the record begins in the file, counted from 1."""
+    """The line at which the record begins in the file, counted from 1."""
     deleted: bool = False
     """The source says that the record is gone; ``fields`` may then hold no more than its identity."""
     among: str = ""

@@ -34,7 +34,7 @@ _IGNORED_FOLDERS = frozenset(
 """Folders that people do not keep their notes in, and that hold very many files."""
 
 _ICLOUD = ("Library", "Mobile Documents", "iCloud~md~obsidian", "Documents")
-"""Where Obsidian keeps vaults that it shares between Apple's devices."""
+"""The folder in which Obsidian keeps vaults that it shares between Apple's devices."""
 
 _VAULT_LAYOUT = frozenset({"notes", "fleeting"})
 """The folders by which a Memento Vault is known if it has none of its own files."""

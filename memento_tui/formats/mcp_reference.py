@@ -244,7 +244,7 @@ _ENTITY_COLUMNS: tuple[Column | ColumnGroup, ...] = (
 
 
 _Edge = tuple[str, str]
-"""Where a relation of memento ends, and its label."""
+"""The end of a relation of memento, and its label."""
 
 
 def write(records: Iterable[ExportRecord], root: Path) -> ExportReport:

@@ -49,7 +49,7 @@ _KEY_FIELDS = {
 """The fields that identify a record without an id; the first that is not empty counts."""
 
 _Seen = dict[tuple[str, str], tuple[str, int]]
-"""Where each record and key was first read."""
+"""The file and line at which each record and key was first read."""
 
 
 def count(root: Path) -> int:

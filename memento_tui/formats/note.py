@@ -53,9 +53,9 @@ class Note(msgspec.Struct, frozen=True, kw_only=True):
     kind: str
     kind_raw: str
     tags: tuple[str, ...]
-    """Those of the frontmatter."""
+    """The tags of the frontmatter."""
     body_tags: tuple[str, ...]
-    """Those in the body that the frontmatter does not name."""
+    """The tags in the body that the frontmatter does not name."""
     certainty: int | None
     validity_context: str
     created_at: datetime | None

@@ -37,7 +37,7 @@ class HostEvent(NamedTuple):
 
 
 class HostPaths(NamedTuple):
-    """Where hosts look for their settings."""
+    """The folders in which hosts look for their settings."""
 
     home: Path
     environ: Mapping[str, str]

@@ -90,7 +90,7 @@ def merged_content(older: str, newer: str) -> str:
 
 
 _INHERITED = ("source_type", "sensitivity")
-"""What the merged memory takes from the worse of the two, shown to the person who decides."""
+"""The fields that the merged memory takes from the worse of the two, shown to the person who decides."""
 
 
 def merge_fields(older: Memory, newer: Memory) -> dict[str, object]:

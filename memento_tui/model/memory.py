@@ -79,7 +79,7 @@ MAX_SOURCE_LENGTH = 4_000
 
 
 class Source(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
-    """Where a memory came from; every part may be unknown."""
+    """The origin of a memory; every part may be unknown."""
 
     agent: str = ""
     session: str = ""

@@ -142,13 +142,13 @@ class MemoryCounts(NamedTuple):
     """The numbers of a namespace's memories, by how they stand."""
 
     active: int
-    """Those that are recalled."""
+    """The number that is recalled."""
     expired: int
-    """Those that would be recalled if they had not ended."""
+    """The number that would be recalled if they had not ended."""
     consolidated: int
-    """Those for which another memory stands."""
+    """The number for which another memory stands."""
     pending: int
-    """Those that wait for a person."""
+    """The number that waits for a person."""
 
 
 def count_memories(workspace: Workspace, namespace: str, *, with_restricted: bool = True) -> MemoryCounts:

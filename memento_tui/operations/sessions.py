@@ -41,7 +41,7 @@ class Briefing:
     items: list[WorkingItem]
     """The active ones, highest priority first."""
     skips: list[Skip]
-    """Those that the message touches."""
+    """The skips that the message touches."""
     hits: list[SearchHit]
     semantic: str
     """``ready``, ``warming`` or ``off``: whether meaning counted."""

@@ -30,7 +30,7 @@ from memento_tui.storage.transaction import Transaction
 __all__ = ["Admission", "Origin", "identity_is_persons", "origin_of"]
 
 Origin = Literal["person", "agent", "file", "maintenance"]
-"""Where a text comes from, by the channel that it came through."""
+"""The origin of a text, by the channel that it came through."""
 
 _FILE_CHANNELS = ("import", "mirror")
 _TRANSCRIPT_CHANNEL = "distill"

@@ -34,13 +34,13 @@ _UNCOMPARED = frozenset(
 
 
 class QuarantineOutcome(msgspec.Struct, frozen=True):
-    """What became of the records of a session, by kind and id."""
+    """The outcome for the records of a session, by kind and id."""
 
     session: str
     moved: tuple[tuple[str, str], ...] = ()
-    """Those that were taken out of effect, or given back."""
+    """The records that were taken out of effect, or given back."""
     kept: tuple[tuple[str, str], ...] = ()
-    """Those that a person stands behind, or that were decided about since; they stay as they are."""
+    """The records that a person stands behind, or that were decided about since; they stay as they are."""
 
 
 def quarantine_session(store: Store, gate: Gate, session: str) -> QuarantineOutcome:

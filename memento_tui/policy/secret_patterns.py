@@ -193,4 +193,4 @@ def is_phrase(words: list[str], least: int) -> bool:
 
 
 SecretSpan = tuple[int, int, str]
-"""Where a secret begins and ends, and its kind."""
+"""The beginning and end of a secret in its text, and its kind."""

@@ -34,7 +34,7 @@ _encode_json = msgspec.json.Encoder().encode
 
 
 class Author(msgspec.Struct, frozen=True):
-    """Who writes, and through which channel: ``cli``, ``tui``, ``mcp``, ``api``, ``import``, ``engine``."""
+    """The writer of an entry, and the channel: ``cli``, ``tui``, ``mcp``, ``api``, ``import``, ``engine``."""
 
     actor: Actor = "person"
     channel: str = "api"

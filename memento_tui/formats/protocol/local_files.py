@@ -117,7 +117,7 @@ class DocumentBlock(NamedTuple):
     """Without the white space and the rule around it."""
     tail: str
     line: int = 1
-    """Where it begins, counted from 1."""
+    """The line at which it begins, counted from 1."""
 
     @property
     def title(self) -> str:

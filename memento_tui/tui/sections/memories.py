@@ -98,7 +98,7 @@ class MemoriesSection(ListSection[MemorySummary]):
 
     @property
     def side(self) -> MemorySide:
-        """What stands beside the list."""
+        """The views beside the list."""
         return self.query_one(MemorySide)
 
     @property
