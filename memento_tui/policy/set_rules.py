@@ -27,6 +27,9 @@ SET_REASONS = frozenset(("joined_orders", "quarantined", "burst"))
 _BURST_SPAN = timedelta(hours=1)
 """The time in which the writes of one session are counted."""
 
+_TIMES_WITHOUT_SESSION = 10
+"""How many times as much callers without a session may write: over HTTP many programs share one name."""
+
 _RECENT_SPAN, _MAX_RECENT = timedelta(days=1), 10
 """How far back, and how many, writes of the same session or agent are joined with a new one.
 
@@ -93,7 +96,8 @@ class SetRules:
         if self._author.session and self._store.proposals.waiting_of(self._author.session, "quarantined"):
             reasons.append("quarantined")
             evidence["session"] = self._author.session
-        if self._burst and (count := self._writes(now) + len(also)) >= self._burst:
+        limit = self._burst if self._author.session else _TIMES_WITHOUT_SESSION * self._burst
+        if limit and (count := self._writes(now) + len(also)) >= limit:
             reasons.append("burst")
             evidence["burst"] = {"session": self._author.session, "writes": count + 1}
         # What waits anyway is read by a person, and a long batch is not compared one by one.

@@ -101,7 +101,9 @@ def test_another_session_and_a_person_write_on_during_a_burst(agent: Workspace, 
 def test_agents_without_a_session_are_told_apart_by_name_and_channel(data_dir: Path) -> None:
     new = make_memory({"content": "One more."})
     with Workspace(data_dir, actor="agent", channel="http", agent="one") as one:
-        one.remember("The first note of this one.")
+        for number in range(10):  # many programs may share one name, so they have ten times as many
+            assert rules(one, burst=1).findings(new, clock.now()) == SetFindings()
+            one.remember(f"Note number {number} about something else entirely: {number * 7919}.")
         assert rules(one, burst=1).findings(new, clock.now()).reasons == ("burst",)
     with Workspace(data_dir, actor="agent", channel="http", agent="two") as two:
         assert rules(two, burst=1).findings(new, clock.now()) == SetFindings()
