@@ -305,7 +305,7 @@ LANGUAGES: tuple[InjectionLanguage, ...] = (
         "Romanian",
         r"ignoră|ignora[țt]i|ignora|uită|uita[țt]i|nu (?:respecta|ține cont|lua în seamă|urma)|desconsideră|neglijează",
         r"anterioare|precedente|de mai sus|toate|tuturor|ini[țt]iale|tale|primite|dinainte|prealabile",
-        r"instruc[țt]iuni\w{0,3}|indica[țt]ii\w{0,3}|ordine\w{0,3}|reguli\w{0,3}|directive\w{0,3}|comenzi\w{0,3}|mesaje\w{0,3}",
+        r"instruc[țt]iuni\w{0,3}|indica[țt]ii\w{0,3}|reguli\w{0,3}|directive\w{0,3}|comenzi\w{0,3}|mesaje\w{0,3}",
         r"nu (?:îi |i |le |îl )?(?:spune|spune[țt]i|men[țt]iona|dezvălui|informa|arăta|anun[țt]a)|ascunde|fără (?:știrea|să știe|să afle)",
         r"utilizator\w{0,4}|client\w{0,4}|nimănui|persoan\w{1,3}",
         r"trimite\w{0,3}|transmite|încarcă|expediază|partajează|redirec[țt]ionează",

@@ -237,13 +237,15 @@ INJECTION_RULES: tuple[InjectionRule, ...] = (
         "reveals_prompt",
         0.5,
         "asks for the model's own instructions",
-        "prompt instruction message rules",
+        "prompt instruction message rules words context",
         r"""\b(?:reveal|print|repeat|output|show|display|disclose|leak|recite|tell|give|write~out|dump|return)
             ~(?:(?:me|us|verbatim|all|of|the|your|full|complete|entire|exact|hidden|initial|original|secret|above|text
                 |contents?)~){1,6}
             (?:system~(?:prompt|message)|(?:initial|hidden|secret)~(?:prompt|instructions?|rules)|prompt~verbatim)\b
         | \b(?:reveal|repeat|disclose|leak|recite
-            |print)~(?:me~)?(?:all~)?(?:of~)?your~(?:[a-z]{1,12}~)?(?:instructions|prompt|rules)\b""",
+            |print)~(?:me~)?(?:all~)?(?:of~)?your~(?:[a-z]{1,12}~)?(?:instructions|prompt|rules)\b
+        | \b(?:repeat|print|output|reveal|write|show|display|dump|reproduce|tell~me|give~me|begin~by)(?:ing)?~(?:\S{1,24}\s{1,12}){0,5}?(?:words~above|instructions~you~(?:were~given|have|received)
+            |context~window|(?:full|entire|exact|complete|whole)~system~(?:prompt|message))\b""",
     ),
     _rule(
         "sends_secrets",
@@ -325,7 +327,7 @@ INJECTION_RULES: tuple[InjectionRule, ...] = (
         "claims that the person has approved what only the person can approve",
         "approv authori consent permission confirm sign agreed green ahead grant clear review",
         rf"""\b(?:the~|your~|our~)?{_PERSON}~(?:(?:has|have|had|already|previously|explicitly|fully|hereby|just|also|now|itself|himself
-            |herself|personally|verbally)~){{0,4}}(?:pre-?)?(?:approved?|authori[sz]ed|consented~to|granted|confirmed|agreed~to|signed~off~on
+            |herself|personally|verbally)~){{0,4}}(?:pre-?)?(?:approved?|authori[sz]ed|consented~to|granted|agreed~to|signed~off~on
             |green-?lit|cleared|(?:given|gave)~(?:(?:you|us|me|full|their|his|her|explicit|blanket|standing|prior|advance|permanent)~){{0,3}}
             (?:permission|consent|approval|authori[sz]ation|the~go[ -]?ahead|sign-?off|clearance))
             (?:~(?:for|to|of|this|that|these|you|the|it|in~advance)){{0,4}}
@@ -381,7 +383,7 @@ INJECTION_RULES: tuple[InjectionRule, ...] = (
                 |nullif(?:y|ies)|voids?|trumps?|wins~over|beats)
             ~(?:(?:all|any|every|everything|anything|each|other|others|previous(?:ly)?|earlier|prior|older|past|existing|else|conflicting|of|the|what(?:ever)?)~){1,5}
             (?:\w{1,16}~){0,2}?(?:entr(?:y|ies)|memor(?:y|ies)|notes?|records?|instructions?|rules?|guidance|statements?|facts|directives?|polic(?:y|ies)|preferences|said
-                |stored|remembered|written|recorded|told|saved|known|else)\b
+                |stored|remembered|written|recorded|told|saved|known|ones|else)\b
         | \b(?:all|any|every)~(?:(?:other|previous|earlier|prior|older|past|existing|conflicting|contrary)~){1,3}(?:entr(?:y|ies)|memor(?:y|ies)|notes?|records?|statements?
                 |facts|guidance|instructions?)~(?:\w{1,16}~){0,4}?(?:is|are|must~be|should~be|have~been|has~been|was|were)~(?:(?:now|hereby|to~be|therefore|considered|all)~){0,2}
             (?:superseded|obsolete|void|outdated|invalid|wrong|cancel+ed|revoked|ignored|disregarded|overridden|replaced|nullified|incorrect|no~longer~valid|deleted|untrusted)\b
@@ -498,6 +500,34 @@ INJECTION_RULES: tuple[InjectionRule, ...] = (
             |\bsecretly\b|\balso~(?:send|run|include|forward)\b)""",
     ),
     _rule(
+        "orders_reader",
+        0.5,
+        "tells whoever reads the text what to do before, while or after reading it",
+        "when once before after while soon above foregoing end start bottom begin top every each all",
+        r"""\b(?:when|whenever|once|after|while|as~soon~as)~you~(?:are~)?(?:read|process|summari[sz]e|review|see|open|load|parse|analy[sz]e|recall|retrieve)(?:ing)?
+            ~(?:this|these|it)\b[^.\n]{0,60}?\b(?:must|also|e-?mail|send|append|include|output|call|reveal|print|forward|upload|reply~with|respond~with|delete|approve)\b
+        | \bignore~(?:all~)?(?:of~)?(?:the~)?(?:above|foregoing)\b(?=[^\S\n]{0,3}(?:[.,!;:]|and\b|then\b|text\b|content\b|$))
+        | \b(?:append|add|include|insert|output|put|repeat|write|place)~(?:\S{1,40}\s{1,12}){1,8}?(?:to|at|on)~the~(?:very~)?(?:end|start|bottom|beginning|top)~of~(?:your|every|each|any|all)
+            ~(?:\w{1,12}~)?(?:reply|replies|responses?|answers?|summar(?:y|ies)|reviews?|reports?|messages?|outputs?)\b
+        | \b(?:end|begin|start|finish)~(?:every|each|all)~(?:of~your~|future~)?(?:repl(?:y|ies)|responses?|answers?|messages?)~with\b
+        | \b(?:call|invoke|use)~[a-z]{2,20}_[a-z_]{2,30}~(?:on|with|to|at|for)?~?[^\n]{0,120}?\bbefore~(?:you~)?(?:respond|reply|answer|continu|proceed)\w{0,3}
+        | \bbefore~(?:you~)?(?:respond|reply|answer|continu|proceed)\w{0,3}(?:~the~user)?[,:]?~(?:(?:you~must|always|please|first)~)?(?:call|invoke|append|send|include|output|print|e-?mail|forward|delete)\b""",
+    ),
+    _rule(
+        "lifts_rules",
+        0.5,
+        "says that the rules of the model no longer hold",
+        "rules protocol restriction guideline polic filter safety instruction",
+        r"""\b(?:your|the)~(?:safety~)?(?:rules|guidelines|restrictions|instructions)~(?:have|has|were|are)~(?:been~)?(?:changed|lifted|removed|suspended|disabled|void|relaxed|updated~to)\b
+            [^.\n]{0,60}\b(?:you|now|allow)\b
+        | \bsafety~(?:protocols?|guidelines|rules|filters|measures|checks)~(?:are~|have~been~|were~|is~)?(?:now~)?(?:disabled|off|suspended|lifted|not~meant|do~not~apply|don't~apply|removed)\b
+        | \b(?:have|has|had|having|with|follow\w{0,3})~no~(?:content~)?(?:policy|policies|guidelines|rules|filters|restrictions)\b
+        | \bexempt~from~(?:the~|your~|all~|any~)?(?:usual~|normal~)?(?:restrictions|rules|polic(?:y|ies)|guidelines|filters)\b
+        | \b(?:an?~)?(?:ai|model|assistant)~with(?:out)?~(?:no~|any~)?(?:rules|filters?|content~policy|restrictions|guidelines)\b
+        | \bnew~instructions?\s{0,3}:[^\n]{0,20}\byou~must\b
+        | \bdisregard~(?:the|your~operator's|your)~(?:\w{1,16}~){0,2}?polic(?:y|ies)\b""",
+    ),
+    _rule(
         "raises_own_trust",
         0.5,
         "asks that a memory be trusted, approved or kept without a person",
@@ -534,7 +564,9 @@ INJECTION_RULES: tuple[InjectionRule, ...] = (
         | \b(?:eval|exec|system|popen|function)\s{0,2}\(\s{0,2}(?:[\w.]{1,30}\s{0,2}\(\s{0,2}){0,3}
             ["']?(?:\w{1,20}\.)?(?:atob|b64decode|base64|fromhex|unhexlify)
         | \bdecode~(?:the|this|these|it|base64|hex|rot13|each)\b[^.\n]{0,200}?\b(?:and|then)~(?:[a-z]{1,12}~){0,3}?
-            (?:follow|execute|run|obey|do~what|carry~out|perform|eval|act~on)\b
+            (?:follow|execute|run|obey|do~(?:exactly~|precisely~)?(?:what|as)|carry~out|perform|eval|act~on)\b
+        | \bdecode~(?:and|then|it)~(?:then~)?(?:follow|execute|run|obey|act)\b
+        | \b(?:translate|decipher|decrypt|convert)~[^.\n]{0,60}?\b(?:rot13|base64|hex)\b[^.\n]{0,60}?\b(?:and|then)~(?:[a-z]{1,12}~){0,3}?(?:follow|execute|run|obey|act~on|do~what)\b
         | \b(?:follow|execute|run|obey|carry~out|perform)~(?:[a-z]{1,12}~){0,4}?(?:decoded|base64|rot13|encoded)
             ~(?:[a-z]{1,12}~)?(?:instructions?|commands?|text|message|content|payload|result|string|script)\b""",
     ),

@@ -84,24 +84,13 @@ def _key_end(text: str, begin: re.Match[str], ends: list[int]) -> int:
 Record = TypeVar("Record", bound=msgspec.Struct)
 
 _MARKER = re.compile(r"\[secret removed: [^\[\]\n]{1,60}\]")
-_UNSCREENED_FIELDS = frozenset(
-    {
-        "id",
-        "target_id",
-        "parent",
-        "src",
-        "older",
-        "newer",
-        "memory_id",
-        "kind",
-        "fingerprint",
-        "action",
-        "target",
-        "status",
-    }
-    | {"stability", "source_type", "sensitivity", "tier", "category", "state", "type", "resolution"}
-)
-"""Fields that name another record or come from a closed vocabulary, in a record and in a proposal's payload."""
+_ID_FIELDS = frozenset({"id", "target_id", "parent", "src", "older", "newer", "memory_id", "fingerprint"})
+"""Fields that name another record, in a record and in a proposal's payload."""
+_UNSCREENED_FIELDS = _ID_FIELDS | {
+    *("kind", "action", "target", "status", "stability", "source_type", "sensitivity", "tier", "category", "state"),
+    *("type", "resolution"),
+}
+"""Fields of a record that name another one or come from a closed vocabulary."""
 _MAX_PASSES = 4
 """Passes over one text: a marker may let the text after it match anew, so each pass reads the result of the last."""
 
@@ -209,7 +198,7 @@ def _clean_mapping(
     cleaned: dict[Any, Any] = {}
     changed = False
     for key, value in values.items():
-        if ids and key in _UNSCREENED_FIELDS:
+        if ids and key in _ID_FIELDS:
             cleaned[key] = value
             continue
         name = _unique_key(_clean_value(key, path, removals), cleaned)

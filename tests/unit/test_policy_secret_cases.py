@@ -1,12 +1,24 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from typing import Any
 
+import msgspec
 import pytest
 
-from memento_tui.model import make_memory, make_proposal
+from memento_tui.model import (
+    Contradiction,
+    Crystal,
+    Memory,
+    Proposal,
+    Relation,
+    Skip,
+    WorkingItem,
+    make_memory,
+    make_proposal,
+)
 from memento_tui.policy.secret_formats import format_spans
-from memento_tui.policy.secrets import redact_record, redact_text
+from memento_tui.policy.secrets import _free_text_fields, redact_record, redact_text
 from tests.secret_cases import SecretCase, is_removed, secret_cases
 from tests.steps import grows_in_proportion
 
@@ -123,6 +135,21 @@ def test_a_value_is_judged_by_the_name_beside_it() -> None:
 def test_the_cheap_tests_of_a_form_never_hide_what_it_would_find(cases: list[SecretCase]) -> None:
     for case in cases[::5]:
         assert sorted(format_spans(case.text)) == sorted(format_spans(case.text, gated=False)), case
+
+
+@pytest.mark.parametrize("record", [Memory, Skip, WorkingItem, Crystal, Relation, Contradiction, Proposal])
+def test_every_field_that_may_hold_any_text_is_screened(record: type[msgspec.Struct]) -> None:
+    names = {
+        field.name for field in msgspec.structs.fields(record) if field.type in (str, tuple[str, ...], dict[str, Any])
+    }
+    ids = {"id", "src", "parent", "older", "newer", "target_id", "fingerprint"}
+    assert names - set(_free_text_fields(record)) <= ids
+
+
+def test_keys_and_values_of_a_payload_are_screened_whatever_their_names() -> None:
+    payload = {"status": f"use {GITHUB}", "extra": {f"k {GITHUB}": [GITHUB]}, "source": {"agent": GITHUB}}
+    proposal = make_proposal({"action": "create", "target_id": "a", "payload": payload})
+    assert GITHUB not in str(redact_record(proposal)[0])
 
 
 @pytest.mark.parametrize(
