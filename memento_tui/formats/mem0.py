@@ -55,7 +55,7 @@ from memento_tui.formats.source_files import (
 )
 from memento_tui.model import Memory
 
-__all__ = ["FORMAT", "count", "is_document", "is_memory", "read", "write"]
+__all__ = ["FORMAT", "count", "is_document", "read", "write"]
 
 EXTRA_KEY = "mem0"
 """The key of ``extra`` for the data that only this format has a place for."""

@@ -21,7 +21,6 @@ from memento_tui.model.texts import texts_image
 from memento_tui.moments import format_moment, parse_moment
 
 __all__ = [
-    "DECIDED_FIELDS",
     "HIGHEST_CLAIMED_CERTAINTY",
     "adopt_claims",
     "as_claimed",

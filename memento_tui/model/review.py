@@ -24,7 +24,6 @@ __all__ = [
     "INBOX_KINDS",
     "OPEN_PROPOSAL_STATES",
     "PROPOSAL_STATES",
-    "PROPOSAL_TARGETS",
     "RESOLUTIONS",
     "Contradiction",
     "Proposal",

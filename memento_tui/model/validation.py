@@ -15,7 +15,6 @@ from memento_tui.moments import parse_moment
 __all__ = [
     "ACCOUNTS_NAMESPACE",
     "MAX_CONTENT_BYTES",
-    "PROPOSAL_ID_PREFIX",
     "account_of",
     "check_choice",
     "check_encodable",

@@ -17,7 +17,7 @@ from memento_tui.storage.journal import REWRITTEN_ENTRY, Author, Change, image_d
 from memento_tui.storage.tables import TABLES
 from memento_tui.storage.transaction import PersonGuard, Transaction, transaction
 
-__all__ = ["PURGED_NAME", "NameField", "PurgedRecord", "purge_name", "purge_note", "purge_record", "purged_ids"]
+__all__ = ["NameField", "PurgedRecord", "purge_name", "purge_note", "purge_record", "purged_ids"]
 
 NameField = Literal["agent", "session"]
 

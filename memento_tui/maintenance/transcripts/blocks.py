@@ -18,7 +18,6 @@ __all__ = [
     "ToolCalls",
     "as_text",
     "blocks_of",
-    "command_of",
     "first_string",
     "moment_of",
     "outcome",

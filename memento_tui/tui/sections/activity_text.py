@@ -18,7 +18,7 @@ from memento_tui.tui.memory_text import memory_body, memory_facts, memory_title
 from memento_tui.tui.sections.activity_rows import writer_name
 from memento_tui.tui.text_diff import text_difference
 
-__all__ = ["entry_heading", "exposure_text", "journal_entry_text"]
+__all__ = ["exposure_text", "journal_entry_text"]
 
 _MAX_CHARACTERS = 2_000
 """Characters of a text that are compared; the time for it grows with their square."""
