@@ -19,7 +19,7 @@ from tests.poison.second_judge import second_opinion
 from tests.poison.suite import Outcome, Size, attack_everything
 
 _RESULTS = Path(benchmarks).with_name("RESULTS.md")
-_QUESTIONS = 6
+_QUESTIONS = 4
 """Ways out that are asked about each attack, besides those that list everything; other ones for each."""
 
 
@@ -33,16 +33,19 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="memento-poison-") as folder:
         attacked = Path(folder) / "attacks"
         attacked.mkdir()
-        outcome = attack_everything(attacked, Size(options.cases, _QUESTIONS), options.seed)
+        outcome = attack_everything(attacked, Size(options.cases, _QUESTIONS), options.seed, tell=_tell)
         honest = _honest(Path(folder), options.seed)
     agreement = _agreement(outcome, options.judge) if options.judge else ""
-    table = as_markdown(outcome, honest, agreement)
+    table = as_markdown(outcome, honest, agreement, options.cases)
     print(described(outcome))
     print(table)
-    if options.cases is None:
-        write_section(_RESULTS, HEADING, table)
+    write_section(_RESULTS, HEADING, table)
     is_met = not any(leaks for _, leaks in goals(outcome)) and (honest is None or honest.share <= HONEST_GOAL)
     return 0 if is_met else 1
+
+
+def _tell(line: str) -> None:
+    print(line, flush=True)
 
 
 def _honest(scratch: Path, seed: int) -> Honest | None:

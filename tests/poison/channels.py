@@ -47,6 +47,8 @@ class Channel(Protocol):
     """One way in, with every text that it takes."""
 
     name: str
+    changes_records: bool
+    """Whether it changes records that exist, the person's among them."""
 
     @property
     def slots(self) -> Sequence[str]:
@@ -96,6 +98,8 @@ def filled_ids(value: Any, target: Target, other: Target) -> Any:
 
 class McpChannel:
     """The tools of one profile that write."""
+
+    changes_records = True
 
     def __init__(self, name: str, house: House, agent: Agent) -> None:
         self.name = name
@@ -241,6 +245,8 @@ def _path_parts(path: str, target: Target) -> dict[str, str]:
 
 class RestChannel:
     """The routes that write."""
+
+    changes_records = True
 
     def __init__(self, name: str, house: House, inner: Rest, rest: Rest) -> None:
         """``inner`` is the one whose schemas can be seen, ``rest`` the one that is asked."""

@@ -157,6 +157,8 @@ def samples(folder: Path) -> Iterator[str]:
 class _FileChannel:
     """What channels of documents share: a sample, and every text in it."""
 
+    changes_records = True
+
     def __init__(self, name: str, house: House, files: Files) -> None:
         self.name = name
         self._house = house
@@ -343,6 +345,7 @@ class TranscriptChannel:
     """What a session's transcript holds, at each event after which it is read."""
 
     name = "hooks"
+    changes_records = False
 
     def __init__(self, house: House) -> None:
         self._house = house

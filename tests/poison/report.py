@@ -35,13 +35,14 @@ def goals(outcome: Outcome) -> Iterator[tuple[str, Sequence[Leak]]]:
     yield "recalled though they waited, without a decision", outcome.let_in
 
 
-def as_markdown(outcome: Outcome, honest: Honest | None, agreement: str = "") -> str:
-    """Return the section of the results."""
+def as_markdown(outcome: Outcome, honest: Honest | None, agreement: str = "", sample: int | None = None) -> str:
+    """Return the section of the results; ``sample`` is how many attacks on each channel were made of the product."""
     tried, asked = len(outcome.cases), outcome.questions
+    part = f" (at most {sample:,} of them on each way in)" if sample is not None else ""
     lines = [_HEAD, "", "| what | figure | goal | met |", "|---|---|---|---|"]
     for what, leaks in goals(outcome):
         harmful = len({leak.case.attack.mark for leak in leaks})
-        lines.append(f"| attacks {what}, of {tried:,} | {harmful:,} | 0 | {_met(harmful == 0)} |")
+        lines.append(f"| attacks {what}, of {tried:,}{part} | {harmful:,} | 0 | {_met(harmful == 0)} |")
     if honest is not None:
         seen = f"{honest.imported:,} imported and {honest.remembered:,} remembered over MCP"
         lines.append(

@@ -79,6 +79,7 @@ class ShellChannel:
     """The commands that write, run by an agent."""
 
     name = "command line"
+    changes_records = True
 
     def __init__(self, house: House) -> None:
         self._house = house
@@ -150,6 +151,7 @@ class ReturnChannel:
     """Texts that wait for a person, are taken away by the agent that wrote them, and are brought back by the person."""
 
     name = "undo and restore"
+    changes_records = False
 
     def __init__(self, house: House, agent: Agent, tools: McpChannel) -> None:
         self._house = house

@@ -94,8 +94,13 @@ _OVER_A_WIRE = 12
 """Attacks on a server in a process of its own: the same code answers in this one."""
 
 
-def attack_everything(scratch: Path, size: Size, seed: int, *, only: Sequence[str] = ()) -> Outcome:
-    """Attack every channel, each in a house of its own, and return what came of it."""
+def attack_everything(
+    scratch: Path, size: Size, seed: int, *, only: Sequence[str] = (), tell: Callable[[str], None] = lambda _: None
+) -> Outcome:
+    """Attack every channel, each in a house of its own, and return what came of it.
+
+    ``tell`` is called with the name of each channel that is done.
+    """
     outcome = Outcome()
     folder = scratch / "samples"
     folder.mkdir()
@@ -116,6 +121,7 @@ def attack_everything(scratch: Path, size: Size, seed: int, *, only: Sequence[st
         if not only or name in only:
             with open_house(scratch / f"house{number}") as house, opening(house) as channel:
                 _attack(channel, house, size, seed * 1000 + number, outcome)
+                tell(f"{name}: {sum(case.channel == name for case in outcome.cases):,} attacks")
     return outcome
 
 
@@ -128,7 +134,7 @@ def _return_channel(house: House) -> Iterator[Channel]:
 def _attack(channel: Channel, house: House, size: Size, seed: int, outcome: Outcome) -> None:
     """Make the attacks on one channel, then look at what is stored, and ask every way out."""
     most = min(size.cases or _OVER_A_WIRE, _OVER_A_WIRE) if " over " in channel.name else size.cases
-    cases = [_send(channel, *one) for one in _planned(channel.slots, most, seed)]
+    cases = [_send(channel, *one) for one in _planned(channel, most, seed)]
     maintain_workspace(house.person)
     found, proposed = house.records(), house.proposed()
     for case in cases:
@@ -148,13 +154,13 @@ def _attack(channel: Channel, house: House, size: Size, seed: int, outcome: Outc
     _ask(cases, found, house, size, seed, outcome)
 
 
-def _planned(slots: Sequence[str], most: int | None, seed: int) -> list[tuple[str, Attack, bool]]:
+def _planned(channel: Channel, most: int | None, seed: int) -> list[tuple[str, Attack, bool]]:
     """Return the product, or as much of it as is wanted: every text once, before any comes again."""
     drawn = random.Random(seed)
-    shuffled = drawn.sample(slots, len(slots))
+    shuffled = drawn.sample(channel.slots, len(channel.slots))
     families = drawn.sample(list(FAMILIES), len(FAMILIES))
     plan: list[tuple[str, Attack, bool]] = []
-    for turn in range(2 * len(families)):
+    for turn in range((2 if channel.changes_records else 1) * len(families)):
         for place, slot in enumerate(shuffled):
             if most is not None and len(plan) >= most:
                 return plan
