@@ -65,8 +65,9 @@ def _agreement(outcome: Outcome, python: str) -> str:
     ours = [case.attack.mark in outcome.marks_held for case in cases]
     same = sum(one == other for one, other in zip(ours, theirs, strict=True))
     return (
-        f"OWASP's agent-memory-guard (strict policy) holds back {sum(theirs) / len(cases):.1%} of the texts that were"
-        f" stored, the gate {sum(ours) / len(cases):.1%}; both answer alike about {same / len(cases):.1%}."
+        f"OWASP's agent-memory-guard (strict policy), which judges texts alone, holds back"
+        f" {sum(theirs) / len(cases):.1%} of those that were stored; the gate, which also judges where they come from and"
+        f" what they change, {sum(ours) / len(cases):.1%}. Both answer alike about {same / len(cases):.1%}."
     )
 
 
