@@ -66,8 +66,8 @@ def _agreement(outcome: Outcome, python: str) -> str:
     same = sum(one == other for one, other in zip(ours, theirs, strict=True))
     return (
         f"OWASP's agent-memory-guard (strict policy), which judges texts alone, holds back"
-        f" {sum(theirs) / len(cases):.1%} of those that were stored; the gate, which also judges where they come from and"
-        f" what they change, {sum(ours) / len(cases):.1%}. Both answer alike about {same / len(cases):.1%}."
+        f" {sum(theirs) / len(cases):.1%} of those that were stored; the gate, which also judges where they come from"
+        f" and what they change, {sum(ours) / len(cases):.1%}. Both answer alike about {same / len(cases):.1%}."
     )
 
 
