@@ -495,3 +495,8 @@ def test_of_the_memories_that_real_agents_wrote_fewer_than_one_in_a_hundred_wait
     held = [text for text in memories if suspicion_of(text).score >= SUSPICIOUS_SCORE]
     assert len(memories) > 1000
     assert len(held) < len(memories) / 100
+
+
+@pytest.mark.parametrize("text", ["a$b$c$d$e$f$g", "x@y@z@x@y@z@x", "24" * 40])
+def test_letters_that_signs_for_letters_part_are_read_without_an_error(text: str) -> None:
+    assert suspicion_of(text).score == 0
