@@ -63,7 +63,7 @@ def quarantine_session(store: Store, gate: Gate, session: str) -> QuarantineOutc
     moved: list[tuple[str, str]] = []
     kept: list[tuple[str, str]] = []
     with gate.transaction("quarantine", note=_note_of(session)) as tx:
-        work = _Quarantine(store, tx, session, writes[0].agent)
+        work = _Quarantine(store, gate, tx, session, writes[0].agent)
         for record in records:
             outcome = work.take(record)
             if outcome is not None:
@@ -90,7 +90,7 @@ def release_session(store: Store, gate: Gate, session: str) -> QuarantineOutcome
     kept: list[tuple[str, str]] = []
     with gate.transaction("release", note=_note_of(session)) as tx:
         for seq in entries:
-            _release_entry(store, tx, seq, moved, kept)
+            _release_entry(store, gate, tx, seq, moved, kept)
         waiting = store.proposals.waiting_of(session, QUARANTINED)
         moved += [(proposal.target, proposal.target_id) for proposal in waiting if _let_in(tx, proposal)]
     return QuarantineOutcome(session, tuple(moved), tuple(kept))
@@ -108,8 +108,9 @@ def _note_of(session: str) -> str:
 class _Quarantine:
     """One quarantine in a running transaction."""
 
-    def __init__(self, store: Store, tx: Transaction, session: str, agent: str) -> None:
-        self._store, self._tx, self._session, self._agent = store, tx, session, agent
+    def __init__(self, store: Store, gate: Gate, tx: Transaction, session: str, agent: str) -> None:
+        self._store, self._gate, self._tx = store, gate, tx
+        self._session, self._agent = session, agent
 
     def take(self, record: SessionRecord) -> bool | None:
         """Take one record out of effect; return whether it was, ``None`` where it has no effect anyway."""
@@ -181,7 +182,7 @@ class _Quarantine:
         before = self._image(record, record.first_version - 1)
         if before is None:
             return None
-        restored = self._tx.put(before, base=0)
+        restored = _put_as_it_is(self._gate, self._tx, before, base=0)
         self._propose("delete", restored, {}, {"session": self._session}, "", base=restored.version)
         return True
 
@@ -200,7 +201,7 @@ class _Quarantine:
         return True
 
     def _put(self, record: Any, **values: Any) -> Any:  # noqa: ANN401 - any record
-        return self._tx.put(msgspec.structs.replace(record, **values), base=record.version)
+        return _put_as_it_is(self._gate, self._tx, msgspec.structs.replace(record, **values), base=record.version)
 
     def _propose(
         self,
@@ -251,6 +252,12 @@ class _Quarantine:
         return any(last is None or image is None or _texts_differ(last, image) for image in images)
 
 
+def _put_as_it_is(gate: Gate, tx: Transaction, record: Any, *, base: int) -> Any:  # noqa: ANN401 - any record
+    """Write a record as it stood: neither a quarantine nor its end makes a person stand behind a text."""
+    gate.vouch(record)
+    return tx.put(record, base=base)
+
+
 def _texts_differ(one: Any, other: Any) -> bool:  # noqa: ANN401 - any record
     return any(name != "status" for name in _differences(one, other))
 
@@ -261,7 +268,7 @@ def _differences(one: Any, other: Any) -> list[str]:  # noqa: ANN401 - any recor
 
 
 def _release_entry(
-    store: Store, tx: Transaction, seq: int, moved: list[tuple[str, str]], kept: list[tuple[str, str]]
+    store: Store, gate: Gate, tx: Transaction, seq: int, moved: list[tuple[str, str]], kept: list[tuple[str, str]]
 ) -> None:
     """Give back what one quarantine took, the last change first."""
     changes = store.journal.changes(seq)
@@ -272,7 +279,7 @@ def _release_entry(
             continue
         if key in decided:
             kept.append(key)
-        elif _give_back(store, tx, change):
+        elif _give_back(store, gate, tx, change):
             moved.append(key)
 
 
@@ -304,7 +311,7 @@ def _close_proposals(tx: Transaction, changes: Sequence[Change]) -> set[tuple[st
     return decided
 
 
-def _give_back(store: Store, tx: Transaction, change: Change) -> bool:
+def _give_back(store: Store, gate: Gate, tx: Transaction, change: Change) -> bool:
     """Put one record back as it was before a quarantine; return whether it still was as the quarantine left it."""
     before = store.journal.image_named(change.record, change.record_id, change.version - 1)
     after = None if change.image is None else TABLES[change.record].image.decode(change.image)
@@ -312,7 +319,7 @@ def _give_back(store: Store, tx: Transaction, change: Change) -> bool:
     if change.removed:
         if current is not None or before is None:
             return False
-        tx.put(before, base=0)
+        _put_as_it_is(gate, tx, before, base=0)
         return True
     if current is None or after is None or _differences(after, current):
         return False
@@ -320,15 +327,15 @@ def _give_back(store: Store, tx: Transaction, change: Change) -> bool:
         tx.remove(current, base=current.version)
         return True
     if isinstance(current, Crystal) and isinstance(before, Crystal):
-        return _give_back_crystal(tx, current, before)
+        return _give_back_crystal(gate, tx, current, before)
     values = {name: getattr(before, name) for name in _differences(before, current)}
-    tx.put(msgspec.structs.replace(current, **values), base=current.version)
+    _put_as_it_is(gate, tx, msgspec.structs.replace(current, **values), base=current.version)
     return True
 
 
-def _give_back_crystal(tx: Transaction, current: Crystal, before: Crystal) -> bool:
+def _give_back_crystal(gate: Gate, tx: Transaction, current: Crystal, before: Crystal) -> bool:
     """Put an identity back; where a person has written another one since, it becomes part of the past."""
     others = [crystal for crystal in tx.with_status(Crystal, "current") if crystal.id != current.id]
     status = "past" if before.status == "current" and others else before.status
-    tx.put(msgspec.structs.replace(current, status=status), base=current.version)
+    _put_as_it_is(gate, tx, msgspec.structs.replace(current, status=status), base=current.version)
     return True
