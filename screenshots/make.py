@@ -48,7 +48,8 @@ def use(folder: Path) -> None:
             sys.exit("The sample has no identity.")
         agent.crystals.write(current.content.replace("a correct and honest", "a correct, honest and quick"))
         verified = agent.get("hdbscan-graph")
-        agent.update(verified.id, content=verified.content.replace("7 s for 20,000", "6 s for 20,000"))
+        quicker = verified.content.replace("7 s for 20,000", "6 s for 20,000")
+        agent.update(verified.id, content=quicker, base_version=verified.version)
         agent.search("how is undo made")
     with Workspace(folder) as mine:
         maintain_workspace(mine)

@@ -40,7 +40,7 @@ wrote, and on attacks and secrets written for the purpose. `python -m tests.benc
 `python -m tests.benchmarks.guarding --tell` show more, and retrieval is `tests/benchmarks/retrieval.py`.
 
 """
-_KEYWORDS_ONLY = "[engine]\nenabled = false\n"
+_KEYWORDS_ONLY = "[engine]\nenabled = false\n[review]\nburst = 0\n"
 
 
 def _filled(folder: Path, count: int) -> Path:

@@ -30,7 +30,7 @@ def remember_round_trip(scratch: Path) -> Row:
     """Compare ``remember`` over standard input and output with a tool that returns at once, by turns."""
     folder = scratch / "agent"
     folder.mkdir()
-    (folder / "config.toml").write_text("[engine]\nenabled = false\n")
+    (folder / "config.toml").write_text("[engine]\nenabled = false\n[review]\nburst = 0\n")
     ours, bare = anyio.run(_round_trips, folder)
     ratio = statistics.median(ours) / statistics.median(bare)
     what = "remember over MCP stdio, round trip / a no-op tool of the same server"

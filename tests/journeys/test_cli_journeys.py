@@ -149,9 +149,11 @@ def test_an_export_is_imported_elsewhere_and_twice_changes_nothing(console: Cons
     again = other.json("import", "auto", str(backup))
     assert (again["imported"], again["updated"], again["unchanged"]) == (0, 0, 1)
     (memory,) = other.json("list")["items"]
-    assert {name: memory[name] for name in ("id", "content", "tags", "pinned", "created_at")} == {
-        name: given[name] for name in ("id", "content", "tags", "pinned", "created_at")
+    assert {name: memory[name] for name in ("id", "content", "tags", "created_at")} == {
+        name: given[name] for name in ("id", "content", "tags", "created_at")
     }
+    # Another workspace's person decides about pins, and about whose words they are.
+    assert (memory["pinned"], memory["extra"]["claims"]) == (False, {"pinned": True, "source_type": "user"})
     in_words = other.run("import", "memento", str(backup)).stdout.decode()
     assert in_words.startswith("0 imported, 0 updated, 1 unchanged, 1 refused\n")
     assert "backup.jsonl:3" in in_words

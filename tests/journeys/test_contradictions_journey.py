@@ -120,7 +120,7 @@ def test_a_changed_memory_is_compared_anew_and_the_section_tells_the_ages(place:
     newer = place.agent.call("remember", content="Invoices are printed on paper.", namespace="invoices")["id"]
     place.house.settle()
     assert place.dispute_of(older.id, newer) is None
-    place.agent.call("update", id=newer, content="Invoices are sent on Thursday.")
+    place.agent.call("update", id=newer, content="Invoices are sent on Thursday.", base_version=1)
     until(lambda: place.dispute_of(older.id, newer), "the contradiction is found")
     section = section_of(place.agent.read("context", message="when are invoices sent", namespace="invoices"))
     assert f"older {older.id}, 40 days old" in section

@@ -58,7 +58,7 @@ def test_a_type_of_their_own_and_the_default_one_are_kept(client: Client) -> Non
 
 def test_the_same_text_is_stored_once(client: Client, server: HttpProcess) -> None:
     first = client.store("The build needs Node 20.")
-    again = client.post("/v1/memories", content="the build  needs node 20.")
+    again = client.post("/v1/memories", content=" The build\nneeds Node 20.")
     assert (again.status, again.data["id"], again.data["status"]) == (200, first, "known")
     elsewhere = server.client.within("another").post("/v1/memories", content="The build needs Node 20.")
     assert elsewhere.status == 201

@@ -75,7 +75,7 @@ class Scene:
             "search": {"query": "anything"},
             "get": {"ids": [self.draft]},
             "remember": {"content": "A text that nobody stored."},
-            "update": {"id": self.draft, "content": "Another draft."},
+            "update": {"id": self.draft, "content": "Another draft.", "base_version": 1},
             "forget": {"id": self.draft},
             "skip_check": {"query": "anything"},
             "skip_add": {"item": "x", "reason": "y", "expires": "7d"},
@@ -148,9 +148,11 @@ def test_no_use_of_the_tools_changes_what_a_person_decided_or_has_to_decide(scen
     agent, person = scene.agent, scene.person
     for target in (scene.verified, scene.pinned, scene.pending):
         for tool, arguments in scene.valid_calls().items():
-            aimed = {**arguments, **({"id": target} if tool in ("update", "forget") else {})}
-            agent.send(tool, aimed)
-        agent.send("update", {"id": target, "content": "Mine now.", "tags": ["x"], "certainty": 5})
+            at = {"id": target, "base_version": person.get(target).version}
+            agent.send(tool, {**arguments, **(at if tool in ("update", "forget") else {})})
+        version = person.get(target).version
+        changes = {"content": "Mine now.", "tags": ["x"], "certainty": 5}
+        agent.send("update", {"id": target, "base_version": version, **changes})
         agent.send("remember", {"id": target, "content": "Mine now."})
 
     verified, pinned = person.get(scene.verified), person.get(scene.pinned)

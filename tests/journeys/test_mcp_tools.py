@@ -12,6 +12,7 @@ import pytest
 import memento_tui
 from memento_tui.api import Workspace
 from memento_tui.model import Memory
+from memento_tui.model.claims import claims_of
 from tests.journeys.mcp_agent import NO_ENGINE, Agent, connected_to_process
 
 TOOLS = [
@@ -132,7 +133,9 @@ def test_a_memory_is_stored_found_read_changed_and_forgotten(agent: Agent, perso
 
     whole = agent.call("get", ids=[stored["id"][:8]])["memories"][0]
     assert whole["content"] == "Use /v2/users; /v1 answers 404."
-    assert (whole["certainty"], whole["version"]) == (4, 1)
+    # More than 3 is a claim until a person accepts it.
+    assert (whole["certainty"], whole["version"]) == (3, 1)
+    assert claims_of(known) == {"certainty": 4, "source_type": "user"}
     assert whole["expires_at"] == "2099-12-31T00:00:00Z"
     assert whole["validity_context"] == "API 2.1 and later"
 
@@ -159,10 +162,11 @@ def test_showing_and_reading_a_memory_are_counted_apart(agent: Agent, person: Wo
 
 def test_a_text_that_is_known_already_is_not_stored_twice(agent: Agent) -> None:
     first = agent.call("remember", content="Deploys happen on Tuesdays.")
-    again = agent.call("remember", content="deploys  happen on Tuesdays.")
+    again = agent.call("remember", content=" Deploys happen\non Tuesdays.")
 
     assert "duplicate" not in first
     assert again == {"id": first["id"], "status": "active", "duplicate": True}
+    assert agent.call("remember", content="DEPLOYS happen on Tuesdays.")["id"] != first["id"]
 
 
 def test_a_memory_from_outside_waits_for_a_person_and_stays_marked_once_approved(
@@ -208,7 +212,7 @@ def test_an_agent_reads_why_its_proposal_was_rejected(agent: Agent, person: Work
 def test_a_change_to_what_a_person_verified_is_proposed(agent: Agent, person: Workspace) -> None:
     memory = person.remember("The office is in Perth.", stability="verified")
 
-    changed = agent.call("update", id=memory.id, content="The office is in Sydney.")
+    changed = agent.call("update", id=memory.id, content="The office is in Sydney.", base_version=1)
     gone = agent.call("forget", id=memory.id)
 
     assert changed["outcome"] == gone["outcome"] == "proposed"
@@ -263,7 +267,7 @@ def test_a_text_that_looks_like_json_stays_a_text(agent: Agent) -> None:
 
 def test_an_argument_that_is_null_counts_as_left_out(agent: Agent, person: Workspace) -> None:
     name = agent.call("remember", content="Galahs are pink.", title=None, expires=None, id=None)["id"]
-    agent.call("update", id=name, title="Galahs", content=None, base_version=None)
+    agent.call("update", id=name, title="Galahs", content=None, base_version=1)
 
     memory = person.get(name)
     assert (memory.title, memory.content) == ("Galahs", "Galahs are pink.")
