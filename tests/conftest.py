@@ -62,6 +62,7 @@ if sys.platform == "linux" and _can_hold_tests(_MEMORY_DISK):
 gc.set_threshold(50_000, 20, 50)
 
 
+@pytest.hookimpl(optionalhook=True)  # one process runs them too
 def pytest_xdist_auto_num_workers() -> int:
     """Return half as many workers again as there are processors: a third of the journeys' time is waiting."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
