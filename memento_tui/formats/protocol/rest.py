@@ -113,10 +113,19 @@ def _read_workspace(server: ProtocolClient, workspace: str, context: RowContext)
     yield from _fetch_rows(context, f"{workspace}/working-memory/items", items, item_from_row)
     sections = (row for key in SECTIONS if (row := _fetch_section(server, workspace, key)) is not None)
     yield from _fetch_rows(context, f"{workspace}/working-memory", sections, section_from_row)
-    identity = server.text("/identity", workspace)
-    if identity is not None and identity[1].get("id"):
-        row = {**identity[1], "crystal": identity[0]}
+    if (row := _fetch_identity(server, workspace)) is not None:
         yield from _fetch_rows(context, f"{workspace}/identity", iter([row]), _current_crystal)
+
+
+def _fetch_identity(server: ProtocolClient, workspace: str) -> _Row | None:
+    """Return the identity that holds, without the words of caution that memento puts above one that nobody approved."""
+    answer = server.text("/identity", workspace)
+    if answer is None or not answer[1].get("id"):
+        return None
+    row = dict(answer[1])
+    labels = row.pop("labels", None)
+    marks = " ".join(f"[{label}]" for label in labels) if isinstance(labels, list) else ""
+    return {**row, "crystal": answer[0].removeprefix(f"{marks}\n") if marks else answer[0]}
 
 
 def _current_crystal(context: RowContext, row: _Row, location: RowLocation) -> ImportRecord | Refused:
