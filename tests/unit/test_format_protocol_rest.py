@@ -120,6 +120,15 @@ def test_an_identity_that_is_told_in_every_workspace_is_one() -> None:
     assert found.refused == []
 
 
+def test_the_words_of_caution_above_an_identity_are_none_of_its_words() -> None:
+    meta = '"meta": {"id": "1d000001", "labels": ["unverified"]}'
+    answer = f'{{"content": [{{"type": "text", "text": "[unverified]\\nI am."}}], {meta}}}'.encode()
+    with serving(Account(answers={"/v1/identity": (200, answer)})) as address:
+        (identity,) = read(address).taken
+    assert identity.fields["content"] == "I am."
+    assert "labels" not in str(identity.fields)
+
+
 def test_a_broken_row_costs_only_itself() -> None:
     account = Account(memories=[memory(), 5, memory("b", content=None), memory("c")], skips=[skip(item="")])
     with serving(account) as address:
