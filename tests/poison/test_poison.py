@@ -17,8 +17,8 @@ from tests.poison.report import HONEST_GOAL, described
 from tests.poison.suite import Outcome, Size, attack_everything
 
 SEED = 20261122
-SAMPLE = Size(cases=12, questions=4)
-HONEST_SAMPLE = 60
+SAMPLE = Size(cases=10, questions=3)
+HONEST_SAMPLE = 40
 
 
 @pytest.fixture(scope="module")
