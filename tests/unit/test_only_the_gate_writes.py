@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -25,6 +26,9 @@ WITHIN_STORAGE = {
 
 OPENERS = {"transaction", "write_entry", "PersonGuard"}
 """The functions of the storage that begin or end one, and the guard that asks nothing but who it is."""
+
+
+_WRITING_SQL = re.compile(r"\b(INSERT (OR \w+ )?INTO|UPDATE \w+ SET|DELETE FROM|REPLACE INTO)\b")
 
 
 def problems(source: str, *, name: str) -> list[str]:
@@ -56,6 +60,17 @@ def test_no_module_but_the_gate_opens_a_transaction_on_records() -> None:
     outside = [(name, source) for name, source in modules() if not name.startswith("storage/") and name not in ALLOWED]
     assert len(outside) > 100
     assert [problem for name, source in outside for problem in problems(source, name=name)] == []
+
+
+def test_no_sql_that_writes_stands_outside_of_storage() -> None:
+    found = {
+        name
+        for name, source in modules()
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and _WRITING_SQL.search(node.value)
+    }
+    written = {name for name in found if not name.startswith("storage/")}
+    assert written == {"formats/protocol/sqlite.py"}, "an export writes the file of another system"
 
 
 def test_within_the_storage_only_the_journals_own_modules_write_entries() -> None:
