@@ -15,6 +15,7 @@ from memento_tui.config import Config
 from memento_tui.errors import MementoError, NotAllowed
 from memento_tui.maintenance.consolidation.step import consolidate
 from memento_tui.maintenance.context import Comparators, MaintenanceAction, MaintenanceContext, Progress
+from memento_tui.maintenance.second_opinion import ask_second_opinions
 from memento_tui.maintenance.steps import (
     age_memories,
     apply_confirmed_use,
@@ -46,6 +47,7 @@ _STEPS: tuple[tuple[str, Callable[[MaintenanceContext], None]], ...] = (
     ("use", apply_confirmed_use),
     ("pairs", compare_pairs),
     ("consolidation", consolidate),
+    ("second opinions", ask_second_opinions),
 )
 
 

@@ -380,6 +380,8 @@ def _screening_lines(evidence: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield "removed", f"{removed['kind']}, from {removed['field']}, line {removed['line']}"
     for sign in evidence.get("suspicion", ()):
         yield "reads like orders", f"{sign['rule'].replace('_', ' ')}: {sign['quote']}"
+    if "opinion" in evidence:
+        yield "second opinion", f"{evidence['opinion']['says']}, says the language model: {evidence['opinion']['why']}"
 
 
 def _set_lines(evidence: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
