@@ -124,9 +124,7 @@ def test_templates_and_lists_are_no_contradictions(workspace: Workspace) -> None
     assert sum(deed.action == "contradiction" for deed in maintain_workspace(workspace).actions) == 0
 
 
-def test_however_many_texts_contradict_a_draft_it_loses_nothing_before_a_person_decides(
-    workspace: Workspace, agent: Workspace
-) -> None:
+def test_however_many_texts_contradict_a_draft_it_keeps_its_certainty(workspace: Workspace, agent: Workspace) -> None:
     own = workspace.remember("The crane in hall two lifts 12 tonnes.", certainty=5)
     for tonnes in (13, 14, 15, 16, 17):
         agent.remember(f"The crane in hall two lifts {tonnes} tonnes.")
