@@ -269,7 +269,8 @@ _NUMBERS = re.compile(
 )
 """Bytes written as numbers: binary, hexadecimal or decimal."""
 _WORDS_IN_A_ROW = re.compile(
-    r"(?:[A-Z]?[a-z]+|[A-Z]+|[0-9]{1,4})(?:[/_+-]{1,2}(?:[A-Z]?[a-z]+|[A-Z]+|[0-9]{1,8}))+[/_-]*|[a-z]+|(?:[A-Z]?[a-z]+){1,8}",
+    r"(?:[A-Z]?[a-z]++|[A-Z]++|[0-9]{1,4}+)(?:[/_+-]{1,2}+(?:[A-Z]?[a-z]++|[A-Z]++|[0-9]{1,8}+))++[/_-]*+"
+    r"|[a-z]++|(?:[A-Z]?[a-z]++){1,8}+",
     re.ASCII,
 )
 """A path, or words that are joined: no encoding writes them so."""
