@@ -185,6 +185,8 @@ def test_everything_can_be_exported_and_brought_into_an_empty_store(memento: Pro
         moved: dict[str, object] = {"version": 0}
         if "source_type" in ours:
             moved |= {"source_type": "derived", "extra": {"claims": {"source_type": "user"}}}
+        else:
+            moved |= {"extra": {"unverified": True}} | ({"created_by": ""} if "created_by" in ours else {})
         assert {**ours, **moved} == {**theirs, "version": 0}
     (identity,) = other.json("review", "list")["items"]
     other.json("review", "approve", identity["id"])
