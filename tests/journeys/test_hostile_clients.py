@@ -144,7 +144,8 @@ def test_a_file_that_is_named_like_a_memory_is_related_to_nothing(server: HttpPr
     theirs = signed_up(server, "trent")
     target = theirs.store("The ferry leaves at noon.")
     account.store("A file of the same name.", linkages=[{"type": "file", "path": target}])
-    assert theirs.get(f"/v1/memories/{target}/related").data == {"outgoing": [], "incoming": []}
+    related = theirs.get(f"/v1/memories/{target}/related").data
+    assert (related["outgoing"], related["incoming"]) == ([], [])
     assert theirs.get(f"/v1/memories/{target}/graph").data["edges"] == []
 
 
