@@ -119,14 +119,14 @@ def test_certainty_rises_with_use_in_several_sessions_and_not_with_display(data_
         assert person.get(memory.id).certainty == 2
 
 
-def test_certainty_falls_when_a_contradiction_is_found_and_returns_when_it_was_none(workspace: Workspace) -> None:
+def test_certainty_stays_when_a_contradiction_is_found_and_falls_when_a_person_decides(workspace: Workspace) -> None:
     older = workspace.remember("The staging API listens on port 8080 behind the proxy.", certainty=3)
     newer = workspace.remember("The staging API listens on port 9090 behind the proxy.", certainty=3)
     maintain_workspace(workspace)
-    assert [workspace.get(memory.id).certainty for memory in (older, newer)] == [2, 2]
-    (dispute,), _ = workspace.contradictions.list()
-    workspace.contradictions.resolve(dispute.contradiction.id, "not_a_contradiction")
     assert [workspace.get(memory.id).certainty for memory in (older, newer)] == [3, 3]
+    (dispute,), _ = workspace.contradictions.list()
+    workspace.contradictions.resolve(dispute.contradiction.id, "newer_supersedes")
+    assert [workspace.get(memory.id).certainty for memory in (older, newer)] == [2, 3]
 
 
 # Doubles
