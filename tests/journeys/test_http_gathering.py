@@ -49,7 +49,7 @@ def test_linkages_are_drawn_walked_and_listed(client: Client) -> None:
     row = client.put(f"/v1/memories/{third}", linkages=[{"type": "memory", "id": second}]).data
     assert row["linkages"] == [{"type": "memory", "id": second}]
     assert client.memory(second)["linkages"] == links
-    assert "Links: memory:" in client.get("/v1/memories/recall", query="lock outwards").said
+    assert "Links (unverified): memory:" in client.get("/v1/memories/recall", query="lock outwards").said
     related = client.get(f"/v1/memories/{second}/related").data
     assert related["outgoing"][0] == {"id": first, "type": "memory", "label": "because"}
     assert related["incoming"] == [{"id": third, "type": "memory", "label": "related"}]
