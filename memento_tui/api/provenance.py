@@ -92,7 +92,7 @@ def check_provenance(
 
 
 class _Heard(msgspec.Struct):
-    """What a first reading of a transcript tells of its session."""
+    """The facts about a session that a first reading of its transcript gives."""
 
     session: str = ""
     agent: str = ""

@@ -27,7 +27,7 @@ _ADVICE = (
 
 
 class CommandAuthor(NamedTuple):
-    """Who a command writes as, and where that is not the person, why."""
+    """The author that a command writes as, and the reason where that is not the person."""
 
     actor: Literal["person", "agent"]
     agent: str = ""

@@ -52,7 +52,7 @@ class Gate:
         self.rules = rules
         self.author, _ = redact_record(author)  # an agent gives itself its name
         self.origin: Origin = origin_of(author)
-        """Where the author's texts come from. It follows from the author alone, and no caller chooses it."""
+        """The origin of the author's texts. It follows from the author alone, and no caller chooses it."""
         self._store = store
         self._screening = Screening()
         self._sets = SetRules(store, author, rules.burst)

@@ -34,7 +34,7 @@ _MAX_MATCHES = 200
 _MAX_DEPTH = 3
 """Times that an order may be encoded over and over."""
 _DISGUISE_WEIGHT = 0.3
-"""What it adds that an order was found only by undoing a disguise that no honest text has."""
+"""The score, from 0 to 1, that an order gains which was found only by undoing a disguise that no honest text has."""
 
 
 class InjectionSign(msgspec.Struct, frozen=True):

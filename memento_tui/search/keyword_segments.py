@@ -49,4 +49,7 @@ def _opened_alone(directory: Path, meta: dict[str, Any], segment: dict[str, Any]
         for file in directory.glob(f"{name}.*"):
             os.link(file, Path(folder) / file.name)
         (Path(folder) / _META).write_bytes(msgspec.json.encode({**meta, "segments": [segment]}))
-        yield tantivy.Index.open(folder)
+        index = tantivy.Index.open(folder)
+        # A reader that follows commits takes the removal of the folder for one, and writes a lock into it meanwhile.
+        index.config_reader("manual")
+        yield index

@@ -109,7 +109,7 @@ _MAX_WHERE = 300
 
 
 class ToolOrigin(NamedTuple):
-    """Where an output came from, and the address, query, command or path that was asked for."""
+    """The origin of an output: its kind, and the address, query, command or path that was asked for."""
 
     place: Literal["outside", "local", "memento"]
     where: str
