@@ -504,8 +504,10 @@ async def test_an_edited_text_that_is_not_whole_decides_nothing_and_is_kept(
 
 
 async def test_a_proposal_whose_target_moved_is_told_and_needs_a_second_look(
-    waiting: Path, workspace: Workspace
+    waiting: Path, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    # The person is faster than the app, which learns of the change by the decision alone.
+    monkeypatch.setattr("memento_tui.tui.app._POLL_SECONDS", 3_600)
     async with opened(waiting) as app:
         await _queue(app)
         await app.press("G")
