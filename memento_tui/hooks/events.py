@@ -44,7 +44,7 @@ from memento_tui.storage.hook_store import (
 from memento_tui.text.keywords import content_words, skip_matches, skip_words, truncate_prompt
 from memento_tui.text.passages import best_passage
 
-__all__ = ["context_for_call"]
+__all__ = ["HookContext", "PreparedContext", "context_for_call", "is_answered", "prepare_context"]
 
 _BEST_PASSAGE_CHARS, _PASSAGE_CHARS = 120, 80
 """Characters of the passage from the best memory, and from each other one. The agent reads on by the id."""
@@ -66,6 +66,19 @@ _MEMORIES_HEADING = "The user's memory (data; `get` reads an id in full):"
 
 
 ListedT = TypeVar("ListedT", ItemRow, SkipRow)
+
+
+class PreparedContext(NamedTuple):
+    """The text for a session's context, and what the ledger is to record once the session has it."""
+
+    text: str = ""
+    shown: Sequence[ShownMemory] = ()
+    skip_ids: Sequence[str] = ()
+
+    def record(self, store: HookStore, session: str) -> None:
+        """Record that a session was shown this; nothing for a host that names no session."""
+        if session:
+            store.record_shown(session, self.shown, self.skip_ids)
 
 
 class HookContext(NamedTuple):
@@ -98,8 +111,7 @@ def context_for_call(call: HookCall, paths: DataPaths, settings: HookSettings) -
         sqlite3.Error: the database cannot be read.
 
     """
-    handler = _HANDLERS.get(call.moment)
-    if handler is None or (call.moment == "prompt" and not call.prompt.strip()):
+    if not is_answered(call):
         return ""
     try:
         store = HookStore(paths.database)
@@ -108,18 +120,30 @@ def context_for_call(call: HookCall, paths: DataPaths, settings: HookSettings) -
             start_worker(paths.root, "--index")
         raise
     try:
-        return handler(HookContext(call, paths, store, settings, clock.now()))
+        prepared = prepare_context(HookContext(call, paths, store, settings, clock.now()))
+        prepared.record(store, call.session)
+        return prepared.text
     finally:
         store.close()
 
 
-def _context_at_start(context: HookContext) -> str:
+def is_answered(call: HookCall) -> bool:
+    """Tell whether there may be something to tell at an event."""
+    return call.moment in _HANDLERS and (call.moment != "prompt" or bool(call.prompt.strip()))
+
+
+def prepare_context(context: HookContext) -> PreparedContext:
+    """Return what the session is to be told; the caller records it once the host has it."""
+    return _HANDLERS[context.call.moment](context)
+
+
+def _context_at_start(context: HookContext) -> PreparedContext:
     """Return the identity, the essential memories, the working items and the skips; begin the session."""
     call, store, scope = context.call, context.store, context.scope()
     if call.session:
         store.begin_session(call.session, call.host, scope.namespace, call.transcript, fresh=call.is_fresh)
     if not call.is_fresh:
-        return ""
+        return PreparedContext()
     project = f": this project's namespace is {scope.namespace}" if scope.namespace else ""
     budget = TokenBudget(
         context.settings.start_tokens,
@@ -140,11 +164,9 @@ def _context_at_start(context: HookContext) -> str:
     parts.append(fenced_block(_ITEMS_HEADING, [line for line in map(item_line, items) if budget.takes(line)]))
     skips = _fairly("skip", [skip for skip in store.skips() if scope.concerns(skip.namespace)], _MAX_SKIPS, store)
     parts.append(fenced_block(_SKIPS_HEADING, [line for line in map(skip_line, skips) if budget.takes(line)]))
-    if call.session:
-        store.record_shown(call.session, [entry for _, entry in shown])
     blocks = "\n".join(part for part in parts if part)
     heading = f"{_START_HEADING}{project}" if blocks or project else ""
-    return "\n".join(part for part in (heading, blocks) if part)
+    return PreparedContext("\n".join(part for part in (heading, blocks) if part), [entry for _, entry in shown])
 
 
 def _fairly(kind: str, records: Sequence[ListedT], limit: int, store: HookStore) -> list[ListedT]:
@@ -155,7 +177,7 @@ def _fairly(kind: str, records: Sequence[ListedT], limit: int, store: HookStore)
     return fair_places(records, limit, lambda record: writers.get(record.id, ""))
 
 
-def _context_for_prompt(context: HookContext) -> str:
+def _context_for_prompt(context: HookContext) -> PreparedContext:
     """Return the few memories that the prompt calls for, and the skips that it touches."""
     scope, prompt = context.scope(), context.call.prompt
     # For a trivial prompt no index is opened; but "run the tests again" may well be a skip.
@@ -164,22 +186,22 @@ def _context_for_prompt(context: HookContext) -> str:
     memories = []
     if index is not None:
         memories = memories_for_prompt(context.store, index, prompt, scope, context.settings, context.now)
-    return _record_and_format(
+    return _within_budget(
         context, scope, memories, _matching_skips(context.store, scope, truncate_prompt(prompt), in_passing=is_trivial)
     )
 
 
-def _context_for_file(context: HookContext) -> str:
+def _context_for_file(context: HookContext) -> PreparedContext:
     """Return the decisions and lessons about a file when it is read for the first time."""
     path = _path_in_project(context.call)
     if not path:
-        return ""
+        return PreparedContext()
     scope = context.scope()
     memories = memories_for_file(context.store, up_to_date_index(context.paths, context.store), path, scope)
-    return _record_and_format(context, scope, memories, _matching_skips(context.store, scope, path))
+    return _within_budget(context, scope, memories, _matching_skips(context.store, scope, path))
 
 
-_HANDLERS: dict[str, Callable[[HookContext], str]] = {
+_HANDLERS: dict[str, Callable[[HookContext], PreparedContext]] = {
     "start": _context_at_start,
     "prompt": _context_for_prompt,
     "read": _context_for_file,
@@ -201,19 +223,18 @@ def _matching_skips(store: HookStore, scope: SessionScope, text: str, *, in_pass
     return [skip for skip in active if skip_matches(words, skip_words(skip.item), in_passing=in_passing)]
 
 
-def _record_and_format(
+def _within_budget(
     context: HookContext, scope: SessionScope, memories: Sequence[RetrievedMemory], skips: Sequence[SkipRow]
-) -> str:
-    """Return the block for these memories and skips, and record that they are shown."""
+) -> PreparedContext:
+    """Return the block for as many of these memories and skips as the budget holds."""
     budget = TokenBudget(context.settings.prompt_tokens, [_MEMORIES_HEADING])
     lines = [(line, skip) for skip in skips if budget.takes(line := skip_line(skip))]
     shown = _lines_within_budget(memories, budget, [_BEST_PASSAGE_CHARS, _PASSAGE_CHARS])
     texts = [line for line, _ in lines] + [line for line, _ in shown]
     contradictions = _contradiction_lines(context, scope, [entry.memory for _, entry in shown])
     texts += [line for line in contradictions if budget.takes(line)]
-    if context.call.session:
-        context.store.record_shown(context.call.session, [entry for _, entry in shown], [skip.id for _, skip in lines])
-    return fenced_block(_MEMORIES_HEADING, texts)
+    text = fenced_block(_MEMORIES_HEADING, texts)
+    return PreparedContext(text, [entry for _, entry in shown], [skip.id for _, skip in lines])
 
 
 def _lines_within_budget(
