@@ -22,7 +22,7 @@ from memento_tui.search.decay import DecayFactor, decay_factor, rank_below_succe
 from memento_tui.search.fair_share import fair_results
 from memento_tui.search.query_language import Query, parse
 from memento_tui.search.ranking import FUSED_CANDIDATES
-from memento_tui.search.scoring import Relevance, diversify, fuse
+from memento_tui.search.scoring import Match, diversify, fuse
 from memento_tui.storage.journal import Author
 from memento_tui.storage.store import Store
 
@@ -49,11 +49,11 @@ _SHARED_CANDIDATES = 5
 
 
 class SearchHit(msgspec.Struct, frozen=True, dict=True):
-    """One result: a memory with its score, from 0 to about 1."""
+    """One result: a memory, the score that it was ranked by, from 0 to about 1, and the numbers that made it."""
 
     memory: Memory
     score: float
-    relevance: Relevance
+    match: Match
     life: DecayFactor
     query: Query
 
@@ -61,6 +61,15 @@ class SearchHit(msgspec.Struct, frozen=True, dict=True):
     def id(self) -> str:
         """The memory's id."""
         return self.memory.id
+
+    @property
+    def relevance(self) -> float:
+        """How well the memory answers, 0 to 1: the number to show, and to compare with thresholds.
+
+        Unlike ``score`` it is not what results are ordered by; `memento_tui.search.scoring.calibrated_relevance` says
+        what it means.
+        """
+        return self.match.relevance
 
     @cached_property
     def passage(self) -> Snippet:
@@ -81,13 +90,14 @@ class SearchHit(msgspec.Struct, frozen=True, dict=True):
 
     def explain(self) -> dict[str, Any]:
         """Return every number that made the score."""
-        found, life = self.relevance, self.life
+        found, life = self.match, self.life
         return {
             "keyword": found.keyword,
             "keyword_rank": found.keyword_rank,
             "semantic": found.semantic,
             "semantic_rank": found.semantic_rank,
-            "relevance": found.score,
+            "relevance": found.relevance,
+            "match": found.score,
             "life": life.factor,
             "weight": life.weight,
             "age": life.age,
@@ -230,7 +240,7 @@ class SearchEngine:
             return self._listing(query, tree, limit, now)
         hurried = typing and mode == "keyword"
         candidates = limit if hurried else max(FUSED_CANDIDATES, 3 * limit)
-        keyword: list[tuple[str, float]] = []
+        keyword: list[tuple[str, float]] | None = None
         total, ceiling = 0, 0.0
         if mode != "semantic":
             answer = self.keyword.search(query, tree, candidates, count=not hurried)
@@ -255,7 +265,7 @@ class SearchEngine:
         return _SemanticAnswer("ready", answer.hits, problem)
 
     def _ranked(
-        self, query: Query, tree: Filter, found: dict[str, Relevance], limit: int, now: datetime
+        self, query: Query, tree: Filter, found: dict[str, Match], limit: int, now: datetime
     ) -> list[SearchHit]:
         # The database has the last word: an index may lag behind a deletion or an expiry.
         memories = self._store.memories.get_many(list(found), tree)
@@ -283,16 +293,16 @@ class SearchEngine:
         return self._store.writes.writers("memory", [memory.id for memory in memories if memory.stability == "draft"])
 
     @staticmethod
-    def _hit(query: Query, memory: Memory, score: float, relevance: Relevance, life: DecayFactor) -> SearchHit:
-        return SearchHit(memory, score, relevance, life, query)
+    def _hit(query: Query, memory: Memory, score: float, match: Match, life: DecayFactor) -> SearchHit:
+        return SearchHit(memory, score, match, life, query)
 
     def _listing(self, query: Query, tree: Filter, limit: int, now: datetime) -> SearchAnswer:
         """Answer a query that has filters only: the memories that it selects, most recently changed first."""
         page = self._store.memories.page(tree, limit=limit)
         memories: Sequence[Memory] = page.items
-        relevance = Relevance(1.0, None, None, None, None)
+        match = Match(1.0, None, None, None, None, 1.0)
         lives = [decay_factor(memory, now, preset=self._config.maintenance.decay) for memory in memories]
-        hits = [self._hit(query, m, life.factor, relevance, life) for m, life in zip(memories, lives, strict=True)]
+        hits = [self._hit(query, m, life.factor, match, life) for m, life in zip(memories, lives, strict=True)]
         return SearchAnswer(hits, self._store.memories.count(tree), "off", query.problems)
 
 

@@ -65,7 +65,13 @@ def _answer_object(answer: SearchAnswer, *, explain: bool) -> dict[str, Any]:
 
 
 def _hit_object(hit: SearchHit, *, explain: bool) -> dict[str, Any]:
-    match = {"id": hit.id, "score": round(hit.score, 6), "snippet": hit.snippet, "marks": hit.marks}
+    match = {
+        "id": hit.id,
+        "relevance": round(hit.relevance, 4),
+        "score": round(hit.score, 6),
+        "snippet": hit.snippet,
+        "marks": hit.marks,
+    }
     reasons = {"explain": hit.explain()} if explain else {}
     return match | to_plain(hit.memory) | reasons
 
@@ -80,7 +86,7 @@ def _hit_text(hit: SearchHit, *, explain: bool) -> str:
     memory = hit.memory
     trust = "unverified" if memory.stability == "draft" else memory.stability
     about = f"{memory.kind}, {trust}, {memory.namespace}"
-    lines = [f"{hit.score:.3f}  {bold(safe(memory.headline))}", f"       {safe(memory.id)}  {safe(about)}"]
+    lines = [f"{hit.relevance:.3f}  {bold(safe(memory.headline))}", f"       {safe(memory.id)}  {safe(about)}"]
     lines.append(f"       {_marked_snippet(hit)}")
     if explain:
         numbers = (f"{name} {_format_number(value)}" for name, value in hit.explain().items() if value is not None)

@@ -53,7 +53,7 @@ def search_result(hit: SearchHit, now: datetime) -> SearchResult:
         id=memory.id,
         title=one_line(memory.headline, 120),
         kind=memory.kind,
-        score=round(hit.score, 3),
+        score=round(hit.relevance, 3),
         snippet=one_line(hit.snippet, 400),
         labels=caution_labels(memory, now),
         tags=list(memory.tags),

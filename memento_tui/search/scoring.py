@@ -18,11 +18,22 @@ from memento_tui.search.ranking import (
     LARGEST_SHARE_OF_A_KIND,
     LEAST_SHARE_TO_REPLACE,
     ORDINARY_WORDS,
+    RELEVANCE_KEYWORD_WEIGHT,
     STEEPNESS,
     UNSEEN_SIMILARITY,
 )
 
-__all__ = ["Relevance", "density", "diversify", "fuse", "highest_score", "idf", "perfect_score", "saturated"]
+__all__ = [
+    "Match",
+    "calibrated_relevance",
+    "density",
+    "diversify",
+    "fuse",
+    "highest_score",
+    "idf",
+    "perfect_score",
+    "saturated",
+]
 
 
 def idf(total: int, holding: int) -> float:
@@ -54,40 +65,61 @@ def saturated(score: float, ceiling: float) -> float:
     return 1 - math.exp(-STEEPNESS * score / ceiling) if ceiling > 0 else 0.0
 
 
-class Relevance(NamedTuple):
-    """How well one memory answers a query, 0 to 1, and its score and rank in each view; ``None`` where it is absent."""
+class Match(NamedTuple):
+    """How well one memory fits a query: what it is ranked by, and its score and rank in each view, if it is in it."""
 
     score: float
+    """The number that results are ordered by, before the life factor; it is made to order well, not to be shown."""
     keyword: float | None
     semantic: float | None
     keyword_rank: int | None
     semantic_rank: int | None
+    relevance: float
+    """The calibrated relevance, 0 to 1: see `calibrated_relevance`."""
+
+
+def calibrated_relevance(keyword: float | None, semantic: float | None) -> float:
+    """Return the relevance that is shown and compared with thresholds, 0 to 1, from the scores of the two views.
+
+    It tells how well the words and the meaning of one memory, by itself, fit the query: .6 of the keyword score and
+    .4 of the cosine similarity, or one of the two alone where the other view was not asked and is ``None``. It means
+    the same from query to query, so that a low best one is a reason for silence. Results are not ordered by it: what
+    helps to order them, such as the session that a memory is from, does not tell whether anything answers at all.
+    """
+    if semantic is None:
+        return keyword or 0.0
+    if keyword is None:
+        return semantic
+    return RELEVANCE_KEYWORD_WEIGHT * keyword + (1 - RELEVANCE_KEYWORD_WEIGHT) * semantic
 
 
 def fuse(
-    keyword: Sequence[tuple[str, float]], ceiling: float, semantic: Sequence[tuple[str, float]] | None
-) -> dict[str, Relevance]:
-    """Return the relevance of every candidate.
+    keyword: Sequence[tuple[str, float]] | None, ceiling: float, semantic: Sequence[tuple[str, float]] | None
+) -> dict[str, Match]:
+    """Return the match of every candidate.
 
     A BM25 score is divided by ``ceiling``, the score of a perfect match, and saturates: 1 - exp(-2.5 x). Cosine
-    similarities are taken as they are, and the weighted sum is the relevance. ``semantic`` is ``None`` where there
-    is no semantic search: then the keyword score stands alone.
+    similarities are taken as they are, and the weighted sum is the score. ``keyword`` or ``semantic`` is
+    ``None`` where that view was not asked: then the other stands alone.
     """
-    words = {name: (rank, saturated(score, ceiling)) for rank, (name, score) in enumerate(keyword, 1)}
+    words = {name: (rank, saturated(score, ceiling)) for rank, (name, score) in enumerate(keyword or (), 1)}
     if semantic is None:
-        return {name: Relevance(score, score, None, rank, None) for name, (rank, score) in words.items()}
+        return {name: Match(score, score, None, rank, None, score) for name, (rank, score) in words.items()}
     meaning = {name: (rank, max(0.0, score)) for rank, (name, score) in enumerate(semantic, 1)}
+    if keyword is None:
+        return {name: Match(score, None, score, None, rank, score) for name, (rank, score) in meaning.items()}
     unseen = UNSEEN_SIMILARITY * min((score for _, score in meaning.values()), default=0.0)
     names = dict.fromkeys([*words, *meaning])
     return {name: _combine(words.get(name), meaning.get(name), unseen) for name in names}
 
 
-def _combine(words: tuple[int, float] | None, meaning: tuple[int, float] | None, unseen: float) -> Relevance:
+def _combine(words: tuple[int, float] | None, meaning: tuple[int, float] | None, unseen: float) -> Match:
     word_rank, word_score = words or (None, None)
     meaning_rank, meaning_score = meaning or (None, None)
     near = unseen if meaning_score is None else meaning_score
     score = KEYWORD_WEIGHT * (word_score or 0.0) + (1 - KEYWORD_WEIGHT) * near
-    return Relevance(score, word_score, meaning_score, word_rank, meaning_rank)
+    relevance = calibrated_relevance(word_score or 0.0, near)
+    return Match(score, word_score, meaning_score, word_rank, meaning_rank, relevance)
 
 
 def diversify(ordered: Sequence[tuple[str, float]], kinds: Mapping[str, str], limit: int) -> list[tuple[str, float]]:

@@ -86,7 +86,7 @@ def test_a_declared_supersession_has_an_effect_on_rank_however_much_better_the_o
     after = {hit.id: hit for hit in hits}
     assert after["old"].score == pytest.approx(0.999 * after["new"].score)
     told = after["old"].explain()
-    assert told["score"] == pytest.approx(told["relevance"] * told["life"])
+    assert told["score"] == pytest.approx(told["match"] * told["life"])
     assert told["held"] < 1
 
 
@@ -130,7 +130,7 @@ def test_a_successor_that_the_search_did_not_find_only_halves_the_old_one(worksp
     workspace.relate("new", "old", type="supersedes")
     (after,) = workspace.search("deploy friday", mode="keyword").results
     assert after.life.factor == pytest.approx(before.life.factor / 2, rel=1e-4)
-    assert after.score == pytest.approx(after.relevance.score * after.life.factor)
+    assert after.score == pytest.approx(after.match.score * after.life.factor)
     assert (before.life.held, after.life.held) == (1, 1)
 
 
@@ -232,7 +232,7 @@ def test_explaining_shows_every_number_that_made_the_score(workspace: Workspace)
     workspace.remember("alpha beta")
     (hit,) = workspace.search("alpha", mode="keyword").results
     told = hit.explain()
-    assert told["score"] == pytest.approx(told["relevance"] * told["life"])
+    assert told["score"] == pytest.approx(told["match"] * told["life"])
     assert (told["keyword_rank"], told["semantic"], told["semantic_rank"]) == (1, None, None)
     assert told["keyword"] == told["relevance"]
     assert set(told) >= {"age", "use", "certainty", "stability", "superseded"}

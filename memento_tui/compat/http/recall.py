@@ -133,11 +133,11 @@ def _search_in(
 
 def _weighted_score(hit: SearchHit, _: str, alpha: float | None) -> tuple[float, float]:
     """Return a result's score, with words and meaning weighed as the workspace has set, and that of its words."""
-    relevance = hit.relevance
-    keyword = relevance.keyword or 0.0
-    if alpha is None or not relevance.score:
+    match = hit.match
+    keyword = match.keyword or 0.0
+    if alpha is None:
         return hit.score, keyword
-    return (alpha * keyword + (1 - alpha) * (relevance.semantic or 0.0)) * hit.score / relevance.score, keyword
+    return (alpha * keyword + (1 - alpha) * (match.semantic or 0.0)) * hit.life.factor, keyword
 
 
 def _local_score(hit: SearchHit, words: str, alpha: float | None) -> tuple[float, float]:
@@ -149,7 +149,7 @@ def _local_score(hit: SearchHit, words: str, alpha: float | None) -> tuple[float
     query_terms = {term for word in words.split() if word.lower() not in STOP_WORDS for term in terms(word)}
     memory_terms = set(terms(f"{memory.title}\n{memory.content}\n{' '.join(memory.tags)}"))
     keyword = len(query_terms & memory_terms) / len(query_terms) if query_terms else 0.0
-    meaning = hit.relevance.semantic
+    meaning = hit.match.semantic
     if meaning is None:
         return keyword * hit.life.factor, keyword
     share = _DEFAULT_ALPHA if alpha is None else alpha
@@ -299,7 +299,7 @@ def _memories_part(request: ApiRequest, result: _RecallResult, *, with_links: bo
 
 
 def _match_row(request: ApiRequest, recalled: _RecalledMemory, *, hybrid: bool, with_links: bool) -> dict[str, Any]:
-    memory, relevance = recalled.memory, recalled.hit.relevance
+    memory, found = recalled.memory, recalled.hit.match
     match: dict[str, Any] = {
         "id": memory.id,
         "content": memory.content,
@@ -311,7 +311,7 @@ def _match_row(request: ApiRequest, recalled: _RecalledMemory, *, hybrid: bool, 
     }
     if hybrid:
         match["keyword_score"] = round(recalled.keyword, 3)
-        match["vector_score"] = round(relevance.semantic or 0.0, 3)
+        match["vector_score"] = round(found.semantic or 0.0, 3)
     if with_links:
         match["linkages"] = linkage_rows(request, memory)
         match["labels"] += LINK_LABELS if match["linkages"] else ()

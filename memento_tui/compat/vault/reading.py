@@ -156,7 +156,7 @@ def _search_hits(workspace: Workspace, query: str, limit: int, *, semantic: bool
 
 def _semantic_hit(hit: SearchHit) -> SearchHit:
     """Return a hit with the score that its meaning alone earns: no word was looked for that could add to it."""
-    return msgspec.structs.replace(hit, score=(hit.relevance.semantic or 0.0) * hit.life.factor)
+    return msgspec.structs.replace(hit, score=(hit.match.semantic or 0.0) * hit.life.factor)
 
 
 def _found_note(hit: SearchHit, now: datetime, *, brief: bool) -> FoundNote:

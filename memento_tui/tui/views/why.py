@@ -21,7 +21,7 @@ from memento_tui.errors import MementoError
 from memento_tui.maintenance.life_report import life_report_lines
 from memento_tui.model import Memory
 from memento_tui.search.decay import preset_weight
-from memento_tui.search.ranking import HIGHEST_FACTOR, KEYWORD_WEIGHT, LOWEST_FACTOR
+from memento_tui.search.ranking import HIGHEST_FACTOR, LOWEST_FACTOR, RELEVANCE_KEYWORD_WEIGHT
 from memento_tui.tui.commands import KeyScope, bindings
 from memento_tui.tui.display import cells, literal
 from memento_tui.tui.views.view import View
@@ -138,7 +138,8 @@ def _score_parts(rank: SearchRank) -> Iterator[tuple[str, str, str]]:
     numbers = rank.hit.explain()
     keyword, semantic = numbers["keyword"], numbers["semantic"]
     yield "place", f"{rank.place:,}", f"Of the {rank.results:,} results shown, best first."
-    yield "score", f"{numbers['score']:.3f}", "Relevance times decay factor; the results are ordered by it."
+    yield "score", f"{numbers['score']:.3f}", "Match times decay factor; the results are ordered by it."
+    yield "match", f"{numbers['match']:.3f}", "How well it fits the search, beside the other results."
     yield "relevance", f"{numbers['relevance']:.3f}", _relevance_words(numbers["relevance"], keyword, semantic)
     if keyword is None:
         yield "by words", "-", "None of the words of the search is in it, or too few to be among the first."
@@ -161,7 +162,7 @@ def _relevance_words(relevance: float, keyword: float | None, semantic: float | 
         return "The search has filters only, so all that it selects is equally relevant."
     if semantic is None and relevance == keyword:
         return "How well it answers by its words alone; meaning was not asked."
-    shares = f"{KEYWORD_WEIGHT:.0%} of by words and {1 - KEYWORD_WEIGHT:.0%} of by meaning"
+    shares = f"{RELEVANCE_KEYWORD_WEIGHT:.0%} of by words and {1 - RELEVANCE_KEYWORD_WEIGHT:.0%} of by meaning"
     if semantic is None:
         return f"{shares}, for which it gets a little less than the last of the nearest."
     return f"{shares}."
