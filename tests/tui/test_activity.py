@@ -65,6 +65,31 @@ async def test_an_agents_entry_is_taken_back_with_one_key(data_dir: Path) -> Non
             await told(driver, "was taken back already, by entry 3")
 
 
+async def test_what_a_session_wrote_leaves_recall_and_comes_back_with_one_key(data_dir: Path) -> None:
+    with as_agent(data_dir) as agent:
+        first, second = agent.remember("The port is 8080."), agent.remember("The host is alpha.")
+    async with opened(data_dir, start="activity") as driver:
+        workspace = driver.app.workspace
+        await driver.press("Q")
+        await driver.until(lambda: isinstance(driver.app.screen, Confirm), "it asks")
+        assert "Take everything that the session s1 of claude wrote out of recall?" in driver.text(".dialog-title")
+        assert "It wrote 2 records; agents can be told 2 of them now." in driver.text(".dialog-text")
+        await driver.press("n")
+        assert workspace.get(first.id).status == "active"
+        await driver.press("Q", "y")
+        await told(driver, "2 records left recall and wait in Review. z undoes.")
+        assert {workspace.get(memory.id).status for memory in (first, second)} == {"pending"}
+        await driver.until(lambda: actions(driver)[0] == "quarantine", "it is listed")
+        await driver.press("g", "Q")
+        await told(driver, "No agent's session wrote this entry.")
+        await driver.press("j", "Q")
+        await driver.until(lambda: isinstance(driver.app.screen, Confirm), "it asks again")
+        assert "Give back what the session s1 of claude wrote?" in driver.text(".dialog-title")
+        await driver.press("y")
+        await told(driver, "2 records are as they were. z undoes.")
+        assert {workspace.get(memory.id).status for memory in (first, second)} == {"active"}
+
+
 async def test_a_bulk_write_asks_before_all_of_it_is_taken_back(data_dir: Path) -> None:
     with memento_tui.open(data_dir) as person:
         person.remember_many({"content": f"number {number}"} for number in range(2200))

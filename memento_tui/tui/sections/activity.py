@@ -328,6 +328,20 @@ class ActivitySection(ListSection[ActivityListRow]):
         else:
             self.memento.show_status(f"{sentence} Z does it again.")
 
+    @work(exclusive=True, group="action")
+    async def action_quarantine(self) -> None:
+        """Take what the session of the entry under the cursor wrote out of recall, or give it back."""
+        row = self.rows.current
+        if not self.is_list_of(exposures=False) or not isinstance(row, ActivityRow):
+            return
+        if not row.entry.session or row.entry.actor == "person":
+            self.memento.show_status("No agent's session wrote this entry.", problem=True)
+            return
+        from memento_tui.tui.sections.session_quarantine import ask_and_quarantine  # noqa: PLC0415 - seldom needed
+
+        await ask_and_quarantine(self, row.entry.session)
+        self.guard.moved_by_person()
+
     # Actions on exposures
 
     def is_list_of(self, *, exposures: bool) -> bool:
