@@ -355,14 +355,13 @@ class Skips:
     def matching(self, query: str, *, among: Callable[[Skip], bool] | None = None) -> Sequence[Skip]:
         """Return the skips that hold for something about to be done; nothing is counted.
 
-        A skip matches if all the words of its item stand in the query, or all those of the query in its item. ``among``
-        tells which skips are looked at.
+        `memento_tui.text.skip_matching` says which do. ``among`` tells which skips are looked at.
         """
-        from memento_tui.text.keywords import skip_matches, skip_words  # noqa: PLC0415 - it needs the analyzers
+        from memento_tui.text.skip_matching import mentions_of, skip_matches  # noqa: PLC0415 - it needs the analyzers
 
-        criteria = skip_words(query)
+        mentions = mentions_of(query)
         held = [skip for skip in self.list() if among is None or among(skip)]
-        return [skip for skip in held if skip_matches(criteria, skip_words(skip.item))]
+        return [skip for skip in held if skip_matches(mentions, skip.item)]
 
     def check(self, query: str, *, among: Callable[[Skip], bool] | None = None) -> Sequence[Skip]:
         """Return the skips that hold for something about to be done, as `matching` does, and count a hit for each."""

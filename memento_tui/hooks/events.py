@@ -41,8 +41,9 @@ from memento_tui.storage.hook_store import (
     ShownMemory,
     SkipRow,
 )
-from memento_tui.text.keywords import content_words, skip_matches, skip_words, truncate_prompt
+from memento_tui.text.keywords import content_words, truncate_prompt
 from memento_tui.text.passages import best_passage
+from memento_tui.text.skip_matching import mentions_of, skip_matches
 
 __all__ = ["HookContext", "PreparedContext", "context_for_call", "is_answered", "prepare_context"]
 
@@ -219,8 +220,10 @@ def _path_in_project(call: HookCall) -> str:
 
 def _matching_skips(store: HookStore, scope: SessionScope, text: str, *, in_passing: bool = False) -> list[SkipRow]:
     active = [skip for skip in store.skips() if scope.concerns(skip.namespace)]
-    words = skip_words(text) if active else frozenset()
-    return [skip for skip in active if skip_matches(words, skip_words(skip.item), in_passing=in_passing)]
+    if not active:
+        return []
+    mentions = mentions_of(text)
+    return [skip for skip in active if skip_matches(mentions, skip.item, in_passing=in_passing)]
 
 
 def _within_budget(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Literal, get_args
 
 import msgspec
@@ -64,6 +64,8 @@ _SKIP_FIELDS = {
     "hits": "a whole number",
     "extra": "an object",
 }
+_LONGEST_SKIP = timedelta(days=36_525)
+"""A hundred years: other systems' clients write the end of the century where they mean no end."""
 _SKIP_MOMENTS = ("expires_at", "created_at", "updated_at", "last_hit_at")
 
 
@@ -71,7 +73,7 @@ def make_skip(fields: Mapping[str, Any], *, now: datetime | None = None, stored:
     """Make a skip of plain values. ``stored`` accepts one that has ended already, as an import may hold.
 
     Raises:
-        InvalidField: a field is missing or wrong, or the end is not in the future.
+        InvalidField: a field is missing or wrong, or the end is not in the future, or a hundred years away.
 
     """
     moment = now or clock.now()
@@ -91,6 +93,13 @@ def make_skip(fields: Mapping[str, Any], *, now: datetime | None = None, stored:
         raise InvalidField("hits", "cannot be negative")
     if not stored and skip.expires_at <= (now or clock.now()):
         raise InvalidField("expires_at", f"is not in the future: {skip.expires_at:%Y-%m-%d %H:%M}Z has passed")
+    if not stored and skip.expires_at > moment + _LONGEST_SKIP:
+        raise InvalidField(
+            "expires_at",
+            f"is more than a hundred years away: {skip.expires_at:%Y-%m-%d}",
+            "A skip ends while somebody remembers why it is there; what holds for good is a standing decision:"
+            " `memento skip decide`.",
+        )
     return skip
 
 

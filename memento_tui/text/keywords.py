@@ -1,4 +1,4 @@
-"""Extract the words of a prompt that can name a subject, and match word sets.
+"""Extract the words of a prompt that can name a subject.
 
 Works in any language and whatever was pasted into the prompt. Imports nothing but the standard library and Tantivy:
 memento-hook reads it before every prompt.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from memento_tui.text.terms import EDGE_PUNCTUATION, STOP_WORDS, UNSPACED_CHARACTERS, character_bigrams, is_compound
+from memento_tui.text.terms import EDGE_PUNCTUATION, STOP_WORDS, character_bigrams, is_compound
 
 __all__ = [
     "FEWEST_WORDS",
@@ -17,8 +17,6 @@ __all__ = [
     "content_words",
     "content_words_by_sentence",
     "is_name",
-    "skip_matches",
-    "skip_words",
     "truncate_prompt",
 ]
 
@@ -138,31 +136,3 @@ def _is_content_word(word: str) -> bool:
 def is_name(word: str) -> bool:
     """Tell whether a word is an identifier, a path or a joined proper name, which nobody says by chance."""
     return is_compound(word) and _JOINED_PLAIN_WORDS.fullmatch(word) is None
-
-
-_WORD_CHARACTERS = re.compile(r"\w+")
-_SPACED_SCRIPT = re.compile(rf"[^\W_{UNSPACED_CHARACTERS}]+")
-
-
-def skip_words(text: str) -> frozenset[str]:
-    """Return the words by which skips are compared: whole words, since a similar word names another thing.
-
-    In scripts that are written without spaces, pairs of characters take the place of words. Stop words count only where
-    a text holds no others: a skip may be called "IT".
-    """
-    words = frozenset(part for word in _WORD_CHARACTERS.findall(text.casefold()) for part in _comparable_parts(word))
-    return words - STOP_WORDS or words
-
-
-def _comparable_parts(word: str) -> list[str]:
-    pairs = character_bigrams(word)
-    return [*pairs, *_SPACED_SCRIPT.findall(word)] if pairs else [word]
-
-
-def skip_matches(prompt: frozenset[str], item: frozenset[str], *, in_passing: bool = False) -> bool:
-    """Tell whether the prompt holds all words of a skip's item, or the item all words of the prompt.
-
-    A prompt ``in_passing``, such as "continue", has no subject of its own: it matches only an item that it holds in
-    full.
-    """
-    return bool(prompt) and bool(item) and (item <= prompt or (not in_passing and prompt <= item))

@@ -13,7 +13,8 @@ from memento_tui.hooks.host_events import parse_call
 from memento_tui.hooks.settings import HookSettings
 from memento_tui.paths import DataPaths
 from memento_tui.search.prompt_index import PromptHit, stems_of
-from memento_tui.text.keywords import content_words, content_words_by_sentence, skip_matches, skip_words
+from memento_tui.text.keywords import content_words, content_words_by_sentence
+from memento_tui.text.skip_matching import mentions_of, skip_matches
 from tests.made import without_engine
 
 
@@ -97,7 +98,7 @@ def test_what_is_said_in_passing_meets_a_skip_only_if_it_names_it_in_full(
     item: str,
     matches: bool,  # noqa: FBT001 - a table
 ) -> None:
-    assert skip_matches(skip_words(asked), skip_words(item), in_passing=True) is matches
+    assert skip_matches(mentions_of(asked), item, in_passing=True) is matches
 
 
 OTHERS = (

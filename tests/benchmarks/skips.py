@@ -1,0 +1,67 @@
+"""Skips that prompts touch: reasonable pairs that are to match, and unreasonable ones that are not.
+
+The pairs were written before the rule, by the author of the rule; one half of them, drawn by a seed, was used to choose
+its weights: ``python -m tests.benchmarks.skips``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from memento_tui.text.skip_matching import mentions_of, skip_matches
+from tests.benchmarks.halves import development_half
+from tests.benchmarks.table import Figure
+
+__all__ = ["Half", "results", "shares"]
+
+_PAIRS = Path(__file__).with_name("data") / "skip_pairs.jsonl"
+
+
+class Half(NamedTuple):
+    """What the rule makes of one half of the pairs."""
+
+    name: str
+    matched: float
+    """The share of the reasonable pairs that match."""
+    falsely_matched: float
+    """The share of the unreasonable pairs that match."""
+    wrong: tuple[str, ...]
+    """The pairs that are judged wrongly."""
+
+
+def shares() -> Iterator[Half]:
+    """Yield the figures of the development half, then those of the held-out one."""
+    pairs = [json.loads(line) for line in _PAIRS.read_text(encoding="utf-8").splitlines()]
+    development = development_half([pair["touches"] for pair in pairs])
+    for name, is_development in (("development", True), ("held-out", False)):
+        half = [pair for place, pair in enumerate(pairs) if (place in development) is is_development]
+        judged = [(pair, skip_matches(mentions_of(pair["prompt"]), pair["skip"])) for pair in half]
+        matched, falsely = (
+            [matches for pair, matches in judged if pair["touches"] is touches] for touches in (True, False)
+        )
+        wrong = tuple(f"{pair['skip']} | {pair['prompt']}" for pair, matches in judged if matches != pair["touches"])
+        yield Half(name, sum(matched) / len(matched), sum(falsely) / len(falsely), wrong)
+
+
+def results() -> list[Figure]:
+    """Return the figures for the table of results."""
+    figures = []
+    for half in shares():
+        figures.append(Figure(f"reasonable pairs of skip and prompt that match, {half.name}", half.matched, 0.8))
+        figures.append(
+            Figure(
+                f"unreasonable pairs of skip and prompt that match, {half.name}",
+                half.falsely_matched,
+                0.0,
+                higher_is_better=False,
+            )
+        )
+    return figures
+
+
+if __name__ == "__main__":
+    for figure in shares():
+        print(figure.name, f"matched {figure.matched:.3f}", f"falsely {figure.falsely_matched:.3f}", *figure.wrong[:9])

@@ -1,0 +1,38 @@
+from __future__ import annotations
+
+import pytest
+
+from memento_tui.text.skip_matching import mentions_of, skip_matches
+from tests.benchmarks.skips import shares
+
+
+@pytest.mark.parametrize(
+    ("item", "text", "matches"),
+    [
+        ("flaky login test", "the login test fails again", True),
+        ("flaky login test", "add a test for the cart", False),
+        ("reading `vendor/`", "vendor/lib.js", True),
+        ("reading `vendor/`", "the vendor sent us an invoice", False),
+        ("HN: MMAcevedo/Lena (qntm)", "summarise the story about MMAcevedo", True),
+        ("HN: MMAcevedo/Lena (qntm)", "post our launch to HN", False),
+        ("issue #482", "have another look at #482", True),
+        ("issue #482", "have another look at #483", False),
+        ("migrating to Postgres", "the postgres query is slow", False),
+        ("本番デプロイ", "本番デプロイの手順", True),
+        ("x" * 90, "y" * 90, False),
+        ("", "anything", False),
+        ("anything", "...", False),
+    ],
+)
+def test_a_skip_matches_by_the_words_that_tell_its_item_from_others(
+    item: str,
+    text: str,
+    matches: bool,  # noqa: FBT001 - a table
+) -> None:
+    assert skip_matches(mentions_of(text), item) is matches
+
+
+def test_most_reasonable_pairs_match_and_no_unreasonable_ones() -> None:
+    for half in shares():
+        assert half.matched >= 0.8, half
+        assert half.falsely_matched == 0, half
