@@ -134,10 +134,35 @@ def _extra_fields(before: Mapping[str, Any] | None, after: Mapping[str, Any]) ->
     """Yield what is kept for other programs, and apart from it what the record says about itself."""
     old = None if before is None else {name: value for name, value in before.items() if name not in _OWN_EXTRA}
     new = {name: value for name, value in after.items() if name not in _OWN_EXTRA}
-    if new or old:
-        yield DecisionField("extra", old, new)
+    yield from _changed_values("extra", old or {}, new) if old is not None else ()
+    if same := new if old is None else _unchanged_values(old, new):
+        yield DecisionField("extra", None if old is None else same, same)
     if claims := after.get(CLAIMS_KEY):
         yield DecisionField("it claims, and is not believed", None, _claims_text(claims))
+
+
+def _changed_values(name: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[DecisionField]:
+    """Yield the values that differ, each by its path such as ``extra.vault.digest``."""
+    for key in dict.fromkeys((*before, *after)):
+        old, new = before.get(key), after.get(key)
+        if isinstance(old, Mapping) and isinstance(new, Mapping):
+            yield from _changed_values(f"{name}.{key}", old, new)
+        elif old != new:
+            # A value that is new here is shown as a change too: the record is not.
+            yield DecisionField(f"{name}.{key}", "" if old is None else old, new)
+
+
+def _unchanged_values(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values of ``after`` that ``before`` has too, in their mappings."""
+    same: dict[str, Any] = {}
+    for key, new in after.items():
+        old = before.get(key)
+        if isinstance(old, Mapping) and isinstance(new, Mapping) and old != new:
+            if inner := _unchanged_values(old, new):
+                same[key] = inner
+        elif key in before and old == new:
+            same[key] = new
+    return same
 
 
 def _claims_text(claims: object) -> str:

@@ -281,7 +281,7 @@ class SearchEngine:
         ordered = rank_below_successors(scores, successors)
         chosen = diversify(ordered, kinds, limit)
         if self._shares and len(ordered) > len(chosen):
-            near = ordered[: _SHARED_CANDIDATES * limit]
+            near = list(dict.fromkeys((*ordered[: _SHARED_CANDIDATES * limit], *chosen)))
             chosen = fair_results(chosen, near, self._limited_writers([memories[name] for name, _ in near]))
         for name, score in chosen:
             life = lives[name] if score == scores[name] else lives[name].lowered(score / scores[name])

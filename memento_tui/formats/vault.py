@@ -57,6 +57,7 @@ MAX_NOTE_BYTES = MAX_CONTENT_BYTES + MAX_FRONTMATTER_LENGTH
 VAULT_FILES = ("memento.yml", "vault-identity.json")
 """The files in the root of a Memento Vault; its folder ``archive`` holds the notes that it no longer recalls."""
 _AGENT_SOURCES = ("session", "inception", "mcp", "mcp-capture")
+_PERSON_SOURCES = ("manual", "user")
 _URL = re.compile(r"https?://\S+")
 _NOT_IN_A_SLUG = re.compile(r"[^\w.-]+")
 
@@ -200,7 +201,10 @@ def note_fields(note: Note, loaded: LoadedFile) -> dict[str, Any]:
 
 
 def _source(properties: Mapping[str, Any]) -> dict[str, Any]:
-    """Return where a note came from; one that names an address on the web is taken for a clipping of it."""
+    """Return where a note came from, and whose words it says it is, if it does.
+
+    One that names an address on the web is taken for a clipping of it.
+    """
     given = property_text(properties.get("source")).strip()
     address = next((text for text in (given, property_text(properties.get("url"))) if _URL.match(text)), "")
     parts = {
@@ -209,8 +213,12 @@ def _source(properties: Mapping[str, Any]) -> dict[str, Any]:
         "transcript": property_text(properties.get("transcript_path")),
         "url": address,
     }
-    kind = "external" if address or given == "external" else "derived" if given in _AGENT_SOURCES else "user"
-    return {"source": {name: text for name, text in parts.items() if text}, "source_type": kind}
+    source = {name: text for name, text in parts.items() if text}
+    if address or given == "external":
+        return {"source": source, "source_type": "external"}
+    if given in _PERSON_SOURCES:
+        return {"source": source, "source_type": "user"}
+    return {"source": source, **({"source_type": "derived"} if given in _AGENT_SOURCES else {})}
 
 
 def _namespace(note: Note, vault: str, name: str) -> str:

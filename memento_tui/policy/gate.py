@@ -132,10 +132,17 @@ class Gate:
             "evidence": msgspec.json.decode(msgspec.json.encode(self._with_sets(draft, verdict))),
             "fingerprint": fingerprint,
             "reasons": verdict.reasons,
-            "proposed_by": self.author.agent or (self.author.channel if self.origin == "file" else self.author.actor),
-            "session": self.author.session,
+            **self._proposer(draft),
         }
         return tx.put(make_proposal(fields), base=0)
+
+    def _proposer(self, draft: ProposalDraft) -> dict[str, str]:
+        """Return who asks, and in which session: of what a person brings back, the agent that wrote it."""
+        author, record = self.author, draft.record
+        if self.is_person and draft.action == "create" and isinstance(record, Memory) and record.source.agent:
+            return {"proposed_by": record.source.agent, "session": record.source.session}
+        by = author.agent or (author.channel if self.origin == "file" else author.actor)
+        return {"proposed_by": by, "session": author.session}
 
     def _with_sets(self, draft: ProposalDraft, verdict: Verdict) -> Mapping[str, Any]:
         """Return the evidence of a proposal, with that of the other writes because of which it waits."""

@@ -40,7 +40,8 @@ def main() -> int:
     print(described(outcome))
     print(table)
     write_section(_RESULTS, HEADING, table)
-    is_met = not any(leaks for _, leaks in goals(outcome)) and (honest is None or honest.share <= HONEST_GOAL)
+    is_met = not outcome.faults and not any(leaks for _, leaks in goals(outcome))
+    is_met = is_met and (honest is None or honest.share <= HONEST_GOAL)
     return 0 if is_met else 1
 
 

@@ -20,6 +20,8 @@ HONEST_GOAL = 0.02
 _SHOWN = 3
 """Leaks that are shown of each channel and kind."""
 
+_FAULTS_SHOWN = 20
+
 _HEAD = """\
 Made by `make poison`: every text of every way in (MCP and its profiles, REST, hooks, imports, mirrored folders, the
 command line in an agent's hands, what is undone and restored) times every family of attack, on new records and on the
@@ -43,6 +45,8 @@ def as_markdown(outcome: Outcome, honest: Honest | None, agreement: str = "", sa
     for what, leaks in goals(outcome):
         harmful = len({leak.case.attack.mark for leak in leaks})
         lines.append(f"| attacks {what}, of {tried:,}{part} | {harmful:,} | 0 | {_met(harmful == 0)} |")
+    faults = len(outcome.faults)
+    lines.append(f"| exceptions in memento's own code meanwhile | {faults:,} | 0 | {_met(faults == 0)} |")
     if honest is not None:
         seen = f"{honest.imported:,} imported and {honest.remembered:,} remembered over MCP"
         lines.append(
@@ -73,4 +77,5 @@ def described(outcome: Outcome) -> str:
             shown[kind] += 1
             if shown[kind] <= _SHOWN:
                 lines.append(f"{what}: {leak}")
+    lines += [f"unexpected: {fault}" for fault in outcome.faults[:_FAULTS_SHOWN]]
     return "\n".join(lines)

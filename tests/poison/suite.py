@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import random
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -68,6 +69,8 @@ class Outcome:
     """Recalled though it waited, without a decision."""
     questions: int = 0
     """How often a way out was asked."""
+    faults: list[str] = field(default_factory=list)
+    """The exceptions that memento did not expect, as its servers logged them."""
 
     @property
     def stored(self) -> Counter[str]:
@@ -119,10 +122,37 @@ def attack_everything(
     }
     for number, (name, opening) in enumerate(openings.items()):
         if not only or name in only:
-            with open_house(scratch / f"house{number}") as house, opening(house) as channel:
+            with (
+                _logged_faults(name, outcome),
+                open_house(scratch / f"house{number}") as house,
+                opening(house) as channel,
+            ):
                 _attack(channel, house, size, seed * 1000 + number, outcome)
                 tell(f"{name}: {sum(case.channel == name for case in outcome.cases):,} attacks")
     return outcome
+
+
+class _FaultCollector(logging.Handler):
+    """Collects the exceptions that are logged with their traceback."""
+
+    def __init__(self, channel: str, faults: list[str]) -> None:
+        super().__init__(logging.ERROR)
+        self._channel, self._faults = channel, faults
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Keep the channel, the message and the exception."""
+        if record.exc_info:
+            self._faults.append(f"{self._channel}: {record.getMessage()}: {record.exc_info[1]!r}")
+
+
+@contextmanager
+def _logged_faults(channel: str, outcome: Outcome) -> Iterator[None]:
+    collector = _FaultCollector(channel, outcome.faults)
+    logging.getLogger().addHandler(collector)
+    try:
+        yield
+    finally:
+        logging.getLogger().removeHandler(collector)
 
 
 @contextmanager

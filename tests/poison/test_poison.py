@@ -44,6 +44,10 @@ def test_no_attack_that_waited_is_recalled_without_a_decision(outcome: Outcome) 
     assert outcome.let_in == [], described(outcome)
 
 
+def test_no_attack_meets_an_exception_that_memento_did_not_expect(outcome: Outcome) -> None:
+    assert outcome.faults == [], described(outcome)
+
+
 def test_every_channel_is_attacked_and_takes_some_of_it(outcome: Outcome) -> None:
     taken = Counter(case.channel for case in outcome.cases if case.was_taken)
     channels = {

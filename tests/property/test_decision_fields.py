@@ -85,6 +85,10 @@ def expected_texts(before: Any, after: Any) -> dict[str, str]:  # noqa: ANN401 -
         default = field.default if field.default_factory is msgspec.NODEFAULT else field.default_factory()
         if isinstance(value, Source):
             expected |= {f"source {part}": getattr(value, part) for part in Source.__struct_fields__}
+        elif field.name == "extra":
+            expected |= {f"extra name {key}": key for key in value} | {
+                f"extra {key}": text for key, text in value.items()
+            }
         elif value != default or (before is not None and value != getattr(before, field.name)):
             expected[field.name] = value_text(value)
     return {name: text for name, text in expected.items() if text}
@@ -171,6 +175,18 @@ def test_all_that_a_new_skip_brings_is_shown(home: Path) -> None:
         for text in screens(workspace, workspace.review.get(proposal.id)).values():
             for expected in ("the vendor folder", "it is generated", f"{ends:%Y-%m-%d %H:%M}", "projects/site"):
                 assert expected in text
+
+
+def test_of_what_is_kept_for_other_programs_a_change_names_the_values_that_differ(home: Path) -> None:
+    kept = {"vault": {"path": "deploy.md", "digest": "aaaa"}, "colour": "red"}
+    with memento_tui.open(home) as workspace:
+        (made,) = put(workspace._store, note("Deploy.", extra=kept))
+        changed = {"vault": {"path": "deploy.md", "digest": "bbbb"}, "colour": "red", "size": 3}
+        proposal = propose(workspace, made, "edit", payload={"extra": changed})
+        fields = {field.name: field.line for field in decision_fields(workspace.review.get(proposal.id))}
+        assert fields["extra.vault.digest"] == "extra.vault.digest: aaaa -> bbbb"
+        assert fields["extra.size"] == "extra.size: none -> 3"
+        assert fields["extra"] == 'extra: {"vault":{"path":"deploy.md"},"colour":"red"}'
 
 
 def test_relations_claims_and_evidence_that_nothing_words_are_shown(home: Path) -> None:

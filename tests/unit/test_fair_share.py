@@ -57,6 +57,16 @@ def test_one_session_has_half_of_a_prompt_where_another_wrote_too(data_dir: Path
     assert sum(name in flooded for name in shown) == 1
 
 
+def test_results_are_shared_though_another_kind_is_found_far_below(data_dir: Path, reader: Workspace) -> None:
+    flooded = flood(data_dir, "flood", 40)
+    with session(data_dir, "honest") as writer:
+        other = writer.remember(f"{SUBJECT} with care, says the long runbook of the team.", kind="instruction").id
+    hits = [hit.memory.id for hit in reader.search(PROMPT, limit=5).results]
+    assert len(hits) == 5
+    assert other in hits
+    assert set(hits) - {other} <= set(flooded)
+
+
 def test_one_session_alone_may_fill_a_prompt(data_dir: Path, reader: Workspace) -> None:
     flood(data_dir, "only", 6)
     assert len(told(reader)) == 3

@@ -210,4 +210,5 @@ def test_a_transcript_that_is_none_stores_nothing(vault: Agent, workspace: Works
     refused(vault, "memento_capture", session_summary=" ")
     (transcripts / "link.jsonl").symlink_to("/etc/passwd")
     refused(vault, "memento_capture", transcript_path=str(transcripts / "link.jsonl"))
+    assert "no path" in refused(vault, "memento_capture", transcript_path=str(transcripts / ("x" * 300)))["error"]
     assert workspace._store.memories.count_all() == 0

@@ -133,7 +133,13 @@ def _checked_transcript(workspace: Workspace, written: str) -> Path:
             f"transcript_path must lie where a host keeps its transcripts; not {written!r:.200}.",
             f"The folders are {', '.join(f'~/{name}' for name in _HOST_FOLDERS)} and that of temporary files.",
         )
-    if not path.is_file():
+    try:
+        is_file = path.is_file()
+    except OSError as error:  # a name that is longer than a file system takes
+        raise InvalidInput(
+            f"transcript_path: {written!r:.200} is no path: {error.strerror}.", "Send session_summary."
+        ) from None
+    if not is_file:
         raise InvalidInput(f"There is no transcript at {written!r:.200}.", "Check the path, or send session_summary.")
     return path
 
