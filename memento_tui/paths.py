@@ -102,6 +102,17 @@ class DataPaths(NamedTuple):
         """The hashes of the tokens with which the person's own scripts decide."""
         return self.root / "tokens.json"
 
+    @property
+    def code_lock(self) -> Path:
+        """Held by whoever holds memories against a repository."""
+        return self.root / "code.lock"
+
+    def code_notes(self, root: Path) -> Path:
+        """Return the file with what no longer is as memories say about the work tree ``root``; may be deleted."""
+        import zlib  # noqa: PLC0415 - few calls need it
+
+        return self.root / "code" / f"{zlib.crc32(os.fsencode(root)):08x}.json"
+
     def typed_text(self, name: str) -> Path:
         """Return the file that keeps the text typed in one editor of the app."""
         return self.drafts / f"typed-{name}.json"

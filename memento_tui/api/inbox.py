@@ -155,6 +155,7 @@ KIND_NAMES: Mapping[str, tuple[str, str]] = {
     "item": ("working item", "working items"),
     "learned": ("learned", "learned"),
     "consolidation": ("consolidation", "consolidations"),
+    "code": ("about code that changed", "about code that changed"),
     "merge": ("merge", "merges"),
     "trust": ("promotion", "promotions"),
     "new": ("new", "new"),

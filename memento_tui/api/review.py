@@ -191,6 +191,8 @@ _WORDED_EVIDENCE = frozenset(
     (
         "about",
         "burst",
+        "code",
+        "commit",
         "draft",
         "ends",
         "hits",
@@ -206,6 +208,7 @@ _WORDED_EVIDENCE = frozenset(
         "quote",
         "refused",
         "removed",
+        "repository",
         "session",
         "sessions",
         "sources",

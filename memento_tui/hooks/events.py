@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from memento_tui import clock
+from memento_tui.hooks.code_notes import start_code_check, with_code_notes
 from memento_tui.hooks.formatting import (
     CostedLine,
     TokenBudget,
@@ -20,7 +21,7 @@ from memento_tui.hooks.formatting import (
     skip_line,
 )
 from memento_tui.hooks.host_events import HookCall
-from memento_tui.hooks.project import find_project, namespace_of_project
+from memento_tui.hooks.project import claude_namespace, find_project, namespace_of_project
 from memento_tui.hooks.retrieval import (
     RetrievedMemory,
     SessionScope,
@@ -98,9 +99,7 @@ class HookContext(NamedTuple):
             return SessionScope(self.call.session, "")
         claim = self.store.keep_setting if self.call.moment == "start" else None
         namespace = namespace_of_project(project, self.store.setting, claim)
-        # Claude Code names the folder of a project's memory after its path.
-        path = "".join(letter if letter.isalnum() else "-" for letter in str(project.root))
-        return SessionScope(self.call.session, namespace, (f"claude/{path}",))
+        return SessionScope(self.call.session, namespace, (claude_namespace(project),))
 
 
 def context_for_call(call: HookCall, paths: DataPaths, settings: HookSettings) -> str:
@@ -141,6 +140,7 @@ def prepare_context(context: HookContext) -> PreparedContext:
 def _context_at_start(context: HookContext) -> PreparedContext:
     """Return the identity, the essential memories, the working items and the skips; begin the session."""
     call, store, scope = context.call, context.store, context.scope()
+    start_code_check(context.paths, call.cwd, store.head()[1])
     if call.session:
         store.begin_session(call.session, call.host, scope.namespace, call.transcript, fresh=call.is_fresh)
     if not call.is_fresh:
@@ -155,11 +155,8 @@ def _context_at_start(context: HookContext) -> PreparedContext:
         line = identity_line(identity)
         parts.append(fenced_block(_IDENTITY_HEADING, [line] if budget.takes(line) else []))
     essentials = [memory for memory in store.essentials() if scope.concerns(memory.namespace)][:_MAX_ESSENTIALS]
-    shown = _lines_within_budget(
-        [RetrievedMemory(memory, 1.0, {"essential": 1.0}, frozenset()) for memory in essentials],
-        budget,
-        [_ESSENTIAL_CHARS],
-    )
+    retrieved = [RetrievedMemory(memory, 1.0, {"essential": 1.0}, frozenset()) for memory in essentials]
+    shown = _lines_within_budget(with_code_notes(retrieved, context.paths, call.cwd), budget, [_ESSENTIAL_CHARS])
     parts.append(fenced_block(_ESSENTIALS_HEADING, [line for line, _ in shown]))
     items = _fairly("item", [item for item in store.items() if scope.concerns(item.namespace)], _MAX_ITEMS, store)
     parts.append(fenced_block(_ITEMS_HEADING, [line for line in map(item_line, items) if budget.takes(line)]))
@@ -230,6 +227,7 @@ def _within_budget(
     context: HookContext, scope: SessionScope, memories: Sequence[RetrievedMemory], skips: Sequence[SkipRow]
 ) -> PreparedContext:
     """Return the block for as many of these memories and skips as the budget holds."""
+    memories = with_code_notes(memories, context.paths, context.call.cwd)
     budget = TokenBudget(context.settings.prompt_tokens, [_MEMORIES_HEADING])
     lines = [(line, skip) for skip in skips if budget.takes(line := skip_line(skip))]
     shown = _lines_within_budget(memories, budget, [_BEST_PASSAGE_CHARS, _PASSAGE_CHARS])
@@ -251,7 +249,7 @@ def _lines_within_budget(
     for rank, found in enumerate(memories):
         length = lengths[min(rank, len(lengths) - 1)]
         passage = best_passage(found.stems, found.memory.content, length).text
-        line = memory_line(found.memory, passage, characters=length)
+        line = memory_line(found.memory, passage, characters=length, caution=found.caution)
         if budget.takes(line):
             why = {name: round(value, 4) for name, value in found.why.items()}
             shown.append((line, ShownMemory(found.memory, len(shown) + 1, round(found.score, 4), line.tokens, why)))

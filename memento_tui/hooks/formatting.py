@@ -34,6 +34,9 @@ Hosts written in JavaScript count units of UTF-16, of which no text has more tha
 _IDENTITY_CHARS = 1_600
 """Characters of the identity."""
 
+_CAUTION_CHARS = 120
+"""Characters of a word of caution about the code that a memory cites."""
+
 _SIDE_CHARS = 160
 """Characters of each side of a contradiction."""
 
@@ -91,9 +94,11 @@ def _list_marks(*, is_unverified: bool) -> str:
     return "".join(f" [{label}]" for label in entry_labels(is_unverified=is_unverified))
 
 
-def memory_line(memory: MemoryRow, passage: str, *, characters: int) -> CostedLine:
+def memory_line(memory: MemoryRow, passage: str, *, characters: int, caution: str = "") -> CostedLine:
     """Return a memory as one line: its id for its full text, its kind, words of caution, and the passage."""
     labels = _caution_labels(memory)
+    if caution:
+        labels.append(visible_line(caution, _CAUTION_CHARS))
     marks = f" [{', '.join(labels)}]" if labels else ""
     title = visible_line(memory.title, 100)
     text = visible_line(passage, characters)

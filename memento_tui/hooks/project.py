@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-__all__ = ["Project", "find_project", "namespace_of_project"]
+__all__ = ["Project", "claude_namespace", "find_project", "namespace_of_project"]
 
 _UNSAFE_CHARS = re.compile(r"[^\w.+-]+")
 _MAX_NAME_CHARS = 100
@@ -112,6 +112,11 @@ def namespace_of_project(
                 write(key, str(project.home))
             return namespace
     return f"projects/{project.name}-{zlib.crc32(os.fsencode(project.home)):08x}"
+
+
+def claude_namespace(project: Project) -> str:
+    """Return the namespace of what Claude Code's own memory of a project holds, a folder named after its path."""
+    return f"claude/{''.join(letter if letter.isalnum() else '-' for letter in str(project.root))}"
 
 
 def _containing_folder(home: Path) -> Path:

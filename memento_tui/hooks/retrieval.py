@@ -129,6 +129,8 @@ class RetrievedMemory(NamedTuple):
     score: float
     why: dict[str, float]
     stems: frozenset[str]
+    caution: str = ""
+    """A word of caution about the code that it cites."""
 
 
 def memories_for_prompt(

@@ -14,11 +14,12 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from memento_tui.api import Workspace
+from memento_tui.api.code_check import refresh_code_notes
 from memento_tui.api.distillation import distill_transcript
 from memento_tui.api.provenance import check_provenance
 from memento_tui.errors import MementoError
 from memento_tui.hooks.host_events import moment_of
-from memento_tui.hooks.project import Project, find_project, namespace_of_project
+from memento_tui.hooks.project import Project, claude_namespace, find_project, namespace_of_project
 from memento_tui.hooks.worker_launcher import should_read_transcript
 from memento_tui.maintenance.transcripts.reader import read_transcript
 from memento_tui.maintenance.transcripts.usage import ShownText, used_memories
@@ -42,6 +43,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="memento-hook-after")
     parser.add_argument("data_dir", type=Path)
     parser.add_argument("--index", action="store_true")
+    parser.add_argument("--code", action="store_true")
     parser.add_argument("--event", default="")
     parser.add_argument("--session", default="")
     parser.add_argument("--cwd", default="")
@@ -56,12 +58,16 @@ def main() -> int:
         if options.index:
             with Workspace(paths.root, actor="agent", channel="hook", create=False) as workspace:
                 workspace.search_engine.keyword.catch_up()
+        elif options.code:
+            check_code_of_project(paths, options.cwd)
         else:
             learn_from_transcript(paths, options.transcript, options.session, event=options.event, cwd=options.cwd)
     except MementoError as error:
         _log.warning("%s: %s", options.transcript or "indexing", error)
         return 1
     except Timeout:
+        if options.code:
+            return 0  # another process does it
         _log.warning("%s: another transcript took too long; the next event of its session reads it", options.transcript)
         return 1
     except Exception:  # noqa: BLE001 - the last place that can tell anyone
@@ -96,10 +102,32 @@ def learn_from_transcript(paths: DataPaths, transcript: Path, session: str, *, e
                 if workspace.config.hooks.learn and not is_after_write:
                     _record_use(workspace, hooks, transcript, session)
                     _distill(workspace, transcript, project)
+                if not is_after_write:
+                    _check_code(workspace, project)
             if not is_after_write:
                 hooks.set_learned_bytes(session, size)
         finally:
             hooks.close()
+
+
+def check_code_of_project(paths: DataPaths, cwd: str) -> None:
+    """Hold the memories of a project against its repository. One check runs at a time; another is not waited for."""
+    with (
+        FileLock(paths.code_lock, timeout=0, mode=PRIVATE_FILE_MODE),
+        Workspace(paths.root, actor="agent", channel="hook", create=False) as workspace,
+    ):
+        _check_code(workspace, find_project(cwd))
+
+
+def _check_code(workspace: Workspace, project: Project | None) -> None:
+    """Hold the memories of a project against its repository; a failure stops nothing else."""
+    if project is None or not (project.root / ".git").exists():
+        return
+    namespaces = (namespace_of_project(project, workspace.settings.get, None), claude_namespace(project))
+    try:
+        refresh_code_notes(workspace, project.root, namespaces, workspace.paths.code_notes(project.root))
+    except MementoError as error:
+        _log.warning("%s: its memories were not held against the code: %s", project.root, error)
 
 
 def _distill(workspace: Workspace, transcript: Path, project: Project | None) -> None:

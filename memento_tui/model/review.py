@@ -176,6 +176,7 @@ INBOX_KINDS: tuple[str, ...] = (
     "item",
     "learned",
     "consolidation",
+    "code",
     "merge",
     "trust",
     "new",

@@ -330,6 +330,7 @@ _VERBS_OF_REASONS = {
     "promotion": "promote",
     "resolution": "resolve",
     "expiring_skip": "extend",
+    "code_changed": "check",
 }
 
 
@@ -349,6 +350,10 @@ def _evidence_lines(evidence: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     yield from _set_lines(evidence)
     yield from _comparison_lines(evidence)
     yield from _origin_lines(evidence)
+    for sentence in evidence.get("code", ()):
+        yield "in the code", str(sentence)
+    if "code" in evidence and "repository" in evidence:
+        yield "the repository", f"{evidence['repository']}, at {str(evidence.get('commit', ''))[:10]}"
 
 
 def suggestion_lines(proposal: Proposal, store: Store) -> list[tuple[str, str]]:

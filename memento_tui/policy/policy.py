@@ -186,6 +186,8 @@ REASONS: dict[str, str] = {
     "joined_orders": "joined with another write of the same agent it reads like orders for a model",
     "burst": "its session wrote more in an hour than sessions do",
     "quarantined": "you took its session out of recall until you have looked at what it wrote",
+    "code_gone": "what it cites of the code is gone from the repository",
+    "code_changed": "the code that it cites changed since it was written or last confirmed",
     "expiring_skip": "the skip ends within three days, and it has kept the agent from something",
 }
 """A sentence for each reason code, for the person who decides."""

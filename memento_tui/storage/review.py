@@ -236,6 +236,7 @@ _KIND_OF_PROPOSAL = (
     " WHEN proposal.target IN ('skip', 'item') THEN proposal.target"
     f" WHEN {_has_reason('distilled')} THEN 'learned'"
     f" WHEN {_has_reason('consolidation')} THEN 'consolidation'"
+    f" WHEN {_has_reason('code_gone')} OR {_has_reason('code_changed')} THEN 'code'"
     " WHEN proposal.action = 'merge' THEN 'merge'"
     f" WHEN {_has_reason('earned_trust')} OR {_has_reason('promotion')} THEN 'trust'"
     " WHEN proposal.action = 'create' THEN 'new'"

@@ -47,6 +47,7 @@ _KIND_LABELS = {
     "item": ("+ work", "good"),
     "learned": ("+ learned", "good"),
     "consolidation": ("= consolidation", "warning"),
+    "code": ("~ code", "warning"),
     "merge": ("= merge", "warning"),
     "trust": ("^ promote", "muted"),
     "new": ("+ new", "good"),
@@ -66,7 +67,7 @@ def kind_word(kind: str) -> str:
 def waiting_line(row: InboxItem, width: int) -> list[Line]:
     """Return the row of one item of the queue: its kind, headline, proposer and age."""
     word, style = _KIND_LABELS[row.kind]
-    if row.kind in ("skip", "item"):
+    if row.kind in ("skip", "item", "code"):
         word = f"{_ACTION_SIGNS.get(row.row.action, '+')}{word[1:]}"
     who = cells(row.row.who, _WHO_WIDTH) if width >= _NARROW else ""
     age = f"{ago(row.row.since, clock.now()):>{_AGE_WIDTH}}"

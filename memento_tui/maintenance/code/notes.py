@@ -1,0 +1,84 @@
+"""The file that says of each memory of a repository what no longer is as it says. Standard library only.
+
+A hook reads it before it tells a memory. It is derived: whoever checks the repository next writes it anew.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+__all__ = ["CodeNote", "CodeNotes", "head_commit", "read_notes", "write_notes"]
+
+_FORMAT = 1
+
+
+class CodeNote(NamedTuple):
+    """What is to be said when one version of a memory is told."""
+
+    version: int
+    is_gone: bool
+    """Whether nothing is left of all that the memory cites: it is not told then."""
+    label: str
+    paths: tuple[str, ...] = ()
+    """The paths that are gone, relative to the repository; the note is void where one is there after all."""
+
+    def holds(self, version: int, root: Path) -> bool:
+        """Tell whether the note is about this version of the memory, and still true of the files in the work tree."""
+        return self.version == version and not any(os.path.lexists(root / path) for path in self.paths)
+
+
+class CodeNotes(NamedTuple):
+    """The notes about one work tree, with the commit and the journal entry that they were made from."""
+
+    head: str
+    mark: str
+    notes: Mapping[str, CodeNote]
+
+
+def read_notes(file: Path) -> CodeNotes:
+    """Return the notes of a file; none where it is missing or of another version."""
+    try:
+        plain = json.loads(file.read_bytes())
+        if plain["format"] == _FORMAT:
+            notes = {name: CodeNote(row[0], row[1], row[2], tuple(row[3])) for name, row in plain["notes"].items()}
+            return CodeNotes(plain["head"], plain["mark"], notes)
+    except (OSError, ValueError, KeyError, TypeError, IndexError, AttributeError):
+        pass
+    return CodeNotes("", "", {})
+
+
+def write_notes(file: Path, notes: CodeNotes) -> None:
+    """Put the notes in place of those that the file holds, all at once."""
+    plain = {"format": _FORMAT, "head": notes.head, "mark": notes.mark, "notes": notes.notes}
+    file.parent.mkdir(parents=True, exist_ok=True)
+    beside = file.with_suffix(f".{os.getpid()}")
+    beside.write_text(json.dumps(plain), encoding="utf-8")
+    beside.replace(file)
+
+
+def head_commit(home: Path, root: Path) -> str:
+    """Return the present commit of a work tree, read from its files without git; empty where they do not say.
+
+    ``home`` is the repository's common directory, ``root`` the work tree.
+    """
+    git = root / ".git"
+    try:
+        if git.is_file():
+            git = git.parent / git.read_text(errors="replace").removeprefix("gitdir:").strip()
+        head = (git / "HEAD").read_text(errors="replace").strip()
+        if not head.startswith("ref:"):
+            return head
+        name = head.removeprefix("ref:").strip()
+        for folder in (git, home):
+            if (reference := folder / name).is_file():
+                return reference.read_text(errors="replace").strip()
+        for line in (home / "packed-refs").read_text(errors="replace").splitlines():
+            if line.endswith(f" {name}"):
+                return line.partition(" ")[0]
+    except OSError:
+        pass
+    return ""
