@@ -30,7 +30,7 @@ _EXTENSIONS = frozenset(
 )
 """Endings by which a name without a folder is taken for a file."""
 
-_PATH = re.compile(r"(?<![\w@:/.~$%{<*-])/?[\w@+][\w.@+-]*(?:/[\w.@+-]+)*/?(?![\w<{*$])")
+_PATH = re.compile(r"(?<![\w@:/.~$%{<>*-])/?[\w+][\w.+-]*(?![@])(?:/[\w.@+-]+)*/?(?![\w<{*$])")
 _SPAN = re.compile(r"`([^`\n]{2,120})`")
 _CALL = re.compile(r"(?<![\w.`/-])([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)\(\)")
 _SYMBOL = re.compile(r"[A-Za-z_]\w*(?:(?:\.|::|#)[A-Za-z_]\w*)*")

@@ -211,6 +211,7 @@ class _Check:
             last, to = self._moved_folder(one.path, events)
         to = to or self._same_name_elsewhere(one) or self._merged_into(one)
         if to:
+            to = f"{to}/" if one.cited.endswith("/") else to
             return CitationFinding("path", one.cited, "moved", one.path, to, _moved_why(one.path, last, to))
         return CitationFinding("path", one.cited, "gone", one.path, "", _gone_why(one.path, last))
 

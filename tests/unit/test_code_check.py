@@ -1,0 +1,206 @@
+"""What the repository says of memories that cite its code."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from memento_tui.errors import InvalidInput
+from memento_tui.maintenance.code.checker import CodeFinding, WrittenMemory, check_code
+from memento_tui.maintenance.code.git_history import GitHistory
+from tests.unit.code_repository import FIRST, CodeRepository
+
+CLIENT = """
+class Client:
+    def send(self, url):
+        return retry(url, MAX_TRIES)
+
+def retry(url, times):
+    for _ in range(times):
+        print(url)
+
+MAX_TRIES = 30
+TIMEOUT = 45  # seconds to wait
+"""
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> CodeRepository:
+    return CodeRepository(tmp_path / "site")
+
+
+def check(repository: CodeRepository, text: str, at: datetime) -> CodeFinding | None:
+    found, _ = check_code(GitHistory(repository.root), [WrittenMemory("m", text, at)])
+    return found[0] if found else None
+
+
+def labels(found: CodeFinding | None) -> list[str]:
+    return [] if found is None else [one.label for one in found.citations]
+
+
+def test_what_is_as_it_was_is_not_mentioned(repository: CodeRepository) -> None:
+    at = repository.commit({"src/client.py": CLIENT})
+    repository.commit({"src/other.py": "x = 1\n"})
+    assert check(repository, "`Client.send` in src/client.py uses `MAX_TRIES`, 30 of them.", at) is None
+
+
+def test_a_file_that_was_only_touched_is_not_mentioned(repository: CodeRepository) -> None:
+    at = repository.commit({"src/client.py": CLIENT})
+    repository.commit({"src/client.py": CLIENT + "\ndef other():\n    pass\n"})
+    assert check(repository, "Retries are counted in src/client.py.", at) is None
+
+
+def test_a_file_that_is_gone_is(repository: CodeRepository) -> None:
+    at = repository.commit({"src/client.py": CLIENT, "src/x.py": "x = 1\n"})
+    repository.commit({"src/client.py": None}, "no client")
+    found = check(repository, "Retries are counted in src/client.py.", at)
+    assert found is not None
+    assert (found.state, labels(found)) == ("gone", ["src/client.py is gone"])
+    assert found.citations[0].why.endswith(f"({repository.commits[-1][:10]}: no client).")
+
+
+def test_a_file_that_moved_twice_is_followed(repository: CodeRepository) -> None:
+    at = repository.commit({"src/client.py": CLIENT})
+    repository.move("src/client.py", "lib/client.py")
+    repository.move("lib/client.py", "lib/http.py")
+    found = check(repository, "Retries are counted in client.py.", at)
+    assert found is not None
+    assert (found.state, labels(found)) == ("changed", ["client.py is now lib/http.py"])
+
+
+def test_a_folder_that_moved_is_followed(repository: CodeRepository) -> None:
+    at = repository.commit({"upkeep/a.py": "A_NAME = 1\n" * 5, "upkeep/b.py": "B_NAME = 2\n" * 5})
+    repository.git("mv", "upkeep", "maintenance")
+    repository.commit({}, "move")
+    assert labels(check(repository, "Nightly work lives in upkeep/.", at)) == ["upkeep/ is now maintenance/"]
+    assert labels(check(repository, "Nightly work is in `upkeep/a.py`.", at)) == ["upkeep/a.py is now maintenance/a.py"]
+
+
+def test_what_was_merged_into_another_file_is_found_there(repository: CodeRepository) -> None:
+    at = repository.commit({"src/retrying.py": "def retry_call():\n    return 1\n", "src/http.py": "y = 2\n"})
+    repository.commit(
+        {"src/retrying.py": None, "src/http.py": "y = 2\n\ndef retry_call():\n    return 3\n" + "z = 1\n" * 9}
+    )
+    assert labels(check(repository, "`retry_call()` is in src/retrying.py.", at)) == [
+        "src/retrying.py is now src/http.py"
+    ]
+
+
+def test_a_symbol_that_no_code_names_any_more_is_gone_whatever_the_documents_say(repository: CodeRepository) -> None:
+    at = repository.commit({"src/client.py": CLIENT, "README.md": "`retry()`\n"})
+    repository.commit({"src/client.py": CLIENT.replace("retry", "again"), "README.md": "`retry()` was renamed.\n"})
+    found = check(repository, "Use `retry()` for every call.", at)
+    assert found is not None
+    assert (found.state, labels(found)) == ("gone", ["retry() is gone"])
+
+
+def test_a_constant_with_another_value_changed(repository: CodeRepository) -> None:
+    at = repository.commit({"src/client.py": CLIENT})
+    repository.commit({"src/client.py": CLIENT.replace("MAX_TRIES = 30", "MAX_TRIES = 5")})
+    found = check(repository, "`MAX_TRIES` is 30.", at)
+    assert labels(found) == ["MAX_TRIES changed since"]
+    assert found is not None
+    assert found.citations[0].why == "MAX_TRIES was 30 and is 5 now."
+
+
+def test_a_number_that_the_cited_file_stated_and_states_no_more_changed(repository: CodeRepository) -> None:
+    at = repository.commit({"src/client.py": CLIENT})
+    repository.commit({"src/client.py": CLIENT.replace("45  # seconds", "90  # seconds")})
+    assert labels(check(repository, "The client waits 45 seconds (src/client.py).", at)) == [
+        "src/client.py changed since"
+    ]
+
+
+def test_a_file_that_lost_what_the_memory_names_of_it_changed(repository: CodeRepository) -> None:
+    at = repository.commit({"src/client.py": CLIENT, "src/b.py": "b = 1\n"})
+    repository.commit({"src/client.py": CLIENT.replace("MAX_TRIES", "LIMIT"), "src/b.py": "MAX_TRIES = 3\n"})
+    assert labels(check(repository, "MAX_TRIES of src/client.py limits it.", at)) == ["src/client.py changed since"]
+
+
+def test_a_file_written_anew_changed(repository: CodeRepository) -> None:
+    at = repository.commit({"src/client.py": "".join(f"line number {n}\n" for n in range(20))})
+    repository.commit({"src/client.py": "".join(f"words of row {n}\n" for n in range(20))})
+    assert labels(check(repository, "Calls go through src/client.py.", at)) == ["src/client.py changed since"]
+
+
+def test_one_thing_gone_of_several_is_a_change(repository: CodeRepository) -> None:
+    at = repository.commit({"src/client.py": CLIENT, "src/app.py": "run = 1\n"})
+    repository.commit({"src/client.py": None})
+    found = check(repository, "src/app.py starts what src/client.py sends.", at)
+    assert found is not None
+    assert (found.state, labels(found)) == ("changed", ["src/client.py is gone"])
+
+
+def test_a_commit_that_was_reverted_changed(repository: CodeRepository) -> None:
+    repository.commit({"src/client.py": CLIENT})
+    repository.commit({"src/client.py": CLIENT + "\n# faster\n"})
+    at = FIRST + timedelta(days=1, hours=1)
+    cited = repository.commits[-1]
+    assert check(repository, f"Made faster by {cited[:10]}.", at) is None
+    repository.git("revert", "--no-edit", cited)
+    assert labels(check(repository, f"Made faster by {cited[:10]}.", at)) == [f"commit {cited[:10]} was reverted"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "other/client.py of another project does it.",  # never stood here
+        "Names are in `Other.thing()` of the library.",
+        "See commit 1234567890abcdef.",
+        "README.md says so.",
+    ],
+)
+def test_what_never_stood_in_the_repository_is_not_judged(repository: CodeRepository, text: str) -> None:
+    at = repository.commit({"src/client.py": CLIENT})
+    repository.commit({"src/client.py": None})
+    assert check(repository, text, at) is None
+
+
+def test_what_was_gone_already_when_it_was_written_is_not_judged(repository: CodeRepository) -> None:
+    repository.commit({"src/client.py": CLIENT})
+    repository.commit({"src/client.py": None})
+    at = FIRST + timedelta(days=2)
+    assert check(repository, "src/client.py held the retries.", at) is None
+
+
+def test_a_commit_soon_after_is_the_work_that_the_memory_tells_of(repository: CodeRepository) -> None:
+    repository.commit({"src/client.py": CLIENT})
+    repository.commit({"src/client.py": None, "src/http.py": "y = 1\n"})
+    at = FIRST + timedelta(days=1) - timedelta(minutes=20)
+    assert check(repository, "src/client.py sends everything.", at) is None
+
+
+def test_a_name_that_several_files_have_is_not_judged(repository: CodeRepository) -> None:
+    at = repository.commit({"a/view.py": "x = 1\n", "b/view.py": "y = 1\n"})
+    repository.commit({"a/view.py": None})
+    assert check(repository, "Rows are drawn in view.py.", at) is None
+
+
+def test_a_memory_older_than_the_repository_is_not_judged(repository: CodeRepository) -> None:
+    repository.commit({"src/client.py": CLIENT})
+    repository.commit({"src/client.py": None})
+    assert check(repository, "src/client.py sends.", datetime(2020, 1, 1, tzinfo=UTC)) is None
+
+
+def test_paths_with_marks_of_git_s_own_are_read_as_they_are(repository: CodeRepository) -> None:
+    at = repository.commit({"src/naïve file.py": "x = 1\n", "src/ok.py": "y = 1\n"})
+    repository.commit({"src/naïve file.py": None, "src/ok.py": None})
+    assert labels(check(repository, "See src/ok.py.", at)) == ["src/ok.py is gone"]
+
+
+def test_a_folder_without_commits_is_refused_in_a_sentence(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match="git could not read"):
+        GitHistory(tmp_path)
+
+
+def test_git_starts_none_of_the_programs_that_a_repository_names(repository: CodeRepository) -> None:
+    at = repository.commit({"src/client.py": CLIENT, ".gitattributes": "*.py diff=evil filter=evil\n"})
+    proof = repository.root.parent / "ran"
+    for name in ("core.fsmonitor", "core.pager", "diff.evil.textconv", "diff.evil.command", "core.sshCommand"):
+        repository.git("config", name, f"touch {proof}; false")
+    repository.commit({"src/other.py": "x = 1\n"})
+    (proof).unlink(missing_ok=True)
+    check(repository, "`retry()` is in src/client.py, see 1a2b3c4d5e.", at)
+    assert not proof.exists()
