@@ -37,7 +37,7 @@ def person(tmp_path: Path) -> Iterator[Workspace]:
         yield workspace
 
 
-def remember(person: Workspace, text: str, at: datetime, monkeypatch: pytest.MonkeyPatch, **fields: Any) -> Memory:
+def remember(person: Workspace, text: str, at: datetime, monkeypatch: pytest.MonkeyPatch, **fields: Any) -> Memory:  # noqa: ANN401 - the fields of a memory
     with monkeypatch.context() as patch:
         patch.setattr(clock, "now", lambda: at)
         return person.remember(text, **{"namespace": PLACE, **fields})
