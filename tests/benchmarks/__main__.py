@@ -14,6 +14,7 @@ from pathlib import Path
 from memento_tui.api import Workspace
 from tests.benchmarks.agents import remember_round_trip, tool_tokens
 from tests.benchmarks.app import first_frame, keystrokes, memory_use
+from tests.benchmarks.code_citations import HEADING as CODE_HEADING
 from tests.benchmarks.conflicts import results as conflicts
 from tests.benchmarks.corpus import memories, words
 from tests.benchmarks.guarding import results as guarding
@@ -100,7 +101,7 @@ def main() -> None:
     if quick:
         print(table)
     else:
-        others = kept_sections(_RESULTS, headings=[POISON_HEADING])
+        others = kept_sections(_RESULTS, headings=[POISON_HEADING, CODE_HEADING])
         figures = figures_as_markdown([*conflicts(), *guarding(), *recalled])
         _RESULTS.write_text(f"{_HEAD}{table}\n{_QUALITY}{figures}\n{others}")
 

@@ -246,9 +246,8 @@ class _Check:
         names = named or {name for name in defined if len(name) >= _LEAST_NAME}
         if len(names) < (1 if named else _FEWEST_NAMES):
             return ""
-        counts = Counter(
-            path for places in self._vocabulary.definitions("HEAD", names).values() for path in {p for p, _ in places}
-        )
+        defined_now = self._vocabulary.definitions(self._history.head, names)
+        counts = Counter(path for places in defined_now.values() for path in {path for path, _ in places})
         best = max(counts, key=lambda path: (counts[path], path), default="")
         is_only = list(counts.values()).count(counts[best]) == 1
         return best if is_only and counts[best] >= (len(names) if named else len(names) / 2) else ""
@@ -258,7 +257,7 @@ class _Check:
     def _symbols(self) -> Iterator[tuple[str, CitationFinding]]:
         wanted = [(name, c.text) for name, cited in self._cited.items() for c in cited if c.kind == "symbol"]
         parts = {part for _, symbol in wanted for part in symbol.split(".")}
-        present = self._vocabulary.mentioned("HEAD", parts)
+        present = self._vocabulary.mentioned(self._history.head, parts)
         missing: dict[int, set[str]] = {}
         for memory_id, symbol in wanted:
             if names := set(symbol.split(".")) - present:
@@ -266,7 +265,7 @@ class _Check:
         defined = {
             order: self._vocabulary.definitions(self._history.commit(order), names) for order, names in missing.items()
         }
-        now = self._vocabulary.definitions("HEAD", present)
+        now = self._vocabulary.definitions(self._history.head, present)
         for memory_id, symbol in wanted:
             order, last = self._order[memory_id], symbol.rpartition(".")[2]
             lost = [part for part in symbol.split(".") if part in defined.get(order, ())]

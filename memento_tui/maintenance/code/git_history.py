@@ -45,9 +45,10 @@ class GitHistory:
 
     """
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, present: str = "HEAD") -> None:
+        """Read the commits that lead to ``present``."""
         self.root = root
-        rows = self._run("rev-list", "--first-parent", "--reverse", "--format=%ct", "HEAD").splitlines()
+        rows = self._run("rev-list", "--first-parent", "--reverse", "--format=%ct", present).splitlines()
         self._commits = [line.removeprefix("commit ") for line in rows[::2]]
         self._times = _ascending(int(line) for line in rows[1::2])
         self._events: tuple[int, list[PathEvent]] | None = None
@@ -69,7 +70,7 @@ class GitHistory:
     @cached_property
     def files(self) -> Mapping[str, str]:
         """The files of the present commit by path, each with the id of its content."""
-        return self.tree("HEAD")
+        return self.tree(self.head)
 
     def tree(self, commit: str) -> dict[str, str]:
         """Return the files of a commit by path, each with the id of its content."""
@@ -87,7 +88,7 @@ class GitHistory:
         text = self._run(
             "log", "--first-parent", "--diff-merges=first-parent", "--reverse", "--diff-filter=DR",
             "--find-renames=40%", "--name-status", "--no-ext-diff", "-z", "--format=%x01%H%x02%ct%x02%s%x02",
-            f"{self._commits[since]}..HEAD",
+            f"{self._commits[since]}..{self.head}",
         )  # fmt: skip
         found = []
         for block in text.split("\x01")[1:]:
@@ -143,7 +144,7 @@ class GitHistory:
     @cached_property
     def reverted(self) -> Mapping[str, str]:
         """The ids of the commits that a later one took back, each with that one's."""
-        text = self._run("log", "--grep=^This reverts commit [0-9a-f]", "--format=%x01%H%x02%b", "HEAD")
+        text = self._run("log", "--grep=^This reverts commit [0-9a-f]", "--format=%x01%H%x02%b", self.head)
         found: dict[str, str] = {}
         for block in text.split("\x01")[1:]:
             commit, _, body = block.partition("\x02")
