@@ -1,28 +1,26 @@
 """memento: see and govern what your AI agent remembers."""
 
-from __future__ import annotations
-
-from pathlib import Path
-from typing import TYPE_CHECKING
-
 from memento_tui.version import __version__
 
 __all__ = ["__version__", "open"]
 
+TYPE_CHECKING = False  # as in `typing`, whose import would cost memento-hook a third of its time
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from memento_tui.api import Workspace
     from memento_tui.api.types import Actor
 
 
 def open(  # noqa: A001 - `memento_tui.open(path)` is how it reads
-    path: str | Path | None = None,
+    path: "str | Path | None" = None,
     *,
-    actor: Actor | None = None,
+    actor: "Actor | None" = None,
     channel: str = "api",
     agent: str = "",
     session: str = "",
     create: bool = True,
-) -> Workspace:
+) -> "Workspace":
     """Open a data directory: ``path``, else ``MEMENTO_HOME``, else the platform's place for user data.
 
     ``actor`` is who writes: what an ``agent`` may not do is refused. Left out, it is the agent whose host runs this

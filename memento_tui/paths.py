@@ -6,20 +6,14 @@ import os
 from pathlib import Path
 from typing import NamedTuple
 
-__all__ = ["DataPaths", "data_directory"]
+from memento_tui.locations import data_location, database_location, socket_location
 
-_MAX_SOCKET_PATH_BYTES = 100
-"""Bytes; the kernels of Linux and macOS take 107 and 103."""
+__all__ = ["DataPaths", "data_directory"]
 
 
 def data_directory(given: str | Path | None = None) -> Path:
     """Return the data directory: the one given, else ``MEMENTO_HOME``, else the platform's place for user data."""
-    named = given or os.environ.get("MEMENTO_HOME")
-    if named:
-        return Path(named).expanduser().absolute()
-    import platformdirs  # noqa: PLC0415 - only the default place needs it
-
-    return Path(platformdirs.user_data_dir("memento", appauthor=False))
+    return Path(data_location(os.fspath(given or "")))
 
 
 class DataPaths(NamedTuple):
@@ -30,7 +24,7 @@ class DataPaths(NamedTuple):
     @property
     def database(self) -> Path:
         """The one source of truth."""
-        return self.root / "memento.db"
+        return Path(database_location(os.fspath(self.root)))
 
     @property
     def config(self) -> Path:
@@ -124,11 +118,4 @@ class DataPaths(NamedTuple):
     @property
     def engine_socket(self) -> Path:
         """The engine's socket, beside the database unless that path is too long for a socket."""
-        direct = self.root / "engine.sock"
-        if len(os.fsencode(direct)) <= _MAX_SOCKET_PATH_BYTES:
-            return direct
-        import hashlib  # noqa: PLC0415 - only a long path needs these two, and they cost a hook a third of its time
-        import tempfile  # noqa: PLC0415
-
-        name = hashlib.sha256(os.fsencode(self.root)).hexdigest()[:24]
-        return Path(tempfile.gettempdir()) / f"memento-{os.getuid()}" / f"{name}.sock"
+        return Path(socket_location(os.fspath(self.root)))

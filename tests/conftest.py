@@ -102,7 +102,7 @@ def _engines_in(folder: Path) -> dict[int, str]:
     for process in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
             command = (process / "cmdline").read_text().split("\0")
-            if "memento_tui.embedding" in command and str(folder) in command[-2]:
+            if "memento_tui.engine" in command and str(folder) in command[-2]:
                 found[int(process.name)] = command[-2]
     return found
 

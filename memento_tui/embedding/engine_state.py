@@ -145,12 +145,20 @@ class ModelLock:
         self._waiting_queries = 0
 
     @contextmanager
-    def for_query(self) -> Iterator[None]:
-        """Hold the model as soon as it is free."""
+    def for_query(self, patience: float | None = None) -> Iterator[None]:
+        """Hold the model as soon as it is free.
+
+        Raises:
+            TimeoutError: it is not free within ``patience`` seconds.
+
+        """
         with self._changed:
             self._waiting_queries += 1
-            self._changed.wait_for(lambda: not self._is_held)
+            is_free = self._changed.wait_for(lambda: not self._is_held, patience)
             self._waiting_queries -= 1
+            if not is_free:
+                self._changed.notify_all()  # a batch may have waited for this query
+                raise TimeoutError("the model is busy")
             self._is_held = True
         yield from self._held()
 

@@ -102,17 +102,18 @@ class IndexWorker(threading.Thread):
         if self._state.status.state != "loading":
             self.join(seconds)
 
-    def search(self, text: str, where: str, limit: int) -> VectorHits | None:
+    def search(self, text: str, where: str, limit: int, patience: float | None = None) -> VectorHits | None:
         """Return the memories nearest to a text, or ``None`` where the index is damaged and will be rebuilt.
 
         Raises:
             ValueError: the condition cannot be read.
+            TimeoutError: the model is busy for longer than ``patience`` seconds.
 
         """
         components = self._components
         if components is None:
             return None
-        with self._model_lock.for_query():
+        with self._model_lock.for_query(patience):
             vector = components.embedder.query(text)
         return self._read(lambda index: VectorHits(index.search(vector, where, limit), index.state.seq))
 

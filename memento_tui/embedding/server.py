@@ -20,7 +20,8 @@ from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
+from weakref import WeakValueDictionary
 
 import msgspec
 from filelock import FileLock, Timeout
@@ -29,9 +30,10 @@ from memento_tui.config import Config, load_config
 from memento_tui.embedding.engine_state import EngineState
 from memento_tui.embedding.index_worker import IndexWorker
 from memento_tui.errors import DataDirectoryError, MementoError
+from memento_tui.locations import check_socket_folder
 from memento_tui.paths import DataPaths
 from memento_tui.private_files import PRIVATE_FILE_MODE, use_private_umask
-from memento_tui.search.engine_protocol import LONGEST_LINE, MOST_CLUSTERED, EngineStatus, check_socket_folder
+from memento_tui.search.engine_protocol import LONGEST_LINE, MOST_CLUSTERED, EngineStatus, send_request
 from memento_tui.version import __version__
 
 __all__ = ["run_engine"]
@@ -60,6 +62,9 @@ _BYTES_BESIDE_RESULTS = 1_000
 _LOCK_SECONDS = 5.0
 """How long to wait for an engine that is just leaving."""
 
+_DISMISSAL_SECONDS = 1.0
+"""How long an engine of another version may take to say that it leaves."""
+
 _STOP_SECONDS = 3.0
 """How long the work in hand may take when the engine leaves."""
 
@@ -73,11 +78,23 @@ _LOG_KEPT_BYTES = 100_000
 """Bytes of that end."""
 
 
+_HOOK_THREADS = 4
+"""Calls of hooks that are answered at the same time; further ones wait."""
+
+_TOLD_SECONDS = 5.0
+"""Seconds in which a hook says that its host has the answer; it says so at once, and its end is noticed."""
+
+
 class _Request(msgspec.Struct):
     """One line from a client; each ``op`` uses some of the fields."""
 
     op: str
     id: int | str | None = None
+    version: str = ""
+    database: tuple[int, int] = (0, 0)
+    """The device and the number of the file that a hook found."""
+    host: str = ""
+    event: str = ""
     text: str = ""
     where: str = ""
     limit: int = 20
@@ -91,10 +108,36 @@ _decode = msgspec.json.Decoder(_Request).decode
 _Reply = dict[str, Any]
 
 
+class HookConversation(Protocol):
+    """One call of a hook: its answer, and the record of what was told."""
+
+    @property
+    def session(self) -> str:
+        """The agent's session; empty where the host names none."""
+
+    def answer(self) -> str:
+        """Return the text for the host; empty where there is nothing to tell."""
+
+    def record(self) -> None:
+        """Record that the host has the answer."""
+
+
+class HookResponder(Protocol):
+    """What answers the calls of hooks; it is given the paths and the worker."""
+
+    def __call__(self, host: str, event: str, raw: bytes) -> HookConversation | None:
+        """Return the conversation about a call; ``None`` for a call that memento does not answer."""
+
+
+MakeHookResponder = Callable[[DataPaths, IndexWorker], HookResponder]
+
+
 class EngineServer:
     """Serves one engine until there is a reason to leave."""
 
-    def __init__(self, paths: DataPaths, config: Config, state: EngineState, worker: IndexWorker) -> None:
+    def __init__(
+        self, paths: DataPaths, config: Config, state: EngineState, worker: IndexWorker, hooks: HookResponder
+    ) -> None:
         self._paths = paths
         self._config = config
         self._state = state
@@ -103,6 +146,11 @@ class EngineServer:
         self._search_pool = ThreadPoolExecutor(_CONCURRENT_SEARCHES, thread_name_prefix="search")
         # Apart from the searches, and one at a time: each takes seconds, and some hundred megabytes.
         self._compare_pool = ThreadPoolExecutor(1, thread_name_prefix="comparison")
+        # Apart from both: a host waits for it, and no search that is slow.
+        self._hooks = hooks
+        self._hook_pool = ThreadPoolExecutor(_HOOK_THREADS, thread_name_prefix="hook")
+        self._session_locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self._database = _file_identity(paths.database)
         self._reason_to_leave: asyncio.Future[str]
         self._status_changed = asyncio.Event()
         self._operations: dict[str, Callable[[_Request], Awaitable[_Reply]]] = {
@@ -185,14 +233,53 @@ class EngineServer:
         if not line.endswith(b"\n"):
             return False
         with self._state.request():
-            await _send(writer, await self._answer(line))
+            try:
+                request = _decode(line)
+            except (msgspec.DecodeError, RecursionError) as error:
+                await _send(writer, {"error": f"the request cannot be read: {error}"})
+                return True
+            if request.op == "hook":
+                await self._converse_with_hook(request, reader, writer)
+                return False
+            await _send(writer, await self._answer(request))
         return True
 
-    async def _answer(self, line: bytes) -> _Reply:
+    async def _converse_with_hook(
+        self, request: _Request, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
+        """Answer a hook, and record what it told once it says that its host has it."""
+        if request.version != __version__ or request.database != self._database:
+            await _send(writer, {"error": "this engine is of another version or another database"})
+            return
         try:
-            request = _decode(line)
-        except (msgspec.DecodeError, RecursionError) as error:
-            return {"error": f"the request cannot be read: {error}"}
+            call = self._hooks(request.host, request.event, request.text.encode())
+            # One call of a session at a time: what the one tells, the next does not tell again.
+            async with self._session_lock("" if call is None else call.session):
+                await self._tell(call, reader, writer)
+        except ConnectionError:
+            raise
+        except Exception as error:  # noqa: BLE001 - the hook answers by itself, and logs what keeps it from that
+            _log.warning("a hook was not answered: %s: %s", type(error).__name__, error)
+            await _send(writer, {"error": f"{type(error).__name__}: {error}"})
+
+    async def _tell(
+        self, call: HookConversation | None, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
+        loop = asyncio.get_running_loop()
+        text = "" if call is None else await loop.run_in_executor(self._hook_pool, call.answer)
+        await _send(writer, {"version": __version__, "answer": text})
+        if call is None or not text:
+            return
+        told = b""
+        with contextlib.suppress(TimeoutError, ValueError):
+            told = await asyncio.wait_for(reader.readline(), _TOLD_SECONDS)
+        if told:
+            await loop.run_in_executor(self._hook_pool, call.record)
+
+    def _session_lock(self, session: str) -> asyncio.Lock:
+        return self._session_locks.setdefault(session, asyncio.Lock()) if session else asyncio.Lock()
+
+    async def _answer(self, request: _Request) -> _Reply:
         operation = self._operations.get(request.op)
         if operation is None:
             known = ", ".join(self._operations)
@@ -335,22 +422,23 @@ def _resident_bytes() -> int:
     return pages * os.sysconf("SC_PAGE_SIZE")
 
 
-def run_engine(paths: DataPaths) -> int:
+def run_engine(paths: DataPaths, make_hooks: MakeHookResponder) -> int:
     """Run the engine of a data directory until there is a reason to leave; return the exit status.
 
-    Returns at once with 0 where another engine is at work.
+    Returns with 0 where another engine is at work; one of another version is told to leave first.
     """
     use_private_umask()
     try:
         if not paths.database.exists():
             raise DataDirectoryError(f"There is no memento data in {paths.root}.")
         lock = FileLock(paths.engine_lock, mode=PRIVATE_FILE_MODE)
+        _dismiss_other_version(paths)
         try:
             lock.acquire(timeout=_LOCK_SECONDS)
         except Timeout:
             return 0
         _open_log(paths.engine_log)
-        _serve_until_stopped(paths)
+        _serve_until_stopped(paths, make_hooks)
     except MementoError as error:
         print(error, file=sys.stderr)  # noqa: T201 - the log; the process that started this one reads it
         return error.exit_code
@@ -358,14 +446,23 @@ def run_engine(paths: DataPaths) -> int:
     return 0
 
 
-def _serve_until_stopped(paths: DataPaths) -> None:
+def _dismiss_other_version(paths: DataPaths) -> None:
+    """Tell an engine of another version to leave: it answers neither hooks nor this version's clients."""
+    with contextlib.suppress(OSError):  # most often there is none
+        status = EngineStatus.of(send_request(paths, {"op": "status"}, seconds=_DISMISSAL_SECONDS))
+        if status.version != __version__:
+            send_request(paths, {"op": "stop"}, seconds=_DISMISSAL_SECONDS)
+
+
+def _serve_until_stopped(paths: DataPaths, make_hooks: MakeHookResponder) -> None:
     config = load_config(paths.config)
     state = EngineState()
     worker = IndexWorker(paths, config, state)
+    server = EngineServer(paths, config, state, worker, make_hooks(paths, worker))
     listening = _bind_socket(paths)
     _log.info("engine %s at work in %s as process %d", __version__, paths.root, os.getpid())
     try:
-        reason = asyncio.run(EngineServer(paths, config, state, worker).serve(listening))
+        reason = asyncio.run(server.serve(listening))
     finally:
         paths.engine_socket.unlink(missing_ok=True)
     worker.stop(_STOP_SECONDS)
@@ -378,7 +475,7 @@ def _bind_socket(paths: DataPaths) -> socket.socket:
     if path.parent != paths.root:
         path.parent.mkdir(mode=0o700, exist_ok=True)
     try:
-        check_socket_folder(paths)
+        check_socket_folder(os.fspath(paths.root), os.fspath(path))
         path.unlink(missing_ok=True)
         listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         listening.bind(os.fspath(path))  # by the umask, nobody else can connect at any moment

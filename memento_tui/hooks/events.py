@@ -23,6 +23,7 @@ from memento_tui.hooks.formatting import (
 from memento_tui.hooks.host_events import HookCall
 from memento_tui.hooks.project import claude_namespace, find_project, namespace_of_project
 from memento_tui.hooks.retrieval import (
+    Nearest,
     RetrievedMemory,
     SessionScope,
     memories_for_file,
@@ -91,6 +92,8 @@ class HookContext(NamedTuple):
     store: HookStore
     settings: HookSettings
     now: datetime
+    nearest: Nearest | None = None
+    """Finds memories by meaning; ``None`` without an engine."""
 
     def scope(self) -> SessionScope:
         """Return the namespaces whose memories concern the session."""
@@ -183,7 +186,9 @@ def _context_for_prompt(context: HookContext) -> PreparedContext:
     index = None if is_trivial else up_to_date_index(context.paths, context.store)
     memories = []
     if index is not None:
-        memories = memories_for_prompt(context.store, index, prompt, scope, context.settings, context.now)
+        memories = memories_for_prompt(
+            context.store, index, prompt, scope, context.settings, context.now, context.nearest
+        )
     return _within_budget(
         context, scope, memories, _matching_skips(context.store, scope, truncate_prompt(prompt), in_passing=is_trivial)
     )

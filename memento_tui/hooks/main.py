@@ -1,33 +1,21 @@
-"""The program ``memento-hook``: reads one call from standard input, writes the answer, and never fails the host.
+"""The program ``memento-hook``: reads one call from standard input, has the engine answer it, and never fails the host.
 
-The work is done in a child process that the kernel ends when its time is up, whatever it is doing. So a full disk, a
-locked database, a bug or a crash of a native library costs the host nothing: the output is empty and the status 0.
+A host waits for it before every prompt, so it imports what every interpreter has loaded already, and three modules in
+C. Where no engine answers in time, `memento_tui.hooks.fallback` answers by words alone.
 """
-
-from __future__ import annotations
 
 import os
-import signal
 import sys
-from collections.abc import Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from time import monotonic
 
-__all__ = ["main"]
+from memento_tui.locations import check_socket_folder, data_location, database_location, socket_location
+from memento_tui.version import __version__
 
+__all__ = ["Arguments", "main", "run", "write_all"]
+
+TYPE_CHECKING = False  # as in `typing`, whose import takes longer than all else here
 if TYPE_CHECKING:
-    from memento_tui.hooks.host_events import HookCall
-    from memento_tui.paths import DataPaths
-
-
-_USAGE = """Usage: memento-hook EVENT [--host HOST] [--data-dir DIR]
-
-Called by an agent's host at fixed moments of a session, with a JSON object on standard input. `memento install`
-writes the calls into the host's own files. HOST is claude-code (the default), codex, gemini, cursor or opencode.
-
-Example:
-    echo '{"session_id": "s1", "cwd": ".", "prompt": "how do we deploy?"}' | memento-hook UserPromptSubmit
-"""
+    from _socket import socket as Socket  # noqa: N812 - a class
 
 _ANSWER_SECONDS = {"start": 5.0, "prompt": 3.0, "read": 2.0, "write": 0.8, "end": 0.8}
 """Seconds that each answer may take, on a machine that is busy. Most take a tenth.
@@ -36,193 +24,252 @@ Hosts give a prompt 30 seconds, and the end of a session 1.5 in all; `memento in
 """
 _MAX_ANSWER_SECONDS = max(_ANSWER_SECONDS.values())
 
+_ENGINE_SECONDS = 0.15
+"""Seconds in which the engine answers, or words alone do; most answers take a tenth."""
+
+_MOMENT_OF_EVENT = {
+    "sessionstart": "start",
+    "userpromptsubmit": "prompt",
+    "beforeagent": "prompt",
+    "beforesubmitprompt": "prompt",
+    "pretooluse": "read",
+    "beforetool": "read",
+    "beforereadfile": "read",
+    "posttooluse": "write",
+}
+"""The moments of `memento_tui.hosts.registry`, by the event's name in lower case; any other event is an end."""
+
 _MAX_INPUT_BYTES = 16_000_000
 """Bytes of standard input that are read."""
-_MAX_LOG_BYTES = 500_000
-"""Bytes of the log above which it begins again."""
 
-_STDERR = 2
-_EXIT_ALREADY_LOGGED = 1
-"""The exit status of a child that has logged its failure itself."""
+_MAX_SENT_BYTES = 500_000
+"""Bytes of input that are sent to the engine; six times as many, as JSON may need, fit into one of its requests."""
 
+_MAX_REPLY_BYTES = 1_000_000
+"""Bytes of the engine's reply; a host takes 10,000 characters."""
 
-class _Arguments(NamedTuple):
-    event: str = ""
-    host: str = "claude-code"
-    data_dir: str = ""
+_LAST_STANDARD_DESCRIPTOR = 2
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+class Arguments:
+    """The command line of a hook; what is not given is empty, but for the host."""
+
+    __slots__ = ("data_dir", "event", "host")
+
+    def __init__(self, words: list[str]) -> None:
+        """Read the arguments; unknown ones are ignored, since a newer installer may write them."""
+        self.event, self.host, self.data_dir = "", "claude-code", ""
+        rest = iter(words)
+        for argument in rest:
+            name, has_value, value = argument.partition("=")
+            if name in ("--host", "--data-dir"):
+                setattr(self, name[2:].replace("-", "_"), value if has_value else next(rest, ""))
+            elif not argument.startswith("-"):
+                self.event = self.event or argument
+
+    @property
+    def moment(self) -> str:
+        """What the event stands for; empty where none is named: the input names it then."""
+        return _MOMENT_OF_EVENT.get(self.event.lower(), "end") if self.event else ""
+
+
+def run() -> None:
+    """Answer one call and end the process at once: the interpreter has nothing to tidy up that costs the host time."""
+    status = main()
+    sys.stdout.flush()
+    os._exit(status)
+
+
+def main(words: list[str] | None = None) -> int:
     """Answer one call; the status is always 0."""
-    words = list(sys.argv[1:] if arguments is None else arguments)
+    began = monotonic()
+    words = sys.argv[1:] if words is None else words
     if words[:1] in (["--help"], ["-h"]):
-        sys.stdout.write(_USAGE)
+        from memento_tui.hooks.fallback import USAGE  # noqa: PLC0415 - no host asks for it
+
+        sys.stdout.write(USAGE)
         return 0
-    parsed = _parse_arguments(words)
+    arguments = Arguments(words)
     os.umask(0o077)  # `memento_tui.private_files` says why; importing it would cost more than this
     try:
-        _answer_in_child(parsed)
+        _answer(arguments, began + _ANSWER_SECONDS.get(arguments.moment, _MAX_ANSWER_SECONDS))
     except BaseException as error:  # noqa: BLE001 - a host that closed its end, or a system that is out of processes
-        _log_error(parsed, error)
+        from memento_tui.hooks.fallback import log_error  # noqa: PLC0415 - most calls have no failure
+
+        log_error(arguments, error)
     return 0
 
 
-def _answer_in_child(arguments: _Arguments) -> None:
-    """Answer the call in a child process, and pass its answer on to the host."""
+def _answer(arguments: Arguments, deadline: float) -> None:
     _reserve_standard_descriptors()
-    incoming, outgoing = os.pipe()
-    child = os.fork()
-    if child == 0:
-        os.close(incoming)
-        _run_child(arguments, outgoing)
-    os.close(outgoing)
-    with os.fdopen(incoming, "rb") as stream:
-        answer = stream.read()
-    _, status = os.waitpid(child, 0)
-    code = os.waitstatus_to_exitcode(status)
-    if code == 0:
-        _write(1, answer)
-    elif code == -signal.SIGALRM:
-        _log_message(arguments, f"{arguments.event or 'the call'} was ended: it took longer than it may")
-    elif code != _EXIT_ALREADY_LOGGED:
-        _log_message(arguments, f"{arguments.event or 'the call'} ended with status {code}")
+    raw = _read_stdin(deadline)
+    if arguments.moment == "prompt" and _is_trivial(raw):
+        return
+    root = data_location(arguments.data_dir)
+    try:
+        found = os.stat(database_location(root))
+    except (FileNotFoundError, NotADirectoryError):
+        return  # nothing was ever remembered here
+    if not _engine_answers(arguments, raw, root, (found.st_dev, found.st_ino)):
+        from memento_tui.hooks.fallback import answer_by_words  # noqa: PLC0415 - only where there is no engine
+
+        answer_by_words(arguments, raw, deadline)
 
 
 def _reserve_standard_descriptors() -> None:
     """Open the null device for each standard stream that the host closed: else another file would get its number."""
-    while (null := os.open(os.devnull, os.O_RDWR)) <= _STDERR:
+    while (null := os.open(os.devnull, os.O_RDWR)) <= _LAST_STANDARD_DESCRIPTOR:
         pass
     os.close(null)
 
 
-def _write(descriptor: int, data: bytes) -> None:
-    while data:
-        data = data[os.write(descriptor, data) :]
+def _read_stdin(deadline: float) -> bytes:
+    """Return the whole of standard input.
 
+    Raises:
+        TimeoutError: the host does not end it in time.
+        ValueError: it is too long.
 
-def _parse_arguments(words: Sequence[str]) -> _Arguments:
-    """Return the arguments; unknown ones are ignored, since a newer installer may write them."""
-    named = {"--host": "host", "--data-dir": "data_dir"}
-    found: dict[str, str] = {}
-    rest = iter(words)
-    for argument in rest:
-        name, has_value, value = argument.partition("=")
-        if name in named:
-            found[named[name]] = value if has_value else next(rest, "")
-        elif not argument.startswith("-"):
-            found.setdefault("event", argument)
-    return _Arguments(**found)
+    """
+    from select import select  # noqa: PLC0415 - `--help` waits for nothing
 
-
-def _run_child(arguments: _Arguments, outgoing: int) -> None:
-    """Do the work in the child, which the kernel's timer ends whatever it is doing."""
-    status = _EXIT_ALREADY_LOGGED
-    try:
-        signal.signal(signal.SIGALRM, signal.SIG_DFL)
-        signal.setitimer(signal.ITIMER_REAL, _MAX_ANSWER_SECONDS)
-        _detach_host_streams()
-        _write(outgoing, _answer(arguments).encode())
-        status = 0
-    except BaseException as error:  # noqa: BLE001 - nothing may reach the host
-        _log_error(arguments, error)
-    finally:
-        os._exit(status)
-
-
-def _detach_host_streams() -> None:
-    """Close the streams that the host reads: a native library that panics writes there, and the host waits for them."""
-    null = os.open(os.devnull, os.O_RDWR)
-    os.dup2(null, 1)
-    os.dup2(null, _STDERR)
-    os.close(null)
-
-
-def _answer(arguments: _Arguments) -> str:
-    # only the child needs it
-    from memento_tui.hooks.host_events import format_answer, moment_of, parse_call  # noqa: PLC0415
-    from memento_tui.hooks.settings import read_settings  # noqa: PLC0415
-    from memento_tui.paths import DataPaths, data_directory  # noqa: PLC0415
-
-    # The time that a slow host takes to send its input counts too.
-    if moment := moment_of(arguments.event):
-        signal.setitimer(signal.ITIMER_REAL, _ANSWER_SECONDS[moment])
-    call = parse_call(arguments.host, arguments.event, _read_stdin())
-    paths = DataPaths(data_directory(arguments.data_dir or None))
-    if call is None or not paths.database.is_file():
-        return ""
-    if moment is None:
-        signal.setitimer(signal.ITIMER_REAL, _ANSWER_SECONDS[call.moment])
-    settings = read_settings(paths.config)
-    if call.moment in ("write", "end"):
-        if call.transcript and (settings.provenance or (settings.learn and call.moment == "end")):
-            _start_transcript_worker(call, paths)
-        return ""
-    from memento_tui.hooks.events import context_for_call  # noqa: PLC0415 - the end of a session needs no index
-
-    return format_answer(call, context_for_call(call, paths, settings))
-
-
-def _start_transcript_worker(call: HookCall, paths: DataPaths) -> None:
-    """Start the worker that reads the transcript, if there is enough to read."""
-    # Only the end of a session needs these two.
-    from memento_tui.hooks.worker_launcher import should_read_transcript, start_worker  # noqa: PLC0415
-    from memento_tui.storage.hook_store import HookStore  # noqa: PLC0415
-
-    store = HookStore(paths.database)
-    learned = store.learned_bytes(call.session)
-    store.close()
-    path = Path(call.transcript)
-    if should_read_transcript(call.event, path.stat().st_size if path.exists() else 0, learned):
-        options = {"event": call.event, "session": call.session, "cwd": call.cwd, "transcript": call.transcript}
-        start_worker(paths.root, *(f"--{name}={value}" for name, value in options.items()))
-
-
-def _read_stdin() -> bytes:
-    """Return the whole of standard input. Raises `ValueError` where it is too long."""
-    parts, size = [], 0
-    while part := os.read(0, 1 << 16):
+    parts: list[bytes] = []
+    size = 0
+    while True:
+        if not select([0], [], [], max(0.0, deadline - monotonic()))[0]:
+            raise TimeoutError("the call was ended: its input took longer than it may")
+        part = os.read(0, 1 << 16)
+        if not part:
+            return b"".join(parts)
         parts.append(part)
         size += len(part)
         if size > _MAX_INPUT_BYTES:
             raise ValueError(f"the input is longer than {_MAX_INPUT_BYTES:,} bytes")
-    return b"".join(parts)
 
 
-def _log_error(arguments: _Arguments, error: BaseException) -> None:
-    """Log a failure: an expected one in a line, any other with its traceback."""
-    is_expected = isinstance(error, (OSError, ValueError)) or type(error).__module__ in ("sqlite3", _HOOK_STORE_MODULE)
-    if is_expected:
-        text = f"{type(error).__name__}: {error}"
-    else:
-        import traceback  # noqa: PLC0415 - only what is unexpected needs it
+# Prompts without a subject
 
-        text = "".join(traceback.format_exception(error)).rstrip()
-    _log_message(arguments, f"{arguments.event or 'the call'}: {text}")
+_MAX_TRIVIAL_BYTES, _MAX_TRIVIAL_WORDS = 4_000, 8
+"""The longest input, with all that a host sends beside the prompt, and the most words of a trivial prompt."""
+
+_TRIVIAL_WORDS = frozenset(
+    """
+    a absolutely agreed ahead all alright and awesome be brilliant can carry continue cool correct do done exactly
+    excellent fine for go going good got great i is it it's job just keep lgtm like looks love lovely makes me much nice
+    no now ok okay on perfect please proceed really right sense so sounds super sure thank thanks that that's the then
+    this thx to ty very well what wonderful work works yeah yep yes you yup
+    """.split()  # noqa: SIM905 - a paragraph is easier to read than a list of quoted words
+)
+"""Words of assent and thanks. "run", "test" and "commit" are none: a skip may be about them."""
 
 
-_HOOK_STORE_MODULE = "memento_tui.storage.hook_store"
-
-
-def _log_message(arguments: _Arguments, message: str) -> None:
-    """Add a line to the hooks' log; a failure to do so is ignored."""
-    from memento_tui import clock  # noqa: PLC0415 - most calls log nothing
-    from memento_tui.paths import DataPaths, data_directory  # noqa: PLC0415
-
+def _is_trivial(raw: bytes) -> bool:
+    """Tell whether a prompt only says yes, thanks or go on: there is nothing to look for, nor to skip."""
+    if len(raw) > _MAX_TRIVIAL_BYTES:
+        return False
     try:
-        path = DataPaths(data_directory(arguments.data_dir or None)).hook_log
-        if not path.parent.is_dir():
-            return
-        _append_line(path, f"{clock.now():%Y-%m-%dT%H:%M:%SZ} {message}\n")
-    except (OSError, ValueError, RuntimeError):  # no such place, no name that a file can have, no such home directory
-        return
+        payload = _parse_json(raw.decode("utf-8-sig"))
+    except ValueError:
+        return False  # whoever answers says what is wrong with it
+    prompt = payload.get("prompt") if isinstance(payload, dict) else None
+    if not isinstance(prompt, str):
+        return False
+    words = prompt.lower().replace("\u2019", "'").split()
+    return len(words) <= _MAX_TRIVIAL_WORDS and all(
+        word.strip(".,;:!?()-\u2026") in _TRIVIAL_WORDS | {""} for word in words
+    )
 
 
-def _append_line(path: Path, line: str) -> None:
-    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
-    if path.exists() and path.stat().st_size > _MAX_LOG_BYTES:
-        flags |= os.O_TRUNC
-    log = os.open(path, flags, 0o600)
+# JSON, by the parts of `json` that are written in C: the package imports three times as much as a hook does
+
+
+def _parse_json(text: str) -> object:
+    """Return the value of a JSON text.
+
+    Raises:
+        ValueError: the text is not JSON.
+
+    """
+    from _json import make_scanner  # noqa: PLC0415 - a session's end needs none
+
+    start = len(text) - len(text.lstrip())
     try:
-        os.write(log, line.encode("utf-8", "backslashreplace"))
-    finally:
-        os.close(log)
+        value, end = make_scanner(_ScannerSettings)(text, start)  # type: ignore[arg-type]  # typeshed names the wrong type
+        if not text[end:].strip():
+            return value
+    except (StopIteration, SystemError):  # without `json.decoder` the scanner has no exception to raise
+        pass
+    raise ValueError("this is not one JSON value")
+
+
+class _ScannerSettings:
+    """The settings of `json.JSONDecoder`."""
+
+    strict = True
+    object_hook = object_pairs_hook = None
+    parse_float, parse_int, parse_constant = float, int, float
+
+
+# The engine
+
+
+def _engine_answers(arguments: Arguments, raw: bytes, root: str, database: tuple[int, int]) -> bool:
+    """Pass on the engine's answer to the host; tell whether there was one, if only that there is nothing to tell."""
+    if len(raw) > _MAX_SENT_BYTES:
+        return False
+    from _socket import AF_UNIX, SOCK_STREAM  # noqa: PLC0415 - without a database there is nobody to ask
+    from _socket import socket as Socket  # noqa: N812, PLC0415 - as above; `socket` takes as long as all else here
+
+    deadline = monotonic() + _ENGINE_SECONDS
+    path = socket_location(root)
+    connection = Socket(AF_UNIX, SOCK_STREAM)
+    try:
+        check_socket_folder(root, path)
+        connection.settimeout(_ENGINE_SECONDS)
+        connection.connect(path)
+        connection.sendall(_request(arguments, raw, database))
+        reply = _parse_json(_read_line(connection, deadline))
+    except (OSError, ValueError):
+        return False  # no engine, one that is too busy, or none that speaks so
+    if not isinstance(reply, dict) or reply.get("version") != __version__ or not isinstance(reply.get("answer"), str):
+        return False
+    if answer := reply["answer"]:
+        write_all(1, answer.encode())
+        try:  # noqa: SIM105 - contextlib takes as long to import as all else here
+            connection.sendall(b'{"op": "told"}\n')
+        except OSError:
+            pass  # the host has the answer, and the ledger has lost a row
+    return True
+
+
+def _request(arguments: Arguments, raw: bytes, database: tuple[int, int]) -> bytes:
+    """Return the line that asks the engine; it refuses a client of another version or of another database."""
+    from _json import encode_basestring_ascii as quoted  # noqa: PLC0415 - as for the parser
+
+    fields = {
+        "op": quoted("hook"),
+        "version": quoted(__version__),
+        "database": f"[{database[0]}, {database[1]}]",
+        "host": quoted(arguments.host),
+        "event": quoted(arguments.event),
+        "text": quoted(raw.decode("utf-8", "replace")),
+    }
+    return ("{" + ", ".join(f'"{name}": {value}' for name, value in fields.items()) + "}\n").encode()
+
+
+def _read_line(connection: "Socket", deadline: float) -> str:
+    """Return one line. Raises `OSError` where it does not come in time, or ends too soon."""
+    received = b""
+    while not received.endswith(b"\n"):
+        connection.settimeout(max(0.001, deadline - monotonic()))
+        part = connection.recv(1 << 16)
+        if not part or len(received) > _MAX_REPLY_BYTES or monotonic() > deadline:
+            raise ConnectionError("the engine gave no answer in time")
+        received += part
+    return received.decode()
+
+
+def write_all(descriptor: int, data: bytes) -> None:
+    """Write all of some bytes. Raises `OSError`."""
+    while data:
+        data = data[os.write(descriptor, data) :]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
@@ -14,20 +14,23 @@ from memento_tui.hooks.worker_launcher import start_worker
 from memento_tui.paths import DataPaths
 from memento_tui.search.decay import decay_factor
 from memento_tui.search.fair_share import fair_places
-from memento_tui.search.prompt_index import PromptIndex, stems_of
+from memento_tui.search.prompt_index import PromptHit, PromptIndex, stems_of
 from memento_tui.search.ranking import (
     CANDIDATE_CHARACTERS_READ,
     LEAST_SHARE_OF_BEST,
+    LEAST_SIMILARITY_SHOWN,
     MOST_MEMORIES_SHOWN,
+    PROMPT_CANDIDATES,
     PROMPT_CANDIDATES_READ,
 )
 from memento_tui.storage.hook_store import HookStore, ItemRow, MemoryRow, ShownMemory, SkipRow
-from memento_tui.text.keywords import content_words_by_sentence
+from memento_tui.text.keywords import content_words, content_words_by_sentence
 from memento_tui.text.terms import STOP_WORDS, terms
 
 __all__ = [
     "HookStore",
     "ItemRow",
+    "Nearest",
     "RetrievedMemory",
     "SessionScope",
     "ShownMemory",
@@ -133,8 +136,18 @@ class RetrievedMemory(NamedTuple):
     """A word of caution about the code that it cites."""
 
 
+Nearest = Callable[[str, SessionScope, int], Mapping[str, float]]
+"""Returns the memories nearest to a text in meaning among those of a session, with their cosine similarity, by id."""
+
+
 def memories_for_prompt(
-    store: HookStore, index: PromptIndex, prompt: str, scope: SessionScope, settings: HookSettings, now: datetime
+    store: HookStore,
+    index: PromptIndex,
+    prompt: str,
+    scope: SessionScope,
+    settings: HookSettings,
+    now: datetime,
+    nearest: Nearest | None = None,
 ) -> list[RetrievedMemory]:
     """Return the memories that a prompt calls for, best first; most often none."""
     candidates = {
@@ -143,20 +156,37 @@ def memories_for_prompt(
             content_words_by_sentence(prompt), scope.own_namespaces(), SCOPED_NAMESPACE_ROOTS
         )[:PROMPT_CANDIDATES_READ]
     }
+    similar = {} if nearest is None else nearest(prompt, scope, PROMPT_CANDIDATES)
+    found = _not_yet_shown(store, {**candidates, **similar}, scope) if candidates or similar else {}
     retrieved = []
-    for memory in _not_yet_shown(store, candidates, scope).values() if candidates else ():
-        candidate, stems = candidates[memory.id], _stem_counts(memory)
-        keyword = max(candidate.keyword, candidate.score_without_index(stems, len(terms(memory.content))))
-        life = decay_factor(memory, now, preset=settings.decay)
-        score = keyword * life.factor
-        subject = stems_of([*memory.title.split(), *memory.tags])
-        words = candidate.words_in(stems.keys(), subject) if score >= settings.threshold else []
-        if words:
-            why = {"keyword": keyword, "relevance": keyword, "life": life.factor}
-            retrieved.append(RetrievedMemory(memory, score, why, frozenset(stems_of(words))))
+    for memory in found.values():
+        life = decay_factor(memory, now, preset=settings.decay).factor
+        by_words = _by_words(memory, candidates.get(memory.id), life, settings.threshold)
+        if by_words is not None:
+            retrieved.append(by_words)
+        elif (similarity := similar.get(memory.id, 0.0)) * life >= LEAST_SIMILARITY_SHOWN:
+            why = {"similarity": similarity, "life": life}
+            retrieved.append(
+                RetrievedMemory(memory, similarity * life, why, frozenset(stems_of(content_words(prompt))))
+            )
     retrieved.sort(key=lambda found: (-found.score, found.memory.id))
     near = [found for found in retrieved if found.score >= LEAST_SHARE_OF_BEST * retrieved[0].score]
     return _shared_fairly(store, near)
+
+
+def _by_words(memory: MemoryRow, candidate: PromptHit | None, life: float, threshold: float) -> RetrievedMemory | None:
+    """Return a memory with its score by words; ``None`` where that does not reach the threshold."""
+    if candidate is None:
+        return None
+    stems = _stem_counts(memory)
+    keyword = max(candidate.keyword, candidate.score_without_index(stems, len(terms(memory.content))))
+    score = keyword * life
+    subject = stems_of([*memory.title.split(), *memory.tags])
+    words = candidate.words_in(stems.keys(), subject) if score >= threshold else []
+    if not words:
+        return None
+    why = {"keyword": keyword, "relevance": keyword, "life": life}
+    return RetrievedMemory(memory, score, why, frozenset(stems_of(words)))
 
 
 def _shared_fairly(store: HookStore, ranked: Sequence[RetrievedMemory]) -> list[RetrievedMemory]:

@@ -15,7 +15,7 @@ from memento_tui.defaults import (
     DecayPreset,
 )
 
-__all__ = ["HookSettings", "read_settings"]
+__all__ = ["HookSettings", "engine_is_enabled", "read_settings"]
 
 
 class HookSettings(NamedTuple):
@@ -65,6 +65,19 @@ def read_settings(path: Path) -> HookSettings:
     if maintenance.get("decay") in DECAY_PRESETS:
         values["decay"] = maintenance["decay"]
     return defaults._replace(**values)
+
+
+def engine_is_enabled(path: Path) -> bool:
+    """Tell whether ``config.toml`` lets an engine run; it does unless it says otherwise."""
+    import tomllib  # noqa: PLC0415 - as above
+
+    try:
+        read = tomllib.loads(path.read_bytes().decode())
+    except FileNotFoundError:
+        return True
+    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError):
+        return False
+    return _table(read, "engine").get("enabled") is not False
 
 
 def _table(read: dict[str, Any], name: str) -> dict[str, Any]:

@@ -1,12 +1,17 @@
-"""Decide whether a transcript is worth reading, and start the detached worker. Standard library only."""
+"""Decide whether a transcript is worth reading, and start the processes that a hook leaves behind."""
 
 from __future__ import annotations
 
+import contextlib
 import os
-import sys
 from pathlib import Path
 
-__all__ = ["should_read_transcript", "start_worker"]
+from memento_tui.hooks.host_events import HookCall
+from memento_tui.hooks.settings import HookSettings
+from memento_tui.paths import DataPaths
+from memento_tui.processes import engine_command, module_command, start_detached
+
+__all__ = ["should_read_transcript", "start_engine", "start_transcript_worker", "start_worker"]
 
 _EVERY_TURN_EVENTS = frozenset({"stop", "afteragent"})
 """Events that come after every answer."""
@@ -30,18 +35,38 @@ def should_read_transcript(event: str, size: int, learned: int) -> bool:
 _WORKER_MODULE = "memento_tui.hooks.transcript_worker"
 
 
-def start_worker(data_dir: Path, *arguments: str) -> None:
-    """Start `memento_tui.hooks.transcript_worker` in a session of its own, without the host's open files."""
-    if os.fork():
-        return
-    try:
-        os.setsid()
-        null = os.open(os.devnull, os.O_RDWR)
-        for stream in (0, 1, 2):
-            os.dup2(null, stream)
-        os.closerange(3, os.sysconf("SC_OPEN_MAX"))
-        # -P: no module is imported from the folder that the agent works in, which may be anybody's repository.
-        command = [sys.executable, "-P", "-m", _WORKER_MODULE, str(data_dir), *arguments]
-        os.execv(sys.executable, command)  # noqa: S606 - ourselves
-    finally:
-        os._exit(1)
+def start_transcript_worker(call: HookCall, paths: DataPaths, settings: HookSettings) -> int | None:
+    """Start the worker that reads a session's transcript; return its process, ``None`` where there is nothing to read.
+
+    Raises:
+        FormatMismatch: the database is of another version.
+        sqlite3.Error: the database cannot be read.
+
+    """
+    if not call.transcript or not (settings.provenance or (settings.learn and call.moment == "end")):
+        return None
+    from memento_tui.storage.hook_store import HookStore  # noqa: PLC0415 - the start of a worker alone needs none
+
+    store = HookStore(paths.database)
+    learned = store.learned_bytes(call.session)
+    store.close()
+    if not should_read_transcript(call.event, _file_size(call.transcript), learned):
+        return None
+    options = {"event": call.event, "session": call.session, "cwd": call.cwd, "transcript": call.transcript}
+    return start_worker(paths.root, *(f"--{name}={value}" for name, value in options.items()))
+
+
+def _file_size(path: str) -> int:
+    """Return the size of a file, 0 for one that is missing."""
+    return os.stat(path).st_size if os.path.exists(path) else 0  # noqa: PTH110, PTH116 - as it is shorter
+
+
+def start_worker(data_dir: Path, *arguments: str) -> int:
+    """Start `memento_tui.hooks.transcript_worker`; return its process."""
+    return start_detached(module_command(_WORKER_MODULE, os.fspath(data_dir), *arguments))
+
+
+def start_engine(paths: DataPaths) -> None:
+    """Start the engine of a data directory, without waiting for it; it leaves at once where one is at work."""
+    with contextlib.suppress(OSError):  # words alone answer then, and `memento doctor` says why
+        start_detached(engine_command(paths.root), log=os.fspath(paths.engine_log))

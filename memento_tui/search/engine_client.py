@@ -9,7 +9,6 @@ import contextlib
 import json
 import os
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -19,6 +18,7 @@ from typing import Any, Literal
 from memento_tui.errors import EngineUnavailable
 from memento_tui.model.filters import Filter
 from memento_tui.paths import DataPaths
+from memento_tui.processes import engine_command
 from memento_tui.search.engine_protocol import LONGEST_LINE, MOST_CLUSTERED, MOST_NEIGHBOURS, EngineStatus, send_request
 from memento_tui.search.lance_filter import compile_lance_filter
 from memento_tui.version import __version__
@@ -94,13 +94,16 @@ class EngineLauncher:
         self.problem = f"The engine ended {ended}"
 
     def _spawn(self) -> bool:
-        # -P: a module is never taken from the folder that the engine happens to be started in.
-        command = [sys.executable, "-P", "-m", "memento_tui.embedding", "--data-dir", os.fspath(self._paths.root)]
         try:
             log = os.open(self._paths.engine_log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
             try:
                 self._process = subprocess.Popen(  # noqa: S603 - this interpreter and this package
-                    command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd="/", start_new_session=True
+                    engine_command(self._paths.root),
+                    stdin=subprocess.DEVNULL,
+                    stdout=log,
+                    stderr=log,
+                    cwd="/",
+                    start_new_session=True,
                 )
             finally:
                 os.close(log)

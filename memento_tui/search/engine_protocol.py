@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 import os
 import socket
-import stat
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Literal, Self
 
+from memento_tui.locations import check_socket_folder
 from memento_tui.paths import DataPaths
 
-__all__ = ["LONGEST_LINE", "MOST_CLUSTERED", "MOST_NEIGHBOURS", "EngineStatus", "check_socket_folder", "send_request"]
+__all__ = ["LONGEST_LINE", "MOST_CLUSTERED", "MOST_NEIGHBOURS", "EngineStatus", "send_request"]
 
 LONGEST_LINE = 1 << 22
 """Bytes of a request or an answer: enough for `MOST_CLUSTERED` ids of 200 characters."""
@@ -59,21 +59,6 @@ class EngineStatus:
         return cls(**{field.name: answer[field.name] for field in fields(cls) if field.name in answer})
 
 
-def check_socket_folder(paths: DataPaths) -> None:
-    """Check that a socket's folder outside the data directory belongs to the user alone.
-
-    Raises:
-        PermissionError: the folder is not the user's own.
-
-    """
-    folder = paths.engine_socket.parent
-    if folder == paths.root:
-        return
-    found = os.lstat(folder)
-    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or stat.S_IMODE(found.st_mode) & 0o077:
-        raise PermissionError(f"{folder} must be a directory that only you may use")
-
-
 def send_request(paths: DataPaths, request: Mapping[str, Any], *, seconds: float) -> dict[str, Any]:
     """Send one request and return the answer.
 
@@ -82,11 +67,12 @@ def send_request(paths: DataPaths, request: Mapping[str, Any], *, seconds: float
         OSError: there is no engine, or it went away.
 
     """
-    check_socket_folder(paths)
+    path = os.fspath(paths.engine_socket)
+    check_socket_folder(os.fspath(paths.root), path)
     deadline = time.monotonic() + seconds
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
         connection.settimeout(_CONNECT_SECONDS)
-        connection.connect(os.fspath(paths.engine_socket))
+        connection.connect(path)
         connection.settimeout(seconds)
         connection.sendall(json.dumps(request).encode() + b"\n")
         line = _read_line(connection, deadline)

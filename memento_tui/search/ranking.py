@@ -151,3 +151,6 @@ MOST_MEMORIES_SHOWN = 3
 
 LEAST_SHARE_OF_BEST = 0.9
 """The share of the best score below which a memory is left out: the best is most often the one that was meant."""
+
+LEAST_SIMILARITY_SHOWN = 0.75
+"""The cosine similarity, times the life factor, at which a prompt is told a memory whose words it does not hold."""

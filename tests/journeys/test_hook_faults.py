@@ -138,8 +138,8 @@ def test_a_broken_or_missing_store_is_met_with_silence(host: HookHost, damage: s
 def test_a_crash_of_the_work_itself_never_reaches_the_host(host: HookHost) -> None:
     program = (
         "import os, sys\n"
-        "from memento_tui.hooks import main\n"
-        "main._answer = lambda read: os.kill(os.getpid(), 11)\n"
+        "from memento_tui.hooks import fallback, main\n"
+        "fallback._answer = lambda arguments, raw: os.kill(os.getpid(), 11)\n"
         f"sys.exit(main.main(['UserPromptSubmit', '--data-dir', {str(host.data_dir)!r}]))"
     )
     ended = subprocess.run([sys.executable, "-c", program], input=b"{}", capture_output=True, check=False)  # noqa: S603

@@ -12,7 +12,7 @@ import pytest
 from memento_tui.config import Config, HooksConfig, MaintenanceConfig, load_config
 from memento_tui.errors import InvalidInput
 from memento_tui.hooks.host_events import HookCall, format_answer, parse_call
-from memento_tui.hooks.main import _parse_arguments
+from memento_tui.hooks.main import Arguments
 from memento_tui.hooks.project import find_project, namespace_of_project
 from memento_tui.hooks.settings import HookSettings, read_settings
 from memento_tui.storage import hook_store
@@ -76,12 +76,9 @@ def test_an_answer_adds_context_and_decides_nothing() -> None:
 
 
 def test_arguments_are_read_in_any_order_and_unknown_ones_left_alone() -> None:
-    assert _parse_arguments(["--data-dir", "/d", "Stop", "--host=codex", "--later", "more"])[:3] == (
-        "Stop",
-        "codex",
-        "/d",
-    )
-    assert _parse_arguments([]).host == "claude-code"
+    given = Arguments(["--data-dir", "/d", "Stop", "--host=codex", "--later", "more"])
+    assert (given.event, given.host, given.data_dir) == ("Stop", "codex", "/d")
+    assert Arguments([]).host == "claude-code"
 
 
 def test_the_settings_of_hooks_are_those_that_the_configuration_checks(tmp_path: Path) -> None:

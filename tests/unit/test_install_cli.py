@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from memento_tui.cli.hosts import commands
-from memento_tui.hooks import main as hook
+from memento_tui.hooks.fallback import USAGE
 from memento_tui.hooks.host_events import moment_of
 from memento_tui.hosts import layouts
 from memento_tui.hosts.registry import HOSTS
@@ -53,7 +53,7 @@ def test_the_hosts_that_the_help_names_are_those_that_there_are() -> None:
         assert tuple(HOSTS) == tuple(getattr(choice, "choices", ()))
     told = commands["install"].help or ""
     assert [name for name in HOSTS if name not in told] == []
-    assert [name for name, host in HOSTS.items() if host.events and name not in hook._USAGE] == []
+    assert [name for name, host in HOSTS.items() if host.events and name not in USAGE] == []
 
 
 def test_every_host_has_a_layout_and_events_that_the_hook_knows() -> None:

@@ -1,4 +1,7 @@
-"""``python -m memento_tui.embedding --data-dir D``: the process that `memento_tui.search.engine_client` starts."""
+"""The engine's process, ``python -m memento_tui.engine --data-dir D``: embeddings, maintenance, and hooks' answers.
+
+`memento_tui.search.engine_client` and memento-hook start it.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ import sys
 from pathlib import Path
 
 from memento_tui.embedding.server import run_engine
+from memento_tui.hooks.engine_answers import HookAnswers
 from memento_tui.paths import DataPaths
 
 
@@ -39,11 +43,11 @@ def _usable_cores() -> int:
 
 def main() -> None:
     """Run the engine, then leave without waiting for threads that are still loading a model."""
-    parser = argparse.ArgumentParser(prog="python -m memento_tui.embedding")
+    parser = argparse.ArgumentParser(prog="python -m memento_tui.engine")
     parser.add_argument("--data-dir", required=True, type=Path)
     paths = DataPaths(parser.parse_args().data_dir.expanduser().absolute())
     _prepare_environment()
-    status = run_engine(paths)
+    status = run_engine(paths, HookAnswers)
     logging.shutdown()
     sys.stdout.flush()
     sys.stderr.flush()

@@ -1,0 +1,112 @@
+"""Answer the calls of hooks in the engine's process, by meaning as well, with the functions of memento-hook itself."""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+from collections.abc import Mapping
+
+from memento_tui import clock
+from memento_tui.embedding.index_worker import IndexWorker
+from memento_tui.hooks.events import HookContext, PreparedContext, is_answered, prepare_context
+from memento_tui.hooks.host_events import HookCall, format_answer, parse_call
+from memento_tui.hooks.retrieval import SCOPED_NAMESPACE_ROOTS, SessionScope
+from memento_tui.hooks.settings import read_settings
+from memento_tui.hooks.worker_launcher import start_transcript_worker
+from memento_tui.model.filters import AllOf, AnyOf, Filter, Not, OneOf, Under
+from memento_tui.model.memory import RECALLED_STATUSES
+from memento_tui.paths import DataPaths
+from memento_tui.search.lance_filter import compile_lance_filter
+from memento_tui.storage.hook_store import HookStore
+
+__all__ = ["HookAnswers"]
+
+_log = logging.getLogger(__name__)
+
+_MODEL_PATIENCE = 0.04
+"""Seconds that a prompt waits for a model that embeds something else; then words alone answer."""
+
+_RECORD_SECONDS = 30.0
+"""Seconds that the ledger waits for another writer: no host waits for it."""
+
+
+class HookAnswers:
+    """Answers the calls of hooks. Safe for several threads."""
+
+    def __init__(self, paths: DataPaths, worker: IndexWorker) -> None:
+        self._paths = paths
+        self._worker = worker
+
+    def __call__(self, host: str, event: str, raw: bytes) -> EngineCall | None:
+        """Return the conversation about a call; ``None`` for a call that memento does not answer.
+
+        Raises:
+            ValueError: the input is not JSON.
+
+        """
+        call = parse_call(host, event, raw)
+        return None if call is None else EngineCall(self._paths, self._worker, call)
+
+
+class EngineCall:
+    """One call of a hook: its answer, then the record of what was told; each in any thread."""
+
+    def __init__(self, paths: DataPaths, worker: IndexWorker, call: HookCall) -> None:
+        self._paths = paths
+        self._worker = worker
+        self._call = call
+        self._prepared = PreparedContext()
+
+    @property
+    def session(self) -> str:
+        """The agent's session; empty where the host names none."""
+        return self._call.session
+
+    def answer(self) -> str:
+        """Return the text for the host; empty where there is nothing to tell.
+
+        Raises:
+            FileNotFoundError, FormatMismatch, sqlite3.Error: the database cannot be read, or is of another version.
+
+        """
+        call, settings = self._call, read_settings(self._paths.config)
+        if call.moment in ("write", "end"):
+            process = start_transcript_worker(call, self._paths, settings)
+            if process is not None:
+                threading.Thread(target=os.waitpid, args=(process, 0), name="transcript-reaper", daemon=True).start()
+            return ""
+        if not is_answered(call):
+            return ""
+        store = HookStore(self._paths.database)
+        try:
+            context = HookContext(call, self._paths, store, settings, clock.now(), self._nearest)
+            self._prepared = prepare_context(context)
+        finally:
+            store.close()
+        return format_answer(call, self._prepared.text)
+
+    def record(self) -> None:
+        """Record that the host has the answer."""
+        store = HookStore(self._paths.database, busy_seconds=_RECORD_SECONDS)
+        try:
+            self._prepared.record(store, self._call.session)
+        finally:
+            store.close()
+
+    def _nearest(self, text: str, scope: SessionScope, limit: int) -> Mapping[str, float]:
+        """Return the memories nearest to a text by id, with their similarity; none while the model is busy."""
+        try:
+            found = self._worker.search(text, _condition(scope), limit, _MODEL_PATIENCE)
+        except TimeoutError:
+            return {}
+        return {} if found is None else dict(found.hits)
+
+
+def _condition(scope: SessionScope) -> str:
+    """Return the condition of the memories that concern a session; the database decides again about each."""
+    own: list[Filter] = [Under(name) for name in scope.own_namespaces()]
+    others: list[Filter] = [Under(name) for name in SCOPED_NAMESPACE_ROOTS]
+    return compile_lance_filter(
+        AllOf((OneOf("status", RECALLED_STATUSES), AnyOf((*own, Not(AnyOf(tuple(others))))))),
+    )

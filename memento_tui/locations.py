@@ -1,0 +1,80 @@
+"""Where a data directory and the socket of its engine lie, as plain text.
+
+Imports only what every interpreter has loaded: memento-hook needs no more while the engine answers for it.
+`memento_tui.paths` names every file.
+"""
+
+import os
+import stat
+import sys
+
+__all__ = ["check_socket_folder", "data_location", "database_location", "socket_location"]
+
+_MAX_SOCKET_PATH_BYTES = 100
+"""Bytes; the kernels of Linux and macOS take 107 and 103."""
+
+
+def data_location(given: str = "") -> str:
+    """Return the absolute path of the data directory: the one given, else ``MEMENTO_HOME``, else the platform's.
+
+    Raises:
+        RuntimeError: there is no home directory to expand a ``~`` to.
+
+    """
+    named = given or os.environ.get("MEMENTO_HOME")
+    if not named:
+        return _default_location()
+    expanded = os.path.expanduser(named)
+    if expanded.startswith("~"):
+        raise RuntimeError(f"there is no home directory for {named}")
+    return expanded if os.path.isabs(expanded) else os.path.join(os.getcwd(), expanded)
+
+
+def _default_location() -> str:
+    """Return the place where platformdirs puts a user's data, without importing it where the answer is plain."""
+    platform: str = sys.platform
+    shared, home = os.environ.get("XDG_DATA_HOME", ""), os.environ.get("HOME", "")
+    if platform == "linux" and shared.startswith("/"):
+        return os.path.join(shared, "memento")
+    if home.startswith("/") and not shared:
+        if platform == "linux":
+            return os.path.join(home, ".local/share/memento")
+        if platform == "darwin":
+            return os.path.join(home, "Library/Application Support/memento")
+    import platformdirs  # noqa: PLC0415 - a hook has no time for it
+
+    return platformdirs.user_data_dir("memento", appauthor=False)
+
+
+def database_location(root: str) -> str:
+    """Return the path of the database in a data directory."""
+    return os.path.join(root, "memento.db")
+
+
+def socket_location(root: str) -> str:
+    """Return the path of the engine's socket: beside the database unless that is too long for a socket."""
+    direct = os.path.join(root, "engine.sock")
+    if len(os.fsencode(direct)) <= _MAX_SOCKET_PATH_BYTES:
+        return direct
+    # Only a long path needs these.
+    import hashlib  # noqa: PLC0415
+    import tempfile  # noqa: PLC0415
+    from pathlib import PurePath  # noqa: PLC0415 - one spelling of a path, whoever asks
+
+    name = hashlib.sha256(os.fsencode(PurePath(root))).hexdigest()[:24]
+    return os.path.join(tempfile.gettempdir(), f"memento-{os.getuid()}", f"{name}.sock")
+
+
+def check_socket_folder(root: str, socket: str) -> None:
+    """Check that a socket's folder outside the data directory belongs to the user alone.
+
+    Raises:
+        PermissionError: the folder is not the user's own.
+
+    """
+    folder = os.path.dirname(socket)
+    if folder == os.path.dirname(os.path.join(root, "")):
+        return
+    found = os.lstat(folder)
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or stat.S_IMODE(found.st_mode) & 0o077:
+        raise PermissionError(f"{folder} must be a directory that only you may use")

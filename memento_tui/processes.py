@@ -1,0 +1,50 @@
+"""Start a module of memento in a process of its own. Standard library only: memento-hook uses it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+
+__all__ = ["engine_command", "module_command", "start_detached"]
+
+_LAST_STANDARD_DESCRIPTOR = 2
+
+
+def module_command(module: str, *arguments: str) -> list[str]:
+    """Return the command that runs a module with this interpreter."""
+    # -P: no module is imported from the folder that an agent works in, which may be anybody's repository.
+    return [sys.executable, "-P", "-m", module, *arguments]
+
+
+def engine_command(root: str | os.PathLike[str]) -> list[str]:
+    """Return the command that runs the engine of a data directory."""
+    return module_command("memento_tui.engine", "--data-dir", os.fspath(root))
+
+
+def start_detached(command: list[str], *, log: str = os.devnull) -> int:
+    """Start a process that outlives this one and holds none of its files; return its number.
+
+    Its output goes to the file ``log``. It is in a session of its own, so whatever ends this process leaves it alone.
+
+    Raises:
+        OSError: the process cannot be started, or the log not be opened.
+
+    """
+    _close_files_on_exec()
+    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
+    files = [
+        (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+        (os.POSIX_SPAWN_OPEN, 1, log, flags, 0o600),
+        (os.POSIX_SPAWN_DUP2, 1, 2),
+    ]
+    # The library's own call, rather than a fork: the engine that starts such a process has threads.
+    return os.posix_spawn(command[0], command, os.environ, file_actions=files, setsid=True)
+
+
+def _close_files_on_exec() -> None:
+    """Keep the files that a host left open in this process from the processes that it starts."""
+    for name in os.listdir("/dev/fd"):  # noqa: PTH208 - a hook has no time for pathlib
+        if int(name) > _LAST_STANDARD_DESCRIPTOR:
+            with contextlib.suppress(OSError):  # the listing itself had one open
+                os.set_inheritable(int(name), False)  # noqa: FBT003 - the argument has no name
